@@ -1,0 +1,1 @@
+"""Hyperparameter sets, one file per model family: registrations only."""

@@ -1,0 +1,52 @@
+"""Metadata and package mapping. Tool settings are in pyproject.toml."""
+
+import pathlib
+import re
+
+from setuptools import find_packages, setup
+
+ROOT = pathlib.Path(__file__).parent
+VERSION = re.search(r'__version__ = "(.+)"', (ROOT / "t2t_phrase/__init__.py").read_text())[1]
+
+# `problems/` and `hparams/` stay top-level folders of the checkout but install inside the package,
+# so that no generic name lands in site-packages.
+MAPPED = {"t2t_phrase.problems": "problems", "t2t_phrase.hparams": "hparams"}
+
+COMMANDS = ("datagen", "trainer", "decoder", "avg", "eval", "exporter", "import")
+
+setup(
+    name="t2t_phrase",
+    version=VERSION,
+    description="Phrase-aware neural machine translation on TensorFlow 2 / Keras 3, "
+    "in the habits of tensor2tensor",
+    long_description=(ROOT / "README.md").read_text(encoding="utf-8"),
+    long_description_content_type="text/markdown",
+    license="Apache-2.0",
+    python_requires=">=3.10",
+    packages=find_packages(include=["t2t_phrase", "t2t_phrase.*"]) + list(MAPPED),
+    package_dir=MAPPED,
+    package_data={"t2t_phrase.grammar": ["tables/*.tsv"], "t2t_phrase": ["py.typed"]},
+    install_requires=[
+        "tensorflow>=2.18",
+        "tensorflow-text>=2.18",
+        "keras>=3.8",
+        "tensorflow-datasets>=4.9",
+        "sentencepiece>=0.2",
+        "sacrebleu>=2.4",
+        "absl-py>=2.1",
+        "nltk>=3.8",
+        "numpy>=1.26",
+        "tensorboard>=2.18",
+    ],
+    extras_require={
+        "jax": ["jax>=0.4.30"],
+        "test": ["pytest>=8", "jax>=0.4.30"],
+        "dev": ["ruff>=0.6", "mypy>=1.11", "pytest>=8", "jax>=0.4.30"],
+    },
+    entry_points={
+        "console_scripts": [
+            f"t2t-phrase-{name} = t2t_phrase.bin.{name if name != 'import' else 'import_t2t'}:run"
+            for name in COMMANDS
+        ]
+    },
+)

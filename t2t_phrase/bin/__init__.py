@@ -1,0 +1,1 @@
+"""Command-line tools: flags, then one library call each."""

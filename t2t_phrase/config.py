@@ -1,0 +1,204 @@
+"""Immutable typed hyperparameters: checked where they enter, overridden by T2T's spelling."""
+
+from __future__ import annotations
+
+import dataclasses
+import difflib
+import functools
+import json
+import re
+import types
+import typing
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeVar
+
+T = TypeVar("T", bound="HParams")
+
+
+class UserError(ValueError):
+    """A mistake of the user's, worth a sentence and no traceback."""
+
+
+class HParamsError(UserError):
+    """One or several wrong hyperparameters."""
+
+
+def nearest(name: str, names: Iterable[str], count: int = 3) -> str:
+    """Return "; did you mean a or b?", or the empty string if nothing is near."""
+    found = difflib.get_close_matches(name, list(names), n=count, cutoff=0.6)
+    return f"; did you mean {' or '.join(found)}?" if found else ""
+
+
+def parse_assignments(text: str) -> dict[str, str]:
+    """Split T2T's `a=1,b=[1,2],c=true` into names and raw values.
+
+    Raises:
+        HParamsError: a part has no `=`, or a name stands twice.
+    """
+    parsed: dict[str, str] = {}
+    faults = []
+    for part in re.split(r",(?![^\[(]*[\])])", text.strip()):
+        if not part.strip():
+            continue
+        name, equals, value = (piece.strip() for piece in part.partition("="))
+        if not equals:
+            faults.append(f"{part.strip()!r}: expected name=value")
+        elif name in parsed:
+            faults.append(f"{name}: given twice")
+        else:
+            parsed[name] = value
+    if faults:
+        raise HParamsError("; ".join(faults))
+    return parsed
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class HParams:
+    """Base of every set of options: a frozen dataclass of typed fields.
+
+    A subclass checks how its fields fit together in `check`, which returns the faults found.
+    """
+
+    def __post_init__(self) -> None:
+        faults = []
+        for name, expected in _field_types(type(self)).items():
+            value = getattr(self, name)
+            converted, fault = _convert(value, expected)
+            if fault:
+                faults.append(f"{name}: {fault}")
+            elif converted is not value:
+                object.__setattr__(self, name, converted)
+        # Cross-field checks presuppose well-typed fields.
+        faults = faults or list(self.check())
+        if faults:
+            raise HParamsError(f"{type(self).__name__}: " + "; ".join(faults))
+
+    def check(self) -> Iterable[str]:
+        """Yield one sentence for each fault in how the fields fit together."""
+        return ()
+
+    def replace(self: T, **changes: Any) -> T:
+        """Return a copy with some fields changed.
+
+        Raises:
+            HParamsError: unknown names or wrong values, all of them at once.
+        """
+        types_by_name = _field_types(type(self))
+        faults, values = [], {}
+        for name, value in changes.items():
+            if name not in types_by_name:
+                faults.append(f"{name}: unknown{nearest(name, types_by_name)}")
+                continue
+            values[name], fault = _convert(value, types_by_name[name])
+            if fault:
+                faults.append(f"{name}: {fault}")
+        if faults:
+            raise HParamsError(f"{type(self).__name__}: " + "; ".join(faults))
+        return dataclasses.replace(self, **values)
+
+    def override(self: T, text: str) -> T:
+        """Return a copy changed by T2T's `a=1,b=[1,2],c=true`."""
+        return self.replace(**parse_assignments(text))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields as JSON-ready values."""
+        return {k: list(v) if isinstance(v, tuple) else v for k, v in vars(self).items()}
+
+    def to_json(self) -> str:
+        """Return the fields as indented JSON, in the order of their declaration."""
+        return json.dumps(self.to_dict(), indent=2)
+
+    @classmethod
+    def from_dict(cls: type[T], values: Mapping[str, Any]) -> T:
+        """Build from `to_dict`'s result; fields that are absent keep their defaults."""
+        return cls().replace(**values)
+
+
+def differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
+    """Return "name: old -> new" for every entry that differs."""
+    return [
+        f"{name}: {old.get(name, '(absent)')} -> {new.get(name, '(absent)')}"
+        for name in sorted({*old, *new})
+        if old.get(name, None) != new.get(name, None) or (name in old) != (name in new)
+    ]
+
+
+@functools.cache
+def _field_types(cls: type[HParams]) -> dict[str, Any]:
+    hints = typing.get_type_hints(cls)
+    return {field.name: hints[field.name] for field in dataclasses.fields(cls)}
+
+
+def _convert(value: Any, expected: Any) -> tuple[Any, str | None]:
+    """Return (value as `expected`, None), or (value, what is wrong with it)."""
+    fault = f"expected {_describe(expected)}, got {value!r}"
+    origin, args = typing.get_origin(expected), typing.get_args(expected)
+    if origin is typing.Literal:
+        if value in args:
+            return value, None
+        hint = nearest(str(value), map(str, args))
+        return value, fault + hint
+    if origin in (types.UnionType, typing.Union):
+        for option in args:
+            converted, wrong = _convert(value, option)
+            if wrong is None:
+                return converted, None
+        return value, fault
+    if expected is type(None):
+        is_none = value is None or (isinstance(value, str) and value.lower() == "none")
+        return (None, None) if is_none else (value, fault)
+    if origin is tuple:
+        return _convert_tuple(value, args[0], fault)
+    return _convert_scalar(value, expected, fault)
+
+
+def _convert_tuple(value: Any, element: Any, fault: str) -> tuple[Any, str | None]:
+    if isinstance(value, str):
+        match = re.fullmatch(r"[\[(](.*)[\])]", value.strip())
+        if not match:
+            return value, fault
+        value = [part.strip() for part in match[1].split(",") if part.strip()]
+    if not isinstance(value, (list, tuple)):
+        return value, fault
+    pairs = [_convert(item, element) for item in value]
+    if any(wrong for _, wrong in pairs):
+        return value, fault
+    converted = tuple(item for item, _ in pairs)
+    return (value if value == converted else converted), None
+
+
+def _convert_scalar(value: Any, expected: Any, fault: str) -> tuple[Any, str | None]:
+    if expected is str:
+        return (value, None) if isinstance(value, str) else (value, fault)
+    if expected is bool:
+        named = {"true": True, "false": False, "1": True, "0": False}
+        if isinstance(value, bool):
+            return value, None
+        if isinstance(value, str) and value.lower() in named:
+            return named[value.lower()], None
+        return value, fault
+    if isinstance(value, bool) or not isinstance(value, (int, float, str)):
+        return value, fault
+    try:
+        number = float(value)
+        if expected is int:
+            return (value, None) if isinstance(value, int) else (_whole(number), None)
+    except (ValueError, OverflowError):
+        return value, fault
+    return (value if isinstance(value, float) else number), None
+
+
+def _whole(number: float) -> int:
+    if number != int(number):
+        raise ValueError
+    return int(number)
+
+
+def _describe(expected: Any) -> str:
+    if typing.get_origin(expected) is typing.Literal:
+        return "one of " + ", ".join(map(str, typing.get_args(expected)))
+    if typing.get_origin(expected) in (types.UnionType, typing.Union):
+        return " or ".join(_describe(option) for option in typing.get_args(expected))
+    if typing.get_origin(expected) is tuple:
+        return f"a list of {_describe(typing.get_args(expected)[0])}"
+    return "none" if expected is type(None) else expected.__name__

@@ -1,0 +1,1 @@
+"""Problems, record shards and the input pipeline."""

@@ -1,0 +1,1 @@
+"""Corpus scores with their signatures."""

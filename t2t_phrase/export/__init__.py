@@ -1,0 +1,1 @@
+"""SavedModels that take strings and return strings."""

@@ -1,0 +1,1 @@
+"""Encoder-decoder models and the dataclasses of their hyperparameters."""

@@ -1,0 +1,1 @@
+"""Pure functions on keras.ops: masks, attention, linear maps."""

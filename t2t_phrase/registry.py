@@ -1,0 +1,118 @@
+"""Names for problems, models and hparams sets: one class, three instances."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import pathlib
+import pkgutil
+import re
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any, Generic, TypeVar
+
+from t2t_phrase.config import UserError, nearest
+
+T = TypeVar("T")
+V = TypeVar("V", bound=Callable[..., Any])
+
+
+class UnknownNameError(UserError, KeyError):
+    """A name nobody registered; the message lists the nearest ones."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+class Registry(Generic[T]):
+    """Maps names to classes or functions.
+
+    Args:
+        kind: what is registered, as it reads in messages ("problem").
+    """
+
+    def __init__(self, kind: str) -> None:
+        self.kind = kind
+        self._entries: dict[str, T] = {}
+
+    def register(self, entry: V) -> V:
+        """Register under the snake-case name of the class or function; usable as a decorator.
+
+        Raises:
+            KeyError: another file registered the name already.
+        """
+        name = snake_case(entry.__name__)
+        known = self._entries.get(name)
+        if known is not None and _file_of(known) != _file_of(entry):
+            raise KeyError(
+                f"{self.kind} {name} is registered twice: in {_file_of(known)} and in "
+                f"{_file_of(entry)}"
+            )
+        self._entries[name] = entry  # type: ignore[assignment]
+        return entry
+
+    def __getitem__(self, name: str) -> T:
+        try:
+            return self._entries[name]
+        except KeyError:
+            hint = nearest(name, self._entries) or f"; known: {', '.join(self) or 'none'}"
+            raise UnknownNameError(f"{self.kind} {name!r} is unknown{hint}") from None
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._entries
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(sorted(self._entries))
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+
+problems: Registry[Any] = Registry("problem")
+models: Registry[Any] = Registry("model")
+hparams: Registry[Callable[[], Any]] = Registry("hparams set")
+
+
+def snake_case(name: str) -> str:
+    """Return `TranslateEndeWmt16` as `translate_ende_wmt16`."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
+
+
+def discover(user_dir: str = "") -> None:
+    """Import every problem, hparams set and model, and then the user's own folder.
+
+    Args:
+        user_dir: T2T's `--t2t_usr_dir`, a folder with an `__init__.py` that registers things.
+
+    Raises:
+        UserError: `user_dir` is not a Python package.
+    """
+    for package in ("t2t_phrase.models", "t2t_phrase.problems", "t2t_phrase.hparams"):
+        module = importlib.import_module(package)
+        for found in pkgutil.iter_modules(module.__path__):
+            importlib.import_module(f"{package}.{found.name}")
+    if user_dir:
+        _import_folder(pathlib.Path(user_dir).expanduser().resolve())
+
+
+def _import_folder(folder: pathlib.Path) -> None:
+    init = folder / "__init__.py"
+    if not init.is_file():
+        raise UserError(
+            f"--t2t_usr_dir={folder}: no __init__.py there; it must be a Python package that "
+            "imports the modules with your registrations"
+        )
+    # A name of its own: a folder called like an installed package must not shadow it.
+    name = f"t2t_usr_dir_{folder.name}"
+    spec = importlib.util.spec_from_file_location(
+        name, init, submodule_search_locations=[str(folder)]
+    )
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+
+
+def _file_of(entry: Any) -> str:
+    module = sys.modules.get(entry.__module__)
+    return str(getattr(module, "__file__", entry.__module__))

@@ -1,0 +1,1 @@
+"""Subword encoders."""

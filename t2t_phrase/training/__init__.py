@@ -1,0 +1,1 @@
+"""Losses and schedules (keras); the loop, checkpoints and distribution (tensorflow)."""
