@@ -1,0 +1,152 @@
+"""Sizes of the plain Transformer: tensor2tensor's names and values, and ours for small corpora."""
+
+from t2t_phrase.models.transformer import TransformerHParams
+from t2t_phrase.registry import hparams
+
+
+@hparams.register
+def transformer_base_v1() -> TransformerHParams:
+    """Vaswani et al. (2017), base: post-norm, one dropout only."""
+    return TransformerHParams(
+        norm="post",
+        attention_dropout=0.0,
+        relu_dropout=0.0,
+        optimizer_adam_beta2=0.98,
+        learning_rate_constant=1.0,
+        learning_rate_warmup_steps=4000,
+    )
+
+
+@hparams.register
+def transformer_base_v2() -> TransformerHParams:
+    """v1 with pre-norm, three dropouts and twice the learning rate."""
+    return transformer_base_v1().replace(
+        norm="pre",
+        attention_dropout=0.1,
+        relu_dropout=0.1,
+        learning_rate_constant=2.0,
+        learning_rate_warmup_steps=8000,
+    )
+
+
+@hparams.register
+def transformer_base() -> TransformerHParams:
+    """tensor2tensor's default, its v3: v2 with Adam's beta2 at 0.997. 63.0M at 37,000 subwords."""
+    return TransformerHParams()
+
+
+@hparams.register
+def transformer_base_v3() -> TransformerHParams:
+    """The longer name of `transformer_base`."""
+    return transformer_base()
+
+
+@hparams.register
+def transformer_big() -> TransformerHParams:
+    """Vaswani et al. (2017), big. 214M at 37,000 subwords."""
+    return transformer_base().replace(
+        hidden_size=1024,
+        filter_size=4096,
+        num_heads=16,
+        batch_size=2048,
+        layer_prepostprocess_dropout=0.3,
+    )
+
+
+@hparams.register
+def transformer_base_single_gpu() -> TransformerHParams:
+    """Base on one GPU: a quarter of the batch, learning rate without the factor of D."""
+    return transformer_base().replace(
+        batch_size=1024,
+        learning_rate_schedule="constant*linear_warmup*rsqrt_decay",
+        learning_rate_constant=0.1,
+        learning_rate_warmup_steps=16000,
+    )
+
+
+@hparams.register
+def transformer_big_single_gpu() -> TransformerHParams:
+    """Big on one GPU."""
+    return transformer_big().replace(
+        layer_prepostprocess_dropout=0.1, learning_rate_warmup_steps=16000
+    )
+
+
+@hparams.register
+def transformer_tiny() -> TransformerHParams:
+    """Two layers of 128, to try things out."""
+    return transformer_base().replace(
+        num_hidden_layers=2, hidden_size=128, filter_size=512, num_heads=4
+    )
+
+
+@hparams.register
+def transformer_small() -> TransformerHParams:
+    """Two layers of 256."""
+    return transformer_base().replace(
+        num_hidden_layers=2, hidden_size=256, filter_size=1024, num_heads=4
+    )
+
+
+@hparams.register
+def transformer_relative() -> TransformerHParams:
+    """Shaw et al. (2018): distances up to 20 instead of absolute positions."""
+    return transformer_base().replace(pos="none", max_relative_position=20)
+
+
+@hparams.register
+def transformer_base_10l() -> TransformerHParams:
+    """Ten layers a stack: the control of equal size of the phrase paper's Table 2. 92.3M."""
+    return transformer_base_paper().replace(num_hidden_layers=10)
+
+
+@hparams.register
+def transformer_base_paper() -> TransformerHParams:
+    """The recipe of the phrase-attention paper, Section 4.1, which all its rows share.
+
+    Rate 2 D^-1/2 min(s^-1/2, s 16000^-3/2), Adam (0.9, 0.98, 1e-9), 4096 tokens a batch, 500,000
+    steps; then the average of the last 5 checkpoints, 10,000 steps apart; beam 5, alpha 0.6.
+    """
+    return transformer_base().replace(optimizer_adam_beta2=0.98, learning_rate_warmup_steps=16000)
+
+
+@hparams.register
+def transformer_multi30k() -> TransformerHParams:
+    """4 + 4 layers of 128 for 29,000 sentences, after Wu et al. (2021), arXiv 2105.14462.
+
+    Peak rate 0.005 after 2000 steps, 8000 updates, average of the last checkpoints, beam 5.
+    """
+    return transformer_base().replace(
+        num_hidden_layers=4,
+        hidden_size=128,
+        filter_size=256,
+        num_heads=4,
+        attention_dropout=0.3,
+        relu_dropout=0.3,
+        layer_prepostprocess_dropout=0.3,
+        optimizer_adam_beta2=0.98,
+        learning_rate_schedule="constant*linear_warmup*rsqrt_decay",
+        learning_rate_constant=0.2236,  # 0.005 * sqrt(2000)
+        learning_rate_warmup_steps=2000,
+        max_length=64,
+        length_bucket_step=1.4,
+    )
+
+
+@hparams.register
+def transformer_demo() -> TransformerHParams:
+    """For `translate_ende_grammar`: good within minutes on two cores."""
+    return transformer_base().replace(
+        num_hidden_layers=2,
+        hidden_size=128,
+        filter_size=512,
+        num_heads=4,
+        learning_rate_schedule="constant*linear_warmup*rsqrt_decay",
+        learning_rate_constant=0.1,
+        learning_rate_warmup_steps=400,
+        batch_size=2048,
+        max_length=64,
+        length_bucket_step=1.4,
+        attention_dropout=0.0,
+        relu_dropout=0.0,
+    )

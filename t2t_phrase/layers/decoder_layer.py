@@ -1,0 +1,141 @@
+"""One layer of the decoder."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import keras
+
+from t2t_phrase.layers.encoder_layer import deserialize_sublayers
+from t2t_phrase.layers.feed_forward import FeedForward
+from t2t_phrase.layers.multi_head_attention import Cache
+from t2t_phrase.layers.residual import Residual
+
+
+@keras.saving.register_keras_serializable(package="t2t_phrase")
+class DecoderLayer(keras.layers.Layer):
+    """Self-attention, attention to the source, feed-forward, each in a residual connection.
+
+    Vaswani et al. (2017), Section 3.1.
+
+    Args:
+        self_attention: a layer that follows the protocol of `MultiHeadAttention`.
+        cross_attention: another one, which reads the encoder's output.
+        feed_forward: maps (B, T, D) to (B, T, D).
+        norm: "pre" or "post", see `Residual`.
+        dropout: probability of dropping an output of a sublayer, in [0, 1).
+
+    Call arguments:
+        x: (B, T, D) float.
+        memory: (B, S, D) float, the encoder's output.
+        attention_mask: bool, broadcastable to (B, H, T, T); True = may attend.
+        memory_mask: bool, broadcastable to (B, H, T, S).
+        training: whether dropout is active.
+
+    Returns:
+        (output (B, T, D), self-attention weights, cross-attention weights).
+    """
+
+    def __init__(
+        self,
+        *,
+        self_attention: keras.layers.Layer,
+        cross_attention: keras.layers.Layer,
+        feed_forward: FeedForward,
+        norm: Literal["pre", "post"] = "pre",
+        dropout: float = 0.0,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        self.self_attention = self_attention
+        self.cross_attention = cross_attention
+        self.feed_forward = feed_forward
+        self.norm = norm
+        self.dropout = dropout
+        shared = {"norm": norm, "dropout": dropout, "dtype": self.dtype_policy}
+        self.self_residual = Residual(name="self_attention_residual", **shared)
+        self.cross_residual = Residual(name="cross_attention_residual", **shared)
+        self.feed_forward_residual = Residual(name="feed_forward_residual", **shared)
+
+    def build(self, x_shape: Any, memory_shape: Any = None) -> None:
+        """Create the weights of all sublayers."""
+        self.self_attention.build(x_shape, x_shape)
+        self.cross_attention.build(x_shape, memory_shape or x_shape)
+        self.feed_forward.build(x_shape)
+        for residual in (self.self_residual, self.cross_residual, self.feed_forward_residual):
+            residual.build(x_shape)
+        self.built = True
+
+    def call(
+        self,
+        x: Any,
+        memory: Any,
+        attention_mask: Any | None = None,
+        memory_mask: Any | None = None,
+        training: bool = False,
+    ) -> tuple[Any, Any, Any]:
+        """Apply all sublayers to whole sentences."""
+        normed = self.self_residual.before(x)
+        attended, weights = self.self_attention(
+            normed, normed, attention_mask=attention_mask, training=training
+        )
+        x = self.self_residual(x, attended, training=training)
+        attended, cross_weights = self.cross_attention(
+            self.cross_residual.before(x), memory, attention_mask=memory_mask, training=training
+        )
+        x = self.cross_residual(x, attended, training=training)
+        return self._feed(x, training), weights, cross_weights
+
+    def step(
+        self,
+        x: Any,
+        cache: Cache,
+        index: Any,
+        *,
+        projected: Cache,
+        attention_mask: Any,
+        memory_mask: Any,
+    ) -> tuple[Any, Cache]:
+        """Apply all sublayers to the current token of every beam.
+
+        Args:
+            x: (B, K, D) float.
+            cache: the self-attention's history.
+            index: the current time.
+            projected: what the cross-attention's `project_memory` made of the encoder's output.
+            attention_mask: (B, 1, K, L * K) bool, see `ops.masks.history_mask`.
+            memory_mask: bool, broadcastable to (B, H, K, S).
+
+        Returns:
+            (output (B, K, D), the longer history).
+        """
+        attended, cache = self.self_attention.step(
+            self.self_residual.before(x), cache, index, attention_mask
+        )
+        x = self.self_residual(x, attended)
+        attended, _ = self.cross_attention.attend(
+            self.cross_residual.before(x), projected, memory_mask
+        )
+        x = self.cross_residual(x, attended)
+        return self._feed(x, training=False), cache
+
+    def _feed(self, x: Any, training: bool) -> Any:
+        fed = self.feed_forward(self.feed_forward_residual.before(x), training=training)
+        return self.feed_forward_residual(x, fed, training=training)
+
+    def get_config(self) -> dict[str, Any]:
+        """Return the constructor's arguments."""
+        serialize = keras.saving.serialize_keras_object
+        return {
+            **super().get_config(),
+            "self_attention": serialize(self.self_attention),
+            "cross_attention": serialize(self.cross_attention),
+            "feed_forward": serialize(self.feed_forward),
+            "norm": self.norm,
+            "dropout": self.dropout,
+        }
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> DecoderLayer:
+        """Build from `get_config`'s result."""
+        return cls(**deserialize_sublayers(config))

@@ -1,0 +1,63 @@
+"""The position-wise feed-forward network."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import keras
+
+
+@keras.saving.register_keras_serializable(package="t2t_phrase")
+class FeedForward(keras.layers.Layer):
+    """Two dense maps with a ReLU between: max(0, x W_1 + b_1) W_2 + b_2.
+
+    Vaswani et al. (2017), Eq. (2).
+
+    Args:
+        hidden_size: D, width of input and output.
+        filter_size: width between the two maps.
+        dropout: probability of dropping an activation of the inner layer, in [0, 1).
+
+    Call arguments:
+        x: (B, T, D) float.
+        training: whether dropout is active.
+
+    Returns:
+        (B, T, D) float.
+    """
+
+    def __init__(
+        self, *, hidden_size: int, filter_size: int, dropout: float = 0.0, **kwargs: Any
+    ) -> None:
+        super().__init__(**kwargs)
+        self.hidden_size = hidden_size
+        self.filter_size = filter_size
+        self.dropout = dropout
+        shared = {"kernel_initializer": kernel_initializer(), "dtype": self.dtype_policy}
+        self.inner = keras.layers.Dense(filter_size, activation="relu", name="inner", **shared)
+        self.outer = keras.layers.Dense(hidden_size, name="outer", **shared)
+        self.inner_dropout = keras.layers.Dropout(dropout, dtype=self.dtype_policy)
+
+    def build(self, x_shape: Any) -> None:
+        """Create the weights of both maps."""
+        self.inner.build(x_shape)
+        self.outer.build((*x_shape[:-1], self.filter_size))
+        self.built = True
+
+    def call(self, x: Any, training: bool = False) -> Any:
+        """Apply both maps."""
+        return self.outer(self.inner_dropout(self.inner(x), training=training))
+
+    def get_config(self) -> dict[str, Any]:
+        """Return the constructor's arguments."""
+        return {
+            **super().get_config(),
+            "hidden_size": self.hidden_size,
+            "filter_size": self.filter_size,
+            "dropout": self.dropout,
+        }
+
+
+def kernel_initializer() -> keras.initializers.Initializer:
+    """Return T2T's `uniform_unit_scaling`: uniform, variance 1 over the mean of fan-in and -out."""
+    return keras.initializers.VarianceScaling(scale=1.0, mode="fan_avg", distribution="uniform")

@@ -1,0 +1,63 @@
+"""What stands around every sublayer: normalisation, dropout, and the sum with its input."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import keras
+
+EPSILON = 1e-6
+
+
+@keras.saving.register_keras_serializable(package="t2t_phrase")
+class Residual(keras.layers.Layer):
+    """The residual connection around a sublayer f, in two halves.
+
+        pre-norm:   y = x + dropout(f(norm(x)))
+        post-norm:  y = norm(x + dropout(f(x)))
+
+    `before` gives the sublayer its input, and calling the layer takes its output:
+
+        y = residual(x, f(residual.before(x)))
+
+    Args:
+        norm: "pre" (tensor2tensor's `transformer_base`) or "post" (Vaswani et al., 2017).
+        dropout: probability of dropping an output of the sublayer, in [0, 1).
+
+    Call arguments:
+        x: (B, T, D) float, what the sublayer read before normalisation.
+        output: (B, T, D) float, what the sublayer made of it.
+        training: whether dropout is active.
+
+    Returns:
+        (B, T, D) float.
+    """
+
+    def __init__(
+        self, *, norm: Literal["pre", "post"], dropout: float = 0.0, **kwargs: Any
+    ) -> None:
+        super().__init__(**kwargs)
+        self.norm = norm
+        self.dropout = dropout
+        self.normalize = keras.layers.LayerNormalization(
+            epsilon=EPSILON, dtype=self.dtype_policy, name="norm"
+        )
+        self.output_dropout = keras.layers.Dropout(dropout, dtype=self.dtype_policy)
+
+    def build(self, x_shape: Any, output_shape: Any = None) -> None:
+        """Create the normalisation's scale and offset."""
+        self.normalize.build(x_shape)
+        self.built = True
+
+    def before(self, x: Any) -> Any:
+        """Return the sublayer's input."""
+        return self.normalize(x) if self.norm == "pre" else x
+
+    def call(self, x: Any, output: Any, training: bool = False) -> Any:
+        """Return the sum of the sublayer's input and output."""
+        y = x + self.output_dropout(output, training=training)
+        return y if self.norm == "pre" else self.normalize(y)
+
+    def get_config(self) -> dict[str, Any]:
+        """Return the constructor's arguments."""
+        return {**super().get_config(), "norm": self.norm, "dropout": self.dropout}

@@ -1,0 +1,58 @@
+"""Token embeddings, which may serve as the softmax too."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import keras
+from keras import ops
+
+from t2t_phrase.ops.masks import padding_mask
+
+
+@keras.saving.register_keras_serializable(package="t2t_phrase")
+class TokenEmbedding(keras.layers.Layer):
+    """Looks tokens up: sqrt(D) E[id], and zeros at padding.
+
+    Vaswani et al. (2017), Section 3.4. The matrix starts as N(0, D^-1/2); `kernel` gives it to the
+    softmax that shares it.
+
+    Args:
+        vocab_size: V.
+        hidden_size: D.
+
+    Call arguments:
+        ids: (B, T) int, 0 = padding.
+
+    Returns:
+        (B, T, D) float.
+    """
+
+    def __init__(self, *, vocab_size: int, hidden_size: int, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.vocab_size = vocab_size
+        self.hidden_size = hidden_size
+
+    def build(self, input_shape: Any = None) -> None:
+        """Create the matrix (V, D)."""
+        self.kernel = self.add_weight(
+            name="embeddings",
+            shape=(self.vocab_size, self.hidden_size),
+            initializer=keras.initializers.RandomNormal(stddev=self.hidden_size**-0.5),
+        )
+        self.built = True
+
+    def call(self, ids: Any) -> Any:
+        """Embed `ids`."""
+        vectors = ops.take(ops.convert_to_tensor(self.kernel), ids, axis=0)  # (B, T, D)
+        scale = ops.cast(padding_mask(ids), self.compute_dtype) * math.sqrt(self.hidden_size)
+        return vectors * scale[..., None]
+
+    def get_config(self) -> dict[str, Any]:
+        """Return the constructor's arguments."""
+        return {
+            **super().get_config(),
+            "vocab_size": self.vocab_size,
+            "hidden_size": self.hidden_size,
+        }

@@ -1,0 +1,64 @@
+"""Scaled dot-product attention as pure functions.
+
+Shapes: B batch, T queries, S memory positions, D hidden size, H heads, d_k = D / H. Heads stay
+behind the positions, (B, T, H, d_k), so that no transpose is written out.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from keras import ops
+
+# Large enough to vanish in a float32 softmax, small enough to be added to any logit.
+MASKED = -1e9
+
+
+def split_heads(x: Any, num_heads: int) -> Any:
+    """Return (B, T, D) as (B, T, H, d_k)."""
+    batch, length, width = ops.shape(x)
+    return ops.reshape(x, (batch, length, num_heads, width // num_heads))
+
+
+def merge_heads(x: Any) -> Any:
+    """Return (B, T, H, d_k) as (B, T, D)."""
+    batch, length, heads, width = ops.shape(x)
+    return ops.reshape(x, (batch, length, heads * width))
+
+
+def attention_logits(query: Any, key: Any) -> Any:
+    """Return query-key dot products, (B, H, T, S).
+
+    Args:
+        query: (B, T, H, d_k), scaled already.
+        key: (B, S, H, d_k).
+    """
+    return ops.einsum("bthd,bshd->bhts", query, key)
+
+
+def attention_weights(logits: Any, mask: Any | None) -> Any:
+    """Return the softmax of `logits` over the last axis, in float32.
+
+    A row with nothing to attend to gives zeros, where a plain softmax would average over masked
+    positions.
+
+    Args:
+        logits: (B, H, T, S).
+        mask: bool, broadcastable to (B, H, T, S); True = may attend. None = everywhere.
+    """
+    logits = ops.cast(logits, "float32")
+    if mask is None:
+        return ops.softmax(logits, axis=-1)
+    # Adding a small mask broadcasts cheaply; selecting would build the whole (B, H, T, S) mask.
+    weights = ops.softmax(logits + ops.where(mask, 0.0, MASKED), axis=-1)
+    return weights * ops.cast(ops.any(mask, axis=-1, keepdims=True), "float32")
+
+
+def attention_context(weights: Any, value: Any) -> Any:
+    """Return the weighted sums of the values, (B, T, H, d_k).
+
+    Args:
+        weights: (B, H, T, S).
+        value: (B, S, H, d_k).
+    """
+    return ops.einsum("bhts,bshd->bthd", ops.cast(weights, value.dtype), value)

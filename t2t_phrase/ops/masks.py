@@ -1,0 +1,46 @@
+"""Boolean masks, the only place where they are made. True = may attend.
+
+Shapes: B batch, T queries, S memory positions, K beams, L longest output.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from keras import ops
+
+PAD_ID = 0
+
+
+def padding_mask(ids: Any) -> Any:
+    """Return (B, S) bool, True at real tokens of `ids` (B, S)."""
+    return ops.not_equal(ids, PAD_ID)
+
+
+def memory_mask(ids: Any) -> Any:
+    """Return (B, 1, 1, S) bool: every query may attend to every real token of `ids` (B, S)."""
+    return padding_mask(ids)[:, None, None, :]
+
+
+def causal_mask(length: Any) -> Any:
+    """Return (1, 1, T, T) bool: query i may attend to memory position j <= i."""
+    position = ops.arange(length)
+    return (position[None, :] <= position[:, None])[None, None]
+
+
+def history_mask(ancestors: Any, index: Any) -> Any:
+    """Return (B, 1, K, L * K) bool: what a beam may see of all beams' history.
+
+    The histories of all beams lie side by side, position t of beam k at t * K + k, and are never
+    moved; a beam sees just the positions of its own ancestors.
+
+    Args:
+        ancestors: (B, K, L) int; at [b, k, t], the beam that held at time t what is now beam k's
+            token t.
+        index: the time of the current token; later ones are hidden.
+    """
+    _, beam_size, length = ancestors.shape
+    own = ops.equal(ancestors[..., None], ops.arange(beam_size))  # (B, K, L, K)
+    past = ops.arange(length) <= index
+    visible = ops.logical_and(own, past[:, None])
+    return ops.reshape(visible, (-1, 1, beam_size, length * beam_size))
