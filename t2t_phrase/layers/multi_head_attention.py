@@ -14,6 +14,7 @@ from t2t_phrase.ops.attention import (
     attention_weights,
     merge_heads,
     split_heads,
+    split_memory_heads,
 )
 
 Cache = dict[str, Any]
@@ -98,10 +99,10 @@ class MultiHeadAttention(keras.layers.Layer):
         return self.attend(query, self.project_memory(memory), attention_mask, training=training)
 
     def project_memory(self, memory: Any) -> Cache:
-        """Return the keys and values, each (B, S, H, d_k), of a memory (B, S, D)."""
+        """Return the keys and values, each (B, H, S, d_k), of a memory (B, S, D)."""
         return {
-            "key": split_heads(self.key_map(memory), self.num_heads),
-            "value": split_heads(self.value_map(memory), self.num_heads),
+            "key": split_memory_heads(self.key_map(memory), self.num_heads),
+            "value": split_memory_heads(self.value_map(memory), self.num_heads),
         }
 
     def attend(
@@ -128,8 +129,8 @@ class MultiHeadAttention(keras.layers.Layer):
         return attention_context(weights, projected["value"])
 
     def start_cache(self, batch_size: Any, beam_size: int, length: int) -> Cache:
-        """Return an empty history of `length` times: keys and values (B, L * K, H, d_k)."""
-        shape = (batch_size, length * beam_size, self.num_heads, self.head_size)
+        """Return an empty history of `length` times: keys and values (B, H, L * K, d_k)."""
+        shape = (batch_size, self.num_heads, length * beam_size, self.head_size)
         return {name: ops.zeros(shape, self.compute_dtype) for name in ("key", "value")}
 
     def step(self, query: Any, cache: Cache, index: Any, attention_mask: Any) -> tuple[Any, Cache]:
@@ -144,7 +145,7 @@ class MultiHeadAttention(keras.layers.Layer):
         Returns:
             (output (B, K, D), the longer history).
         """
-        start = (0, index * query.shape[1], 0, 0)
+        start = (0, 0, index * query.shape[1], 0)
         new = self.project_memory(query)
         cache = {name: ops.slice_update(cache[name], start, new[name]) for name in cache}
         output, _ = self.attend(query, cache, attention_mask)

@@ -59,10 +59,10 @@ class RelativeMultiHeadAttention(MultiHeadAttention):
     def step(self, query: Any, cache: Cache, index: Any, attention_mask: Any) -> tuple[Any, Cache]:
         """Add one token of every beam to the history and attend to it."""
         beam_size = query.shape[1]
-        start = (0, index * beam_size, 0, 0)
+        start = (0, 0, index * beam_size, 0)
         new = self.project_memory(query)
         cache = {name: ops.slice_update(cache[name], start, new[name]) for name in cache}
-        memory_position = ops.arange(cache["key"].shape[1]) // beam_size
+        memory_position = ops.arange(cache["key"].shape[2]) // beam_size
         query_position = ops.zeros((beam_size,), "int32") + index
         projected = self._with_distances(cache, query_position, memory_position)
         output, _ = self.attend(query, projected, attention_mask)

@@ -1,7 +1,8 @@
 """Scaled dot-product attention as pure functions.
 
-Shapes: B batch, T queries, S memory positions, D hidden size, H heads, d_k = D / H. Heads stay
-behind the positions, (B, T, H, d_k), so that no transpose is written out.
+Shapes: B batch, T queries, S memory positions, D hidden size, H heads, d_k = D / H. Queries keep
+the heads behind the positions, (B, T, H, d_k); keys and values, which decoding reads again at every
+step, have them before, (B, H, S, d_k).
 """
 
 from __future__ import annotations
@@ -20,6 +21,11 @@ def split_heads(x: Any, num_heads: int) -> Any:
     return ops.reshape(x, (batch, length, num_heads, width // num_heads))
 
 
+def split_memory_heads(x: Any, num_heads: int) -> Any:
+    """Return (B, S, D) as (B, H, S, d_k)."""
+    return ops.transpose(split_heads(x, num_heads), (0, 2, 1, 3))
+
+
 def merge_heads(x: Any) -> Any:
     """Return (B, T, H, d_k) as (B, T, D)."""
     batch, length, heads, width = ops.shape(x)
@@ -31,9 +37,9 @@ def attention_logits(query: Any, key: Any) -> Any:
 
     Args:
         query: (B, T, H, d_k), scaled already.
-        key: (B, S, H, d_k).
+        key: (B, H, S, d_k).
     """
-    return ops.einsum("bthd,bshd->bhts", query, key)
+    return ops.einsum("bthd,bhsd->bhts", query, key)
 
 
 def attention_weights(logits: Any, mask: Any | None) -> Any:
@@ -59,6 +65,6 @@ def attention_context(weights: Any, value: Any) -> Any:
 
     Args:
         weights: (B, H, T, S).
-        value: (B, S, H, d_k).
+        value: (B, H, S, d_k).
     """
-    return ops.einsum("bhts,bshd->bthd", ops.cast(weights, value.dtype), value)
+    return ops.einsum("bhts,bhsd->bthd", ops.cast(weights, value.dtype), value)
