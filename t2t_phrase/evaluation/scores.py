@@ -1,0 +1,106 @@
+"""Corpus scores by sacreBLEU, each with the signature that makes it comparable."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+
+from sacrebleu.metrics import BLEU, CHRF, TER
+from sacrebleu.metrics.base import Metric
+
+from t2t_phrase.config import UserError, nearest
+
+METRICS = ("bleu", "chrf", "ter")
+
+
+@dataclasses.dataclass(frozen=True)
+class Score:
+    """One figure of a corpus.
+
+    Attributes:
+        name: of the metric, "BLEU", "chrF2" or "TER".
+        value: in per cent; better is higher, but for TER.
+        signature: sacreBLEU's: figures with different ones cannot be compared.
+    """
+
+    name: str
+    value: float
+    signature: str
+
+    def __str__(self) -> str:
+        return f"{self.name} = {self.value:.2f}  {self.signature}"
+
+
+def corpus_score(
+    metric: str,
+    hypotheses: Sequence[str],
+    references: Sequence[str] | Sequence[Sequence[str]],
+    *,
+    tokenize: str = "13a",
+    lowercase: bool = False,
+) -> Score:
+    """Score translations, detokenised text, against one or several references.
+
+    Args:
+        metric: "bleu", "chrf" or "ter".
+        hypotheses: one translation a sentence.
+        references: one reference a sentence, or several such lists.
+        tokenize: sacreBLEU's tokenizer, read by BLEU only. "intl" reproduces t2t-bleu.
+        lowercase: whether case is ignored.
+
+    Raises:
+        UserError: an unknown metric or tokenizer, no sentences, or lists of different lengths.
+    """
+    lists = as_reference_lists(references)
+    check_lengths(hypotheses, lists)
+    scorer = make_metric(metric, tokenize=tokenize, lowercase=lowercase)
+    result = scorer.corpus_score(list(hypotheses), [list(column) for column in lists])
+    return Score(result.name, float(result.score), str(scorer.get_signature()))
+
+
+def make_metric(metric: str, *, tokenize: str, lowercase: bool) -> Metric:
+    """Return sacreBLEU's object for a metric.
+
+    Raises:
+        UserError: an unknown metric or tokenizer, or one whose package is not installed.
+    """
+    if metric not in METRICS:
+        hint = nearest(metric, METRICS) or f"; known: {', '.join(METRICS)}"
+        raise UserError(f"metric {metric!r} is unknown{hint}")
+    if tokenize not in BLEU.TOKENIZERS:
+        hint = nearest(tokenize, BLEU.TOKENIZERS) or f"; known: {', '.join(BLEU.TOKENIZERS)}"
+        raise UserError(f"tokenize {tokenize!r} is unknown{hint}")
+    if metric == "chrf":
+        return CHRF(lowercase=lowercase)
+    if metric == "ter":
+        return TER(case_sensitive=not lowercase)
+    try:
+        return BLEU(tokenize=tokenize, lowercase=lowercase)
+    except (ImportError, RuntimeError) as error:
+        raise UserError(f"tokenize {tokenize!r} cannot be used: {error}") from error
+
+
+def as_reference_lists(
+    references: Sequence[str] | Sequence[Sequence[str]],
+) -> list[Sequence[str]]:
+    """Return a list of reference lists, whether one list or several were given."""
+    if not references or isinstance(references[0], str):
+        return [references]  # type: ignore[list-item]
+    return list(references)
+
+
+def check_lengths(hypotheses: Sequence[str], references: Sequence[Sequence[str]]) -> None:
+    """Check that there is one reference a sentence in every list.
+
+    Raises:
+        UserError: lengths differ, or there are no sentences.
+    """
+    for number, column in enumerate(references, start=1):
+        if len(column) != len(hypotheses):
+            which = f"reference {number}" if len(references) > 1 else "the reference"
+            raise UserError(
+                f"the translation has {len(hypotheses)} lines and {which} {len(column)}; "
+                "each line of one must belong to the same line of the other"
+            )
+    if not hypotheses:
+        raise UserError("there are no sentences to score")
