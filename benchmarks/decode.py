@@ -1,0 +1,57 @@
+"""Decoding speed of `transformer_base`, beside the machine's matrix rate.
+
+    python benchmarks/decode.py [--xla] [--dtype=mixed_bfloat16]
+
+Beam 4, 32 sentences of 24 source tokens, exactly 32 target tokens each (EOS cannot come earlier),
+random ids and weights, vocabulary of 32,000: 348 GFLOP, so 100% of a rate of 500 GFLOP/s would be
+1470 target tokens/s.
+"""
+
+from __future__ import annotations
+
+from measure import (
+    base_model,
+    limit_threads,
+    matrix_rate,
+    median_seconds,
+    parser,
+    random_ids,
+    report,
+)
+
+GFLOP = 348.0
+ROWS, SOURCE, TARGET = 32, 24, 32
+
+
+def main() -> None:
+    args = parser(__doc__).parse_args()
+    limit_threads()
+    import numpy as np
+
+    from t2t_phrase.compile import compiled
+    from t2t_phrase.decoding.hparams import DecodeHParams
+    from t2t_phrase.decoding.search import search
+
+    _, model = base_model(args.dtype)
+    options = DecodeHParams(beam_size=4, alpha=0.6, min_length=TARGET, return_beams=True)
+    limits = np.full((ROWS,), TARGET, "int32")
+    run = compiled(
+        lambda inputs: search(model, inputs, limits, options, length=TARGET), xla=args.xla
+    )
+    inputs = random_ids(ROWS, SOURCE)
+    assert (np.asarray(run(inputs).ids) != 0).all(), "every output must have 32 tokens"
+    before = matrix_rate()
+    seconds = median_seconds(lambda: run(inputs).scores.numpy(), repeats=args.repeats)
+    rate = (before + matrix_rate()) / 2
+    report(
+        benchmark="decode",
+        dtype=args.dtype,
+        xla=args.xla,
+        tokens_per_second=round(ROWS * TARGET / seconds),
+        matrix_gflops=round(rate / 1e9),
+        share_of_matrix_rate=round(GFLOP * 1e9 / seconds / rate, 3),
+    )
+
+
+if __name__ == "__main__":
+    main()

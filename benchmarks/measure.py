@@ -1,0 +1,83 @@
+"""What every benchmark shares: medians, and the matrix rate of the machine as the ceiling."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+THREADS = 2
+
+
+def parser(description: str) -> argparse.ArgumentParser:
+    """Return a parser with the options of every benchmark."""
+    made = argparse.ArgumentParser(description=description)
+    made.add_argument("--repeats", type=int, default=7, help="timed runs; the median is reported")
+    made.add_argument("--dtype", default="float32", choices=["float32", "mixed_bfloat16"])
+    made.add_argument("--xla", action="store_true", help="compile by XLA")
+    return made
+
+
+def limit_threads() -> None:
+    """Make TensorFlow use two threads; call it before TensorFlow runs anything."""
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+    import tensorflow as tf
+
+    tf.config.threading.set_intra_op_parallelism_threads(THREADS)
+    tf.config.threading.set_inter_op_parallelism_threads(THREADS)
+
+
+def median_seconds(run: Callable[[], object], *, repeats: int) -> float:
+    """Return the median duration of `run`, after one run that is not timed."""
+    run()
+    seconds = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        run()
+        seconds.append(time.perf_counter() - start)
+    return statistics.median(seconds)
+
+
+def matrix_rate(*, repeats: int = 7, rows: int = 1024) -> float:
+    """Return the FLOP/s of the feed-forward network's float32 product, (rows, 512) by (512, 2048).
+
+    Twenty products run in one compiled call, so that what it costs to call does not count.
+    """
+    import tensorflow as tf
+
+    x = tf.random.normal((rows, 512))
+    kernels = [tf.random.normal((512, 2048)) for _ in range(20)]
+
+    @tf.function
+    def products() -> tf.Tensor:
+        return tf.add_n([tf.matmul(x, kernel)[0, 0] for kernel in kernels])
+
+    seconds = median_seconds(lambda: products().numpy(), repeats=repeats)
+    return 20 * 2 * rows * 512 * 2048 / seconds
+
+
+def base_model(dtype: str, vocab_size: int = 32000, name: str = "transformer_base"):
+    """Return (hparams, model) of a registered set with random weights."""
+    from t2t_phrase import registry
+
+    registry.discover()
+    hparams = registry.hparams[name]().replace(dtype_policy=dtype)
+    family = hparams.model if hasattr(hparams, "model") else "transformer"
+    return hparams, registry.models[family].from_hparams(hparams, vocab_size=vocab_size)
+
+
+def random_ids(rows: int, length: int, vocab_size: int = 32000, seed: int = 0) -> np.ndarray:
+    """Return (rows, length) int32 ids without padding, EOS at the end."""
+    ids = np.random.default_rng(seed).integers(3, vocab_size, (rows, length)).astype("int32")
+    ids[:, -1] = 1
+    return ids
+
+
+def report(**values: object) -> None:
+    """Print one line of JSON."""
+    print(json.dumps(values), flush=True)
