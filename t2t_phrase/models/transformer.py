@@ -194,7 +194,12 @@ class Transformer(keras.Model):
     def build(self, input_shape: Any = None) -> None:
         """Create every variable."""
         shape = (None, None, self.hparams.hidden_size)
-        for embedding in (self.source_embedding, self.target_embedding, self.softmax):
+        embeddings: list[TokenEmbedding] = [
+            self.source_embedding,
+            self.target_embedding,
+            self.softmax,
+        ]
+        for embedding in embeddings:
             if not embedding.built:
                 embedding.build()
         self.target_space.build()
