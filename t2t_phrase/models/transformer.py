@@ -17,6 +17,7 @@ from t2t_phrase.layers.multi_head_attention import Cache, MultiHeadAttention
 from t2t_phrase.layers.relative_attention import RelativeMultiHeadAttention
 from t2t_phrase.layers.residual import EPSILON
 from t2t_phrase.layers.token_embedding import TokenEmbedding
+from t2t_phrase.ops.blocks import write_block
 from t2t_phrase.ops.cross_entropy import smoothed_cross_entropy
 from t2t_phrase.ops.masks import causal_mask, history_mask, memory_mask, padding_mask
 from t2t_phrase.ops.position import timing_signal
@@ -203,11 +204,12 @@ class Transformer(keras.Model):
             if not embedding.built:
                 embedding.build()
         self.target_space.build()
-        for layer in (*self.encoder_layers, *self.decoder_layers):
+        layers: list[keras.layers.Layer] = [*self.encoder_layers, *self.decoder_layers]
+        for layer in layers:
             layer.build(shape)
-        for norm in (self.encoder_norm, self.decoder_norm):
-            if norm is not None:
-                norm.build(shape)
+        if self.hparams.norm == "pre":
+            self.encoder_norm.build(shape)
+            self.decoder_norm.build(shape)
         self.built = True
 
     def call(self, features: Features, training: bool = False) -> Any:
@@ -303,7 +305,7 @@ class Transformer(keras.Model):
             cache: from `start_cache`, `step` or `reorder`.
         """
         own = ops.broadcast_to(ops.arange(ids.shape[1], dtype="int32"), ops.shape(ids))  # (B, K)
-        ancestors = ops.slice_update(cache["ancestors"], (0, 0, index), own[..., None])
+        ancestors = write_block(cache["ancestors"], own[..., None], index, axis=2)
         mask = history_mask(ancestors, index)
         x = self._add_timing(self.target_embedding(ids), ops.reshape(index, (1,)))  # (B, K, D)
         layers = []
