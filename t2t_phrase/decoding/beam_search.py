@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 
 from keras import ops
 
+from t2t_phrase.ops.blocks import write_block
+
 EOS_ID = 1
 # A score below that of any hypothesis, small enough to be added to without overflow.
 WORST = -1e7
@@ -77,17 +79,13 @@ def beam_search(
         logits = _forbid_early_end(ops.cast(logits, "float32"), index, min_length)
         log_probs, parents, tokens = _best_continuations(logits, state["log_probs"], beam_size)
         ids = ops.take_along_axis(state["ids"], parents[..., None], axis=1)  # (B, 2K, L)
-        ids = ops.slice_update(ids, (0, 0, index), tokens[..., None])
+        ids = write_block(ids, tokens[..., None], index, axis=2)
         scores = log_probs / length_penalty(index + 1, alpha)
         ended = ops.equal(tokens, EOS_ID)
 
         # Unfinished: the K best continuations that do not end.
-        _, kept = ops.top_k(ops.where(ended, scores + WORST, scores), beam_size)
-        new = {
-            "log_probs": _pick(log_probs, kept),
-            "ids": _pick(ids, kept),
-            "last": _pick(tokens, kept),
-        }
+        alive, kept = ops.top_k(ops.where(ended, -float("inf"), log_probs), beam_size)
+        new = {"log_probs": alive, "ids": _pick(ids, kept), "last": _pick(tokens, kept)}
         parents = _pick(parents, kept)
         # Finished: the K best of those before and those that end now.
         new["finished_scores"], kept = ops.top_k(
@@ -127,7 +125,7 @@ def _forbid_early_end(logits: Any, index: Any, min_length: int) -> Any:
     if not min_length:
         return logits
     too_early = ops.logical_and(ops.arange(logits.shape[-1]) == EOS_ID, index < min_length)
-    return ops.where(too_early, WORST, logits)
+    return ops.where(too_early, -float("inf"), logits)
 
 
 def _best_continuations(logits: Any, log_probs: Any, beam_size: int) -> tuple[Any, Any, Any]:
@@ -136,13 +134,13 @@ def _best_continuations(logits: Any, log_probs: Any, beam_size: int) -> tuple[An
     The best 2K over all beams are among the best 2K of each beam; so the normalised
     log-probabilities of the whole vocabulary are never written out.
     """
-    count = 2 * beam_size
-    top, tokens = ops.top_k(logits, count)  # (B, K, 2K)
+    each = min(2 * beam_size, logits.shape[-1])
+    top, tokens = ops.top_k(logits, each)  # (B, K, each)
     top = top - ops.logsumexp(logits, axis=-1, keepdims=True) + log_probs[..., None]
-    flat = (-1, beam_size * count)
-    log_probs, chosen = ops.top_k(ops.reshape(top, flat), count)
+    flat = (-1, beam_size * each)
+    log_probs, chosen = ops.top_k(ops.reshape(top, flat), 2 * beam_size)
     tokens = ops.take_along_axis(ops.reshape(tokens, flat), chosen, axis=1)
-    return log_probs, ops.cast(chosen // count, "int32"), ops.cast(tokens, "int32")
+    return log_probs, ops.cast(chosen // each, "int32"), ops.cast(tokens, "int32")
 
 
 def _pick(values: Any, indices: Any) -> Any:

@@ -8,6 +8,7 @@ import keras
 from keras import ops
 
 from t2t_phrase.decoding.beam_search import EOS_ID, WORST, Hypotheses, Step
+from t2t_phrase.ops.blocks import write_block
 
 
 def sample(
@@ -57,7 +58,7 @@ def sample(
             index + 1,
             {
                 "last": token[:, None],
-                "ids": ops.slice_update(state["ids"], (0, index), token[:, None]),
+                "ids": write_block(state["ids"], token[:, None], index, axis=1),
                 "score": state["score"] + ops.where(state["done"], 0.0, log_prob),
                 "done": ops.logical_or(state["done"], done),
             },

@@ -16,6 +16,7 @@ from t2t_phrase.ops.attention import (
     split_heads,
     split_memory_heads,
 )
+from t2t_phrase.ops.blocks import write_block
 
 Cache = dict[str, Any]
 
@@ -145,9 +146,8 @@ class MultiHeadAttention(keras.layers.Layer):
         Returns:
             (output (B, K, D), the longer history).
         """
-        start = (0, 0, index * query.shape[1], 0)
         new = self.project_memory(query)
-        cache = {name: ops.slice_update(cache[name], start, new[name]) for name in cache}
+        cache = {name: write_block(cache[name], new[name], index, axis=2) for name in cache}
         output, _ = self.attend(query, cache, attention_mask)
         return output, cache
 

@@ -10,6 +10,7 @@ from keras import ops
 from t2t_phrase.layers.feed_forward import kernel_initializer
 from t2t_phrase.layers.multi_head_attention import Cache, MultiHeadAttention
 from t2t_phrase.ops.attention import attention_context, attention_logits
+from t2t_phrase.ops.blocks import write_block
 
 
 @keras.saving.register_keras_serializable(package="t2t_phrase")
@@ -59,10 +60,9 @@ class RelativeMultiHeadAttention(MultiHeadAttention):
     def step(self, query: Any, cache: Cache, index: Any, attention_mask: Any) -> tuple[Any, Cache]:
         """Add one token of every beam to the history and attend to it."""
         beam_size = query.shape[1]
-        start = (0, 0, index * beam_size, 0)
         new = self.project_memory(query)
-        cache = {name: ops.slice_update(cache[name], start, new[name]) for name in cache}
-        memory_position = ops.arange(cache["key"].shape[2]) // beam_size
+        cache = {name: write_block(cache[name], new[name], index, axis=2) for name in cache}
+        memory_position = ops.arange(ops.shape(cache["key"])[2]) // beam_size
         query_position = ops.zeros((beam_size,), "int32") + index
         projected = self._with_distances(cache, query_position, memory_position)
         output, _ = self.attend(query, projected, attention_mask)

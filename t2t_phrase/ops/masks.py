@@ -39,7 +39,7 @@ def history_mask(ancestors: Any, index: Any) -> Any:
             token t.
         index: the time of the current token; later ones are hidden.
     """
-    _, beam_size, length = ancestors.shape
+    _, beam_size, length = ops.shape(ancestors)
     own = ops.equal(ancestors[..., None], ops.arange(beam_size))  # (B, K, L, K)
     past = ops.arange(length) <= index
     visible = ops.logical_and(own, past[:, None])
