@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import difflib
 import json
+import math
 import re
 import types
 import typing
@@ -162,7 +163,8 @@ def _convert_tuple(value: Any, element: Any, fault: str) -> tuple[Any, str | Non
     if any(wrong for _, wrong in pairs):
         return value, fault
     converted = tuple(item for item, _ in pairs)
-    return (value if value == converted else converted), None
+    same = isinstance(value, tuple) and all(a is b for a, b in zip(value, converted, strict=True))
+    return (value if same else converted), None
 
 
 def _convert_scalar(value: Any, expected: Any, fault: str) -> tuple[Any, str | None]:
@@ -182,6 +184,8 @@ def _convert_scalar(value: Any, expected: Any, fault: str) -> tuple[Any, str | N
         if expected is int:
             return (value, None) if isinstance(value, int) else (_whole(number), None)
     except (ValueError, OverflowError):
+        return value, fault
+    if not math.isfinite(number):
         return value, fault
     return (value if isinstance(value, float) else number), None
 
