@@ -1,0 +1,119 @@
+import pathlib
+import subprocess
+import sys
+import types
+
+import pytest
+
+from t2t_phrase import registry
+from t2t_phrase.config import UserError
+from t2t_phrase.registry import Registry, UnknownNameError, snake_case
+
+
+def entry_of(module_name: str, file: str, name: str) -> type:
+    module = types.ModuleType(module_name)
+    module.__file__ = file
+    sys.modules[module_name] = module
+    return type(name, (), {"__module__": module_name})
+
+
+@pytest.fixture
+def fruits() -> Registry:
+    fruits: Registry = Registry("fruit")
+
+    @fruits.register
+    class RedApple:
+        pass
+
+    @fruits.register
+    def pear() -> int:
+        return 3
+
+    fruits.red_apple_class = RedApple  # type: ignore[attr-defined]
+    return fruits
+
+
+@pytest.mark.parametrize(
+    ("camel", "snake"),
+    [
+        ("TranslateEndeWmt16", "translate_ende_wmt16"),
+        ("Transformer", "transformer"),
+        ("transformer_base", "transformer_base"),
+        ("TranslateEnde2Multi30k", "translate_ende2_multi30k"),
+    ],
+)
+def test_snake_case(camel: str, snake: str) -> None:
+    assert snake_case(camel) == snake
+
+
+def test_look_up_and_listing(fruits: Registry) -> None:
+    assert fruits["red_apple"] is fruits.red_apple_class  # type: ignore[attr-defined]
+    assert fruits["pear"]() == 3
+    assert list(fruits) == ["pear", "red_apple"]
+    assert len(fruits) == 2
+    assert "pear" in fruits
+    assert "plum" not in fruits
+
+
+def test_an_unknown_name_gets_the_nearest_or_the_whole_list(fruits: Registry) -> None:
+    with pytest.raises(UnknownNameError) as error:
+        fruits["red_aple"]
+    assert str(error.value) == "fruit 'red_aple' is unknown; did you mean red_apple?"
+    assert isinstance(error.value, UserError)
+    assert isinstance(error.value, KeyError)
+    with pytest.raises(UnknownNameError, match="fruit 'xyz' is unknown; known: pear, red_apple"):
+        fruits["xyz"]
+    with pytest.raises(UnknownNameError, match="known: none"):
+        Registry("fruit")["xyz"]
+
+
+def test_a_name_from_two_files_is_an_error_that_names_both() -> None:
+    fruits: Registry = Registry("fruit")
+    fruits.register(entry_of("registry_test_a", "a.py", "Plum"))
+    # The same file imported under two names is harmless.
+    fruits.register(entry_of("registry_test_again", "a.py", "Plum"))
+    with pytest.raises(KeyError, match=r"fruit plum is registered twice: in a\.py and in b\.py"):
+        fruits.register(entry_of("registry_test_b", "b.py", "Plum"))
+
+
+def test_discover_finds_models_and_hparams() -> None:
+    registry.discover()
+    assert "transformer" in registry.models
+    assert "transformer_base" in registry.hparams
+
+
+def test_discover_imports_a_users_folder(tmp_path: pathlib.Path) -> None:
+    # Named like an installed package on purpose.
+    folder = tmp_path / "json"
+    folder.mkdir()
+    (folder / "__init__.py").write_text("from . import mine\n")
+    (folder / "mine.py").write_text(
+        "from t2t_phrase import registry\n"
+        "@registry.problems.register\n"
+        "class RegistryTestProblem:\n"
+        "    pass\n"
+    )
+    try:
+        registry.discover(str(folder))
+        assert registry.problems["registry_test_problem"].__module__ == "t2t_usr_dir_json.mine"
+    finally:
+        registry.problems._entries.pop("registry_test_problem", None)
+    import json
+
+    assert json.loads("1") == 1
+
+
+def test_a_users_folder_must_be_a_package(tmp_path: pathlib.Path) -> None:
+    with pytest.raises(UserError, match=r"--t2t_usr_dir=.*no __init__\.py there"):
+        registry.discover(str(tmp_path))
+
+
+def test_registry_and_config_import_nothing_heavy() -> None:
+    code = (
+        "import sys; import t2t_phrase.registry, t2t_phrase.training_hparams; "
+        "print(sorted({'keras', 'numpy', 'tensorflow', 'absl'} & set(sys.modules)))"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert result.stdout.strip() == "[]"
