@@ -1,0 +1,60 @@
+"""Which devices train: one, all GPUs of the machine, or those of several machines."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+
+import tensorflow as tf
+
+from t2t_phrase.config import UserError
+
+
+def make_strategy(
+    *, worker_gpu: int = 0, devices: Sequence[str] | None = None
+) -> tf.distribute.Strategy:
+    """Return the strategy for the devices at hand.
+
+    `TF_CONFIG` in the environment with more than one worker joins the workers; call this before
+    any other work then.
+
+    Args:
+        worker_gpu: how many of the machine's GPUs; 0: all of them, or the CPU if there is none.
+        devices: these devices instead, such as ("CPU:0", "CPU:1").
+
+    Raises:
+        UserError: fewer GPUs than asked for.
+    """
+    if devices:
+        return tf.distribute.MirroredStrategy(list(devices))
+    gpus = tf.config.list_physical_devices("GPU")
+    if worker_gpu > len(gpus):
+        raise UserError(
+            f"--worker_gpu={worker_gpu}: TensorFlow finds {len(gpus)} GPUs on this machine; give "
+            "at most that many, or 0 for all there are"
+        )
+    count = worker_gpu or len(gpus)
+    for gpu in gpus:
+        # Otherwise the process takes all of the memory, and its peak cannot be measured.
+        tf.config.experimental.set_memory_growth(gpu, True)
+    if _workers() > 1:
+        tf.config.set_visible_devices(gpus[:count], "GPU")
+        return tf.distribute.MultiWorkerMirroredStrategy()
+    if count > 1:
+        return tf.distribute.MirroredStrategy([f"GPU:{i}" for i in range(count)])
+    return tf.distribute.get_strategy()
+
+
+def is_chief(strategy: tf.distribute.Strategy) -> bool:
+    """Return whether this process writes the files; true where there is only one."""
+    resolver = strategy.cluster_resolver
+    if resolver is None or not resolver.task_type:
+        return True
+    has_chief = "chief" in resolver.cluster_spec().as_dict()
+    return resolver.task_type == ("chief" if has_chief else "worker") and not resolver.task_id
+
+
+def _workers() -> int:
+    cluster = json.loads(os.environ.get("TF_CONFIG") or "{}").get("cluster", {})
+    return sum(len(cluster.get(role, ())) for role in ("chief", "worker"))

@@ -1,0 +1,111 @@
+"""`hparams.json`: what a run is, so that resuming, decoding and exporting need no flags again."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import pathlib
+from typing import Any
+
+import t2t_phrase
+from t2t_phrase import registry
+from t2t_phrase.config import UserError, differences, parse_assignments
+from t2t_phrase.training_hparams import TrainingHParams
+
+FILE = "hparams.json"
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class RunRecord:
+    """What decides a run's result, besides the data themselves.
+
+    Attributes:
+        problem, model, hparams_set: registered names.
+        overrides: the `--hparams` that were given, T2T's spelling.
+        hparams: all resolved values.
+        vocab_size: rows of the embedding.
+        vocabulary: checksum of the vocabulary.
+        random_seed: of weights, data order and dropout.
+        replicas: devices that share a batch.
+        train_steps: where the learning rate depends on it, else 0.
+        version: of this library.
+    """
+
+    problem: str
+    model: str
+    hparams_set: str
+    overrides: str
+    hparams: dict[str, Any]
+    vocab_size: int
+    vocabulary: str
+    random_seed: int
+    replicas: int = 1
+    train_steps: int = 0
+    version: str = t2t_phrase.__version__
+
+    def resolved(self) -> TrainingHParams:
+        """Return the hyperparameters as an object of the set's class.
+
+        Raises:
+            UserError: the set is unknown, or its class no longer has a recorded name.
+        """
+        return registry.hparams[self.hparams_set]().replace(**self.hparams)
+
+    def save(self, folder: str | os.PathLike[str]) -> None:
+        """Write `hparams.json` at once."""
+        target = pathlib.Path(folder) / FILE
+        temporary = target.with_name(f".{FILE}.tmp")
+        temporary.write_text(json.dumps(dataclasses.asdict(self), indent=2) + "\n")
+        os.replace(temporary, target)
+
+    @classmethod
+    def load(cls, folder: str | os.PathLike[str]) -> RunRecord:
+        """Read `hparams.json` of a run's folder.
+
+        Raises:
+            UserError: it is absent or was not written by `save`.
+        """
+        path = pathlib.Path(folder) / FILE
+        try:
+            return cls(**json.loads(path.read_text()))
+        except FileNotFoundError:
+            raise UserError(
+                f"{path} does not exist: {folder} is not the --output_dir of a training run"
+            ) from None
+        except (ValueError, TypeError) as error:
+            raise UserError(f"{path} is damaged: {error}") from error
+
+    def check_same(self, earlier: RunRecord, folder: str | os.PathLike[str]) -> None:
+        """Refuse to go on with a run that was begun differently.
+
+        Raises:
+            UserError: anything but the version differs; the message says "name: old -> new".
+        """
+        changed = differences(earlier._identity(), self._identity())
+        if changed:
+            raise UserError(
+                f"--output_dir={folder} holds a run with other settings:\n  "
+                + "\n  ".join(changed)
+                + "\nGive the old settings to resume it, or a new --output_dir to start afresh "
+                "(--warm_start_from takes over weights)."
+            )
+
+    def _identity(self) -> dict[str, Any]:
+        named = {k: v for k, v in dataclasses.asdict(self).items() if k != "version"}
+        # The resolved values tell what the overrides did.
+        del named["overrides"]
+        return {**named.pop("hparams"), **named}
+
+
+def resolve_hparams(hparams_set: str, overrides: str) -> tuple[TrainingHParams, list[str]]:
+    """Return a registered set with `--hparams` applied, and "name: old -> new" for each change.
+
+    Raises:
+        UserError: an unknown set, or wrong overrides, all of them at once.
+    """
+    base = registry.hparams[hparams_set]()
+    changed = base.override(overrides)
+    told = differences(base.to_dict(), changed.to_dict())
+    same = set(parse_assignments(overrides)) - {line.partition(":")[0] for line in told}
+    return changed, told + [f"{name}: as in {hparams_set} already" for name in sorted(same)]

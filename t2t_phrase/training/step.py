@@ -1,0 +1,229 @@
+"""One update: a pure, compiled forward-and-gradient on each replica, then the optimizer."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import keras
+import numpy as np
+import tensorflow as tf
+
+from t2t_phrase.training.schedules import FactorSchedule
+from t2t_phrase.training_hparams import TrainingHParams
+
+Features = Mapping[str, Any]
+_IDS = tf.TensorSpec((None, None), tf.int32)
+
+
+class StepResult(NamedTuple):
+    """Sums over the target tokens of all replicas; scalars, perhaps still being computed."""
+
+    loss: Any
+    nll: Any
+    correct: Any
+    tokens: Any
+    grad_norm: Any
+    """Of the gradient of the mean loss, before it is clipped."""
+
+
+def make_optimizer(hparams: TrainingHParams, schedule: FactorSchedule) -> keras.optimizers.Adam:
+    """Return tensor2tensor's Adam."""
+    return keras.optimizers.Adam(
+        learning_rate=schedule,
+        beta_1=hparams.optimizer_adam_beta1,
+        beta_2=hparams.optimizer_adam_beta2,
+        epsilon=hparams.optimizer_adam_epsilon,
+        name="adam",
+    )
+
+
+def make_schedule(hparams: Any, *, train_steps: int) -> FactorSchedule:
+    """Return the learning rate that `hparams` describe."""
+    return FactorSchedule(
+        hparams.learning_rate_schedule,
+        constant=hparams.learning_rate_constant,
+        warmup_steps=hparams.learning_rate_warmup_steps,
+        decay_steps=hparams.learning_rate_decay_steps,
+        hidden_size=hparams.hidden_size,
+        train_steps=train_steps,
+    )
+
+
+@dataclasses.dataclass
+class Stepper:
+    """Trains and evaluates a model on batches of any of a fixed set of shapes.
+
+    The random state of dropout is a function of (seed, step, replica, layer), nothing else, so
+    a run that is resumed draws what the first run would have drawn.
+
+    Args:
+        strategy: the devices. Model and optimizer were made in its scope, the optimizer built.
+        model: has `loss_sums(features, training)`.
+        optimizer: one of Keras'.
+        seed: of dropout.
+        clip_grad_norm: largest norm of the gradient; 0: any.
+        xla: whether XLA compiles the pure function, once for each shape.
+        log: is told of compilations.
+    """
+
+    strategy: tf.distribute.Strategy
+    model: Any
+    optimizer: keras.optimizers.Optimizer
+    seed: int
+    clip_grad_norm: float = 0.0
+    xla: bool = False
+    log: Callable[[str], None] = lambda text: None
+
+    def __post_init__(self) -> None:
+        self.trainable = list(self.model.trainable_variables)
+        self.generators = [
+            v for v in self.model.non_trainable_variables if v.name == "seed_generator_state"
+        ]
+        self.compilations = 0
+        self._shapes: set[tuple[str, tuple[int, ...]]] = set()
+        self._gradient = tf.function(self._forward_and_gradient, jit_compile=self.xla or None)
+        self._sums = tf.function(self._forward, jit_compile=self.xla or None)
+        # One trace for all shapes: with XLA each shape is compiled when it is first met.
+        self._train = tf.function(self._train_step, input_signature=[_IDS, _IDS])
+        self._eval = tf.function(self._eval_step, input_signature=[_IDS, _IDS])
+        self._probe = tf.function(self._probe_step, input_signature=[_IDS, _IDS])
+
+    @property
+    def replicas(self) -> int:
+        """How many devices share a batch."""
+        return self.strategy.num_replicas_in_sync
+
+    def train(self, inputs: np.ndarray, targets: np.ndarray) -> StepResult:
+        """Make one update.
+
+        Args:
+            inputs: (rows, S) int32; rows are a multiple of the number of replicas.
+            targets: (rows, T) int32.
+        """
+        return self._counted("train", self._train, inputs, targets)
+
+    def evaluate(self, inputs: np.ndarray, targets: np.ndarray) -> dict[str, float]:
+        """Return the model's sums on a batch, without dropout."""
+        sums = self._counted("evaluation", self._eval, inputs, targets)
+        return {name: float(value) for name, value in sums.items()}
+
+    def probe(self, inputs: np.ndarray, targets: np.ndarray) -> None:
+        """Compute loss and gradient and forget them: shows that a shape fits in memory."""
+        float(self._counted("train", self._probe, inputs, targets))
+
+    def _counted(self, kind: str, function: Any, inputs: np.ndarray, targets: np.ndarray) -> Any:
+        traces = function.experimental_get_tracing_count()
+        shape = (kind, inputs.shape + targets.shape)
+        first_of_shape = self.xla and shape not in self._shapes
+        self._shapes.add(shape)
+        start = time.perf_counter()
+        result = function(tf.constant(inputs), tf.constant(targets))
+        traced = function.experimental_get_tracing_count() - traces
+        if traced or first_of_shape:
+            self.compilations += max(traced, int(first_of_shape))
+            self.log(
+                f"compiled the {kind} step for {inputs.shape[0]} x {inputs.shape[1]} tokens "
+                f"in {time.perf_counter() - start:.1f} s (compilation {self.compilations})"
+                if self.xla
+                else f"traced the {kind} step in {time.perf_counter() - start:.1f} s"
+            )
+        return result
+
+    def _train_step(self, inputs: Any, targets: Any) -> StepResult:
+        def replica(inputs: Any, targets: Any) -> StepResult:
+            context = tf.distribute.get_replica_context()
+            gradients, sums = self._local(context, inputs, targets)
+            sums = context.all_reduce(tf.distribute.ReduceOp.SUM, sums)
+            if self.replicas > 1:
+                gradients = context.all_reduce(tf.distribute.ReduceOp.SUM, gradients)
+            gradients = [gradient / sums["tokens"] for gradient in gradients]
+            norm = tf.linalg.global_norm(gradients)
+            if self.clip_grad_norm:
+                gradients, _ = tf.clip_by_global_norm(gradients, self.clip_grad_norm, norm)
+            # Keras sums over the replicas once more.
+            if self.replicas > 1:
+                gradients = [gradient / self.replicas for gradient in gradients]
+            self.optimizer.apply(gradients, self.trainable)
+            return StepResult(
+                sums["loss"], sums["nll"], sums["correct"], sums["tokens"], grad_norm=norm
+            )
+
+        return self._first(self.strategy.run(replica, args=(inputs, targets)))
+
+    def _eval_step(self, inputs: Any, targets: Any) -> dict[str, Any]:
+        def replica(inputs: Any, targets: Any) -> dict[str, Any]:
+            context = tf.distribute.get_replica_context()
+            features = self._own_rows(context, inputs, targets)
+            sums = self._sums(self._values(), *features)
+            return context.all_reduce(tf.distribute.ReduceOp.SUM, sums)
+
+        return self._first(self.strategy.run(replica, args=(inputs, targets)))
+
+    def _probe_step(self, inputs: Any, targets: Any) -> Any:
+        def replica(inputs: Any, targets: Any) -> Any:
+            context = tf.distribute.get_replica_context()
+            return tf.linalg.global_norm(self._local(context, inputs, targets)[0])
+
+        return self._first(self.strategy.run(replica, args=(inputs, targets)))
+
+    def _local(self, context: Any, inputs: Any, targets: Any) -> tuple[list[Any], dict[str, Any]]:
+        """Return this replica's gradients of the summed loss, and its sums."""
+        features = self._own_rows(context, inputs, targets)
+        replica = tf.cast(context.replica_id_in_sync_group, tf.int64)
+        return self._gradient(self._values(), self._seeds(replica), *features)
+
+    def _own_rows(self, context: Any, inputs: Any, targets: Any) -> tuple[Any, Any]:
+        rows = tf.shape(inputs)[0] // self.replicas
+        start = context.replica_id_in_sync_group * rows
+        return inputs[start : start + rows], targets[start : start + rows]
+
+    def _values(self) -> list[Any]:
+        return [tf.convert_to_tensor(variable.value) for variable in self.trainable]
+
+    def _seeds(self, replica: Any) -> list[Any]:
+        """Return a state (2,) int64 for every generator of the model; draws count up its end."""
+        step = tf.cast(self.optimizer.iterations.value, tf.int64)
+        # Far apart, so that the draws of one layer in one step never reach the next one's.
+        place = (step * self.replicas + replica) * max(1, len(self.generators))
+        return [
+            tf.stack([tf.constant(self.seed, tf.int64), (place + index) * 1024])
+            for index in range(len(self.generators))
+        ]
+
+    def _forward_and_gradient(
+        self, values: Sequence[Any], seeds: Sequence[Any], inputs: Any, targets: Any
+    ) -> tuple[list[Any], dict[str, Any]]:
+        with tf.GradientTape() as tape:
+            tape.watch(values)
+            sums = self._loss_sums(values, seeds, inputs, targets, training=True)
+        gradients = tape.gradient(
+            sums["loss"], list(values), unconnected_gradients=tf.UnconnectedGradients.ZERO
+        )
+        return [tf.convert_to_tensor(gradient) for gradient in gradients], sums
+
+    def _forward(self, values: Sequence[Any], inputs: Any, targets: Any) -> dict[str, Any]:
+        return self._loss_sums(values, (), inputs, targets, training=False)
+
+    def _loss_sums(
+        self,
+        values: Sequence[Any],
+        seeds: Sequence[Any],
+        inputs: Any,
+        targets: Any,
+        *,
+        training: bool,
+    ) -> dict[str, Any]:
+        mapping = list(zip(self.trainable, values, strict=True))
+        mapping += list(zip(self.generators, seeds, strict=False))
+        with keras.StatelessScope(state_mapping=mapping):
+            features = {"inputs": inputs, "targets": targets}
+            return dict(self.model.loss_sums(features, training=training))
+
+    def _first(self, values: Any) -> Any:
+        # All replicas hold the same sums.
+        return tf.nest.map_structure(
+            lambda value: self.strategy.experimental_local_results(value)[0], values
+        )
