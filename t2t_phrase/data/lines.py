@@ -1,0 +1,37 @@
+"""Lines of text files as the bytes have them: only a line feed ends a line."""
+
+from __future__ import annotations
+
+import gzip
+import pathlib
+import zlib
+from collections.abc import Iterator
+
+from t2t_phrase.config import UserError
+
+_BOM = b"\xef\xbb\xbf"
+
+
+def read_lines(path: pathlib.Path) -> Iterator[str | None]:
+    """Yield the lines of a UTF-8 file, plain or gzipped (`.gz`); None for one that is not UTF-8.
+
+    Windows line ends and a byte order mark are taken off. U+2028, form feeds and lone carriage
+    returns stay inside their line, since they do in the other file of a parallel corpus.
+
+    Raises:
+        UserError: the file cannot be read, or its compression is damaged.
+    """
+    number = 0
+    try:
+        with gzip.open(path) if path.suffix == ".gz" else open(path, "rb") as file:
+            for number, line in enumerate(file, start=1):
+                if number == 1 and line.startswith(_BOM):
+                    line = line[len(_BOM) :]
+                try:
+                    yield line.rstrip(b"\r\n").decode("utf-8")
+                except UnicodeDecodeError:
+                    yield None
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise UserError(f"{path} is damaged after line {number}: {error}") from error
+    except OSError as error:
+        raise UserError(f"cannot read {path}: {error.strerror or error}") from error

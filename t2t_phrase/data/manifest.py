@@ -1,0 +1,97 @@
+"""The JSON manifest of generated data: what was made, from what, with which options."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import pathlib
+from typing import Any
+
+from t2t_phrase.config import UserError, differences
+from t2t_phrase.data.files import sha256_of, write_bytes
+
+FORMAT = 1
+
+
+@dataclasses.dataclass
+class Manifest:
+    """State of a data folder for one problem; saved after every finished file.
+
+    Attributes:
+        problem: name of the problem, without `_rev`.
+        options: everything that decides the bytes of the data.
+        inputs: SHA-256 of the raw files by name.
+        versions: packages that took part.
+        vocabulary: `file`, `sha256` and `size`, once it exists.
+        splits: for each split that is staged `pairs`, `faults`, `text`, `side`, and `shards`, a
+            list with an entry (`file`, `sha256`, `records`, `source_tokens`, `target_tokens`) or
+            null for each shard.
+        complete: whether all is done.
+    """
+
+    problem: str
+    options: dict[str, Any]
+    inputs: dict[str, str] = dataclasses.field(default_factory=dict)
+    versions: dict[str, str] = dataclasses.field(default_factory=dict)
+    vocabulary: dict[str, Any] = dataclasses.field(default_factory=dict)
+    splits: dict[str, dict[str, Any]] = dataclasses.field(default_factory=dict)
+    complete: bool = False
+
+    def save(self, path: pathlib.Path) -> None:
+        """Write the manifest atomically."""
+        content = {"format": FORMAT, **dataclasses.asdict(self)}
+        write_bytes(path, (json.dumps(content, indent=2, ensure_ascii=False) + "\n").encode())
+
+    @classmethod
+    def load(cls, path: pathlib.Path) -> Manifest | None:
+        """Read a manifest; None if there is no such file.
+
+        Raises:
+            UserError: the file is no manifest of this version.
+        """
+        try:
+            content = json.loads(path.read_text(encoding="utf-8"))
+            if content.pop("format") != FORMAT:
+                raise ValueError("another format")
+            return cls(**content)
+        except FileNotFoundError:
+            return None
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise UserError(
+                f"{path} is no manifest this version can read ({error}); delete it and run "
+                "t2t-phrase-datagen again"
+            ) from error
+
+    def require_same(self, path: pathlib.Path, options: dict[str, Any]) -> None:
+        """Check that data made with these options may be kept.
+
+        Raises:
+            UserError: it was made with others; the message names the differences.
+        """
+        found = differences(self.options, options)
+        if found:
+            raise UserError(
+                f"{path.parent} holds {self.problem} made with other options "
+                f"({'; '.join(found)}); use another --data_dir, or delete {path.name} there"
+            )
+
+    def require_same_inputs(self, path: pathlib.Path, inputs: dict[str, str]) -> None:
+        """Check that the raw files that are at hand are those the data was made from.
+
+        Raises:
+            UserError: some have changed; the message names them.
+        """
+        changed = [name for name in inputs if self.inputs.get(name, inputs[name]) != inputs[name]]
+        if changed:
+            raise UserError(
+                f"{', '.join(changed)} changed since {self.problem} was written to {path.parent}; "
+                f"use another --data_dir, or delete {path.name} there"
+            )
+
+
+def intact(folder: pathlib.Path, entry: dict[str, Any] | None) -> bool:
+    """Return whether the file of a manifest's entry exists with the checksum noted there."""
+    if not entry:
+        return False
+    path = folder / entry["file"]
+    return path.is_file() and sha256_of(path) == entry["sha256"]

@@ -1,0 +1,44 @@
+"""`SubwordEncoder` inside a TensorFlow graph: the same ids, the same text."""
+
+from __future__ import annotations
+
+import tensorflow as tf
+import tensorflow_text
+
+from t2t_phrase.text.subwords import EOS_ID, PAD_ID, UNK_ID
+
+
+class TfSubwords(tf.Module):
+    """Encodes and decodes string tensors; the model travels inside the graph.
+
+    Args:
+        model_bytes: `SubwordEncoder.model_bytes`.
+    """
+
+    def __init__(self, model_bytes: bytes) -> None:
+        super().__init__()
+        self.tokenizer = tensorflow_text.SentencepieceTokenizer(model=model_bytes)
+
+    def vocab_size(self) -> tf.Tensor:
+        """Return the number of pieces as an int32 scalar."""
+        return self.tokenizer.vocab_size()
+
+    def encode(self, texts: tf.Tensor) -> tf.RaggedTensor:
+        """Return ids without EOS: (B,) string to (B, None) ragged int32.
+
+        Bytes that are no UTF-8 count as U+FFFD.
+        """
+        return self.tokenizer.tokenize(texts)
+
+    def decode(self, ids: tf.Tensor | tf.RaggedTensor) -> tf.Tensor:
+        """Return the texts up to the first EOS: (B, T) or (B, None) int to (B,) string.
+
+        Pad ids are skipped and ids beyond the vocabulary read as unk, as in `SubwordEncoder`.
+        """
+        if isinstance(ids, tf.RaggedTensor):
+            ids = ids.to_tensor(default_value=PAD_ID)
+        ids = tf.cast(ids, tf.int32)
+        ended = tf.cumsum(tf.cast(ids == EOS_ID, tf.int32), axis=1) > 0
+        known = tf.where((ids >= 0) & (ids < self.vocab_size()), ids, UNK_ID)
+        visible = tf.ragged.boolean_mask(known, ~ended & (ids != PAD_ID))
+        return self.tokenizer.detokenize(visible)

@@ -1,0 +1,88 @@
+"""Learning a SentencePiece BPE vocabulary."""
+
+from __future__ import annotations
+
+import io
+import pathlib
+import re
+import tempfile
+from collections.abc import Iterable
+from typing import Any
+
+import sentencepiece
+from sentencepiece import sentencepiece_model_pb2
+
+from t2t_phrase.config import UserError
+from t2t_phrase.text.whitespace import WHITESPACE
+
+# Special pieces and one piece for each byte.
+RESERVED = 3 + 256
+
+
+def train_subwords(
+    sentences: Iterable[str], *, vocab_size: int, character_coverage: float = 1.0
+) -> bytes:
+    """Learn a BPE vocabulary and return the serialized model for `SubwordEncoder`.
+
+    The result depends on the multiset of sentences alone, not on their order. Text is not
+    normalised beyond blanks (see `normalize_whitespace`): case, accents and composition stay.
+
+    Args:
+        sentences: read once; those longer than 65,536 bytes are left out.
+        vocab_size: number of pieces, 259 special and byte pieces included. A corpus that has
+            fewer gives fewer.
+        character_coverage: share of the characters' occurrences that get pieces of their own;
+            the rest become bytes. 1 suits alphabets, 0.9995 Chinese.
+
+    Raises:
+        UserError: there is no text, or `vocab_size` cannot hold the characters.
+    """
+    model = io.BytesIO()
+    with tempfile.TemporaryDirectory() as folder:
+        rules = pathlib.Path(folder, "rules.tsv")
+        rules.write_text("".join(f"{code:X}\t20\n" for code in WHITESPACE if code != 0x20))
+        try:
+            sentencepiece.SentencePieceTrainer.train(
+                sentence_iterator=iter(sentences),
+                model_writer=model,
+                model_type="bpe",
+                vocab_size=vocab_size,
+                character_coverage=character_coverage,
+                byte_fallback=True,
+                pad_id=0,
+                eos_id=1,
+                unk_id=2,
+                bos_id=-1,
+                pad_piece="<pad>",
+                eos_piece="<EOS>",
+                normalization_rule_tsv=str(rules),
+                hard_vocab_limit=False,
+                max_sentence_length=65_536,
+                num_threads=1,
+                minloglevel=2,
+            )
+        except RuntimeError as error:
+            raise _explain(error, vocab_size) from error
+    return _without_paths(model.getvalue())
+
+
+def _explain(error: RuntimeError, vocab_size: int) -> UserError:
+    if "sentences_.empty()" in str(error):
+        return UserError("the training text is empty: there is nothing to learn a vocabulary from")
+    needed = re.search(r"required_chars\. (\d+) vs (\d+)", str(error))
+    if needed or vocab_size <= RESERVED:
+        least = needed[2] if needed else RESERVED + 1
+        return UserError(
+            f"vocab_size={vocab_size} is too small: {RESERVED} special and byte pieces and the "
+            f"characters of the text need at least {least}"
+        )
+    return UserError(f"SentencePiece could not learn a vocabulary: {error}")
+
+
+def _without_paths(model: bytes) -> bytes:
+    # The trainer stores the name of the temporary rule file, which would differ on each run.
+    proto: Any = getattr(sentencepiece_model_pb2, "ModelProto")()  # noqa: B009 (made at run time)
+    proto.ParseFromString(model)
+    proto.normalizer_spec.name = "whitespace"
+    proto.normalizer_spec.ClearField("normalization_rule_tsv")
+    return bytes(proto.SerializeToString(deterministic=True))
