@@ -86,6 +86,20 @@ class DecoderLayer(keras.layers.Layer):
         x = self.cross_residual(x, attended, training=training)
         return self._feed(x, training), weights, cross_weights
 
+    def start_cache(self, batch_size: Any, beam_size: int, length: int) -> Cache:
+        """Return what `step` has to know of the past, before the first of `length` tokens."""
+        return {
+            "self": self.self_attention.start_cache(batch_size, beam_size, length),
+            "cross": self.cross_attention.start_queries(batch_size, beam_size),
+        }
+
+    def reorder(self, cache: Cache, parents: Any) -> Cache:
+        """Follow a change of beams: `parents` (B, K) names the beam each new one continues."""
+        return {
+            "self": self.self_attention.reorder(cache["self"], parents),
+            "cross": self.cross_attention.reorder_queries(cache["cross"], parents),
+        }
+
     def step(
         self,
         x: Any,
@@ -100,24 +114,24 @@ class DecoderLayer(keras.layers.Layer):
 
         Args:
             x: (B, K, D) float.
-            cache: the self-attention's history.
+            cache: from `start_cache`, `step` or `reorder`.
             index: the current time.
             projected: what the cross-attention's `project_memory` made of the encoder's output.
             attention_mask: (B, 1, K, L * K) bool, see `ops.masks.history_mask`.
             memory_mask: bool, broadcastable to (B, H, K, S).
 
         Returns:
-            (output (B, K, D), the longer history).
+            (output (B, K, D), the cache of the next time).
         """
-        attended, cache = self.self_attention.step(
-            self.self_residual.before(x), cache, index, attention_mask
+        attended, history = self.self_attention.step(
+            self.self_residual.before(x), cache["self"], index, attention_mask
         )
         x = self.self_residual(x, attended)
-        attended, _ = self.cross_attention.attend(
-            self.cross_residual.before(x), projected, memory_mask
+        attended, queries = self.cross_attention.attend_step(
+            self.cross_residual.before(x), cache["cross"], index, projected, memory_mask
         )
         x = self.cross_residual(x, attended)
-        return self._feed(x, training=False), cache
+        return self._feed(x, training=False), {"self": history, "cross": queries}
 
     def _feed(self, x: Any, training: bool) -> Any:
         fed = self.feed_forward(self.feed_forward_residual.before(x), training=training)

@@ -37,7 +37,9 @@ class MultiHeadAttention(keras.layers.Layer):
     Decoding runs in two ways. A memory that does not change is projected once, by
     `project_memory`, and read by `attend`. A history that grows is kept in a cache, made by
     `start_cache`, which `step` extends by one token of every beam and reads. Beams are never moved:
-    the mask says which of the positions, K to each time, a beam descends from.
+    the mask says which of the positions, K to each time, a beam descends from. An attention whose
+    queries reach back in time keeps them from `start_queries` on, and reads the fixed memory by
+    `attend_step` instead of `attend`; `reorder` and `reorder_queries` follow a change of beams.
 
     Shapes: B batch, T queries, S memory positions, D `hidden_size`, H `num_heads`, d_k = D / H,
     K beams, L longest output.
@@ -159,6 +161,35 @@ class MultiHeadAttention(keras.layers.Layer):
         """
         del parents
         return cache
+
+    def start_queries(self, batch_size: Any, beam_size: int) -> Cache:
+        """Return what `attend_step` has to know of earlier queries: here nothing."""
+        del batch_size, beam_size
+        return {}
+
+    def attend_step(
+        self, query: Any, queries: Cache, index: Any, projected: Cache, attention_mask: Any
+    ) -> tuple[Any, Cache]:
+        """Attend from the current token of every beam to a memory that does not change.
+
+        Args:
+            query: (B, K, D), the current token of every beam.
+            queries: what is known of earlier ones.
+            index: the current time.
+            projected: from `project_memory`.
+            attention_mask: bool, broadcastable to (B, H, K, S).
+
+        Returns:
+            (output (B, K, D), what will be known of the queries at the next time).
+        """
+        del index
+        output, _ = self.attend(query, projected, attention_mask)
+        return output, queries
+
+    def reorder_queries(self, queries: Cache, parents: Any) -> Cache:
+        """Follow a change of beams, as `reorder` does."""
+        del parents
+        return queries
 
     def get_config(self) -> dict[str, Any]:
         """Return the constructor's arguments."""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import keras
 from keras import ops
 
 from t2t_phrase import registry
+from t2t_phrase.config import HParamsError
 from t2t_phrase.layers.decoder_layer import DecoderLayer
 from t2t_phrase.layers.encoder_layer import EncoderLayer
 from t2t_phrase.layers.feed_forward import FeedForward
@@ -30,6 +31,8 @@ Position = Literal["encoder", "decoder", "cross"]
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class TransformerHParams(TrainingHParams):
     """Sizes and dropouts of a Transformer; names and defaults are those of `transformer_base`."""
+
+    model: ClassVar[str] = "transformer"  # registered name of the model that reads these fields
 
     hidden_size: int = 512  # D, width of every residual stream
     filter_size: int = 2048  # inner width of the feed-forward networks
@@ -93,6 +96,8 @@ class Transformer(keras.Model):
         (B, T, V) float32 logits; those at position i have seen the targets before i.
     """
 
+    hparams_class: ClassVar[type[TransformerHParams]] = TransformerHParams
+
     def __init__(self, hparams: TransformerHParams, vocab_size: int, **kwargs: Any) -> None:
         kwargs.setdefault("dtype", hparams.dtype_policy)
         super().__init__(**kwargs)
@@ -133,12 +138,21 @@ class Transformer(keras.Model):
 
     @classmethod
     def from_hparams(cls, hparams: TransformerHParams, *, vocab_size: int) -> Transformer:
-        """Return a model whose variables all exist."""
+        """Return a model whose variables all exist.
+
+        Raises:
+            HParamsError: `hparams` are the options of another model.
+        """
+        if type(hparams) is not cls.hparams_class:
+            raise HParamsError(
+                f"model {registry.snake_case(cls.__name__)} cannot read {type(hparams).__name__}; "
+                f"use model {hparams.model}, or another hparams set"
+            )
         model = cls(hparams, vocab_size, name=registry.snake_case(cls.__name__))
         model.build()
         return model
 
-    def make_attention(self, position: Position, name: str) -> MultiHeadAttention:
+    def make_attention(self, position: Position, name: str) -> keras.layers.Layer:
         """Return a new attention layer; a model with another kind of attention overrides this."""
         hparams = self.hparams
         shared = {
@@ -290,8 +304,7 @@ class Transformer(keras.Model):
         return {
             "ancestors": ops.zeros((batch_size, beam_size, length), "int32"),
             "layers": [
-                layer.self_attention.start_cache(batch_size, beam_size, length)
-                for layer in self.decoder_layers
+                layer.start_cache(batch_size, beam_size, length) for layer in self.decoder_layers
             ],
         }
 
@@ -330,7 +343,7 @@ class Transformer(keras.Model):
         return {
             "ancestors": ops.take_along_axis(cache["ancestors"], parents[..., None], axis=1),
             "layers": [
-                layer.self_attention.reorder(history, parents)
+                layer.reorder(history, parents)
                 for layer, history in zip(self.decoder_layers, cache["layers"], strict=True)
             ],
         }
