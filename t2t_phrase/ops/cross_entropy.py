@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-from keras import ops
+from keras import ops, tree
 
 
 class TokenLosses(NamedTuple):
@@ -63,7 +63,9 @@ def smoothed_cross_entropy(
         outputs = (smoothed, normalizer - target, ops.cast(target >= top, "float32"))
 
         def gradient(*args: Any, upstream: Any = None) -> Any:
-            scale = ops.expand_dims((upstream if upstream is not None else args)[0], -1)
+            # TensorFlow passes the outputs' gradients side by side, JAX as one tuple.
+            passed = tree.flatten(args if upstream is None else upstream)
+            scale = ops.expand_dims(passed[0], -1)
             scaled = ops.cast(scale, hidden.dtype) * hidden
             dtype = kernel.dtype
             probs_cast = ops.cast(probs, dtype)
