@@ -10,13 +10,16 @@ from keras import ops
 from t2t_phrase.decoding.beam_search import EOS_ID, WORST, Hypotheses, Step
 from t2t_phrase.ops.blocks import write_block
 
+# More than the tokens of any output.
+SEED_STRIDE = 1 << 16
+
 
 def sample(
     step: Step,
     cache: Any,
     *,
     max_lengths: Any,
-    length: int,
+    length: Any,
     temperature: float = 0.0,
     keep_top_k: int = 0,
     min_length: int = 0,
@@ -28,7 +31,7 @@ def sample(
         step: maps (ids (B, 1) int32, time, cache) to (logits (B, 1, V), cache).
         cache: whatever `step` needs to know of the past.
         max_lengths: (B,) int32, longest output of each sentence with EOS, each at most L.
-        length: L.
+        length: L, a number or an int32 scalar.
         temperature: divides the logits; 0 takes the likeliest token, as greedy search does.
         keep_top_k: draw from the k likeliest tokens only; 0 = from all.
         min_length: fewest tokens before EOS.
@@ -79,8 +82,10 @@ def _choose(logits: Any, index: Any, temperature: float, keep_top_k: int, seed: 
     if not temperature:
         return ops.cast(ops.argmax(logits, axis=-1), "int32")
     if keep_top_k:
-        least = ops.top_k(logits, keep_top_k)[0][:, -1:]
+        least = ops.top_k(logits, min(keep_top_k, logits.shape[-1]))[0][:, -1:]
         logits = ops.where(logits < least, WORST, logits)
-    now = ops.cast(seed, keras.random.SeedGenerator(0).state.dtype) + ops.stack([0 * index, index])
+    seed = ops.cast(seed, keras.random.SeedGenerator(0).state.dtype)
+    # Far apart, so that one seed's draws are not the next one's a token later.
+    now = ops.stack([seed[0], seed[1] * SEED_STRIDE + ops.cast(index, seed.dtype)])
     drawn = keras.random.categorical(logits / temperature, 1, seed=now)
     return ops.cast(drawn[:, 0], "int32")
