@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -85,8 +85,10 @@ def attend(
                     v = v + kernels["relative_value"][row]
                 logits.append(float(q @ k) / math.sqrt(width))
                 values.append(v)
-            weights = softmax(logits) if visible else []
-            heads.append(sum((w * v for w, v in zip(weights, values)), np.zeros(width)))
+            weights = softmax(logits) if visible else ()
+            heads.append(
+                sum((w * v for w, v in zip(weights, values, strict=True)), np.zeros(width))
+            )
         outputs.append(np.concatenate(heads) @ kernels["output"])
     return outputs
 
@@ -161,7 +163,9 @@ class ReferenceTransformer:
             return x
         return [row + timing(position, self._width) for position, row in enumerate(x)]
 
-    def _sublayer(self, x: Rows, layer: str, name: str, function) -> Rows:
+    def _sublayer(
+        self, x: Rows, layer: str, name: str, function: Callable[[Rows, str], Rows]
+    ) -> Rows:
         norm = f"{layer}/{name}_residual/norm"
         path = f"{layer}/{name}"
         if self.norm == "pre":

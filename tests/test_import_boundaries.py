@@ -1,0 +1,200 @@
+"""Who may import what, and that the models need no TensorFlow."""
+
+import ast
+import importlib.util
+import os
+import pathlib
+import subprocess
+import sys
+import textwrap
+from collections.abc import Iterator
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[1]
+PACKAGE = ROOT / "t2t_phrase"
+MODULES = sorted(PACKAGE.rglob("*.py"))
+LAYERS = ("ops", "layers", "models", "decoding")
+BACKENDS = {"tensorflow", "tensorflow_text", "tensorflow_datasets", "jax", "torch"}
+# These need the standard library only, so that anything may import them.
+PURE = ("config", "registry", "training_hparams", "text.whitespace")
+# What each part of the package may import of the other parts: arrows go down only.
+LOWER: dict[str, set[str]] = {
+    "config": set(),
+    "registry": set(),
+    "training_hparams": set(),
+    "compile": set(),
+    "ops": set(),
+    "layers": {"ops"},
+    "models": {"layers", "ops"},
+    "decoding": {"models", "layers", "ops", "compile"},
+}
+
+
+def imports(path: pathlib.Path) -> Iterator[tuple[str, int, bool]]:
+    """Yield (dotted name, line, whether it stands inside a function) of everything imported."""
+
+    def walk(node: ast.AST, inside: bool) -> Iterator[tuple[str, int, bool]]:
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, ast.Import):
+                for alias in child.names:
+                    yield alias.name, child.lineno, inside
+            elif isinstance(child, ast.ImportFrom):
+                assert child.level == 0, f"{path}:{child.lineno}: relative import"
+                for alias in child.names:
+                    yield f"{child.module}.{alias.name}", child.lineno, inside
+            function = isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+            yield from walk(child, inside or function)
+
+    yield from walk(ast.parse(path.read_text(encoding="utf-8")), False)
+
+
+def place(path: pathlib.Path) -> str:
+    """Return "ops" for ops/masks.py and "config" for config.py."""
+    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+
+def is_keras_only(path: pathlib.Path) -> bool:
+    in_training = path.relative_to(PACKAGE).as_posix() in (
+        "training/losses.py",
+        "training/schedules.py",
+        "training/metrics.py",
+    )
+    return in_training or place(path) in (*LAYERS, "compile")
+
+
+def name_of(path: pathlib.Path) -> str:
+    return path.relative_to(PACKAGE).as_posix()
+
+
+def is_pure(imported: str) -> bool:
+    return any(imported.startswith(f"t2t_phrase.{name}.") for name in PURE) or (
+        imported in [f"t2t_phrase.{name}" for name in PURE]
+    )
+
+
+@pytest.mark.parametrize("name", PURE)
+def test_the_foundation_needs_the_standard_library_only(name: str) -> None:
+    for imported, line, _ in imports(PACKAGE / f"{name.replace('.', '/')}.py"):
+        standard = imported.split(".")[0] in sys.stdlib_module_names
+        assert standard or is_pure(imported), f"{name}:{line}: {imported}"
+
+
+@pytest.mark.parametrize("path", [p for p in MODULES if is_keras_only(p)], ids=name_of)
+def test_the_model_side_needs_keras_and_numpy_only(path: pathlib.Path) -> None:
+    for imported, line, inside in imports(path):
+        top = imported.split(".")[0]
+        if path == PACKAGE / "compile.py" and inside and top in ("tensorflow", "jax"):
+            continue
+        allowed = top in sys.stdlib_module_names or top in ("t2t_phrase", "keras", "numpy")
+        assert allowed, f"{name_of(path)}:{line}: {imported}"
+        assert not imported.startswith("keras.src"), f"{name_of(path)}:{line}: {imported}"
+
+
+@pytest.mark.parametrize("path", [p for p in MODULES if place(p) in LOWER], ids=name_of)
+def test_arrows_go_down_only(path: pathlib.Path) -> None:
+    own = place(path)
+    for imported, line, _ in imports(path):
+        if not imported.startswith("t2t_phrase."):
+            continue
+        fine = imported.split(".")[1] in LOWER[own] | {own} or is_pure(imported)
+        assert fine, f"{name_of(path)}:{line}: {own} imports {imported}"
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_flags_stay_in_bin_and_bin_stays_on_top(path: pathlib.Path) -> None:
+    for imported, line, _ in imports(path):
+        if place(path) == "bin":
+            continue
+        assert not imported.startswith("absl"), f"{name_of(path)}:{line}: {imported}"
+        assert not imported.startswith("t2t_phrase.bin"), f"{name_of(path)}:{line}: {imported}"
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_registrations_are_reached_by_the_registry_only(path: pathlib.Path) -> None:
+    for imported, line, _ in imports(path):
+        parts = imported.split(".")
+        mapped = parts[0] in ("problems", "hparams") or (
+            parts[0] == "t2t_phrase" and parts[1:2] in (["problems"], ["hparams"])
+        )
+        assert not mapped or imported == "t2t_phrase.registry", (
+            f"{name_of(path)}:{line}: {imported}"
+        )
+
+
+def test_the_mapped_folders_have_no_double_inside_the_package() -> None:
+    for name in ("problems", "hparams"):
+        assert (ROOT / name).is_dir()
+        assert not (PACKAGE / name).exists()
+        assert not (PACKAGE / f"{name}.py").exists()
+
+
+def test_tests_are_no_package() -> None:
+    assert not list((ROOT / "tests").rglob("__init__.py"))
+
+
+def test_the_walk_sees_imports_inside_functions(tmp_path: pathlib.Path) -> None:
+    path = tmp_path / "sample.py"
+    path.write_text("import a.b\ndef f():\n    from c import d as e\n")
+    assert list(imports(path)) == [("a.b", 1, False), ("c.d", 3, True)]
+
+
+WITHOUT_TENSORFLOW = """
+    import os, sys
+    os.environ["KERAS_BACKEND"] = "jax"
+    os.environ["JAX_PLATFORMS"] = "cpu"
+    sys.modules["tensorflow"] = None
+    import importlib, pkgutil, typing
+    import jax, keras, numpy as np
+    import t2t_phrase
+    from t2t_phrase import registry
+    from t2t_phrase.compile import compiled
+    from t2t_phrase.decoding.hparams import DecodeHParams
+    from t2t_phrase.decoding.search import output_limits, search
+
+    for folder in ("ops", "layers", "models", "decoding"):
+        package = importlib.import_module(f"t2t_phrase.{folder}")
+        for found in pkgutil.iter_modules(package.__path__):
+            importlib.import_module(f"t2t_phrase.{folder}.{found.name}")
+    inputs = np.array([[3, 4, 5, 1], [6, 1, 0, 0]], "int32")
+    features = {"inputs": inputs, "targets": inputs[:, ::-1].copy()}
+    for name in registry.models:
+        model_class = registry.models[name]
+        options = typing.get_type_hints(model_class.from_hparams)["hparams"]
+        hparams = options(hidden_size=16, filter_size=16, num_heads=4, num_hidden_layers=1)
+        model = model_class.from_hparams(hparams, vocab_size=12)
+        logits = model(features)
+        assert logits.shape == (2, 4, 12) and np.isfinite(logits).all(), logits
+
+        def loss(values):
+            state = list(zip(model.trainable_variables, values, strict=True))
+            with keras.StatelessScope(state_mapping=state):
+                return model.loss_sums(features, training=False)["loss"]
+
+        values = [variable.value for variable in model.trainable_variables]
+        gradients = jax.jit(jax.grad(loss))(values)
+        assert all(np.isfinite(gradient).all() for gradient in gradients)
+        assert sum(float(abs(gradient).sum()) for gradient in gradients) > 0
+        options = DecodeHParams(beam_size=3, extra_length=2)
+        limits = output_limits(inputs, options)
+        run = compiled(lambda ids, limits: search(model, ids, limits, options, length=6))
+        ids, scores = run(inputs, limits)
+        assert ids.shape == (2, 3, 6) and np.isfinite(scores[:, 0]).all(), (ids, scores)
+        print("ran", name)
+    assert not any(module.startswith("tensorflow") for module in sys.modules if sys.modules[module])
+"""
+
+
+@pytest.mark.skipif(importlib.util.find_spec("jax") is None, reason="jax is not installed")
+def test_every_model_runs_without_tensorflow() -> None:
+    from t2t_phrase import registry
+
+    registry.discover()
+    result = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(WITHOUT_TENSORFLOW)],
+        capture_output=True,
+        text=True,
+        env={k: v for k, v in os.environ.items() if k != "KERAS_BACKEND"},
+    )
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.split("\n")[:-1] == [f"ran {name}" for name in registry.models]
