@@ -39,7 +39,7 @@ def beam_search(
     *,
     reorder: Callable[[Any, Any], Any],
     max_lengths: Any,
-    length: int,
+    length: Any,
     beam_size: int,
     alpha: float,
     min_length: int = 0,
@@ -59,7 +59,7 @@ def beam_search(
         cache: whatever `step` needs to know of the past.
         reorder: maps (cache, parents (B, K) int32) to the cache of the beams that continue them.
         max_lengths: (B,) int32, longest output of each sentence with EOS, each at most L.
-        length: L.
+        length: L, a number or an int32 scalar.
         beam_size: K.
         alpha: exponent of the length penalty.
         min_length: fewest tokens before EOS.

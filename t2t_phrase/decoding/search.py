@@ -11,10 +11,27 @@ from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.decoding.sampling import sample
 
 
+def translate_ids(model: Any, inputs: Any, hparams: DecodeHParams, *, seed: Any = 0) -> Hypotheses:
+    """Translate a batch of token ids within the limits that the options set.
+
+    Args:
+        model: see `search`.
+        inputs: (B, S) int32, 0-padded, EOS at the end of each sentence.
+        hparams: the options of decoding.
+        seed: int, distinguishes the batches when sampling.
+    """
+    length = ops.shape(inputs)[1] + hparams.extra_length
+    if hparams.max_length:
+        at_most = min if isinstance(length, int) else ops.minimum
+        length = at_most(length, hparams.max_length)
+    limits = output_limits(inputs, hparams)
+    return search(model, inputs, limits, hparams, length=length, seed=seed)
+
+
 def search(
-    model: Any, inputs: Any, max_lengths: Any, hparams: DecodeHParams, *, length: int, seed: Any = 0
+    model: Any, inputs: Any, max_lengths: Any, hparams: DecodeHParams, *, length: Any, seed: Any = 0
 ) -> Hypotheses:
-    """Translate a batch of token ids.
+    """Translate a batch of token ids within given limits.
 
     Args:
         model: follows the decoding protocol of `models.transformer.Transformer`: `prepare_memory`,
@@ -22,7 +39,8 @@ def search(
         inputs: (B, S) int32, 0-padded, EOS at the end of each sentence.
         max_lengths: (B,) int32, longest output of each sentence, see `output_limits`.
         hparams: the options of decoding.
-        length: the longest of `max_lengths` there may be.
+        length: the longest of `max_lengths` there may be; a number, or a scalar where a graph is
+            traced for inputs of unknown length.
         seed: int, distinguishes the batches when sampling.
     """
     memory = model.prepare_memory(inputs)

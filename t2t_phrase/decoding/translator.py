@@ -11,7 +11,7 @@ import numpy as np
 from t2t_phrase.compile import compiled
 from t2t_phrase.decoding.beam_search import EOS_ID, WORST
 from t2t_phrase.decoding.hparams import DecodeHParams
-from t2t_phrase.decoding.search import output_limits, search
+from t2t_phrase.decoding.search import translate_ids
 
 # Padded lengths are multiples of this, so that few shapes are compiled.
 LENGTH_STEP = 8
@@ -29,10 +29,32 @@ class Encoder(Protocol):
 
 @dataclasses.dataclass(frozen=True)
 class Hypothesis:
-    """A translation and its score: log-probability over length penalty, see `beam_search`."""
+    """A translation and its score: log-probability over length penalty, see `beam_search`.
+
+    Attributes:
+        text: one line, without tabs, whatever bytes the model put together.
+        score: 0 for the empty translation of an empty line.
+        tokens: subwords, EOS included.
+    """
 
     text: str
     score: float
+    tokens: int = 0
+
+
+@dataclasses.dataclass(frozen=True)
+class EncodedLines:
+    """Lines as ids.
+
+    Attributes:
+        ids: of each line, with EOS; [] for a line without words.
+        lengths: of each line before it was cut, EOS included.
+        cut: numbers (from 0) of the lines that `max_input_size` cut.
+    """
+
+    ids: list[list[int]]
+    lengths: list[int]
+    cut: list[int]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -60,10 +82,7 @@ class Translator:
         self.hparams = hparams
 
         def run(inputs: Any, seed: Any) -> Any:
-            limits = output_limits(inputs, hparams)
-            longest = inputs.shape[1] + hparams.extra_length
-            longest = min(longest, hparams.max_length) if hparams.max_length else longest
-            return search(model, inputs, limits, hparams, length=longest, seed=seed)
+            return translate_ids(model, inputs, hparams, seed=seed)
 
         self._run = compiled(run, xla=xla)
 
@@ -78,10 +97,15 @@ class Translator:
             lines: sentences.
             progress: called after each batch with the number of lines done so far.
         """
-        sentences = [self.encode(line) for line in lines]
-        results = [[Hypothesis("", 0.0)] for _ in lines]
-        done = sum(not ids for ids in sentences)
-        for number, batch in enumerate(make_batches(sentences, self.hparams.batch_size)):
+        return self.translate_encoded(self.encode_lines(lines), progress=progress)
+
+    def translate_encoded(
+        self, lines: EncodedLines, *, progress: Callable[[int], None] | None = None
+    ) -> list[list[Hypothesis]]:
+        """Do the same for what `encode_lines` returned."""
+        results = [[Hypothesis("", 0.0)] for _ in lines.ids]
+        done = sum(not ids for ids in lines.ids)
+        for number, batch in enumerate(make_batches(lines.ids, self.hparams.batch_size)):
             ids, scores = self._run(batch.inputs, np.int32(number))
             for line, row, row_scores in zip(
                 batch.lines, np.asarray(ids), np.asarray(scores), strict=False
@@ -94,19 +118,41 @@ class Translator:
 
     def encode(self, line: str) -> list[int]:
         """Return the ids of a line with EOS, cut to `max_input_size`; [] if it has no words."""
-        ids = self.encoder.encode(line)
-        if self.hparams.max_input_size:
-            ids = ids[: self.hparams.max_input_size - 1]
-        return [*ids, EOS_ID] if ids else []
+        return self.encode_lines([line]).ids[0]
+
+    def encode_lines(self, lines: Sequence[str]) -> EncodedLines:
+        """Return the ids of all lines, and which lines `max_input_size` cut."""
+        limit = self.hparams.max_input_size
+        encoded = [self.encoder.encode(line) for line in lines]
+        lengths = [len(ids) + 1 for ids in encoded]
+        cut = [i for i, length in enumerate(lengths) if limit and length > limit]
+        for i in cut:
+            encoded[i] = encoded[i][: limit - 1]
+        return EncodedLines([[*ids, EOS_ID] if ids else [] for ids in encoded], lengths, cut)
 
     def _hypotheses(self, ids: np.ndarray, scores: np.ndarray) -> list[Hypothesis]:
         count = len(scores) if self.hparams.return_beams else 1
         # Lists of finished hypotheses that never filled up end in placeholders.
         real = max(1, int((scores[:count] > WORST / 2).sum()))
         return [
-            Hypothesis(self.encoder.decode(row.tolist()), float(score))
+            Hypothesis(
+                # A model may spell a line feed by its byte; that must not break the line.
+                " ".join(self.encoder.decode(row.tolist()).split()),
+                float(score),
+                int(np.count_nonzero(row)),
+            )
             for row, score in zip(ids[:real], scores[:real], strict=True)
         ]
+
+
+def format_hypotheses(hypotheses: Sequence[Hypothesis], hparams: DecodeHParams) -> str:
+    """Return one line: the texts, best first, each with its score if wanted, tab-separated."""
+    fields = []
+    for hypothesis in hypotheses:
+        fields.append(hypothesis.text)
+        if hparams.write_scores:
+            fields.append(f"{hypothesis.score:.4f}")
+    return "\t".join(fields)
 
 
 def make_batches(sentences: Sequence[Sequence[int]], batch_size: int) -> Iterator[Batch]:
