@@ -286,14 +286,18 @@ class Transformer(keras.Model):
 
     def logits(self, hidden: Any) -> Any:
         """Return float32 logits (..., V) of the decoder's output (..., D)."""
-        kernel = ops.cast(ops.convert_to_tensor(self.softmax.kernel), hidden.dtype)
-        return ops.cast(ops.matmul(hidden, ops.transpose(kernel)), "float32")
+        return ops.cast(ops.matmul(hidden, self._softmax_map()), "float32")
+
+    def _softmax_map(self) -> Any:
+        kernel = ops.cast(ops.convert_to_tensor(self.softmax.kernel), self.compute_dtype)
+        return ops.transpose(kernel)  # (D, V)
 
     def prepare_memory(self, inputs: Any) -> Cache:
         """Return all that decoding reads of the source: it does not change from step to step."""
         memory = self.encode(inputs)
         return {
             "mask": memory_mask(inputs),
+            "softmax": self._softmax_map(),
             "layers": [
                 layer.cross_attention.project_memory(memory) for layer in self.decoder_layers
             ],
@@ -336,7 +340,8 @@ class Transformer(keras.Model):
             layers.append(history)
         if self.decoder_norm is not None:
             x = self.decoder_norm(x)
-        return self.logits(x), {"ancestors": ancestors, "layers": layers}
+        logits = ops.cast(ops.matmul(x, memory["softmax"]), "float32")
+        return logits, {"ancestors": ancestors, "layers": layers}
 
     def reorder(self, cache: Cache, parents: Any) -> Cache:
         """Follow a change of beams: `parents` (B, K) names the beam each new one continues."""
