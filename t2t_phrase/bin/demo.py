@@ -1,0 +1,90 @@
+"""Runs the whole path on the embedded corpus: prepare, train, translate, score.
+
+    t2t-phrase-demo --work_dir=runs/demo
+
+Every step is one of the other commands, printed before it runs; copy them to change something.
+"""
+
+from __future__ import annotations
+
+import pathlib
+import shlex
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+
+from absl import flags
+
+from t2t_phrase.bin import common
+
+PROBLEM = "translate_ende_grammar"
+
+FLAGS = flags.FLAGS
+flags.DEFINE_string("work_dir", "runs/demo", "Folder of all that the demo writes.")
+flags.DEFINE_string("hparams_set", "transformer_demo", "Set of hyperparameters to train.")
+flags.DEFINE_integer("train_steps", 1200, "Updates.", lower_bound=1)
+flags.DEFINE_string("hparams", "", "Changes to the set, as the trainer takes them.")
+
+
+def commands(
+    work_dir: pathlib.Path, *, hparams_set: str, hparams: str, train_steps: int
+) -> list[list[str]]:
+    """Return the commands of the demo, each a module of `t2t_phrase.bin` and its flags."""
+    data, run = f"--data_dir={work_dir / 'data'}", f"--output_dir={work_dir / 'model'}"
+    problem = f"--problem={PROBLEM}"
+    translation = work_dir / "test.de"
+    return [
+        ["datagen", problem, data, f"--tmp_dir={work_dir / 'tmp'}"],
+        [
+            "trainer",
+            problem,
+            data,
+            run,
+            f"--hparams_set={hparams_set}",
+            f"--hparams={hparams}",
+            f"--train_steps={train_steps}",
+            "--schedule=train",
+            f"--local_eval_frequency={max(1, train_steps // 10)}",
+        ],
+        ["avg", run, "--num_last_checkpoints=2", f"--output_path={work_dir / 'averaged'}"],
+        [
+            "decoder",
+            data,
+            f"--output_dir={work_dir / 'averaged'}",
+            f"--decode_from_file={work_dir / 'data' / (PROBLEM + '-test.en')}",
+            f"--decode_to_file={translation}",
+        ],
+        [
+            "eval",
+            f"--translation={translation}",
+            f"--reference={work_dir / 'data' / (PROBLEM + '-test.de')}",
+        ],
+    ]
+
+
+def main(argv: Sequence[str]) -> None:
+    """Run the commands one after the other; the first that fails ends the demo."""
+    del argv
+    start = time.time()
+    work_dir = pathlib.Path(FLAGS.work_dir).expanduser()
+    for module, *options in commands(
+        work_dir,
+        hparams_set=FLAGS.hparams_set,
+        hparams=FLAGS.hparams,
+        train_steps=FLAGS.train_steps,
+    ):
+        print(f"\n$ t2t-phrase-{module} {shlex.join(options)}", flush=True)
+        status = subprocess.call([sys.executable, "-m", f"t2t_phrase.bin.{module}", *options])
+        if status:
+            sys.exit(status)
+    print(f"\nAll of it took {(time.time() - start) / 60:.1f} minutes and lies in {work_dir}.")
+
+
+def run() -> None:
+    """Start the command."""
+    common.run(main)
+
+
+if __name__ == "__main__":
+    run()
