@@ -1,0 +1,74 @@
+import numpy as np
+import reference_transformer as reference
+import tensorflow as tf
+from keras import ops
+
+from t2t_phrase.ops.attention import (
+    attention_context,
+    attention_logits,
+    attention_weights,
+    merge_heads,
+    split_heads,
+    split_memory_heads,
+)
+
+
+def test_heads_are_consecutive_slices_of_the_width() -> None:
+    x = np.arange(2 * 3 * 4).reshape(2, 3, 4)
+    split = np.asarray(split_heads(x, 2))
+    assert split.shape == (2, 3, 2, 2)
+    np.testing.assert_array_equal(split[1, 2, 1], x[1, 2, 2:])
+    np.testing.assert_array_equal(split_memory_heads(x, 2)[1, 1, 2], x[1, 2, 2:])
+    np.testing.assert_array_equal(merge_heads(split), x)
+
+
+def test_logits_and_context_equal_loops() -> None:
+    rng = np.random.default_rng(1)
+    query = rng.normal(size=(2, 3, 2, 4)).astype("float32")
+    key, value = rng.normal(size=(2, 2, 2, 5, 4)).astype("float32")
+    logits = np.asarray(attention_logits(query, key))
+    weights = rng.random((2, 2, 3, 5)).astype("float32")
+    context = np.asarray(attention_context(weights, value))
+    for b, t, h in np.ndindex(2, 3, 2):
+        for s in range(5):
+            np.testing.assert_allclose(logits[b, h, t, s], query[b, t, h] @ key[b, h, s], atol=1e-5)
+        expected = sum(weights[b, h, t, s] * value[b, h, s] for s in range(5))
+        np.testing.assert_allclose(context[b, t, h], expected, atol=1e-5)
+
+
+def test_weights_are_a_softmax_over_what_is_visible() -> None:
+    rng = np.random.default_rng(2)
+    logits = rng.normal(size=(1, 1, 4, 4)).astype("float32")
+    mask = np.array([[1, 0, 0, 0], [1, 1, 0, 0], [0, 1, 1, 1], [1, 0, 0, 1]], bool)
+    weights = np.asarray(attention_weights(logits, mask[None, None]))[0, 0]
+    for row in range(4):
+        expected = np.zeros(4)
+        expected[mask[row]] = reference.softmax(logits[0, 0, row][mask[row]].tolist())
+        np.testing.assert_allclose(weights[row], expected, atol=1e-6)
+    free = np.asarray(attention_weights(logits, None))[0, 0]
+    np.testing.assert_allclose(free[0], reference.softmax(logits[0, 0, 0].tolist()), atol=1e-6)
+
+
+def test_a_row_with_nothing_to_attend_to_gives_zeros_and_no_gradient() -> None:
+    logits = tf.constant([[[[1.0, 2.0], [3.0, 4.0]]]])
+    mask = np.array([[[[False, False], [True, False]]]])
+    with tf.GradientTape() as tape:
+        tape.watch(logits)
+        weights = attention_weights(logits, mask)
+        loss = tf.reduce_sum(weights * tf.constant([[0.3, 0.1], [2.0, 1.0]]))
+    np.testing.assert_array_equal(weights[0, 0], [[0, 0], [1, 0]])
+    np.testing.assert_array_equal(tape.gradient(loss, logits)[0, 0, 0], [0, 0])
+
+
+def test_extreme_logits_stay_finite() -> None:
+    logits = np.array([[[[1e5, -1e5, 3e4], [-1e5, -1e5, 1e5], [-1e6, 0, 0]]]], "float32")
+    mask = np.array([True, True, False])[None, None, None]
+    weights = np.asarray(attention_weights(logits, mask))[0, 0]
+    np.testing.assert_allclose(weights, [[1, 0, 0], [0.5, 0.5, 0], [0, 1, 0]], atol=1e-6)
+
+
+def test_the_softmax_of_bfloat16_logits_runs_in_float32() -> None:
+    logits = ops.cast(np.random.default_rng(3).normal(size=(1, 1, 2, 300)), "bfloat16")
+    weights = attention_weights(logits, None)
+    assert weights.dtype == tf.float32
+    np.testing.assert_allclose(ops.sum(weights, -1), 1.0, atol=1e-5)

@@ -1,0 +1,36 @@
+import numpy as np
+
+from t2t_phrase.ops.masks import causal_mask, history_mask, memory_mask, padding_mask
+
+
+def test_padding_mask_is_true_at_real_tokens() -> None:
+    ids = np.array([[5, 6, 1, 0], [1, 0, 0, 0]])
+    expected = np.array([[1, 1, 1, 0], [1, 0, 0, 0]], bool)
+    np.testing.assert_array_equal(padding_mask(ids), expected)
+    np.testing.assert_array_equal(memory_mask(ids), expected[:, None, None, :])
+    assert np.asarray(memory_mask(ids)).dtype == bool
+
+
+def test_causal_mask_shows_the_past_and_the_present() -> None:
+    expected = np.array(
+        [
+            [1, 0, 0, 0],
+            [1, 1, 0, 0],
+            [1, 1, 1, 0],
+            [1, 1, 1, 1],
+        ],
+        bool,
+    )
+    np.testing.assert_array_equal(causal_mask(4), expected[None, None])
+
+
+def test_history_mask_shows_each_beam_its_ancestors_up_to_now() -> None:
+    # Beam 0 was beam 1 at times 0 and 1, and beam 0 at time 2; beam 1 was always beam 1.
+    ancestors = np.array([[[1, 1, 0, 0], [1, 1, 1, 0]]])
+    mask = np.asarray(history_mask(ancestors, 2))
+    assert mask.shape == (1, 1, 2, 8)
+    #            time 0      time 1      time 2      time 3
+    expected = [[0, 1, 0, 1, 1, 0, 0, 0], [0, 1, 0, 1, 0, 1, 0, 0]]
+    np.testing.assert_array_equal(mask[0, 0], np.array(expected, bool))
+    earlier = [[0, 1, 0, 1, 0, 0, 0, 0], [0, 1, 0, 1, 0, 0, 0, 0]]
+    np.testing.assert_array_equal(history_mask(ancestors, 1)[0, 0], np.array(earlier, bool))
