@@ -1,0 +1,127 @@
+import numpy as np
+import pytest
+
+from t2t_phrase import registry
+from t2t_phrase.decoding.hparams import DecodeHParams
+from t2t_phrase.decoding.translator import (
+    Hypothesis,
+    Translator,
+    format_hypotheses,
+    make_batches,
+)
+
+WORDS = ["<pad>", "<EOS>", "<unk>", "a", "b", "c", "d", "\n", "\t", "e", "f", "g"]
+
+
+class Words:
+    """One id a word; the model may put out blanks, too."""
+
+    def encode(self, text):
+        return [WORDS.index(word) for word in text.split()]
+
+    def decode(self, ids):
+        ids = list(ids)
+        return " ".join(WORDS[i] for i in (ids[: ids.index(1)] if 1 in ids else ids) if i)
+
+
+@pytest.fixture(scope="module")
+def model():
+    registry.discover()
+    hparams = registry.hparams["transformer_tiny"]().replace(
+        num_hidden_layers=1, hidden_size=16, filter_size=16, num_heads=2
+    )
+    model = registry.models["transformer"].from_hparams(hparams, vocab_size=len(WORDS))
+    draw = np.random.default_rng(0)
+    for variable in model.trainable_variables:
+        variable.assign((variable.name == "gamma") + 0.1 * draw.normal(size=variable.shape))
+    return model
+
+
+LINES = ["a b c", "", "d", "   ", "g f e d c b a a b c", "b b"]
+OPTIONS = DecodeHParams(beam_size=3, extra_length=6)
+
+
+def test_order_and_count_are_kept_and_a_line_alone_gives_the_same(model):
+    translator = Translator(model, Words(), OPTIONS)
+    together = translator.translate(LINES)
+    assert len(together) == len(LINES)
+    for line, found in zip(LINES, together, strict=True):
+        (alone,) = translator.translate([line])
+        assert [h.text for h in alone] == [h.text for h in found]
+        np.testing.assert_allclose([h.score for h in alone], [h.score for h in found], rtol=1e-4)
+
+
+def test_a_line_without_words_gives_an_empty_translation(model):
+    translator = Translator(model, Words(), OPTIONS)
+    assert translator.translate(["", " \t"]) == [[Hypothesis("", 0.0, 0)]] * 2
+    assert translator.translate([]) == []
+
+
+def test_all_beams_are_returned_best_first(model):
+    translator = Translator(model, Words(), OPTIONS.replace(return_beams=True))
+    results = translator.translate(LINES)
+    assert max(len(found) for found in results) > 1
+    for found in results:
+        assert 1 <= len(found) <= 3
+        scores = [h.score for h in found]
+        assert scores == sorted(scores, reverse=True)
+
+
+def test_tokens_count_words_and_eos(model):
+    for (found,) in Translator(model, Words(), OPTIONS).translate(["a b c", "d", "e f"]):
+        blanks = found.tokens - len(found.text.split())
+        assert blanks >= 0 and found.tokens <= 4 + OPTIONS.extra_length
+
+
+class Speller(Words):
+    """Decodes everything to text that would break a line."""
+
+    def decode(self, ids):
+        del ids
+        return " x\ny\t\u2028z\r "
+
+
+def test_a_translation_is_one_line_whatever_the_model_spells(model):
+    (found,) = Translator(model, Speller(), OPTIONS).translate(["a"])
+    assert found[0].text == "x y z"
+
+
+def test_max_input_size_cuts_and_says_so(model):
+    translator = Translator(model, Words(), OPTIONS.replace(max_input_size=4))
+    encoded = translator.encode_lines(["a b c", "a b c d", "", "a b c d e f"])
+    assert encoded.ids == [[3, 4, 5, 1], [3, 4, 5, 1], [], [3, 4, 5, 1]]
+    assert encoded.lengths == [4, 5, 1, 7]
+    assert encoded.cut == [1, 3]
+    first, second, *_ = translator.translate_encoded(encoded)
+    assert first[0].text == second[0].text
+
+
+def test_progress_ends_at_the_number_of_lines(model):
+    told = []
+    options = OPTIONS.replace(batch_size=8)
+    Translator(model, Words(), options).translate(LINES, progress=told.append)
+    assert len(told) > 1 and told == sorted(told) and told[-1] == len(LINES)
+
+
+def test_batches_hold_each_sentence_once_and_stay_within_the_tokens():
+    draw = np.random.default_rng(0)
+    sentences = [[3] * int(n) for n in draw.integers(0, 40, size=50)]
+    seen, shapes = [], set()
+    for batch in make_batches(sentences, 64):
+        rows, length = batch.inputs.shape
+        assert length % 8 == 0 and (rows * length <= 64 or rows == 1)
+        assert rows >= len(batch.lines)
+        shapes.add((rows, length))
+        seen += batch.lines
+        for row, i in zip(batch.inputs, batch.lines, strict=False):
+            assert row.sum() == 3 * len(sentences[i])
+    assert sorted(seen) == [i for i, ids in enumerate(sentences) if ids]
+    assert len(shapes) <= 8
+
+
+def test_lines_as_they_are_written():
+    found = [Hypothesis("ein Haus", -0.51234, 3), Hypothesis("Haus", -2.0, 2)]
+    assert format_hypotheses(found[:1], DecodeHParams()) == "ein Haus"
+    assert format_hypotheses(found, DecodeHParams(return_beams=True)) == "ein Haus\tHaus"
+    scored = DecodeHParams(return_beams=True, write_scores=True)
+    assert format_hypotheses(found, scored) == "ein Haus\t-0.5123\tHaus\t-2.0000"
