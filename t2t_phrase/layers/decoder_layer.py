@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import keras
 
-from t2t_phrase.layers.encoder_layer import deserialize_sublayers
+from t2t_phrase.layers.encoder_layer import build_once, deserialize_sublayers
 from t2t_phrase.layers.feed_forward import FeedForward
 from t2t_phrase.layers.multi_head_attention import Cache
 from t2t_phrase.layers.residual import Residual
@@ -59,9 +59,9 @@ class DecoderLayer(keras.layers.Layer):
 
     def build(self, x_shape: Any, memory_shape: Any = None) -> None:
         """Create the weights of all sublayers."""
-        self.self_attention.build(x_shape, x_shape)
-        self.cross_attention.build(x_shape, memory_shape or x_shape)
-        self.feed_forward.build(x_shape)
+        build_once(self.self_attention, x_shape, x_shape)
+        build_once(self.cross_attention, x_shape, memory_shape or x_shape)
+        build_once(self.feed_forward, x_shape)
         for residual in (self.self_residual, self.cross_residual, self.feed_forward_residual):
             residual.build(x_shape)
         self.built = True

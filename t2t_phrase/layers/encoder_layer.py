@@ -51,8 +51,8 @@ class EncoderLayer(keras.layers.Layer):
 
     def build(self, x_shape: Any) -> None:
         """Create the weights of all sublayers."""
-        self.self_attention.build(x_shape, x_shape)
-        self.feed_forward.build(x_shape)
+        build_once(self.self_attention, x_shape, x_shape)
+        build_once(self.feed_forward, x_shape)
         self.attention_residual.build(x_shape)
         self.feed_forward_residual.build(x_shape)
         self.built = True
@@ -84,6 +84,12 @@ class EncoderLayer(keras.layers.Layer):
     def from_config(cls, config: dict[str, Any]) -> EncoderLayer:
         """Build from `get_config`'s result."""
         return cls(**deserialize_sublayers(config))
+
+
+def build_once(layer: keras.layers.Layer, *shapes: Any) -> None:
+    """Create the weights of a sublayer, unless loading it from a file has created them."""
+    if not layer.built:
+        layer.build(*shapes)
 
 
 def deserialize_sublayers(config: dict[str, Any]) -> dict[str, Any]:
