@@ -63,7 +63,7 @@ def declared_fields() -> list[tuple[str, str]]:
     return sorted(
         (cls.__name__, name)
         for cls in declaring_classes().values()
-        for name in vars(cls).get("__annotations__", {})
+        for name in {field.name for field in dataclasses.fields(cls)} & set(cls.__annotations__)
     )
 
 

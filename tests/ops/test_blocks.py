@@ -5,30 +5,41 @@ import tensorflow as tf
 from t2t_phrase.ops.blocks import write_block
 
 
-@pytest.mark.parametrize(("axis", "size"), [(0, 2), (1, 3), (2, 1)])
-def test_write_block_replaces_one_block_whether_sizes_are_known_or_not(
-    axis: int, size: int
-) -> None:
-    rng = np.random.default_rng(0)
-    x = rng.normal(size=(4, 6, 5)).astype("float32")
-    shape = [*x.shape]
+def replaced(x, values, index, axis):
+    out = np.moveaxis(x.copy(), axis, 0)
+    size = values.shape[axis]
+    out[index * size : (index + 1) * size] = np.moveaxis(values, axis, 0)
+    return np.moveaxis(out, 0, axis)
+
+
+@pytest.mark.parametrize("axis, size", [(0, 1), (1, 3), (2, 2), (2, 1)])
+@pytest.mark.parametrize("index", [0, 1])
+def test_one_block_is_replaced_and_nothing_else(axis, size, index):
+    draw = np.random.default_rng(axis)
+    x = draw.normal(size=(2, 6, 4)).astype("float32")
+    shape = [2, 6, 4]
     shape[axis] = size
-    values = rng.normal(size=shape).astype("float32")
-    unknown = [None, None, None]
-    known = [None, None, None]
-    known[axis] = size  # type: ignore[call-overload]
-    dynamic = tf.function(
-        lambda x, values, index: write_block(x, values, index, axis=axis),
-        input_signature=[
-            tf.TensorSpec(unknown, tf.float32),
-            tf.TensorSpec(known, tf.float32),
-            tf.TensorSpec((), tf.int32),
-        ],
+    values = draw.normal(size=shape).astype("float32")
+    np.testing.assert_array_equal(
+        write_block(x, values, index, axis=axis), replaced(x, values, index, axis)
     )
-    for index in range(x.shape[axis] // size):
-        expected = x.copy()
-        place = [slice(None)] * 3
-        place[axis] = slice(index * size, (index + 1) * size)
-        expected[tuple(place)] = values
-        np.testing.assert_array_equal(write_block(x, values, index, axis=axis), expected)
-        np.testing.assert_array_equal(dynamic(x, values, index), expected)
+
+
+def test_unknown_sizes_give_the_same_by_plain_operations():
+    @tf.function(
+        input_signature=[
+            tf.TensorSpec((None, None, 4)),
+            tf.TensorSpec((None, 3, 4)),
+            tf.TensorSpec((), tf.int32),
+        ]
+    )
+    def write(x, values, index):
+        return write_block(x, values, index, axis=1)
+
+    operations = {op.type for op in write.get_concrete_function().graph.get_operations()}
+    assert not any(name.startswith("Xla") for name in operations)
+    draw = np.random.default_rng(0)
+    for batch, blocks, index in ((2, 2, 1), (1, 5, 0), (0, 2, 1)):
+        x = draw.normal(size=(batch, 3 * blocks, 4)).astype("float32")
+        values = draw.normal(size=(batch, 3, 4)).astype("float32")
+        np.testing.assert_array_equal(write(x, values, index), replaced(x, values, index, 1))

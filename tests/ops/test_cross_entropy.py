@@ -1,4 +1,4 @@
-"""The fused loss against its definition in float64, and its gradient against differences of that."""
+"""The fused loss against its definition in float64, its gradient against differences of that."""
 
 import numpy as np
 import pytest
@@ -52,7 +52,7 @@ def test_values(arrays: tuple, smoothing: float) -> None:
 
 
 def test_correct_counts_the_best_tokens(arrays: tuple) -> None:
-    hidden, kernel, labels = arrays
+    hidden, kernel, _ = arrays
     best = (hidden @ kernel.T).argmax(axis=1).astype("int32")
     worst = (hidden @ kernel.T).argmin(axis=1).astype("int32")
     mixed = np.where(np.arange(N) < 2, best, worst)
