@@ -129,7 +129,7 @@ def transformer_multi30k() -> TransformerHParams:
         learning_rate_constant=0.2236,  # 0.005 * sqrt(2000)
         learning_rate_warmup_steps=2000,
         max_length=64,
-        length_bucket_step=1.4,
+        length_bucket_step=1.2,
     )
 
 
@@ -146,7 +146,7 @@ def transformer_demo() -> TransformerHParams:
         learning_rate_warmup_steps=400,
         batch_size=2048,
         max_length=64,
-        length_bucket_step=1.4,
+        length_bucket_step=1.2,
         attention_dropout=0.0,
         relu_dropout=0.0,
     )
