@@ -1,0 +1,388 @@
+"""The word tables, read once into typed rows with every form worked out."""
+
+from __future__ import annotations
+
+import bisect
+import dataclasses
+import functools
+import itertools
+import random
+import re
+from collections.abc import Iterator, Sequence
+from importlib import resources
+from typing import Generic, TypeVar
+
+from t2t_phrase.grammar.german import CASES, GermanVerb, make_verb
+
+T = TypeVar("T")
+
+
+def read_table(name: str) -> Iterator[dict[str, str]]:
+    """Yield the rows of `tables/{name}.tsv`; a lone `-` is read as the empty string."""
+    text = resources.files(__package__).joinpath("tables", f"{name}.tsv").read_text("utf-8")
+    header, *lines = text.splitlines()
+    names = header.split("\t")
+    for line in lines:
+        values = line.split("\t")
+        yield {key: "" if value == "-" else value for key, value in zip(names, values, strict=True)}
+
+
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+class Noun:
+    """A noun of one or more English words and one German word."""
+
+    en: str
+    en_plural: str
+    de: str
+    gender: str
+    singular: dict[str, str]
+    plural: dict[str, str]
+    kind: str
+    place: str = ""
+    en_place: str = ""
+    compound: bool = False
+
+    @property
+    def countable(self) -> bool:
+        """Whether the noun has a plural."""
+        return bool(self.en_plural)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+class Verb:
+    """A verb in one frame, with its English and German forms and its government."""
+
+    en: str
+    third: str
+    past: str
+    participle: str
+    gerund: str
+    rest: tuple[str, ...]
+    de: GermanVerb
+    frame: str
+    subject: str
+    object: str
+    preposition: str = ""
+    de_preposition: str = ""
+    de_case: str = ""
+    idiom: str = ""
+    de_words: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The English citation form."""
+        return " ".join((self.en, *self.rest))
+
+    @property
+    def past_is_base(self) -> bool:
+        """Whether only the third person tells the English simple past from the present."""
+        return self.past == self.en
+
+
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+class Adjective:
+    """An adjective; `comparison` holds English and German comparative and superlative stem."""
+
+    en: str
+    de: str
+    stem: str
+    nouns: str
+    comparison: tuple[str, str, str, str] | None = None
+    attributive_only: bool = False
+
+
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+class Adverb:
+    """An adverb or fixed adverbial phrase, with the tenses that it fits."""
+
+    en: tuple[str, ...]
+    de: tuple[str, ...]
+    kind: str
+    tenses: frozenset[str]
+    negative: bool
+
+
+class Pool(Generic[T]):
+    """Items drawn with a mildly falling frequency, the first ones most often."""
+
+    def __init__(self, items: Sequence[T]) -> None:
+        self.items = items
+        weights = ((rank + 20.0) ** -0.4 for rank in range(len(items)))
+        self._cumulative = list(itertools.accumulate(weights))
+
+    def draw(self, rng: random.Random) -> T:
+        """Draw one item."""
+        cumulative = self._cumulative
+        return self.items[bisect.bisect(cumulative, rng.random() * cumulative[-1])]
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+
+def make_noun(
+    *,
+    en: str,
+    en_plural: str,
+    de: str,
+    gender: str,
+    genitive: str,
+    plural: str,
+    kind: str,
+    accusative: str = "",
+    dative: str = "",
+    place: str = "",
+    compound: bool = False,
+) -> Noun:
+    """Build all case forms of a noun from its principal forms."""
+    accusative = accusative or de
+    singular = dict(zip(CASES, (de, accusative, dative or accusative, genitive), strict=True))
+    dative_plural = plural if plural[-1:] in ("n", "s", "a", "") else plural + "n"
+    forms = dict(zip(CASES, (plural, plural, dative_plural, plural), strict=True))
+    return Noun(
+        en=en,
+        en_plural=en_plural,
+        de=de,
+        gender=gender,
+        singular=singular,
+        plural=forms,
+        kind=kind,
+        place=place.partition(":")[0],
+        en_place=place.partition(":")[2] or {"an": "at", "auf": "on"}.get(place, "in"),
+        compound=compound,
+    )
+
+
+def join_compound(modifier: str, head: Noun, en: str, *, kind: str = "") -> Noun:
+    """Build a compound from its German modifier (with linking element) and its head noun."""
+
+    def forms(table: dict[str, str]) -> dict[str, str]:
+        return {case: modifier + form.lower() if form else "" for case, form in table.items()}
+
+    return Noun(
+        en=f"{en} {head.en}",
+        en_plural=f"{en} {head.en_plural}" if head.en_plural else "",
+        de=modifier + head.de.lower(),
+        gender=head.gender,
+        singular=forms(head.singular),
+        plural=forms(head.plural),
+        kind=kind or head.kind,
+        place=head.place,
+        en_place=head.en_place,
+        compound=True,
+    )
+
+
+_RELATIVE_FRAMES = {
+    "subject": frozenset(
+        ["intransitive", "transitive", "stative", "dative", "dative_stative", "ditransitive", "prepositional", "motion", "position", "idiom"]
+    ),
+    "object": frozenset(("transitive", "stative", "dative", "dative_stative", "prepositional")),
+}
+
+
+class Lexicon:
+    """All words, and the pools that the grammar draws from."""
+
+    def __init__(self) -> None:
+        self.nouns = [_noun_row(row) for row in read_table("nouns")]
+        self.by_name = {noun.en: noun for noun in self.nouns}
+        self.nouns += self._compounds()
+        self.by_name = {noun.en: noun for noun in self.nouns}
+        self.verbs = [_verb_row(row) for row in read_table("verbs")]
+        self.verbs += [_idiom_row(row) for row in read_table("idioms")]
+        participles = {verb.participle for verb in self.verbs if not verb.rest}
+        participles |= {verb.gerund for verb in self.verbs}
+        comparisons = {row["adjective"]: row for row in read_table("comparison")}
+        self.adjectives = [
+            _adjective_row(row, participles, comparisons.get(row["en"]))
+            for row in read_table("adjectives")
+        ]
+        self.adverbs = [_adverb_row(row) for row in read_table("adverbs")]
+        self.groups = {row["group"]: row["members"].split(" ") for row in read_table("groups")}
+        self._kinds: dict[str, list[Noun]] = {}
+        for noun in self.nouns:
+            self._kinds.setdefault(noun.kind, []).append(noun)
+        self._pools: dict[str, Pool[Noun]] = {}
+        self._adjectives_of = self._index_adjectives()
+        self._verb_pools = {
+            frame: Pool([verb for verb in self.verbs if verb.frame == frame])
+            for frame in {verb.frame for verb in self.verbs}
+        }
+        particles: dict[str, set[str]] = {}
+        for verb in self.verbs:
+            particles.setdefault(verb.de.infinitive, set()).add(verb.de.particle)
+        self._particles = {name: frozenset(found) for name, found in particles.items()}
+        self.particles = tuple(sorted(set().union(*particles.values()) - {""}))
+        self._adverb_pools: dict[tuple[str, str], Pool[Adverb]] = {}
+        self._verbs_for: dict[tuple[str, str], Pool[Verb]] = {}
+        self._names: dict[str, frozenset[str]] = {}
+
+    def _compounds(self) -> list[Noun]:
+        found = {}
+        for row in read_table("compounds"):
+            noun = _noun_row(row)
+            found[noun.en] = dataclasses.replace(noun, compound=True)
+        for row in read_table("modifiers"):
+            for name in row["heads"].split(", "):
+                noun = join_compound(row["de"], self.by_name[name], row["en"])
+                found.setdefault(noun.en, noun)
+        return list(found.values())
+
+    def _members(self, groups: str) -> list[Noun]:
+        found: dict[str, Noun] = {}
+        for group in groups.split("+"):
+            for member in self.groups.get(group, [group]):
+                if member in self._kinds:
+                    found.update((noun.en, noun) for noun in self._kinds[member])
+                elif member.replace("_", " ") in self.by_name:
+                    found[member] = self.by_name[member.replace("_", " ")]
+                elif member in self.groups and member != group:
+                    found.update((noun.en, noun) for noun in self._members(member))
+                else:
+                    raise KeyError(f"noun group {groups!r}: unknown member {member!r}")
+        return list(found.values())
+
+    def particles_of(self, infinitive: str) -> frozenset[str]:
+        """Return the particles that make a verb of the lexicon with this base."""
+        return self._particles[infinitive]
+
+    def nouns_in(self, groups: str) -> Pool[Noun]:
+        """Return the nouns of groups, kinds or single nouns joined by `+`."""
+        pool = self._pools.get(groups)
+        if pool is None:
+            pool = self._pools[groups] = Pool(self._members(groups))
+        return pool
+
+    def _index_adjectives(self) -> dict[str, Pool[Adjective]]:
+        found: dict[str, list[Adjective]] = {}
+        for adjective in self.adjectives:
+            for noun in self._members(adjective.nouns):
+                found.setdefault(noun.en, []).append(adjective)
+        return {name: Pool(adjectives) for name, adjectives in found.items()}
+
+    def adjectives_of(self, noun: Noun) -> Pool[Adjective] | None:
+        """Return the adjectives that go with a noun, if any."""
+        return self._adjectives_of.get(noun.en)
+
+    def verbs_in(self, frame: str) -> Pool[Verb]:
+        """Return the verbs of a frame."""
+        return self._verb_pools[frame]
+
+    def verb_for(self, noun: Noun, slot: str, rng: random.Random) -> Verb | None:
+        """Draw a verb that takes the noun as its `subject` or `object`; None if none does."""
+        pool = self._verbs_for.get((slot, noun.en))
+        if pool is None:
+            pool = self._verbs_for[slot, noun.en] = Pool(self._fitting_verbs(noun, slot))
+        return pool.draw(rng) if len(pool) else None
+
+    def _fitting_verbs(self, noun: Noun, slot: str) -> list[Verb]:
+        frames = _RELATIVE_FRAMES[slot]
+        return [
+            verb
+            for verb in self.verbs
+            if verb.frame in frames
+            and noun.en in self.names_in(verb.subject if slot == "subject" else verb.object)
+        ]
+
+    def names_in(self, groups: str) -> frozenset[str]:
+        """Return the English names of the nouns in groups."""
+        names = self._names.get(groups)
+        if names is None:
+            members = self._members(groups) if groups else []
+            names = self._names[groups] = frozenset(noun.en for noun in members)
+        return names
+
+    def adverbs_in(self, kind: str, tense: str) -> Pool[Adverb]:
+        """Return the adverbs of a kind that fit a tense."""
+        pool = self._adverb_pools.get((kind, tense))
+        if pool is None:
+            fitting = [a for a in self.adverbs if a.kind == kind and tense in a.tenses]
+            pool = self._adverb_pools[kind, tense] = Pool(fitting)
+        return pool
+
+
+def _noun_row(row: dict[str, str]) -> Noun:
+    return make_noun(
+        en=row["en"],
+        en_plural=row["en_plural"],
+        de=row["de"],
+        gender=row["gender"],
+        genitive=row["genitive"],
+        plural=row["plural"],
+        kind=row["class"],
+        accusative=row["accusative"],
+        dative=row["dative"],
+        place=row["place"],
+    )
+
+
+def _verb_row(row: dict[str, str]) -> Verb:
+    head, *rest = row["en"].split(" ")
+    if row["preposition"] and rest[-1] == row["preposition"]:
+        rest = rest[:-1]
+    return Verb(
+        en=head,
+        third=row["third"],
+        past=row["past"],
+        participle=row["participle"],
+        gerund=row["gerund"],
+        rest=tuple(rest),
+        de=make_verb(
+            row["de"],
+            third=row["de_third"],
+            past=row["de_past"],
+            participle=row["de_participle"],
+            auxiliary=row["auxiliary"],
+            reflexive=row["reflexive"],
+        ),
+        frame=row["frame"],
+        subject=row["subject"],
+        object=row["object"],
+        preposition=row["preposition"],
+        de_preposition=row.get("de_preposition", ""),
+        de_case=row["de_case"],
+    )
+
+
+def _idiom_row(row: dict[str, str]) -> Verb:
+    verb = _verb_row({**row, "frame": "idiom"})
+    return dataclasses.replace(verb, idiom=row["en"], de_words=tuple(row["de_words"].split()))
+
+
+def _adjective_row(
+    row: dict[str, str], participles: set[str], comparison: dict[str, str] | None
+) -> Adjective:
+    forms = ("comparative", "superlative", "de_comparative", "de_superlative_stem")
+    compared = tuple(comparison[form] for form in forms) if comparison else None
+    return Adjective(
+        en=row["en"],
+        de=row["de"],
+        stem=row["stem"],
+        nouns=row["nouns"],
+        comparison=compared,  # type: ignore[arg-type]
+        attributive_only=row["en"] in participles,
+    )
+
+
+def _adverb_row(row: dict[str, str]) -> Adverb:
+    return Adverb(
+        en=tuple(row["en"].split(" ")),
+        de=tuple(row["de"].split(" ")),
+        kind=row["kind"],
+        tenses=frozenset(row["tenses"].split("+")),
+        negative=row["polarity"] == "negative",
+    )
+
+
+@functools.cache
+def lexicon() -> Lexicon:
+    """Return the lexicon, read at the first call."""
+    return Lexicon()
+
+
+def indefinite_article(word: str) -> str:
+    """Return `a` or `an` before a word, by its first sound."""
+    lowered = word.lower()
+    if re.match("uni(?!n|m)|us(e|u)|eu|one", lowered):
+        return "a"
+    return "an" if lowered[0] in "aeiou" or lowered.startswith(("hour", "honest")) else "a"

@@ -1,0 +1,281 @@
+"""Noun phrases: what is chosen, and how both languages say it."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+from t2t_phrase.grammar import german
+from t2t_phrase.grammar.derivation import Context, Token, Tree
+from t2t_phrase.grammar.lexicon import Noun, indefinite_article
+
+CONTRACTIONS = {
+    ("in", "dem"): "im",
+    ("in", "das"): "ins",
+    ("an", "dem"): "am",
+    ("an", "das"): "ans",
+    ("von", "dem"): "vom",
+    ("zu", "dem"): "zum",
+    ("zu", "der"): "zur",
+    ("bei", "dem"): "beim",
+}
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Determiner:
+    """A row of the determiner table; `de` ends in `-` for der-words, starts with `=` if fixed."""
+
+    en: str
+    tag: str
+    de: str
+    declension: str
+    definite: bool
+
+
+class NounPhrase:
+    """A noun phrase of both languages; subclasses say how it is built.
+
+    Attributes:
+        agreement: `1s 2s 3s 1p 3p`.
+        gender: `m f n`, or `p` in the plural.
+        head: link of the head word.
+        definite: definite noun phrases stand before `nicht` and manner adverbs.
+        pronoun: whether German places it as a pronoun.
+        relative: German relative clause with its commas, apart from the phrase itself.
+        noun: the head noun, if there is one.
+    """
+
+    agreement = "3s"
+    gender = "n"
+    head = 0
+    definite = True
+    pronoun = False
+    noun: Noun | None = None
+    relative: tuple[list[Token], Tree] | None = None
+
+    def english(self, case: str = "nom") -> Tree:
+        """Return the constituent; the case matters to pronouns."""
+        raise NotImplementedError
+
+    def german(self, case: str) -> list[Token]:
+        """Return the tokens in a case."""
+        raise NotImplementedError
+
+    @property
+    def plural(self) -> bool:
+        """Whether the phrase is plural."""
+        return self.agreement[1] == "p"
+
+    @property
+    def nominative_is_accusative(self) -> bool:
+        """Whether German does not tell the nominative from the accusative."""
+        return [t.form for t in self.german("nom")] == [t.form for t in self.german("acc")]
+
+    def english_full(self, case: str = "nom") -> Tree:
+        """Return the constituent with its relative clause."""
+        core = self.english(case)
+        return ("NP", [core, self.relative[1]]) if self.relative else core
+
+    def german_full(self, case: str) -> list[Token]:
+        """Return the tokens with the relative clause right behind."""
+        core = self.german(case)
+        return core + self.relative[0] if self.relative else core
+
+
+class PronounPhrase(NounPhrase):
+    """A personal pronoun."""
+
+    pronoun = True
+
+    def __init__(self, ctx: Context, row: dict[str, str]) -> None:
+        self.row = row
+        self.agreement = row["agreement"]
+        self.gender = "p" if self.plural else {"he": "m", "she": "f"}.get(row["en"], "n")
+        self.head = ctx.link()
+
+    def english(self, case: str = "nom") -> Tree:
+        word = self.row["en" if case == "nom" else "en_object"]
+        return ("NP", [("PRP", word, self.head)])
+
+    def german(self, case: str) -> list[Token]:
+        key = {"nom": "de", "acc": "accusative", "dat": "dative"}[case]
+        return [Token(self.row[key], (self.head,), ("pronoun",))]
+
+
+class NamePhrase(NounPhrase):
+    """A first name."""
+
+    def __init__(self, ctx: Context, name: str, gender: str) -> None:
+        self.name = name
+        self.gender = gender
+        self.head = ctx.link()
+
+    def english(self, case: str = "nom") -> Tree:
+        return ("NP", [("NNP", self.name, self.head)])
+
+    def german(self, case: str) -> list[Token]:
+        return [Token(self.name, (self.head,))]
+
+
+@dataclasses.dataclass(slots=True)
+class AttributiveAdjective:
+    """An adjective in front of a noun, perhaps with a degree adverb or joined by `and`."""
+
+    en: Tree
+    stem: str
+    link: int
+    before: list[Token]
+    conjunction: Tree | None = None
+
+
+class CommonPhrase(NounPhrase):
+    """Determiner, adjectives, noun, and what follows the noun."""
+
+    def __init__(
+        self,
+        ctx: Context,
+        noun: Noun,
+        *,
+        determiner: Determiner,
+        plural: bool,
+        adjectives: list[AttributiveAdjective] | None = None,
+        possessor: NounPhrase | None = None,
+        after: tuple[list[Token], Tree] | None = None,
+    ) -> None:
+        self.noun = noun
+        self.determiner = determiner
+        self.agreement = "3p" if plural else "3s"
+        self.gender = "p" if plural else noun.gender
+        self.definite = determiner.definite
+        self.adjectives = adjectives or []
+        self.possessor = possessor
+        self.after = after
+        self.head = ctx.link()
+        self._article = ctx.link()
+        self._genitive = ctx.link() if possessor is not None else 0
+        if noun.compound:
+            ctx.compounds.append(noun.en)
+
+    def _noun_leaves(self) -> list[Tree]:
+        word = self.noun.en_plural if self.plural else self.noun.en  # type: ignore[union-attr]
+        parts = word.split(" ")
+        tags = ["NN"] * (len(parts) - 1) + ["NNS" if self.plural else "NN"]
+        if self.plural and parts[0].endswith("s") and "of" in parts:
+            tags = ["NNS" if i == 0 else tag for i, tag in enumerate(tags)]
+        return [
+            ("IN" if part == "of" else tag, part, self.head)
+            for tag, part in zip(tags, parts, strict=True)
+        ]
+
+    def english(self, case: str = "nom") -> Tree:
+        children: list[Tree] = []
+        inner: list[Tree] = []
+        for adjective in self.adjectives:
+            if adjective.conjunction is not None:
+                inner.append(adjective.conjunction)
+            inner.append(adjective.en)
+        nouns = self._noun_leaves()
+        if self.possessor is not None:
+            possessor = self.possessor.english()
+            clitic = ("POS", "'s", self._genitive)
+            children.append(("NP", [*possessor[1], clitic]))
+        elif self.determiner.en == "a":
+            following = inner[0] if inner else nouns[0]
+            while not isinstance(following[1], str):
+                following = following[1][0]
+            children.append(("DT", indefinite_article(following[1]), self._article))
+        elif self.determiner.en:
+            children.append((self.determiner.tag, self.determiner.en, self._article))
+        core = ("NP", children + inner + nouns)
+        return core if self.after is None else ("NP", [core, self.after[1]])
+
+    def german(self, case: str) -> list[Token]:
+        tokens: list[Token] = []
+        lemma, gender, declension = self.determiner.de, self.gender, self.determiner.declension
+        links = (self._article,)
+        after: list[Token] = []
+        if self.possessor is not None:
+            genitive_link = self._genitive
+            if isinstance(self.possessor, NamePhrase):
+                form = self.possessor.name + "s"
+                tokens.append(Token(form, (self.possessor.head, genitive_link)))
+                declension = "strong"
+            else:
+                owner = self.possessor.german("gen")
+                first = owner[0]
+                after = [first._replace(links=(*first.links, genitive_link)), *owner[1:]]
+                note = ("det", "der", "weak", case, gender, self.head)
+                tokens.append(Token(german.determiner("der", case, gender), (genitive_link,), note))
+                declension = "weak"
+        elif lemma.startswith("="):
+            tokens.append(Token(lemma[1:], links))
+        elif lemma:
+            form = german.determiner(lemma, case, gender)
+            tokens.append(Token(form, links, ("det", lemma, declension, case, gender, self.head)))
+        for adjective in self.adjectives:
+            tokens += adjective.before
+            note = ("adj", adjective.stem, declension, case, gender, self.head)
+            form = german.adjective(adjective.stem, declension, case, gender)
+            tokens.append(Token(form, (adjective.link,), note))
+        noun = self.noun
+        assert noun is not None
+        forms = noun.plural if self.plural else noun.singular
+        tokens.append(Token(forms[case], (self.head,)))
+        tokens += after
+        if self.after is not None:
+            tokens += self.after[0]
+        return tokens
+
+
+class CoordinatedPhrase(NounPhrase):
+    """Two noun phrases joined by `and`, or by `both ... and` (`sowohl ... als auch`)."""
+
+    agreement = "3p"
+    gender = "p"
+
+    def __init__(self, ctx: Context, first: NounPhrase, second: NounPhrase) -> None:
+        self.first, self.second = first, second
+        self.noun = second.noun
+        self.head = second.head
+        self.definite = first.definite and second.definite
+        self._and = ctx.link()
+        ctx.fact("coordinated noun phrases")
+
+    def english(self, case: str = "nom") -> Tree:
+        conjunction = ("CC", "and", self._and)
+        return ("NP", [self.first.english(case), conjunction, self.second.english(case)])
+
+    def german(self, case: str) -> list[Token]:
+        conjunction = Token("und", (self._and,))
+        return [*self.first.german(case), conjunction, *self.second.german(case)]
+
+
+class RelativePronounPhrase(NounPhrase):
+    """`who`, `whom`, `that` or `whose` noun, and `der`, `die`, `das`, `dessen` noun."""
+
+    def __init__(self, ctx: Context, antecedent: NounPhrase, *, person: bool) -> None:
+        self.agreement = antecedent.agreement
+        self.gender = antecedent.gender
+        self.head = ctx.link()
+        self.person = person
+
+    def english(self, case: str = "nom") -> Tree:
+        if not self.person:
+            return ("WHNP", [("WDT", "that", self.head)])
+        return ("WHNP", [("WP", "who" if case == "nom" else "whom", self.head)])
+
+    def german(self, case: str) -> list[Token]:
+        form = german.relative_pronoun(case, self.gender)
+        return [Token(form, (self.head,), ("relative", case, self.gender, self.head))]
+
+
+def with_preposition(preposition: str, link: int, tokens: list[Token]) -> list[Token]:
+    """Put a German preposition in front, contracted with a bare definite article."""
+    first = tokens[0]
+    note: Any = first.note
+    if note and note[0] == "det" and note[1] == "der":
+        contracted = CONTRACTIONS.get((preposition, first.form))
+        if contracted:
+            merged = Token(contracted, (link, *first.links), ("contraction", preposition, *note))
+            return [merged, *tokens[1:]]
+    return [Token(preposition, (link,)), *tokens]
