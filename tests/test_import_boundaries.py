@@ -144,7 +144,7 @@ WITHOUT_TENSORFLOW = """
     os.environ["KERAS_BACKEND"] = "jax"
     os.environ["JAX_PLATFORMS"] = "cpu"
     sys.modules["tensorflow"] = None
-    import importlib, pkgutil, typing
+    import importlib, pkgutil
     import jax, keras, numpy as np
     import t2t_phrase
     from t2t_phrase import registry
@@ -160,8 +160,7 @@ WITHOUT_TENSORFLOW = """
     features = {"inputs": inputs, "targets": inputs[:, ::-1].copy()}
     for name in registry.models:
         model_class = registry.models[name]
-        options = typing.get_type_hints(model_class.from_hparams)["hparams"]
-        hparams = options(hidden_size=16, filter_size=16, num_heads=4, num_hidden_layers=1)
+        hparams = model_class.hparams_class(hidden_size=16, filter_size=16, num_heads=4, num_hidden_layers=1)
         model = model_class.from_hparams(hparams, vocab_size=12)
         logits = model(features)
         assert logits.shape == (2, 4, 12) and np.isfinite(logits).all(), logits

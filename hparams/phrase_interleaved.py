@@ -1,0 +1,91 @@
+"""Interleaved phrase attention: the rows of Nguyen and Joty (2018), Table 1, and other sizes."""
+
+from t2t_phrase.models.phrase_transformer import PhraseHParams, with_phrase_attention
+from t2t_phrase.registry import hparams
+
+from .transformer import (
+    transformer_base_paper,
+    transformer_big,
+    transformer_demo,
+    transformer_multi30k,
+)
+
+
+@hparams.register
+def phrase_interleaved_convkv_1_2() -> PhraseHParams:
+    """ConvKV from and to tokens and bigrams: Table 1, row 1-2. 97.6M (the paper says 116M)."""
+    return with_phrase_attention(transformer_base_paper(), "interleaved_convkv")
+
+
+@hparams.register
+def phrase_interleaved_convkv_1_2_3() -> PhraseHParams:
+    """ConvKV from and to phrases up to trigrams: beyond the paper."""
+    return with_phrase_attention(
+        transformer_base_paper(), "interleaved_convkv", phrase_orders=(1, 2, 3)
+    )
+
+
+@hparams.register
+def phrase_interleaved_convkv_1_2_big() -> PhraseHParams:
+    """`transformer_big` with phrases to phrases."""
+    return with_phrase_attention(transformer_big(), "interleaved_convkv")
+
+
+@hparams.register
+def phrase_interleaved_convkv_1_2_multi30k() -> PhraseHParams:
+    """`transformer_multi30k` with phrases to phrases."""
+    return with_phrase_attention(transformer_multi30k(), "interleaved_convkv")
+
+
+@hparams.register
+def phrase_interleaved_convkv_1_2_3_multi30k() -> PhraseHParams:
+    """`transformer_multi30k` with phrases to phrases up to trigrams."""
+    return with_phrase_attention(
+        transformer_multi30k(), "interleaved_convkv", phrase_orders=(1, 2, 3)
+    )
+
+
+@hparams.register
+def phrase_interleaved_convkv_1_2_demo() -> PhraseHParams:
+    """`transformer_demo` with phrases to phrases."""
+    return with_phrase_attention(transformer_demo(), "interleaved_convkv")
+
+
+@hparams.register
+def phrase_interleaved_queryk_1_2() -> PhraseHParams:
+    """QueryK from and to tokens and bigrams: Table 1, row 1-2. 116.5M."""
+    return with_phrase_attention(transformer_base_paper(), "interleaved_queryk")
+
+
+@hparams.register
+def phrase_interleaved_queryk_1_2_3() -> PhraseHParams:
+    """QueryK from and to phrases up to trigrams: beyond the paper."""
+    return with_phrase_attention(
+        transformer_base_paper(), "interleaved_queryk", phrase_orders=(1, 2, 3)
+    )
+
+
+@hparams.register
+def phrase_interleaved_queryk_1_2_big() -> PhraseHParams:
+    """`transformer_big` with phrases to phrases."""
+    return with_phrase_attention(transformer_big(), "interleaved_queryk")
+
+
+@hparams.register
+def phrase_interleaved_queryk_1_2_multi30k() -> PhraseHParams:
+    """`transformer_multi30k` with phrases to phrases."""
+    return with_phrase_attention(transformer_multi30k(), "interleaved_queryk")
+
+
+@hparams.register
+def phrase_interleaved_queryk_1_2_3_multi30k() -> PhraseHParams:
+    """`transformer_multi30k` with phrases to phrases up to trigrams."""
+    return with_phrase_attention(
+        transformer_multi30k(), "interleaved_queryk", phrase_orders=(1, 2, 3)
+    )
+
+
+@hparams.register
+def phrase_interleaved_queryk_1_2_demo() -> PhraseHParams:
+    """`transformer_demo` with phrases to phrases."""
+    return with_phrase_attention(transformer_demo(), "interleaved_queryk")

@@ -1,0 +1,200 @@
+"""The Transformer whose attention sees phrases."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable
+from typing import Any, ClassVar, Literal, NamedTuple
+
+import keras
+
+from t2t_phrase import registry
+from t2t_phrase.layers.heterogeneous_convkv import HeterogeneousConvKV
+from t2t_phrase.layers.heterogeneous_queryk import HeterogeneousQueryK
+from t2t_phrase.layers.homogeneous_convkv import HomogeneousConvKV
+from t2t_phrase.layers.homogeneous_queryk import HomogeneousQueryK
+from t2t_phrase.layers.interleaved_convkv import InterleavedConvKV
+from t2t_phrase.layers.interleaved_queryk import InterleavedQueryK
+from t2t_phrase.models.transformer import Position, Transformer, TransformerHParams
+
+Attention = Literal[
+    "none",
+    "homogeneous_convkv",
+    "homogeneous_queryk",
+    "heterogeneous_convkv",
+    "heterogeneous_queryk",
+    "interleaved_convkv",
+    "interleaved_queryk",
+]
+LAYERS: dict[str, type[keras.layers.Layer]] = {
+    "homogeneous_convkv": HomogeneousConvKV,
+    "homogeneous_queryk": HomogeneousQueryK,
+    "heterogeneous_convkv": HeterogeneousConvKV,
+    "heterogeneous_queryk": HeterogeneousQueryK,
+    "interleaved_convkv": InterleavedConvKV,
+    "interleaved_queryk": InterleavedQueryK,
+}
+POSITIONS: tuple[Position, ...] = ("encoder", "decoder", "cross")
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class PhraseHParams(TransformerHParams):
+    """A Transformer's fields, and the attention of each of its three positions.
+
+    "none" is plain multi-head attention. The lists of one position, if not empty, stand in place of
+    those of all.
+    """
+
+    model: ClassVar[str] = "phrase_transformer"
+
+    encoder_attention: Attention = "heterogeneous_convkv"
+    decoder_attention: Attention = "heterogeneous_convkv"
+    cross_attention: Attention = "heterogeneous_convkv"
+    phrase_orders: tuple[int, ...] = (1, 2)  # lengths of the n-grams, ascending
+    encoder_orders: tuple[int, ...] = ()
+    decoder_orders: tuple[int, ...] = ()
+    cross_orders: tuple[int, ...] = ()
+    phrase_head_counts: tuple[int, ...] = ()  # homogeneous only: heads for each of the orders
+    encoder_head_counts: tuple[int, ...] = ()
+    decoder_head_counts: tuple[int, ...] = ()
+    cross_head_counts: tuple[int, ...] = ()
+    share_key_projection: bool = True  # queryk only: one key matrix for all orders
+
+    def check(self) -> Iterable[str]:
+        """Yield one sentence for each fault in how the fields fit together."""
+        yield from super().check()
+        kinds = []
+        for position in POSITIONS:
+            choice = attention_choice(self, position)
+            kinds.append(choice.attention)
+            for name in ("orders", "head_counts"):
+                if choice.attention == "none" and getattr(self, f"{position}_{name}"):
+                    yield f"{position}_{name}: has no meaning with {position}_attention=none"
+            if choice.attention == "none":
+                continue
+            yield from self._check_orders(position, choice)
+            if choice.attention.startswith("homogeneous"):
+                yield from self._check_head_counts(position, choice)
+            elif getattr(self, f"{position}_head_counts"):
+                yield (
+                    f"{position}_head_counts: only homogeneous attention deals heads to orders, "
+                    f"got {position}_attention={choice.attention}"
+                )
+        if self.phrase_head_counts and not any(kind.startswith("homogeneous") for kind in kinds):
+            yield "phrase_head_counts: only homogeneous attention deals heads to orders"
+        separate = not self.share_key_projection
+        if separate and not {"heterogeneous_queryk", "interleaved_queryk"} & set(kinds):
+            yield (
+                "share_key_projection=False: only heterogeneous_queryk and interleaved_queryk can "
+                "have a key matrix for each order"
+            )
+
+    def _check_orders(self, position: Position, choice: AttentionChoice) -> Iterable[str]:
+        orders = choice.orders
+        name = f"{position}_orders" if getattr(self, f"{position}_orders") else "phrase_orders"
+        if not orders or min(orders) < 1 or list(orders) != sorted(set(orders)):
+            yield f"{name}: must be ascending numbers from 1 on, got {list(orders)}"
+        elif max(orders) > self.max_length:
+            yield (
+                f"{name}: no sentence of max_length={self.max_length} tokens holds a phrase of "
+                f"{max(orders)}"
+            )
+
+    def _check_head_counts(self, position: Position, choice: AttentionChoice) -> Iterable[str]:
+        counts = choice.head_counts
+        own = getattr(self, f"{position}_head_counts")
+        name = f"{position}_head_counts" if own else "phrase_head_counts"
+        if len(counts) != len(choice.orders) or min(counts) < 1:
+            yield (
+                f"{name}: {position}_attention={choice.attention} needs at least one head for each "
+                f"of the orders {list(choice.orders)}, got {list(counts)}"
+            )
+        elif sum(counts) != self.num_heads:
+            yield f"{name}: {list(counts)} must add up to num_heads={self.num_heads}"
+
+
+class AttentionChoice(NamedTuple):
+    """The attention of one position."""
+
+    attention: Attention
+    orders: tuple[int, ...]
+    head_counts: tuple[int, ...]
+
+
+def attention_choice(hparams: PhraseHParams, position: Position) -> AttentionChoice:
+    """Return what the fields say of one position."""
+    attention, orders, head_counts = {
+        "encoder": (
+            hparams.encoder_attention,
+            hparams.encoder_orders,
+            hparams.encoder_head_counts,
+        ),
+        "decoder": (
+            hparams.decoder_attention,
+            hparams.decoder_orders,
+            hparams.decoder_head_counts,
+        ),
+        "cross": (hparams.cross_attention, hparams.cross_orders, hparams.cross_head_counts),
+    }[position]
+    return AttentionChoice(
+        attention, orders or hparams.phrase_orders, head_counts or hparams.phrase_head_counts
+    )
+
+
+def with_phrase_attention(
+    base: TransformerHParams, attention: Attention, **changes: Any
+) -> PhraseHParams:
+    """Return `base` with one kind of phrase attention in all three positions.
+
+    Args:
+        base: the sizes and the recipe.
+        attention: the kind.
+        **changes: other fields of `PhraseHParams`.
+    """
+    return PhraseHParams(
+        **{
+            **vars(base),
+            **{f"{position}_attention": attention for position in POSITIONS},
+            **changes,
+        }
+    )
+
+
+@registry.models.register
+class PhraseTransformer(Transformer):
+    """The Transformer with phrase attention, of any kind in each of its three positions.
+
+    Nguyen and Joty (2018); everything but the attention is `Transformer`'s. Distances of relative
+    positions, `max_relative_position`, are those between the ends of phrases.
+
+    Args:
+        hparams: sizes, dropouts and attentions.
+        vocab_size: V.
+    """
+
+    hparams_class = PhraseHParams
+    hparams: PhraseHParams
+
+    def make_attention(self, position: Position, name: str) -> keras.layers.Layer:
+        """Return a new attention layer."""
+        hparams = self.hparams
+        choice = attention_choice(hparams, position)
+        if choice.attention == "none":
+            return super().make_attention(position, name)
+        options: dict[str, Any] = {}
+        if choice.attention.startswith("homogeneous"):
+            options["head_counts"] = choice.head_counts
+        elif choice.attention.endswith("queryk"):
+            options["share_key_projection"] = hparams.share_key_projection
+        if choice.attention.startswith("interleaved"):
+            options["look_ahead"] = position == "encoder"
+        return LAYERS[choice.attention](
+            num_heads=hparams.num_heads,
+            hidden_size=hparams.hidden_size,
+            orders=choice.orders,
+            dropout=hparams.attention_dropout,
+            max_relative_position=0 if position == "cross" else hparams.max_relative_position,
+            dtype=self.dtype_policy,
+            name=name,
+            **options,
+        )

@@ -1,0 +1,64 @@
+"""n-grams as pure functions: their convolution, and the windows of tokens they are made of.
+
+An n-gram of order n is indexed by its last token j; it holds the tokens j-n+1 ... j, and zeros
+where these lie before the sentence. So every order has as many n-grams as there are tokens.
+
+Shapes: B batch, S positions, K beams, D width of a token, D' width of an n-gram.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from keras import ops
+
+
+def ngram_conv(x: Any, kernel: Any) -> Any:
+    """Return Conv_n of all positions: sum_t x[j-n+1+t] kernel[t], (B, S, D').
+
+    Nguyen and Joty (2018), Eq. (4), with the zero padding of Section 3.2.1 at the left.
+
+    Args:
+        x: (B, S, D).
+        kernel: (n, D, D'), of the same type.
+    """
+    padded = ops.pad(x, [(0, 0), (kernel.shape[0] - 1, 0), (0, 0)])
+    # Of one convolution, n shifted products, and one product of unfolded windows, this one's
+    # forward and backward pass together is the fastest on a CPU, for n = 1 too.
+    return ops.conv(padded, kernel, padding="valid", data_format="channels_last")
+
+
+def window_product(windows: Any, kernel: Any) -> Any:
+    """Return Conv_n of single windows, (..., D').
+
+    Args:
+        windows: (..., n D), from `unfold` or `unfold_latest`.
+        kernel: (n, D, D'), of the same type.
+    """
+    order, width, units = kernel.shape
+    return ops.matmul(windows, ops.reshape(kernel, (order * width, units)))
+
+
+def unfold(x: Any, order: int) -> Any:
+    """Return the window of each position, its tokens side by side, (B, S, ..., n D).
+
+    Args:
+        x: (B, S, ..., D).
+        order: n.
+    """
+    if order == 1:
+        return x
+    length = ops.shape(x)[1]
+    padded = ops.pad(x, [(0, 0), (order - 1, 0), *[(0, 0)] * (len(x.shape) - 2)])
+    return ops.concatenate([padded[:, t : t + length] for t in range(order)], axis=-1)
+
+
+def unfold_latest(tokens: Any, order: int) -> Any:
+    """Return the window that ends in the last token, (B, K, ..., n D).
+
+    Args:
+        tokens: (B, K, N, ..., D), the last N >= n tokens of every beam.
+        order: n.
+    """
+    count = tokens.shape[2]
+    return ops.concatenate([tokens[:, :, t] for t in range(count - order, count)], axis=-1)
