@@ -35,12 +35,15 @@ def sample(
         temperature: divides the logits; 0 takes the likeliest token, as greedy search does.
         keep_top_k: draw from the k likeliest tokens only; 0 = from all.
         min_length: fewest tokens before EOS.
-        seed: (2,) int, read only when tokens are drawn.
+        seed: (2,) int, read only when tokens are drawn. It fixes them for one way of compiling:
+            XLA draws by other random numbers than TensorFlow's plain graphs.
 
     Returns:
         `Hypotheses` with K = 1; the score is the plain log-probability of the tokens.
     """
     batch_size = ops.shape(max_lengths)[0]
+    if temperature:
+        seed = ops.cast(seed, "uint32")
 
     def unfinished(index: Any, state: dict[str, Any], cache: Any) -> Any:
         del cache
@@ -84,8 +87,22 @@ def _choose(logits: Any, index: Any, temperature: float, keep_top_k: int, seed: 
     if keep_top_k:
         least = ops.top_k(logits, min(keep_top_k, logits.shape[-1]))[0][:, -1:]
         logits = ops.where(logits < least, WORST, logits)
-    seed = ops.cast(seed, keras.random.SeedGenerator(0).state.dtype)
     # Far apart, so that one seed's draws are not the next one's a token later.
     now = ops.stack([seed[0], seed[1] * SEED_STRIDE + ops.cast(index, seed.dtype)])
-    drawn = keras.random.categorical(logits / temperature, 1, seed=now)
+    drawn = keras.random.categorical(logits / temperature, 1, seed=_Seed(now))
     return ops.cast(drawn[:, 0], "int32")
+
+
+class _Seed(keras.random.SeedGenerator):
+    """A tensor as a seed, in the only form in which every backend takes one.
+
+    A generator proper would be a variable, which a traced function may not create.
+    """
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def next(self, ordered: bool = True) -> Any:
+        """Return the tensor."""
+        del ordered
+        return self.value
