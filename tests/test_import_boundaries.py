@@ -160,7 +160,8 @@ WITHOUT_TENSORFLOW = """
     features = {"inputs": inputs, "targets": inputs[:, ::-1].copy()}
     for name in registry.models:
         model_class = registry.models[name]
-        hparams = model_class.hparams_class(hidden_size=16, filter_size=16, num_heads=4, num_hidden_layers=1)
+        sizes = {"hidden_size": 16, "filter_size": 16, "num_heads": 4, "num_hidden_layers": 1}
+        hparams = model_class.hparams_class(**sizes)
         model = model_class.from_hparams(hparams, vocab_size=12)
         logits = model(features)
         assert logits.shape == (2, 4, 12) and np.isfinite(logits).all(), logits
