@@ -139,10 +139,9 @@ def _unescaped(token: str) -> str:
     def replace(match: re.Match[str]) -> str:
         if match[1] is None:
             return "_" if match[0] == "\\u" else "\\"
-        try:
-            return chr(int(match[1]))
-        except (ValueError, OverflowError):
-            return _UNPRINTABLE
+        code = int(match[1])
+        # Half a surrogate pair is no character, and could not be written to a file.
+        return chr(code) if code < 0xD800 or 0xDFFF < code < 0x110000 else _UNPRINTABLE
 
     return _ESCAPED.sub(replace, token)
 

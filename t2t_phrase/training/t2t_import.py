@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import pathlib
 import re
+import shutil
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -14,7 +16,11 @@ import tensorflow as tf
 from t2t_phrase import registry
 from t2t_phrase.config import UserError
 from t2t_phrase.models.t2t_names import t2t_pattern
-from t2t_phrase.training.checkpoints import model_variables, resolve
+from t2t_phrase.text.t2t_subwords import T2TSubwords
+from t2t_phrase.training.checkpoints import PREFIX, model_variables, resolve, set_latest, write
+from t2t_phrase.training.run_encoder import T2T_VOCABULARY
+from t2t_phrase.training.run_record import FILE as RECORD_FILE
+from t2t_phrase.training.run_record import RunRecord
 
 TARGET_SPACE = "target_space/embeddings"
 _EMBEDDING = re.compile(
@@ -33,6 +39,7 @@ class Imported:
 
     Attributes:
         tensors: our variables by name.
+        sizes: the hyperparameters that the checkpoint determines.
         vocab_size: rows of the embeddings.
         step: updates made; 0 if not recorded.
         notes: one sentence for each variable that needed a decision.
@@ -41,6 +48,7 @@ class Imported:
     """
 
     tensors: dict[str, np.ndarray]
+    sizes: dict[str, Any]
     vocab_size: int
     step: int
     notes: tuple[str, ...]
@@ -95,7 +103,9 @@ def read_t2t_checkpoint(
     rest = [n for n in all_shapes if not (n.startswith(prefix) and n[len(prefix) :] in used)]
     unused = sorted(name for name in rest if not _STATE.match(name))
     step = int(reader.get_tensor("global_step")) if "global_step" in all_shapes else 0
-    return Imported(tensors, vocab_size, step, tuple(notes), tuple(unused), len(rest) - len(unused))
+    return Imported(
+        tensors, sizes, vocab_size, step, tuple(notes), tuple(unused), len(rest) - len(unused)
+    )
 
 
 def infer_sizes(shapes: Mapping[str, tuple[int, ...]]) -> dict[str, Any]:
@@ -186,3 +196,44 @@ def _matching(name: str, shapes: Iterable[str], norm: str) -> list[str]:
 def _depth(shapes: Iterable[str], stack: str) -> int:
     found = (re.match(rf"body/{stack}/layer_(\d+)/", name) for name in shapes)
     return 1 + max((int(match[1]) for match in found if match), default=-1)
+
+
+def write_run(
+    imported: Imported,
+    folder: str | os.PathLike[str],
+    record: RunRecord,
+    *,
+    vocabulary: str | os.PathLike[str] | None = None,
+) -> str:
+    """Write what was imported as a run of ours and return the checkpoint's path.
+
+    Args:
+        imported: from `read_t2t_checkpoint`.
+        folder: a new `--output_dir`.
+        record: what the run is.
+        vocabulary: tensor2tensor's `vocab.*.subwords`, copied into the run.
+
+    Raises:
+        UserError: the folder holds a run already, or the vocabulary does not fit.
+    """
+    target = pathlib.Path(folder).expanduser()
+    if (target / RECORD_FILE).exists():
+        raise UserError(f"--output_dir={folder} holds a run already; give a new folder")
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+        if vocabulary is not None:
+            size = T2TSubwords.load(vocabulary).vocab_size
+            if size != imported.vocab_size:
+                raise UserError(
+                    f"{vocabulary} has {size} pieces, the checkpoint {imported.vocab_size}; give "
+                    "the vocabulary it was trained with"
+                )
+            shutil.copyfile(vocabulary, target / T2T_VOCABULARY)
+        path = str(target / f"{PREFIX}-{imported.step}")
+        write(path, model=imported.tensors, step=imported.step)
+        set_latest(target, [path])
+        # Last: without it the folder is no run, and the import can be repeated.
+        record.save(target)
+    except OSError as error:
+        raise UserError(f"cannot write {target}: {error.strerror or error}") from error
+    return path

@@ -64,6 +64,12 @@ def test_decoding_skips_padding_and_unknown_ids(subwords):
     assert subwords.decode([]) == ""
 
 
+def test_numbers_that_are_no_characters(subwords):
+    for number in ("55296", "1114112", "99999999999999999999"):
+        spelt = [PIECES.index(piece) for piece in f"\\{number};_"]
+        assert subwords.decode(spelt) == "\u3013"
+
+
 def test_a_file_with_and_without_quotes(tmp_path, subwords):
     quoted, plain = tmp_path / "quoted", tmp_path / "plain"
     quoted.write_text("".join(f"'{piece}'\n" for piece in PIECES), encoding="utf-8")

@@ -1,0 +1,67 @@
+"""t2t-phrase-exporter: writes a SavedModel that takes strings and returns strings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from absl import flags
+
+import t2t_phrase
+from t2t_phrase import registry
+from t2t_phrase.bin import common, decoder
+from t2t_phrase.config import UserError
+from t2t_phrase.decoding.hparams import DecodeHParams
+
+FLAGS = flags.FLAGS
+
+
+def define_flags() -> None:
+    """Define the command's flags."""
+    decoder.define_model_flags()
+    flags.DEFINE_string(
+        "export_dir", None, "Folder of all versions; default: `export` in --output_dir."
+    )
+    flags.DEFINE_string("decode_hparams", "", "Such as beam_size=4,alpha=0.6,extra_length=50.")
+
+
+def main(argv: Sequence[str]) -> None:
+    """Export the next version."""
+    del argv
+    hparams = DecodeHParams().override(FLAGS.decode_hparams)
+    if not (FLAGS.export_dir or FLAGS.output_dir):
+        raise UserError("--export_dir is needed where no --output_dir is given")
+    registry.discover(FLAGS.t2t_usr_dir)
+    from t2t_phrase.export.saved_model import export
+    from t2t_phrase.text.subwords import SubwordEncoder
+
+    trained, encoder = decoder.load()
+    if not isinstance(encoder, SubwordEncoder):
+        raise UserError(
+            f"{trained.checkpoint} uses tensor2tensor's own subwords, for which TensorFlow has no "
+            "operation; decode it by t2t-phrase-decoder instead"
+        )
+    folder = export(
+        trained.model,
+        encoder.model_bytes,
+        hparams,
+        FLAGS.export_dir or f"{FLAGS.output_dir}/export",
+        about={
+            "checkpoint": trained.checkpoint,
+            "step": trained.step,
+            "problem": trained.record.problem,
+            "model": trained.record.model,
+            "hparams_set": trained.record.hparams_set,
+            "version": t2t_phrase.__version__,
+        },
+    )
+    print(f"exported to {folder}")
+
+
+def run() -> None:
+    """Start the command."""
+    define_flags()
+    common.run(main)
+
+
+if __name__ == "__main__":
+    run()

@@ -1,0 +1,31 @@
+"""What a user should know about inputs that are too long."""
+
+from __future__ import annotations
+
+from t2t_phrase.decoding.translator import EncodedLines
+
+LISTED = 10
+
+
+def length_notes(lines: EncodedLines, *, max_input_size: int, max_length: int) -> list[str]:
+    """Return sentences for standard error; line numbers are counted from 1.
+
+    Args:
+        lines: the encoded inputs.
+        max_input_size: what inputs were cut to, if any was.
+        max_length: longest training example, in tokens.
+    """
+    notes = [
+        f"line {i + 1}: {lines.lengths[i]} tokens, cut to {max_input_size} (max_input_size)"
+        for i in lines.cut
+    ]
+    long = [i for i, ids in enumerate(lines.ids) if len(ids) > max_length]
+    if long:
+        listed = ", ".join(str(i + 1) for i in long[:LISTED])
+        rest = f" and {len(long) - LISTED} more" if len(long) > LISTED else ""
+        notes.append(
+            f"{len(long)} of {len(lines.ids)} inputs are longer than the {max_length} tokens "
+            f"(max_length) of the longest training example, up to {max(len(lines.ids[i]) for i in long)}, and may "
+            f"come out badly: line{'s' if len(long) > 1 else ''} {listed}{rest}"
+        )
+    return notes
