@@ -64,6 +64,7 @@ class Clause:
         before: English adverb in front of the main verb.
         silent_subject: the subject is left out in the German middle field.
         ambiguous: the clause would stay grammatical if the verb agreed with the object.
+        direct_object: the accusative object, for pronouns that take it up.
         german_not: whether negation is `nicht` (else it is `kein` inside a noun phrase).
     """
 
@@ -88,6 +89,7 @@ class Clause:
     silent_subject: bool = False
     ambiguous: bool = False
     german_not: bool = True
+    direct_object: NounPhrase | None = None
 
     def __post_init__(self) -> None:
         link = self.ctx.link

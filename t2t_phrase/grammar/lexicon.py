@@ -174,7 +174,18 @@ def join_compound(modifier: str, head: Noun, en: str, *, kind: str = "") -> Noun
 
 _RELATIVE_FRAMES = {
     "subject": frozenset(
-        ["intransitive", "transitive", "stative", "dative", "dative_stative", "ditransitive", "prepositional", "motion", "position", "idiom"]
+        [
+            "intransitive",
+            "transitive",
+            "stative",
+            "dative",
+            "dative_stative",
+            "ditransitive",
+            "prepositional",
+            "motion",
+            "position",
+            "idiom",
+        ]
     ),
     "object": frozenset(("transitive", "stative", "dative", "dative_stative", "prepositional")),
 }
@@ -221,7 +232,7 @@ class Lexicon:
         found = {}
         for row in read_table("compounds"):
             noun = _noun_row(row)
-            found[noun.en] = dataclasses.replace(noun, compound=True)
+            found[noun.en] = dataclasses.replace(noun, compound=" " in noun.en)
         for row in read_table("modifiers"):
             for name in row["heads"].split(", "):
                 noun = join_compound(row["de"], self.by_name[name], row["en"])

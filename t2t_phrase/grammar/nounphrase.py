@@ -239,15 +239,21 @@ class CoordinatedPhrase(NounPhrase):
         self.head = second.head
         self.definite = first.definite and second.definite
         self._and = ctx.link()
-        ctx.fact("coordinated noun phrases")
+        self._both = ctx.link() if ctx.chance(0.2) else 0
+        ctx.fact("both and" if self._both else "coordinated noun phrases")
 
     def english(self, case: str = "nom") -> Tree:
-        conjunction = ("CC", "and", self._and)
-        return ("NP", [self.first.english(case), conjunction, self.second.english(case)])
+        phrases = [self.first.english(case), ("CC", "and", self._and), self.second.english(case)]
+        if self._both:
+            phrases.insert(0, ("CC", "both", self._both))
+        return ("NP", phrases)
 
     def german(self, case: str) -> list[Token]:
-        conjunction = Token("und", (self._and,))
-        return [*self.first.german(case), conjunction, *self.second.german(case)]
+        first, second = self.first.german(case), self.second.german(case)
+        if self._both:
+            also = [Token("als", (self._and,)), Token("auch", (self._and,))]
+            return [Token("sowohl", (self._both,)), *first, *also, *second]
+        return [*first, Token("und", (self._and,)), *second]
 
 
 class RelativePronounPhrase(NounPhrase):
@@ -267,6 +273,31 @@ class RelativePronounPhrase(NounPhrase):
     def german(self, case: str) -> list[Token]:
         form = german.relative_pronoun(case, self.gender)
         return [Token(form, (self.head,), ("relative", case, self.gender, self.head))]
+
+
+class PossessiveRelativePhrase(NounPhrase):
+    """`whose` and a noun: `dessen` or `deren`, which agrees with the owner, not with the noun."""
+
+    def __init__(self, ctx: Context, antecedent: NounPhrase, noun: Noun, *, plural: bool) -> None:
+        self.noun = noun
+        self.owner_gender = antecedent.gender
+        self.agreement = "3p" if plural else "3s"
+        self.gender = "p" if plural else noun.gender
+        self.head = ctx.link()
+        self.whose = ctx.link()
+
+    def english(self, case: str = "nom") -> Tree:
+        assert self.noun is not None
+        word = self.noun.en_plural if self.plural else self.noun.en
+        tag = "NNS" if self.plural else "NN"
+        nouns: list[Tree] = [(tag, part, self.head) for part in word.split(" ")]
+        return ("WHNP", [("WP$", "whose", self.whose), *nouns])
+
+    def german(self, case: str) -> list[Token]:
+        assert self.noun is not None
+        forms = self.noun.plural if self.plural else self.noun.singular
+        owner = german.relative_pronoun("gen", self.owner_gender)
+        return [Token(owner, (self.whose,)), Token(forms[case], (self.head,))]
 
 
 def with_preposition(preposition: str, link: int, tokens: list[Token]) -> list[Token]:

@@ -11,6 +11,7 @@ from t2t_phrase.grammar.lexicon import Adverb, Noun, Verb, read_table
 from t2t_phrase.grammar.nounphrase import (
     CommonPhrase,
     NounPhrase,
+    PossessiveRelativePhrase,
     PronounPhrase,
     RelativePronounPhrase,
     with_preposition,
@@ -115,6 +116,8 @@ class ClauseSampler:
             modal = modals().draw(ctx)
         chosen = modal.tense if modal else (tense or TENSES.draw(ctx))
         negated = allow_negation and not plain and ctx.chance(0.12)
+        # `nicht ein Ende setzen` would have to be `kein Ende setzen`.
+        negated = negated and not any(word.startswith("ein") for word in verb.de_words)
         impersonal = False
         if subject is None:
             if passive:
@@ -164,7 +167,7 @@ class ClauseSampler:
         ctx = self.ctx
         subject = clause.subject
         for _ in range(8):
-            phrase = noun_phrase(ctx, groups, light=light)
+            phrase = noun_phrase(ctx, groups, light=light or clause.negated)
             if isinstance(phrase, PronounPhrase) and phrase.agreement[0] != "3":
                 if subject.agreement[0] == phrase.agreement[0]:
                     continue
@@ -235,6 +238,7 @@ class ClauseSampler:
         self._relative(phrase, after_object=True)
         phrase = self._negative_object(clause, phrase)
         self._check_ambiguity(clause, phrase)
+        clause.direct_object = phrase
         if phrase.pronoun and all(word in PARTICLES for word in clause.verb.rest):
             clause.before_rest = phrase.english("acc")
         else:
@@ -246,6 +250,7 @@ class ClauseSampler:
         if gap is not None:
             return
         phrase = self._object(clause, clause.verb.object, light=True)
+        phrase = self._negative_object(clause, phrase)
         clause.complements.append(phrase.english_full("acc"))
         self._place_object(clause, phrase, "dat")
 
@@ -599,16 +604,22 @@ class ClauseSampler:
         person = noun.kind == "person"
         dice = ctx.rng.random()
         lexicon = ctx.lexicon
-        pronoun = RelativePronounPhrase(ctx, phrase, person=person)
+        pronoun: RelativePronounPhrase | PossessiveRelativePhrase
+        if person and dice < 0.1:
+            owned = lexicon.nouns_in(_OWNED_BY_PERSONS).draw(ctx.rng)
+            pronoun = PossessiveRelativePhrase(ctx, phrase, owned, plural=ctx.chance(0.3))
+            verb = lexicon.verb_for(owned, "subject", ctx.rng)
+        else:
+            pronoun = RelativePronounPhrase(ctx, phrase, person=person)
+            verb = lexicon.verb_for(noun, "subject", ctx.rng) if dice < 0.55 else None
         if dice < 0.55:
-            verb = lexicon.verb_for(noun, "subject", ctx.rng)
             if verb is None:
                 return False
             clause = inner.clause(verb=verb, subject=pronoun)
             tree: Tree = ("SBAR", [pronoun.english("nom"), clause.english_clause(silent=True)])
             clause.silent_subject = True
             tokens = clause.german_final(pronoun.german("nom"))
-            ctx.fact("subject relative")
+            ctx.fact("subject relative" if pronoun.noun is None else "possessive relative")
         else:
             verb = lexicon.verb_for(noun, "object", ctx.rng)
             if verb is None:
@@ -626,11 +637,12 @@ class ClauseSampler:
             tokens = clause.german_final([*preposition, *pronoun.german(case)])
             ctx.fact("object relative")
         ctx.clauses.append("relative")
-        mark = comma(pronoun.head)
+        mark = comma(tokens[0].links[0])
         phrase.relative = ([mark, *tokens, mark], tree)
         return True
 
 
+_OWNED_BY_PERSONS = "animal+son+daughter+brother+sister+uncle+aunt+neighbour+friend+colleague"
 _WITH_RELATIVE = frozenset(("the", "a", "this", "that", "these", "those", "many", "two", "three"))
 
 

@@ -38,14 +38,24 @@ class Weighted(Generic[T]):
         return self.items[bisect.bisect(cumulative, ctx.rng.random() * cumulative[-1])]
 
 
+THE = Determiner("the", "DT", "der", "weak", True)
+A = Determiner("a", "DT", "ein", "mixed", False)
+NO = Determiner("no", "DT", "kein", "mixed", False)
+BARE = Determiner("", "", "", "strong", False)
+
+
+def _row_determiner(row: dict[str, str]) -> Determiner:
+    if row["en"] == "the":
+        return THE
+    definite = row["article"] == "definite"
+    return Determiner(row["en"], row["tag"], row["de"], row["declension"], definite)
+
+
 @functools.cache
 def determiners(number: str) -> Weighted[Determiner]:
     """Return the determiners for `s`, `p`, or `m` (mass nouns)."""
     rows = [row for row in read_table("determiners") if number in row["numbers"].split("+")]
-    found = [
-        Determiner(r["en"], r["tag"], r["de"], r["declension"], r["article"] == "definite")
-        for r in rows
-    ]
+    found = [_row_determiner(row) for row in rows]
     return Weighted(found, [float(row["weight"]) for row in rows])
 
 
@@ -62,12 +72,6 @@ def names() -> list[tuple[str, str]]:
     return [(row["name"], row["class"][0]) for row in read_table("names")]
 
 
-THE = Determiner("the", "DT", "der", "weak", True)
-A = Determiner("a", "DT", "ein", "mixed", False)
-NO = Determiner("no", "DT", "kein", "mixed", False)
-BARE = Determiner("", "", "", "strong", False)
-
-
 def pronoun_phrase(ctx: Context) -> PronounPhrase:
     """Draw a personal pronoun."""
     return PronounPhrase(ctx, pronouns().draw(ctx))
@@ -79,10 +83,12 @@ def name_phrase(ctx: Context) -> NamePhrase:
     return NamePhrase(ctx, name, gender)
 
 
-def attributive(ctx: Context, adjective: Adjective) -> AttributiveAdjective:
+def attributive(
+    ctx: Context, adjective: Adjective, determiner: Determiner | None = None
+) -> AttributiveAdjective:
     """Make an adjective attributive, sometimes with a degree adverb or as a superlative."""
     link = ctx.link()
-    if adjective.comparison and ctx.chance(0.06):
+    if adjective.comparison and determiner is THE and ctx.chance(0.12):
         ctx.fact("superlative")
         _, superlative, _, stem = adjective.comparison
         words = superlative.split(" ")
@@ -101,14 +107,16 @@ def attributive(ctx: Context, adjective: Adjective) -> AttributiveAdjective:
     return AttributiveAdjective(leaf, adjective.stem, link, [])
 
 
-def draw_adjectives(ctx: Context, noun: Noun, chance: float) -> list[AttributiveAdjective]:
+def draw_adjectives(
+    ctx: Context, noun: Noun, chance: float, determiner: Determiner
+) -> list[AttributiveAdjective]:
     """Draw no adjective, one, or two joined by `and`."""
     if not ctx.chance(chance):
         return []
     pool = ctx.lexicon.adjectives_of(noun)
     if pool is None:
         return []
-    first = attributive(ctx, pool.draw(ctx.rng))
+    first = attributive(ctx, pool.draw(ctx.rng), determiner)
     if not ctx.chance(0.08):
         return [first]
     second = attributive(ctx, pool.draw(ctx.rng))
@@ -139,11 +147,11 @@ def common_phrase(
             plural = ctx.chance(0.3)
         if determiner is None:
             determiner = determiners("p" if plural else "s").draw(ctx)
-    adjectives = draw_adjectives(ctx, noun, adjective_chance)
+    adjectives = draw_adjectives(ctx, noun, adjective_chance, determiner)
     possessor: NounPhrase | None = None
     after: tuple[list[Token], Tree] | None = None
-    if modifiers and determiner.en == "the" and ctx.chance(0.1):
-        possessor, after = _modifier(ctx, noun, bool(adjectives))
+    if modifiers and determiner.en == "the" and ctx.chance(0.16):
+        possessor, after = _modifier(ctx, noun)
     return CommonPhrase(
         ctx,
         noun,
@@ -156,8 +164,26 @@ def common_phrase(
 
 
 _OWNED = frozenset(
-    ["animal", "clothing", "tool", "furniture", "device", "thing", "vehicle", "document", "art", "body", "building"]
+    [
+        "animal",
+        "clothing",
+        "tool",
+        "furniture",
+        "device",
+        "thing",
+        "vehicle",
+        "document",
+        "art",
+        "body",
+        "building",
+    ]
 )
+_COMPANIONS = {
+    "person": ("with", "mit", "clothing+animal+thing+document"),
+    "building": ("next to", "neben", "building+outdoor"),
+    "plant": ("behind", "hinter", "building"),
+    "vehicle": ("in front of", "vor", "building"),
+}
 _WHOLES = {
     "structure": "bld",
     "room": "bld",
@@ -169,7 +195,7 @@ _WHOLES = {
 
 
 def _modifier(
-    ctx: Context, noun: Noun, has_adjective: bool
+    ctx: Context, noun: Noun
 ) -> tuple[NounPhrase | None, tuple[list[Token], Tree] | None]:
     """Draw a possessor (`the man's car`) or an `of` phrase (`the roof of the house`)."""
     if noun.kind in _OWNED and ctx.chance(0.6):
@@ -178,12 +204,22 @@ def _modifier(
             return name_phrase(ctx), None
         owner = ctx.lexicon.nouns_in("per").draw(ctx.rng)
         ctx.fact("genitive")
-        phrase = common_phrase(
+        possessor = common_phrase(
             ctx, owner, determiner=THE, plural=False, adjective_chance=0.15, modifiers=False
         )
-        return phrase, None
-    groups = _WHOLES.get(noun.kind)
-    if groups is None:
+        return possessor, None
+    companion = _COMPANIONS.get(noun.kind)
+    if companion is not None and ctx.chance(0.7):
+        english, german, groups = companion
+        other = ctx.lexicon.nouns_in(groups).draw(ctx.rng)
+        companion_phrase = common_phrase(
+            ctx, other, determiner=THE, plural=False, adjective_chance=0.3, modifiers=False
+        )
+        tree, tokens = prepositional(ctx, english, german, "dat", companion_phrase)
+        ctx.fact("prepositional modifier")
+        return None, (tokens, tree)
+    groups = _WHOLES.get(noun.kind, "")
+    if not groups:
         return None, None
     owner = ctx.lexicon.nouns_in(groups).draw(ctx.rng)
     whole = common_phrase(
@@ -222,13 +258,19 @@ def noun_phrase(
     if not light and noun.countable and ctx.chance(0.05):
         other = pool.draw(ctx.rng)
         if other is not noun and other.countable:
-            options = {"modifiers": False, "adjective_chance": 0.15}
             determiner = THE if ctx.chance(0.6) else A
-            return CoordinatedPhrase(
-                ctx,
-                common_phrase(ctx, noun, determiner=determiner, plural=False, **options),
-                common_phrase(ctx, other, determiner=determiner, plural=False, **options),
+            first, second = (
+                common_phrase(
+                    ctx,
+                    one,
+                    determiner=determiner,
+                    plural=False,
+                    adjective_chance=0.15,
+                    modifiers=False,
+                )
+                for one in (noun, other)
             )
+            return CoordinatedPhrase(ctx, first, second)
     return common_phrase(ctx, noun, modifiers=not light)
 
 

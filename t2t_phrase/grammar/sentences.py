@@ -6,8 +6,8 @@ import dataclasses
 from collections.abc import Callable
 
 from t2t_phrase.grammar.clause import Clause, Rank
-from t2t_phrase.grammar.derivation import Context, Token, Tree, comma, fixed
-from t2t_phrase.grammar.nounphrase import CommonPhrase, NounPhrase, PronounPhrase
+from t2t_phrase.grammar.derivation import Context, Token, Tree, comma, fixed, leaves
+from t2t_phrase.grammar.nounphrase import CommonPhrase, CoordinatedPhrase, NounPhrase, PronounPhrase
 from t2t_phrase.grammar.sampler import ClauseSampler, adverbial_tree
 from t2t_phrase.grammar.sampling import Weighted, determiners, noun_phrase, pronouns
 
@@ -33,7 +33,8 @@ def _front(ctx: Context, clause: Clause) -> None:
     dice = ctx.rng.random()
     if dice < 0.3:
         times = [i for i, (rank, _) in enumerate(clause.middle) if rank == Rank.TIME]
-        if len(times) == 1 and not clause.progressive and clause.adverbials:
+        last = list(leaves(clause.adverbials[-1])) if clause.adverbials else []
+        if len(times) == 1 and not clause.progressive and last and last[0][1] != "again":
             _, tokens = clause.middle.pop(times[0])
             clause.front = clause.adverbials.pop(), tokens
             ctx.fact("fronted adverbial")
@@ -98,8 +99,14 @@ def _subordinate(ctx: Context) -> Sentence:
     main_tense, tense = ctx.rng.choice(conjunction.tenses)
     main = ClauseSampler(ctx, depth=1).clause(tense=main_tense)
     link = ctx.link()
-    shared = _echo(ctx, main.subject) if ctx.chance(0.4) else None
-    inner = _embedded(ctx, tense, shared)
+    thing = _take_up(ctx, main) if conjunction.de in ("weil", "obwohl") else None
+    shared = _echo(ctx, main.subject) if thing is None and ctx.chance(0.4) else None
+    if thing is not None:
+        sampler = ClauseSampler(ctx, depth=1)
+        inner = sampler.clause(frame="copula", subject=thing, tense=tense)
+        shared = thing
+    else:
+        inner = _embedded(ctx, tense, shared)
     words: list[Tree] = [("IN", word, link) for word in conjunction.en]
     clause_tree = ("SBAR", [*words, inner.english_clause()])
     first = [Token(conjunction.de, (link,))]
@@ -150,6 +157,28 @@ def _echo(ctx: Context, subject: NounPhrase) -> NounPhrase | None:
     return PronounPhrase(ctx, row)
 
 
+_IT = {"m": "er", "f": "sie", "n": "es"}
+
+
+def _take_up(ctx: Context, main: Clause) -> NounPhrase | None:
+    """Return `it` or `they` for a thing that is the object: German agrees with its gender."""
+    thing = main.direct_object
+    if thing is None or thing.noun is None or thing.noun.kind == "person":
+        return None
+    if isinstance(thing, CoordinatedPhrase) or main.subject.noun is thing.noun:
+        return None
+    if ctx.chance(0.5):
+        return None
+    ctx.fact("it for an object")
+    if thing.plural:
+        row = next(row for row in pronouns().items if row["en"] == "they")
+    else:
+        row = {"en": "it", "de": _IT[thing.gender], "agreement": "3s"}
+    phrase = PronounPhrase(ctx, row)
+    phrase.noun = thing.noun
+    return phrase
+
+
 def _complement(ctx: Context) -> Sentence:
     """Draw a `that` or `whether` clause behind a verb of saying or knowing."""
     sampler = ClauseSampler(ctx, depth=1)
@@ -157,8 +186,7 @@ def _complement(ctx: Context) -> Sentence:
     options = verb.object.split("+")
     word = ctx.rng.choice(options)
     main = sampler.clause(verb=verb, adverbials=False)
-    later = main.tense in ("past", "plup")
-    if later and not ctx.chance(0.0):
+    if main.tense in ("past", "plup"):
         tense = ctx.rng.choice(("past", "plup", "past"))
     else:
         tense = ctx.rng.choice(("pres", "past", "perf", "fut", "pres"))
