@@ -30,6 +30,7 @@ def phrase_memory_mask(
     exists = ops.stack([time >= order - 1 for order in orders])  # (N, S)
     if attention_mask is None:
         return ops.reshape(exists, (1, 1, 1, -1))
+    attention_mask = with_all_axes(attention_mask)
     batch, heads, queries, _ = ops.shape(attention_mask)
     mask = ops.logical_and(ops.expand_dims(attention_mask, -2), exists)  # (B, H, T, N, S)
     return ops.reshape(mask, (batch, heads, queries, len(orders) * length))
@@ -58,5 +59,11 @@ def phrase_query_mask(
 
 
 def attended_mask(attention_mask: Any) -> Any:
-    """Return (B, S) bool, False at positions that no query may attend to: padding."""
-    return ops.any(attention_mask, axis=(1, 2))
+    """Return a mask broadcastable to (B, S), False where no query may attend: at padding."""
+    return ops.any(with_all_axes(attention_mask), axis=(1, 2))
+
+
+def with_all_axes(attention_mask: Any) -> Any:
+    """Return a mask that broadcasts to (B, H, T, S) with four axes."""
+    mask = ops.convert_to_tensor(attention_mask)
+    return ops.reshape(mask, (*[1] * (4 - len(mask.shape)), *ops.shape(mask)))

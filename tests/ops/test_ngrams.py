@@ -1,0 +1,109 @@
+"""The convolution of n-grams against loops and against other ways to compute it."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from t2t_phrase.ops.ngrams import ngram_conv, unfold, unfold_latest, window_product
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(2, 5, 3)).astype("float32")
+ORDERS = [1, 2, 3, 6]
+
+
+def kernel_of(order: int) -> np.ndarray:
+    return RNG.normal(size=(order, 3, 4)).astype("float32")
+
+
+def by_loops(x: np.ndarray, kernel: np.ndarray) -> np.ndarray:
+    order = len(kernel)
+    out = np.zeros((*x.shape[:2], kernel.shape[2]))
+    for b, j in np.ndindex(*x.shape[:2]):
+        for t in range(order):
+            if j - order + 1 + t >= 0:
+                out[b, j] += x[b, j - order + 1 + t].astype("float64") @ kernel[t]
+    return out
+
+
+def shifted_products(x: Any, kernel: Any) -> Any:
+    """Move the tokens, multiply each by its matrix, add."""
+    order, length = kernel.shape[0], x.shape[1]
+    padded = tf.pad(x, [[0, 0], [order - 1, 0], [0, 0]])
+    return tf.add_n([padded[:, t : t + length] @ kernel[t] for t in range(order)])
+
+
+def products_shifted(x: Any, kernel: Any) -> Any:
+    """Multiply all tokens by all matrices in one product, move the results, add."""
+    order, length = kernel.shape[0], x.shape[1]
+    joint = x @ tf.reshape(tf.transpose(kernel, (1, 0, 2)), (x.shape[2], -1))
+    parts = tf.split(joint, order, axis=-1)
+    return tf.add_n(
+        [
+            tf.pad(part, [[0, 0], [order - 1 - t, 0], [0, 0]])[:, :length]
+            for t, part in enumerate(parts)
+        ]
+    )
+
+
+def unfolded_product(x: Any, kernel: Any) -> Any:
+    return window_product(unfold(x, kernel.shape[0]), kernel)
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("way", [ngram_conv, shifted_products, products_shifted, unfolded_product])
+def test_every_way_equals_loops(way: Callable[..., Any], order: int) -> None:
+    kernel = kernel_of(order)
+    np.testing.assert_allclose(way(tf.constant(X), kernel), by_loops(X, kernel), atol=1e-5)
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_gradients_are_those_of_shifted_products(order: int) -> None:
+    kernel = kernel_of(order)
+    upstream = RNG.normal(size=(2, 5, 4)).astype("float32")
+
+    def gradients(way: Callable[..., Any]) -> list[Any]:
+        arguments = [tf.constant(X), tf.constant(kernel)]
+        with tf.GradientTape() as tape:
+            tape.watch(arguments)
+            result = way(*arguments)
+        return tape.gradient(result, arguments, output_gradients=upstream)
+
+    for ours, theirs in zip(gradients(ngram_conv), gradients(shifted_products), strict=True):
+        np.testing.assert_allclose(ours, theirs, atol=1e-5)
+
+
+def test_windows_of_four_tokens() -> None:
+    x = np.array([[[1.0], [2.0], [3.0], [4.0]]], "float32")
+    assert unfold(x, 1) is x
+    expected = [[0, 0, 1], [0, 1, 2], [1, 2, 3], [2, 3, 4]]
+    np.testing.assert_array_equal(unfold(x, 3)[0], expected)
+
+
+def test_windows_of_heads_stay_within_their_head() -> None:
+    x = RNG.normal(size=(1, 4, 2, 3)).astype("float32")
+    windows = unfold(x, 2)
+    assert windows.shape == (1, 4, 2, 6)
+    np.testing.assert_array_equal(windows[0, 3, 1], np.concatenate([x[0, 2, 1], x[0, 3, 1]]))
+
+
+def test_the_latest_window_is_the_last_of_all() -> None:
+    for order in (1, 2, 3):
+        np.testing.assert_array_equal(
+            unfold_latest(X[:, None, 2:], order)[:, 0], unfold(X, order)[:, -1]
+        )
+
+
+def test_sentences_of_unknown_length() -> None:
+    kernel = kernel_of(3)
+
+    @tf.function(input_signature=[tf.TensorSpec((None, None, 3))])
+    def run(x: Any) -> Any:
+        return ngram_conv(x, kernel), unfold(x, 2)
+
+    for length in (1, 5):
+        convolved, windows = run(X[:, :length])
+        np.testing.assert_allclose(convolved, by_loops(X[:, :length], kernel), atol=1e-5)
+        np.testing.assert_array_equal(windows, unfold(X[:, :length], 2))
