@@ -18,8 +18,8 @@ from t2t_phrase.grammar.english import (
     verb_group,
     wrap,
 )
-from t2t_phrase.grammar.lexicon import Verb
-from t2t_phrase.grammar.nounphrase import NounPhrase
+from t2t_phrase.grammar.phrase import NounPhrase
+from t2t_phrase.grammar.words import Verb
 
 
 class Rank:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 
 from t2t_phrase.grammar.derivation import Tree
-from t2t_phrase.grammar.lexicon import Verb
+from t2t_phrase.grammar.words import Verb
 
 BE = {
     "pres": {"1s": "am", "2s": "are", "3s": "is", "1p": "are", "3p": "are"},
@@ -281,3 +282,11 @@ def wrap(chain: list[tuple[str, str, int]], inner: list[Tree]) -> Tree:
         else:
             tree = ("VP", [leaf, tree])
     return tree
+
+
+def indefinite_article(word: str) -> str:
+    """Return `a` or `an` before a word, by its first sound."""
+    lowered = word.lower()
+    if re.match("uni(?!n|m)|us(e|u)|eu|one", lowered):
+        return "a"
+    return "an" if lowered[0] in "aeiou" or lowered.startswith(("hour", "honest")) else "a"

@@ -7,7 +7,10 @@ from typing import Any
 
 from t2t_phrase.grammar import german
 from t2t_phrase.grammar.derivation import Context, Token, Tree
-from t2t_phrase.grammar.lexicon import Noun, indefinite_article
+from t2t_phrase.grammar.english import indefinite_article
+from t2t_phrase.grammar.phrase import NounPhrase
+from t2t_phrase.grammar.pronouns import NamePhrase
+from t2t_phrase.grammar.words import Noun
 
 CONTRACTIONS = {
     ("in", "dem"): "im",
@@ -30,91 +33,6 @@ class Determiner:
     de: str
     declension: str
     definite: bool
-
-
-class NounPhrase:
-    """A noun phrase of both languages; subclasses say how it is built.
-
-    Attributes:
-        agreement: `1s 2s 3s 1p 3p`.
-        gender: `m f n`, or `p` in the plural.
-        head: link of the head word.
-        definite: definite noun phrases stand before `nicht` and manner adverbs.
-        pronoun: whether German places it as a pronoun.
-        relative: German relative clause with its commas, apart from the phrase itself.
-        noun: the head noun, if there is one.
-    """
-
-    agreement = "3s"
-    gender = "n"
-    head = 0
-    definite = True
-    pronoun = False
-    noun: Noun | None = None
-    relative: tuple[list[Token], Tree] | None = None
-
-    def english(self, case: str = "nom") -> Tree:
-        """Return the constituent; the case matters to pronouns."""
-        raise NotImplementedError
-
-    def german(self, case: str) -> list[Token]:
-        """Return the tokens in a case."""
-        raise NotImplementedError
-
-    @property
-    def plural(self) -> bool:
-        """Whether the phrase is plural."""
-        return self.agreement[1] == "p"
-
-    @property
-    def nominative_is_accusative(self) -> bool:
-        """Whether German does not tell the nominative from the accusative."""
-        return [t.form for t in self.german("nom")] == [t.form for t in self.german("acc")]
-
-    def english_full(self, case: str = "nom") -> Tree:
-        """Return the constituent with its relative clause."""
-        core = self.english(case)
-        return ("NP", [core, self.relative[1]]) if self.relative else core
-
-    def german_full(self, case: str) -> list[Token]:
-        """Return the tokens with the relative clause right behind."""
-        core = self.german(case)
-        return core + self.relative[0] if self.relative else core
-
-
-class PronounPhrase(NounPhrase):
-    """A personal pronoun."""
-
-    pronoun = True
-
-    def __init__(self, ctx: Context, row: dict[str, str]) -> None:
-        self.row = row
-        self.agreement = row["agreement"]
-        self.gender = "p" if self.plural else {"he": "m", "she": "f"}.get(row["en"], "n")
-        self.head = ctx.link()
-
-    def english(self, case: str = "nom") -> Tree:
-        word = self.row["en" if case == "nom" else "en_object"]
-        return ("NP", [("PRP", word, self.head)])
-
-    def german(self, case: str) -> list[Token]:
-        key = {"nom": "de", "acc": "accusative", "dat": "dative"}[case]
-        return [Token(self.row[key], (self.head,), ("pronoun",))]
-
-
-class NamePhrase(NounPhrase):
-    """A first name."""
-
-    def __init__(self, ctx: Context, name: str, gender: str) -> None:
-        self.name = name
-        self.gender = gender
-        self.head = ctx.link()
-
-    def english(self, case: str = "nom") -> Tree:
-        return ("NP", [("NNP", self.name, self.head)])
-
-    def german(self, case: str) -> list[Token]:
-        return [Token(self.name, (self.head,))]
 
 
 @dataclasses.dataclass(slots=True)
@@ -168,6 +86,7 @@ class CommonPhrase(NounPhrase):
         ]
 
     def english(self, case: str = "nom") -> Tree:
+        """Return the constituent."""
         children: list[Tree] = []
         inner: list[Tree] = []
         for adjective in self.adjectives:
@@ -190,6 +109,7 @@ class CommonPhrase(NounPhrase):
         return core if self.after is None else ("NP", [core, self.after[1]])
 
     def german(self, case: str) -> list[Token]:
+        """Return the tokens in a case."""
         tokens: list[Token] = []
         lemma, gender, declension = self.determiner.de, self.gender, self.determiner.declension
         links = (self._article,)
@@ -243,12 +163,14 @@ class CoordinatedPhrase(NounPhrase):
         ctx.fact("both and" if self._both else "coordinated noun phrases")
 
     def english(self, case: str = "nom") -> Tree:
+        """Return the constituent."""
         phrases = [self.first.english(case), ("CC", "and", self._and), self.second.english(case)]
         if self._both:
             phrases.insert(0, ("CC", "both", self._both))
         return ("NP", phrases)
 
     def german(self, case: str) -> list[Token]:
+        """Return the tokens in a case."""
         first, second = self.first.german(case), self.second.german(case)
         if self._both:
             also = [Token("als", (self._and,)), Token("auch", (self._and,))]
@@ -256,48 +178,34 @@ class CoordinatedPhrase(NounPhrase):
         return [*first, Token("und", (self._and,)), *second]
 
 
-class RelativePronounPhrase(NounPhrase):
-    """`who`, `whom`, `that` or `whose` noun, and `der`, `die`, `das`, `dessen` noun."""
-
-    def __init__(self, ctx: Context, antecedent: NounPhrase, *, person: bool) -> None:
-        self.agreement = antecedent.agreement
-        self.gender = antecedent.gender
-        self.head = ctx.link()
-        self.person = person
-
-    def english(self, case: str = "nom") -> Tree:
-        if not self.person:
-            return ("WHNP", [("WDT", "that", self.head)])
-        return ("WHNP", [("WP", "who" if case == "nom" else "whom", self.head)])
-
-    def german(self, case: str) -> list[Token]:
-        form = german.relative_pronoun(case, self.gender)
-        return [Token(form, (self.head,), ("relative", case, self.gender, self.head))]
+_KEIN = Determiner("no", "DT", "kein", "mixed", False)
 
 
-class PossessiveRelativePhrase(NounPhrase):
-    """`whose` and a noun: `dessen` or `deren`, which agrees with the owner, not with the noun."""
+class KeinPhrase(NounPhrase):
+    """An indefinite phrase under negation: `not ... a` is `kein`."""
 
-    def __init__(self, ctx: Context, antecedent: NounPhrase, noun: Noun, *, plural: bool) -> None:
-        self.noun = noun
-        self.owner_gender = antecedent.gender
-        self.agreement = "3p" if plural else "3s"
-        self.gender = "p" if plural else noun.gender
-        self.head = ctx.link()
-        self.whose = ctx.link()
+    def __init__(self, phrase: CommonPhrase, not_link: int) -> None:
+        self.phrase = phrase
+        self.noun = phrase.noun
+        self.agreement, self.gender, self.head = phrase.agreement, phrase.gender, phrase.head
+        self.definite = False
+        self.relative = phrase.relative
+        self.not_link = not_link
 
     def english(self, case: str = "nom") -> Tree:
-        assert self.noun is not None
-        word = self.noun.en_plural if self.plural else self.noun.en
-        tag = "NNS" if self.plural else "NN"
-        nouns: list[Tree] = [(tag, part, self.head) for part in word.split(" ")]
-        return ("WHNP", [("WP$", "whose", self.whose), *nouns])
+        """Return the constituent."""
+        return self.phrase.english(case)
 
     def german(self, case: str) -> list[Token]:
-        assert self.noun is not None
-        forms = self.noun.plural if self.plural else self.noun.singular
-        owner = german.relative_pronoun("gen", self.owner_gender)
-        return [Token(owner, (self.whose,)), Token(forms[case], (self.head,))]
+        """Return the tokens in a case."""
+        phrase = self.phrase
+        english = phrase.determiner
+        phrase.determiner = _KEIN
+        tokens = phrase.german(case)
+        phrase.determiner = english
+        links = (self.not_link,) if not english.en else (self.not_link, *tokens[0].links)
+        tokens[0] = tokens[0]._replace(links=links)
+        return tokens
 
 
 def with_preposition(preposition: str, link: int, tokens: list[Token]) -> list[Token]:

@@ -2,40 +2,22 @@
 
 from __future__ import annotations
 
-import bisect
 import functools
-import itertools
-from collections.abc import Sequence
-from typing import Generic, TypeVar
 
 from t2t_phrase.grammar.derivation import Context, Token, Tree
-from t2t_phrase.grammar.lexicon import Adjective, Noun, read_table
 from t2t_phrase.grammar.nounphrase import (
     AttributiveAdjective,
     CommonPhrase,
     CoordinatedPhrase,
     Determiner,
-    NamePhrase,
-    NounPhrase,
-    PronounPhrase,
     with_preposition,
 )
+from t2t_phrase.grammar.phrase import NounPhrase
+from t2t_phrase.grammar.pools import Weighted, read_table
+from t2t_phrase.grammar.pronouns import NamePhrase, PronounPhrase
+from t2t_phrase.grammar.words import Adjective, Noun
 
-T = TypeVar("T")
 PERSONAL = frozenset(("per", "agt", "liv"))
-
-
-class Weighted(Generic[T]):
-    """Items with explicit weights."""
-
-    def __init__(self, items: Sequence[T], weights: Sequence[float]) -> None:
-        self.items = items
-        self._cumulative = list(itertools.accumulate(weights))
-
-    def draw(self, ctx: Context) -> T:
-        """Draw one item."""
-        cumulative = self._cumulative
-        return self.items[bisect.bisect(cumulative, ctx.rng.random() * cumulative[-1])]
 
 
 THE = Determiner("the", "DT", "der", "weak", True)
@@ -74,7 +56,7 @@ def names() -> list[tuple[str, str]]:
 
 def pronoun_phrase(ctx: Context) -> PronounPhrase:
     """Draw a personal pronoun."""
-    return PronounPhrase(ctx, pronouns().draw(ctx))
+    return PronounPhrase(ctx, pronouns().draw(ctx.rng))
 
 
 def name_phrase(ctx: Context) -> NamePhrase:
@@ -100,7 +82,7 @@ def attributive(
     leaf = ("JJ", adjective.en, link)
     if ctx.chance(0.1):
         adverb = ctx.lexicon.adverbs_in("degree", "pres").draw(ctx.rng)
-        if adverb.en[0] not in ("too", "so", "rather", "quite"):
+        if adverb.en[0] not in ("too", "so", "quite"):
             at = ctx.link()
             tree = ("ADJP", [("RB", adverb.en[0], at), leaf])
             return AttributiveAdjective(tree, adjective.stem, link, [Token(adverb.de[0], (at,))])
@@ -120,7 +102,7 @@ def draw_adjectives(
     if not ctx.chance(0.08):
         return [first]
     second = attributive(ctx, pool.draw(ctx.rng))
-    if second.stem == first.stem or first.before or len(first.en[1]) == len(second.en[1]) == 2:
+    if second.stem == first.stem or first.before or first.en[0] != "JJ":
         return [first]
     link = ctx.link()
     second.conjunction = ("CC", "and", link)
@@ -141,12 +123,12 @@ def common_phrase(
     if not noun.countable:
         plural = False
         if determiner is None:
-            determiner = determiners("m").draw(ctx)
+            determiner = determiners("m").draw(ctx.rng)
     else:
         if plural is None:
             plural = ctx.chance(0.3)
         if determiner is None:
-            determiner = determiners("p" if plural else "s").draw(ctx)
+            determiner = determiners("p" if plural else "s").draw(ctx.rng)
     adjectives = draw_adjectives(ctx, noun, adjective_chance, determiner)
     possessor: NounPhrase | None = None
     after: tuple[list[Token], Tree] | None = None
@@ -247,12 +229,12 @@ def noun_phrase(
         if dice < 0.24:
             return pronoun_phrase(ctx)
         if dice < 0.36:
-            first = name_phrase(ctx)
+            name = name_phrase(ctx)
             if not light and dice > 0.345:
-                second = name_phrase(ctx)
-                if second.name != first.name:
-                    return CoordinatedPhrase(ctx, first, second)
-            return first
+                another = name_phrase(ctx)
+                if another.name != name.name:
+                    return CoordinatedPhrase(ctx, name, another)
+            return name
     pool = ctx.lexicon.nouns_in(groups)
     noun = pool.draw(ctx.rng)
     if not light and noun.countable and ctx.chance(0.05):

@@ -1,0 +1,135 @@
+"""Words with all their forms."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from t2t_phrase.grammar.german import CASES, GermanVerb
+
+
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+class Noun:
+    """A noun of one or more English words and one German word."""
+
+    en: str
+    en_plural: str
+    de: str
+    gender: str
+    singular: dict[str, str]
+    plural: dict[str, str]
+    kind: str
+    place: str = ""
+    en_place: str = ""
+    compound: bool = False
+
+    @property
+    def countable(self) -> bool:
+        """Whether the noun has a plural."""
+        return bool(self.en_plural)
+
+
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+class Verb:
+    """A verb in one frame, with its English and German forms and its government."""
+
+    en: str
+    third: str
+    past: str
+    participle: str
+    gerund: str
+    rest: tuple[str, ...]
+    de: GermanVerb
+    frame: str
+    subject: str
+    object: str
+    preposition: str = ""
+    de_preposition: str = ""
+    de_case: str = ""
+    idiom: str = ""
+    de_words: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The English citation form."""
+        return " ".join((self.en, *self.rest))
+
+    @property
+    def past_is_base(self) -> bool:
+        """Whether only the third person tells the English simple past from the present."""
+        return self.past == self.en
+
+
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+class Adjective:
+    """An adjective; `comparison` holds English and German comparative and superlative stem."""
+
+    en: str
+    de: str
+    stem: str
+    nouns: str
+    comparison: tuple[str, str, str, str] | None = None
+    attributive_only: bool = False
+
+
+@dataclasses.dataclass(frozen=True, slots=True, eq=False)
+class Adverb:
+    """An adverb or fixed adverbial phrase, with the tenses that it fits."""
+
+    en: tuple[str, ...]
+    de: tuple[str, ...]
+    kind: str
+    tenses: frozenset[str]
+    negative: bool
+
+
+def make_noun(
+    *,
+    en: str,
+    en_plural: str,
+    de: str,
+    gender: str,
+    genitive: str,
+    plural: str,
+    kind: str,
+    accusative: str = "",
+    dative: str = "",
+    place: str = "",
+    compound: bool = False,
+) -> Noun:
+    """Build all case forms of a noun from its principal forms."""
+    accusative = accusative or de
+    singular = dict(zip(CASES, (de, accusative, dative or accusative, genitive), strict=True))
+    dative_plural = plural if plural[-1:] in ("n", "s", "a", "") else plural + "n"
+    forms = dict(zip(CASES, (plural, plural, dative_plural, plural), strict=True))
+    return Noun(
+        en=en,
+        en_plural=en_plural,
+        de=de,
+        gender=gender,
+        singular=singular,
+        plural=forms,
+        kind=kind,
+        place=place.partition(":")[0],
+        en_place=place.partition(":")[2] or {"an": "at", "auf": "on"}.get(place, "in"),
+        compound=compound,
+    )
+
+
+def join_compound(modifier: str, head: Noun, en: str, *, kind: str = "") -> Noun:
+    """Build a compound from its German modifier (with linking element) and its head noun."""
+
+    def forms(table: dict[str, str]) -> dict[str, str]:
+        return {case: modifier + form.lower() if form else "" for case, form in table.items()}
+
+    return Noun(
+        en=f"{en} {head.en}",
+        en_plural=f"{en} {head.en_plural}" if head.en_plural else "",
+        de=modifier + head.de.lower(),
+        gender=head.gender,
+        singular=forms(head.singular),
+        plural=forms(head.plural),
+        kind=kind or head.kind,
+        place=head.place,
+        en_place=head.en_place,
+        compound=True,
+    )
