@@ -150,7 +150,7 @@ WITHOUT_TENSORFLOW = """
     from t2t_phrase import registry
     from t2t_phrase.compile import compiled
     from t2t_phrase.decoding.hparams import DecodeHParams
-    from t2t_phrase.decoding.search import output_limits, search
+    from t2t_phrase.decoding.search import output_limits, search, translate_ids
 
     for folder in ("ops", "layers", "models", "decoding"):
         package = importlib.import_module(f"t2t_phrase.{folder}")
@@ -179,6 +179,10 @@ WITHOUT_TENSORFLOW = """
         limits = output_limits(inputs, options)
         run = compiled(lambda ids, limits: search(model, ids, limits, options, length=6))
         ids, scores = run(inputs, limits)
+        drawn = options.replace(sampling_temp=1.0, sampling_keep_top_k=5)
+        run_drawn = compiled(lambda ids, seed: translate_ids(model, ids, drawn, seed=seed).ids)
+        draws = [np.asarray(run_drawn(inputs, np.int32(seed))).tolist() for seed in (0, 0, 1, 2)]
+        assert draws[0] == draws[1] and draws[1:].count(draws[0]) < 3, draws
         assert ids.shape == (2, 3, 6) and np.isfinite(scores[:, 0]).all(), (ids, scores)
         print("ran", name)
     assert not any(module.startswith("tensorflow") for module in sys.modules if sys.modules[module])

@@ -1,0 +1,420 @@
+"""Models with phrase attention of every kind: exactness, sizes, and what is refused."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import functools
+import importlib.util
+import json
+import math
+import os
+import pathlib
+import subprocess
+import sys
+from typing import Any
+
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from t2t_phrase import registry
+from t2t_phrase.compile import compiled
+from t2t_phrase.config import HParamsError
+from t2t_phrase.decoding.hparams import DecodeHParams
+from t2t_phrase.decoding.search import translate_ids
+from t2t_phrase.models.phrase_transformer import (
+    LAYERS,
+    PhraseHParams,
+    PhraseTransformer,
+    with_phrase_attention,
+)
+from t2t_phrase.models.transformer import Transformer, TransformerHParams
+
+VOCAB = 19
+SMALL = TransformerHParams(
+    hidden_size=16,
+    filter_size=16,
+    num_heads=4,
+    num_hidden_layers=1,
+    attention_dropout=0.0,
+    relu_dropout=0.0,
+    layer_prepostprocess_dropout=0.0,
+)
+MIXED: dict[str, PhraseHParams] = {
+    "mixed": PhraseHParams(
+        **{**vars(SMALL), "num_hidden_layers": 2},
+        encoder_attention="interleaved_queryk",
+        encoder_orders=(1, 2, 3),
+        decoder_attention="homogeneous_convkv",
+        decoder_head_counts=(3, 1),
+        cross_attention="heterogeneous_queryk",
+        cross_orders=(1, 3),
+        share_key_projection=False,
+    ),
+    "mixed_with_distances": PhraseHParams(
+        **{**vars(SMALL), "max_relative_position": 3, "pos": "none"},
+        encoder_attention="homogeneous_queryk",
+        encoder_head_counts=(2, 2),
+        decoder_attention="heterogeneous_convkv",
+        cross_attention="interleaved_convkv",
+    ),
+    "decoder_alone": PhraseHParams(
+        **vars(SMALL),
+        encoder_attention="none",
+        decoder_attention="interleaved_queryk",
+        decoder_orders=(1, 2),
+        cross_attention="none",
+    ),
+}
+KINDS = {
+    kind: with_phrase_attention(
+        SMALL,
+        kind,  # type: ignore[arg-type]
+        phrase_orders=(1, 2, 3),
+        phrase_head_counts=(1, 2, 1) if kind.startswith("homogeneous") else (),
+    )
+    for kind in LAYERS
+}
+# Sentences of 1, 3 and 9 tokens: phrases of 2 or 3 are absent from the first.
+SOURCES = [[1], [5, 6, 1], [*range(2, 10), 1]]
+TARGETS = [[7, 8, 9, 3, 1], [1], [9, 4, 1]]
+
+
+def padded(rows: list[list[int]], extra: int = 0) -> np.ndarray:
+    width = max(map(len, rows)) + extra
+    return np.array([[*row, *[0] * (width - len(row))] for row in rows], "int32")
+
+
+FEATURES = {"inputs": padded(SOURCES), "targets": padded(TARGETS)}
+
+
+@functools.cache
+def model_of(name: str) -> PhraseTransformer:
+    model = PhraseTransformer.from_hparams({**KINDS, **MIXED}[name], vocab_size=VOCAB)
+    rng = np.random.default_rng(len(name))
+    for variable in model.trainable_variables:
+        variable.assign(variable + 0.2 * rng.normal(size=variable.shape))
+    return model
+
+
+@pytest.mark.parametrize("name", [*KINDS, *MIXED])
+def test_a_sentence_has_the_same_logits_alone_and_with_more_padding(name: str) -> None:
+    model = model_of(name)
+    together = np.asarray(model({"inputs": padded(SOURCES, 3), "targets": padded(TARGETS, 2)}))
+    for i, (source, target) in enumerate(zip(SOURCES, TARGETS, strict=True)):
+        alone = model({"inputs": np.array([source]), "targets": np.array([target])})
+        np.testing.assert_allclose(together[i, : len(target)], alone[0], atol=1e-5)
+
+
+@pytest.mark.parametrize("name", [*KINDS, *MIXED])
+def test_nothing_flows_from_the_future(name: str) -> None:
+    model = model_of(name)
+    logits = np.asarray(model(FEATURES))
+    for position in (1, 3):
+        targets = FEATURES["targets"].copy()
+        targets[0, position:] = 1 + (targets[0, position:] + 3) % 17
+        moved = np.asarray(model({**FEATURES, "targets": targets}))
+        np.testing.assert_array_equal(moved[0, : position + 1], logits[0, : position + 1])
+        assert np.abs(moved[0, position + 1] - logits[0, position + 1]).max() > 1e-4
+
+
+@pytest.mark.parametrize("name", [*KINDS, *MIXED])
+def test_step_by_step_equals_the_whole_with_beams_that_branch(name: str) -> None:
+    model, beam_size, length = model_of(name), 3, 5
+    rng = np.random.default_rng(0)
+    memory = model.prepare_memory(FEATURES["inputs"])
+    cache = model.start_cache(3, beam_size, length)
+    histories = np.zeros((3, beam_size, 0), "int32")
+    last = np.zeros((3, beam_size), "int32")
+    inputs = np.repeat(FEATURES["inputs"], beam_size, axis=0)
+    for time in range(length):
+        logits, cache = model.step(last, time, memory, cache)
+        targets = np.pad(histories, [(0, 0), (0, 0), (0, 1)], constant_values=1)
+        whole = model({"inputs": inputs, "targets": targets.reshape(-1, time + 1)})
+        np.testing.assert_allclose(np.reshape(logits, (-1, VOCAB)), whole[:, -1], atol=1e-5)
+        parents = rng.integers(beam_size, size=(3, beam_size)).astype("int32")
+        cache = model.reorder(cache, parents)
+        last = rng.integers(1, VOCAB, size=(3, beam_size)).astype("int32")
+        histories = np.take_along_axis(histories, parents[..., None], axis=1)
+        histories = np.concatenate([histories, last[..., None]], axis=2)
+
+
+@pytest.mark.parametrize("name", MIXED)
+def test_a_sentence_has_the_same_translation_alone_and_in_a_batch(name: str) -> None:
+    model = model_of(name)
+    hparams = DecodeHParams(beam_size=3, extra_length=3, max_length=8, return_beams=True)
+    together = compiled(lambda inputs: translate_ids(model, inputs, hparams))(FEATURES["inputs"])
+    for i, source in enumerate(SOURCES):
+        alone = translate_ids(model, np.array([source], "int32"), hparams)
+        length = min(len(source) + 3, 8)
+        np.testing.assert_array_equal(together.ids[i, :, :length], alone.ids[0])
+        np.testing.assert_allclose(together.scores[i], alone.scores[0], atol=1e-4)
+
+
+def gradients_of(model: Transformer, features: dict[str, Any]) -> list[Any]:
+    with tf.GradientTape() as tape:
+        loss = model.loss_sums(features)["loss"]
+    found = tape.gradient(loss, [v.value for v in model.trainable_variables])
+    return [tf.convert_to_tensor(gradient) for gradient in found]
+
+
+@pytest.mark.parametrize("name", ["mixed", "mixed_with_distances"])
+def test_graph_and_xla_equal_eager(name: str) -> None:
+    def run(inputs: Any, targets: Any) -> list[Any]:
+        batch = {"inputs": inputs, "targets": targets}
+        return [model_of(name)(batch), *gradients_of(model_of(name), batch)]
+
+    eager = run(**FEATURES)
+    for xla in (False, True):
+        for actual, expected in zip(compiled(run, xla=xla)(**FEATURES), eager, strict=True):
+            scale = max(1, np.abs(expected).max())
+            np.testing.assert_allclose(actual / scale, expected / scale, atol=1e-5)
+
+
+def test_searches_of_unknown_shape_and_under_xla_equal_those_in_a_graph() -> None:
+    model = model_of("mixed")
+    options = DecodeHParams(beam_size=3, max_length=6, extra_length=4)
+
+    def run(inputs: Any) -> Any:
+        return translate_ids(model, inputs, options)
+
+    unknown = tf.function(run, input_signature=[tf.TensorSpec((None, None), tf.int32)])
+    graph = compiled(run, xla=False)(FEATURES["inputs"])
+    for other in (unknown(FEATURES["inputs"]), compiled(run, xla=True)(FEATURES["inputs"])):
+        np.testing.assert_array_equal(graph.ids, other.ids)
+        np.testing.assert_allclose(graph.scores, other.scores, atol=1e-4)
+
+
+@pytest.mark.parametrize("name", MIXED)
+def test_mixed_precision_keeps_float32_variables_and_comes_close(name: str) -> None:
+    model = model_of(name)
+    hparams = model.hparams.replace(dtype_policy="mixed_bfloat16")
+    mixed = PhraseTransformer.from_hparams(hparams, vocab_size=VOCAB)
+    mixed.set_weights(model.get_weights())
+    assert {v.dtype for v in mixed.trainable_variables} == {"float32"}
+    expected, actual = np.asarray(model(FEATURES)), np.asarray(mixed(FEATURES))
+    assert np.abs(actual - expected).max() < 0.08 * np.abs(expected).max()
+    found = translate_ids(
+        mixed, FEATURES["inputs"], DecodeHParams(beam_size=2, extra_length=1, return_beams=True)
+    )
+    assert np.isfinite(found.scores[:, 0]).all()
+
+
+def test_weights_survive_a_file(tmp_path: pathlib.Path) -> None:
+    model = model_of("mixed_with_distances")
+    model.save_weights(tmp_path / "model.weights.h5")
+    other = PhraseTransformer.from_hparams(model.hparams, vocab_size=VOCAB)
+    other.load_weights(tmp_path / "model.weights.h5")
+    np.testing.assert_array_equal(other(FEATURES), model(FEATURES))
+
+
+def test_without_phrases_it_is_the_transformer() -> None:
+    hparams = with_phrase_attention(SMALL, "none")
+    model = PhraseTransformer.from_hparams(hparams, vocab_size=VOCAB)
+    plain = Transformer.from_hparams(SMALL, vocab_size=VOCAB)
+    plain.set_weights(model.get_weights())
+    np.testing.assert_array_equal(model(FEATURES), plain(FEATURES))
+
+
+def test_only_the_encoder_looks_ahead_and_cross_attention_knows_no_distance() -> None:
+    hparams = KINDS["interleaved_queryk"].replace(max_relative_position=3)
+    model = PhraseTransformer.from_hparams(hparams, vocab_size=VOCAB)
+    encoder = model.encoder_layers[0].self_attention
+    decoder = model.decoder_layers[0]
+    assert encoder.look_ahead
+    assert not decoder.self_attention.look_ahead
+    assert not decoder.cross_attention.look_ahead
+    assert encoder.distances is not None
+    assert decoder.self_attention.distances is not None
+    assert decoder.cross_attention.distances is None
+
+
+UNDER_JAX = """
+import json, os, sys
+os.environ["KERAS_BACKEND"] = "jax"
+os.environ["JAX_PLATFORMS"] = "cpu"
+sys.modules["tensorflow"] = None
+import jax, keras, numpy as np
+from t2t_phrase.decoding.hparams import DecodeHParams
+from t2t_phrase.decoding.search import translate_ids
+from t2t_phrase.models.phrase_transformer import PhraseHParams, PhraseTransformer
+
+source, target, all_hparams, vocab_size = sys.argv[1:]
+given, results = np.load(source), {}
+features = {name: given[name] for name in ("inputs", "targets")}
+for name, hparams in json.loads(all_hparams).items():
+    hparams = PhraseHParams.from_dict(hparams)
+    model = PhraseTransformer.from_hparams(hparams, vocab_size=int(vocab_size))
+    for place, variable in enumerate(model.trainable_variables):
+        variable.assign(given[f"{name}/{place}"])
+
+    def forward(values):
+        state = list(zip(model.trainable_variables, values, strict=True))
+        with keras.StatelessScope(state_mapping=state):
+            return model.loss_sums(features)["loss"], model(features)
+
+    values = [variable.value for variable in model.trainable_variables]
+    (_, logits), gradients = jax.jit(jax.value_and_grad(forward, has_aux=True))(values)
+    results[name] = logits
+    for place, gradient in enumerate(gradients):
+        results[f"{name}/{place}"] = gradient
+    options = DecodeHParams(beam_size=3, max_length=6, extra_length=4)
+    found = jax.jit(lambda ids: translate_ids(model, ids, options))(features["inputs"])
+    results[f"{name}/ids"], results[f"{name}/scores"] = found
+np.savez(target, **results)
+"""
+
+
+@pytest.mark.skipif(importlib.util.find_spec("jax") is None, reason="jax is not installed")
+def test_jax_equals_tensorflow(tmp_path: pathlib.Path) -> None:
+    given = dict(FEATURES)
+    for name in MIXED:
+        for place, variable in enumerate(model_of(name).trainable_variables):
+            given[f"{name}/{place}"] = np.asarray(variable)
+    np.savez(tmp_path / "given.npz", **given)
+    paths = [str(tmp_path / "given.npz"), str(tmp_path / "results.npz")]
+    hparams = json.dumps({name: hparams.to_dict() for name, hparams in MIXED.items()})
+    result = subprocess.run(
+        [sys.executable, "-c", UNDER_JAX, *paths, hparams, str(VOCAB)],
+        capture_output=True,
+        text=True,
+        env={k: v for k, v in os.environ.items() if k != "KERAS_BACKEND"},
+    )
+    assert result.returncode == 0, result.stderr
+    under_jax = np.load(paths[1])
+    options = DecodeHParams(beam_size=3, max_length=6, extra_length=4)
+    for name in MIXED:
+        model = model_of(name)
+        np.testing.assert_allclose(under_jax[name], model(FEATURES), atol=1e-5)
+        for place, gradient in enumerate(gradients_of(model, FEATURES)):
+            scale = np.abs(gradient).max()
+            actual = under_jax[f"{name}/{place}"]
+            np.testing.assert_allclose(actual / scale, gradient / scale, atol=1e-5)
+        found = translate_ids(model, FEATURES["inputs"], options)
+        np.testing.assert_array_equal(under_jax[f"{name}/ids"], found.ids)
+        np.testing.assert_allclose(under_jax[f"{name}/scores"], found.scores, atol=1e-4)
+
+
+def matrix_millions(hparams: PhraseHParams, vocab_size: int) -> float:
+    """Return how many numbers the equations' matrices have; none is allocated.
+
+    Normalisations, biases and the 32 target spaces of tensor2tensor, which the equations do not
+    know, are another 0.1 million and less.
+    """
+
+    def build() -> float:
+        with keras.StatelessScope(initialize_variables=False):
+            model = registry.models[hparams.model].from_hparams(hparams, vocab_size=vocab_size)
+        variables = [v for v in model.trainable_variables if "target_space" not in v.path]
+        return sum(math.prod(v.shape) for v in variables if len(v.shape) > 1) / 1e6
+
+    # Keras lists variables that await their values by thread: in a thread of their own they go.
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        return pool.submit(build).result()
+
+
+@pytest.mark.parametrize(
+    ("name", "millions"),
+    [
+        ("phrase_homogeneous_convkv_4_4", 67.7),
+        ("phrase_homogeneous_queryk_4_4", 67.7),
+        ("phrase_homogeneous_convkv_3_2_3", 72.4),
+        ("phrase_homogeneous_queryk_3_2_3", 72.4),
+        ("phrase_heterogeneous_convkv_1_2", 81.9),
+        ("phrase_heterogeneous_queryk_1_2", 81.9),
+        ("phrase_heterogeneous_convkv_1_2_3", 110.2),
+        ("phrase_heterogeneous_queryk_1_2_3", 110.2),
+        ("phrase_heterogeneous_convkv_1_2_3_4", 147.9),
+        ("phrase_heterogeneous_queryk_1_2_3_4", 147.9),
+        ("phrase_heterogeneous_convkv_1_2_4l", 60.9),
+        ("phrase_interleaved_convkv_1_2", 97.6),
+        ("phrase_interleaved_queryk_1_2", 116.5),
+    ],
+)
+def test_parameter_counts_are_those_of_the_equations(name: str, millions: float) -> None:
+    registry.discover()
+    assert round(matrix_millions(registry.hparams[name](), 37_000), 1) == millions
+
+
+def test_phrase_sets_differ_from_their_size_in_the_attention_only() -> None:
+    registry.discover()
+    names = [name for name in registry.hparams if name.startswith("phrase_")]
+    assert len(names) >= 13
+    for name in names:
+        suffix = name.rsplit("_", 1)[-1]
+        base = {"multi30k": "transformer_multi30k", "demo": "transformer_demo"}.get(
+            suffix, "transformer_big" if suffix == "big" else "transformer_base_paper"
+        )
+        expected = registry.hparams[base]()
+        if suffix == "4l":
+            expected = expected.replace(num_hidden_layers=4)
+        actual = registry.hparams[name]()
+        assert {field: getattr(actual, field) for field in vars(expected)} == vars(expected)
+        structure, method = name.split("_")[1:3]
+        kind = f"{structure}_{method}"
+        assert (actual.encoder_attention, actual.decoder_attention) == (kind, kind)
+        assert actual.cross_attention == kind
+        numbers = tuple(int(part) for part in name.split("_")[3:] if part.isdigit())
+        if structure == "homogeneous":
+            assert actual.phrase_head_counts == numbers
+            assert actual.phrase_orders == tuple(range(1, len(numbers) + 1))
+        else:
+            assert actual.phrase_orders == numbers
+
+
+def test_fields_of_each_position_are_set_by_name() -> None:
+    hparams = PhraseHParams().override(
+        "encoder_attention=homogeneous_queryk,encoder_orders=[1,3],encoder_head_counts=[6,2],"
+        "cross_attention=none,decoder_attention=interleaved_convkv"
+    )
+    model = PhraseTransformer(hparams, VOCAB)
+    encoder = model.make_attention("encoder", "self_attention")
+    assert (encoder.orders, encoder.head_counts) == ((1, 3), (6, 2))
+    assert model.make_attention("decoder", "self_attention").orders == (1, 2)
+    assert type(model.make_attention("cross", "cross_attention")).__name__ == "MultiHeadAttention"
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"phrase_orders": (0, 1)}, r"phrase_orders: must be ascending .* from 1 on, got \[0, 1\]"),
+        ({"phrase_orders": (2, 1)}, r"phrase_orders: must be ascending"),
+        ({"decoder_orders": (1, 1)}, r"decoder_orders: must be ascending"),
+        (
+            {"cross_orders": (1, 9), "max_length": 8},
+            "cross_orders: no sentence of max_length=8 tokens holds a phrase of 9",
+        ),
+        (
+            {"encoder_attention": "homogeneous_convkv", "phrase_head_counts": (3, 4)},
+            r"phrase_head_counts: \[3, 4\] must add up to num_heads=8",
+        ),
+        (
+            {"encoder_attention": "homogeneous_convkv"},
+            r"encoder_attention=homogeneous_convkv needs at least one head for each of the orders "
+            r"\[1, 2\], got \[\]",
+        ),
+        (
+            {"encoder_attention": "homogeneous_convkv", "encoder_head_counts": (8, 0)},
+            r"encoder_head_counts: .* got \[8, 0\]",
+        ),
+        ({"cross_head_counts": (4, 4)}, "cross_head_counts: only homogeneous"),
+        ({"phrase_head_counts": (4, 4)}, "phrase_head_counts: only homogeneous"),
+        (
+            {"cross_attention": "none", "cross_orders": (1, 2)},
+            "cross_orders: has no meaning with cross_attention=none",
+        ),
+        ({"share_key_projection": False}, "share_key_projection=False: only heterogeneous_queryk"),
+        ({"decoder_attention": "queryk"}, "decoder_attention: expected one of none, homogeneous"),
+    ],
+)
+def test_combinations_without_meaning_are_refused(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(HParamsError, match=message):
+        PhraseHParams().replace(**changes)
+
+
+def test_plain_and_phrase_options_are_not_confused() -> None:
+    with pytest.raises(HParamsError, match="PhraseHParams; use model phrase_transformer"):
+        Transformer.from_hparams(PhraseHParams(), vocab_size=VOCAB)
+    with pytest.raises(HParamsError, match="TransformerHParams; use model transformer"):
+        PhraseTransformer.from_hparams(SMALL, vocab_size=VOCAB)
