@@ -1,0 +1,77 @@
+import subprocess
+import sys
+
+import pytest
+from absl import app
+from toy_run import call
+
+from t2t_phrase.bin import eval as eval_command
+from t2t_phrase.config import UserError
+from t2t_phrase.evaluation.scores import corpus_score
+
+REFERENCE = [
+    "Das Haus ist alt .",
+    "Die Katze schläft heute nicht .",
+    "Hunde laufen sehr weit weg .",
+]
+TRANSLATION = ["Das haus ist alt .", "Die Katze schläft heute .", "Hunde laufen weit weg ."]
+
+
+@pytest.fixture
+def files(tmp_path):
+    for name, lines in {"out": TRANSLATION, "ref": REFERENCE, "ref2": TRANSLATION}.items():
+        (tmp_path / name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
+    return tmp_path
+
+
+def score(folder, *arguments):
+    call(eval_command, f"--translation={folder}/out", f"--reference={folder}/ref", *arguments)
+
+
+def test_every_metric_is_printed_with_value_and_signature(files, capsys):
+    score(files, "--metrics=bleu,chrf,ter", "--tokenize=intl", "--lowercase")
+    printed = capsys.readouterr().out.split("\n")
+    expected = [
+        str(corpus_score(metric, TRANSLATION, REFERENCE, tokenize="intl", lowercase=True))
+        for metric in ("bleu", "chrf", "ter")
+    ]
+    assert printed == [*expected, ""]
+    assert printed[0].startswith("BLEU = ") and "case:lc|eff:no|tok:intl" in printed[0]
+
+
+def test_several_references(files, capsys):
+    score(files, f"--reference={files}/ref2")
+    assert capsys.readouterr().out.startswith("BLEU = 100.00  nrefs:2|case:mixed|eff:no|tok:13a")
+
+
+def test_comparison_with_a_baseline(files, capsys):
+    (files / "other").write_text("x y z .\n" * 3)
+    score(files, f"--baseline={files}/other", "--metrics=bleu,ter")
+    lines = capsys.readouterr().out.split("\n")
+    assert len(lines) == 6 and lines[2].startswith("Compared with ")
+    assert lines[3].startswith("BLEU: ") and " against " in lines[3] and ", p = 0." in lines[3]
+    assert lines[4].startswith("TER: ") and "bs:1000" in lines[4]
+
+
+def test_line_counts_that_differ_are_named(files):
+    (files / "ref").write_text("nur eine\n")
+    with pytest.raises(UserError, match=r"/out has 3 lines and .*/ref has 1; each line"):
+        score(files)
+
+
+def test_flags_that_are_missing(files):
+    with pytest.raises(app.UsageError, match="--translation and --reference are needed"):
+        call(eval_command, f"--translation={files}/out")
+
+
+def test_the_command_itself(files):
+    def run(*arguments):
+        command = [sys.executable, "-m", "t2t_phrase.bin.eval", *arguments]
+        return subprocess.run(command, capture_output=True, text=True)
+
+    done = run(f"--translation={files}/out", f"--reference={files}/ref")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == f"{corpus_score('bleu', TRANSLATION, REFERENCE)}\n"
+    done = run(f"--translation={files}/out", f"--reference={files}/absent")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == f"error: cannot read {files}/absent: No such file or directory\n"
