@@ -1,0 +1,58 @@
+import numpy as np
+import pytest
+import tensorflow as tf
+from toy_run import make_toy_run
+
+from t2t_phrase.decoding.hparams import DecodeHParams
+from t2t_phrase.decoding.translator import Translator, make_batches
+from t2t_phrase.export.serving_module import ServingModule
+
+
+@pytest.fixture(scope="module")
+def toy(tmp_path_factory):
+    return make_toy_run(tmp_path_factory.mktemp("toy"))
+
+
+@pytest.mark.parametrize("max_input_size", [0, 4])
+def test_ids_are_padded_as_the_decoder_pads_them(toy, max_input_size):
+    hparams = DecodeHParams(max_input_size=max_input_size)
+    module = ServingModule(toy.model, toy.encoder.model_bytes, hparams)
+    translator = Translator(toy.model, toy.encoder, hparams)
+    sentences = ["the house", "", "a", " ", "dogs run far away from here"]
+    ids = translator.encode_lines(sentences).ids
+    (batch,) = make_batches(ids, 4096)
+    found = module._ids(tf.constant(sentences), empty_too=False).numpy()
+    assert found.shape[1] == batch.inputs.shape[1]
+    for row, expected in zip(found, ids, strict=True):
+        assert row.tolist() == expected + [0] * (len(row) - len(expected))
+    # To be scored, an empty sentence is EOS alone, and nothing is cut.
+    found = module._ids(tf.constant(sentences), empty_too=True).numpy()
+    for row, sentence in zip(found, sentences, strict=True):
+        assert row[row > 0].tolist() == [*toy.encoder.encode(sentence), 1]
+
+
+@pytest.mark.parametrize("pieces", range(5, 11))
+def test_lengths_around_a_multiple_of_the_step(toy, pieces):
+    module = ServingModule(toy.model, toy.encoder.model_bytes, DecodeHParams())
+    text = "日" * (pieces // 3) + "q" * (pieces % 3)
+    ids = [*toy.encoder.encode(text), 1]
+    (batch,) = make_batches([ids], 4096)
+    np.testing.assert_array_equal(module._ids(tf.constant([text]), empty_too=False), batch.inputs)
+
+
+RELATIVE = {"pos": "none", "max_relative_position": 3, "norm": "post"}
+
+
+@pytest.mark.parametrize(
+    "options, changes",
+    [("beam_size=1,extra_length=4", {}), ("beam_size=2,max_length=6,min_length=3", RELATIVE)],
+)
+def test_other_limits_and_other_models_give_what_the_decoder_gives(options, changes, tmp_path):
+    toy = make_toy_run(tmp_path, **changes)
+    lines = ["the house is old", "dogs run", ""]
+    hparams = DecodeHParams().override(options)
+    module = ServingModule(toy.model, toy.encoder.model_bytes, hparams)
+    found = module.translate(tf.constant(lines))
+    expected = [h[0] for h in Translator(toy.model, toy.encoder, hparams).translate(lines)]
+    assert [text.decode() for text in found["translation"].numpy()] == [h.text for h in expected]
+    np.testing.assert_allclose(found["score"], [h.score for h in expected], rtol=1e-4)
