@@ -9,13 +9,7 @@ import keras
 import numpy as np
 import pytest
 import tensorflow as tf
-
-
-def randomize(layer: keras.layers.Layer, seed: int = 0) -> None:
-    """Move every weight away from its initial value, so that no bias is 0 and no scale 1."""
-    rng = np.random.default_rng(seed)
-    for variable in layer.trainable_variables:
-        variable.assign(variable + 0.3 * rng.normal(size=variable.shape))
+from random_weights import randomize
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ from typing import Any
 import numpy as np
 import pytest
 import reference_transformer as reference
+from random_weights import randomize
 
 from t2t_phrase.layers.decoder_layer import DecoderLayer
 from t2t_phrase.layers.encoder_layer import EncoderLayer
@@ -100,6 +101,7 @@ def test_the_weights_of_all_attentions_are_returned() -> None:
 def test_step_by_step_equals_the_whole_with_beams_that_branch(norm: str, relative: bool) -> None:
     layer, rng = make_decoder(norm, relative=relative), np.random.default_rng(1)
     layer.build(X.shape, MEMORY.shape)
+    randomize(layer)
     beam_size, length = 3, 4
     cache = layer.start_cache(2, beam_size, length)
     projected = layer.cross_attention.project_memory(MEMORY)

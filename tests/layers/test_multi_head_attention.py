@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 import reference_transformer as reference
 import tensorflow as tf
+from random_weights import randomize
 
 from t2t_phrase.layers.multi_head_attention import MultiHeadAttention
 from t2t_phrase.layers.relative_attention import RelativeMultiHeadAttention
@@ -29,6 +30,7 @@ def attentions() -> dict[str, MultiHeadAttention]:
     made = {kind: make(kind) for kind in KINDS}
     for layer in made.values():
         layer.build((None, None, D))
+        randomize(layer)
     return made
 
 

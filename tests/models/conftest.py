@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from random_weights import randomize
 from reference_transformer import ReferenceTransformer
 
 from t2t_phrase.models.transformer import Transformer, TransformerHParams
@@ -48,12 +49,11 @@ def make_twins(name: str) -> Twins:
     """Return the variant `name` with random weights."""
     hparams = TransformerHParams(**{**SIZES, **VARIANTS[name]})
     model = Transformer.from_hparams(hparams, vocab_size=VOCAB)
-    rng = np.random.default_rng(len(name))
-    weights = {}
-    for variable in model.trainable_variables:
-        # Away from the initial values, so that no bias is 0 and no scale 1.
-        variable.assign(variable + 0.2 * rng.normal(size=variable.shape))
-        weights[variable.path.removeprefix("transformer/")] = np.asarray(variable)
+    randomize(model, seed=len(name))
+    weights = {
+        variable.path.removeprefix("transformer/"): np.asarray(variable)
+        for variable in model.trainable_variables
+    }
     reference = ReferenceTransformer(
         weights={path: value.astype("float64") for path, value in weights.items()},
         num_heads=hparams.num_heads,
