@@ -20,11 +20,11 @@ def tokenize(text: str) -> list[str]:
 
 def detokenize(tokens: Sequence[str]) -> str:
     """Join tokens into natural text; `tokenize` gives the tokens back."""
-    text: list[str] = []
+    text = ""
+    before = ""
     for token in tokens:
         glued = token in PUNCTUATION or token == "'s"
-        glued = glued or (token == "not" and bool(text) and text[-1] in ("can", "Can"))
-        text.append(token if glued or not text else " " + token)
-        if glued and token == "not":
-            continue
-    return "".join(text)
+        glued = glued or (token == "not" and before.lower() == "can")
+        text += token if glued or not text else " " + token
+        before = token
+    return text
