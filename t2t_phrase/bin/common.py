@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import tempfile
 from collections.abc import Callable, Sequence
 from typing import NoReturn
 
@@ -12,14 +13,18 @@ from absl import app
 from t2t_phrase.config import UserError
 
 
-def run(main: Callable[[Sequence[str]], None]) -> NoReturn:
-    """Run an absl `main`; a `UserError` prints `error: ...` and exits with status 2."""
-    # TensorFlow's start-up notices would bury what a command has to say.
-    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+def run(main: Callable[[Sequence[str]], None], *, tensorflow: bool = True) -> NoReturn:
+    """Run an absl `main`; a `UserError` prints `error: ...` and exits with status 2.
 
+    Args:
+        main: takes the arguments that are no flags.
+        tensorflow: whether the command needs TensorFlow.
+    """
     def guarded(argv: Sequence[str]) -> None:
         if len(argv) > 1:
             raise app.UsageError(f"unexpected argument {argv[1]!r}; flags are written --name=value")
+        if tensorflow:
+            _load_tensorflow()
         try:
             main(argv)
         except UserError as error:
@@ -28,3 +33,30 @@ def run(main: Callable[[Sequence[str]], None]) -> NoReturn:
 
     app.run(guarded)
     raise SystemExit(0)
+
+
+def _load_tensorflow() -> None:
+    """Import TensorFlow without its start-up notices, which would bury what a command has to say.
+
+    They come from C++, before any setting is read, so the file descriptor itself is turned away; if
+    the import fails, they are shown after all.
+    """
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+    sys.stderr.flush()
+    stderr = os.dup(2)
+    with tempfile.TemporaryFile() as notices:
+        os.dup2(notices.fileno(), 2)
+        try:
+            import tensorflow as tf
+
+            tf.config.list_physical_devices()
+            failed = False
+        except BaseException:
+            failed = True
+            raise
+        finally:
+            os.dup2(stderr, 2)
+            os.close(stderr)
+            if failed:
+                notices.seek(0)
+                sys.stderr.write(notices.read().decode(errors="replace"))

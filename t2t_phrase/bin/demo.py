@@ -83,7 +83,7 @@ def main(argv: Sequence[str]) -> None:
 
 def run() -> None:
     """Start the command."""
-    common.run(main)
+    common.run(main, tensorflow=False)
 
 
 if __name__ == "__main__":

@@ -71,7 +71,7 @@ def read_same_length(path: str, expected: int) -> list[str]:
 def run() -> None:
     """Start the command."""
     define_flags()
-    common.run(main)
+    common.run(main, tensorflow=False)
 
 
 if __name__ == "__main__":
