@@ -13,6 +13,11 @@ from t2t_phrase.grammar.pronouns import PronounPhrase
 from t2t_phrase.grammar.sampling import THE, common_phrase, noun_phrase, prepositional
 
 
+# Verbs with two objects: `explained the plan to her`, `owed her money`; others take both forms.
+ONLY_WITH_TO = frozenset(("explain", "dictate", "recommend"))
+NEVER_WITH_TO = frozenset(("allow", "refuse", "wish", "owe", "grant"))
+
+
 class ArgumentSampler:
     """Draws objects into clauses of one context.
 
@@ -88,6 +93,7 @@ class ArgumentSampler:
             "dative_stative": self._dative,
             "ditransitive": self._ditransitive,
             "prepositional": self._prepositional,
+            "prepositional_stative": self._prepositional,
             "motion": self._motion,
             "position": self._position,
             "placement": self._placement,
@@ -125,40 +131,30 @@ class ArgumentSampler:
         self._place_object(clause, phrase, "dat")
 
     def _ditransitive(self, clause: Clause, gap: NounPhrase | None) -> None:
-        ctx = self.ctx
+        ctx, verb = self.ctx, clause.verb
         ctx.fact("two objects")
         recipient = self._object(clause, "per", light=True)
-        if gap is None:
-            thing = common_phrase(
-                ctx, ctx.lexicon.nouns_in(clause.verb.object).draw(ctx.rng), modifiers=False
-            )
-            self.relative(thing, after_object=True)
-            shown: NounPhrase = self._negative_object(clause, thing)
+        noun = ctx.lexicon.nouns_in(verb.object).draw(ctx.rng)
+        thing = common_phrase(ctx, noun, modifiers=False)
         # `her books` would read as a possessive.
         her = isinstance(recipient, PronounPhrase) and recipient.row["en"] == "she"
-        to_phrase = gap is not None or clause.verb.rest or her or ctx.chance(0.35)
-        to_phrase = to_phrase or clause.verb.en in ("explain", "report", "dictate", "recommend")
-        if gap is None and thing.relative is not None:
-            to_phrase = bool(clause.verb.rest) or clause.verb.en in ("dictate", "recommend")
-            if to_phrase:
-                thing.relative = None
-                ctx.clauses.remove("relative")
-        if to_phrase:
+        her = her and thing.determiner.tag in ("", "JJ", "CD")
+        with_to = bool(verb.rest) or verb.en in ONLY_WITH_TO or her
+        with_to = with_to or (verb.en not in NEVER_WITH_TO and ctx.chance(0.35))
+        tokens = recipient.german("dat")
+        if with_to:
             link = ctx.link()
-            tree = ("PP", [("TO", "to", link), recipient.english_full("acc")])
-            tokens = recipient.german("dat")
             tokens[0] = tokens[0]._replace(links=(link, *tokens[0].links))
-            if gap is None:
-                clause.complements.append(shown.english_full("acc"))
-            clause.complements.append(tree)
+            shown = self._negative_object(clause, thing)
+            tree = ("PP", [("TO", "to", link), recipient.english_full("acc")])
+            clause.complements += [shown.english("acc"), tree]
         else:
-            tokens = recipient.german("dat")
-            clause.complements.append(recipient.english_full("acc"))
-            clause.complements.append(shown.english_full("acc"))
+            self.relative(thing, after_object=True)
+            shown = self._negative_object(clause, thing)
+            clause.complements += [recipient.english_full("acc"), shown.english_full("acc")]
         rank = Rank.DATIVE_PRONOUN if recipient.pronoun else Rank.DATIVE
         clause.middle.append((rank, tokens))
-        if gap is None:
-            self._place_object(clause, shown, "acc")
+        self._place_object(clause, shown, "acc")
 
     def _prepositional(self, clause: Clause, gap: NounPhrase | None) -> None:
         ctx, verb = self.ctx, clause.verb

@@ -10,22 +10,15 @@ from t2t_phrase.grammar.german import make_verb
 from t2t_phrase.grammar.pools import Pool, read_table
 from t2t_phrase.grammar.words import Adjective, Adverb, Noun, Verb, join_compound, make_noun
 
+# Frames whose subject or object a relative pronoun may be.
 _RELATIVE_FRAMES = {
     "subject": frozenset(
-        [
-            "intransitive",
-            "transitive",
-            "stative",
-            "dative",
-            "dative_stative",
-            "ditransitive",
-            "prepositional",
-            "motion",
-            "position",
-            "idiom",
-        ]
+        "intransitive transitive stative dative dative_stative ditransitive prepositional "
+        "prepositional_stative motion position idiom".split()
     ),
-    "object": frozenset(("transitive", "stative", "dative", "dative_stative", "prepositional")),
+    "object": frozenset(
+        "transitive stative dative dative_stative prepositional prepositional_stative".split()
+    ),
 }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 
 from t2t_phrase.grammar.adverbials import add_adverbials
-from t2t_phrase.grammar.arguments import ArgumentSampler
+from t2t_phrase.grammar.arguments import NEVER_WITH_TO, ArgumentSampler
 from t2t_phrase.grammar.clause import Clause
 from t2t_phrase.grammar.derivation import Token, Tree, comma
 from t2t_phrase.grammar.english import Modal
@@ -16,24 +16,27 @@ from t2t_phrase.grammar.pronouns import PossessiveRelativePhrase, RelativePronou
 from t2t_phrase.grammar.sampling import noun_phrase
 from t2t_phrase.grammar.words import Noun, Verb
 
-FRAMES = Weighted(
-    (
-        "intransitive",
-        "transitive",
-        "stative",
-        "dative",
-        "dative_stative",
-        "ditransitive",
-        "prepositional",
-        "motion",
-        "position",
-        "placement",
-        "copula",
-        "idiom",
-    ),
-    (11, 42, 5, 6, 2, 9, 13, 8, 5, 3, 13, 8),
+_FRAME_WEIGHTS = {
+    "intransitive": 11,
+    "transitive": 42,
+    "stative": 5,
+    "dative": 6,
+    "dative_stative": 2,
+    "ditransitive": 9,
+    "prepositional": 11,
+    "prepositional_stative": 2,
+    "motion": 8,
+    "position": 5,
+    "placement": 3,
+    "copula": 13,
+    "idiom": 8,
+}
+FRAMES = Weighted(tuple(_FRAME_WEIGHTS), tuple(_FRAME_WEIGHTS.values()))
+# Frames of states and of single moments.
+NO_PROGRESSIVE = frozenset(
+    "stative copula dative dative_stative prepositional_stative position idiom clausal "
+    "infinitive".split()
 )
-NO_PROGRESSIVE = frozenset(["stative", "copula", "dative", "dative_stative", "position", "idiom"])
 
 
 @functools.cache
@@ -91,6 +94,7 @@ class ClauseSampler(ArgumentSampler):
             and frame in ("transitive", "dative", "ditransitive")
             and not verb.de.reflexive
             and not verb.idiom
+            and verb.en not in NEVER_WITH_TO
             and ctx.chance(0.05 if frame == "dative" else 0.2)
         )
         modal = None
@@ -185,7 +189,7 @@ class ClauseSampler(ArgumentSampler):
             case = "dat" if verb.frame.startswith("dative") else "acc"
             clause = inner.clause(verb=verb, gap=pronoun, allow_negation=False)
             preposition: list[Token] = []
-            if verb.frame == "prepositional":
+            if verb.frame.startswith("prepositional"):
                 case = verb.de_case
                 preposition = [Token(verb.de_preposition, (clause.links["verb"],))]
                 if verb.preposition:
