@@ -12,7 +12,6 @@ from t2t_phrase.grammar.predicates import predicate
 from t2t_phrase.grammar.pronouns import PronounPhrase
 from t2t_phrase.grammar.sampling import THE, common_phrase, noun_phrase, prepositional
 
-
 # Verbs with two objects: `explained the plan to her`, `owed her money`; others take both forms.
 ONLY_WITH_TO = frozenset(("explain", "dictate", "recommend"))
 NEVER_WITH_TO = frozenset(("allow", "refuse", "wish", "owe", "grant"))

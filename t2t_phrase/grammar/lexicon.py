@@ -13,11 +13,29 @@ from t2t_phrase.grammar.words import Adjective, Adverb, Noun, Verb, join_compoun
 # Frames whose subject or object a relative pronoun may be.
 _RELATIVE_FRAMES = {
     "subject": frozenset(
-        "intransitive transitive stative dative dative_stative ditransitive prepositional "
-        "prepositional_stative motion position idiom".split()
+        [
+            "intransitive",
+            "transitive",
+            "stative",
+            "dative",
+            "dative_stative",
+            "ditransitive",
+            "prepositional",
+            "prepositional_stative",
+            "motion",
+            "position",
+            "idiom",
+        ]
     ),
     "object": frozenset(
-        "transitive stative dative dative_stative prepositional prepositional_stative".split()
+        [
+            "transitive",
+            "stative",
+            "dative",
+            "dative_stative",
+            "prepositional",
+            "prepositional_stative",
+        ]
     ),
 }
 

@@ -34,8 +34,17 @@ _FRAME_WEIGHTS = {
 FRAMES = Weighted(tuple(_FRAME_WEIGHTS), tuple(_FRAME_WEIGHTS.values()))
 # Frames of states and of single moments.
 NO_PROGRESSIVE = frozenset(
-    "stative copula dative dative_stative prepositional_stative position idiom clausal "
-    "infinitive".split()
+    [
+        "stative",
+        "copula",
+        "dative",
+        "dative_stative",
+        "prepositional_stative",
+        "position",
+        "idiom",
+        "clausal",
+        "infinitive",
+    ]
 )
 
 
