@@ -9,6 +9,8 @@ from absl import app, flags
 
 from t2t_phrase import registry
 from t2t_phrase.bin import common
+from t2t_phrase.data.options import GenerateOptions
+from t2t_phrase.data.problem import get_problem
 
 FLAGS = flags.FLAGS
 
@@ -41,10 +43,6 @@ def main(argv: Sequence[str]) -> None:
         return
     if not FLAGS.problem or not FLAGS.data_dir:
         raise app.UsageError("--problem and --data_dir are required; --registry_help lists names")
-    # Data code imports TensorFlow, which --help and --registry_help can do without.
-    from t2t_phrase.data.generate import GenerateOptions
-    from t2t_phrase.data.problem import get_problem
-
     problems = [get_problem(name) for name in FLAGS.problem]
     options = GenerateOptions(
         num_shards=FLAGS.num_shards,

@@ -12,6 +12,7 @@ from t2t_phrase.config import UserError
 from t2t_phrase.data.files import sha256_of
 from t2t_phrase.data.lines import read_lines
 from t2t_phrase.data.misalignment import first_shifted_line
+from t2t_phrase.data.mteval import read_mteval
 
 SPLITS = ("train", "dev", "test")
 
@@ -53,11 +54,11 @@ class Corpus(abc.ABC):
 
 
 class TextCorpus(Corpus):
-    """Parallel files with one sentence a line, plain or gzipped.
+    """Parallel files with one sentence a line, plain or gzipped, or NIST's SGML sets.
 
     Args:
         files: for each split the parts it is made of; each part is the source file and one or
-            more reference files of as many lines.
+            more reference files of as many lines, or a `.sgm` source set and its reference set.
     """
 
     def __init__(self, files: Mapping[str, Sequence[Sequence[pathlib.Path]]]) -> None:
@@ -84,10 +85,16 @@ class TextCorpus(Corpus):
             UserError: a file is missing or damaged, or the files of a part differ in length.
         """
         for part in self._files[split]:
-            yield from _parallel(part)
+            sgml = all(path.suffix in (".sgm", ".sgml") for path in part)
+            yield from _mteval(part) if sgml else parallel_lines(part)
 
 
-def _parallel(part: Sequence[pathlib.Path]) -> Iterator[Pair]:
+def parallel_lines(part: Sequence[pathlib.Path]) -> Iterator[Pair]:
+    """Yield line by line what stands in a source file and its references.
+
+    Raises:
+        UserError: a file cannot be read, or they differ in length.
+    """
     names = tuple(str(path) for path in part)
     columns = [read_lines(path) for path in part]
     for number in itertools.count(1):
@@ -97,6 +104,13 @@ def _parallel(part: Sequence[pathlib.Path]) -> Iterator[Pair]:
         if len(texts) < len(columns):
             raise _length_mismatch(part)
         yield Pair(tuple(texts), names, number)
+
+
+def _mteval(part: Sequence[pathlib.Path]) -> Iterator[Pair]:
+    source, reference = part
+    for number, texts in enumerate(read_mteval(source, reference), start=1):
+        names = (str(source), *[str(reference)] * (len(texts) - 1))
+        yield Pair(texts, names, number)
 
 
 def _length_mismatch(part: Sequence[pathlib.Path]) -> UserError:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import fcntl
 import itertools
 import os
@@ -14,11 +13,12 @@ from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
 from t2t_phrase import __version__
-from t2t_phrase.config import HParams, UserError
+from t2t_phrase.config import UserError
 from t2t_phrase.data.corpus import Corpus
 from t2t_phrase.data.files import explain_os_error, sha256_of, write_bytes
 from t2t_phrase.data.lines import read_lines
-from t2t_phrase.data.manifest import Manifest, intact
+from t2t_phrase.data.manifest import Manifest, intact, manifest_path
+from t2t_phrase.data.options import GenerateOptions
 from t2t_phrase.data.progress import Log, Progress
 from t2t_phrase.data.records import ShardTask, shard_name
 from t2t_phrase.data.staging import dealt_index, stage
@@ -31,32 +31,6 @@ if TYPE_CHECKING:
 
 # Above this many pairs the start of worker processes is worth its seconds.
 _MANY_PAIRS = 200_000
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class GenerateOptions(HParams):
-    """Options of data generation; zero means "as the problem says"."""
-
-    num_shards: int = 0  # training shards
-    vocab_size: int = 0  # pieces of the joint vocabulary
-    max_characters: int = 0  # a longer side is a fault
-    max_cases: int = 0  # read at most so many training pairs; 0 = all
-    random_seed: int = 429459  # order of the records within training shards
-    num_workers: int = 0  # processes; 0 = one for each CPU if the corpus is large, else one
-
-    def check(self) -> Iterator[str]:
-        """Yield what is out of range."""
-        # Every shard keeps two files open while the text is dealt out.
-        if not 0 <= self.num_shards <= 400:
-            yield f"num_shards={self.num_shards} is not in 0..400"
-        for name in ("vocab_size", "max_characters", "max_cases", "num_workers"):
-            if getattr(self, name) < 0:
-                yield f"{name}={getattr(self, name)} is negative"
-
-
-def manifest_path(folder: pathlib.Path, base_name: str) -> pathlib.Path:
-    """Return where the manifest of a problem lies."""
-    return folder / f"{base_name}-manifest.json"
 
 
 def generate(
@@ -97,6 +71,8 @@ class _Generation:
     def run(self) -> Manifest:
         """Do what is left to do."""
         if self._manifest.complete and self._all_intact():
+            at_hand = self._problem.inputs_at_hand(self._tmp_dir)
+            self._manifest.require_same_inputs(self._path, at_hand)
             self._log(f"{self._base}: complete in {self._folder}, nothing to do")
             return self._manifest
         corpus = self._problem.corpus(self._tmp_dir)

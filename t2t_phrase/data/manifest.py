@@ -13,6 +13,11 @@ from t2t_phrase.data.files import sha256_of, write_bytes
 FORMAT = 1
 
 
+def manifest_path(folder: pathlib.Path, base_name: str) -> pathlib.Path:
+    """Return where the manifest of a problem lies."""
+    return folder / f"{base_name}-manifest.json"
+
+
 @dataclasses.dataclass
 class Manifest:
     """State of a data folder for one problem; saved after every finished file.

@@ -5,15 +5,17 @@ from __future__ import annotations
 import abc
 import pathlib
 from collections.abc import Callable
-from typing import ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from t2t_phrase import registry
 from t2t_phrase.config import UserError
-from t2t_phrase.data import generate
-from t2t_phrase.data.corpus import SPLITS, Corpus
+from t2t_phrase.data.corpus import Corpus
 from t2t_phrase.data.lines import read_lines
-from t2t_phrase.data.manifest import Manifest
-from t2t_phrase.text.subwords import SubwordEncoder
+from t2t_phrase.data.manifest import Manifest, manifest_path
+from t2t_phrase.data.options import GenerateOptions
+
+if TYPE_CHECKING:
+    from t2t_phrase.text.subwords import SubwordEncoder
 
 REVERSED = "_rev"
 
@@ -70,12 +72,21 @@ class Problem(abc.ABC):
             UserError: it cannot be had.
         """
 
+    def inputs_at_hand(self, tmp_dir: str) -> dict[str, str]:
+        """Return checksums of the raw data as far as it can be had without a download.
+
+        Finished data is held against them. Files that are checked whenever they are fetched need
+        not be listed.
+        """
+        del tmp_dir
+        return {}
+
     def generate(
         self,
         data_dir: str,
         tmp_dir: str,
         *,
-        options: generate.GenerateOptions | None = None,
+        options: GenerateOptions | None = None,
         log: Callable[[str], None] = print,
     ) -> Manifest:
         """Write vocabulary, record shards and kept text to `data_dir`; go on where a kill left off.
@@ -84,9 +95,15 @@ class Problem(abc.ABC):
             UserError: the raw corpus is missing or faulty, the disk is full, or `data_dir` holds
                 this problem made with other options.
         """
-        return generate.generate(
-            self, data_dir, tmp_dir, options=options or generate.GenerateOptions(), log=log
-        )
+        # Names and hparams sets can be listed where no TensorFlow is installed.
+        from t2t_phrase.data.generate import generate
+
+        return generate(self, data_dir, tmp_dir, options=options or GenerateOptions(), log=log)
+
+    def has_data(self, data_dir: str) -> bool:
+        """Return whether `data_dir` holds the problem's finished data."""
+        manifest = Manifest.load(manifest_path(_folder(data_dir), self.base_name))
+        return manifest is not None and manifest.complete
 
     def text_encoder(self, data_dir: str) -> SubwordEncoder:
         """Return the joint vocabulary.
@@ -94,6 +111,8 @@ class Problem(abc.ABC):
         Raises:
             UserError: the data is not there yet.
         """
+        from t2t_phrase.text.subwords import SubwordEncoder
+
         folder = _folder(data_dir)
         return SubwordEncoder.load(folder / self._manifest(folder).vocabulary["file"])
 
@@ -134,7 +153,7 @@ class Problem(abc.ABC):
             return columns[1], [columns[0]]
         return columns[0], columns[1:]
 
-    def _split(self, folder: pathlib.Path, split: str) -> dict:
+    def _split(self, folder: pathlib.Path, split: str) -> dict[str, Any]:
         splits = self._manifest(folder).splits
         if split not in splits:
             raise UserError(
@@ -143,7 +162,7 @@ class Problem(abc.ABC):
         return splits[split]
 
     def _manifest(self, folder: pathlib.Path) -> Manifest:
-        manifest = Manifest.load(generate.manifest_path(folder, self.base_name))
+        manifest = Manifest.load(manifest_path(folder, self.base_name))
         if manifest is None or not manifest.complete:
             state = "no" if manifest is None else "only unfinished"
             raise UserError(
@@ -168,6 +187,3 @@ def get_problem(name: str) -> Problem:
 
 def _folder(data_dir: str) -> pathlib.Path:
     return pathlib.Path(data_dir).expanduser()
-
-
-__all__ = ["REVERSED", "SPLITS", "Problem", "get_problem"]

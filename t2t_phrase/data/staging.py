@@ -118,9 +118,14 @@ def stage(
             if groups:
                 for file, text in zip(groups[deal(written, len(groups))], texts, strict=False):
                     _write(file, text)
-            if files:
-                for file, text in zip(files, [*texts, *pair.side], strict=True):
-                    _write(file, text)
+            columns = [*texts, *pair.side]
+            if files and len(columns) != len(files):
+                raise UserError(
+                    f"{pair.names[-1]}:{pair.line}: {len(texts) - 1} references, but "
+                    f"{len(files) - len(pair.side) - 1} at the start of the set"
+                )
+            for file, text in zip(files, columns, strict=False):
+                _write(file, text)
             written += 1
         _close(stack, (*whole, *(path for group in dealt for path in group))[0])
     if not drop_faulty and faults.counts["invalid UTF-8"]:

@@ -1,0 +1,16 @@
+"""The built-in English-German grammar: any machine, no download."""
+
+from __future__ import annotations
+
+from t2t_phrase import registry
+from t2t_phrase.data.grammar_problem import GrammarProblem
+
+
+@registry.problems.register
+class TranslateEndeGrammar(GrammarProblem):
+    """100,000 training pairs; dev and test share no sentence with them."""
+
+    languages = ("en", "de")
+    sizes = {"train": 100_000, "dev": 1000, "test": 1000}  # noqa: RUF012
+    vocab_size = 8000
+    hparams_set = "transformer_demo"

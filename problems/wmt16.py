@@ -1,0 +1,51 @@
+"""WMT 2016: English to German and Russian as in the phrase attention paper, and to Romanian."""
+
+from __future__ import annotations
+
+from t2t_phrase import registry
+from t2t_phrase.data.wmt_problem import WmtProblem
+
+
+@registry.problems.register
+class TranslateEndeWmt16(WmtProblem):
+    """Europarl, Common Crawl and News Commentary 11; dev newstest2013, test newstest2014."""
+
+    languages = ("en", "de")
+    vocab_size = 37_000
+    hparams_set = "transformer_base_paper"
+    subsets = {  # noqa: RUF012
+        "train": ("europarl_v7", "commoncrawl", "newscommentary_v11"),
+        "dev": ("newstest2013",),
+        "test": ("newstest2014",),
+    }
+
+
+@registry.problems.register
+class TranslateEnruWmt16(WmtProblem):
+    """Mostly the UN corpus, without which the paper's 25 million pairs cannot be had.
+
+    With it Common Crawl, News Commentary 11 and Wikipedia headlines. The Yandex corpus is left
+    out, since its licence asks for a download by hand. Dev newstest2013, test newstest2014.
+    """
+
+    languages = ("en", "ru")
+    vocab_size = 40_000
+    hparams_set = "transformer_base_paper"
+    subsets = {  # noqa: RUF012
+        "train": ("uncorpus_v1", "commoncrawl", "newscommentary_v11", "wikiheadlines_ru"),
+        "dev": ("newstest2013",),
+        "test": ("newstest2014",),
+    }
+
+
+@registry.problems.register
+class TranslateEnroWmt16(WmtProblem):
+    """Europarl 8 and SETIMES 2; dev newsdev2016, test newstest2016."""
+
+    languages = ("en", "ro")
+    vocab_size = 32_000
+    subsets = {  # noqa: RUF012
+        "train": ("europarl_v8_16", "setimes_2"),
+        "dev": ("newsdev2016",),
+        "test": ("newstest2016",),
+    }

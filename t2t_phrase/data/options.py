@@ -1,0 +1,31 @@
+"""Options of data generation."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+
+from t2t_phrase.config import HParams
+
+# Every shard keeps two files open while the text is dealt out.
+MAX_SHARDS = 400
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class GenerateOptions(HParams):
+    """Options of data generation; zero means "as the problem says" unless said otherwise."""
+
+    num_shards: int = 0  # training shards
+    vocab_size: int = 0  # pieces of the joint vocabulary
+    max_characters: int = 0  # a longer side is a fault
+    max_cases: int = 0  # read at most so many training pairs; 0 = all
+    random_seed: int = 429459  # order of the records within training shards
+    num_workers: int = 0  # processes; 0 = one for each CPU if the corpus is large, else one
+
+    def check(self) -> Iterator[str]:
+        """Yield what is out of range."""
+        if not 0 <= self.num_shards <= MAX_SHARDS:
+            yield f"num_shards={self.num_shards} is not in 0..{MAX_SHARDS}"
+        for name in ("vocab_size", "max_characters", "max_cases", "num_workers"):
+            if getattr(self, name) < 0:
+                yield f"{name}={getattr(self, name)} is negative"
