@@ -11,32 +11,19 @@ from t2t_phrase.grammar.pools import Pool, read_table
 from t2t_phrase.grammar.words import Adjective, Adverb, Noun, Verb, join_compound, make_noun
 
 # Frames whose subject or object a relative pronoun may be.
+_OBJECT_FRAMES = frozenset(
+    {
+        "transitive",
+        "stative",
+        "dative",
+        "dative_stative",
+        "prepositional",
+        "prepositional_stative",
+    }
+)
 _RELATIVE_FRAMES = {
-    "subject": frozenset(
-        [
-            "intransitive",
-            "transitive",
-            "stative",
-            "dative",
-            "dative_stative",
-            "ditransitive",
-            "prepositional",
-            "prepositional_stative",
-            "motion",
-            "position",
-            "idiom",
-        ]
-    ),
-    "object": frozenset(
-        [
-            "transitive",
-            "stative",
-            "dative",
-            "dative_stative",
-            "prepositional",
-            "prepositional_stative",
-        ]
-    ),
+    "subject": _OBJECT_FRAMES | {"intransitive", "ditransitive", "motion", "position", "idiom"},
+    "object": _OBJECT_FRAMES,
 }
 
 

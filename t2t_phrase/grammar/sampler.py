@@ -34,7 +34,7 @@ _FRAME_WEIGHTS = {
 FRAMES = Weighted(tuple(_FRAME_WEIGHTS), tuple(_FRAME_WEIGHTS.values()))
 # Frames of states and of single moments.
 NO_PROGRESSIVE = frozenset(
-    [
+    {
         "stative",
         "copula",
         "dative",
@@ -44,7 +44,7 @@ NO_PROGRESSIVE = frozenset(
         "idiom",
         "clausal",
         "infinitive",
-    ]
+    }
 )
 
 
