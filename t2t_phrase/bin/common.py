@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Callable, Sequence
 from typing import NoReturn
 
-from absl import app
+from absl import app, flags
 
 from t2t_phrase.config import UserError
 
@@ -31,8 +31,18 @@ def run(main: Callable[[Sequence[str]], None], *, tensorflow: bool = True) -> No
             print(f"error: {error}", file=sys.stderr)
             sys.exit(2)
 
+    _describe(main)
     app.run(guarded)
     raise SystemExit(0)
+
+
+def _describe(main: Callable[[Sequence[str]], None]) -> None:
+    """Make `--help` show the command, not the script that an installer wrote around it."""
+    sys.modules["__main__"].__doc__ = sys.modules[main.__module__].__doc__
+    for module, defined in flags.FLAGS.flags_by_module_dict().items():
+        if module.startswith("t2t_phrase."):
+            for flag in defined:
+                flags.FLAGS.register_key_flag_for_module(sys.argv[0], flag)
 
 
 def _load_tensorflow() -> None:
