@@ -211,11 +211,13 @@ def resolve(path: str | os.PathLike[str]) -> str:
 def set_latest(folder: str | os.PathLike[str], paths: Sequence[str]) -> None:
     """Rewrite the `checkpoint` file: the last of `paths` is the newest."""
     names = [os.path.basename(path) for path in paths]
+    lines = [f'model_checkpoint_path: "{names[-1]}"']
+    lines += [f'all_model_checkpoint_paths: "{name}"' for name in names]
+    temporary = pathlib.Path(folder) / ".checkpoint.tmp"
     try:
-        tf.train.update_checkpoint_state(
-            str(folder), names[-1], all_model_checkpoint_paths=names, save_relative_paths=True
-        )
-    except (OSError, tf.errors.OpError) as error:
+        temporary.write_text("\n".join(lines) + "\n")
+        os.replace(temporary, pathlib.Path(folder) / "checkpoint")
+    except OSError as error:
         raise CheckpointWriteError(f"{folder}/checkpoint: {_reason(error)}") from error
 
 

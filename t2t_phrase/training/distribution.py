@@ -46,6 +46,11 @@ def make_strategy(
     return tf.distribute.get_strategy()
 
 
+def has_gpu() -> bool:
+    """Return whether TensorFlow finds a GPU."""
+    return bool(tf.config.list_physical_devices("GPU"))
+
+
 def is_chief(strategy: tf.distribute.Strategy) -> bool:
     """Return whether this process writes the files; true where there is only one."""
     resolver = strategy.cluster_resolver

@@ -25,7 +25,7 @@ class RunRecord:
         overrides: the `--hparams` that were given, T2T's spelling.
         hparams: all resolved values.
         vocab_size: rows of the embedding.
-        vocabulary: checksum of the vocabulary.
+        vocabulary: SHA-256 of the vocabulary, in hexadecimal.
         random_seed: of weights, data order and dropout.
         replicas: devices that share a batch.
         train_steps: where the learning rate depends on it, else 0.

@@ -1,0 +1,226 @@
+"""t2t-phrase-trainer: trains and evaluates a model; the same command resumes it."""
+
+from __future__ import annotations
+
+import pathlib
+import sys
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from absl import app, flags, logging
+
+from t2t_phrase import registry
+from t2t_phrase.bin import common
+from t2t_phrase.config import UserError
+
+if TYPE_CHECKING:
+    from t2t_phrase.data.problem import Problem
+    from t2t_phrase.evaluation.bleu import Score
+    from t2t_phrase.training.loop import LoopOptions
+    from t2t_phrase.training.setup import Run, RunOptions
+
+FLAGS = flags.FLAGS
+SCHEDULES = ("continuous_train_and_eval", "train_and_evaluate", "train", "evaluate")
+
+
+def define_flags() -> None:
+    """Define the command's flags; names and defaults are tensor2tensor's."""
+    flags.DEFINE_string("problem", None, "What to train on; append _rev to reverse it.")
+    flags.DEFINE_string("model", "transformer", "A registered model.")
+    flags.DEFINE_string("hparams_set", None, "A registered set of hyperparameters.")
+    flags.DEFINE_string("hparams", "", "Changes to the set: batch_size=2048,num_heads=4.")
+    flags.DEFINE_string("data_dir", None, "Folder that t2t-phrase-datagen filled.")
+    flags.DEFINE_string("output_dir", None, "The run's folder; if it has checkpoints, go on there.")
+    flags.DEFINE_integer("train_steps", 250000, "Step at which to end.", lower_bound=1)
+    flags.DEFINE_integer(
+        "eval_steps", 100, "Batches of the development set for its loss; 0: all.", lower_bound=0
+    )
+    flags.DEFINE_integer(
+        "local_eval_frequency", 1000, "Steps between checkpoints and evaluations.", lower_bound=1
+    )
+    flags.DEFINE_integer("keep_checkpoint_max", 20, "Checkpoints that stay.", lower_bound=1)
+    flags.DEFINE_float(
+        "save_checkpoints_secs", 0, "Seconds between further checkpoints; 0: none.", lower_bound=0
+    )
+    flags.DEFINE_integer("log_step_count_steps", 100, "Steps between lines.", lower_bound=1)
+    flags.DEFINE_integer("worker_gpu", 0, "GPUs; 0: all there are, or the CPU.", lower_bound=0)
+    flags.DEFINE_enum(
+        "schedule",
+        "continuous_train_and_eval",
+        SCHEDULES,
+        "The first two are the same here; train looks at no development set; evaluate scores the "
+        "latest checkpoint.",
+    )
+    flags.DEFINE_string("warm_start_from", "", "A run or checkpoint whose weights to begin with.")
+    flags.DEFINE_integer("random_seed", 1234, "Of weights, data order and dropout.", lower_bound=0)
+    flags.DEFINE_bool("xla_compile", None, "Compile by XLA; default: on a GPU.")
+    flags.DEFINE_bool(
+        "eval_run_autoregressive", True, "Translate the development set and print its BLEU."
+    )
+    flags.DEFINE_string("decode_hparams", "", "Of that translation: beam_size=4,alpha=0.6.")
+    flags.DEFINE_integer(
+        "eval_early_stopping_steps", 0, "End without improvement for so long; 0: never."
+    )
+    flags.DEFINE_enum("eval_early_stopping_metric", "loss", ("loss", "bleu"), "Of what.")
+    flags.DEFINE_float("eval_early_stopping_metric_delta", 0.1, "An improvement exceeds it.")
+    flags.DEFINE_bool(
+        "eval_early_stopping_metric_minimize", None, "Default: as the metric wants it."
+    )
+    flags.DEFINE_bool("generate_data", False, "Run datagen first.")
+    flags.DEFINE_string("tmp_dir", "/tmp/t2t_datagen", "Where datagen finds the raw corpus.")
+    flags.DEFINE_bool(
+        "dry_run", False, "Print parameters and batch shapes, try the largest batch, and leave."
+    )
+    flags.DEFINE_string("t2t_usr_dir", "", "Python package with registrations of your own.")
+    flags.DEFINE_bool("registry_help", False, "Print all registered names and leave.")
+
+
+def main(argv: Sequence[str]) -> None:
+    """Train, evaluate, or show what would be done."""
+    del argv
+    logging.set_verbosity(logging.WARNING)
+    registry.discover(FLAGS.t2t_usr_dir)
+    if FLAGS.registry_help:
+        print_names()
+        return
+    for name in ("problem", "hparams_set", "data_dir", "output_dir"):
+        if not FLAGS[name].value:
+            raise app.UsageError(f"--{name} is required; --registry_help lists names")
+    registry.models[FLAGS.model]
+    from t2t_phrase.training.run_record import resolve_hparams
+
+    hparams, told = resolve_hparams(FLAGS.hparams_set, FLAGS.hparams)
+    # All names are right; TensorFlow is loaded only now.
+    from t2t_phrase.data.problem import get_problem
+
+    problem = get_problem(FLAGS.problem)
+    log = print_line
+    for line in told:
+        log(f"--hparams: {line}")
+    if FLAGS.generate_data:
+        problem.generate(FLAGS.data_dir, folder(FLAGS.tmp_dir), log=log)
+    run = prepare(problem, hparams, log)
+    if FLAGS.dry_run:
+        from t2t_phrase.training.dry_run import dry_run
+
+        dry_run(run, log=log)
+    elif FLAGS.schedule == "evaluate":
+        run.trainer.evaluate()
+    else:
+        outcome = run.trainer.train()
+        # As a shell reports a command that a signal ended, so that `train && next` stops too.
+        sys.exit(128 + outcome.signal if outcome.signal else 0)
+
+
+def prepare(problem: Problem, hparams: Any, log: Callable[[str], None]) -> Run:
+    """Return the run that the flags describe."""
+    from t2t_phrase.training.distribution import make_strategy
+    from t2t_phrase.training.setup import RunOptions, prepare
+
+    options = RunOptions(
+        problem=problem,
+        data_dir=folder(FLAGS.data_dir),
+        output_dir=folder(FLAGS.output_dir),
+        model=FLAGS.model,
+        hparams_set=FLAGS.hparams_set,
+        overrides=FLAGS.hparams,
+        hparams=hparams,
+        random_seed=FLAGS.random_seed,
+        warm_start_from=FLAGS.warm_start_from and folder(FLAGS.warm_start_from),
+        keep_checkpoint_max=FLAGS.keep_checkpoint_max,
+        eval_steps=FLAGS.eval_steps,
+        evaluate=FLAGS.schedule != "train" and not FLAGS.dry_run,
+        saves=not FLAGS.dry_run,
+        xla=FLAGS.xla_compile,
+    )
+    bleu = None
+    if FLAGS.eval_run_autoregressive and options.evaluate:
+        bleu = dev_bleu(options)
+    return prepare(
+        options,
+        loop_options(),
+        strategy=make_strategy(worker_gpu=FLAGS.worker_gpu),
+        bleu=bleu,
+        log=log,
+    )
+
+
+def loop_options() -> LoopOptions:
+    """Return what the flags say about when to do what."""
+    from t2t_phrase.training.distribution import has_gpu
+    from t2t_phrase.training.early_stopping import EarlyStopping
+    from t2t_phrase.training.loop import LoopOptions
+
+    stopping = EarlyStopping(
+        steps=FLAGS.eval_early_stopping_steps,
+        metric=FLAGS.eval_early_stopping_metric,
+        delta=FLAGS.eval_early_stopping_metric_delta,
+        minimize=FLAGS.eval_early_stopping_metric_minimize,
+    )
+    if stopping.steps and FLAGS.schedule == "train":
+        raise UserError("--eval_early_stopping_steps: --schedule=train does not evaluate")
+    if stopping.steps and stopping.metric == "bleu" and not FLAGS.eval_run_autoregressive:
+        raise UserError(
+            "--eval_early_stopping_metric=bleu: --noeval_run_autoregressive computes no BLEU"
+        )
+    return LoopOptions(
+        train_steps=FLAGS.train_steps,
+        local_eval_frequency=FLAGS.local_eval_frequency,
+        log_step_count_steps=FLAGS.log_step_count_steps,
+        try_largest_batch=has_gpu(),
+        save_checkpoints_secs=FLAGS.save_checkpoints_secs,
+        early_stopping=stopping,
+    )
+
+
+def dev_bleu(options: RunOptions) -> Callable[[Any], Callable[[], Score]]:
+    """Return what makes, for a model, the function that translates the development set."""
+    from t2t_phrase.decoding.hparams import DecodeHParams
+    from t2t_phrase.decoding.translator import Translator
+    from t2t_phrase.evaluation.bleu import corpus_bleu
+
+    hparams = DecodeHParams().override(FLAGS.decode_hparams)
+    sources, references = options.problem.raw_text(options.data_dir, "dev")
+    encoder = options.problem.text_encoder(options.data_dir)
+
+    def make(model: Any) -> Callable[[], Score]:
+        # One translator for all evaluations: what it compiled is kept.
+        translator = Translator(model, encoder, hparams, xla=FLAGS.xla_compile)
+
+        def score() -> Score:
+            hypotheses = [found[0].text for found in translator.translate(sources)]
+            return corpus_bleu(hypotheses, references)
+
+        return score
+
+    return make
+
+
+def print_names() -> None:
+    """Print every registered name."""
+    for title, names in (
+        ("Problems (append _rev to reverse)", registry.problems),
+        ("Models", registry.models),
+        ("Hparams sets", registry.hparams),
+    ):
+        print("\n".join([f"{title}:", *(f"  {name}" for name in names)]))
+
+
+def print_line(text: str) -> None:
+    """Print at once, also into a pipe or a file."""
+    print(text, flush=True)
+
+
+def folder(path: str) -> str:
+    """Return the path with `~` expanded."""
+    return str(pathlib.Path(path).expanduser())
+
+
+def run() -> None:
+    """Start the command."""
+    define_flags()
+    common.run(main)
+
+
+if __name__ == "__main__":
+    run()

@@ -1,0 +1,63 @@
+"""What a run would be: its parameters, its batch shapes, and whether the largest batch fits."""
+
+from __future__ import annotations
+
+import resource
+import time
+from collections.abc import Callable, Iterator
+
+import keras
+import numpy as np
+import tensorflow as tf
+
+from t2t_phrase.data.buckets import Buckets
+from t2t_phrase.training import checkpoints
+from t2t_phrase.training.setup import Run
+
+
+def dry_run(run: Run, *, log: Callable[[str], None] = print) -> None:
+    """Print a run's parameters and batch shapes, and make one update on its largest batch.
+
+    Nothing is saved; the weights are changed.
+    """
+    for line in (*parameter_table(run.model), *bucket_table(run.trainer.pipeline.buckets)):
+        log(line)
+    stepper, buckets = run.trainer.stepper, run.trainer.pipeline.buckets
+    largest = buckets.largest()
+    ids = np.ones((buckets.rows[largest], buckets.bounds[largest]), np.int32)
+    for repeat in ("with compilation", "again"):
+        start = time.perf_counter()
+        float(stepper.train(ids, ids).loss)
+        log(
+            f"one update of {ids.shape[0]} x {ids.shape[1]} tokens: "
+            f"{time.perf_counter() - start:.2f} s {repeat}"
+        )
+    log(f"peak memory: {peak_memory()}")
+
+
+def parameter_table(model: keras.Model) -> Iterator[str]:
+    """Yield a line for each weight, and the total."""
+    weights = checkpoints.model_variables(model)
+    width = max(map(len, weights))
+    for name, weight in weights.items():
+        shape = " x ".join(map(str, weight.shape))
+        yield f"{name:<{width}}  {int(np.prod(weight.shape)):>12,}  {shape}"
+    total = sum(int(np.prod(weight.shape)) for weight in weights.values())
+    yield f"{'total':<{width}}  {total:>12,}"
+
+
+def bucket_table(buckets: Buckets) -> Iterator[str]:
+    """Yield a line for each shape of a batch."""
+    yield f"{len(buckets)} batch shapes (rows x length of each language):"
+    for rows, bound in zip(buckets.rows, buckets.bounds, strict=True):
+        yield f"  {rows:>6} x {bound}"
+
+
+def peak_memory() -> str:
+    """Return the most memory that this process, and each GPU in it, has used."""
+    kibibytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    parts = [f"{kibibytes / 2**20:.2f} GiB of main memory"]
+    for index in range(len(tf.config.list_logical_devices("GPU"))):
+        peak = tf.config.experimental.get_memory_info(f"GPU:{index}")["peak"]
+        parts.append(f"{peak / 2**30:.2f} GiB of GPU:{index}")
+    return ", ".join(parts)

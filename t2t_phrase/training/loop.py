@@ -1,0 +1,257 @@
+"""The training loop: update, report, save, evaluate, stop."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import time
+from collections.abc import Callable
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from t2t_phrase.config import UserError
+from t2t_phrase.data.pipeline import Batch, Position, TrainingPipeline
+from t2t_phrase.data.prefetch import Prefetcher
+from t2t_phrase.training.early_stopping import EarlyStopping, History, Metric
+from t2t_phrase.training.evaluate import DevScores, Evaluator
+from t2t_phrase.training.progress import Progress
+from t2t_phrase.training.run_directory import RunDirectory
+from t2t_phrase.training.schedules import FactorSchedule
+from t2t_phrase.training.signals import StopRequest
+from t2t_phrase.training.step import Stepper, StepResult
+from t2t_phrase.training.summaries import Summaries
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class LoopOptions:
+    """When to do what, in steps.
+
+    Attributes:
+        train_steps: the step at which training ends, counted from the run's beginning.
+        local_eval_frequency: between checkpoints, each with an evaluation.
+        log_step_count_steps: between progress lines.
+        try_largest_batch: whether to compute the largest batch's gradient before training, so that
+            a run that does not fit fails at once.
+        save_checkpoints_secs: seconds between further checkpoints; 0: none.
+        early_stopping: patience.
+    """
+
+    train_steps: int
+    local_eval_frequency: int = 1000
+    log_step_count_steps: int = 100
+    try_largest_batch: bool = False
+    save_checkpoints_secs: float = 0
+    early_stopping: EarlyStopping = EarlyStopping()  # noqa: RUF009
+
+
+class Outcome(NamedTuple):
+    """How a training ended."""
+
+    step: int
+    reason: Literal["finished", "early", "signal"]
+    signal: int = 0
+    """The signal's number, if one ended it."""
+
+
+class _Pending(NamedTuple):
+    step: int
+    batch: Batch
+    result: StepResult
+    waited: float
+
+
+@dataclasses.dataclass
+class Trainer:
+    """Runs one training to its end, or until it is told to stop.
+
+    Args:
+        stepper: makes the updates.
+        pipeline: where the batches are from.
+        directory: where checkpoints go.
+        schedule: the learning rate, for the reports.
+        options: when to do what.
+        evaluator: None: train only.
+        summaries: TensorBoard.
+        log: writes one line.
+    """
+
+    stepper: Stepper
+    pipeline: TrainingPipeline
+    directory: RunDirectory
+    schedule: FactorSchedule
+    options: LoopOptions
+    evaluator: Evaluator | None
+    summaries: Summaries
+    log: Callable[[str], None] = print
+
+    def train(self) -> Outcome:
+        """Train until the last step, the end of patience, or a signal.
+
+        A loss that is not finite, a checkpoint that could not be written at the end and damaged
+        data raise; all that was saved before stays.
+
+        Raises:
+            UserError: one of these.
+        """
+        step, position = self.directory.restore()
+        history = History.load(self.directory.folder, until=step)
+        self._progress = Progress(self.options.train_steps, step)
+        self._saved_at = time.monotonic()
+        with StopRequest() as stop, Prefetcher(self.pipeline.batches(position)) as batches:
+            try:
+                outcome = self._run(step, position, history, stop, batches)
+            finally:
+                self.summaries.close()
+        if self.directory.unsaved is not None:
+            raise UserError(
+                f"the last checkpoint, of step {outcome.step}, is not saved: "
+                f"{self.directory.unsaved}; make room and run the same command again"
+            )
+        return outcome
+
+    def evaluate(self) -> DevScores:
+        """Score the latest checkpoint.
+
+        Raises:
+            UserError: there is none.
+        """
+        step, _ = self.directory.restore()
+        if not step or self.evaluator is None:
+            raise UserError(f"{self.directory.folder} holds no checkpoint to evaluate")
+        scores = self.evaluator.evaluate()
+        self.log(f"step {step}: {scores}")
+        return scores
+
+    def _run(
+        self,
+        step: int,
+        position: Position,
+        history: History,
+        stop: StopRequest,
+        batches: Prefetcher[Batch],
+    ) -> Outcome:
+        options = self.options
+        # A run that was killed while it evaluated has a checkpoint without its scores.
+        if step and self._evaluation_is_due(step) and step not in history.scores:
+            self._evaluate(step, history)
+        if options.try_largest_batch and step < options.train_steps:
+            self._try_largest_batch()
+        saved, pending = step, None
+        while step < options.train_steps and stop.signal is None:
+            if history.exhausted(options.early_stopping):
+                return self._stopped_early(step, history)
+            waited = batches.waited
+            batch = next(batches)
+            result = self.stepper.train(batch.inputs, batch.targets)
+            step, position = step + 1, batch.position
+            # The figures of one update are read while the device computes the next.
+            self._settle(pending)
+            pending = _Pending(step, batch, result, batches.waited - waited)
+            due = self._evaluation_is_due(step)
+            if due or self._time_to_save():
+                self._settle(pending)
+                pending = None
+                if self._save(step, position):
+                    saved = step
+                if due:
+                    self._evaluate(step, history)
+        self._settle(pending)
+        if stop.signal is not None:
+            if saved != step:
+                self._save(step, position)
+            self.log(
+                f"stopped by {stop.signal.name} at step {step}; the same command goes on from here"
+            )
+            return Outcome(step, "signal", int(stop.signal))
+        if step and history.exhausted(options.early_stopping):
+            return self._stopped_early(step, history)
+        self.log(f"finished at step {step} of {options.train_steps}")
+        return Outcome(step, "finished")
+
+    def _evaluation_is_due(self, step: int) -> bool:
+        return step % self.options.local_eval_frequency == 0 or step == self.options.train_steps
+
+    def _settle(self, done: _Pending | None) -> None:
+        """Wait for an update's figures, check and count them."""
+        if done is None:
+            return
+        loss, norm = float(done.result.loss), float(done.result.grad_norm)
+        tokens = float(done.result.tokens)
+        if not (math.isfinite(loss) and math.isfinite(norm)):
+            named = "loss" if not math.isfinite(loss) else "gradient"
+            raise UserError(
+                f"step {done.step}: the {named} is not finite (loss {loss / max(tokens, 1)}, "
+                f"gradient norm {norm}) in {done.batch.describe()}; nothing was saved since. Lower "
+                "learning_rate_constant, raise learning_rate_warmup_steps or set clip_grad_norm, "
+                "in a new --output_dir"
+            )
+        self._progress.add(
+            loss=loss,
+            target_tokens=tokens,
+            tokens=done.batch.tokens,
+            size=done.batch.size,
+            waited=done.waited,
+        )
+        if done.step % self.options.log_step_count_steps == 0:
+            self._report(done.step, norm)
+
+    def _report(self, step: int, grad_norm: float) -> None:
+        report = self._progress.take()
+        rate = float(self.schedule(step - 1))
+        self.log(self._progress.line(report, rate=rate, grad_norm=grad_norm))
+        shown = {name: value for name, value in report.items() if name != "seconds_left"}
+        self.summaries.write(
+            "train",
+            step,
+            {**shown, "learning_rate": rate, "grad_norm": grad_norm},
+        )
+
+    def _save(self, step: int, position: Position) -> bool:
+        start = time.perf_counter()
+        saved = self.directory.save(step, position)
+        self._saved_at = time.monotonic()
+        self._progress.pause(time.perf_counter() - start)
+        return saved
+
+    def _time_to_save(self) -> bool:
+        seconds = self.options.save_checkpoints_secs
+        return bool(seconds) and time.monotonic() - self._saved_at >= seconds
+
+    def _evaluate(self, step: int, history: History) -> None:
+        if self.evaluator is None:
+            return
+        start = time.perf_counter()
+        scores = self.evaluator.evaluate()
+        seconds = time.perf_counter() - start
+        history.add(step, scores.to_dict())
+        metric: Metric = "loss" if scores.bleu is None else "bleu"
+        is_best = history.best(metric) == step
+        mark = f"  best {metric} so far" if is_best else ""
+        self.log(f"step {step}: {scores}  {seconds:.0f} s{mark}")
+        if is_best:
+            self.directory.keep_best(step)
+        self.directory.save_history(history)
+        self.summaries.write("eval", step, scores.to_dict())
+        self._progress.pause(time.perf_counter() - start)
+
+    def _stopped_early(self, step: int, history: History) -> Outcome:
+        stopping = self.options.early_stopping
+        self.log(
+            f"stopped early at step {step}: dev {stopping.metric} has not improved by more than "
+            f"{stopping.delta:g} for {stopping.steps} steps (best at step "
+            f"{history.best(stopping.metric)})"
+        )
+        return Outcome(step, "early")
+
+    def _try_largest_batch(self) -> None:
+        buckets = self.pipeline.buckets
+        largest = buckets.largest()
+        ids = np.ones((buckets.rows[largest], buckets.bounds[largest]), np.int32)
+        start = time.perf_counter()
+        self.stepper.probe(ids, ids)
+        self.log(
+            f"the largest batch, {ids.shape[0]} x {ids.shape[1]} tokens, fits "
+            f"({time.perf_counter() - start:.1f} s with compilation)"
+        )
+        self._progress = Progress(self.options.train_steps, self._progress.step)
