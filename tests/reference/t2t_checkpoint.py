@@ -40,6 +40,7 @@ def make_checkpoint(
     layers: int = 2,
     shared: bool = True,
     target_space: bool = True,
+    vocab_size: int = V,
     seed: int = 0,
 ) -> T2TCheckpoint:
     """Return random variables of a Transformer.
@@ -51,6 +52,7 @@ def make_checkpoint(
         layers: of each stack.
         shared: whether one matrix embeds source and target and is the softmax.
         target_space: whether there is a target-space embedding.
+        vocab_size: rows of each embedding.
         seed: of the values.
     """
     draw = np.random.default_rng(seed)
@@ -72,10 +74,10 @@ def make_checkpoint(
             "softmax": "softmax",
         }
     for theirs, ours in tables.items():
-        whole = draw.normal(size=(V, D)).astype("float32") * 0.6
+        whole = draw.normal(size=(vocab_size, D)).astype("float32") * 0.6
         made.ours[f"{ours}/embeddings"] = whole
         for shard, rows in enumerate(np.array_split(whole, SHARDS)):
-            name = f"transformer/symbol_modality_{V}_{D}/{theirs}/weights_{shard}"
+            name = f"transformer/symbol_modality_{vocab_size}_{D}/{theirs}/weights_{shard}"
             made.theirs[name] = rows
     made.ours["target_space/embeddings"] = np.zeros((32, D), "float32")
     if target_space:

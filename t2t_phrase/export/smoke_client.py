@@ -1,0 +1,82 @@
+"""Asks an exported model for a translation: a smoke test, and an example of a client.
+
+It needs nothing of this library, so the file can be copied anywhere:
+
+    echo "A house ." | python smoke_client.py --export_dir=runs/ende/export
+    echo "A house ." | python smoke_client.py --url=http://localhost:8501/v1/models/ende
+
+The first loads the newest version in this process, with tensorflow and tensorflow_text; the second
+calls TensorFlow Serving's REST interface, with the standard library alone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import pathlib
+import sys
+import urllib.error
+import urllib.request
+from collections.abc import Sequence
+
+Translations = list[tuple[str, float]]
+
+
+def translate_local(export_dir: str, lines: Sequence[str]) -> Translations:
+    """Return (translation, score) of each line by the newest version in a folder."""
+    import tensorflow as tf
+    import tensorflow_text  # noqa: F401 - registers the operations of SentencePiece
+
+    versions = [path for path in pathlib.Path(export_dir).iterdir() if path.name.isdecimal()]
+    if not versions:
+        raise SystemExit(f"{export_dir} holds no exported version")
+    newest = max(versions, key=lambda path: int(path.name))
+    function = tf.saved_model.load(str(newest)).signatures["serving_default"]
+    found = function(text=tf.constant(lines, tf.string))
+    texts = [text.decode() for text in found["translation"].numpy()]
+    return list(zip(texts, found["score"].numpy().tolist(), strict=True))
+
+
+def translate_remote(url: str, lines: Sequence[str], *, timeout: float = 60.0) -> Translations:
+    """Return (translation, score) of each line by a server.
+
+    Args:
+        url: of the model, such as `http://localhost:8501/v1/models/ende`.
+        lines: sentences.
+        timeout: seconds to wait for the answer.
+    """
+    body = {"signature_name": "serving_default", "instances": [{"text": line} for line in lines]}
+    request = urllib.request.Request(
+        f"{url}:predict",
+        data=json.dumps(body).encode(),
+        headers={"Content-Type": "application/json"},
+    )
+    try:
+        with urllib.request.urlopen(request, timeout=timeout) as response:
+            predictions = json.load(response)["predictions"]
+    except urllib.error.HTTPError as error:
+        detail = error.read().decode(errors="replace")
+        raise SystemExit(f"{url} answers {error.code}: {detail}") from error
+    except urllib.error.URLError as error:
+        raise SystemExit(f"{url} cannot be reached: {error.reason}") from error
+    return [(found["translation"], found["score"]) for found in predictions]
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Translate standard input, one sentence a line, to `score<TAB>translation`."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    where = parser.add_mutually_exclusive_group(required=True)
+    where.add_argument("--export_dir", help="folder of exported versions")
+    where.add_argument("--url", help="a model of TensorFlow Serving")
+    options = parser.parse_args(arguments)
+    lines = [line.rstrip("\r\n") for line in sys.stdin]
+    if options.export_dir:
+        found = translate_local(options.export_dir, lines)
+    else:
+        found = translate_remote(options.url, lines)
+    for text, score in found:
+        print(f"{score:.4f}\t{text}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,65 @@
+import json
+import pathlib
+
+import pytest
+import tensorflow as tf
+from toy_run import call, make_toy_run
+
+from t2t_phrase.bin import exporter
+from t2t_phrase.config import UserError
+from t2t_phrase.decoding.hparams import DecodeHParams
+from t2t_phrase.decoding.translator import Translator
+from t2t_phrase.text.t2t_subwords import T2TSubwords
+
+
+@pytest.fixture(scope="module")
+def toy(tmp_path_factory):
+    return make_toy_run(tmp_path_factory.mktemp("toy"))
+
+
+def test_strings_in_strings_out(toy, capsys):
+    options = "beam_size=2,extra_length=5"
+    call(exporter, *toy.flags, f"--decode_hparams={options}")
+    folder = toy.output_dir / "export" / "1"
+    assert capsys.readouterr().out == f"exported to {folder}\n"
+    found = tf.saved_model.load(str(folder)).signatures["serving_default"](
+        text=tf.constant(toy.lines[:3])
+    )
+    translator = Translator(toy.model, toy.encoder, DecodeHParams().override(options))
+    expected = [beams[0].text for beams in translator.translate(toy.lines[:3])]
+    assert [text.decode() for text in found["translation"].numpy()] == expected
+    about = json.loads((folder / "assets.extra" / "export.json").read_text())
+    assert about["checkpoint"].endswith("run/model.ckpt-30") and about["step"] == 30
+    assert (about["problem"], about["hparams_set"]) == ("translate_toy", "transformer_tiny")
+    assert about["decode_hparams"]["beam_size"] == 2
+
+
+@pytest.fixture
+def quick(monkeypatch):
+    """Leave the graph out."""
+
+    def save(module, model_bytes, folder):
+        pathlib.Path(folder, "saved_model.pb").write_bytes(b"")
+
+    monkeypatch.setattr("t2t_phrase.export.saved_model._save", save)
+
+
+def test_another_folder_and_the_best_checkpoint(toy, quick, tmp_path, capsys):
+    call(exporter, *toy.flags, f"--export_dir={tmp_path}", "--checkpoint_path=best")
+    assert capsys.readouterr().out == f"exported to {tmp_path / '1'}\n"
+    about = json.loads((tmp_path / "1" / "assets.extra" / "export.json").read_text())
+    assert about["checkpoint"].endswith("best/model.ckpt-20") and about["step"] == 20
+
+
+def test_mistakes(toy, quick, monkeypatch, tmp_path):
+    with pytest.raises(UserError, match="--export_dir is needed where no --output_dir is given"):
+        call(exporter, f"--checkpoint_path={toy.output_dir}/model.ckpt-30")
+    with pytest.raises(UserError, match=r"sampling_temp=1\.0: a served model answers"):
+        call(exporter, *toy.flags, f"--export_dir={tmp_path}", "--decode_hparams=sampling_temp=1")
+    pieces = ["<pad>", "<EOS>", *"\\_u;0123456789"]
+    monkeypatch.setattr(
+        "t2t_phrase.training.run_encoder.run_encoder", lambda *a, **k: T2TSubwords(pieces)
+    )
+    with pytest.raises(UserError, match="uses tensor2tensor's own subwords"):
+        call(exporter, *toy.flags, f"--export_dir={tmp_path}")
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,88 @@
+import http.server
+import io
+import json
+import sys
+import threading
+
+import pytest
+import tensorflow as tf
+
+from t2t_phrase.export import smoke_client
+
+
+@pytest.fixture
+def server():
+    """Answers as TensorFlow Serving does, by upper-casing; keeps the requests."""
+    requests = []
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_POST(self):
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            requests.append((self.path, body))
+            fine = self.path == "/v1/models/ende:predict"
+            answer = {"error": "Servable not found"}
+            if fine:
+                answer = {
+                    "predictions": [
+                        {"translation": instance["text"].upper(), "score": -0.5}
+                        for instance in body["instances"]
+                    ]
+                }
+            self.send_response(200 if fine else 404)
+            self.end_headers()
+            self.wfile.write(json.dumps(answer).encode())
+
+        def log_message(self, *args):
+            pass
+
+    running = http.server.HTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=running.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{running.server_port}/v1/models", requests
+    running.shutdown()
+    running.server_close()
+
+
+def test_a_server_is_asked(server, monkeypatch, capsys):
+    url, requests = server
+    monkeypatch.setattr(sys, "stdin", io.StringIO("ein haus\n\nüber\n"))
+    smoke_client.main([f"--url={url}/ende"])
+    assert capsys.readouterr().out == "-0.5000\tEIN HAUS\n-0.5000\t\n-0.5000\tÜBER\n"
+    instances = [{"text": "ein haus"}, {"text": ""}, {"text": "über"}]
+    assert requests == [
+        (
+            "/v1/models/ende:predict",
+            {"signature_name": "serving_default", "instances": instances},
+        )
+    ]
+
+
+def test_what_a_server_says_is_passed_on(server):
+    url, _ = server
+    with pytest.raises(SystemExit, match=r"/enfr answers 404: .*Servable not found"):
+        smoke_client.translate_remote(f"{url}/enfr", ["a"])
+    with pytest.raises(SystemExit, match="cannot be reached"):
+        smoke_client.translate_remote("http://127.0.0.1:9/v1/models/ende", ["a"])
+
+
+class Upper(tf.Module):
+    def __init__(self, score):
+        super().__init__()
+        self.score = tf.Variable(score)
+
+    @tf.function(input_signature=[tf.TensorSpec((None,), tf.string, name="text")])
+    def translate(self, text):
+        score = tf.fill([tf.size(text)], self.score.read_value())
+        return {"translation": tf.strings.upper(text), "score": score}
+
+
+def test_the_newest_version_is_loaded(tmp_path, monkeypatch, capsys):
+    with pytest.raises(SystemExit, match="holds no exported version"):
+        smoke_client.translate_local(str(tmp_path), ["a"])
+    for version, score in (("9", -9.0), ("10", -10.0)):
+        module = Upper(score)
+        tf.saved_model.save(
+            module, str(tmp_path / version), signatures={"serving_default": module.translate}
+        )
+    monkeypatch.setattr(sys, "stdin", io.StringIO("ein haus\r\n"))
+    smoke_client.main([f"--export_dir={tmp_path}"])
+    assert capsys.readouterr().out == "-10.0000\tEIN HAUS\n"
