@@ -1,0 +1,56 @@
+"""t2t-phrase-avg: averages the weights of several checkpoints of a run."""
+
+from __future__ import annotations
+
+import pathlib
+from collections.abc import Sequence
+
+from absl import app, flags
+
+from t2t_phrase.bin import common
+
+FLAGS = flags.FLAGS
+
+
+def define_flags() -> None:
+    """Define the command's flags."""
+    flags.DEFINE_string("output_dir", None, "Folder of the training run.")
+    flags.DEFINE_integer(
+        "num_last_checkpoints", 0, "How many of its last checkpoints to average.", lower_bound=0
+    )
+    flags.DEFINE_list("checkpoints", None, "These checkpoints instead: run/model.ckpt-100,...")
+    flags.DEFINE_string(
+        "output_path",
+        None,
+        "Folder for the averaged checkpoint; decoder and exporter take it as --output_dir. "
+        "Default: averaged/ in --output_dir.",
+    )
+
+
+def main(argv: Sequence[str]) -> None:
+    """Average and say what went into it."""
+    del argv
+    if bool(FLAGS.checkpoints) == bool(FLAGS.num_last_checkpoints):
+        raise app.UsageError("either --num_last_checkpoints or --checkpoints is required")
+    if not FLAGS.output_dir and (FLAGS.num_last_checkpoints or not FLAGS.output_path):
+        raise app.UsageError("--output_dir is required, the folder of the training run")
+    from t2t_phrase.training.averaging import average_checkpoints, last_checkpoints
+
+    run_folder = pathlib.Path(FLAGS.output_dir or "").expanduser()
+    if FLAGS.checkpoints:
+        paths = [str(pathlib.Path(path).expanduser()) for path in FLAGS.checkpoints]
+    else:
+        paths = last_checkpoints(run_folder, FLAGS.num_last_checkpoints)
+    target = pathlib.Path(FLAGS.output_path or run_folder / "averaged").expanduser()
+    written, steps = average_checkpoints(paths, target)
+    print(f"averaged {len(steps)} checkpoints, steps {', '.join(map(str, steps))}: {written}")
+
+
+def run() -> None:
+    """Start the command."""
+    define_flags()
+    common.run(main)
+
+
+if __name__ == "__main__":
+    run()
