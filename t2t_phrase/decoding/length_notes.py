@@ -25,7 +25,8 @@ def length_notes(lines: EncodedLines, *, max_input_size: int, max_length: int) -
         rest = f" and {len(long) - LISTED} more" if len(long) > LISTED else ""
         notes.append(
             f"{len(long)} of {len(lines.ids)} inputs are longer than the {max_length} tokens "
-            f"(max_length) of the longest training example, up to {max(len(lines.ids[i]) for i in long)}, and may "
+            "(max_length) of the longest training example, "
+            f"up to {max(len(lines.ids[i]) for i in long)}, and may "
             f"come out badly: line{'s' if len(long) > 1 else ''} {listed}{rest}"
         )
     return notes
