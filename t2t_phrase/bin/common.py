@@ -20,6 +20,7 @@ def run(main: Callable[[Sequence[str]], None], *, tensorflow: bool = True) -> No
         main: takes the arguments that are no flags.
         tensorflow: whether the command needs TensorFlow.
     """
+
     def guarded(argv: Sequence[str]) -> None:
         if len(argv) > 1:
             raise app.UsageError(f"unexpected argument {argv[1]!r}; flags are written --name=value")
