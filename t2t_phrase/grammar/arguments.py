@@ -17,6 +17,14 @@ ONLY_WITH_TO = frozenset(("explain", "dictate", "recommend"))
 NEVER_WITH_TO = frozenset(("allow", "refuse", "wish", "owe", "grant"))
 
 
+# `nicht einige`, `nicht viele` say something else than the English negation.
+_VAGUE = frozenset(("some", "much", "little", "many", "several", "few"))
+
+
+def _vague(phrase: NounPhrase) -> bool:
+    return isinstance(phrase, CommonPhrase) and phrase.determiner.en in _VAGUE
+
+
 class ArgumentSampler:
     """Draws objects into clauses of one context.
 
@@ -45,6 +53,8 @@ class ArgumentSampler:
             if speaker and subject.agreement[0] == phrase.agreement[0]:
                 continue
             if phrase.noun is not None and phrase.noun is subject.noun:
+                continue
+            if clause.negated and _vague(phrase):
                 continue
             return phrase
         return common_phrase(ctx, ctx.lexicon.nouns_in(groups).draw(ctx.rng), determiner=THE)
@@ -135,6 +145,8 @@ class ArgumentSampler:
         recipient = self._object(clause, "per", light=True)
         noun = ctx.lexicon.nouns_in(verb.object).draw(ctx.rng)
         thing = common_phrase(ctx, noun, modifiers=False)
+        if clause.negated and _vague(thing):
+            thing = common_phrase(ctx, noun, determiner=THE, modifiers=False)
         # `her books` would read as a possessive.
         her = isinstance(recipient, PronounPhrase) and recipient.row["en"] == "she"
         her = her and thing.determiner.tag in ("", "JJ", "CD")

@@ -27,7 +27,7 @@ class Pool(Generic[T]):
 
     def __init__(self, items: Sequence[T]) -> None:
         self.items = items
-        weights = ((rank + 20.0) ** -0.4 for rank in range(len(items)))
+        weights = ((rank + 10.0) ** -0.7 for rank in range(len(items)))
         self._cumulative = list(itertools.accumulate(weights))
 
     def draw(self, rng: random.Random) -> T:
