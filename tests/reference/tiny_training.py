@@ -1,0 +1,183 @@
+"""A training small enough for tests: a model of one layer, random sentences, no vocabulary.
+
+As a script it runs such a training in a process of its own:
+
+    python tiny_training.py OPTIONS_AS_JSON
+"""
+
+from __future__ import annotations
+
+import json
+import pathlib
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import keras
+import numpy as np
+import tensorflow as tf
+from keras import ops
+
+from t2t_phrase.data.buckets import Buckets
+from t2t_phrase.data.pipeline import TrainingPipeline, evaluation_batches
+from t2t_phrase.data.reader import RecordReader
+from t2t_phrase.data.records import make_example
+from t2t_phrase.training.checkpoints import model_variables
+from t2t_phrase.training.evaluate import Evaluator
+from t2t_phrase.training.loop import LoopOptions, Trainer
+from t2t_phrase.training.run_directory import RunDirectory
+from t2t_phrase.training.schedules import FactorSchedule
+from t2t_phrase.training.step import Stepper
+from t2t_phrase.training.summaries import Summaries
+
+VOCAB_SIZE = 32
+BUCKETS = Buckets((8, 12), (6, 4))
+
+
+class TinyModel(keras.Model):
+    """Predicts each target from the one before it and the mean of the source."""
+
+    def __init__(self, dropout: float = 0.0, dtype: str = "float32") -> None:
+        super().__init__(name="tiny", dtype=dtype)
+        self.embedding = keras.layers.Embedding(VOCAB_SIZE, 8, name="embedding", dtype=dtype)
+        self.drop = keras.layers.Dropout(dropout, name="dropout", dtype=dtype)
+        self.softmax = keras.layers.Dense(VOCAB_SIZE, name="softmax", dtype=dtype)
+        self.embedding.build()
+        self.softmax.build((None, 8))
+        self.built = True
+
+    def loss_sums(self, features: dict[str, Any], training: bool = False) -> dict[str, Any]:
+        """As the real models' method of the same name."""
+        real = ops.cast(ops.not_equal(features["inputs"], 0), self.compute_dtype)[..., None]
+        count = ops.maximum(ops.sum(real, axis=1, keepdims=True), 1)
+        source = ops.sum(self.embedding(features["inputs"]) * real, axis=1, keepdims=True) / count
+        x = ops.pad(self.embedding(features["targets"])[:, :-1], [(0, 0), (1, 0), (0, 0)])
+        logits = self.softmax(self.drop(x + source, training=training))
+        targets = features["targets"]
+        real = ops.cast(ops.not_equal(targets, 0), "float32")
+        nll = keras.losses.sparse_categorical_crossentropy(
+            targets, ops.cast(logits, "float32"), from_logits=True
+        )
+        correct = ops.cast(ops.equal(ops.argmax(logits, axis=-1), targets), "float32")
+        return {
+            "loss": ops.sum(nll * real),
+            "nll": ops.sum(nll * real),
+            "correct": ops.sum(correct * real),
+            "tokens": ops.sum(real),
+        }
+
+
+def random_pairs(lengths: Sequence[int], seed: int = 0) -> list[tuple[list[int], list[int]]]:
+    """Return a pair for each length, its longer side that long, EOS included."""
+    random = np.random.default_rng(seed)
+    pairs = []
+    for length in lengths:
+        sides = [
+            [*random.integers(3, VOCAB_SIZE, n - 1).tolist(), 1]
+            for n in (length, int(random.integers(1, length + 1)))
+        ]
+        pairs.append((sides[0], sides[1]) if random.random() < 0.5 else (sides[1], sides[0]))
+    return pairs
+
+
+def write_shards(
+    folder: pathlib.Path, pairs: Sequence[tuple[list[int], list[int]]], *, shards: int = 3
+) -> tuple[str, ...]:
+    """Write record shards, the pairs dealt out in turn; returns their paths."""
+    files = []
+    for shard in range(shards):
+        files.append(str(folder / f"toy-{shard:05d}-of-{shards:05d}"))
+        with tf.io.TFRecordWriter(files[-1]) as writer:
+            for inputs, targets in pairs[shard::shards]:
+                writer.write(make_example(inputs, targets))
+    return tuple(files)
+
+
+def constant_rate(rate: float = 0.01) -> FactorSchedule:
+    """Return a learning rate that never changes."""
+    return FactorSchedule(
+        "constant", constant=rate, warmup_steps=1, decay_steps=1, hidden_size=8, train_steps=1
+    )
+
+
+def make_stepper(
+    *,
+    dropout: float = 0.0,
+    seed: int = 3,
+    strategy: tf.distribute.Strategy | None = None,
+    rate: float = 0.01,
+    dtype: str = "float32",
+    **options: Any,
+) -> Stepper:
+    """Return a stepper of a new tiny model with an optimizer."""
+    strategy = strategy or tf.distribute.get_strategy()
+    keras.utils.set_random_seed(seed)
+    with strategy.scope():
+        model = TinyModel(dropout, dtype)
+        optimizer = keras.optimizers.Adam(constant_rate(rate), name="adam")
+        optimizer.build(model.trainable_variables)
+    return Stepper(strategy, model, optimizer, seed=seed, **options)
+
+
+def make_trainer(
+    folder: pathlib.Path | str,
+    files: Sequence[str],
+    stepper: Stepper,
+    *,
+    keep: int = 5,
+    evaluate: bool = False,
+    bleu: Any = None,
+    log: Any = lambda text: None,
+    **options: Any,
+) -> Trainer:
+    """Return a trainer whose folder, shards and model are given; options are the loop's."""
+    loop = LoopOptions(**{"local_eval_frequency": 4, "log_step_count_steps": 2, **options})
+    reader = RecordReader(tuple(files))
+    evaluator = None
+    if evaluate:
+        evaluator = Evaluator(stepper, evaluation_batches(reader, BUCKETS), bleu=bleu)
+    pathlib.Path(folder).mkdir(parents=True, exist_ok=True)
+    return Trainer(
+        stepper,
+        TrainingPipeline(reader, BUCKETS, stepper.seed),
+        RunDirectory(
+            folder,
+            model=stepper.model,
+            optimizer=stepper.optimizer,
+            keep=keep,
+            period=loop.local_eval_frequency,
+            log=log,
+        ),
+        constant_rate(),
+        loop,
+        evaluator,
+        Summaries(folder, writes=True, log=log),
+        log=log,
+    )
+
+
+def weights(stepper: Stepper) -> dict[str, np.ndarray]:
+    """Return copies of the model's weights."""
+    return {
+        name: np.array(keras.ops.convert_to_numpy(variable))
+        for name, variable in model_variables(stepper.model).items()
+    }
+
+
+def main(options: dict[str, Any]) -> None:
+    """Train as the options say; every line is printed at once."""
+    stepper = make_stepper(dropout=options["dropout"])
+    trainer = make_trainer(
+        options["folder"],
+        options["files"],
+        stepper,
+        train_steps=options["train_steps"],
+        local_eval_frequency=options.get("local_eval_frequency", 4),
+        log=lambda text: print(text, flush=True),
+    )
+    outcome = trainer.train()
+    print(json.dumps(outcome._asdict()), flush=True)
+
+
+if __name__ == "__main__":
+    main(json.loads(sys.argv[1]))
