@@ -23,7 +23,7 @@ PROBLEM = "translate_ende_grammar"
 FLAGS = flags.FLAGS
 flags.DEFINE_string("work_dir", "runs/demo", "Folder of all that the demo writes.")
 flags.DEFINE_string("hparams_set", "transformer_demo", "Set of hyperparameters to train.")
-flags.DEFINE_integer("train_steps", 1200, "Updates.", lower_bound=1)
+flags.DEFINE_integer("train_steps", 2500, "Updates.", lower_bound=1)
 flags.DEFINE_string("hparams", "", "Changes to the set, as the trainer takes them.")
 
 
@@ -45,13 +45,12 @@ def commands(
             f"--hparams={hparams}",
             f"--train_steps={train_steps}",
             "--schedule=train",
-            f"--local_eval_frequency={max(1, train_steps // 10)}",
+            f"--local_eval_frequency={max(1, train_steps // 5)}",
         ],
-        ["avg", run, "--num_last_checkpoints=2", f"--output_path={work_dir / 'averaged'}"],
         [
             "decoder",
             data,
-            f"--output_dir={work_dir / 'averaged'}",
+            run,
             f"--decode_from_file={work_dir / 'data' / (PROBLEM + '-test.en')}",
             f"--decode_to_file={translation}",
         ],
