@@ -1,5 +1,6 @@
 """What every layer owes, checked by one fixture."""
 
+import inspect
 import json
 import pathlib
 from collections.abc import Callable, Sequence
@@ -55,11 +56,27 @@ def first(output: Any) -> Any:
     return output[0] if isinstance(output, tuple) else output
 
 
+def arguments(cls: type) -> set[str]:
+    """Return the keyword arguments of a layer's constructor and its parents' in this project."""
+    return {
+        name
+        for parent in cls.__mro__
+        if parent.__module__.startswith("t2t_phrase.")
+        for name, parameter in inspect.signature(parent.__init__).parameters.items()
+        if parameter.kind is inspect.Parameter.KEYWORD_ONLY
+    }
+
+
 def check_round_trip(layer: Any, inputs: Any, options: Any, expected: Any) -> None:
     def as_json(value: Any) -> Any:
         return json.loads(json.dumps(value))
 
     serialize = keras.saving.serialize_keras_object
+    config = layer.get_config()
+    for name in arguments(type(layer)):
+        assert name in config, f"get_config of {type(layer).__name__} lacks {name}"
+        value = getattr(layer, name)
+        assert isinstance(value, keras.Layer) or config[name] == value
     copies = [
         type(layer).from_config(as_json(layer.get_config())),
         keras.saving.deserialize_keras_object(as_json(serialize(layer))),
