@@ -87,4 +87,4 @@ class Homogeneous(PhraseAttention):
 
     def get_config(self) -> dict[str, Any]:
         """Return the constructor's arguments."""
-        return {**super().get_config(), "head_counts": list(self.head_counts)}
+        return {**super().get_config(), "head_counts": self.head_counts}

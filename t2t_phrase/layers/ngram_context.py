@@ -17,8 +17,11 @@ from t2t_phrase.ops.ngrams import unfold, unfold_latest
 class NgramContext(Protocol):
     """Makes the n-grams that end in each position of `x`."""
 
-    def unfold(self, name: str, x: Any, order: int) -> Any:
-        """Return windows (..., n D) of `x` (..., D); `name` says what is kept for later steps."""
+    def unfold_heads(self, name: str, x: Any, order: int) -> Any:
+        """Return windows (B, H, S, n d_k) of each head of `x` (B, S, H, d_k).
+
+        `name` says what is kept for later steps.
+        """
 
     def convolve(self, name: str, x: Any, dense: NgramDense) -> Any:
         """Return `dense` of the n-grams of `x`."""
@@ -27,10 +30,10 @@ class NgramContext(Protocol):
 class WholeSentences:
     """All positions at once, (B, S, ...)."""
 
-    def unfold(self, name: str, x: Any, order: int) -> Any:
-        """Return windows (B, S, ..., n D) of `x` (B, S, ..., D)."""
+    def unfold_heads(self, name: str, x: Any, order: int) -> Any:
+        """Return windows (B, H, S, n d_k) of each head of `x` (B, S, H, d_k)."""
         del name
-        return unfold(x, order)
+        return unfold(ops.transpose(x, (0, 2, 1, 3)), order)
 
     def convolve(self, name: str, x: Any, dense: NgramDense) -> Any:
         """Return `dense` of the n-grams of `x` (B, S, D)."""
@@ -50,8 +53,11 @@ class LatestTokens:
         self.next = dict(recent)
         """What `recent` is at the next time."""
 
-    def unfold(self, name: str, x: Any, order: int) -> Any:
-        """Return windows (B, K, ..., n D) of `x` (B, K, ..., D)."""
+    def unfold_heads(self, name: str, x: Any, order: int) -> Any:
+        """Return windows (B, H, K, n d_k) of each head of `x` (B, K, H, d_k)."""
+        return ops.transpose(self._unfold(name, x, order), (0, 2, 1, 3))
+
+    def _unfold(self, name: str, x: Any, order: int) -> Any:
         if order == 1:
             return x
         recent = self.recent[name]
@@ -61,4 +67,4 @@ class LatestTokens:
 
     def convolve(self, name: str, x: Any, dense: NgramDense) -> Any:
         """Return `dense` of the n-grams of `x` (B, K, D)."""
-        return dense.map_windows(self.unfold(name, x, dense.order))
+        return dense.map_windows(self._unfold(name, x, dense.order))

@@ -309,7 +309,7 @@ class PhraseAttention(keras.layers.Layer):
             **super().get_config(),
             "num_heads": self.num_heads,
             "hidden_size": self.hidden_size,
-            "orders": list(self.orders),
+            "orders": self.orders,
             "dropout": self.dropout,
             "max_relative_position": self.max_relative_position,
         }

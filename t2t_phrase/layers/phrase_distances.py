@@ -100,6 +100,6 @@ class PhraseDistances(keras.layers.Layer):
         return {
             **super().get_config(),
             "max_relative_position": self.max_relative_position,
-            "key_widths": list(self.key_widths),
+            "key_widths": self.key_widths,
             "value_width": self.value_width,
         }

@@ -45,7 +45,7 @@ class QueryK(PhraseAttention):
     def make_keys(self, memory: Any, context: NgramContext) -> Cache:
         """Return by order (B, h_n, S, n d_k): the keys of a phrase's tokens side by side."""
         return {
-            f"key_{order}": ops.transpose(context.unfold(name, keys, order), (0, 2, 1, 3))
+            f"key_{order}": context.unfold_heads(name, keys, order)
             for order, (name, keys) in zip(self.orders, self.token_keys(memory), strict=True)
         }
 
@@ -60,20 +60,28 @@ class QueryK(PhraseAttention):
 
     def split_queries(self, rows: Any) -> list[Any]:
         """Return the scaled queries to each order, (B, R, h_n, n d_k)."""
-        batch, length, _ = ops.shape(rows)
-        queries, start = [], 0
-        for heads, width in zip(self.heads_by_order, self.key_widths, strict=True):
-            stop = start + heads * width
-            query = rows[:, :, start:stop] * width**-0.5
-            queries.append(ops.reshape(query, (batch, length, heads, width)))
-            start = stop
-        return queries
+        return [
+            query * width**-0.5
+            for query, width in zip(self._queries(rows), self.key_widths, strict=True)
+        ]
 
     def logits(self, rows: Any, projected: Cache) -> Any:
         """Return the logits over all orders of `rows` (B, R, width)."""
+        # Logits are fewer than the numbers in the queries, so scaling them costs less.
         return self.join_logits(
             [
-                attention_logits(query, projected[f"key_{order}"])
-                for query, order in zip(self.split_queries(rows), self.orders, strict=True)
+                attention_logits(query, projected[f"key_{order}"]) * width**-0.5
+                for query, order, width in zip(
+                    self._queries(rows), self.orders, self.key_widths, strict=True
+                )
             ]
         )
+
+    def _queries(self, rows: Any) -> list[Any]:
+        batch, length, _ = ops.shape(rows)
+        ends = [sum(self.query_widths[: place + 1]) for place in range(len(self.orders) - 1)]
+        parts = ops.split(rows, ends, axis=-1) if ends else [rows]
+        return [
+            ops.reshape(part, (batch, length, heads, width))
+            for part, heads, width in zip(parts, self.heads_by_order, self.key_widths, strict=True)
+        ]

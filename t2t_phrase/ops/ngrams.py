@@ -40,17 +40,17 @@ def window_product(windows: Any, kernel: Any) -> Any:
 
 
 def unfold(x: Any, order: int) -> Any:
-    """Return the window of each position, its tokens side by side, (B, S, ..., n D).
+    """Return the window of each position, its tokens side by side, (..., S, n D).
 
     Args:
-        x: (B, S, ..., D).
+        x: (..., S, D).
         order: n.
     """
     if order == 1:
         return x
-    length = ops.shape(x)[1]
-    padded = ops.pad(x, [(0, 0), (order - 1, 0), *[(0, 0)] * (len(x.shape) - 2)])
-    return ops.concatenate([padded[:, t : t + length] for t in range(order)], axis=-1)
+    length = ops.shape(x)[-2]
+    padded = ops.pad(x, [*[(0, 0)] * (len(x.shape) - 2), (order - 1, 0), (0, 0)])
+    return ops.concatenate([padded[..., t : t + length, :] for t in range(order)], axis=-1)
 
 
 def unfold_latest(tokens: Any, order: int) -> Any:
