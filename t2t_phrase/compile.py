@@ -12,7 +12,8 @@ def compiled(function: Callable[..., Any], *, xla: bool | None = None) -> Callab
     """Return `function` compiled once for every combination of argument shapes.
 
     Args:
-        function: takes and returns nested tensors; may read variables but change none.
+        function: takes and returns nested tensors; may read variables but change none. JAX reads
+            them once, when it compiles: pass weights that will change as arguments there.
         xla: whether TensorFlow compiles by XLA; None = on a GPU only, since on a CPU its plain
             graphs run as fast and compile sooner. JAX always does.
     """

@@ -29,7 +29,7 @@ class Encoder(Protocol):
 
 @dataclasses.dataclass(frozen=True)
 class Hypothesis:
-    """A translation and its score: log-probability over length penalty, see `beam_search`.
+    """A translation and its score: see `Hypotheses.scores` and, for greedy search, `sample`.
 
     Attributes:
         text: one line, without tabs, whatever bytes the model put together.
