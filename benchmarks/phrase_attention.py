@@ -1,0 +1,185 @@
+"""What phrase attention costs, beside what its extra multiplications must cost.
+
+    python benchmarks/phrase_attention.py [--xla] [--sets=phrase_interleaved_queryk_1_2] [--decode]
+
+For each hparams set: the multiply-adds of its equations over those of `transformer_base`, and its
+measured time over that of `transformer_base` in the same run. Steps of the two models alternate, so
+that a machine whose speed drifts is as fast for both. Training steps are those of `train_step.py`;
+with --decode, the beam search of `decode.py`.
+"""
+
+from __future__ import annotations
+
+import gc
+import statistics
+import time
+from collections.abc import Callable
+
+from measure import base_model, limit_threads, parser, random_ids, report
+
+SETS = (
+    "phrase_homogeneous_convkv_4_4",
+    "phrase_homogeneous_queryk_4_4",
+    "phrase_homogeneous_convkv_3_2_3",
+    "phrase_homogeneous_queryk_3_2_3",
+    "phrase_heterogeneous_convkv_1_2",
+    "phrase_heterogeneous_queryk_1_2",
+    "phrase_heterogeneous_convkv_1_2_3",
+    "phrase_heterogeneous_queryk_1_2_3",
+    "phrase_interleaved_convkv_1_2",
+    "phrase_interleaved_queryk_1_2",
+)
+VOCAB = 32000
+ROWS, SOURCE, TARGET, BEAMS = 32, 24, 32, 4
+
+
+def attention_terms(hparams, position: str) -> tuple[float, float, float]:
+    """Return multiply-adds of one attention: per query, per memory token, per pair of the two."""
+    from t2t_phrase.models.phrase_transformer import PhraseHParams, attention_choice
+
+    width, heads = hparams.hidden_size, hparams.num_heads
+    if not isinstance(hparams, PhraseHParams):
+        return 2 * width**2, 2 * width**2, 2 * width
+    choice = attention_choice(hparams, position)
+    if choice.attention == "none":
+        return 2 * width**2, 2 * width**2, 2 * width
+    structure, method = choice.attention.split("_")
+    orders = choice.orders
+    shares = [1.0] * len(orders)
+    if structure == "homogeneous":
+        shares = [count / heads for count in choice.head_counts]
+    convolved = sum(n * share for n, share in zip(orders, shares, strict=True))
+    attended = sum(shares)  # widths of all orders' values together, in D
+    query = 1.0 if method == "convkv" else convolved
+    output, rows = 1.0, 1
+    if structure == "interleaved":
+        query *= sum(orders)
+        rows = len(orders)
+        output = sum(orders) if position == "encoder" else len(orders)
+    token_keys = 1.0 if hparams.share_key_projection else len(orders)
+    keys = convolved if method == "convkv" else token_keys
+    pair = rows * (attended + (attended if method == "convkv" else convolved))
+    return (query + output) * width**2, (keys + convolved) * width**2, pair * width
+
+
+def forward_cost(hparams, source: int, target: int) -> float:
+    """Return multiply-adds of the forward pass of one sentence; backward takes twice as many."""
+    width, filters = hparams.hidden_size, hparams.filter_size
+    encoder = hparams.num_encoder_layers or hparams.num_hidden_layers
+    decoder = hparams.num_decoder_layers or hparams.num_hidden_layers
+    cost = 2 * width * filters * (encoder * source + decoder * target) + VOCAB * width * target
+    for position, layers, queries, memory in (
+        ("encoder", encoder, source, source),
+        ("decoder", decoder, target, target),
+        ("cross", decoder, target, source),
+    ):
+        per_query, per_memory, per_pair = attention_terms(hparams, position)
+        cost += layers * (queries * (per_query + per_pair * memory) + per_memory * memory)
+    return cost
+
+
+def decoding_cost(hparams, source: int, target: int, beams: int) -> float:
+    """Return multiply-adds of one sentence's beam search."""
+    width, filters = hparams.hidden_size, hparams.filter_size
+    encoder = hparams.num_encoder_layers or hparams.num_hidden_layers
+    decoder = hparams.num_decoder_layers or hparams.num_hidden_layers
+    tokens = target * beams
+    per_query, per_memory, per_pair = attention_terms(hparams, "encoder")
+    cost = encoder * source * (2 * width * filters + per_query + per_memory + per_pair * source)
+    cost += tokens * (decoder * 2 * width * filters + VOCAB * width)
+    per_query, per_memory, per_pair = attention_terms(hparams, "decoder")
+    # The histories of all beams lie side by side, and each beam is masked from the others'.
+    cost += decoder * tokens * (per_query + per_memory + per_pair * target * beams)
+    per_query, per_memory, per_pair = attention_terms(hparams, "cross")
+    return cost + decoder * (tokens * (per_query + per_pair * source) + per_memory * source)
+
+
+def training(name: str, dtype: str, xla: bool) -> tuple[object, Callable[[int], None]]:
+    """Return the options of a set and a function that makes one update with size x size tokens."""
+    from t2t_phrase.training.distribution import make_strategy
+    from t2t_phrase.training.step import Stepper, make_optimizer, make_schedule
+
+    hparams, model = base_model(dtype, VOCAB, name)
+    optimizer = make_optimizer(hparams, make_schedule(hparams, train_steps=1000))
+    optimizer.build(model.trainable_variables)
+    stepper = Stepper(make_strategy(), model, optimizer, seed=0, xla=xla)
+
+    def run(size: int) -> None:
+        ids = random_ids(size, size, VOCAB)
+        float(stepper.train(ids, ids).loss)
+
+    return hparams, run
+
+
+def decoding(name: str, dtype: str, xla: bool) -> tuple[object, Callable[[int], None]]:
+    """Return the options of a set and a function that decodes; its argument says nothing."""
+    import numpy as np
+
+    from t2t_phrase.compile import compiled
+    from t2t_phrase.decoding.hparams import DecodeHParams
+    from t2t_phrase.decoding.search import search
+
+    hparams, model = base_model(dtype, VOCAB, name)
+    options = DecodeHParams(beam_size=BEAMS, alpha=0.6, min_length=TARGET, return_beams=True)
+    limits = np.full((ROWS,), TARGET, "int32")
+    search_batch = compiled(
+        lambda inputs: search(model, inputs, limits, options, length=TARGET), xla=xla
+    )
+    inputs = random_ids(ROWS, SOURCE, VOCAB)
+
+    def run(size: int) -> None:
+        del size
+        search_batch(inputs).scores.numpy()
+
+    return hparams, run
+
+
+def seconds(run: Callable[[int], None], size: int) -> float:
+    start = time.perf_counter()
+    run(size)
+    return time.perf_counter() - start
+
+
+def main() -> None:
+    made = parser(__doc__)
+    made.add_argument("--sizes", default="32,64", help="rows and length of both sides")
+    made.add_argument("--sets", default=",".join(SETS), help="hparams sets to compare")
+    made.add_argument("--decode", action="store_true", help="measure decoding, not training")
+    args = made.parse_args()
+    limit_threads()
+    prepare = decoding if args.decode else training
+    base_hparams, base = prepare("transformer_base", args.dtype, args.xla)
+    sizes = [0] if args.decode else [int(size) for size in args.sizes.split(",")]
+    for name in args.sets.split(","):
+        hparams, phrase = prepare(name, args.dtype, args.xla)
+        for size in sizes:
+            if args.decode:
+                arguments = (SOURCE, TARGET, BEAMS)
+                own, reference = (
+                    decoding_cost(h, *arguments) / (TARGET * BEAMS) for h in (hparams, base_hparams)
+                )
+            else:
+                own, reference = (
+                    forward_cost(h, size, size) / size for h in (hparams, base_hparams)
+                )
+            base(size), phrase(size)
+            pairs = [(seconds(base, size), seconds(phrase, size)) for _ in range(args.repeats)]
+            measured = statistics.median(ours / theirs for theirs, ours in pairs)
+            report(
+                benchmark="phrase_attention",
+                what="decode" if args.decode else f"train {size}x{size}",
+                hparams_set=name,
+                dtype=args.dtype,
+                xla=args.xla,
+                mega_multiply_adds_per_token=round(own / 1e6, 1),
+                arithmetic_ratio=round(own / reference, 3),
+                measured_ratio=round(measured, 3),
+                measured_over_arithmetic=round(measured / (own / reference), 3),
+                base_seconds=round(statistics.median(theirs for theirs, _ in pairs), 3),
+            )
+        del phrase
+        gc.collect()
+
+
+if __name__ == "__main__":
+    main()
