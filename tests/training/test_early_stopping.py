@@ -1,0 +1,49 @@
+import pytest
+
+from t2t_phrase.config import UserError
+from t2t_phrase.training.early_stopping import EarlyStopping, History
+
+
+def history(metric, *values):
+    return History({10 * (i + 1): {metric: value} for i, value in enumerate(values)})
+
+
+@pytest.mark.parametrize(("values", "stops"), [
+    ([5.0, 4.0, 3.0], False),
+    ([5.0, 4.0, 3.95, 4.5], True),  # 3.95 is no improvement by more than 0.1
+    ([5.0, 4.0, 3.95], False),  # 10 steps only
+    ([5.0, 4.0, 3.95, 3.85], False),  # together they are
+    ([5.0], False),
+    ([], False),
+])  # fmt: skip
+def test_patience_with_the_loss(values, stops):
+    stopping = EarlyStopping(steps=20, metric="loss", delta=0.1)
+    assert history("loss", *values).exhausted(stopping) == stops
+
+
+def test_higher_bleu_is_better():
+    stopping = EarlyStopping(steps=20, metric="bleu", delta=0.0)
+    assert history("bleu", 20.0, 19.0, 20.0).exhausted(stopping)
+    assert not history("bleu", 20.0, 21.0, 20.0).exhausted(stopping)
+    assert history("bleu", 20.0, 22.0, 22.0).best("bleu") == 20
+    assert history("loss", 3.0, 2.0, 2.0).best("loss") == 20
+    assert history("loss", 3.0).best("bleu") is None
+
+
+def test_without_patience_nothing_stops():
+    assert not history("loss", 1.0, *[9.0] * 50).exhausted(EarlyStopping())
+
+
+def test_the_wrong_direction_is_refused():
+    EarlyStopping(metric="bleu", minimize=False)
+    EarlyStopping(metric="loss", minimize=True)
+    with pytest.raises(UserError, match="minimize=true: a higher bleu is better"):
+        EarlyStopping(metric="bleu", minimize=True)
+
+
+def test_a_file_keeps_the_scores(tmp_path):
+    kept = history("loss", 3.0, 2.0, 1.0)
+    assert History.load(tmp_path, until=100).scores == {}
+    kept.save(tmp_path)
+    assert History.load(tmp_path, until=100) == kept
+    assert sorted(History.load(tmp_path, until=20).scores) == [10, 20]

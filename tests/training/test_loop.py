@@ -1,0 +1,277 @@
+import gc
+import os
+import signal
+import threading
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from tiny_training import make_stepper, make_trainer, random_pairs, weights, write_shards
+
+from t2t_phrase.config import UserError
+from t2t_phrase.evaluation.scores import Score
+from t2t_phrase.training import checkpoints
+from t2t_phrase.training.early_stopping import EarlyStopping, History
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    pairs = random_pairs([1 + i * 7 % 12 for i in range(50)])
+    return write_shards(tmp_path_factory.mktemp("records"), pairs)
+
+
+def steps_in(folder):
+    return [int(path.rpartition("-")[2]) for path in checkpoints.complete(folder)]
+
+
+def fake_bleu(*values):
+    figures = iter(values)
+    return lambda: Score(name="BLEU", value=next(figures), signature="a|signature")
+
+
+def test_trains_reports_saves_and_evaluates(files, tmp_path):
+    lines = []
+    stepper = make_stepper(rate=0.05)
+    trainer = make_trainer(
+        tmp_path, files, stepper, train_steps=10, evaluate=True, log=lines.append
+    )
+    assert trainer.train() == (10, "finished", 0)
+    assert steps_in(tmp_path) == [4, 8, 10]
+    scores = History.load(tmp_path, until=10).scores
+    assert sorted(scores) == [4, 8, 10] and scores[10]["loss"] < scores[4]["loss"]
+    progress = [line for line in lines if line.startswith("step ") and "tokens/s" in line]
+    assert [line.split()[1] for line in progress] == ["2/10", "4/10", "6/10", "8/10", "10/10"]
+    for shown in ("loss ", "lr 0.01", "grad norm ", "non-pad ", "input wait ", "left 0:00:"):
+        assert shown in progress[0]
+    assert any(line.startswith("step 8: dev loss ") for line in lines)
+    assert lines[-1] == "finished at step 10 of 10"
+
+
+def test_resumed_in_the_middle_it_ends_the_same_bit_for_bit(files, tmp_path):
+    whole = make_stepper(dropout=0.3)
+    make_trainer(tmp_path / "whole", files, whole, train_steps=14, evaluate=True).train()
+    # 50 sentences are some ten batches: both halves begin and end within an epoch.
+    for steps in (6, 14):
+        half = make_stepper(dropout=0.3)
+        make_trainer(tmp_path / "halves", files, half, train_steps=steps, evaluate=True).train()
+    for name, value in weights(half).items():
+        np.testing.assert_array_equal(value, weights(whole)[name])
+    for one, other in zip(whole.optimizer.variables, half.optimizer.variables, strict=True):
+        np.testing.assert_array_equal(one.value, other.value)
+    paths = [tmp_path / name / "model.ckpt-14" for name in ("whole", "halves")]
+    states = [checkpoints.read_state(path) for path in paths]
+    assert states[0] == states[1] and states[0]["position"]["epoch"] == 1
+
+
+def test_trained_already(files, tmp_path):
+    make_trainer(tmp_path, files, make_stepper(), train_steps=4).train()
+    lines = []
+    trainer = make_trainer(tmp_path, files, make_stepper(), train_steps=4, log=lines.append)
+    assert trainer.train() == (4, "finished", 0)
+    assert lines[-1] == "finished at step 4 of 4"
+
+
+def test_best_by_bleu_is_kept(files, tmp_path):
+    trainer = make_trainer(
+        tmp_path,
+        files,
+        make_stepper(),
+        train_steps=16,
+        keep=1,
+        evaluate=True,
+        bleu=fake_bleu(10.0, 30.0, 20.0, 30.0),
+    )
+    lines = []
+    trainer.log = lines.append
+    trainer.train()
+    assert steps_in(tmp_path) == [16] and steps_in(tmp_path / "best") == [8]
+    assert any("BLEU 30.00  [a|signature]" in line and "best bleu so far" in line for line in lines)
+
+
+def test_best_by_loss_without_bleu(files, tmp_path):
+    trainer = make_trainer(tmp_path, files, make_stepper(rate=0.05), train_steps=8, evaluate=True)
+    trainer.train()
+    best = History.load(tmp_path, until=8).best("loss")
+    assert steps_in(tmp_path / "best") == [best]
+
+
+def test_patience_outlives_a_restart(files, tmp_path):
+    stopping = EarlyStopping(steps=8, metric="bleu", delta=0.5)
+
+    def train(steps, *bleu):
+        lines = []
+        trainer = make_trainer(
+            tmp_path,
+            files,
+            make_stepper(),
+            train_steps=steps,
+            evaluate=True,
+            bleu=fake_bleu(*bleu),
+            early_stopping=stopping,
+            log=lines.append,
+        )
+        return trainer.train(), lines
+
+    assert train(8, 20.0, 20.4)[0] == (8, "finished", 0)
+    outcome, lines = train(100, 20.3)
+    assert outcome == (12, "early", 0)
+    assert lines[-1].startswith(
+        "stopped early at step 12: dev bleu has not improved by more than 0.5 for 8 steps"
+    )
+    assert train(100)[0] == (12, "early", 0)
+
+
+def test_an_evaluation_that_a_kill_cut_off_is_made_up_for(files, tmp_path):
+    make_trainer(tmp_path, files, make_stepper(), train_steps=4).train()
+    assert not History.load(tmp_path, until=4).scores
+    make_trainer(tmp_path, files, make_stepper(), train_steps=8, evaluate=True).train()
+    assert sorted(History.load(tmp_path, until=8).scores) == [4, 8]
+
+
+@pytest.mark.parametrize("asked", [signal.SIGTERM, signal.SIGINT])
+def test_signals_save_and_leave(files, tmp_path, asked):
+    lines = []
+
+    def log(text):
+        lines.append(text)
+        if text.startswith("step 6/"):
+            os.kill(os.getpid(), asked)
+
+    before = signal.getsignal(asked)
+    trainer = make_trainer(tmp_path, files, make_stepper(), train_steps=10_000, log=log)
+    outcome = trainer.train()
+    assert outcome.reason == "signal" and outcome.signal == asked and 6 <= outcome.step <= 7
+    assert steps_in(tmp_path) == [4, outcome.step]
+    assert lines[-1] == (
+        f"stopped by {asked.name} at step {outcome.step}; the same command goes on from here"
+    )
+    assert signal.getsignal(asked) == before and threading.active_count() < 20
+
+
+def poison(stepper):
+    """Make every loss from now on not a number."""
+    stepper.model.softmax.bias.assign(np.full(32, np.nan))
+
+
+def test_a_loss_that_is_not_finite_stops_and_saves_nothing(files, tmp_path):
+    stepper = make_stepper()
+
+    def log(text):
+        if text.startswith("step 6/"):
+            poison(stepper)
+
+    trainer = make_trainer(tmp_path, files, stepper, train_steps=100, log=log)
+    with pytest.raises(UserError) as caught:
+        trainer.train()
+    text = str(caught.value)
+    assert text.startswith("step 8: the loss is not finite (loss nan") or text.startswith("step 7")
+    assert " of epoch " in text and "records " in text and "clip_grad_norm" in text
+    assert steps_in(tmp_path) == [4]
+    assert np.isfinite(checkpoints.read_tensors(tmp_path / "model.ckpt-4")["softmax/bias"]).all()
+
+
+def test_poison_just_before_a_checkpoint_is_not_saved(files, tmp_path):
+    stepper = make_stepper(rate=np.inf)
+    trainer = make_trainer(tmp_path, files, stepper, train_steps=100, local_eval_frequency=2)
+    with pytest.raises(UserError, match="step 2: the loss is not finite"):
+        trainer.train()
+    assert steps_in(tmp_path) == []
+
+
+def test_a_checkpoint_missing_at_the_end_fails_the_run(files, tmp_path, monkeypatch):
+    lines = []
+    trainer = make_trainer(tmp_path, files, make_stepper(), train_steps=8, log=lines.append)
+
+    def full(path, **values):
+        if "ckpt-8" in str(path):
+            raise checkpoints.CheckpointWriteError("no space left")
+        return write(path, **values)
+
+    write = checkpoints.write
+    monkeypatch.setattr(checkpoints, "write", full)
+    with pytest.raises(UserError, match="the last checkpoint, of step 8, is not saved"):
+        trainer.train()
+    assert steps_in(tmp_path) == [4]
+    assert any("WARNING: no space left" in line for line in lines)
+
+
+def test_further_checkpoints_by_the_clock(files, tmp_path):
+    saved = []
+    trainer = make_trainer(
+        tmp_path, files, make_stepper(), train_steps=7, save_checkpoints_secs=1e-9, log=saved.append
+    )
+    trainer.train()
+    assert [line.rpartition("-")[2] for line in saved if line.startswith("saved")] == list(
+        "1234567"
+    )
+    assert steps_in(tmp_path) == [4, 7]
+
+
+def test_trying_the_largest_batch_does_not_change_the_result(files, tmp_path):
+    one, other, lines = make_stepper(dropout=0.3), make_stepper(dropout=0.3), []
+    make_trainer(tmp_path / "a", files, one, train_steps=3).train()
+    make_trainer(
+        tmp_path / "b", files, other, train_steps=3, try_largest_batch=True, log=lines.append
+    ).train()
+    assert lines[0].startswith("the largest batch, 4 x 12 tokens, fits")
+    for name, value in weights(one).items():
+        np.testing.assert_array_equal(value, weights(other)[name])
+
+
+def test_evaluate_scores_the_latest_checkpoint(files, tmp_path):
+    make_trainer(tmp_path, files, make_stepper(), train_steps=4).train()
+    lines = []
+    trainer = make_trainer(
+        tmp_path, files, make_stepper(seed=9), train_steps=4, evaluate=True, log=lines.append
+    )
+    scores = trainer.evaluate()
+    assert lines[-1].startswith("step 4: dev loss ")
+    stepper = make_stepper(seed=7)
+    fresh = make_trainer(tmp_path / "no", files, stepper, train_steps=4, evaluate=True)
+    checkpoints.restore(stepper.model, tmp_path / "model.ckpt-4")
+    assert fresh.evaluator.evaluate().loss == pytest.approx(scores.loss, rel=1e-6)
+    with pytest.raises(UserError, match="holds no checkpoint to evaluate"):
+        fresh.evaluate()
+
+
+def test_scalars_for_tensorboard(files, tmp_path):
+    make_trainer(
+        tmp_path, files, make_stepper(), train_steps=4, evaluate=True, bleu=fake_bleu(12.5)
+    ).train()
+
+    def scalars(folder):
+        found = {}
+        for file in folder.glob("events.*"):
+            for event in tf.compat.v1.train.summary_iterator(str(file)):
+                for value in event.summary.value:
+                    found[value.tag, event.step] = float(tf.make_ndarray(value.tensor))
+        return found
+
+    train = scalars(tmp_path)
+    assert {step for _, step in train} == {2, 4}
+    assert {tag for tag, _ in train} == {
+        *("loss", "learning_rate", "tokens_per_second", "steps_per_second"),
+        *("grad_norm", "non_pad", "input_wait"),
+    }
+    assert train["learning_rate", 2] == pytest.approx(0.01)
+    evaluation = scalars(tmp_path / "eval")
+    assert evaluation["bleu", 4] == 12.5 and ("loss", 4) in evaluation
+
+
+def test_nothing_grows_from_evaluation_to_evaluation(files, tmp_path):
+    stepper = make_stepper()
+    counts = []
+
+    def log(text):
+        if text.startswith("step") and "dev loss" in text:
+            gc.collect()
+            modules = [str(type(kept).__module__) for kept in gc.get_objects()]
+            counts.append(sum(name.startswith(("tensorflow", "keras")) for name in modules))
+
+    trainer = make_trainer(
+        tmp_path, files, stepper, train_steps=12, local_eval_frequency=1, evaluate=True, log=log
+    )
+    trainer.train()
+    assert stepper.compilations == 2
+    # The first ones build what is then kept; a new epoch holds some more for a while.
+    assert len(counts) == 12 and min(counts[-4:]) <= min(counts[2:6]), counts

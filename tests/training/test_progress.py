@@ -1,0 +1,55 @@
+import pytest
+
+from t2t_phrase.training import progress
+from t2t_phrase.training.progress import Progress, clock
+
+
+@pytest.fixture
+def now(monkeypatch):
+    """A clock that stands still: set its first element."""
+    time = [100.0]
+    monkeypatch.setattr(progress.time, "perf_counter", lambda: time[0])
+    return time
+
+
+def test_figures(now):
+    counted = Progress(train_steps=50, step=10)
+    for _ in range(4):
+        counted.add(loss=30.0, target_tokens=10, tokens=24, size=32, waited=0.5)
+        now[0] += 2.0
+    counted.pause(3.0)
+    now[0] += 3.0
+    report = counted.take()
+    assert report == {
+        "loss": 3.0,
+        "tokens_per_second": 12.0,
+        "steps_per_second": 0.5,
+        "non_pad": 0.75,
+        "input_wait": 0.25,
+        "seconds_left": 72.0,
+    }
+    assert counted.line(report, rate=0.0012, grad_norm=0.5) == (
+        "step 14/50  loss 3.0000  lr 0.0012  grad norm 0.5  12 tokens/s  non-pad 75%  "
+        "input wait 25%  left 0:01:12"
+    )
+
+
+def test_each_report_begins_anew(now):
+    counted = Progress(train_steps=4)
+    counted.add(loss=1.0, target_tokens=1, tokens=10, size=10, waited=0)
+    now[0] += 1.0
+    counted.take()
+    counted.add(loss=8.0, target_tokens=2, tokens=20, size=20, waited=0)
+    now[0] += 1.0
+    report = counted.take()
+    assert (report["loss"], report["tokens_per_second"]) == (4.0, 20.0)
+    assert report["seconds_left"] == 2.0
+
+
+def test_clock():
+    assert [clock(s) for s in (0, 59.6, 3725, 360000)] == [
+        "0:00:00",
+        "0:01:00",
+        "1:02:05",
+        "100:00:00",
+    ]

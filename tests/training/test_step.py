@@ -1,0 +1,162 @@
+import keras
+import numpy as np
+import pytest
+import tensorflow as tf
+from tiny_training import VOCAB_SIZE, make_stepper, weights
+
+from t2t_phrase.models.transformer import TransformerHParams
+from t2t_phrase.training.step import make_optimizer, make_schedule
+
+
+def ids(rows, length, seed=0):
+    return np.random.default_rng(seed).integers(3, VOCAB_SIZE, (rows, length)).astype(np.int32)
+
+
+def set_weights(stepper, values):
+    for variable, value in zip(stepper.trainable, values.values(), strict=True):
+        variable.assign(value)
+
+
+def test_gradient_is_that_of_the_mean_loss_over_target_tokens():
+    stepper = make_stepper()
+    inputs, targets = ids(4, 6), ids(4, 6, seed=1)
+    targets[0, 2:] = 0
+    with tf.GradientTape() as tape:
+        sums = stepper.model.loss_sums({"inputs": inputs, "targets": targets})
+        loss = sums["loss"] / sums["tokens"]
+    gradients = tape.gradient(loss, [variable.value for variable in stepper.trainable])
+    gradients = [tf.convert_to_tensor(gradient) for gradient in gradients]
+    twin = keras.optimizers.Adam(0.01)
+    expected = [tf.Variable(variable.value) for variable in stepper.trainable]
+    twin.apply_gradients(zip(gradients, expected, strict=True))
+    result = stepper.train(inputs, targets)
+    assert float(result.tokens) == np.count_nonzero(targets)
+    assert float(result.loss) == pytest.approx(float(sums["loss"]), rel=1e-5)
+    norm = np.sqrt(sum(np.sum(np.square(gradient)) for gradient in gradients))
+    assert float(result.grad_norm) == pytest.approx(norm, rel=1e-5)
+    for value, variable in zip(expected, stepper.trainable, strict=True):
+        np.testing.assert_allclose(variable.value, value, atol=1e-6)
+
+
+def test_rows_of_padding_change_nothing():
+    stepper = make_stepper()
+    before = weights(stepper)
+    inputs, targets = ids(4, 6), ids(4, 6, seed=1)
+    alone = stepper.train(inputs, targets)
+    after = weights(stepper)
+    twin = make_stepper()
+    set_weights(twin, before)
+    padded = [np.pad(array, [(0, 3), (0, 2)]) for array in (inputs, targets)]
+    together = twin.train(*padded)
+    np.testing.assert_allclose(float(together.loss), float(alone.loss), rtol=1e-5)
+    for name, value in weights(twin).items():
+        np.testing.assert_allclose(value, after[name], atol=1e-6)
+
+
+def test_dropout_is_a_function_of_seed_and_step():
+    def losses(seed, start):
+        stepper = make_stepper(dropout=0.5, rate=0.0, seed=3)
+        stepper.seed = seed
+        stepper.optimizer.iterations.assign(start)
+        return [float(stepper.train(ids(4, 6), ids(4, 6)).loss) for _ in range(3)]
+
+    first = losses(3, 0)
+    assert len(set(first)) == 3
+    assert losses(3, 0) == first
+    assert losses(3, 1)[:2] == first[1:]
+    assert set(losses(4, 0)).isdisjoint(first)
+
+
+def test_every_layer_and_step_has_its_own_random_state():
+    stepper = make_stepper(dropout=0.5)
+    stepper.generators = stepper.generators * 3
+
+    def states(replica):
+        return {tuple(np.array(s)) for s in stepper._seeds(tf.constant(replica, tf.int64))}
+
+    assert len(states(0)) == 3
+    first = states(0)
+    stepper.optimizer.iterations.assign(1)
+    assert states(0).isdisjoint(first)
+
+
+def test_no_dropout_in_evaluation():
+    stepper = make_stepper(dropout=0.5)
+    one = stepper.evaluate(ids(4, 6), ids(4, 6))
+    assert one == stepper.evaluate(ids(4, 6), ids(4, 6))
+    assert one["tokens"] == 24
+
+
+def test_one_trace_serves_all_shapes_and_steps():
+    lines = []
+    stepper = make_stepper(log=lines.append)
+    for rows, length in ((4, 6), (2, 9), (4, 6), (3, 12)):
+        stepper.train(ids(rows, length), ids(rows, length))
+        stepper.evaluate(ids(rows, length), ids(rows, length))
+    assert stepper.compilations == 2
+    assert [line.partition(" step")[0] for line in lines] == [
+        "traced the train",
+        "traced the evaluation",
+    ]
+
+
+def test_xla_compiles_once_for_each_shape_and_computes_the_same():
+    lines = []
+    plain, xla = make_stepper(), make_stepper(xla=True, log=lines.append)
+    for rows, length in ((4, 6), (2, 9), (4, 6), (2, 9)):
+        inputs, targets = ids(rows, length), ids(rows, length, seed=1)
+        expected, found = plain.train(inputs, targets), xla.train(inputs, targets)
+        np.testing.assert_allclose(float(found.loss), float(expected.loss), rtol=1e-5)
+    assert xla.compilations == 2
+    assert lines[0].startswith("compiled the train step for 4 x 6 tokens in ")
+    assert lines[1].startswith("compiled the train step for 2 x 9 tokens in ")
+
+
+def test_gradients_are_clipped_by_their_norm():
+    inputs, targets = ids(4, 6), ids(4, 6, seed=1)
+    steppers = {limit: make_stepper(clip_grad_norm=limit) for limit in (0.0, 1e-3)}
+    norms = {limit: float(s.train(inputs, targets).grad_norm) for limit, s in steppers.items()}
+    assert norms[0.0] == pytest.approx(norms[1e-3], rel=1e-6) and norms[0.0] > 1e-2
+    slots = {
+        limit: [v.value for v in s.optimizer.variables if v.name.endswith("_momentum")]
+        for limit, s in steppers.items()
+    }
+    # Adam's first momentum is 0.1 times the gradient.
+    assert float(tf.linalg.global_norm(slots[0.0])) == pytest.approx(0.1 * norms[0.0], rel=1e-4)
+    assert float(tf.linalg.global_norm(slots[1e-3])) == pytest.approx(1e-4, rel=1e-4)
+
+
+def test_probe_changes_nothing():
+    stepper = make_stepper(dropout=0.5)
+    before = weights(stepper)
+    stepper.probe(ids(4, 6), ids(4, 6))
+    assert int(stepper.optimizer.iterations) == 0
+    for name, value in weights(stepper).items():
+        np.testing.assert_array_equal(value, before[name])
+
+
+def test_variables_stay_float32_in_mixed_bfloat16():
+    stepper = make_stepper(dtype="mixed_bfloat16")
+    before = weights(stepper)
+    assert np.isfinite(float(stepper.train(ids(4, 6), ids(4, 6)).loss))
+    for name, value in weights(stepper).items():
+        assert value.dtype == np.float32
+        assert not np.array_equal(value, before[name])
+    assert {v.dtype for v in stepper.optimizer.variables[1:]} == {"float32"}
+
+
+def test_optimizer_and_schedule_are_those_of_the_hparams():
+    hparams = TransformerHParams(
+        optimizer_adam_beta1=0.8,
+        optimizer_adam_beta2=0.95,
+        optimizer_adam_epsilon=1e-7,
+        learning_rate_schedule="constant*rsqrt_hidden_size*linear_decay",
+        learning_rate_constant=3.0,
+        learning_rate_decay_steps=10,
+        hidden_size=64,
+    )
+    schedule = make_schedule(hparams, train_steps=15)
+    optimizer = make_optimizer(hparams, schedule)
+    assert (optimizer.beta_1, optimizer.beta_2, optimizer.epsilon) == (0.8, 0.95, 1e-7)
+    assert float(optimizer.learning_rate) == pytest.approx(3.0 / 8)
+    assert float(schedule(10)) == pytest.approx(0.5 * 3.0 / 8)
