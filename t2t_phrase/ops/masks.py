@@ -1,4 +1,6 @@
-"""Boolean masks, the only place where they are made. True = may attend.
+"""Boolean masks over tokens; `phrase_masks` derives those over phrases. True = may attend.
+
+These two modules are the only places where masks are made.
 
 Shapes: B batch, T queries, S memory positions, K beams, L longest output.
 """
