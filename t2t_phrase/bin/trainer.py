@@ -26,7 +26,7 @@ SCHEDULES = ("continuous_train_and_eval", "train_and_evaluate", "train", "evalua
 def define_flags() -> None:
     """Define the command's flags; names and defaults are tensor2tensor's."""
     flags.DEFINE_string("problem", None, "What to train on; append _rev to reverse it.")
-    flags.DEFINE_string("model", "transformer", "A registered model.")
+    flags.DEFINE_string("model", None, "A registered model; default: the one the set is of.")
     flags.DEFINE_string("hparams_set", None, "A registered set of hyperparameters.")
     flags.DEFINE_string("hparams", "", "Changes to the set: batch_size=2048,num_heads=4.")
     flags.DEFINE_string("data_dir", None, "Folder that t2t-phrase-datagen filled.")
@@ -86,7 +86,8 @@ def main(argv: Sequence[str]) -> None:
     for name in ("problem", "hparams_set", "data_dir", "output_dir"):
         if not FLAGS[name].value:
             raise app.UsageError(f"--{name} is required; --registry_help lists names")
-    registry.models[FLAGS.model]
+    if FLAGS.model:
+        registry.models[FLAGS.model]
     from t2t_phrase.training.run_record import resolve_hparams
 
     hparams, told = resolve_hparams(FLAGS.hparams_set, FLAGS.hparams)
@@ -108,8 +109,9 @@ def main(argv: Sequence[str]) -> None:
         run.trainer.evaluate()
     else:
         outcome = run.trainer.train()
-        # As a shell reports a command that a signal ended, so that `train && next` stops too.
-        sys.exit(128 + outcome.signal if outcome.signal else 0)
+        if outcome.signal:
+            # As a shell reports a command that a signal ended, so that `train && next` stops too.
+            sys.exit(128 + outcome.signal)
 
 
 def prepare(problem: Problem, hparams: Any, log: Callable[[str], None]) -> Run:
@@ -121,7 +123,7 @@ def prepare(problem: Problem, hparams: Any, log: Callable[[str], None]) -> Run:
         problem=problem,
         data_dir=folder(FLAGS.data_dir),
         output_dir=folder(FLAGS.output_dir),
-        model=FLAGS.model,
+        model=FLAGS.model or hparams.model,
         hparams_set=FLAGS.hparams_set,
         overrides=FLAGS.hparams,
         hparams=hparams,
