@@ -24,7 +24,7 @@ class _Multi30k(DownloadedProblem):
             "9204244e408ccb38d2a55cfcd344df15005fc42a07a6e55ca6c52b6ababb8cc8"
         ),
         "test_2016_flickr.fr.gz": (
-            "6d326e188d259fb1d04ac19eae3af956559b3a0b93d7635e56b90987c40c8b90"
+            "6d326e188d259fb1d04ac19eae3af956559b3a0b93d7635e56c90987c40c8b90"
         ),
     }
 

@@ -232,8 +232,9 @@ class _Generation:
 
     def _write_shards(self) -> None:
         tasks = {}
+        splits = self._manifest.splits
         vocabulary = str(self._folder / self._manifest.vocabulary["file"])
-        for split, entry in self._manifest.splits.items():
+        for split, entry in splits.items():
             for index, shard in enumerate(entry["shards"]):
                 if shard is None:
                     source, target = self._shard_text(split, index)
@@ -246,8 +247,8 @@ class _Generation:
                         vocabulary=vocabulary,
                         shuffle_seed=seed,
                     )
-        splits = self._manifest.splits
-        left = sum(splits[split]["pairs"] // len(splits[split]["shards"]) for split, _ in tasks)
+        kept = sum(s["records"] for entry in splits.values() for s in entry["shards"] if s)
+        left = sum(entry["pairs"] for entry in splits.values()) - kept
         progress = Progress(f"{self._base}: encoded", self._log, total=left)
         for key, entry in write_shards(tasks, num_workers=self._workers(left)):
             split, index = key

@@ -19,7 +19,7 @@ def first_shifted_line(first: pathlib.Path, second: pathlib.Path) -> int:
     a, b = _lengths(first), _lengths(second)
     shorter, longer = sorted((a, b), key=len)
     count, shift = len(shorter), len(longer) - len(shorter)
-    ratio = np.median(longer[:count] - shorter) if count else 0.0
+    ratio = longer.mean() - shorter.mean() if count else 0.0
     straight = np.abs(longer[:count] - shorter - ratio)
     shifted = np.abs(longer[shift : shift + count] - shorter - ratio)
     # cost[t]: the first t lines fit straight, the rest shifted.

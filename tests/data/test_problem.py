@@ -1,0 +1,46 @@
+import pytest
+
+from t2t_phrase import registry
+from t2t_phrase.data.problem import Problem, get_problem
+from t2t_phrase.registry import UnknownNameError
+
+
+def test_the_suffix_reverses():
+    problem = get_problem("translate_ende_multi30k_rev")
+    assert problem.reversed and problem.name == "translate_ende_multi30k_rev"
+    assert problem.base_name == "translate_ende_multi30k"
+    assert (problem.source_language, problem.target_language) == ("de", "en")
+    assert not get_problem("translate_ende_multi30k").reversed
+
+
+def test_the_suffix_cannot_be_a_name():
+    with pytest.raises(TypeError, match="_rev is read as a direction"):
+        type("TranslateXyRev", (Problem,), {})
+
+
+def test_unknown_names_hint_at_near_ones():
+    with pytest.raises(UnknownNameError, match="did you mean translate_ende_multi30k"):
+        get_problem("translate_ende_multi30")
+
+
+def test_all_problems_are_registered():
+    registry.discover()
+    assert set(registry.problems) >= {
+        "translate_ende_grammar",
+        "translate_ende_multi30k",
+        "translate_ende_wmt14",
+        "translate_ende_wmt16",
+        "translate_enfr_multi30k",
+        "translate_enfr_wmt14",
+        "translate_enro_wmt16",
+        "translate_enru_wmt16",
+        "translate_text",
+        "translate_zhen_bolt",
+        "translate_zhen_nist",
+    }
+
+
+def test_recommended_hparams_sets_exist():
+    registry.discover()
+    for name in registry.problems:
+        assert get_problem(name).hparams_set in registry.hparams

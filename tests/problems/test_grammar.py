@@ -1,0 +1,34 @@
+import json
+
+import nltk
+
+from t2t_phrase import grammar
+from t2t_phrase.data.problem import get_problem
+from t2t_phrase.registry import problems
+
+
+def test_side_files_match_the_text(tmp_path):
+    get_problem("translate_ende_grammar")  # finds the registrations
+    full = problems["translate_ende_grammar"]
+    small = type("SmallGrammar", (full,), {"sizes": {"train": 60, "dev": 8, "test": 8}})
+    small.vocab_size = 400
+    problem = small()
+    problem.generate(str(tmp_path), "", log=lambda line: None)
+    sources = {}
+    for split in ("train", "dev", "test"):
+        source, target = problem.raw_text(str(tmp_path), split)
+        sources[split] = set(source)
+        columns = [
+            (tmp_path / f"small_grammar-{split}.{suffix}").read_text().split("\n")[:-1]
+            for suffix in ("align", "trees", "facts")
+        ]
+        assert [len(column) for column in columns] == [small.sizes[split]] * 3
+        for english, german, links, tree, facts in zip(source, target, *columns, strict=True):
+            english_tokens = grammar.tokenize(english)
+            german_tokens = grammar.tokenize(german)
+            for link in links.split():
+                i, j = map(int, link.split("-"))
+                assert i < len(english_tokens) and j < len(german_tokens)
+            assert nltk.Tree.fromstring(tree).leaves() == list(english_tokens)
+            assert json.loads(facts)["voice"] in ("active", "passive")
+    assert not sources["train"] & (sources["dev"] | sources["test"])

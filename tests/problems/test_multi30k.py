@@ -1,0 +1,39 @@
+import pytest
+
+from t2t_phrase.config import UserError
+from t2t_phrase.data.problem import get_problem
+from t2t_phrase.data.records import read_examples
+
+
+@pytest.mark.parametrize(
+    ("name", "first"),
+    [
+        ("translate_ende_multi30k", "Ein Mann mit einem orangefarbenen Hut, der etwas anstarrt."),
+        ("translate_enfr_multi30k", "Un homme avec un chapeau orange regardant quelque chose."),
+    ],
+)
+def test_real_files(shared_dir, tmp_path, name, first):
+    problem = get_problem(name)
+    manifest = problem.generate(
+        str(tmp_path), str(shared_dir / "data/multi30k"), log=lambda line: None
+    )
+    assert {split: entry["pairs"] for split, entry in manifest.splits.items()} == {
+        "train": 29000,
+        "dev": 1014,
+        "test": 1000,
+    }
+    assert manifest.vocabulary["size"] == 10_000
+    sources, references = problem.raw_text(str(tmp_path), "test")
+    assert (sources[0], references[0]) == (
+        "A man in an orange hat starring at something.",
+        first,
+    )
+    encoder = problem.text_encoder(str(tmp_path))
+    (shard,) = problem.record_files(str(tmp_path), "test")
+    assert [encoder.decode(ids) for _, ids in read_examples(shard)] == references
+
+
+def test_another_file_of_that_name_is_refused(tmp_path):
+    (tmp_path / "train.en.gz").write_bytes(b"not it")
+    with pytest.raises(UserError, match=r"train\.en\.gz has the SHA-256 .*, not d79cfa"):
+        get_problem("translate_ende_multi30k").corpus(str(tmp_path))
