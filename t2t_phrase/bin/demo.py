@@ -21,10 +21,14 @@ from t2t_phrase.bin import common
 PROBLEM = "translate_ende_grammar"
 
 FLAGS = flags.FLAGS
-flags.DEFINE_string("work_dir", "runs/demo", "Folder of all that the demo writes.")
-flags.DEFINE_string("hparams_set", "transformer_demo", "Set of hyperparameters to train.")
-flags.DEFINE_integer("train_steps", 2500, "Updates.", lower_bound=1)
-flags.DEFINE_string("hparams", "", "Changes to the set, as the trainer takes them.")
+
+
+def define_flags() -> None:
+    """Define the command's flags."""
+    flags.DEFINE_string("work_dir", "runs/demo", "Folder of all that the demo writes.")
+    flags.DEFINE_string("hparams_set", "transformer_demo", "Set of hyperparameters to train.")
+    flags.DEFINE_integer("train_steps", 2500, "Updates.", lower_bound=1)
+    flags.DEFINE_string("hparams", "", "Changes to the set, as the trainer takes them.")
 
 
 def commands(
@@ -82,6 +86,7 @@ def main(argv: Sequence[str]) -> None:
 
 def run() -> None:
     """Start the command."""
+    define_flags()
     common.run(main, tensorflow=False)
 
 
