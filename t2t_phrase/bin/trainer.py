@@ -86,12 +86,12 @@ def main(argv: Sequence[str]) -> None:
     for name in ("problem", "hparams_set", "data_dir", "output_dir"):
         if not FLAGS[name].value:
             raise app.UsageError(f"--{name} is required; --registry_help lists names")
+    registry.problems[FLAGS.problem.removesuffix("_rev")]
     if FLAGS.model:
         registry.models[FLAGS.model]
     from t2t_phrase.training.run_record import resolve_hparams
 
     hparams, told = resolve_hparams(FLAGS.hparams_set, FLAGS.hparams)
-    # All names are right; TensorFlow is loaded only now.
     from t2t_phrase.data.problem import get_problem
 
     problem = get_problem(FLAGS.problem)

@@ -41,7 +41,7 @@ def find_record(checkpoint: str | os.PathLike[str]) -> RunRecord:
 def load_model(path: str | os.PathLike[str], *, problem: str | None = None) -> TrainedModel:
     """Build the model of a run and set its weights.
 
-    `registry.discover` must have been called.
+    A model of a user's own must be registered before, as `--t2t_usr_dir` does.
 
     Args:
         path: the `--output_dir` of a run (its latest checkpoint), or one checkpoint.
@@ -57,6 +57,8 @@ def load_model(path: str | os.PathLike[str], *, problem: str | None = None) -> T
             f"--problem={problem}: {checkpoint} was trained on {record.problem}; give that, or "
             "another --output_dir"
         )
+    if record.model not in registry.models:
+        registry.discover()
     model = registry.models[record.model].from_hparams(
         record.resolved(), vocab_size=record.vocab_size
     )

@@ -23,6 +23,7 @@ from t2t_phrase.data.pipeline import TrainingPipeline, evaluation_batches
 from t2t_phrase.data.reader import RecordReader
 from t2t_phrase.data.records import make_example
 from t2t_phrase.training.checkpoints import model_variables
+from t2t_phrase.training.distribution import is_chief, make_strategy
 from t2t_phrase.training.evaluate import Evaluator
 from t2t_phrase.training.loop import LoopOptions, Trainer
 from t2t_phrase.training.run_directory import RunDirectory
@@ -146,12 +147,13 @@ def make_trainer(
             optimizer=stepper.optimizer,
             keep=keep,
             period=loop.local_eval_frequency,
+            writes=is_chief(stepper.strategy),
             log=log,
         ),
         constant_rate(),
         loop,
         evaluator,
-        Summaries(folder, writes=True, log=log),
+        Summaries(folder, writes=is_chief(stepper.strategy), log=log),
         log=log,
     )
 
@@ -166,7 +168,7 @@ def weights(stepper: Stepper) -> dict[str, np.ndarray]:
 
 def main(options: dict[str, Any]) -> None:
     """Train as the options say; every line is printed at once."""
-    stepper = make_stepper(dropout=options["dropout"])
+    stepper = make_stepper(dropout=options["dropout"], strategy=make_strategy())
     trainer = make_trainer(
         options["folder"],
         options["files"],

@@ -1,14 +1,17 @@
 import json
 import os
 import pathlib
+import socket
 import subprocess
 import sys
 
 import numpy as np
 import pytest
 import tensorflow as tf
+from tiny_training import random_pairs, write_shards
 
 from t2t_phrase.config import UserError
+from t2t_phrase.training import checkpoints
 from t2t_phrase.training.distribution import is_chief, make_strategy
 
 REFERENCE = pathlib.Path(__file__).resolve().parents[1] / "reference"
@@ -74,3 +77,30 @@ def test_more_gpus_than_there_are():
 
 def test_one_process_is_its_own_chief():
     assert is_chief(make_strategy())
+
+
+@pytest.mark.slow
+def test_two_workers_are_one_on_the_joined_batch(tmp_path):
+    files = write_shards(tmp_path, random_pairs([1 + i * 7 % 12 for i in range(50)]))
+    with socket.socket() as one, socket.socket() as other:
+        ports = []
+        for opened in (one, other):
+            opened.bind(("localhost", 0))
+            ports.append(opened.getsockname()[1])
+    cluster = {"worker": [f"localhost:{port}" for port in ports]}
+    configs = [{"cluster": cluster, "task": {"type": "worker", "index": i}} for i in (0, 1)]
+
+    def start(folder, config):
+        options = {"folder": str(tmp_path / folder), "files": files, "dropout": 0, "train_steps": 6}
+        environment = {**ENVIRONMENT, "TF_CONFIG": json.dumps(config)}
+        script = str(REFERENCE / "tiny_training.py")
+        return subprocess.Popen([sys.executable, script, json.dumps(options)], env=environment)
+
+    processes = [start("two", config) for config in configs]
+    assert [process.wait(timeout=300) for process in processes] == [0, 0]
+    assert start("one", {}).wait() == 0
+    two, one = (
+        checkpoints.read_tensors(tmp_path / name / "model.ckpt-6") for name in ("two", "one")
+    )
+    for name, value in one.items():
+        np.testing.assert_allclose(two[name], value, atol=2e-6)

@@ -1,0 +1,188 @@
+import json
+import subprocess
+import sys
+
+import pytest
+from absl import app
+from tiny_training import write_shards
+from toy_run import WORDS, call
+
+from t2t_phrase.bin import trainer
+from t2t_phrase.config import UserError
+from t2t_phrase.text.subwords import SubwordEncoder
+from t2t_phrase.text.train_subwords import train_subwords
+from t2t_phrase.training import checkpoints
+from t2t_phrase.training.load_model import load_model
+
+USER_MODULE = '''
+from t2t_phrase import registry
+from t2t_phrase.data.problem import Problem
+from t2t_phrase.text.subwords import SubwordEncoder
+
+
+@registry.problems.register
+class TranslateTrainerToy(Problem):
+    """Copies sentences of a few words."""
+
+    languages = ("en", "de")
+    vocab_size = 300
+
+    def corpus(self, tmp_dir):
+        raise NotImplementedError
+
+    def generate(self, data_dir, tmp_dir, *, log):
+        log(f"generating in {data_dir} from {tmp_dir}")
+
+    def text_encoder(self, data_dir):
+        return SubwordEncoder.load(f"{data_dir}/toy.model")
+
+    def record_files(self, data_dir, split):
+        return [f"{data_dir}/{split}/toy-00000-of-00001"]
+
+    def raw_text(self, data_dir, split):
+        return ["the house is old", "a cat"], ["the house is old", "a cat"]
+'''
+HPARAMS = (
+    "num_hidden_layers=1,hidden_size=16,filter_size=16,num_heads=2,batch_size=64,max_length=16,"
+    "length_bucket_step=1.5"
+)
+
+
+@pytest.fixture(scope="module")
+def toy(tmp_path_factory):
+    """Return the flags of a tiny problem with data, and the folder for runs."""
+    folder = tmp_path_factory.mktemp("trainer")
+    (folder / "user").mkdir()
+    (folder / "user" / "__init__.py").write_text(USER_MODULE)
+    lines = [" ".join(WORDS[i % 7 : i % 7 + 1 + i % 5]) for i in range(40)]
+    (folder / "toy.model").write_bytes(train_subwords(lines, vocab_size=300))
+    encoder = SubwordEncoder.load(folder / "toy.model")
+    pairs = [([*encoder.encode(line), 1],) * 2 for line in lines]
+    for split in ("train", "dev"):
+        (folder / split).mkdir()
+        write_shards(folder / split, [*pairs, ([3] * 17 + [1], [3, 1])], shards=1)
+    return folder
+
+
+def flags(toy, name, *more, hparams=HPARAMS):
+    return [
+        "--problem=translate_trainer_toy",
+        "--hparams_set=transformer_tiny",
+        f"--hparams={hparams}",
+        f"--data_dir={toy}",
+        f"--output_dir={toy / name}",
+        f"--t2t_usr_dir={toy / 'user'}",
+        "--decode_hparams=beam_size=1,extra_length=2",
+        *more,
+    ]
+
+
+@pytest.fixture(scope="module")
+def trained(toy):
+    """Train four steps; return what was printed."""
+    process = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "t2t_phrase.bin.trainer",
+            *flags(toy, "run", "--train_steps=4", "--local_eval_frequency=2"),
+            "--log_step_count_steps=2",
+        ],
+        capture_output=True,
+        text=True,
+    )
+    assert process.returncode == 0, process.stderr
+    return process.stdout
+
+
+def test_a_run_from_the_command_line(toy, trained):
+    assert "--hparams: batch_size: " in trained and " -> 64\n" in trained
+    assert "step 4/4  loss " in trained
+    assert "step 4: dev loss " in trained and "|tok:13a|" in trained
+    assert trained.endswith("finished at step 4 of 4\n")
+    run = toy / "run"
+    record = json.loads((run / "hparams.json").read_text())
+    assert record["problem"] == "translate_trainer_toy" and record["random_seed"] == 1234
+    assert record["overrides"] == HPARAMS and record["hparams"]["hidden_size"] == 16
+    assert record["vocab_size"] % 8 == 0 and len(record["vocabulary"]) == 64
+    assert sorted(json.loads((run / "evaluations.json").read_text())) == ["2", "4"]
+    assert checkpoints.latest(run / "best") is not None
+    assert load_model(run).step == 4
+
+
+def test_other_settings_stop_with_the_difference(toy, trained):
+    with pytest.raises(UserError, match="holds a run with other settings:\n  num_heads: 2 -> 4\n"):
+        call(trainer, *flags(toy, "run", hparams=HPARAMS.replace("num_heads=2", "num_heads=4")))
+
+
+def test_more_steps_and_then_only_an_evaluation(toy, trained, capsys):
+    more = ["--train_steps=5", "--noeval_run_autoregressive"]
+    call(trainer, *flags(toy, "run", *more))
+    out = capsys.readouterr().out
+    assert "(step 4)" in out and out.endswith("finished at step 5 of 5\n")
+    call(trainer, *flags(toy, "run", "--schedule=evaluate", "--noeval_run_autoregressive"))
+    assert capsys.readouterr().out.splitlines()[-1].startswith("step 5: dev loss ")
+
+
+def test_warm_start_in_reverse_without_evaluation(toy, trained, capsys):
+    call(
+        trainer,
+        *flags(
+            toy, "warm", "--train_steps=1", "--schedule=train", f"--warm_start_from={toy / 'run'}"
+        ),
+        "--problem=translate_trainer_toy_rev",
+        "--generate_data",
+        "--tmp_dir=somewhere",
+    )
+    out = capsys.readouterr().out
+    assert f"generating in {toy} from somewhere\n" in out
+    assert "warm start from " in out and "dev loss" not in out
+    assert load_model(toy / "warm").record.problem == "translate_trainer_toy_rev"
+
+
+def test_dry_run_shows_what_would_be(toy, capsys):
+    call(trainer, *flags(toy, "dry", "--dry_run"))
+    out = capsys.readouterr().out
+    assert "encoder_layer_0/self_attention/query/kernel" in out and "16 x 16" in out
+    vocabulary = SubwordEncoder.load(toy / "toy.model")
+    total = next(line for line in out.splitlines() if line.startswith("total"))
+    embeddings = -(-vocabulary.vocab_size // 8) * 8 * 16
+    assert int(total.split()[1].replace(",", "")) > embeddings
+    assert "3 batch shapes" in out and "     4 x 16" in out
+    assert "one update of 4 x 16 tokens: " in out and "GiB of main memory" in out
+    assert not (toy / "dry").exists()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ("--problem=translate_trainer_to", "did you mean translate_trainer_toy"),
+        ("--model=transformr", "did you mean transformer"),
+        ("--hparams_set=transformer_tin", "did you mean transformer_tiny"),
+        ("--hparams=num_head=4", "did you mean num_heads"),
+        ("--worker_gpu=99", "--worker_gpu=99: TensorFlow finds"),
+        ("--eval_early_stopping_steps=9 --schedule=train", "does not evaluate"),
+        (
+            "--eval_early_stopping_steps=9 --eval_early_stopping_metric=bleu "
+            "--noeval_run_autoregressive",
+            "computes no BLEU",
+        ),
+        ("--decode_hparams=beam=4", "did you mean beam_size"),
+    ],
+)
+def test_mistakes_are_named_and_leave_no_folder(toy, change, message):
+    with pytest.raises(UserError, match=message):
+        call(trainer, *flags(toy, "wrong"), *change.split())
+    assert not (toy / "wrong").exists()
+
+
+def test_required_flags(toy):
+    with pytest.raises(app.UsageError, match="--hparams_set is required"):
+        call(trainer, "--problem=translate_trainer_toy")
+
+
+def test_registry_help_lists_all_names(toy, capsys):
+    call(trainer, "--registry_help", f"--t2t_usr_dir={toy / 'user'}")
+    lines = capsys.readouterr().out.splitlines()
+    for name in ("translate_trainer_toy", "transformer", "transformer_multi30k"):
+        assert f"  {name}" in lines
