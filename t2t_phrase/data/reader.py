@@ -96,7 +96,7 @@ class RecordReader:
 
 
 def _open_shard(file: tf.Tensor, shard: tf.Tensor) -> tf.data.Dataset:
-    records = tf.data.TFRecordDataset(file, buffer_size=2**20)
+    records = tf.data.TFRecordDataset(file)
     return tf.data.Dataset.zip((tf.data.Dataset.from_tensors(shard).repeat(), records.enumerate()))
 
 

@@ -82,7 +82,9 @@ class RunRecord:
         Raises:
             UserError: anything but the version differs; the message says "name: old -> new".
         """
-        changed = differences(earlier._identity(), self._identity())
+        # A value that an earlier version did not record was the set's.
+        complete = dataclasses.replace(earlier, hparams=earlier.resolved().to_dict())
+        changed = differences(complete._identity(), self._identity())
         if changed:
             raise UserError(
                 f"--output_dir={folder} holds a run with other settings:\n  "

@@ -58,6 +58,12 @@ def test_version_and_spelling_do_not_matter():
     dataclasses.replace(old, version="9.9.9", overrides="num_heads=4").check_same(old, "run")
 
 
+def test_values_that_were_not_recorded_are_the_sets():
+    new = record()
+    old_values = {name: v for name, v in new.hparams.items() if name != "batch_size"}
+    new.check_same(record(hparams=old_values), "run")
+
+
 def test_overrides_say_what_they_change():
     registry.discover()
     base = registry.hparams["transformer_tiny"]()
