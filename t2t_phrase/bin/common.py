@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Callable, Sequence
 from typing import NoReturn
 
-from absl import app, flags
+from absl import app, flags, logging
 
 from t2t_phrase.config import UserError
 
@@ -24,6 +24,8 @@ def run(main: Callable[[Sequence[str]], None], *, tensorflow: bool = True) -> No
     def guarded(argv: Sequence[str]) -> None:
         if len(argv) > 1:
             raise app.UsageError(f"unexpected argument {argv[1]!r}; flags are written --name=value")
+        # TensorFlow's Python side tells of its own doings through absl.
+        logging.set_verbosity(logging.WARNING)
         if tensorflow:
             _load_tensorflow()
         try:

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from absl import app, flags, logging
+from absl import app, flags
 
 from t2t_phrase import registry
 from t2t_phrase.bin import common
@@ -78,7 +78,6 @@ def define_flags() -> None:
 def main(argv: Sequence[str]) -> None:
     """Train, evaluate, or show what would be done."""
     del argv
-    logging.set_verbosity(logging.WARNING)
     registry.discover(FLAGS.t2t_usr_dir)
     if FLAGS.registry_help:
         print_names()
