@@ -1,0 +1,121 @@
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from t2t_phrase.data.options import GenerateOptions
+from t2t_phrase.data.problem import get_problem
+
+COMMAND = [sys.executable, "-m", "t2t_phrase.bin.datagen"]
+WORDS = ["Haus", "See", "alt", "neu", "geht", "steht", "Kind", "Frau", "Mann"]
+
+
+def write_corpus(folder, lines):
+    rng = random.Random(0)
+    folder.mkdir()
+    for split, count in (("train", lines), ("dev", 20), ("test", 20)):
+        for side in ("src", "tgt"):
+            text = (" ".join(rng.choices(WORDS, k=10)) + "\n" for _ in range(count))
+            (folder / f"{split}.{side}").write_text("".join(text))
+
+
+def arguments(data, raw, *more):
+    return [
+        *COMMAND,
+        "--problem=translate_text",
+        f"--data_dir={data}",
+        f"--tmp_dir={raw}",
+        "--vocab_size=400",
+        *more,
+    ]
+
+
+def content(folder):
+    return {p.name: p.read_bytes() for p in folder.iterdir() if not p.name.startswith(".")}
+
+
+def test_killed_and_restarted_gives_the_same_bytes(tmp_path):
+    write_corpus(tmp_path / "raw", 20_000)
+    shards = "--num_shards=40"
+    data = tmp_path / "killed"
+    process = subprocess.Popen(
+        arguments(data, tmp_path / "raw", shards, "--num_workers=2"),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    while not len(list(data.glob("translate_text-train-*-of-00040"))) > 3:
+        assert process.poll() is None
+        time.sleep(0.01)
+    process.kill()
+    process.wait()
+    assert process.returncode == -signal.SIGKILL
+    # The workers notice that they are orphans.
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        try:
+            os.killpg(process.pid, 0)
+        except ProcessLookupError:
+            break
+        time.sleep(0.1)
+    else:
+        pytest.fail("workers outlive the command")
+    resumed = subprocess.run(
+        arguments(data, tmp_path / "raw", shards, "--num_workers=1"),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "train: kept" in resumed.stdout
+    # An uninterrupted run, without the seconds that another process takes to start.
+    get_problem("translate_text").generate(
+        str(tmp_path / "whole"),
+        str(tmp_path / "raw"),
+        options=GenerateOptions(num_shards=40, vocab_size=400, num_workers=1),
+        log=lambda line: None,
+    )
+    assert content(data) == content(tmp_path / "whole")
+
+
+def test_a_user_mistake_is_one_line(tmp_path):
+    write_corpus(tmp_path / "raw", 30)
+    with open(tmp_path / "raw" / "train.tgt", "a") as file:
+        file.write("one too many\n")
+    result = subprocess.run(
+        arguments(tmp_path / "data", tmp_path / "raw"), capture_output=True, text=True
+    )
+    assert result.returncode == 2
+    assert "Traceback" not in result.stderr
+    (line,) = [line for line in result.stderr.split("\n") if line.startswith("error: ")]
+    assert "train.tgt has 31" in line
+
+
+def test_several_problems_and_a_user_folder(tmp_path):
+    package = tmp_path / "mine"
+    package.mkdir()
+    (package / "__init__.py").write_text(
+        "from t2t_phrase import registry\n"
+        "from t2t_phrase.data.local_problem import LocalProblem\n"
+        "@registry.problems.register\n"
+        "class TranslateMine(LocalProblem):\n"
+        "    languages = ('src', 'tgt')\n"
+        "    vocab_size = 300\n"
+    )
+    write_corpus(tmp_path / "raw", 30)
+    command = [*COMMAND, "--problem=translate_text,translate_mine_rev"]
+    command += [f"--data_dir={tmp_path / 'data'}", f"--tmp_dir={tmp_path / 'raw'}"]
+    command += [f"--t2t_usr_dir={package}", "--num_shards=2"]
+    result = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert "translate_text-train-*: 2 shards, 30 pairs" in result.stdout
+    assert (tmp_path / "data" / "translate_mine-train-00001-of-00002").is_file()
+    listed = subprocess.run(
+        [*COMMAND, "--registry_help", f"--t2t_usr_dir={package}"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert {"translate_mine", "translate_ende_wmt16"} <= set(listed.stdout.split("\n"))
