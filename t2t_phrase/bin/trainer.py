@@ -97,7 +97,7 @@ def main(argv: Sequence[str]) -> None:
     log = print_line
     for line in told:
         log(f"--hparams: {line}")
-    if FLAGS.generate_data:
+    if FLAGS.generate_data and not problem.has_data(FLAGS.data_dir):
         problem.generate(FLAGS.data_dir, folder(FLAGS.tmp_dir), log=log)
     run = prepare(problem, hparams, log)
     if FLAGS.dry_run:

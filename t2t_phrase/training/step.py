@@ -139,7 +139,6 @@ class Stepper:
             sums = context.all_reduce(tf.distribute.ReduceOp.SUM, sums)
             if self.replicas > 1:
                 gradients = context.all_reduce(tf.distribute.ReduceOp.SUM, gradients)
-            gradients = [gradient / sums["tokens"] for gradient in gradients]
             norm = tf.linalg.global_norm(gradients)
             if self.clip_grad_norm:
                 gradients, _ = tf.clip_by_global_norm(gradients, self.clip_grad_norm, norm)
@@ -170,10 +169,12 @@ class Stepper:
         return self._first(self.strategy.run(replica, args=(inputs, targets)))
 
     def _local(self, context: Any, inputs: Any, targets: Any) -> tuple[list[Any], dict[str, Any]]:
-        """Return this replica's gradients of the summed loss, and its sums."""
+        """Return this replica's share of the mean loss's gradients, and its sums."""
         features = self._own_rows(context, inputs, targets)
         replica = tf.cast(context.replica_id_in_sync_group, tf.int64)
-        return self._gradient(self._values(), self._seeds(replica), *features)
+        # Scaling the loss costs nothing; scaling the gradients would be a pass over all of them.
+        scale = 1.0 / tf.cast(tf.math.count_nonzero(targets), tf.float32)
+        return self._gradient(self._values(), self._seeds(replica), scale, *features)
 
     def _own_rows(self, context: Any, inputs: Any, targets: Any) -> tuple[Any, Any]:
         rows = tf.shape(inputs)[0] // self.replicas
@@ -194,13 +195,19 @@ class Stepper:
         ]
 
     def _forward_and_gradient(
-        self, values: Sequence[Any], seeds: Sequence[Any], inputs: Any, targets: Any
+        self,
+        values: Sequence[Any],
+        seeds: Sequence[Any],
+        scale: Any,
+        inputs: Any,
+        targets: Any,
     ) -> tuple[list[Any], dict[str, Any]]:
         with tf.GradientTape() as tape:
             tape.watch(values)
             sums = self._loss_sums(values, seeds, inputs, targets, training=True)
+            loss = sums["loss"] * scale
         gradients = tape.gradient(
-            sums["loss"], list(values), unconnected_gradients=tf.UnconnectedGradients.ZERO
+            loss, list(values), unconnected_gradients=tf.UnconnectedGradients.ZERO
         )
         return [tf.convert_to_tensor(gradient) for gradient in gradients], sums
 
