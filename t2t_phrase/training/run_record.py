@@ -50,6 +50,8 @@ class RunRecord:
         Raises:
             UserError: the set is unknown, or its class no longer has a recorded name.
         """
+        if self.hparams_set not in registry.hparams:
+            registry.discover()
         return registry.hparams[self.hparams_set]().replace(**self.hparams)
 
     def save(self, folder: str | os.PathLike[str]) -> None:
