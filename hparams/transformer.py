@@ -134,6 +134,18 @@ def transformer_multi30k() -> TransformerHParams:
 
 
 @hparams.register
+def transformer_multi30k_6l() -> TransformerHParams:
+    """Deeper, 3.26M: the control of equal size of the heterogeneous sets at this size (3.39M)."""
+    return transformer_multi30k().replace(num_hidden_layers=6)
+
+
+@hparams.register
+def transformer_multi30k_wide() -> TransformerHParams:
+    """Wider, 4.70M: the control of equal size of interleaved QueryK at this size (4.83M)."""
+    return transformer_multi30k().replace(filter_size=1280)
+
+
+@hparams.register
 def transformer_demo() -> TransformerHParams:
     """For `translate_ende_grammar`: 2500 updates, good within minutes on two cores.
 
