@@ -36,7 +36,8 @@ def main() -> None:
     options = DecodeHParams(beam_size=4, alpha=0.6, min_length=TARGET, return_beams=True)
     limits = np.full((ROWS,), TARGET, "int32")
     run = compiled(
-        lambda inputs: search(model, inputs, limits, options, length=TARGET), xla=args.xla
+        lambda inputs: search(model, {"inputs": inputs}, limits, options, length=TARGET),
+        xla=args.xla,
     )
     inputs = random_ids(ROWS, SOURCE)
     assert (np.asarray(run(inputs).ids) != 0).all(), "every output must have 32 tokens"

@@ -123,7 +123,7 @@ def decoding(name: str, dtype: str, xla: bool) -> tuple[object, Callable[[int], 
     options = DecodeHParams(beam_size=BEAMS, alpha=0.6, min_length=TARGET, return_beams=True)
     limits = np.full((ROWS,), TARGET, "int32")
     search_batch = compiled(
-        lambda inputs: search(model, inputs, limits, options, length=TARGET), xla=xla
+        lambda inputs: search(model, {"inputs": inputs}, limits, options, length=TARGET), xla=xla
     )
     inputs = random_ids(ROWS, SOURCE, VOCAB)
 

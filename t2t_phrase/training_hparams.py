@@ -37,6 +37,11 @@ class TrainingHParams(HParams):
     clip_grad_norm: float = 0.0  # largest global norm of the gradient; 0 = any
     dtype_policy: Literal["float32", "mixed_bfloat16"] = "float32"  # variables stay float32
 
+    @property
+    def reads_phrases(self) -> bool:
+        """Whether the model reads the feature "phrases": which tokens of the source are a phrase."""
+        return False
+
     def check(self) -> Iterable[str]:
         """Yield one sentence for each fault in how the fields fit together."""
         yield from super().check()

@@ -13,21 +13,23 @@ from keras import ops
 
 from t2t_phrase.compile import compiled
 from t2t_phrase.decoding.beam_search import EOS_ID
+from t2t_phrase.decoding.search import Features
 from t2t_phrase.decoding.translator import Encoder, make_batches
 from t2t_phrase.ops.masks import padding_mask
 
 
-def log_probabilities(model: Any, inputs: Any, targets: Any) -> Any:
+def log_probabilities(model: Any, features: Features) -> Any:
     """Return (B,) float32: the log-probability of each target, EOS included, in nats.
 
     It is not divided by any length penalty.
 
     Args:
         model: a Transformer, see `models.transformer.Transformer`.
-        inputs: (B, S) int32, 0-padded, EOS at the end of each sentence.
-        targets: (B, T) int32, likewise.
+        features: "inputs", (B, S) int32, 0-padded, EOS at the end of each sentence, "targets",
+            (B, T) int32, likewise, and what else the model reads of the source.
     """
-    hidden = model.decode(targets, model.encode(inputs), inputs)
+    targets = features["targets"]
+    hidden = model.decode(features, model.encode(features))
     nll = model.token_losses(hidden, targets)["nll"]  # (B, T)
     return -ops.sum(nll * ops.cast(padding_mask(targets), "float32"), axis=1)
 
@@ -47,9 +49,7 @@ class Scorer:
     ) -> None:
         self.encoder = encoder
         self.batch_size = batch_size
-        self._run = compiled(
-            lambda inputs, targets: log_probabilities(model, inputs, targets), xla=xla
-        )
+        self._run = compiled(lambda features: log_probabilities(model, features), xla=xla)
 
     def score(
         self,
@@ -73,9 +73,11 @@ class Scorer:
         done = 0
         for batch in make_batches(longer, self.batch_size):
             shape = batch.inputs.shape
-            scores = self._run(
-                *(_padded([side[i] for i in batch.lines], shape) for side in (sources, targets))
-            )
+            features = {
+                name: _padded([side[i] for i in batch.lines], shape)
+                for name, side in (("inputs", sources), ("targets", targets))
+            }
+            scores = self._run(features)
             for line, score in zip(batch.lines, np.asarray(scores), strict=False):
                 results[line] = float(score)
             done += len(batch.lines)

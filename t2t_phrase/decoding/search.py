@@ -2,51 +2,63 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from keras import ops
 
 from t2t_phrase.decoding.beam_search import Hypotheses, beam_search
 from t2t_phrase.decoding.hparams import DecodeHParams
+
+Features = Mapping[str, Any]
 from t2t_phrase.decoding.sampling import sample
 
 
-def translate_ids(model: Any, inputs: Any, hparams: DecodeHParams, *, seed: Any = 0) -> Hypotheses:
+def translate_ids(
+    model: Any, features: Features, hparams: DecodeHParams, *, seed: Any = 0
+) -> Hypotheses:
     """Translate a batch of token ids within the limits that the options set.
 
     Args:
         model: see `search`.
-        inputs: (B, S) int32, 0-padded, EOS at the end of each sentence.
+        features: "inputs", (B, S) int32, 0-padded, EOS at the end of each sentence; and what else
+            the model reads of the source.
         hparams: the options of decoding.
         seed: int, distinguishes the batches when sampling.
     """
-    length = ops.shape(inputs)[1] + hparams.extra_length
+    length = ops.shape(features["inputs"])[1] + hparams.extra_length
     if hparams.max_length:
         at_most = min if isinstance(length, int) else ops.minimum
         length = at_most(length, hparams.max_length)
-    limits = output_limits(inputs, hparams)
-    return search(model, inputs, limits, hparams, length=length, seed=seed)
+    limits = output_limits(features["inputs"], hparams)
+    return search(model, features, limits, hparams, length=length, seed=seed)
 
 
 def search(
-    model: Any, inputs: Any, max_lengths: Any, hparams: DecodeHParams, *, length: Any, seed: Any = 0
+    model: Any,
+    features: Features,
+    max_lengths: Any,
+    hparams: DecodeHParams,
+    *,
+    length: Any,
+    seed: Any = 0,
 ) -> Hypotheses:
     """Translate a batch of token ids within given limits.
 
     Args:
         model: follows the decoding protocol of `models.transformer.Transformer`: `prepare_memory`,
             `start_cache`, `step` and `reorder`.
-        inputs: (B, S) int32, 0-padded, EOS at the end of each sentence.
+        features: see `translate_ids`.
         max_lengths: (B,) int32, longest output of each sentence, see `output_limits`.
         hparams: the options of decoding.
         length: the longest of `max_lengths` there may be; a number, or a scalar where a graph is
             traced for inputs of unknown length.
         seed: int, distinguishes the batches when sampling.
     """
-    memory = model.prepare_memory(inputs)
+    memory = model.prepare_memory(features)
     sampling = hparams.sampling_temp > 0 or hparams.beam_size == 1
     beam_size = 1 if sampling else hparams.beam_size
-    cache = model.start_cache(ops.shape(inputs)[0], beam_size, length)
+    cache = model.start_cache(ops.shape(features["inputs"])[0], beam_size, length)
 
     def step(ids: Any, index: Any, cache: Any) -> tuple[Any, Any]:
         return model.step(ids, index, memory, cache)

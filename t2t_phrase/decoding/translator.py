@@ -81,8 +81,8 @@ class Translator:
         self.encoder = encoder
         self.hparams = hparams
 
-        def run(inputs: Any, seed: Any) -> Any:
-            return translate_ids(model, inputs, hparams, seed=seed)
+        def run(features: Any, seed: Any) -> Any:
+            return translate_ids(model, features, hparams, seed=seed)
 
         self._run = compiled(run, xla=xla)
 
@@ -106,7 +106,7 @@ class Translator:
         results = [[Hypothesis("", 0.0)] for _ in lines.ids]
         done = sum(not ids for ids in lines.ids)
         for number, batch in enumerate(make_batches(lines.ids, self.hparams.batch_size)):
-            ids, scores = self._run(batch.inputs, np.int32(number))
+            ids, scores = self._run({"inputs": batch.inputs}, np.int32(number))
             for line, row, row_scores in zip(
                 batch.lines, np.asarray(ids), np.asarray(scores), strict=False
             ):

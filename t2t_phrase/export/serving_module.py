@@ -80,13 +80,16 @@ class ServingModule(tf.Module):
     )
     def score(self, source: tf.Tensor, target: tf.Tensor) -> dict[str, tf.Tensor]:
         """Return the `log_probability` (B,) of each target given its source, in nats."""
-        sources, targets = self._ids(source, empty_too=True), self._ids(target, empty_too=True)
-        return {"log_probability": log_probabilities(self._model, sources, targets)}
+        features = {
+            "inputs": self._ids(source, empty_too=True),
+            "targets": self._ids(target, empty_too=True),
+        }
+        return {"log_probability": log_probabilities(self._model, features)}
 
     def _search(self, text: tf.Tensor, *, return_beams: bool) -> tuple[tf.Tensor, tf.Tensor]:
         ids = self._ids(text, empty_too=False)
         hparams = dataclasses.replace(self._hparams, return_beams=return_beams)
-        found = translate_ids(self._model, ids, hparams)
+        found = translate_ids(self._model, {"inputs": ids}, hparams)
         beams, length = found.ids.shape[1], tf.shape(found.ids)[2]
         texts = self.subwords.decode(tf.reshape(found.ids, (-1, length)))
         texts = tf.strings.strip(tf.strings.regex_replace(texts, _BLANKS, " "))

@@ -228,8 +228,8 @@ class Transformer(keras.Model):
 
     def call(self, features: Features, training: bool = False) -> Any:
         """Return the logits of every target token given those before it."""
-        memory = self.encode(features["inputs"], training=training)
-        hidden = self.decode(features["targets"], memory, features["inputs"], training=training)
+        memory = self.encode(features, training=training)
+        hidden = self.decode(features, memory, training=training)
         return self.logits(hidden)
 
     def loss_sums(self, features: Features, training: bool = False) -> dict[str, Any]:
@@ -239,8 +239,8 @@ class Transformer(keras.Model):
         "nll" the negative log-probability in nats; "correct" counts tokens whose probability is
         highest; "tokens" counts tokens.
         """
-        memory = self.encode(features["inputs"], training=training)
-        hidden = self.decode(features["targets"], memory, features["inputs"], training=training)
+        memory = self.encode(features, training=training)
+        hidden = self.decode(features, memory, training=training)
         tokens = self.token_losses(hidden, features["targets"])
         real = ops.cast(padding_mask(features["targets"]), "float32")
         return {
@@ -261,28 +261,60 @@ class Transformer(keras.Model):
         )
         return {name: ops.reshape(value, shape) for name, value in losses._asdict().items()}
 
-    def encode(self, inputs: Any, training: bool = False) -> Any:
-        """Return the memory (B, S, D) of source ids (B, S)."""
+    def encode(self, features: Features, training: bool = False) -> Any:
+        """Return what the decoder reads of the source: the memory (B, S, D)."""
+        return self._encode(features, training)[0]
+
+    def decode(self, features: Features, memory: Any, training: bool = False) -> Any:
+        """Return the decoder's output (B, T, D), teacher-forced with the targets.
+
+        Args:
+            features: see the class.
+            memory: from `encode`.
+            training: whether dropout is active.
+        """
+        return self._decode(features, memory, training)[0]
+
+    def attention_weights(self, features: Features) -> dict[str, list[Any]]:
+        """Return the weights of every attention, teacher-forced, as its layer returns them.
+
+        One array for each layer: "encoder" (B, H, S, S), "decoder" (B, H, T, T) and "cross"
+        (B, H, T, S), wider where queries or memory are phrases.
+        """
+        memory, weights = self._encode(features, training=False)
+        return weights | self._decode(features, memory, training=False)[1]
+
+    def _encode(self, features: Features, training: bool) -> tuple[Any, dict[str, list[Any]]]:
+        inputs = features["inputs"]
         space = ops.convert_to_tensor(self.target_space.embeddings)[self.hparams.target_space_id]
         x = self.source_embedding(inputs)
         x = self._add_timing(x + ops.cast(space, x.dtype), ops.arange(ops.shape(inputs)[1]))
         x = self.source_dropout(x, training=training)
         mask = memory_mask(inputs)
+        weights = []
         for layer in self.encoder_layers:
-            x, _ = layer(x, attention_mask=mask, training=training)
-        return x if self.encoder_norm is None else self.encoder_norm(x)
+            x, self_weights = layer(x, attention_mask=mask, training=training)
+            weights.append(self_weights)
+        return x if self.encoder_norm is None else self.encoder_norm(x), {"encoder": weights}
 
-    def decode(self, targets: Any, memory: Any, inputs: Any, training: bool = False) -> Any:
-        """Return the decoder's output (B, T, D), teacher-forced with `targets` (B, T)."""
-        x = self.target_embedding(targets)
+    def _decode(
+        self, features: Features, memory: Any, training: bool
+    ) -> tuple[Any, dict[str, list[Any]]]:
+        x = self.target_embedding(features["targets"])
         # The output at i has read the targets before i; the first reads zeros.
         x = ops.pad(x[:, :-1], [(0, 0), (1, 0), (0, 0)])
-        length = ops.shape(targets)[1]
+        length = ops.shape(x)[1]
         x = self.target_dropout(self._add_timing(x, ops.arange(length)), training=training)
-        masks = {"attention_mask": causal_mask(length), "memory_mask": memory_mask(inputs)}
+        masks = {
+            "attention_mask": causal_mask(length),
+            "memory_mask": memory_mask(features["inputs"]),
+        }
+        weights: dict[str, list[Any]] = {"decoder": [], "cross": []}
         for layer in self.decoder_layers:
-            x, _, _ = layer(x, memory, training=training, **masks)
-        return x if self.decoder_norm is None else self.decoder_norm(x)
+            x, self_weights, cross_weights = layer(x, memory, training=training, **masks)
+            weights["decoder"].append(self_weights)
+            weights["cross"].append(cross_weights)
+        return x if self.decoder_norm is None else self.decoder_norm(x), weights
 
     def logits(self, hidden: Any) -> Any:
         """Return float32 logits (..., V) of the decoder's output (..., D)."""
@@ -292,11 +324,11 @@ class Transformer(keras.Model):
         kernel = ops.cast(ops.convert_to_tensor(self.softmax.kernel), self.compute_dtype)
         return ops.transpose(kernel)  # (D, V)
 
-    def prepare_memory(self, inputs: Any) -> Cache:
+    def prepare_memory(self, features: Features) -> Cache:
         """Return all that decoding reads of the source: it does not change from step to step."""
-        memory = self.encode(inputs)
+        memory = self.encode(features)
         return {
-            "mask": memory_mask(inputs),
+            "mask": memory_mask(features["inputs"]),
             "softmax": self._softmax_map(),
             "layers": [
                 layer.cross_attention.project_memory(memory) for layer in self.decoder_layers

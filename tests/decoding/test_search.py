@@ -57,19 +57,19 @@ def test_output_limits_count_the_tokens_of_each_sentence(options: dict, expected
 @pytest.mark.parametrize("beam_size", [1, 3])
 def test_outputs_respect_the_limits(model: Transformer, beam_size: int) -> None:
     hparams = DecodeHParams(beam_size=beam_size, extra_length=3)
-    found = translate_ids(model, INPUTS, hparams)
+    found = translate_ids(model, {"inputs": INPUTS}, hparams)
     assert found.ids.shape == (3, beam_size, 8)
     assert (lengths(found) <= [8, 5, 0]).all()
-    shorter = translate_ids(model, INPUTS, hparams.replace(max_length=4))
+    shorter = translate_ids(model, {"inputs": INPUTS}, hparams.replace(max_length=4))
     assert shorter.ids.shape == (3, beam_size, 4)
-    longer = translate_ids(model, INPUTS, hparams.replace(min_length=4))
+    longer = translate_ids(model, {"inputs": INPUTS}, hparams.replace(min_length=4))
     rows = np.asarray(longer.ids)[:2].reshape(-1, 8)
     assert all(EOS_ID not in row[:4] for row in rows)
 
 
 @pytest.mark.parametrize("options", [{"beam_size": 1}, {"sampling_temp": 1.5}])
 def test_the_score_without_a_beam_is_the_log_probability(model: Transformer, options: dict) -> None:
-    found = translate_ids(model, INPUTS, DecodeHParams(extra_length=3, **options))
+    found = translate_ids(model, {"inputs": INPUTS}, DecodeHParams(extra_length=3, **options))
     for i, length in enumerate(lengths(found)[:2]):
         ids = np.asarray(found.ids)[i, 0, :length].tolist()
         if 0 in ids:
@@ -81,7 +81,7 @@ def test_the_score_without_a_beam_is_the_log_probability(model: Transformer, opt
 
 def test_the_score_of_a_beam_is_the_log_probability_over_the_penalty(model: Transformer) -> None:
     hparams = DecodeHParams(beam_size=4, alpha=0.7, extra_length=10, return_beams=True)
-    found = translate_ids(model, INPUTS, hparams)
+    found = translate_ids(model, {"inputs": INPUTS}, hparams)
     checked = 0
     for i, k in np.ndindex(2, 4):
         ids, score = np.asarray(found.ids)[i, k].tolist(), float(found.scores[i, k])
@@ -99,8 +99,8 @@ def test_the_score_of_a_beam_is_the_log_probability_over_the_penalty(model: Tran
 def test_a_beam_that_holds_greedys_path_finds_nothing_worse(model: Transformer) -> None:
     inputs = np.random.default_rng(1).integers(2, 12, size=(24, 5)).astype("int32")
     options = {"alpha": 0.0, "extra_length": 2, "return_beams": True}
-    greedy = translate_ids(model, inputs, DecodeHParams(beam_size=1, extra_length=2))
-    beam = translate_ids(model, inputs, DecodeHParams(beam_size=40, **options))
+    greedy = translate_ids(model, {"inputs": inputs}, DecodeHParams(beam_size=1, extra_length=2))
+    beam = translate_ids(model, {"inputs": inputs}, DecodeHParams(beam_size=40, **options))
     ended = (np.asarray(greedy.ids)[:, 0] == EOS_ID).any(axis=1)
     assert ended.sum() >= 3
     gain = (np.asarray(beam.scores)[:, 0] - np.asarray(greedy.scores)[:, 0])[ended]
@@ -114,7 +114,8 @@ def test_sampling_depends_on_both_seeds_and_nothing_else(model: Transformer, xla
     def run(random_seed: int) -> Any:
         hparams = DecodeHParams(sampling_temp=1.0, extra_length=2, random_seed=random_seed)
         return compiled(
-            lambda inputs, seed: translate_ids(model, inputs, hparams, seed=seed).ids, xla=xla
+            lambda inputs, seed: translate_ids(model, {"inputs": inputs}, hparams, seed=seed).ids,
+            xla=xla,
         )
 
     one, other = run(0), run(1)
@@ -131,7 +132,7 @@ def test_unknown_shapes_give_what_known_shapes_give(model: Transformer) -> None:
 
     def run(inputs: Any) -> list[Hypotheses]:
         return [
-            translate_ids(model, inputs, DecodeHParams(beam_size=size, **options))
+            translate_ids(model, {"inputs": inputs}, DecodeHParams(beam_size=size, **options))
             for size in (3, 1)
         ]
 
@@ -144,6 +145,6 @@ def test_unknown_shapes_give_what_known_shapes_give(model: Transformer) -> None:
 
 def test_limits_may_be_given(model: Transformer) -> None:
     limits = np.array([2, 3, 0], "int32")
-    found = search(model, INPUTS, limits, DecodeHParams(beam_size=2), length=9)
+    found = search(model, {"inputs": INPUTS}, limits, DecodeHParams(beam_size=2), length=9)
     assert found.ids.shape == (3, 2, 9)
     assert (lengths(found) <= limits).all()

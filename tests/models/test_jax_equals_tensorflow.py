@@ -51,7 +51,7 @@ for variable, gradient in zip(model.trainable_variables, gradients, strict=True)
     results["gradients/" + variable.path] = gradient
 options = DecodeHParams(beam_size=3, max_length=8, return_beams=True)
 results["ids"], results["scores"] = compiled(
-    lambda inputs: translate_ids(model, inputs, options)
+    lambda inputs: translate_ids(model, {"inputs": inputs}, options)
 )(features["inputs"])
 np.savez(target, **results)
 """
@@ -88,6 +88,6 @@ def test_logits_loss_gradients_and_beams(
             actual / scale, expected / scale, atol=1e-5, err_msg=variable.path
         )
     options = DecodeHParams(beam_size=3, max_length=8, return_beams=True)
-    found = translate_ids(model, features["inputs"], options)
+    found = translate_ids(model, {"inputs": features["inputs"]}, options)
     np.testing.assert_array_equal(under_jax["ids"], found.ids)
     np.testing.assert_allclose(under_jax["scores"], found.scores, atol=1e-4)

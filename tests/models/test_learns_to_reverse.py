@@ -51,7 +51,9 @@ def test_digits_are_copied_and_reversed() -> None:
         return loss
 
     decode = compiled(
-        lambda inputs: translate_ids(model, inputs, DecodeHParams(beam_size=4, extra_length=2)).ids
+        lambda inputs: (
+            translate_ids(model, {"inputs": inputs}, DecodeHParams(beam_size=4, extra_length=2)).ids
+        )
     )
     unseen_inputs, unseen_targets = make_batch(np.random.default_rng(99), 256)
 

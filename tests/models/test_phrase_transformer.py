@@ -123,7 +123,7 @@ def test_nothing_flows_from_the_future(name: str) -> None:
 def test_step_by_step_equals_the_whole_with_beams_that_branch(name: str) -> None:
     model, beam_size, length = model_of(name), 3, 5
     rng = np.random.default_rng(0)
-    memory = model.prepare_memory(FEATURES["inputs"])
+    memory = model.prepare_memory(FEATURES)
     cache = model.start_cache(3, beam_size, length)
     histories = np.zeros((3, beam_size, 0), "int32")
     last = np.zeros((3, beam_size), "int32")
@@ -144,9 +144,11 @@ def test_step_by_step_equals_the_whole_with_beams_that_branch(name: str) -> None
 def test_a_sentence_has_the_same_translation_alone_and_in_a_batch(name: str) -> None:
     model = model_of(name)
     hparams = DecodeHParams(beam_size=3, extra_length=3, max_length=8, return_beams=True)
-    together = compiled(lambda inputs: translate_ids(model, inputs, hparams))(FEATURES["inputs"])
+    together = compiled(lambda inputs: translate_ids(model, {"inputs": inputs}, hparams))(
+        FEATURES["inputs"]
+    )
     for i, source in enumerate(SOURCES):
-        alone = translate_ids(model, np.array([source], "int32"), hparams)
+        alone = translate_ids(model, {"inputs": np.array([source], "int32")}, hparams)
         length = min(len(source) + 3, 8)
         np.testing.assert_array_equal(together.ids[i, :, :length], alone.ids[0])
         np.testing.assert_allclose(together.scores[i], alone.scores[0], atol=1e-4)
@@ -177,7 +179,7 @@ def test_searches_of_unknown_shape_and_under_xla_equal_those_in_a_graph() -> Non
     options = DecodeHParams(beam_size=3, max_length=6, extra_length=4)
 
     def run(inputs: Any) -> Any:
-        return translate_ids(model, inputs, options)
+        return translate_ids(model, {"inputs": inputs}, options)
 
     unknown = tf.function(run, input_signature=[tf.TensorSpec((None, None), tf.int32)])
     graph = compiled(run, xla=False)(FEATURES["inputs"])
@@ -196,7 +198,9 @@ def test_mixed_precision_keeps_float32_variables_and_comes_close(name: str) -> N
     expected, actual = np.asarray(model(FEATURES)), np.asarray(mixed(FEATURES))
     assert np.abs(actual - expected).max() < 0.08 * np.abs(expected).max()
     found = translate_ids(
-        mixed, FEATURES["inputs"], DecodeHParams(beam_size=2, extra_length=1, return_beams=True)
+        mixed,
+        {"inputs": FEATURES["inputs"]},
+        DecodeHParams(beam_size=2, extra_length=1, return_beams=True),
     )
     assert np.isfinite(found.scores[:, 0]).all()
 
@@ -260,7 +264,7 @@ for name, hparams in json.loads(all_hparams).items():
     for place, gradient in enumerate(gradients):
         results[f"{name}/{place}"] = gradient
 options = DecodeHParams(beam_size=3, max_length=6, extra_length=4)
-found = jax.jit(lambda ids: translate_ids(model, ids, options))(features["inputs"])
+found = jax.jit(lambda ids: translate_ids(model, {"inputs": ids}, options))(features["inputs"])
 results["ids"], results["scores"] = found
 np.savez(target, **results)
 """
@@ -291,7 +295,9 @@ def test_jax_equals_tensorflow(tmp_path: pathlib.Path) -> None:
             actual = under_jax[f"{name}/{place}"]
             np.testing.assert_allclose(actual / scale, gradient / scale, atol=1e-5)
     options = DecodeHParams(beam_size=3, max_length=6, extra_length=4)
-    found = compiled(lambda inputs: translate_ids(model, inputs, options))(FEATURES["inputs"])
+    found = compiled(lambda inputs: translate_ids(model, {"inputs": inputs}, options))(
+        FEATURES["inputs"]
+    )
     np.testing.assert_array_equal(under_jax["ids"], found.ids)
     np.testing.assert_allclose(under_jax["scores"], found.scores, atol=1e-4)
 

@@ -128,7 +128,7 @@ def test_beam_search_equals_a_plain_search_of_the_reference(twins: Any, sentence
     source = sentences[1][0]
     found = search(
         twins.model,
-        np.array([source], "int32"),
+        {"inputs": np.array([source], "int32")},
         np.array([6], "int32"),
         DecodeHParams(return_beams=True, **options),
         length=6,
@@ -150,11 +150,11 @@ def test_a_sentence_has_the_same_translation_alone_and_in_a_batch(
     twins: Any, sentences: list, features: dict, beam_size: int
 ) -> None:
     hparams = DecodeHParams(beam_size=beam_size, extra_length=3, max_length=10, return_beams=True)
-    run = compiled(lambda inputs: translate_ids(twins.model, inputs, hparams))
+    run = compiled(lambda inputs: translate_ids(twins.model, {"inputs": inputs}, hparams))
     together = run(np.pad(features["inputs"], [(0, 1), (0, 3)]))
     assert not np.any(together.ids[3]), "a row of padding has an empty translation"
     for i, (source, _) in enumerate(sentences):
-        alone = translate_ids(twins.model, np.array([source], "int32"), hparams)
+        alone = translate_ids(twins.model, {"inputs": np.array([source], "int32")}, hparams)
         length = min(len(source) + 3, 10)
         np.testing.assert_array_equal(together.ids[i, :, :length], alone.ids[0])
         assert not np.any(together.ids[i, :, length:])
@@ -166,7 +166,7 @@ def test_searches_under_xla_equal_those_in_a_graph(twins: Any, features: dict) -
     def run(inputs: Any) -> Any:
         options = {"extra_length": 2, "max_length": 12, "min_length": 2}
         return [
-            translate_ids(twins.model, inputs, DecodeHParams(beam_size=size, **options))
+            translate_ids(twins.model, {"inputs": inputs}, DecodeHParams(beam_size=size, **options))
             for size in (3, 1)
         ]
 
@@ -196,7 +196,7 @@ def test_mixed_precision_keeps_float32_variables_and_comes_close(
     cosine = flat[0] @ flat[1] / np.linalg.norm(flat[0]) / np.linalg.norm(flat[1])
     assert cosine > 0.98
     hparams = DecodeHParams(beam_size=2, extra_length=1)
-    found = translate_ids(mixed, features["inputs"], hparams)
+    found = translate_ids(mixed, {"inputs": features["inputs"]}, hparams)
     assert np.isfinite(found.scores[:, 0]).all()
 
 
@@ -272,7 +272,7 @@ def test_a_stateless_call_uses_the_values_it_is_given(features: dict) -> None:
 
 def test_the_decoder_starts_from_zeros_and_ids_end_at_eos(twins: Any, features: dict) -> None:
     hparams = DecodeHParams(beam_size=1, extra_length=2)
-    found = translate_ids(twins.model, features["inputs"], hparams)
+    found = translate_ids(twins.model, {"inputs": features["inputs"]}, hparams)
     first = np.asarray(found.ids[:, 0, 0])
     logits = np.asarray(twins.model({**features, "targets": features["targets"][:, :1]}))
     np.testing.assert_array_equal(first, logits[:, 0].argmax(-1))

@@ -47,7 +47,9 @@ def padded(sentences):
 def decode(model, inputs, length, **options):
     hparams = DecodeHParams(**options)
     limits = np.full(len(inputs), length, "int32")
-    run = compiled(lambda ids, limits: search(model, ids, limits, hparams, length=length))
+    run = compiled(
+        lambda ids, limits: search(model, {"inputs": ids}, limits, hparams, length=length)
+    )
     ids, scores = run(inputs, limits)
     return np.asarray(ids), np.asarray(scores)
 
