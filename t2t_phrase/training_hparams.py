@@ -39,7 +39,7 @@ class TrainingHParams(HParams):
 
     @property
     def reads_phrases(self) -> bool:
-        """Whether the model reads the feature "phrases": which tokens of the source are a phrase."""
+        """Whether the model reads the feature "phrases", each source token's phrase."""
         return False
 
     def check(self) -> Iterable[str]:

@@ -9,9 +9,9 @@ from keras import ops
 
 from t2t_phrase.decoding.beam_search import Hypotheses, beam_search
 from t2t_phrase.decoding.hparams import DecodeHParams
+from t2t_phrase.decoding.sampling import sample
 
 Features = Mapping[str, Any]
-from t2t_phrase.decoding.sampling import sample
 
 
 def translate_ids(
