@@ -12,7 +12,17 @@ VERSION = re.search(r'__version__ = "(.+)"', (ROOT / "t2t_phrase/__init__.py").r
 # so that no generic name lands in site-packages.
 MAPPED = {"t2t_phrase.problems": "problems", "t2t_phrase.hparams": "hparams"}
 
-COMMANDS = ("demo", "datagen", "trainer", "decoder", "avg", "eval", "exporter", "import")
+COMMANDS = (
+    "demo",
+    "datagen",
+    "trainer",
+    "decoder",
+    "avg",
+    "eval",
+    "exporter",
+    "import",
+    "parameters",
+)
 
 setup(
     name="t2t_phrase",

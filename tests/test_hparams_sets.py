@@ -1,7 +1,6 @@
 """What every registered set of hyperparameters owes: a docstring, fields that are read, sizes."""
 
 import ast
-import concurrent.futures
 import dataclasses
 import functools
 import json
@@ -10,7 +9,6 @@ import pathlib
 import typing
 from collections.abc import Callable, Iterator
 
-import keras
 import pytest
 
 from t2t_phrase import registry
@@ -80,48 +78,6 @@ def test_the_search_for_reads_does_not_count_checks_or_other_objects() -> None:
         "    def call(self): self.depth; self.hparams.size; hparams.rate = 1\n"
     )
     assert set(reads(ast.parse(source), {"Options"})) == {"size"}
-
-
-def variable_shapes(hparams: TransformerHParams, vocab_size: int) -> dict[str, tuple[int, ...]]:
-    """Return the shapes of a model's weights by path; none is allocated."""
-
-    def build() -> dict[str, tuple[int, ...]]:
-        with keras.StatelessScope(initialize_variables=False):
-            model = registry.models["transformer"].from_hparams(hparams, vocab_size=vocab_size)
-        return {variable.path: tuple(variable.shape) for variable in model.trainable_variables}
-
-    # Keras lists variables that await their values by thread: in a thread of their own they go.
-    with concurrent.futures.ThreadPoolExecutor(1) as pool:
-        return pool.submit(build).result()
-
-
-@pytest.mark.parametrize(
-    ("name", "millions", "digits"),
-    [
-        ("transformer_base", 63.0, 1),
-        ("transformer_base_paper", 63.0, 1),
-        ("transformer_big", 214, 0),
-        ("transformer_base_10l", 92.3, 1),
-    ],
-)
-def test_parameter_counts_are_those_of_the_equations(
-    name: str, millions: float, digits: int
-) -> None:
-    shapes = variable_shapes(registry.hparams[name](), 37_000)
-    # The equations' matrices. Vectors and T2T's 32 target spaces add 0.2% and less.
-    matrices = sum(
-        math.prod(shape)
-        for path, shape in shapes.items()
-        if len(shape) == 2 and "target_space" not in path
-    )
-    assert round(matrices / 1e6, digits) == millions
-    assert matrices < sum(map(math.prod, shapes.values())) < 1.002 * matrices
-
-
-def test_multi30k_is_as_small_as_published() -> None:
-    """2.6M with a joint vocabulary of about 10,000, all embeddings shared."""
-    shapes = variable_shapes(registry.hparams["transformer_multi30k"](), 10_000)
-    assert round(sum(map(math.prod, shapes.values())) / 1e6, 1) == 2.6
 
 
 def test_values_of_tensor2tensor() -> None:

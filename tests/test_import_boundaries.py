@@ -177,10 +177,14 @@ WITHOUT_TENSORFLOW = """
         assert sum(float(abs(gradient).sum()) for gradient in gradients) > 0
         options = DecodeHParams(beam_size=3, extra_length=2)
         limits = output_limits(inputs, options)
-        run = compiled(lambda ids, limits: search(model, {"inputs": ids}, limits, options, length=6))
+        run = compiled(
+            lambda ids, limits: search(model, {"inputs": ids}, limits, options, length=6)
+        )
         ids, scores = run(inputs, limits)
         drawn = options.replace(sampling_temp=1.0, sampling_keep_top_k=5)
-        run_drawn = compiled(lambda ids, seed: translate_ids(model, {"inputs": ids}, drawn, seed=seed).ids)
+        run_drawn = compiled(
+            lambda ids, seed: translate_ids(model, {"inputs": ids}, drawn, seed=seed).ids
+        )
         draws = [np.asarray(run_drawn(inputs, np.int32(seed))).tolist() for seed in (0, 0, 1, 2)]
         assert draws[0] == draws[1] and draws[1:].count(draws[0]) < 3, draws
         assert ids.shape == (2, 3, 6) and np.isfinite(scores[:, 0]).all(), (ids, scores)

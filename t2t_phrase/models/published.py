@@ -1,0 +1,45 @@
+"""Parameter counts that papers give for the models that hparams sets are named after."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Published(NamedTuple):
+    """A paper's figure.
+
+    Attributes:
+        millions: of parameters.
+        where: paper, table and row.
+        vocab_size: subwords at which to count ours.
+        remark: why ours is another, where rounding and vocabulary do not explain it.
+    """
+
+    millions: float
+    where: str
+    vocab_size: int = 37_000
+    remark: str = ""
+
+
+_TABLE_1 = "Nguyen and Joty (2018), Table 1"
+_TABLE_2 = "Nguyen and Joty (2018), Table 2"
+_BOTH = "the paper has one figure for ConvKV and QueryK; QueryK's equations give it"
+
+PUBLISHED: dict[str, Published] = {
+    "transformer_base": Published(63, f"{_TABLE_1}, base"),
+    "transformer_big": Published(214, f"{_TABLE_1}, big"),
+    "phrase_homogeneous_convkv_4_4": Published(67, f"{_TABLE_1}, 4/4"),
+    "phrase_homogeneous_queryk_4_4": Published(67, f"{_TABLE_1}, 4/4"),
+    "phrase_homogeneous_convkv_3_2_3": Published(74, f"{_TABLE_1}, 3/2/3"),
+    "phrase_homogeneous_queryk_3_2_3": Published(74, f"{_TABLE_1}, 3/2/3"),
+    "phrase_heterogeneous_convkv_1_2": Published(81, f"{_TABLE_1}, 1-2"),
+    "phrase_heterogeneous_queryk_1_2": Published(81, f"{_TABLE_1}, 1-2"),
+    "phrase_heterogeneous_convkv_1_2_3": Published(110, f"{_TABLE_1}, 1-2-3"),
+    "phrase_heterogeneous_queryk_1_2_3": Published(110, f"{_TABLE_1}, 1-2-3"),
+    "phrase_heterogeneous_convkv_1_2_3_4": Published(148, f"{_TABLE_1}, 1-2-3-4"),
+    "phrase_heterogeneous_queryk_1_2_3_4": Published(148, f"{_TABLE_1}, 1-2-3-4"),
+    "phrase_interleaved_convkv_1_2": Published(116, f"{_TABLE_1}, interleaved", remark=_BOTH),
+    "phrase_interleaved_queryk_1_2": Published(116, f"{_TABLE_1}, interleaved"),
+    "transformer_base_10l": Published(91, f"{_TABLE_2}, 10 layers"),
+    "phrase_heterogeneous_convkv_1_2_4l": Published(60, f"{_TABLE_2}, 4 layers"),
+}
