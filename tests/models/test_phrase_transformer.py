@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 import tensorflow as tf
+from small_phrase_models import KINDS, MIXED, SMALL
 
 from t2t_phrase import registry
 from t2t_phrase.compile import compiled
@@ -21,58 +22,13 @@ from t2t_phrase.config import HParamsError
 from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.decoding.search import translate_ids
 from t2t_phrase.models.phrase_transformer import (
-    LAYERS,
     PhraseHParams,
     PhraseTransformer,
     with_phrase_attention,
 )
-from t2t_phrase.models.transformer import Transformer, TransformerHParams
+from t2t_phrase.models.transformer import Transformer
 
 VOCAB = 19
-SMALL = TransformerHParams(
-    hidden_size=16,
-    filter_size=16,
-    num_heads=4,
-    num_hidden_layers=1,
-    attention_dropout=0.0,
-    relu_dropout=0.0,
-    layer_prepostprocess_dropout=0.0,
-)
-MIXED: dict[str, PhraseHParams] = {
-    "mixed": PhraseHParams(
-        **vars(SMALL),
-        encoder_attention="interleaved_queryk",
-        encoder_orders=(1, 2, 3),
-        decoder_attention="homogeneous_convkv",
-        decoder_head_counts=(3, 1),
-        cross_attention="heterogeneous_queryk",
-        cross_orders=(1, 3),
-        share_key_projection=False,
-    ),
-    "mixed_with_distances": PhraseHParams(
-        **{**vars(SMALL), "max_relative_position": 3, "pos": "none"},
-        encoder_attention="homogeneous_queryk",
-        encoder_head_counts=(2, 2),
-        decoder_attention="heterogeneous_convkv",
-        cross_attention="interleaved_convkv",
-    ),
-    "decoder_alone": PhraseHParams(
-        **vars(SMALL),
-        encoder_attention="none",
-        decoder_attention="interleaved_queryk",
-        decoder_orders=(1, 2),
-        cross_attention="none",
-    ),
-}
-KINDS = {
-    kind: with_phrase_attention(
-        SMALL,
-        kind,  # type: ignore[arg-type]
-        phrase_orders=(1, 2, 3),
-        phrase_head_counts=(1, 2, 1) if kind.startswith("homogeneous") else (),
-    )
-    for kind in LAYERS
-}
 # Sentences of 1, 3 and 9 tokens: phrases of 2 or 3 are absent from the first.
 SOURCES = [[1], [5, 6, 1], [*range(2, 10), 1]]
 TARGETS = [[7, 8, 9, 3, 1], [1], [9, 4, 1]]

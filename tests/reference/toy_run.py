@@ -67,12 +67,15 @@ class ToyRun:
         ]
 
 
-def make_toy_run(folder: pathlib.Path, **changes: Any) -> ToyRun:
+def make_toy_run(
+    folder: pathlib.Path, *, hparams_set: str = "transformer_tiny", **changes: Any
+) -> ToyRun:
     """Write a run with checkpoints of steps 20 (in `best`) and 30.
 
     Args:
         folder: an empty one.
-        **changes: hyperparameters.
+        hparams_set: a registered one, made smaller.
+        **changes: further hyperparameters.
     """
     output_dir, data_dir, user_dir = (folder / name for name in ("run", "data", "toy_user"))
     for place in (output_dir / "best", data_dir, user_dir):
@@ -85,13 +88,13 @@ def make_toy_run(folder: pathlib.Path, **changes: Any) -> ToyRun:
     encoder = SubwordEncoder(model_bytes)
 
     registry.discover()
-    hparams = registry.hparams["transformer_tiny"]().override(OVERRIDES).replace(**changes)
+    hparams = registry.hparams[hparams_set]().override(OVERRIDES).replace(**changes)
     vocab_size = -(-encoder.vocab_size // 8) * 8
-    model = registry.models["transformer"].from_hparams(hparams, vocab_size=vocab_size)
+    model = registry.models[hparams.model].from_hparams(hparams, vocab_size=vocab_size)
     RunRecord(
         problem="translate_toy",
-        model="transformer",
-        hparams_set="transformer_tiny",
+        model=hparams.model,
+        hparams_set=hparams_set,
         overrides=OVERRIDES,
         hparams=hparams.to_dict(),
         vocab_size=vocab_size,

@@ -1,0 +1,91 @@
+"""Phrase models on several devices and as SavedModels: the same as on one and in the decoder."""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from small_phrase_models import MIXED
+from toy_run import make_toy_run
+
+from t2t_phrase.decoding.hparams import DecodeHParams
+from t2t_phrase.decoding.scoring import Scorer
+from t2t_phrase.decoding.translator import Translator
+from t2t_phrase.export.saved_model import export
+
+REFERENCE = pathlib.Path(__file__).resolve().parents[1] / "reference"
+NAMES = ("mixed", "mixed_with_distances")
+
+# Logical devices must be made before TensorFlow starts: a process of its own.
+TWO_DEVICES = """
+import json, sys
+import keras
+import numpy as np
+import tensorflow as tf
+
+cpu = tf.config.list_physical_devices("CPU")[0]
+tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * 2)
+from small_phrase_models import MIXED
+from t2t_phrase.models.phrase_transformer import PhraseTransformer
+from t2t_phrase.training.distribution import make_strategy
+from t2t_phrase.training.step import Stepper, make_optimizer, make_schedule
+
+random = np.random.default_rng(0)
+batch = random.integers(3, 19, (2, 4, 9)).astype(np.int32)
+batch[0, 1, 2:] = batch[1, 2, 1:] = batch[:, 3] = 0
+hparams = MIXED[sys.argv[1]].replace(
+    learning_rate_schedule="constant", learning_rate_constant=0.01
+)
+found = []
+for strategy in (make_strategy(devices=["CPU:0", "CPU:1"]), make_strategy()):
+    keras.utils.set_random_seed(1)
+    with strategy.scope():
+        model = PhraseTransformer.from_hparams(hparams, vocab_size=19)
+        optimizer = make_optimizer(hparams, make_schedule(hparams, train_steps=3))
+        optimizer.build(model.trainable_variables)
+    stepper = Stepper(strategy, model, optimizer, seed=1)
+    losses = [float(stepper.train(*batch).loss) for _ in range(3)]
+    found.append({"replicas": stepper.replicas, "losses": losses})
+print(json.dumps(found))
+"""
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_two_devices_are_one_on_the_joined_batch(name):
+    done = subprocess.run(
+        [sys.executable, "-c", TWO_DEVICES, name],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(REFERENCE)},
+    )
+    assert done.returncode == 0, done.stderr
+    two, one = json.loads(done.stdout)
+    assert (two["replicas"], one["replicas"]) == (2, 1)
+    # Later losses tell of the gradients: they come after updates.
+    np.testing.assert_allclose(two["losses"], one["losses"], rtol=1e-4)
+    assert len({round(loss, 2) for loss in one["losses"]}) == 3
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_saved_model_is_the_decoder(name, tmp_path):
+    toy = make_toy_run(tmp_path, hparams_set="phrase_interleaved_queryk_1_2", **vars(MIXED[name]))
+    options = DecodeHParams(beam_size=3, extra_length=4)
+    folder = export(toy.model, toy.encoder.model_bytes, options, tmp_path / "served")
+    served = tf.saved_model.load(str(folder)).signatures
+    lines = ["the house is old", "dogs", "", "a cat sleeps in it while dogs run far away"]
+    found = served["serving_default"](text=tf.constant(lines))
+    expected = [beams[0] for beams in Translator(toy.model, toy.encoder, options).translate(lines)]
+    texts = [text.decode() for text in found["translation"].numpy()]
+    assert texts == [hypothesis.text for hypothesis in expected]
+    assert len(set(texts)) > 2
+    np.testing.assert_allclose(found["score"], [h.score for h in expected], rtol=1e-4, atol=1e-5)
+    pairs = list(zip(lines, reversed(lines), strict=True))
+    scores = served["score"](
+        source=tf.constant([pair[0] for pair in pairs]),
+        target=tf.constant([pair[1] for pair in pairs]),
+    )["log_probability"]
+    np.testing.assert_allclose(scores, Scorer(toy.model, toy.encoder).score(pairs), rtol=1e-4)
