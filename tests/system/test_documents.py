@@ -1,0 +1,73 @@
+"""What the documents show is there: commands, flags, files, Python."""
+
+import pathlib
+import re
+import subprocess
+import sys
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+DOCUMENTS = {
+    str(path.relative_to(ROOT)): path.read_text(encoding="utf-8")
+    for path in [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
+}
+README = DOCUMENTS["README.md"]
+MODULES = {"import": "import_t2t"}
+
+
+def blocks(text: str, language: str = "") -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```", text, flags=re.M | re.S)
+
+
+def shown_commands() -> dict[str, set[str]]:
+    """Return the flags that the documents give to each command."""
+    shown: dict[str, set[str]] = {}
+    for block in (block for text in DOCUMENTS.values() for block in blocks(text)):
+        for line in block.replace("\\\n", " ").splitlines():
+            match = re.match(r"(?:\$ )?t2t-phrase-(\w+)\s*(.*)", line.split("#")[0].strip())
+            if match:
+                flags = re.findall(r"--(\w+)", match[2])
+                shown.setdefault(match[1], set()).update(flags)
+    return shown
+
+
+def test_documents_show_commands():
+    assert {"demo", "datagen", "trainer", "avg", "decoder", "eval", "exporter"} <= set(
+        shown_commands()
+    )
+
+
+@pytest.mark.parametrize("name", sorted(shown_commands()))
+def test_commands_know_the_flags_shown(name):
+    module = f"t2t_phrase.bin.{MODULES.get(name, name)}"
+    run = subprocess.run(
+        [sys.executable, "-m", module, "--help"], capture_output=True, text=True, check=False
+    )
+    known = set(re.findall(r"--(?:\[no\])?(\w+)", run.stdout))
+    assert shown_commands()[name] <= known, run.stdout + run.stderr
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_links_lead_to_files(name):
+    prose = re.sub(r"^```.*?^```", "", DOCUMENTS[name], flags=re.M | re.S)
+    for link in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", prose):
+        assert ((ROOT / name).parent / link).exists(), link
+
+
+def test_the_readmes_python_runs():
+    (code,) = blocks(README, "python")
+    setup = "import numpy as np\nsource_ids = target_ids = np.array([[5, 6, 1]])\n"
+    smaller = code.replace("num_hidden_layers=3", "num_hidden_layers=1,hidden_size=8,num_heads=2")
+    assert smaller != code
+    scope: dict = {}
+    exec(setup + smaller, scope)
+    assert scope["logits"].shape == (1, 3, 32000)
+
+
+def test_the_phrase_layers_python_runs():
+    (code,) = blocks(DOCUMENTS["docs/phrase_attention.md"], "python")
+    scope: dict = {}
+    exec("import numpy as np\nx, mask = np.ones((2, 5, 512), 'float32'), None\n" + code, scope)
+    assert scope["output"].shape == (2, 5, 512)
+    assert scope["weights"].shape == (2, 8, 10, 10)
