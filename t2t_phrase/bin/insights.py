@@ -1,0 +1,251 @@
+"""t2t-phrase-insights: statistics and heat maps of a trained model's attention.
+
+t2t-phrase-insights --output_dir=run --data_dir=data --stats
+t2t-phrase-insights --output_dir=run --data_dir=data --heat_maps=maps --source="A house ."
+"""
+
+from __future__ import annotations
+
+import json
+import pathlib
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from absl import app, flags
+
+from t2t_phrase import registry
+from t2t_phrase.bin import common, decoder
+from t2t_phrase.config import UserError
+from t2t_phrase.decoding.hparams import DecodeHParams
+
+if TYPE_CHECKING:
+    from t2t_phrase.decoding.translator import Encoder
+    from t2t_phrase.training.load_model import TrainedModel
+
+FLAGS = flags.FLAGS
+
+
+def define_flags() -> None:
+    """Define the command's flags."""
+    decoder.define_model_flags()
+    flags.DEFINE_bool("stats", False, "Print how much attention goes from and to phrases.")
+    flags.DEFINE_string("stats_file", None, "Where the statistics go as JSON, too.")
+    flags.DEFINE_string(
+        "insights_from_file", None, "Sources of the statistics; default: the development set's."
+    )
+    flags.DEFINE_string("references_file", None, "Their translations, line by line.")
+    flags.DEFINE_string("heat_maps", None, "Folder for pictures of one sentence pair, as PNG.")
+    flags.DEFINE_string("source", None, "The sentence of the pictures.")
+    flags.DEFINE_string("target", None, "Its translation; default: the model's own.")
+    flags.DEFINE_list("attentions", [], "Among encoder, decoder, cross; default: all.")
+    flags.DEFINE_list("layers", [], "Layers to draw, from 1 on; default: all.")
+    flags.DEFINE_list("heads", ["mean"], "Heads to draw, from 0 on; mean: over all; all: each.")
+    flags.DEFINE_string("decode_hparams", "", "Such as beam_size=4, and batch_size for --stats.")
+    flags.DEFINE_bool("xla_compile", None, "Compile by XLA; default: on a GPU.")
+
+
+def main(argv: Sequence[str]) -> None:
+    """Print statistics, draw heat maps, or both."""
+    del argv
+    hparams = DecodeHParams().override(FLAGS.decode_hparams)
+    if not (FLAGS.stats or FLAGS.heat_maps):
+        raise app.UsageError("--stats or --heat_maps=FOLDER is needed")
+    if bool(FLAGS.insights_from_file) != bool(FLAGS.references_file):
+        raise app.UsageError("--insights_from_file and --references_file belong together")
+    if FLAGS.heat_maps and not (FLAGS.source or "").split():
+        raise app.UsageError("--heat_maps needs the --source sentence to draw")
+    for flag, other in (
+        ("stats_file", "stats"),
+        ("insights_from_file", "stats"),
+        ("source", "heat_maps"),
+        ("target", "heat_maps"),
+    ):
+        if FLAGS[flag].value and not FLAGS[other].value:
+            raise app.UsageError(f"--{flag} has a meaning only with --{other}")
+    registry.discover(FLAGS.t2t_usr_dir)
+    from t2t_phrase.evaluation.text_files import check_writable
+
+    # What can fail at once does so before the model is loaded.
+    if FLAGS.stats_file:
+        check_writable(FLAGS.stats_file)
+    pairs = read_files() if FLAGS.insights_from_file else []
+    trained, encoder = decoder.load()
+    if trained.record.resolved().reads_phrases:
+        raise UserError(
+            f"{trained.checkpoint} reads parsed phrases beside the text, which this command cannot"
+        )
+    if FLAGS.stats:
+        show_statistics(trained, encoder, pairs or read_dev_set(trained), hparams)
+    if FLAGS.heat_maps:
+        draw_heat_maps(trained, encoder, hparams)
+
+
+def read_files() -> list[tuple[str, str]]:
+    """Return the pairs of the two files.
+
+    Raises:
+        UserError: one cannot be read, or they do not belong together.
+    """
+    from t2t_phrase.evaluation.text_files import read_text
+
+    sources, references = read_text(FLAGS.insights_from_file), read_text(FLAGS.references_file)
+    if len(sources) != len(references):
+        raise UserError(
+            f"{FLAGS.insights_from_file} has {len(sources)} lines and {FLAGS.references_file} has "
+            f"{len(references)}; each line of one must belong to the same line of the other"
+        )
+    if not sources:
+        raise UserError(f"{FLAGS.insights_from_file} is empty: there is nothing to look at")
+    return list(zip(sources, references, strict=True))
+
+
+def read_dev_set(trained: TrainedModel) -> list[tuple[str, str]]:
+    """Return the pairs of the problem's development set.
+
+    Raises:
+        UserError: it is not there.
+    """
+    from t2t_phrase.data.problem import get_problem
+
+    name = trained.record.problem or FLAGS.problem
+    if not name or not FLAGS.data_dir:
+        raise UserError(
+            "the development set is known by --problem and --data_dir: give both, or "
+            "--insights_from_file and --references_file"
+        )
+    return list(zip(*get_problem(name).raw_text(FLAGS.data_dir, "dev"), strict=True))
+
+
+def show_statistics(
+    trained: TrainedModel,
+    encoder: Encoder,
+    pairs: Sequence[tuple[str, str]],
+    hparams: DecodeHParams,
+) -> None:
+    """Print the tables, and write --stats_file.
+
+    Raises:
+        UserError: the model has no phrases, or the pairs no words.
+    """
+    from t2t_phrase.decoding.beam_search import EOS_ID
+    from t2t_phrase.evaluation.text_files import write_text
+    from t2t_phrase.insights.layouts import model_layouts
+    from t2t_phrase.insights.statistics import attention_statistics
+    from t2t_phrase.insights.tables import format_statistics, statistics_to_dict
+
+    layouts = model_layouts(trained.model)
+    if not any(layout.has_phrases for stack in layouts.values() for layout in stack):
+        raise UserError(
+            f"{trained.checkpoint} ({trained.record.hparams_set}) attends to tokens alone: --stats "
+            "tells tokens from phrases, and is for models with phrase attention"
+        )
+    ids = [
+        ([*encoder.encode(source), EOS_ID], [*encoder.encode(target), EOS_ID])
+        for source, target in pairs
+        if source.split() and target.split()
+    ]
+    if not ids:
+        raise UserError("no line has words on both sides: there is nothing to look at")
+    if len(ids) < len(pairs):
+        decoder.note(f"{len(pairs) - len(ids)} lines without words on both sides are left out")
+    found = attention_statistics(
+        trained.model,
+        ids,
+        batch_size=hparams.batch_size,
+        xla=FLAGS.xla_compile,
+        progress=decoder.Ticker("read", len(ids)),
+    )
+    print(format_statistics(found), flush=True)
+    decoder.note(f"{len(ids)} sentence pairs, teacher-forced")
+    if FLAGS.stats_file:
+        about = {
+            "checkpoint": trained.checkpoint,
+            "step": trained.step,
+            "problem": trained.record.problem,
+            "hparams_set": trained.record.hparams_set,
+            "pairs": len(ids),
+            "attentions": statistics_to_dict(found),
+        }
+        write_text(FLAGS.stats_file, json.dumps(about, indent=2).split("\n"))
+        decoder.note(f"written to {FLAGS.stats_file}")
+
+
+def draw_heat_maps(trained: TrainedModel, encoder: Encoder, hparams: DecodeHParams) -> None:
+    """Write a PNG for each attention, layer and head chosen."""
+    from t2t_phrase.compile import compiled
+    from t2t_phrase.data.files import write_bytes
+    from t2t_phrase.decoding.beam_search import EOS_ID
+    from t2t_phrase.insights.heat_map import png_of, unknown_characters
+    from t2t_phrase.insights.labels import tokens_of
+    from t2t_phrase.insights.layouts import model_layouts
+    from t2t_phrase.insights.pictures import choose, draw
+
+    layouts = model_layouts(trained.model)
+    choice = choose(
+        layouts,
+        trained.model.hparams.num_heads,
+        attentions=FLAGS.attentions,
+        layers=FLAGS.layers,
+        heads=FLAGS.heads,
+    )
+    folder = make_folder(FLAGS.heat_maps)
+    source = [*encoder.encode(FLAGS.source), EOS_ID]
+    if FLAGS.target is None:
+        target = translate(trained.model, source, hparams)
+        decoder.note(f"translation: {encoder.decode(target)}")
+    else:
+        target = [*encoder.encode(FLAGS.target), EOS_ID]
+    features = {
+        "inputs": np.array([source], "int32"),
+        "targets": np.array([target], "int32"),
+    }
+    weights = compiled(trained.model.attention_weights, xla=FLAGS.xla_compile)(features)
+    tokens = [tokens_of(ids, encoder) for ids in (source, target)]
+    if missing := unknown_characters(token.text for side in tokens for token in side):
+        decoder.note(f"no font here has {missing}, drawn as boxes; install one, say Noto Sans CJK")
+    caption = f"{trained.record.hparams_set}, step {trained.step}"
+    count = 0
+    for picture in draw(weights, layouts, *tokens, choice=choice, caption=caption):
+        write_bytes(folder / f"{picture.name}.png", png_of(picture.figure))
+        count += 1
+    decoder.note(f"{count} pictures written to {folder}, such as {picture.name}.png")
+
+
+def make_folder(path: str) -> pathlib.Path:
+    """Return a folder, made if it is not there.
+
+    Raises:
+        UserError: it cannot be made.
+    """
+    from t2t_phrase.data.files import explain_os_error
+
+    folder = pathlib.Path(path).expanduser()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise explain_os_error(error, folder) from error
+    return folder
+
+
+def translate(model: Any, source: Sequence[int], hparams: DecodeHParams) -> list[int]:
+    """Return the ids of the best translation of one sentence, EOS included."""
+    from t2t_phrase.compile import compiled
+    from t2t_phrase.decoding.search import translate_ids
+
+    def run(features: Any) -> Any:
+        return translate_ids(model, features, hparams, seed=np.int32(0)).ids
+
+    found = compiled(run, xla=FLAGS.xla_compile)({"inputs": np.array([source], "int32")})
+    best = np.asarray(found)[0, 0]
+    return [int(token) for token in best if token]
+
+
+def run() -> None:
+    """Start the command."""
+    define_flags()
+    common.run(main)
+
+
+if __name__ == "__main__":
+    run()

@@ -1,0 +1,36 @@
+import pytest
+
+from t2t_phrase.insights.labels import Token, phrase_labels, tokens_of
+from t2t_phrase.text.subwords import SubwordEncoder
+from t2t_phrase.text.t2t_subwords import T2TSubwords
+from t2t_phrase.text.train_subwords import train_subwords
+
+
+@pytest.fixture(scope="module")
+def subwords():
+    return SubwordEncoder(train_subwords(["house houses a red house"] * 3, vocab_size=300))
+
+
+def test_pieces_of_words_are_marked(subwords):
+    ids = [*subwords.encode("a redhouses"), 1]
+    tokens = tokens_of(ids, subwords)
+    assert len(tokens) == len(ids)
+    assert tokens[0] == Token("a") and tokens[-1] == Token("<EOS>")
+    continued = [token.continues for token in tokens]
+    assert continued == [not p.startswith("▁") for p in subwords.pieces(ids[:-1])] + [False]
+    labels = phrase_labels(tokens, 1)
+    assert labels[-1] == "<EOS>" and labels[-2].startswith("##")
+    assert phrase_labels(tokens, len(ids))[-1] == "a redhouses <EOS>"
+
+
+def test_tensor2tensors_pieces_too():
+    pieces = ["<pad>", "<EOS>", *"\\_u;0123456789", "hous", "es_", "a_", "._"]
+    encoder = T2TSubwords(pieces)
+    tokens = tokens_of([*encoder.encode("a houses."), 1], encoder)
+    assert phrase_labels(tokens, 1) == ["a", "hous", "##es", "##.", "<EOS>"]
+    assert phrase_labels(tokens, 2) == ["a", "a hous", "houses", "##es.", "##. <EOS>"]
+
+
+def test_phrases_of_three():
+    tokens = [Token("a"), Token("b", True), Token("c"), Token("d", True), Token("<EOS>")]
+    assert phrase_labels(tokens, 3) == ["a", "ab", "ab c", "##b cd", "cd <EOS>"]

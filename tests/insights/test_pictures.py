@@ -1,0 +1,114 @@
+import numpy as np
+import pytest
+
+from t2t_phrase.config import UserError
+from t2t_phrase.insights.heat_map import Group
+from t2t_phrase.insights.labels import Token
+from t2t_phrase.insights.layouts import Layout
+from t2t_phrase.insights.pictures import Choice, blocks_of_head, choose, draw
+
+SOURCE = [Token("a"), Token("b"), Token("c"), Token("<EOS>")]
+TARGET = [Token("x"), Token("y", True), Token("<EOS>")]
+HEADS = 3
+LAYOUTS = {
+    "encoder": [Layout("interleaved", (1, 2), (1, 2))],
+    "decoder": [Layout("homogeneous", (1,), (1, 2), (1, 2)), Layout("plain")],
+    "cross": [Layout("heterogeneous", (1,), (1, 3))] * 2,
+}
+
+
+def draw_weights(rows, columns):
+    return np.random.default_rng(0).random((1, HEADS, rows, columns))
+
+
+WEIGHTS = {
+    "encoder": [draw_weights(8, 8)],
+    "decoder": [draw_weights(3, 3)] * 2,
+    "cross": [draw_weights(3, 8)] * 2,
+}
+
+
+def test_phrases_that_do_not_exist_are_left_out():
+    weights = WEIGHTS["encoder"][0][0]
+    blocks, queries, keys = blocks_of_head(weights, LAYOUTS["encoder"][0], None, SOURCE, SOURCE)
+    mean = weights.mean(axis=0)
+    expected = [[mean[:4, :4], mean[:4, 5:]], [mean[5:, :4], mean[5:, 5:]]]
+    for row, expected_row in zip(blocks, expected, strict=True):
+        for block, expected_block in zip(row, expected_row, strict=True):
+            np.testing.assert_allclose(block, expected_block)
+    assert (
+        queries == keys == [Group(1, ["a", "b", "c", "<EOS>"]), Group(2, ["a b", "b c", "c <EOS>"])]
+    )
+    blocks, _, _ = blocks_of_head(weights, LAYOUTS["encoder"][0], 2, SOURCE, SOURCE)
+    np.testing.assert_array_equal(blocks[1][0], weights[2, 5:, :4])
+
+
+def test_short_sentences_lack_high_orders():
+    layout = Layout("interleaved", (1, 3), (1, 3))
+    blocks, queries, keys = blocks_of_head(draw_weights(4, 8)[0], layout, 0, SOURCE[:2], SOURCE)
+    assert [group.order for group in queries] == [1] and [group.order for group in keys] == [1, 3]
+    assert [block.shape for block in blocks[0]] == [(2, 4), (2, 2)]
+    layout = Layout("heterogeneous", (1,), (2, 3))
+    with pytest.raises(UserError, match="a sentence of 1 tokens has no phrase of the orders 2, 3"):
+        blocks_of_head(draw_weights(3, 2)[0], layout, 0, TARGET, SOURCE[:1])
+
+
+def test_heads_of_a_homogeneous_attention_belong_to_their_order():
+    weights, layout = WEIGHTS["decoder"][0][0], LAYOUTS["decoder"][0]
+    blocks, _, keys = blocks_of_head(weights, layout, None, TARGET, TARGET)
+    np.testing.assert_allclose(blocks[0][0], weights[0])
+    np.testing.assert_allclose(blocks[0][1], weights[1:].mean(axis=0))
+    # Padding at the left: there is a phrase at each token.
+    assert keys == [Group(1, ["x", "##y", "<EOS>"]), Group(2, ["x", "xy", "##y <EOS>"])]
+    blocks, _, keys = blocks_of_head(weights, layout, 2, TARGET, TARGET)
+    assert [group.order for group in keys] == [2]
+    np.testing.assert_allclose(blocks[0][0], weights[2])
+
+
+def test_every_attention_and_layer_is_drawn():
+    found = list(draw(WEIGHTS, LAYOUTS, SOURCE, TARGET, caption="set, step 3"))
+    assert [name for name, _ in found] == [
+        "encoder_layer1_mean",
+        "decoder_layer1_mean",
+        "decoder_layer2_mean",
+        "cross_layer1_mean",
+        "cross_layer2_mean",
+    ]
+    assert [len(figure.axes) - 1 for _, figure in found] == [4, 2, 1, 2, 2]
+    assert found[0][1].get_suptitle() == (
+        "encoder self-attention, layer 1, mean over heads\nset, step 3"
+    )
+
+
+def test_the_decoder_has_read_what_came_before_the_token_it_produces():
+    choice = Choice(("decoder", "cross"), (2,), (1,))
+    decoder, cross = (figure for _, figure in draw(WEIGHTS, LAYOUTS, SOURCE, TARGET, choice=choice))
+    assert decoder.get_suptitle() == "decoder self-attention, layer 2, head 1"
+    assert [t.get_text() for t in decoder.axes[0].get_yticklabels()] == ["x", "##y", "<EOS>"]
+    assert [t.get_text() for t in decoder.axes[0].get_xticklabels()] == ["<start>", "x", "##y"]
+    assert [t.get_text() for t in cross.axes[0].get_yticklabels()] == ["x", "##y", "<EOS>"]
+    assert [t.get_text() for t in cross.axes[1].get_xticklabels()] == ["a b c", "b c <EOS>"]
+
+
+def test_choices():
+    assert choose(LAYOUTS, HEADS) == Choice()
+    assert choose(
+        LAYOUTS, HEADS, attentions=["cross"], layers=["2", "1", "2"], heads=["mean", "1"]
+    ) == Choice(("cross",), (2, 1), ("mean", 1))
+    assert choose(LAYOUTS, HEADS, heads=["all"]).heads == (0, 1, 2)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ({"heads": ["3"]}, "--heads=3: the model has heads 0 to 2; give those, mean or all"),
+        ({"heads": ["-1"]}, "--heads=-1: the model has heads 0 to 2"),
+        ({"heads": ["max"]}, "--heads=max: the model has heads 0 to 2"),
+        ({"layers": ["0"]}, "--layers=0: the model has layers 1 to 2; give those$"),
+        ({"attentions": ["encoder"], "layers": ["2"]}, "--layers=2: the model has layers 1 to 1"),
+        ({"attentions": ["cros"]}, "--attentions=cros: expected encoder, .*did you mean cross"),
+    ],
+)
+def test_what_the_model_does_not_have(words, message):
+    with pytest.raises(UserError, match=message):
+        choose(LAYOUTS, HEADS, **words)

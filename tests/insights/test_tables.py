@@ -1,0 +1,76 @@
+import json
+
+import numpy as np
+
+from t2t_phrase.insights.layouts import Layout
+from t2t_phrase.insights.statistics import LayerStatistics, Sums
+from t2t_phrase.insights.tables import format_statistics, statistics_to_dict
+
+INTERLEAVED = Layout("interleaved", (1, 2), (1, 2))
+
+
+def entry(attention, layer, layout, mass, rows, strongest, positions):
+    sums = Sums(np.array(mass), np.array(rows), np.array(strongest), np.array(positions))
+    return LayerStatistics(attention, layer, layout, sums)
+
+
+CROSS = [
+    entry("cross", 1, INTERLEAVED, [[3.0, 1.0], [0.5, 1.5]], [4, 2], [[1, 0.5], [2.5, 0]], 4),
+    entry("cross", 2, INTERLEAVED, [[1.0, 3.0], [0.0, 0.0]], [4, 0], [[1.0, 3.0], [0, 0]], 4),
+]
+
+
+def test_the_form_of_the_papers_tables():
+    assert format_statistics(CROSS) == (
+        "cross-attention: interleaved, orders 1, 2\n\n"
+        "  softmax mass (% of what a query attends to; the mean over queries and heads)\n"
+        "  layer  token-to-token  token-to-phrase  phrase-to-token  phrase-to-phrase\n"
+        "      1           75.00            25.00            25.00             75.00\n"
+        "      2           25.00            75.00                -                 -\n\n"
+        "  strongest activation (% of positions)\n"
+        "  layer  token-to-token  token-to-phrase  phrase-to-token  phrase-to-phrase\n"
+        "      1           25.00            12.50            62.50              0.00\n"
+        "      2           25.00            75.00             0.00              0.00"
+    )
+
+
+def test_attentions_come_in_order_and_higher_orders_one_by_one():
+    layout = Layout("heterogeneous", (1,), (1, 2, 3))
+    encoder = entry("encoder", 1, layout, [[1.0, 2.0, 1.0]], [4], [[4.0, 0.0, 0.0]], 4)
+    text = format_statistics([*CROSS, encoder])
+    blocks = text.split("\n\n")
+    assert blocks[0] == "encoder self-attention: heterogeneous, orders 1, 2, 3"
+    assert blocks[1].split("\n")[1:] == [
+        "  layer  token-to-token  token-to-phrase",
+        "      1           25.00            75.00",
+    ]
+    assert blocks[3].split("\n") == [
+        "  softmax mass (% of what a query attends to; the mean over queries and heads), order by "
+        "order",
+        "  layer  1-to-1  1-to-2  1-to-3",
+        "      1   25.00   50.00   25.00",
+    ]
+    assert blocks[5:] == format_statistics(CROSS).split("\n\n")
+
+
+def test_the_same_as_json():
+    found = json.loads(json.dumps(statistics_to_dict(CROSS), allow_nan=False))
+    assert list(found) == ["cross"]
+    first, second = found["cross"]
+    assert first == {
+        "layer": 1,
+        "structure": "interleaved",
+        "query_orders": [1, 2],
+        "key_orders": [1, 2],
+        "queries": [4, 2],
+        "positions": 4,
+        "mass": {
+            "quadrants": CROSS[0].quadrants("mass"),
+            "orders": {"1-to-1": 0.75, "1-to-2": 0.25, "2-to-1": 0.25, "2-to-2": 0.75},
+        },
+        "strongest": {
+            "quadrants": CROSS[0].quadrants("strongest"),
+            "orders": {"1-to-1": 0.25, "1-to-2": 0.125, "2-to-1": 0.625, "2-to-2": 0.0},
+        },
+    }
+    assert second["mass"]["quadrants"]["phrase-to-token"] is None
