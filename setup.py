@@ -19,6 +19,7 @@ COMMANDS = (
     "decoder",
     "avg",
     "eval",
+    "insights",
     "exporter",
     "import",
     "parameters",
@@ -46,6 +47,7 @@ setup(
         "absl-py>=2.1",
         "nltk>=3.8",
         "numpy>=1.26",
+        "matplotlib>=3.8",
         "tensorboard>=2.18",
     ],
     extras_require={

@@ -128,7 +128,7 @@ def _draw(ax: Axes, block: np.ndarray, highest: float) -> Any:
     ax.set_xticks([])
     ax.set_yticks([])
     rows, columns = block.shape
-    lines = {"colors": "0.9", "linewidth": 0.4}
+    lines: dict[str, Any] = {"colors": "0.9", "linewidth": 0.4}
     ax.vlines(np.arange(1, columns) - 0.5, -0.5, rows - 0.5, **lines)
     ax.hlines(np.arange(1, rows) - 0.5, -0.5, columns - 0.5, **lines)
     ax.tick_params(length=0, pad=2)

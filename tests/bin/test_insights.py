@@ -1,0 +1,202 @@
+import dataclasses
+import json
+
+import numpy as np
+import pytest
+from absl import app
+from matplotlib.figure import Figure
+from toy_run import call, make_toy_run
+
+from t2t_phrase import registry
+from t2t_phrase.bin import insights
+from t2t_phrase.config import UserError
+from t2t_phrase.data.problem import Problem
+from t2t_phrase.insights import pictures, statistics
+from t2t_phrase.insights.tables import format_statistics
+from t2t_phrase.training import checkpoints
+from t2t_phrase.training.run_record import RunRecord
+
+PAIRS = [
+    ("the house is old", "a cat sleeps"),
+    ("", "x"),
+    ("dogs run", "dogs run far away"),
+    ("a", "a"),
+]
+
+
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory):
+    return make_toy_run(tmp_path_factory.mktemp("plain"))
+
+
+@pytest.fixture(scope="module")
+def toy(plain, tmp_path_factory):
+    """The same with a model whose cross-attention is between phrases."""
+    output_dir = tmp_path_factory.mktemp("toy")
+    record = RunRecord.load(plain.output_dir)
+    hparams_set = "phrase_interleaved_convkv_1_2_demo"
+    sizes = {
+        name: record.hparams[name] for name in ("num_hidden_layers", "hidden_size", "num_heads")
+    }
+    hparams = registry.hparams[hparams_set]().replace(
+        **sizes, filter_size=16, encoder_attention="none", decoder_attention="none"
+    )
+    model = registry.models[hparams.model].from_hparams(hparams, vocab_size=record.vocab_size)
+    rng = np.random.default_rng(0)
+    for variable in model.trainable_variables:
+        variable.assign(variable + 0.2 * rng.normal(size=variable.shape))
+    checkpoints.write(output_dir / "model.ckpt-7", model=checkpoints.model_variables(model), step=7)
+    dataclasses.replace(
+        record,
+        model=hparams.model,
+        hparams_set=hparams_set,
+        overrides="",
+        hparams=hparams.to_dict(),
+    ).save(output_dir)
+    return dataclasses.replace(plain, output_dir=output_dir, model=model)
+
+
+@pytest.fixture
+def files(tmp_path):
+    names = [tmp_path / "source.en", tmp_path / "references.de"]
+    for name, lines in zip(names, zip(*PAIRS, strict=True), strict=True):
+        name.write_text("".join(f"{line}\n" for line in lines))
+    return [f"--insights_from_file={names[0]}", f"--references_file={names[1]}"]
+
+
+def test_statistics_of_files(toy, files, tmp_path, capsys):
+    target = tmp_path / "stats.json"
+    call(insights, *toy.flags, "--stats", *files, f"--stats_file={target}")
+    captured = capsys.readouterr()
+    ids = [tuple([*toy.encoder.encode(side), 1] for side in pair) for pair in PAIRS if pair[0]]
+    expected = statistics.attention_statistics(toy.model, ids)
+    assert captured.out == format_statistics(expected) + "\n"
+    assert captured.out.startswith("cross-attention: interleaved, orders 1, 2\n")
+    assert "1 lines without words on both sides are left out" in captured.err
+    assert "3 sentence pairs" in captured.err and f"written to {target}" in captured.err
+    found = json.loads(target.read_text())
+    assert (found["step"], found["pairs"], found["problem"]) == (7, 3, "translate_toy")
+    assert list(found["attentions"]) == ["cross"]
+    (layer,) = found["attentions"]["cross"]
+    tokens = sum(len(target) for _, target in ids)
+    assert layer["positions"] == tokens and layer["queries"] == [tokens, tokens - len(ids)]
+    mass = layer["mass"]["quadrants"]
+    assert mass["phrase-to-token"] + mass["phrase-to-phrase"] == pytest.approx(1)
+    assert sum(layer["strongest"]["quadrants"].values()) == pytest.approx(1)
+
+
+def test_statistics_of_the_development_set(toy, monkeypatch, capsys):
+    seen = []
+
+    def raw_text(problem, data_dir, split):
+        seen.append((problem.name, data_dir, split))
+        return [pair[0] for pair in PAIRS], [pair[1] for pair in PAIRS]
+
+    monkeypatch.setattr(Problem, "raw_text", raw_text)
+    call(insights, *toy.flags, "--stats")
+    assert seen == [("translate_toy", str(toy.data_dir), "dev")]
+    assert "3 sentence pairs" in capsys.readouterr().err
+
+
+def test_pictures_of_a_pair(toy, tmp_path, capsys):
+    folder = tmp_path / "new" / "pictures"
+    call(
+        insights,
+        *toy.flags,
+        f"--heat_maps={folder}",
+        "--source=the house",
+        "--target=dogs run far",
+        "--heads=mean,1",
+        "--attentions=cross,encoder",
+    )
+    names = [f"{a}_layer1_{h}.png" for a in ("cross", "encoder") for h in ("head1", "mean")]
+    assert sorted(path.name for path in folder.iterdir()) == names
+    assert all(path.read_bytes()[:4] == b"\x89PNG" for path in folder.iterdir())
+    error = capsys.readouterr().err
+    assert f"4 pictures written to {folder}" in error and "translation" not in error
+
+
+def test_pictures_of_the_models_own_translation(toy, tmp_path, monkeypatch, capsys):
+    drawn = []
+
+    def draw(weights, layouts, source, target, **options):
+        drawn.extend([weights, target])
+        yield pictures.Picture("one", Figure())
+
+    monkeypatch.setattr(pictures, "draw", draw)
+    call(
+        insights,
+        *toy.flags,
+        f"--heat_maps={tmp_path}",
+        "--source=the house",
+        "--attentions=cross",
+        "--decode_hparams=beam_size=2,extra_length=3",
+    )
+    weights, target = drawn
+    source = [*toy.encoder.encode("the house"), 1]
+    assert 0 < len(target) <= len(source) + 3
+    assert np.shape(weights["cross"][0]) == (1, 2, 2 * len(target), 2 * len(source))
+    error = capsys.readouterr().err
+    assert "1 pictures written" in error and (tmp_path / "one.png").exists()
+    text = error.split("translation: ")[1].split("\n")[0]
+    words = "".join(token.text for token in target if token.text != "<EOS>")
+    assert text.replace(" ", "") == words.replace(" ", "")
+
+
+def test_a_plain_model_has_no_phrases_but_pictures(plain, files, tmp_path):
+    with pytest.raises(
+        UserError,
+        match=r"model.ckpt-30 \(transformer_tiny\) attends to tokens alone: --stats tells",
+    ):
+        call(insights, *plain.flags, "--stats", *files)
+    maps = [f"--heat_maps={tmp_path / 'maps'}", "--source=a", "--target=a cat"]
+    call(insights, *plain.flags, *maps)
+    assert len(list((tmp_path / "maps").iterdir())) == 3
+
+
+def test_mistakes_are_found_before_the_model_is_loaded(toy, files, tmp_path, monkeypatch):
+    def loaded(*args, **kwargs):
+        raise AssertionError("loaded")
+
+    monkeypatch.setattr(checkpoints, "restore", loaded)
+    source, references = files
+    maps = f"--heat_maps={tmp_path / 'maps'}"
+    for arguments, message in (
+        ([], "--stats or --heat_maps=FOLDER is needed"),
+        (["--stats", source], "--insights_from_file and --references_file belong together"),
+        ([maps], "--heat_maps needs the --source sentence"),
+        ([maps, "--source= "], "--heat_maps needs the --source sentence"),
+        ([maps, "--source=a", *files], "--insights_from_file has a meaning only with --stats"),
+        ([maps, "--source=a", "--stats_file=x"], "--stats_file has a meaning only with --stats"),
+        (["--stats", "--target=a"], "--target has a meaning only with --heat_maps"),
+    ):
+        with pytest.raises(app.UsageError, match=message):
+            call(insights, *toy.flags, *arguments)
+    with pytest.raises(UserError, match=r"cannot read .*nowhere"):
+        call(insights, *toy.flags, "--stats", "--insights_from_file=nowhere", references)
+    with pytest.raises(UserError, match=r"cannot write .*/no/x.json"):
+        call(insights, *toy.flags, "--stats", f"--stats_file={tmp_path}/no/x.json")
+    short = tmp_path / "short.de"
+    short.write_text("a\n")
+    with pytest.raises(UserError, match=r"source.en has 4 lines and .*short.de has 1; each line"):
+        call(insights, *toy.flags, "--stats", source, f"--references_file={short}")
+    empty = tmp_path / "empty"
+    empty.write_text("")
+    both = [f"--insights_from_file={empty}", f"--references_file={empty}"]
+    with pytest.raises(UserError, match=r"empty is empty: there is nothing to look at"):
+        call(insights, *toy.flags, "--stats", *both)
+
+
+def test_mistakes_that_only_the_model_shows(toy, tmp_path):
+    maps = [f"--heat_maps={tmp_path / 'maps'}", "--source=a"]
+    with pytest.raises(UserError, match="--heads=2: the model has heads 0 to 1"):
+        call(insights, *toy.flags, *maps, "--heads=2")
+    assert not (tmp_path / "maps").exists()
+    (tmp_path / "maps").write_text("")
+    with pytest.raises(UserError, match=r"cannot write .*maps: File exists"):
+        call(insights, *toy.flags, *maps)
+    blank = tmp_path / "blank"
+    blank.write_text("\n\n")
+    both = [f"--insights_from_file={blank}", f"--references_file={blank}"]
+    with pytest.raises(UserError, match="no line has words on both sides"):
+        call(insights, *toy.flags, "--stats", *both)
