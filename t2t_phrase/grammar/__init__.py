@@ -23,13 +23,15 @@ Words are in `tables/*.tsv`, one row each, all forms written out, `-` where ther
 """
 
 from t2t_phrase.grammar.generator import SPLITS, generate, split_of
-from t2t_phrase.grammar.pair import Facts, SentencePair, Twin
+from t2t_phrase.grammar.pair import PHENOMENA, Facts, Rendering, SentencePair, Twin
 from t2t_phrase.grammar.tokens import detokenize, tokenize
 from t2t_phrase.grammar.twins import wrong_twins
 
 __all__ = [
+    "PHENOMENA",
     "SPLITS",
     "Facts",
+    "Rendering",
     "SentencePair",
     "Twin",
     "detokenize",

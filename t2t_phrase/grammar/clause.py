@@ -18,6 +18,7 @@ from t2t_phrase.grammar.english import (
     verb_group,
     wrap,
 )
+from t2t_phrase.grammar.pair import IDIOM, PARTICLE_VERB
 from t2t_phrase.grammar.phrase import NounPhrase
 from t2t_phrase.grammar.words import Verb
 
@@ -106,9 +107,10 @@ class Clause:
         if self.progressive:
             self.middle.append((Rank.TIME, [Token("gerade", (self.links["be"],))]))
         if self.verb.idiom:
-            self.ctx.idioms.append(self.verb.idiom)
+            self.ctx.phenomenon(IDIOM, self.verb.idiom, self.links["verb"])
         if self.verb.de.particle:
-            self.ctx.particle_verbs.append(self.verb.de.particle + "|" + self.verb.de.infinitive)
+            citation = self.verb.de.particle + "|" + self.verb.de.infinitive
+            self.ctx.phenomenon(PARTICLE_VERB, citation, self.links["verb"])
 
     # English
 
@@ -302,7 +304,8 @@ class Clause:
         if verb.particle:
             closing = [Token(verb.particle, (link,), ("particle", verb.particle, verb.infinitive))]
         middle = self._middle(subject=False)
-        return [Token(verb.imperative, (link,)), *middle, *closing, *self.after]
+        imperative = Token(verb.imperative, (link,), ("imperative",))
+        return [imperative, *middle, *closing, *self.after]
 
 
 def _head_phrase(

@@ -31,9 +31,7 @@ class Context:
         self.rng = rng
         self.lexicon = lexicon
         self._links = 0
-        self.idioms: list[str] = []
-        self.compounds: list[str] = []
-        self.particle_verbs: list[str] = []
+        self.phenomena: list[tuple[str, str, int]] = []
         self.constructions: list[str] = []
         self.clauses: list[str] = []
 
@@ -45,6 +43,10 @@ class Context:
     def chance(self, probability: float) -> bool:
         """Return True with the given probability."""
         return self.rng.random() < probability
+
+    def phenomenon(self, kind: str, citation: str, link: int) -> None:
+        """Note an idiom, a compound or a particle verb, and the link of its words."""
+        self.phenomena.append((kind, citation, link))
 
     def fact(self, construction: str) -> None:
         """Note a construction once."""

@@ -9,7 +9,14 @@ from collections.abc import Iterator
 from t2t_phrase.config import UserError
 from t2t_phrase.grammar.derivation import Context, Token, bracketed, leaves, tidy
 from t2t_phrase.grammar.lexicon import lexicon
-from t2t_phrase.grammar.pair import Facts, SentencePair
+from t2t_phrase.grammar.pair import (
+    COMPOUND,
+    IDIOM,
+    PARTICLE_VERB,
+    Facts,
+    Rendering,
+    SentencePair,
+)
 from t2t_phrase.grammar.sentences import Sentence, sentence
 from t2t_phrase.grammar.tokens import PUNCTUATION, detokenize
 
@@ -69,6 +76,7 @@ def _pair(
 ) -> SentencePair:
     end = ctx.link()
     derivation = tidy([*drawn.tokens, Token(drawn.mark, (end,))])
+    renderings = _renderings(ctx, derivation)
     first = derivation[0]
     derivation[0] = first._replace(form=first.form[0].upper() + first.form[1:])
     target_tokens = [token.form for token in derivation]
@@ -93,9 +101,10 @@ def _pair(
         negated=main.negated,
         clauses=tuple(ctx.clauses),
         constructions=tuple(ctx.constructions),
-        idioms=tuple(ctx.idioms),
-        compounds=tuple(ctx.compounds),
-        particle_verbs=tuple(ctx.particle_verbs),
+        idioms=_citations(ctx, IDIOM),
+        compounds=_citations(ctx, COMPOUND),
+        particle_verbs=_citations(ctx, PARTICLE_VERB),
+        renderings=renderings,
         subject_verb_distance=target_distance,
         source_subject_verb_distance=source_distance,
     )
@@ -109,6 +118,26 @@ def _pair(
         facts=facts,
         derivation=tuple(derivation),
     )
+
+
+def _citations(ctx: Context, kind: str) -> tuple[str, ...]:
+    return tuple(citation for found, citation, _ in ctx.phenomena if found == kind)
+
+
+# Of the words that share a particle verb's link, these are its own; the others belong to an idiom.
+_VERB_NOTES = ("finite", "particle", "joined", "imperative")
+
+
+def _renderings(ctx: Context, derivation: list[Token]) -> tuple[Rendering, ...]:
+    """Gather the German words of each phenomenon that made it into the sentence."""
+    found = []
+    for kind, citation, link in ctx.phenomena:
+        tokens = [token for token in derivation if link in token.links]
+        if kind == PARTICLE_VERB:
+            tokens = [token for token in tokens if token.note and token.note[0] in _VERB_NOTES]
+        if tokens:
+            found.append(Rendering(kind, citation, tuple(token.form for token in tokens)))
+    return tuple(found)
 
 
 def words_between(tokens: list[str] | tuple[str, ...], first: int, second: int) -> int:

@@ -8,6 +8,7 @@ from typing import Any
 from t2t_phrase.grammar import german
 from t2t_phrase.grammar.derivation import Context, Token, Tree
 from t2t_phrase.grammar.english import indefinite_article
+from t2t_phrase.grammar.pair import COMPOUND
 from t2t_phrase.grammar.phrase import NounPhrase
 from t2t_phrase.grammar.pronouns import NamePhrase
 from t2t_phrase.grammar.words import Noun
@@ -72,7 +73,7 @@ class CommonPhrase(NounPhrase):
         self._article = ctx.link()
         self._genitive = ctx.link() if possessor is not None else 0
         if noun.compound:
-            ctx.compounds.append(noun.en)
+            ctx.phenomenon(COMPOUND, noun.en, self.head)
 
     def _noun_leaves(self) -> list[Tree]:
         word = self.noun.en_plural if self.plural else self.noun.en  # type: ignore[union-attr]

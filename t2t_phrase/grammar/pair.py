@@ -6,6 +6,25 @@ import dataclasses
 
 from t2t_phrase.grammar.derivation import Token
 
+IDIOM, COMPOUND, PARTICLE_VERB = "idiom", "compound", "particle verb"
+PHENOMENA = (IDIOM, COMPOUND, PARTICLE_VERB)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Rendering:
+    """How the German sentence renders one idiom, compound or particle verb.
+
+    Attributes:
+        kind: one of `PHENOMENA`.
+        citation: as in `Facts.idioms`, `Facts.compounds`, `Facts.particle_verbs`.
+        words: the German words that say it, inflected, in the sentence's order; a capital that is
+            due to the sentence's start alone is left out.
+    """
+
+    kind: str
+    citation: str
+    words: tuple[str, ...]
+
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Facts:
@@ -22,6 +41,7 @@ class Facts:
         idioms: English citation forms.
         compounds: English compounds that are one German word.
         particle_verbs: German particle verbs, as `an|rufen`.
+        renderings: all idioms, compounds and particle verbs with the German words that say them.
         subject_verb_distance: words between the main clause's subject head and finite verb in
             German; punctuation does not count.
         source_subject_verb_distance: the same in English.
@@ -37,6 +57,7 @@ class Facts:
     idioms: tuple[str, ...]
     compounds: tuple[str, ...]
     particle_verbs: tuple[str, ...]
+    renderings: tuple[Rendering, ...]
     subject_verb_distance: int
     source_subject_verb_distance: int
 

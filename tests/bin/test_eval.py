@@ -1,3 +1,4 @@
+import json
 import subprocess
 import sys
 
@@ -60,8 +61,46 @@ def test_line_counts_that_differ_are_named(files):
 
 
 def test_flags_that_are_missing(files):
-    with pytest.raises(app.UsageError, match="--translation and --reference are needed"):
+    with pytest.raises(app.UsageError, match=r"--translation and --reference .*are needed"):
         call(eval_command, f"--translation={files}/out")
+    with pytest.raises(app.UsageError, match="--by_length: the lengths are those of --source"):
+        score(files, "--by_length=3")
+    with pytest.raises(app.UsageError, match="--source: BLEU by length needs --reference"):
+        call(eval_command, f"--translation={files}/out", f"--source={files}/ref", "--facts=x")
+
+
+def test_bleu_by_source_length(files, capsys):
+    (files / "source").write_text("one\none two three\none two three four\n")
+    score(files, f"--source={files}/source", "--by_length=2,4", f"--baseline={files}/ref")
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith("BLEU = ")
+    ours = ["under 2 words, 1 sent", "2 to 3 words, 1 sent", "4 and more words, 1 sent"]
+    assert [line[: len(start)] for line, start in zip(lines[1:4], ours, strict=True)] == ours
+    assert lines[4] == f"By length, {files}/ref"
+    assert all("BLEU = 100.00" in line for line in lines[5:8])
+    with pytest.raises(UserError, match="--by_length=2,x: expected numbers of words"):
+        score(files, f"--source={files}/source", "--by_length=2,x")
+    with pytest.raises(UserError, match=r"/out has 3 lines and .*/short has 1"):
+        (files / "short").write_text("one\n")
+        score(files, f"--source={files}/short")
+
+
+def test_phenomena_of_the_grammar_corpus(files, capsys):
+    words = {"kind": "particle verb", "citation": "weg|laufen", "words": ["laufen", "weg"]}
+    facts = [{"renderings": []}, {"renderings": []}, {"renderings": [words]}]
+    (files / "facts").write_text("".join(json.dumps(line) + "\n" for line in facts))
+    (files / "other").write_text("Hunde laufen .\n" * 3)
+    call(
+        eval_command,
+        f"--translation={files}/out",
+        f"--facts={files}/facts",
+        f"--baseline={files}/other",
+    )
+    assert capsys.readouterr().out.splitlines() == [
+        "particle verb: 1 of 1 right = 100.00%, in the right order 100.00%",
+        f"Compared with {files}/other; p: McNemar's exact test",
+        "particle verb: 1 right here only, 0 in the baseline only, p = 1.0000",
+    ]
 
 
 def test_the_command_itself(files):

@@ -7,7 +7,7 @@ import nltk
 import pytest
 
 from t2t_phrase.config import UserError
-from t2t_phrase.grammar import detokenize, generate, split_of, tokenize
+from t2t_phrase.grammar import PHENOMENA, detokenize, generate, split_of, tokenize
 from t2t_phrase.grammar.lexicon import lexicon
 from t2t_phrase.grammar.pools import read_table
 
@@ -151,6 +151,52 @@ def test_compounds_and_idioms_are_aligned_as_wholes(pairs):
             targets = [{j for i, j in points if i == k} for k in range(at, at + len(words))]
             assert all(target == targets[0] for target in targets), pair
             assert len(targets[0]) == 1, pair
+
+
+def test_renderings_are_words_of_the_reference_in_order(pairs):
+    kinds = set()
+    for pair in sample(pairs):
+        first, *others = pair.target_tokens
+        derived = [first[0].lower() + first[1:], *others]
+        facts = pair.facts
+        cited = [*facts.idioms, *facts.compounds, *facts.particle_verbs]
+        for rendering in facts.renderings:
+            kinds.add(rendering.kind)
+            assert rendering.citation in cited
+            assert is_within(rendering.words, pair.target_tokens) or is_within(
+                rendering.words, derived
+            )
+            if rendering.kind == "compound":
+                assert len(rendering.words) == 1
+            if rendering.kind == "particle verb":
+                particle, infinitive = rendering.citation.split("|")
+                *verb, last = rendering.words
+                if verb:
+                    assert len(verb) == 1 and last == particle
+                    assert verb[0][0] == infinitive[0]
+                else:
+                    assert last.startswith(particle)
+    assert kinds == set(PHENOMENA)
+
+
+def is_within(words, tokens):
+    rest = iter(tokens)
+    return all(word in rest for word in words)
+
+
+def test_an_idiom_is_rendered_by_its_verb_and_its_fixed_words(pairs):
+    verbs = {verb.idiom: verb for verb in lexicon().verbs if verb.idiom}
+    seen = 0
+    for pair in pairs:
+        for rendering in pair.facts.renderings:
+            if rendering.kind == "idiom":
+                seen += 1
+                fixed = verbs[rendering.citation].de_words
+                others = [word for word in rendering.words if word not in fixed]
+                assert is_within(fixed, rendering.words)
+                # The verb; its particle and its reflexive pronoun, where it has them.
+                assert 1 <= len(others) <= 3, pair.target
+    assert seen > 1000
 
 
 def test_long_distance_agreement_is_frequent(pairs):

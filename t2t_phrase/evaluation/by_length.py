@@ -1,0 +1,94 @@
+"""BLEU by the length of the source sentence."""
+
+from __future__ import annotations
+
+import bisect
+import dataclasses
+from collections.abc import Sequence
+
+from t2t_phrase.config import UserError
+from t2t_phrase.evaluation.bleu import corpus_bleu
+from t2t_phrase.evaluation.scores import Score, as_reference_lists, check_lengths
+
+# Xu et al. (2020), Figure 3.
+BOUNDARIES = (15, 30, 45)
+
+
+@dataclasses.dataclass(frozen=True)
+class LengthGroup:
+    """The sentences of a range of lengths.
+
+    Attributes:
+        low, high: words of the source, from `low` to below `high`; None is without end.
+        sentences: how many there are.
+        score: their BLEU as a corpus, None if there are none.
+    """
+
+    low: int
+    high: int | None
+    sentences: int
+    score: Score | None
+
+    @property
+    def name(self) -> str:
+        """The range in words."""
+        if self.high is None:
+            return f"{self.low} and more words"
+        if not self.low:
+            return f"under {self.high} words"
+        return f"{self.low} to {self.high - 1} words"
+
+    def __str__(self) -> str:
+        return f"{self.name}, {self.sentences} sentences: {self.score or 'no BLEU'}"
+
+
+def bleu_by_length(
+    hypotheses: Sequence[str],
+    references: Sequence[str] | Sequence[Sequence[str]],
+    sources: Sequence[str],
+    *,
+    boundaries: Sequence[int] = BOUNDARIES,
+    tokenize: str = "13a",
+    lowercase: bool = False,
+) -> list[LengthGroup]:
+    """Score the sentences of each range of source lengths as a corpus of their own.
+
+    Words are what white space parts.
+
+    Args:
+        hypotheses: one translation a sentence.
+        references: see `corpus_score`.
+        sources: the sentences that were translated.
+        boundaries: where one range ends and the next begins, ascending.
+        tokenize: see `corpus_score`.
+        lowercase: whether case is ignored.
+
+    Raises:
+        UserError: as `corpus_score`; also boundaries that do not ascend from 1 on.
+    """
+    if not boundaries or list(boundaries) != sorted(set(boundaries)) or boundaries[0] < 1:
+        raise UserError(
+            f"lengths {','.join(map(str, boundaries))} must ascend and be positive, as 15,30,45"
+        )
+    lists = as_reference_lists(references)
+    check_lengths(hypotheses, lists)
+    if len(sources) != len(hypotheses):
+        raise UserError(
+            f"the translation has {len(hypotheses)} lines and the source {len(sources)}; each "
+            "line of one must belong to the same line of the other"
+        )
+    members: list[list[int]] = [[] for _ in range(len(boundaries) + 1)]
+    for at, source in enumerate(sources):
+        members[bisect.bisect(boundaries, len(source.split()))].append(at)
+    groups = []
+    for own, low, high in zip(members, (0, *boundaries), (*boundaries, None), strict=True):
+        score = None
+        if own:
+            score = corpus_bleu(
+                [hypotheses[at] for at in own],
+                [[column[at] for at in own] for column in lists],
+                tokenize=tokenize,
+                lowercase=lowercase,
+            )
+        groups.append(LengthGroup(low, high, len(own), score))
+    return groups
