@@ -75,16 +75,35 @@ class DecoderLayer(keras.layers.Layer):
         training: bool = False,
     ) -> tuple[Any, Any, Any]:
         """Apply all sublayers to whole sentences."""
+        x, weights = self.attend_self(x, attention_mask, training)
+        x, cross_weights = self.attend_source(x, memory, memory_mask, training)
+        return self.feed(x, training), weights, cross_weights
+
+    def attend_self(self, x: Any, attention_mask: Any | None, training: bool) -> tuple[Any, Any]:
+        """Apply the first sublayer: (output, weights)."""
         normed = self.self_residual.before(x)
         attended, weights = self.self_attention(
             normed, normed, attention_mask=attention_mask, training=training
         )
-        x = self.self_residual(x, attended, training=training)
-        attended, cross_weights = self.cross_attention(
+        return self.self_residual(x, attended, training=training), weights
+
+    def attend_source(
+        self, x: Any, memory: Any, memory_mask: Any | None, training: bool
+    ) -> tuple[Any, Any]:
+        """Apply the second sublayer: (output, weights)."""
+        attended, weights = self.cross_attention(
             self.cross_residual.before(x), memory, attention_mask=memory_mask, training=training
         )
-        x = self.cross_residual(x, attended, training=training)
-        return self._feed(x, training), weights, cross_weights
+        return self.cross_residual(x, attended, training=training), weights
+
+    def feed(self, x: Any, training: bool = False) -> Any:
+        """Apply the third sublayer."""
+        fed = self.feed_forward(self.feed_forward_residual.before(x), training=training)
+        return self.feed_forward_residual(x, fed, training=training)
+
+    def project_memory(self, memory: Any) -> Cache:
+        """Return what `step` reads of the encoder's output (B, S, D)."""
+        return self.cross_attention.project_memory(memory)
 
     def start_cache(self, batch_size: Any, beam_size: int, length: int) -> Cache:
         """Return what `step` has to know of the past, before the first of `length` tokens."""
@@ -116,26 +135,34 @@ class DecoderLayer(keras.layers.Layer):
             x: (B, K, D) float.
             cache: from `start_cache`, `step` or `reorder`.
             index: the current time.
-            projected: what the cross-attention's `project_memory` made of the encoder's output.
+            projected: from `project_memory`.
             attention_mask: (B, 1, K, L * K) bool, see `ops.masks.history_mask`.
             memory_mask: bool, broadcastable to (B, H, K, S).
 
         Returns:
             (output (B, K, D), the cache of the next time).
         """
-        attended, history = self.self_attention.step(
-            self.self_residual.before(x), cache["self"], index, attention_mask
-        )
-        x = self.self_residual(x, attended)
-        attended, queries = self.cross_attention.attend_step(
-            self.cross_residual.before(x), cache["cross"], index, projected, memory_mask
-        )
-        x = self.cross_residual(x, attended)
-        return self._feed(x, training=False), {"self": history, "cross": queries}
+        x, history = self.step_self(x, cache["self"], index, attention_mask)
+        x, queries = self.step_source(x, cache["cross"], index, projected, memory_mask)
+        return self.feed(x), {"self": history, "cross": queries}
 
-    def _feed(self, x: Any, training: bool) -> Any:
-        fed = self.feed_forward(self.feed_forward_residual.before(x), training=training)
-        return self.feed_forward_residual(x, fed, training=training)
+    def step_self(
+        self, x: Any, history: Cache, index: Any, attention_mask: Any
+    ) -> tuple[Any, Cache]:
+        """Apply the first sublayer to the current token of every beam: (output, history)."""
+        attended, history = self.self_attention.step(
+            self.self_residual.before(x), history, index, attention_mask
+        )
+        return self.self_residual(x, attended), history
+
+    def step_source(
+        self, x: Any, queries: Cache, index: Any, projected: Cache, memory_mask: Any
+    ) -> tuple[Any, Cache]:
+        """Apply the second sublayer to the current token of every beam: (output, queries)."""
+        attended, queries = self.cross_attention.attend_step(
+            self.cross_residual.before(x), queries, index, projected, memory_mask
+        )
+        return self.cross_residual(x, attended), queries
 
     def get_config(self) -> dict[str, Any]:
         """Return the constructor's arguments."""

@@ -58,6 +58,15 @@ class FeedForward(keras.layers.Layer):
         }
 
 
-def kernel_initializer() -> keras.initializers.Initializer:
-    """Return T2T's `uniform_unit_scaling`: uniform, variance 1 over the mean of fan-in and -out."""
-    return keras.initializers.VarianceScaling(scale=1.0, mode="fan_avg", distribution="uniform")
+def kernel_initializer(scale: float = 1.0) -> keras.initializers.Initializer:
+    """Return T2T's `uniform_unit_scaling`: uniform, variance 1 over the mean of fan-in and -out.
+
+    Args:
+        scale: another variance.
+    """
+    return keras.initializers.VarianceScaling(scale=scale, mode="fan_avg", distribution="uniform")
+
+
+def half_kernel_initializer(width: int, units: int) -> keras.initializers.Initializer:
+    """Return the initializer of (width, units), one half of a matrix (2 width, units)."""
+    return kernel_initializer(scale=(width + units) / (2 * width + units))

@@ -1,0 +1,59 @@
+"""Every decoder layer's own mixture of what all encoder layers made."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import keras
+from keras import ops
+
+
+@keras.saving.register_keras_serializable(package="t2t_phrase")
+class TransparentAttention(keras.layers.Layer):
+    """Transparent attention: softmax-normalised weights, learnt for each reader.
+
+    Bapna et al. (2018); Xu et al. (2020), Eq. (6):
+
+        output_j = sum_i softmax(w_j)_i memory_i
+
+    The weights start equal.
+
+    Shapes: B batch, M memories, N `readers`, P positions, D width.
+
+    Args:
+        readers: N, how many mixtures.
+        memories: M, how many memories to mix.
+
+    Call arguments:
+        x: (B, M, P, D) float.
+
+    Returns:
+        (B, N, P, D) float.
+    """
+
+    def __init__(self, *, readers: int, memories: int, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.readers = readers
+        self.memories = memories
+
+    def build(self, x_shape: Any = None) -> None:
+        """Create the weights (N, M)."""
+        self.logits = self.add_weight(
+            name="weights", shape=(self.readers, self.memories), initializer="zeros"
+        )
+        self.built = True
+
+    def weights_of_memories(self) -> Any:
+        """Return softmax(w), (N, M) float32."""
+        return ops.softmax(ops.cast(ops.convert_to_tensor(self.logits), "float32"), axis=-1)
+
+    def call(self, x: Any) -> Any:
+        """Mix the memories."""
+        batch, _, length, width = ops.shape(x)
+        weights = ops.cast(self.weights_of_memories(), x.dtype)
+        mixed = ops.matmul(weights, ops.reshape(x, (batch, self.memories, length * width)))
+        return ops.reshape(mixed, (batch, self.readers, length, width))
+
+    def get_config(self) -> dict[str, Any]:
+        """Return the constructor's arguments."""
+        return {**super().get_config(), "readers": self.readers, "memories": self.memories}

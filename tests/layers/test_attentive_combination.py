@@ -1,0 +1,73 @@
+from collections.abc import Callable
+
+import numpy as np
+import reference_phrase_representation as reference
+from random_weights import randomize
+
+from t2t_phrase.layers.attentive_combination import AttentiveCombination
+from t2t_phrase.layers.multi_head_attention import MultiHeadAttention
+
+D, H, UNITS = 8, 2, 12
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(2, 5, D)).astype("float32")
+PHRASES = RNG.normal(size=(2, 3, D)).astype("float32")
+MASK = np.array([[True, True, True], [True, False, False]])[:, None, None]
+
+
+def make(dtype: str = "float32", dropout: float = 0.0) -> AttentiveCombination:
+    return AttentiveCombination(
+        attention=MultiHeadAttention(num_heads=H, hidden_size=D, name="attention", dtype=dtype),
+        hidden_size=D,
+        units=UNITS,
+        dropout=dropout,
+        dtype=dtype,
+    )
+
+
+def test_tokens_find_what_the_loops_find() -> None:
+    layer = make()
+    layer.build(X.shape, PHRASES.shape)
+    randomize(layer)
+    output, weights = layer(X, PHRASES, phrase_mask=MASK)
+    assert weights.shape == (2, H, 5, 3)
+    paths = {v.path.split("/", 1)[1]: np.asarray(v, "float64") for v in layer.trainable_variables}
+    for b, count in enumerate((3, 1)):
+        x, phrases = (list(rows.astype("float64")) for rows in (X[b], PHRASES[b, :count]))
+        expected = reference.combine(x, phrases, paths, H)
+        np.testing.assert_allclose(output[b], expected, atol=1e-5)
+
+
+def test_contract(check_layer: Callable) -> None:
+    check_layer(
+        make,
+        [X, PHRASES],
+        weights=4 * D * D + 2 * D * UNITS + UNITS + UNITS * D + D,
+        options={"phrase_mask": MASK},
+    )
+
+
+def test_a_memory_prepared_once_gives_the_same() -> None:
+    layer = make()
+    expected, _ = layer(X, PHRASES, phrase_mask=MASK)
+    projected = layer.project_memory(PHRASES)
+    for t in range(5):
+        step, _ = layer.attend(X[:, t : t + 1], projected, MASK)
+        np.testing.assert_allclose(step[:, 0], expected[:, t], atol=1e-6)
+
+
+def test_the_two_halves_start_as_wide_as_one_matrix_would() -> None:
+    layer = AttentiveCombination(
+        attention=MultiHeadAttention(num_heads=2, hidden_size=64), hidden_size=64, units=192
+    )
+    layer.build((None, None, 64))
+    limit = np.sqrt(3 / ((2 * 64 + 192) / 2))
+    for dense in (layer.token_map, layer.phrase_map):
+        largest = np.abs(dense.kernel).max()
+        assert 0.99 * limit < largest <= limit
+
+
+def test_dropout_acts_in_training_only() -> None:
+    layer = make(dropout=0.5)
+    plain, _ = layer(X, PHRASES)
+    np.testing.assert_array_equal(layer(X, PHRASES)[0], plain)
+    assert np.abs(layer(X, PHRASES, training=True)[0] - plain).max() > 0
