@@ -111,6 +111,39 @@ def transformer_base_paper() -> TransformerHParams:
 
 
 @hparams.register
+def transformer_base_untied() -> TransformerHParams:
+    """The baseline of the phrase-representation paper, Section 4.1, and its recipe. 88.1M.
+
+    Source and target have their own embeddings. Rate D^-1/2 min(s^-1/2, s 8000^-3/2), Adam
+    (0.9, 0.98, 1e-9), 100,000 steps of 25,000 target tokens; then the average of the last 5
+    checkpoints, 1500 steps apart; beam 4. `batch_size` counts the tokens of one replica: 6 make
+    25,000; on one device that has the memory, --hparams=batch_size=25000 does.
+    """
+    return transformer_base().replace(
+        share_source_embedding=False,
+        optimizer_adam_beta2=0.98,
+        learning_rate_constant=1.0,
+        learning_rate_warmup_steps=8000,
+    )
+
+
+@hparams.register
+def transformer_big_untied() -> TransformerHParams:
+    """The same with the sizes and dropout of `transformer_big`. 264M.
+
+    300,000 steps of 25,000 target tokens, which are 12 replicas; the average of the last 20.
+    """
+    big = transformer_big()
+    return transformer_base_untied().replace(
+        hidden_size=big.hidden_size,
+        filter_size=big.filter_size,
+        num_heads=big.num_heads,
+        batch_size=big.batch_size,
+        layer_prepostprocess_dropout=big.layer_prepostprocess_dropout,
+    )
+
+
+@hparams.register
 def transformer_multi30k() -> TransformerHParams:
     """4 + 4 layers of 128 for 29,000 sentences, after Wu et al. (2021), arXiv 2105.14462.
 

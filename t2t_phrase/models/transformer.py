@@ -47,6 +47,7 @@ class TransformerHParams(TrainingHParams):
     relu_dropout: float = 0.1
     layer_prepostprocess_dropout: float = 0.1
     shared_embedding_and_softmax_weights: bool = True
+    share_source_embedding: bool = True  # False: the source has its own, target and softmax another
     target_space_id: int = 0  # row of tensor2tensor's target-space embedding
 
     def check(self) -> Iterable[str]:
@@ -64,6 +65,11 @@ class TransformerHParams(TrainingHParams):
         if self.num_heads >= 1 and self.hidden_size % self.num_heads:
             yield (
                 f"hidden_size={self.hidden_size} is not a multiple of num_heads={self.num_heads}"
+            )
+        if not self.share_source_embedding and not self.shared_embedding_and_softmax_weights:
+            yield (
+                "share_source_embedding=False: has no meaning with "
+                "shared_embedding_and_softmax_weights=False, by which all embeddings are apart"
             )
         if not 0 <= self.target_space_id < TARGET_SPACES:
             yield f"target_space_id: must be in [0, {TARGET_SPACES}), got {self.target_space_id}"
@@ -106,10 +112,12 @@ class Transformer(keras.Model):
         embedding = {"vocab_size": vocab_size, "hidden_size": hparams.hidden_size}
         embedding["dtype"] = self.dtype_policy
         self.source_embedding = TokenEmbedding(name="embedding", **embedding)
-        if hparams.shared_embedding_and_softmax_weights:
-            self.target_embedding = self.softmax = self.source_embedding
-        else:
-            self.target_embedding = TokenEmbedding(name="target_embedding", **embedding)
+        self.target_embedding = self.softmax = self.source_embedding
+        if not (hparams.shared_embedding_and_softmax_weights and hparams.share_source_embedding):
+            self.target_embedding = self.softmax = TokenEmbedding(
+                name="target_embedding", **embedding
+            )
+        if not hparams.shared_embedding_and_softmax_weights:
             self.softmax = TokenEmbedding(name="softmax", **embedding)
         self.target_space = keras.layers.Embedding(
             TARGET_SPACES,
@@ -170,22 +178,30 @@ class Transformer(keras.Model):
 
     def make_encoder_layer(self, index: int) -> EncoderLayer:
         """Return layer `index` of the encoder."""
-        return EncoderLayer(
-            self_attention=self.make_attention("encoder", "self_attention"),
-            feed_forward=self._feed_forward(),
-            name=f"encoder_layer_{index}",
-            **self._around(),
-        )
+        return EncoderLayer(**self.encoder_layer_parts(index))
 
     def make_decoder_layer(self, index: int) -> DecoderLayer:
         """Return layer `index` of the decoder."""
-        return DecoderLayer(
-            self_attention=self.make_attention("decoder", "self_attention"),
-            cross_attention=self.make_attention("cross", "cross_attention"),
-            feed_forward=self._feed_forward(),
-            name=f"decoder_layer_{index}",
+        return DecoderLayer(**self.decoder_layer_parts(index))
+
+    def encoder_layer_parts(self, index: int) -> dict[str, Any]:
+        """Return the arguments of `EncoderLayer`, with new sublayers."""
+        return {
+            "self_attention": self.make_attention("encoder", "self_attention"),
+            "feed_forward": self._feed_forward(),
+            "name": f"encoder_layer_{index}",
             **self._around(),
-        )
+        }
+
+    def decoder_layer_parts(self, index: int) -> dict[str, Any]:
+        """Return the arguments of `DecoderLayer`, with new sublayers."""
+        return {
+            "self_attention": self.make_attention("decoder", "self_attention"),
+            "cross_attention": self.make_attention("cross", "cross_attention"),
+            "feed_forward": self._feed_forward(),
+            "name": f"decoder_layer_{index}",
+            **self._around(),
+        }
 
     def _feed_forward(self) -> FeedForward:
         return FeedForward(
@@ -285,36 +301,50 @@ class Transformer(keras.Model):
         return weights | self._decode(features, memory, training=False)[1]
 
     def _encode(self, features: Features, training: bool) -> tuple[Any, dict[str, list[Any]]]:
-        inputs = features["inputs"]
-        space = ops.convert_to_tensor(self.target_space.embeddings)[self.hparams.target_space_id]
-        x = self.source_embedding(inputs)
-        x = self._add_timing(x + ops.cast(space, x.dtype), ops.arange(ops.shape(inputs)[1]))
-        x = self.source_dropout(x, training=training)
-        mask = memory_mask(inputs)
+        x = self._embed_source(features["inputs"], training)
+        mask = memory_mask(features["inputs"])
         weights = []
         for layer in self.encoder_layers:
             x, self_weights = layer(x, attention_mask=mask, training=training)
             weights.append(self_weights)
-        return x if self.encoder_norm is None else self.encoder_norm(x), {"encoder": weights}
+        return self._finish_encoding(x), {"encoder": weights}
+
+    def _embed_source(self, inputs: Any, training: bool) -> Any:
+        space = ops.convert_to_tensor(self.target_space.embeddings)[self.hparams.target_space_id]
+        x = self.source_embedding(inputs)
+        x = self._add_timing(x + ops.cast(space, x.dtype), ops.arange(ops.shape(inputs)[1]))
+        return self.source_dropout(x, training=training)
+
+    def _finish_encoding(self, x: Any) -> Any:
+        return x if self.encoder_norm is None else self.encoder_norm(x)
 
     def _decode(
         self, features: Features, memory: Any, training: bool
     ) -> tuple[Any, dict[str, list[Any]]]:
-        x = self.target_embedding(features["targets"])
-        # The output at i has read the targets before i; the first reads zeros.
-        x = ops.pad(x[:, :-1], [(0, 0), (1, 0), (0, 0)])
-        length = ops.shape(x)[1]
-        x = self.target_dropout(self._add_timing(x, ops.arange(length)), training=training)
-        masks = {
-            "attention_mask": causal_mask(length),
-            "memory_mask": memory_mask(features["inputs"]),
-        }
+        x = self._embed_targets(features["targets"], training)
+        masks = self._decoder_masks(features)
         weights: dict[str, list[Any]] = {"decoder": [], "cross": []}
         for layer in self.decoder_layers:
             x, self_weights, cross_weights = layer(x, memory, training=training, **masks)
             weights["decoder"].append(self_weights)
             weights["cross"].append(cross_weights)
-        return x if self.decoder_norm is None else self.decoder_norm(x), weights
+        return self._finish_decoding(x), weights
+
+    def _embed_targets(self, targets: Any, training: bool) -> Any:
+        x = self.target_embedding(targets)
+        # The output at i has read the targets before i; the first reads zeros.
+        x = ops.pad(x[:, :-1], [(0, 0), (1, 0), (0, 0)])
+        x = self._add_timing(x, ops.arange(ops.shape(x)[1]))
+        return self.target_dropout(x, training=training)
+
+    def _decoder_masks(self, features: Features) -> dict[str, Any]:
+        return {
+            "attention_mask": causal_mask(ops.shape(features["targets"])[1]),
+            "memory_mask": memory_mask(features["inputs"]),
+        }
+
+    def _finish_decoding(self, x: Any) -> Any:
+        return x if self.decoder_norm is None else self.decoder_norm(x)
 
     def logits(self, hidden: Any) -> Any:
         """Return float32 logits (..., V) of the decoder's output (..., D)."""
@@ -330,10 +360,11 @@ class Transformer(keras.Model):
         return {
             "mask": memory_mask(features["inputs"]),
             "softmax": self._softmax_map(),
-            "layers": [
-                layer.cross_attention.project_memory(memory) for layer in self.decoder_layers
-            ],
+            "layers": self._project_memory(memory),
         }
+
+    def _project_memory(self, memory: Any) -> list[Cache]:
+        return [layer.project_memory(memory) for layer in self.decoder_layers]
 
     def start_cache(self, batch_size: Any, beam_size: int, length: int) -> Cache:
         """Return the empty history of B * K outputs of at most L tokens."""
@@ -370,8 +401,7 @@ class Transformer(keras.Model):
                 memory_mask=memory["mask"],
             )
             layers.append(history)
-        if self.decoder_norm is not None:
-            x = self.decoder_norm(x)
+        x = self._finish_decoding(x)
         logits = ops.cast(ops.matmul(x, memory["softmax"]), "float32")
         return logits, {"ancestors": ancestors, "layers": layers}
 

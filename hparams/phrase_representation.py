@@ -1,0 +1,141 @@
+"""Source phrase representations: the rows of Xu et al. (2020), Table 2, and other sizes."""
+
+from t2t_phrase.models.phrase_representation import (
+    PhraseRepresentationHParams,
+    with_phrase_representation,
+)
+from t2t_phrase.models.transformer import TransformerHParams
+from t2t_phrase.registry import hparams
+
+from .transformer import (
+    transformer_base_untied,
+    transformer_big_untied,
+    transformer_demo,
+    transformer_multi30k,
+)
+
+
+def _mean(base: TransformerHParams) -> PhraseRepresentationHParams:
+    return _max(base).replace(phrase_glance="mean")
+
+
+def _max(base: TransformerHParams) -> PhraseRepresentationHParams:
+    return _max_attn(base).replace(attentive_pooling=False)
+
+
+def _max_attn(base: TransformerHParams) -> PhraseRepresentationHParams:
+    return with_phrase_representation(base, transparent_attention=False)
+
+
+def _max_attn_ta(base: TransformerHParams) -> PhraseRepresentationHParams:
+    return with_phrase_representation(base)
+
+
+def _parse(base: TransformerHParams) -> PhraseRepresentationHParams:
+    return with_phrase_representation(base, phrases="parsed")
+
+
+@hparams.register
+def phrase_representation_base_mean() -> PhraseRepresentationHParams:
+    """Phrases are means of their tokens: Table 2, +Mean. 129.0M."""
+    return _mean(transformer_base_untied())
+
+
+@hparams.register
+def phrase_representation_base_max() -> PhraseRepresentationHParams:
+    """Phrases are maxima of their tokens: Table 2, +Max. 129.0M."""
+    return _max(transformer_base_untied())
+
+
+@hparams.register
+def phrase_representation_base_max_attn() -> PhraseRepresentationHParams:
+    """Attentive phrases: Table 2, +Max+Attn. 132.7M (the paper says 173.0M)."""
+    return _max_attn(transformer_base_untied())
+
+
+@hparams.register
+def phrase_representation_base_max_attn_ta() -> PhraseRepresentationHParams:
+    """Attentive phrases and transparent attention: Table 2, +Max+Attn+TA; Table 1, +PR. 132.7M."""
+    return _max_attn_ta(transformer_base_untied())
+
+
+@hparams.register
+def phrase_representation_base_parse() -> PhraseRepresentationHParams:
+    """The same with the phrases of a parser: Table 2, +Parsing Phrase. 132.7M."""
+    return _parse(transformer_base_untied())
+
+
+@hparams.register
+def phrase_representation_big() -> PhraseRepresentationHParams:
+    """Attentive phrases and transparent attention, big: Table 1, Transformer Big +PR."""
+    return _max_attn_ta(transformer_big_untied())
+
+
+@hparams.register
+def phrase_representation_interleaved_queryk_1_2_base() -> PhraseRepresentationHParams:
+    """Phrase representations of the source, and n-grams as entities of every other attention."""
+    return _max_attn_ta(transformer_base_untied()).replace(
+        encoder_attention="interleaved_queryk",
+        decoder_attention="interleaved_queryk",
+        cross_attention="interleaved_queryk",
+    )
+
+
+@hparams.register
+def phrase_representation_mean_multi30k() -> PhraseRepresentationHParams:
+    """`transformer_multi30k` with phrases that are means."""
+    return _mean(transformer_multi30k())
+
+
+@hparams.register
+def phrase_representation_max_multi30k() -> PhraseRepresentationHParams:
+    """`transformer_multi30k` with phrases that are maxima."""
+    return _max(transformer_multi30k())
+
+
+@hparams.register
+def phrase_representation_max_attn_multi30k() -> PhraseRepresentationHParams:
+    """`transformer_multi30k` with attentive phrases."""
+    return _max_attn(transformer_multi30k())
+
+
+@hparams.register
+def phrase_representation_max_attn_ta_multi30k() -> PhraseRepresentationHParams:
+    """`transformer_multi30k` with attentive phrases and transparent attention."""
+    return _max_attn_ta(transformer_multi30k())
+
+
+@hparams.register
+def phrase_representation_parse_multi30k() -> PhraseRepresentationHParams:
+    """The same with the phrases of a parser."""
+    return _parse(transformer_multi30k())
+
+
+@hparams.register
+def phrase_representation_mean_demo() -> PhraseRepresentationHParams:
+    """`transformer_demo` with phrases that are means."""
+    return _mean(transformer_demo())
+
+
+@hparams.register
+def phrase_representation_max_demo() -> PhraseRepresentationHParams:
+    """`transformer_demo` with phrases that are maxima."""
+    return _max(transformer_demo())
+
+
+@hparams.register
+def phrase_representation_max_attn_demo() -> PhraseRepresentationHParams:
+    """`transformer_demo` with attentive phrases."""
+    return _max_attn(transformer_demo())
+
+
+@hparams.register
+def phrase_representation_max_attn_ta_demo() -> PhraseRepresentationHParams:
+    """`transformer_demo` with attentive phrases and transparent attention."""
+    return _max_attn_ta(transformer_demo())
+
+
+@hparams.register
+def phrase_representation_parse_demo() -> PhraseRepresentationHParams:
+    """The same with the phrases of the corpus' own trees."""
+    return _parse(transformer_demo())

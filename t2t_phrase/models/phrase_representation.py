@@ -1,0 +1,288 @@
+"""The Transformer that looks up representations of source phrases."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable
+from typing import Any, ClassVar, Literal
+
+import keras
+from keras import ops
+
+from t2t_phrase import registry
+from t2t_phrase.config import UserError
+from t2t_phrase.layers.attentive_combination import AttentiveCombination
+from t2t_phrase.layers.attentive_pooling import AttentivePooling
+from t2t_phrase.layers.max_pooling import MaxPooling
+from t2t_phrase.layers.mean_pooling import MeanPooling
+from t2t_phrase.layers.multi_head_attention import Cache, MultiHeadAttention
+from t2t_phrase.layers.phrase_decoder_layer import PhraseDecoderLayer
+from t2t_phrase.layers.phrase_encoder_layer import PhraseEncoderLayer
+from t2t_phrase.layers.transparent_attention import TransparentAttention
+from t2t_phrase.models.phrase_transformer import Attention, PhraseHParams, PhraseTransformer
+from t2t_phrase.models.transformer import Features, TransformerHParams
+from t2t_phrase.ops.masks import memory_mask, padding_mask
+from t2t_phrase.ops.partition import (
+    LONGEST,
+    length_partition,
+    length_slots,
+    ngram_partition,
+    ngram_slots,
+    phrase_mask,
+    phrase_membership,
+)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class PhraseRepresentationHParams(PhraseHParams):
+    """Where phrases come from, how their vectors are made, and the widths of both networks.
+
+    The attentions are plain, but may be any of `PhraseHParams`: they are other sublayers.
+    """
+
+    model: ClassVar[str] = "phrase_representation_transformer"
+
+    encoder_attention: Attention = "none"
+    decoder_attention: Attention = "none"
+    cross_attention: Attention = "none"
+    phrases: Literal["length", "fixed", "parsed"] = "length"  # parsed: stored with the data
+    phrase_length: int = 0  # phrases=fixed only: tokens in a phrase
+    phrase_glance: Literal["max", "mean"] = "max"  # Eq. 2
+    attentive_pooling: bool = True  # Eq. 3 to 5; False: the glance is the phrase
+    phrase_pooling_size: int = 0  # attentive_pooling only: rows of W_1; 0 = hidden_size
+    phrase_combination_size: int = 0  # rows of W_3; 0 = 3 hidden_size
+    transparent_attention: bool = True  # Eq. 6; False: all decoder layers read the last phrases
+
+    @property
+    def reads_phrases(self) -> bool:
+        """Whether the model reads the feature "phrases"."""
+        return self.phrases == "parsed"
+
+    def check(self) -> Iterable[str]:
+        """Yield one sentence for each fault in how the fields fit together."""
+        yield from super().check()
+        for name in ("phrase_length", "phrase_pooling_size", "phrase_combination_size"):
+            if getattr(self, name) < 0:
+                yield f"{name}: must not be negative, got {getattr(self, name)}"
+        if self.phrases == "fixed" and not self.phrase_length:
+            yield "phrase_length: phrases=fixed needs the number of tokens in a phrase, got 0"
+        if self.phrases != "fixed" and self.phrase_length:
+            yield (
+                f"phrase_length={self.phrase_length}: has a meaning only with phrases=fixed, got "
+                f"phrases={self.phrases}"
+            )
+        if self.phrase_length > self.max_length:
+            yield (
+                f"phrase_length={self.phrase_length}: no sentence of max_length={self.max_length} "
+                "tokens has a second phrase"
+            )
+        if self.phrase_pooling_size and not self.attentive_pooling:
+            yield (
+                f"phrase_pooling_size={self.phrase_pooling_size}: has no meaning with "
+                "attentive_pooling=false"
+            )
+
+
+def with_phrase_representation(
+    base: TransformerHParams, **changes: Any
+) -> PhraseRepresentationHParams:
+    """Return `base` with phrase representations.
+
+    Args:
+        base: the sizes and the recipe.
+        **changes: other fields of `PhraseRepresentationHParams`.
+    """
+    return PhraseRepresentationHParams(**{**vars(base), **changes})
+
+
+@registry.models.register
+class PhraseRepresentationTransformer(PhraseTransformer):
+    """The Transformer whose tokens look up phrases of the source, in encoder and decoder.
+
+    Xu et al. (2020). Encoder layer k makes phrases of its input and its tokens attend to them; one
+    more pooling makes phrases of the encoder's output. Decoder layers attend to the last phrases,
+    or, by transparent attention, each to its own mixture of all.
+
+    Differs from the paper: with norm="pre" sublayers read normalised inputs, and so do the
+    poolings; the paper normalises after the sum.
+
+    Shapes: P slots for phrases, the others as in `Transformer`.
+
+    Args:
+        hparams: sizes, dropouts, attentions and phrases.
+        vocab_size: V.
+
+    Call arguments:
+        features: as for `Transformer`; with phrases="parsed" also "phrases", (B, S) int: from 1 on
+            and ascending the phrase that each source token is in, 0 at padding.
+        training: whether dropout is active.
+    """
+
+    hparams_class = PhraseRepresentationHParams
+    hparams: PhraseRepresentationHParams
+
+    def __init__(
+        self, hparams: PhraseRepresentationHParams, vocab_size: int, **kwargs: Any
+    ) -> None:
+        super().__init__(hparams, vocab_size, **kwargs)
+        self.memory_pooling = self.make_pooling("memory_pooling")
+        self.transparent_attention = None
+        if hparams.transparent_attention:
+            self.transparent_attention = TransparentAttention(
+                readers=len(self.decoder_layers),
+                memories=len(self.encoder_layers) + 1,
+                dtype=self.dtype_policy,
+                name="transparent_attention",
+            )
+
+    def make_pooling(self, name: str) -> keras.layers.Layer:
+        """Return a new layer that makes phrases of tokens."""
+        hparams = self.hparams
+        outer = name if not hparams.attentive_pooling else "glance"
+        glance: keras.layers.Layer
+        if hparams.phrase_glance == "mean":
+            glance = MeanPooling(dtype=self.dtype_policy, name=outer)
+        else:
+            longest = {"length": LONGEST, "fixed": hparams.phrase_length, "parsed": None}
+            glance = MaxPooling(
+                longest=longest[hparams.phrases], dtype=self.dtype_policy, name=outer
+            )
+        if not hparams.attentive_pooling:
+            return glance
+        return AttentivePooling(
+            glance=glance,
+            hidden_size=hparams.hidden_size,
+            units=hparams.phrase_pooling_size or hparams.hidden_size,
+            dtype=self.dtype_policy,
+            name=name,
+        )
+
+    def make_combination(self) -> AttentiveCombination:
+        """Return a new layer by which tokens look phrases up."""
+        hparams = self.hparams
+        return AttentiveCombination(
+            attention=MultiHeadAttention(
+                num_heads=hparams.num_heads,
+                hidden_size=hparams.hidden_size,
+                dropout=hparams.attention_dropout,
+                dtype=self.dtype_policy,
+                name="attention",
+            ),
+            hidden_size=hparams.hidden_size,
+            units=hparams.phrase_combination_size or 3 * hparams.hidden_size,
+            dropout=hparams.relu_dropout,
+            dtype=self.dtype_policy,
+            name="phrase_combination",
+        )
+
+    def make_encoder_layer(self, index: int) -> PhraseEncoderLayer:
+        """Return layer `index` of the encoder."""
+        return PhraseEncoderLayer(
+            pooling=self.make_pooling("phrase_pooling"),
+            combination=self.make_combination(),
+            **self.encoder_layer_parts(index),
+        )
+
+    def make_decoder_layer(self, index: int) -> PhraseDecoderLayer:
+        """Return layer `index` of the decoder."""
+        return PhraseDecoderLayer(
+            combination=self.make_combination(), **self.decoder_layer_parts(index)
+        )
+
+    def build(self, input_shape: Any = None) -> None:
+        """Create every variable."""
+        super().build(input_shape)
+        self.memory_pooling.build((None, None, self.hparams.hidden_size))
+        if self.transparent_attention is not None:
+            self.transparent_attention.build()
+
+    def membership(self, features: Features) -> Any:
+        """Return which source tokens each phrase holds, (B, P, S) bool.
+
+        Raises:
+            UserError: the model reads parsed phrases, and there are none.
+        """
+        inputs = features["inputs"]
+        length = ops.shape(inputs)[1]
+        if self.hparams.phrases == "parsed":
+            if "phrases" not in features:
+                raise UserError(
+                    "phrases=parsed: these sentences come without phrases; parse them, or take an "
+                    "hparams set with phrases=length"
+                )
+            return phrase_membership(features["phrases"], length)
+        if self.hparams.phrases == "fixed":
+            tokens = self.hparams.phrase_length
+            numbers = ngram_partition(padding_mask(inputs), tokens)
+            return phrase_membership(numbers, ngram_slots(length, tokens))
+        return phrase_membership(length_partition(padding_mask(inputs)), length_slots(length))
+
+    def encode(self, features: Features, training: bool = False) -> dict[str, Any]:
+        """Return what the decoder reads of the source.
+
+        "tokens" is the encoder's output (B, S, D); "phrases" a list of what each decoder layer
+        reads, (B, P, D); "phrase_mask" (B, 1, 1, P) bool says which phrases there are.
+        """
+        return self._encode(features, training)[0]
+
+    def attention_weights(self, features: Features) -> dict[str, list[Any]]:
+        """Return the weights of every attention, teacher-forced, as its layer returns them.
+
+        To those of `Transformer` come those of the attentions to phrases, "encoder_phrases"
+        (B, H, S, P) and "decoder_phrases" (B, H, T, P), and of the poolings, "pooling" (B, P, S):
+        one for each encoder layer's input, one for the encoder's output.
+        """
+        return super().attention_weights(features)
+
+    def _encode(self, features: Features, training: bool) -> tuple[Any, dict[str, list[Any]]]:
+        x = self._embed_source(features["inputs"], training)
+        mask, membership = memory_mask(features["inputs"]), self.membership(features)
+        memories = []
+        weights: dict[str, list[Any]] = {"encoder": [], "encoder_phrases": [], "pooling": []}
+        for layer in self.encoder_layers:
+            x, self_weights, phrases, phrase_weights, pooling_weights = layer(
+                x, membership, attention_mask=mask, training=training
+            )
+            memories.append(phrases)
+            weights["encoder"].append(self_weights)
+            weights["encoder_phrases"].append(phrase_weights)
+            weights["pooling"].append(pooling_weights)
+        x = self._finish_encoding(x)
+        phrases, pooling_weights = self.memory_pooling(x, membership)
+        memories.append(phrases)
+        weights["pooling"].append(pooling_weights)
+        memory = {
+            "tokens": x,
+            "phrases": self._phrases_by_reader(memories),
+            "phrase_mask": phrase_mask(membership),
+        }
+        return memory, weights
+
+    def _phrases_by_reader(self, memories: list[Any]) -> list[Any]:
+        """Return what each decoder layer reads of the phrases of all encoder layers."""
+        if self.transparent_attention is None:
+            return [memories[-1]] * len(self.decoder_layers)
+        mixed = self.transparent_attention(ops.stack(memories, axis=1))  # (B, N, P, D)
+        return [mixed[:, index] for index in range(len(self.decoder_layers))]
+
+    def _decode(
+        self, features: Features, memory: Any, training: bool
+    ) -> tuple[Any, dict[str, list[Any]]]:
+        x = self._embed_targets(features["targets"], training)
+        masks = {**self._decoder_masks(features), "phrase_mask": memory["phrase_mask"]}
+        weights: dict[str, list[Any]] = {"decoder": [], "cross": [], "decoder_phrases": []}
+        for layer, phrases in zip(self.decoder_layers, memory["phrases"], strict=True):
+            x, self_weights, cross_weights, phrase_weights = layer(
+                x, memory["tokens"], phrases, training=training, **masks
+            )
+            weights["decoder"].append(self_weights)
+            weights["cross"].append(cross_weights)
+            weights["decoder_phrases"].append(phrase_weights)
+        return self._finish_decoding(x), weights
+
+    def _project_memory(self, memory: Any) -> list[Cache]:
+        layers: list[Any] = self.decoder_layers
+        return [
+            layer.project_memory(memory["tokens"], phrases, memory["phrase_mask"])
+            for layer, phrases in zip(layers, memory["phrases"], strict=True)
+        ]
