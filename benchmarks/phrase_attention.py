@@ -106,7 +106,7 @@ def training(name: str, dtype: str, xla: bool) -> tuple[object, Callable[[int], 
 
     def run(size: int) -> None:
         ids = random_ids(size, size, VOCAB)
-        float(stepper.train(ids, ids).loss)
+        float(stepper.train({"inputs": ids, "targets": ids}).loss)
 
     return hparams, run
 

@@ -13,7 +13,8 @@ class TranslateText(LocalProblem):
     Either put there `train.src`, `train.tgt`, `dev.src`, `dev.tgt` and, if you have a test set,
     `test.src` and `test.tgt`; one UTF-8 sentence a line, gzipped or not (`train.src.gz`); several
     training files as `train.NAME.src` and `train.NAME.tgt`; several references of a dev or test
-    set as `test.tgt.0`, `test.tgt.1`, ...
+    set as `test.tgt.0`, `test.tgt.1`, ... Constituency trees of the sources, if you have them, go
+    beside each of them (`train.src.trees`, see docs/trees.md).
 
     Or write `translate_text.json`, which names files wherever they are, relative to itself; each
     part is a source file and its reference file or files:

@@ -11,6 +11,7 @@ from absl import app, flags
 
 from t2t_phrase import registry
 from t2t_phrase.bin import common
+from t2t_phrase.bin.source_phrases import define_trees_flags, phrase_cutter, source_phrases
 from t2t_phrase.config import UserError
 from t2t_phrase.decoding.hparams import DecodeHParams
 
@@ -38,6 +39,7 @@ def define_flags() -> None:
         "source<TAB>target in each line: writes the negative log-probability of each target, in "
         "nats, instead of translating.",
     )
+    define_trees_flags()
     flags.DEFINE_string("decode_hparams", "", "Such as beam_size=4,alpha=0.6,extra_length=50.")
     flags.DEFINE_integer("random_seed", None, "Of sampling; as random_seed in --decode_hparams.")
     flags.DEFINE_bool("xla_compile", None, "Compile by XLA; default: on a GPU.")
@@ -129,7 +131,8 @@ def translate(hparams: DecodeHParams) -> None:
         target = default_target(FLAGS.decode_from_file, trained.record, hparams)
         check_writable(target)
     translator = Translator(trained.model, encoder, hparams, xla=FLAGS.xla_compile)
-    encoded = translator.encode_lines(lines)
+    phrases = source_phrases(trained.record, lines, FLAGS.decode_from_file)
+    encoded = translator.encode_lines(lines, phrases)
     max_length = trained.record.resolved().max_length
     for sentence in length_notes(
         encoded, max_input_size=hparams.max_input_size, max_length=max_length
@@ -156,9 +159,10 @@ def score(hparams: DecodeHParams) -> None:
         check_writable(FLAGS.decode_to_file)
     pairs = read_pairs(FLAGS.score_file)
     trained, encoder = load()
+    phrases = source_phrases(trained.record, [source for source, _ in pairs], FLAGS.score_file)
     scorer = Scorer(trained.model, encoder, batch_size=hparams.batch_size, xla=FLAGS.xla_compile)
     start = time.monotonic()
-    scores = scorer.score(pairs, progress=Ticker("scored", len(pairs)))
+    scores = scorer.score(pairs, phrases=phrases, progress=Ticker("scored", len(pairs)))
     write(FLAGS.decode_to_file, [f"{-value:.6f}" for value in scores])
     note(
         f"{len(pairs)} pairs scored in {time.monotonic() - start:.1f} s, sum {-sum(scores):.4f}, "
@@ -173,7 +177,9 @@ def converse(hparams: DecodeHParams) -> None:
 
     trained, encoder = load()
     conversation = Conversation(
-        lambda options: Translator(trained.model, encoder, options, xla=FLAGS.xla_compile), hparams
+        lambda options: Translator(trained.model, encoder, options, xla=FLAGS.xla_compile),
+        hparams,
+        cut=phrase_cutter(trained.record) if trained.record.resolved().reads_phrases else None,
     )
     note(HELP)
     while True:

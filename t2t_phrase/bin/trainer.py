@@ -182,6 +182,9 @@ def dev_bleu(options: RunOptions) -> Callable[[Any], Callable[[], Score]]:
 
     hparams = DecodeHParams().override(FLAGS.decode_hparams)
     sources, references = options.problem.raw_text(options.data_dir, "dev")
+    phrases = None
+    if options.hparams.reads_phrases:
+        phrases = options.problem.raw_phrases(options.data_dir, "dev")
     encoder = options.problem.text_encoder(options.data_dir)
 
     def make(model: Any) -> Callable[[], Score]:
@@ -189,7 +192,8 @@ def dev_bleu(options: RunOptions) -> Callable[[Any], Callable[[], Score]]:
         translator = Translator(model, encoder, hparams, xla=FLAGS.xla_compile)
 
         def score() -> Score:
-            hypotheses = [found[0].text for found in translator.translate(sources)]
+            found = translator.translate(sources, phrases=phrases)
+            hypotheses = [beams[0].text for beams in found]
             return corpus_bleu(hypotheses, references)
 
         return score

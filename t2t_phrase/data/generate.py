@@ -22,6 +22,7 @@ from t2t_phrase.data.options import GenerateOptions
 from t2t_phrase.data.progress import Log, Progress
 from t2t_phrase.data.records import ShardTask, shard_name
 from t2t_phrase.data.staging import dealt_index, stage
+from t2t_phrase.data.tree_files import TREES
 from t2t_phrase.data.workers import write_shards
 from t2t_phrase.text.subwords import SubwordEncoder
 from t2t_phrase.text.train_subwords import train_subwords
@@ -67,15 +68,19 @@ class _Generation:
         self._work = folder / f".{self._base}-work"
         self._path = manifest_path(folder, self._base)
         self._manifest = self._load()
+        self._streams: tuple[str, ...] = ()
 
     def run(self) -> Manifest:
         """Do what is left to do."""
         if self._manifest.complete and self._all_intact():
             at_hand = self._problem.inputs_at_hand(self._tmp_dir)
             self._manifest.require_same_inputs(self._path, at_hand)
-            self._log(f"{self._base}: complete in {self._folder}, nothing to do")
-            return self._manifest
+            if self._manifest.has_phrases or not any(n.endswith(f".{TREES}") for n in at_hand):
+                self._log(f"{self._base}: complete in {self._folder}, nothing to do")
+                return self._manifest
+            self._log(f"{self._base}: there are trees now; the records will hold their phrases")
         corpus = self._problem.corpus(self._tmp_dir)
+        self._streams = corpus.side_streams()
         inputs = corpus.inputs()
         self._manifest.require_same_inputs(self._path, inputs)
         self._manifest.inputs.update(inputs)
@@ -134,7 +139,10 @@ class _Generation:
         entry = self._manifest.splits.get(split)
         if entry:
             shards = entry["shards"]
-            entry["shards"] = [s if intact(self._folder, s) else None for s in shards]
+            entry["shards"] = [
+                s if intact(self._folder, s) and ("phrases" in s) == self._has_trees else None
+                for s in shards
+            ]
             if kept := sum(shard is not None for shard in entry["shards"]):
                 self._log(f"{self._base} {split}: kept {kept} of {len(shards)} shards")
 
@@ -142,16 +150,26 @@ class _Generation:
         entry = self._manifest.splits.get(split)
         if entry is None or not self._texts_intact(entry):
             return False
+        if list(entry["side"]) != self._side_names(split):
+            return False
         if split != "train":
             return True
         if all(entry["shards"]) and intact(self._folder, self._manifest.vocabulary):
             return True
         return all(path.is_file() for group in self._dealt() for path in group)
 
-    def _dealt(self) -> list[tuple[pathlib.Path, pathlib.Path]]:
-        """Return the work files that hold the training text, (source, target) for each shard."""
+    @property
+    def _has_trees(self) -> bool:
+        return TREES in self._streams
+
+    def _side_names(self, split: str) -> list[str]:
+        return [f"{self._base}-{split}.{suffix}" for suffix in self._streams]
+
+    def _dealt(self) -> list[list[pathlib.Path]]:
+        """Return the work files of each training shard: source, target and, if any, trees."""
+        suffixes = ("source", "target", TREES) if self._has_trees else ("source", "target")
         return [
-            (self._work / f"train-{i:05d}.source", self._work / f"train-{i:05d}.target")
+            [self._work / f"train-{i:05d}.{suffix}" for suffix in suffixes]
             for i in range(self._num_shards)
         ]
 
@@ -163,7 +181,7 @@ class _Generation:
         first = next(pairs, None)
         if first is None:
             raise UserError(f"{self._base}: the {split} set is empty")
-        side = [f"{self._base}-{split}.{suffix}" for suffix in self._problem.side_streams]
+        side = self._side_names(split)
         text = self._text_names(split, len(first.texts)) if side or not train else []
         progress = Progress(f"{self._base} {split}: read", self._log)
         result = stage(
@@ -173,6 +191,7 @@ class _Generation:
             drop_faulty=train,
             max_characters=self._manifest.options["max_characters"],
             progress=progress,
+            trees=self._streams.index(TREES) if self._has_trees else None,
         )
         self._log(progress.describe())
         for message in result.messages:
@@ -223,7 +242,7 @@ class _Generation:
 
     def _sample(self, share: float) -> Iterator[str]:
         for shard, group in enumerate(self._dealt()):
-            for path in group:
+            for path in group[:2]:
                 for line, text in enumerate(read_lines(path)):
                     # Chosen by the place in the corpus: the number of shards is no matter.
                     index = dealt_index(shard, line, self._num_shards)
@@ -237,7 +256,7 @@ class _Generation:
         for split, entry in splits.items():
             for index, shard in enumerate(entry["shards"]):
                 if shard is None:
-                    source, target = self._shard_text(split, index)
+                    source, target, *trees = self._shard_text(split, index)
                     name = shard_name(self._base, split, index, len(entry["shards"]))
                     seed = f"{self._options.random_seed}-{index}" if split == "train" else None
                     tasks[split, index] = ShardTask(
@@ -246,6 +265,7 @@ class _Generation:
                         output=str(self._folder / name),
                         vocabulary=vocabulary,
                         shuffle_seed=seed,
+                        trees=str(trees[0]) if trees else None,
                     )
         kept = sum(s["records"] for entry in splits.values() for s in entry["shards"] if s)
         left = sum(entry["pairs"] for entry in splits.values()) - kept
@@ -257,11 +277,12 @@ class _Generation:
             progress.advance(entry["records"])
         self._log(progress.describe())
 
-    def _shard_text(self, split: str, index: int) -> tuple[pathlib.Path, pathlib.Path]:
+    def _shard_text(self, split: str, index: int) -> list[pathlib.Path]:
+        """Return the files with a shard's sources, targets and, if any, trees."""
         if split == "train":
             return self._dealt()[index]
-        source, target = self._text_names(split, 2)
-        return self._folder / source, self._folder / target
+        trees = [f"{self._base}-{split}.{TREES}"] if self._has_trees else []
+        return [self._folder / name for name in (*self._text_names(split, 2), *trees)]
 
     def _workers(self, pairs: int) -> int:
         return self._options.num_workers or (os.cpu_count() or 1 if pairs > _MANY_PAIRS else 1)
@@ -276,6 +297,7 @@ class _Generation:
             self._log(
                 f"  {self._base}-{split}-*: {len(shards)} shards, {entry['pairs']:,} pairs, "
                 f"{tokens[0]:,} source and {tokens[1]:,} target tokens"
+                + (f", {sum(s['phrases'] for s in shards):,} phrases" if self._has_trees else "")
             )
             for kind, count in entry["faults"].items():
                 self._log(f"    {count:,} x {kind} ({'dropped' if split == 'train' else 'kept'})")

@@ -12,6 +12,7 @@ from typing import ClassVar
 from t2t_phrase import grammar
 from t2t_phrase.data.corpus import SPLITS, Corpus, Pair
 from t2t_phrase.data.problem import Problem
+from t2t_phrase.data.tree_files import TREES
 
 
 class GrammarProblem(Problem):
@@ -24,7 +25,6 @@ class GrammarProblem(Problem):
 
     sizes: ClassVar[dict[str, int]]  # sentence pairs of each split
     seed: ClassVar[int] = 0
-    side_streams = ("align", "trees", "facts")
 
     def corpus(self, tmp_dir: str) -> Corpus:
         """Return the corpus; `tmp_dir` is not used."""
@@ -50,7 +50,15 @@ class _GrammarCorpus(Corpus):
             if path.suffix in (".py", ".tsv"):
                 digest.update(path.read_bytes())
         sizes = "+".join(str(self._sizes[split]) for split in SPLITS)
-        return {"grammar": digest.hexdigest(), "sizes": sizes, "seed": str(self._seed)}
+        return {
+            "grammar": digest.hexdigest(),
+            "sizes": sizes,
+            "seed": str(self._seed),
+            f"grammar.{TREES}": digest.hexdigest(),
+        }
+
+    def side_streams(self) -> tuple[str, ...]:
+        return ("align", TREES, "facts")
 
     def pairs(self, split: str) -> Iterator[Pair]:
         drawn = grammar.generate(split, self._sizes[split], seed=self._seed)
@@ -61,4 +69,5 @@ class _GrammarCorpus(Corpus):
                 ("grammar", "grammar"),
                 number,
                 (pair.alignment, pair.tree, facts),
+                ("grammar",) * 3,
             )

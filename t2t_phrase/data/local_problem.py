@@ -24,7 +24,9 @@ class LocalProblem(Problem):
     - with several references `SPLIT.en.0`, `SPLIT.en.1`, ... in place of `SPLIT.en`;
     - or NIST's SGML: a source set `SPLIT.zh.sgm` and a reference set `SPLIT.en.sgm`.
 
-    Text files may be gzipped (`.gz` at the end of the name).
+    Text files may be gzipped (`.gz` at the end of the name). Constituency trees of the sources, one
+    a line, may lie beside them as `SPLIT.zh.trees`, `SPLIT.PART.zh.trees` or `SPLIT.zh.sgm.trees`,
+    for all of them or for none.
     """
 
     folder: ClassVar[str] = ""  # within tmp_dir

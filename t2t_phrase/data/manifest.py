@@ -29,8 +29,8 @@ class Manifest:
         versions: packages that took part.
         vocabulary: `file`, `sha256` and `size`, once it exists.
         splits: for each split that is staged `pairs`, `faults`, `text`, `side`, and `shards`, a
-            list with an entry (`file`, `sha256`, `records`, `source_tokens`, `target_tokens`) or
-            null for each shard.
+            list with an entry (`file`, `sha256`, `records`, `source_tokens`, `target_tokens`, and
+            `phrases` if the records hold them) or null for each shard.
         complete: whether all is done.
     """
 
@@ -41,6 +41,12 @@ class Manifest:
     vocabulary: dict[str, Any] = dataclasses.field(default_factory=dict)
     splits: dict[str, dict[str, Any]] = dataclasses.field(default_factory=dict)
     complete: bool = False
+
+    @property
+    def has_phrases(self) -> bool:
+        """Whether all records hold the phrases of their source."""
+        shards = [shard for split in self.splits.values() for shard in split["shards"]]
+        return bool(shards) and all(shard and "phrases" in shard for shard in shards)
 
     def save(self, path: pathlib.Path) -> None:
         """Write the manifest atomically."""

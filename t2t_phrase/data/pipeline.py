@@ -35,6 +35,14 @@ class Batch(NamedTuple):
     """The sentence pairs, one for each row that is not empty."""
     position: Position
     """Where the stream stands after this batch."""
+    phrases: np.ndarray | None = None
+    """(rows, bound) int32, the phrase of each input, if the reader reads them."""
+
+    @property
+    def features(self) -> dict[str, np.ndarray]:
+        """What a model is given."""
+        features = {"inputs": self.inputs, "targets": self.targets}
+        return features if self.phrases is None else {**features, "phrases": self.phrases}
 
     @property
     def tokens(self) -> int:
@@ -159,7 +167,10 @@ def _group(
 def _pad(examples: tuple[Example, ...], buckets: Buckets, bucket: int, position: Position) -> Batch:
     shape = (buckets.rows[bucket], buckets.bounds[bucket])
     inputs, targets = np.zeros(shape, np.int32), np.zeros(shape, np.int32)
+    phrases = None if examples[0].phrases is None else np.zeros(shape, np.int32)
     for row, example in enumerate(examples):
         inputs[row, : len(example.inputs)] = example.inputs
         targets[row, : len(example.targets)] = example.targets
-    return Batch(inputs, targets, examples, position)
+        if phrases is not None and example.phrases is not None:
+            phrases[row, : len(example.inputs)] = example.phrases
+    return Batch(inputs, targets, examples, position, phrases)

@@ -13,6 +13,7 @@ from t2t_phrase.data.corpus import Corpus
 from t2t_phrase.data.lines import read_lines
 from t2t_phrase.data.manifest import Manifest, manifest_path
 from t2t_phrase.data.options import GenerateOptions
+from t2t_phrase.data.tree_files import TREES, tree_lines
 
 if TYPE_CHECKING:
     from t2t_phrase.text.subwords import SubwordEncoder
@@ -34,7 +35,6 @@ class Problem(abc.ABC):
     character_coverage: ClassVar[float] = 1.0  # see train_subwords
     vocab_pairs: ClassVar[int] = 2_000_000  # at most as many pairs teach the vocabulary
     max_characters: ClassVar[int] = 4000  # a longer side is a fault
-    side_streams: ClassVar[tuple[str, ...]] = ()  # suffixes of side files; the text is kept too
     hparams_set: ClassVar[str] = "transformer_base"  # what to train it with, as a start
 
     def __init__(self, *, reversed: bool = False) -> None:
@@ -142,6 +142,43 @@ class Problem(abc.ABC):
             UserError: as `raw_text`.
         """
         return self._texts(data_dir, split)[1]
+
+    def require_phrases(self, data_dir: str) -> None:
+        """Check that the records hold the phrases of the sources.
+
+        Raises:
+            UserError: they do not; the message says what to do.
+        """
+        if self.reversed:
+            raise UserError(
+                f"the trees of {self.base_name} are of its {self.languages[0]} side, but "
+                f"{self.name} translates from {self.languages[1]}: it has no phrases for a model "
+                f"that reads them; train it on {self.base_name}, or choose an hparams set whose "
+                "phrases are n-grams"
+            )
+        folder = _folder(data_dir)
+        if not self._manifest(folder).has_phrases:
+            path = manifest_path(folder, self.base_name)
+            raise UserError(
+                f"the records of {self.base_name} in {folder} hold no phrases, which the model "
+                f"reads: put trees beside every source file in --tmp_dir (train."
+                f"{self.languages[0]}.{TREES} and so on, made by t2t-phrase-parse), delete {path}, "
+                f"and run t2t-phrase-datagen --problem={self.base_name} --data_dir={folder}"
+            )
+
+    def raw_phrases(self, data_dir: str, split: str) -> list[list[str]]:
+        """Return every kept source sentence cut into the phrases of its tree.
+
+        Raises:
+            UserError: as `require_phrases`.
+        """
+        from t2t_phrase.text.subword_phrases import cut_lines
+
+        self.require_phrases(data_dir)
+        folder = _folder(data_dir)
+        name = f"{self.base_name}-{split}.{TREES}"
+        sources, _ = self.raw_text(data_dir, split)
+        return cut_lines(sources, list(tree_lines(folder / name)), str(folder / name))
 
     def _texts(self, data_dir: str, split: str) -> tuple[list[str], list[list[str]]]:
         folder = _folder(data_dir)

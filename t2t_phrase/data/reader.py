@@ -1,8 +1,9 @@
-"""Read record shards: `tf.train.Example`s with the int64 lists `inputs` and `targets`."""
+"""Read record shards: `tf.train.Example`s with the int64 lists `inputs`, `targets`, `phrases`."""
 
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -27,6 +28,8 @@ class Example(NamedTuple):
     """The shard."""
     record: int
     """Its place in the shard, from 0."""
+    phrases: np.ndarray | None = None
+    """(S,) int32, the phrase of each input, if they were asked for."""
 
     @property
     def length(self) -> int:
@@ -41,10 +44,19 @@ class RecordReader:
     Args:
         files: the shards of one split.
         reversed: whether inputs and targets change places.
+        phrases: whether to read the phrases too; they belong to the inputs as they are stored.
+
+    Raises:
+        ValueError: phrases of reversed pairs are asked for.
     """
 
     files: tuple[str, ...]
     reversed: bool = False
+    phrases: bool = False
+
+    def __post_init__(self) -> None:
+        if self.reversed and self.phrases:
+            raise ValueError("phrases are those of the inputs; reversed pairs have none")
 
     def read(self, order: Sequence[int] | None = None) -> Iterator[Example]:
         """Yield all examples, records of several shards taking turns; the same order every time.
@@ -65,8 +77,11 @@ class RecordReader:
             num_parallel_calls=tf.data.AUTOTUNE,
             deterministic=True,
         )
+        names = ("inputs", "targets", "phrases") if self.phrases else ("inputs", "targets")
         chunks = records.batch(_CHUNK).map(
-            _parse, num_parallel_calls=tf.data.AUTOTUNE, deterministic=True
+            functools.partial(_parse, names),
+            num_parallel_calls=tf.data.AUTOTUNE,
+            deterministic=True,
         )
         try:
             for chunk in chunks.prefetch(2).as_numpy_iterator():
@@ -80,18 +95,27 @@ class RecordReader:
         self,
         shards: np.ndarray,
         records: np.ndarray,
-        inputs: tuple[np.ndarray, np.ndarray],
-        targets: tuple[np.ndarray, np.ndarray],
+        lists: tuple[tuple[np.ndarray, np.ndarray], ...],
     ) -> Iterator[Example]:
-        if self.reversed:
-            inputs, targets = targets, inputs
+        inputs, targets = lists[1::-1] if self.reversed else lists[:2]
         (sources, source_splits), (labels, label_splits) = inputs, targets
+        phrases = None
+        if self.phrases:
+            phrases, phrase_splits = lists[2]
+            if not np.array_equal(phrase_splits, source_splits):
+                wrong = int(np.argmax(np.diff(phrase_splits) != np.diff(source_splits)))
+                raise UserError(
+                    f"record {records[wrong]} of {self.files[shards[wrong]]} has not one phrase "
+                    "number for each source token; write the data anew with t2t-phrase-datagen"
+                )
         for i in range(len(records)):
+            of_source = slice(source_splits[i], source_splits[i + 1])
             yield Example(
-                sources[source_splits[i] : source_splits[i + 1]],
+                sources[of_source],
                 labels[label_splits[i] : label_splits[i + 1]],
                 self.files[shards[i]],
                 int(records[i]),
+                None if phrases is None else phrases[of_source],
             )
 
 
@@ -100,18 +124,14 @@ def _open_shard(file: tf.Tensor, shard: tf.Tensor) -> tf.data.Dataset:
     return tf.data.Dataset.zip((tf.data.Dataset.from_tensors(shard).repeat(), records.enumerate()))
 
 
-_SPEC = {
-    name: tf.io.RaggedFeature(tf.int64, row_splits_dtype=tf.int64) for name in ("inputs", "targets")
-}
-
-
 def _parse(
-    shards: tf.Tensor, records: tuple[tf.Tensor, tf.Tensor]
-) -> tuple[tf.Tensor, tf.Tensor, tuple[tf.Tensor, tf.Tensor], tuple[tf.Tensor, tf.Tensor]]:
+    names: tuple[str, ...], shards: tf.Tensor, records: tuple[tf.Tensor, tf.Tensor]
+) -> tuple[tf.Tensor, tf.Tensor, tuple[tuple[tf.Tensor, tf.Tensor], ...]]:
+    """Return shards, records, and for each name all values and the row splits."""
     numbers, serialized = records
-    parsed = tf.io.parse_example(serialized, _SPEC)
-    inputs, targets = (
-        (tf.cast(parsed[name].values, tf.int32), parsed[name].row_splits)
-        for name in ("inputs", "targets")
+    ragged = {name: tf.io.RaggedFeature(tf.int64, row_splits_dtype=tf.int64) for name in names}
+    parsed = tf.io.parse_example(serialized, ragged)
+    lists = tuple(
+        (tf.cast(parsed[name].values, tf.int32), parsed[name].row_splits) for name in names
     )
-    return shards, numbers, inputs, targets
+    return shards, numbers, lists

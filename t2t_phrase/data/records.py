@@ -1,4 +1,4 @@
-"""Token ids as TFRecord shards of `tf.train.Example`."""
+"""Token ids, and phrases, as TFRecord shards of `tf.train.Example`."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ import tensorflow as tf
 
 from t2t_phrase.data.files import atomic, disk_full, sha256_of
 from t2t_phrase.data.lines import read_lines
+from t2t_phrase.data.tree_files import tree_lines
+from t2t_phrase.text.subword_phrases import cut_lines, subword_phrases, with_eos
 from t2t_phrase.text.subwords import EOS_ID, SubwordEncoder
 
 _BATCH = 1000
@@ -20,10 +22,11 @@ _BATCH = 1000
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ShardTask:
-    """A shard to write: two parallel text files in, one record file out.
+    """A shard to write: parallel text files in, one record file out.
 
     Attributes:
         source, target: text files with as many lines.
+        trees: a file with the trees of the sources, if the records are to hold phrases.
         output: the record file.
         vocabulary: the SentencePiece model file.
         shuffle_seed: order of the records; None keeps the order of the lines.
@@ -34,6 +37,7 @@ class ShardTask:
     output: str
     vocabulary: str
     shuffle_seed: str | None
+    trees: str | None = None
 
 
 def shard_name(base: str, split: str, index: int, count: int) -> str:
@@ -54,33 +58,46 @@ def write_shard(task: ShardTask) -> dict[str, Any]:
         shuffled = list(examples)
         random.Random(task.shuffle_seed).shuffle(shuffled)
         examples = iter(shuffled)
-    records = source_tokens = target_tokens = 0
+    records = source_tokens = target_tokens = phrases = 0
     with atomic(output) as temporary:
         try:
             with tf.io.TFRecordWriter(str(temporary)) as writer:
-                for serialized, source_length, target_length in examples:
+                for serialized, *counts in examples:
                     writer.write(serialized)
                     records += 1
-                    source_tokens += source_length
-                    target_tokens += target_length
+                    source_tokens += counts[0]
+                    target_tokens += counts[1]
+                    phrases += counts[2]
         except tf.errors.ResourceExhaustedError as error:
             temporary.unlink(missing_ok=True)
             raise disk_full(output) from error
         checksum = sha256_of(temporary)
-    return {
+    entry = {
         "file": output.name,
         "sha256": checksum,
         "records": records,
         "source_tokens": source_tokens,
         "target_tokens": target_tokens,
     }
+    return entry if task.trees is None else {**entry, "phrases": phrases}
 
 
-def make_example(inputs: Sequence[int], targets: Sequence[int]) -> bytes:
-    """Return a serialized `tf.train.Example` of two int64 lists, stored as they are given."""
+def make_example(
+    inputs: Sequence[int], targets: Sequence[int], phrases: Sequence[int] | None = None
+) -> bytes:
+    """Return a serialized `tf.train.Example` of int64 lists, stored as they are given.
+
+    Args:
+        inputs: source ids.
+        targets: target ids.
+        phrases: the number of the phrase that each source id is in; None: not stored.
+    """
+    lists = {"inputs": inputs, "targets": targets}
+    if phrases is not None:
+        lists["phrases"] = phrases
     feature = {
         name: tf.train.Feature(int64_list=tf.train.Int64List(value=ids))
-        for name, ids in (("inputs", inputs), ("targets", targets))
+        for name, ids in lists.items()
     }
     example = tf.train.Example(features=tf.train.Features(feature=feature))
     return bytes(example.SerializeToString(deterministic=True))
@@ -93,13 +110,34 @@ def read_examples(path: str) -> Iterator[tuple[list[int], list[int]]]:
         yield list(feature["inputs"].int64_list.value), list(feature["targets"].int64_list.value)
 
 
-def _encode(task: ShardTask, encoder: SubwordEncoder) -> Iterator[tuple[bytes, int, int]]:
+def _encode(task: ShardTask, encoder: SubwordEncoder) -> Iterator[tuple[bytes, int, int, int]]:
+    """Yield each example with its numbers of source ids, target ids and phrases."""
     sources = map(str, read_lines(pathlib.Path(task.source)))
     targets = map(str, read_lines(pathlib.Path(task.target)))
+    trees = tree_lines(pathlib.Path(task.trees)) if task.trees else None
     while batch := list(itertools.islice(sources, _BATCH)):
-        inputs = encoder.encode_batch(batch)
         outputs = encoder.encode_batch(list(itertools.islice(targets, len(batch))))
-        for source_ids, target_ids in zip(inputs, outputs, strict=True):
+        inputs: list[list[int]]
+        phrases: list[list[int]] | list[None] = [None] * len(batch)
+        if trees is None:
+            inputs = encoder.encode_batch(batch)
+        else:
+            cuts = cut_lines(batch, list(itertools.islice(trees, len(batch))), str(task.trees))
+            inputs, phrases = _with_phrases(encoder, batch, cuts)
+        for source_ids, target_ids, numbers in zip(inputs, outputs, phrases, strict=True):
             source_ids.append(EOS_ID)
             target_ids.append(EOS_ID)
-            yield make_example(source_ids, target_ids), len(source_ids), len(target_ids)
+            serialized = make_example(source_ids, target_ids, numbers)
+            yield serialized, len(source_ids), len(target_ids), numbers[-1] if numbers else 0
+
+
+def _with_phrases(
+    encoder: SubwordEncoder, texts: list[str], cuts: list[list[str]]
+) -> tuple[list[list[int]], list[list[int]]]:
+    """Return the ids of the texts, without EOS, and the phrases' numbers, that of EOS included."""
+    encoded = encoder.encode_with_starts(texts)
+    numbers = [
+        with_eos(subword_phrases(text, starts, cut))
+        for text, (_, starts), cut in zip(texts, encoded, cuts, strict=True)
+    ]
+    return [ids for ids, _ in encoded], numbers

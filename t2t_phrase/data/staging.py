@@ -13,6 +13,8 @@ from t2t_phrase.config import UserError
 from t2t_phrase.data.corpus import Pair
 from t2t_phrase.data.files import explain_os_error
 from t2t_phrase.data.progress import Progress
+from t2t_phrase.text.subword_phrases import cut_by_tree
+from t2t_phrase.text.trees import TreeError
 from t2t_phrase.text.whitespace import normalize_whitespace
 
 # Faults listed by place; the others are only counted.
@@ -86,23 +88,28 @@ def stage(
     drop_faulty: bool,
     max_characters: int,
     progress: Progress,
+    trees: int | None = None,
 ) -> Staged:
     """Write the pairs, blanks normalised, to parallel text files.
 
     Args:
         pairs: raw pairs.
-        dealt: (source, target) paths of shards, which get the pairs as `deal` says.
+        dealt: (source, target) paths of shards, or (source, target, trees), which get the pairs as
+            `deal` says.
         whole: one path for each text of a pair and then one for each side stream, which get all
             pairs; or none.
         drop_faulty: leave out faulty pairs (training). Otherwise empty and over-long sides are
             kept, so that line numbers and scores stay what they are, and invalid UTF-8 is refused.
         max_characters: longest side that is no fault.
         progress: told of every pair.
+        trees: which of the side streams holds the trees of the sources, which are checked.
 
     Raises:
-        UserError: invalid UTF-8 where it is refused, no pairs at all, or a full disk.
+        UserError: invalid UTF-8 where it is refused, a tree that does not fit its sentence, no
+            pairs at all, or a full disk.
     """
     faults = Faults()
+    misfits = []
     written = 0
     with contextlib.ExitStack() as stack:
         groups = [[_open(stack, path) for path in group] for group in dealt]
@@ -115,8 +122,13 @@ def stage(
             if found and (drop_faulty or None in pair.texts):
                 continue
             texts = [normalize_whitespace(text or "") for text in pair.texts]
+            if trees is not None and (misfit := _misfit(pair, texts[0], trees)):
+                misfits.append(misfit)
+                if len(misfits) == LISTED:
+                    break
             if groups:
-                for file, text in zip(groups[deal(written, len(groups))], texts, strict=False):
+                row = texts[:2] if trees is None else [*texts[:2], pair.side[trees]]
+                for file, text in zip(groups[deal(written, len(groups))], row, strict=True):
                     _write(file, text)
             columns = [*texts, *pair.side]
             if files and len(columns) != len(files):
@@ -128,6 +140,8 @@ def stage(
                 _write(file, text)
             written += 1
         _close(stack, (*whole, *(path for group in dealt for path in group))[0])
+    if misfits:
+        raise UserError("trees that do not fit their sentences: " + "; ".join(misfits))
     if not drop_faulty and faults.counts["invalid UTF-8"]:
         raise UserError("; ".join(faults.describe("refused in a dev or test set")))
     if not written:
@@ -139,6 +153,15 @@ def stage(
         faults={kind: count for kind, count in faults.counts.items() if count},
         messages=faults.describe(consequence),
     )
+
+
+def _misfit(pair: Pair, source: str, trees: int) -> str | None:
+    """Return where the tree of a pair stands and what is wrong with it, if anything is."""
+    try:
+        cut_by_tree(source, pair.side[trees])
+    except TreeError as error:
+        return f"{pair.side_names[trees]}:{pair.line}: {error}"
+    return None
 
 
 def _open(stack: contextlib.ExitStack, path: pathlib.Path) -> TextIO:

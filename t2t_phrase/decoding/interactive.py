@@ -25,12 +25,18 @@ class Conversation:
     Args:
         make_translator: called again whenever an option has changed.
         hparams: the options at the start.
+        cut: cuts a line into its phrases, for a model that reads them.
     """
 
     def __init__(
-        self, make_translator: Callable[[DecodeHParams], Translator], hparams: DecodeHParams
+        self,
+        make_translator: Callable[[DecodeHParams], Translator],
+        hparams: DecodeHParams,
+        *,
+        cut: Callable[[str], list[str]] | None = None,
     ) -> None:
         self.hparams = hparams
+        self._cut = cut
         self._make = make_translator
         self._translator = make_translator(hparams)
 
@@ -43,7 +49,8 @@ class Conversation:
         option = _OPTION.match(line)
         if option and option[1] in {field.name for field in dataclasses.fields(DecodeHParams)}:
             return self._change(line)
-        encoded = self._translator.encode_lines([line])
+        phrases = None if self._cut is None else [self._cut(line)]
+        encoded = self._translator.encode_lines([line], phrases)
         (found,) = self._translator.translate_encoded(encoded)
         lines = [format_hypotheses([hypothesis], self.hparams) for hypothesis in found]
         if encoded.cut:

@@ -14,7 +14,14 @@ from keras import ops
 from t2t_phrase.compile import compiled
 from t2t_phrase.decoding.beam_search import EOS_ID
 from t2t_phrase.decoding.search import Features
-from t2t_phrase.decoding.translator import Encoder, make_batches
+from t2t_phrase.decoding.translator import (
+    Encoder,
+    encode_all,
+    make_batches,
+    no_phrases,
+    padded,
+    reads_phrases,
+)
 from t2t_phrase.ops.masks import padding_mask
 
 
@@ -49,12 +56,14 @@ class Scorer:
     ) -> None:
         self.encoder = encoder
         self.batch_size = batch_size
+        self._reads_phrases = reads_phrases(model)
         self._run = compiled(lambda features: log_probabilities(model, features), xla=xla)
 
     def score(
         self,
         pairs: Sequence[tuple[str, str]],
         *,
+        phrases: Sequence[Sequence[str]] | None = None,
         progress: Callable[[int], None] | None = None,
     ) -> list[float]:
         """Return the log-probability of each target given its source, in the order of the pairs.
@@ -63,19 +72,27 @@ class Scorer:
 
         Args:
             pairs: (source, target).
+            phrases: each source cut into its phrases, for a model that reads them.
             progress: called after each batch with the number of pairs done so far.
+
+        Raises:
+            UserError: the model reads phrases and there are none, or they do not fit the sources.
         """
-        sources, targets = (
-            [[*self.encoder.encode(pair[side]), EOS_ID] for pair in pairs] for side in (0, 1)
-        )
+        if self._reads_phrases and phrases is None:
+            raise no_phrases()
+        encoded, numbers = encode_all(self.encoder, [source for source, _ in pairs], phrases)
+        sources = [[*ids, EOS_ID] for ids in encoded]
+        targets = [[*self.encoder.encode(target), EOS_ID] for _, target in pairs]
+        sides = {"inputs": sources, "targets": targets}
+        if numbers is not None:
+            sides["phrases"] = [[*n, n[-1] + 1 if n else 1] for n in numbers]
         longer = [max(pair, key=len) for pair in zip(sources, targets, strict=True)]
         results = [0.0] * len(pairs)
         done = 0
         for batch in make_batches(longer, self.batch_size):
             shape = batch.inputs.shape
             features = {
-                name: _padded([side[i] for i in batch.lines], shape)
-                for name, side in (("inputs", sources), ("targets", targets))
+                name: padded([side[i] for i in batch.lines], shape) for name, side in sides.items()
             }
             scores = self._run(features)
             for line, score in zip(batch.lines, np.asarray(scores), strict=False):
@@ -84,10 +101,3 @@ class Scorer:
             if progress is not None:
                 progress(done)
         return results
-
-
-def _padded(sentences: Sequence[Sequence[int]], shape: tuple[int, ...]) -> np.ndarray:
-    rows = np.zeros(shape, "int32")
-    for row, ids in zip(rows, sentences, strict=False):
-        row[: len(ids)] = ids
-    return rows

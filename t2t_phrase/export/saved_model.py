@@ -16,6 +16,8 @@ import tensorflow as tf
 
 from t2t_phrase.config import UserError
 from t2t_phrase.decoding.hparams import DecodeHParams
+from t2t_phrase.decoding.translator import reads_phrases
+from t2t_phrase.export.phrase_serving_module import PhraseServingModule
 from t2t_phrase.export.serving_module import ServingModule
 
 VOCABULARY_FILE = "vocabulary.model"
@@ -33,7 +35,8 @@ def export(
     """Write the next version of a served model and return its folder, `export_dir/N`.
 
     The folder appears under its number only when it is whole. The vocabulary is part of the graph;
-    a copy lies under `assets/`, for people. `about` is kept in `assets.extra/export.json`.
+    a copy lies under `assets/`, for people. `about` is kept in `assets.extra/export.json`. A model
+    that reads phrases is served by `PhraseServingModule`, any other by `ServingModule`.
 
     Args:
         model: a Transformer on Keras' TensorFlow backend.
@@ -51,7 +54,8 @@ def export(
             "unset it or set KERAS_BACKEND=tensorflow"
         )
     folder = pathlib.Path(export_dir).expanduser()
-    module = ServingModule(model, model_bytes, hparams)
+    serving_class = PhraseServingModule if reads_phrases(model) else ServingModule
+    module = serving_class(model, model_bytes, hparams)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         # Not a number, so a server that watches the folder does not look inside.

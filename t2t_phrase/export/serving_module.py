@@ -14,12 +14,9 @@ from t2t_phrase.config import UserError
 from t2t_phrase.decoding.beam_search import EOS_ID, WORST
 from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.decoding.scoring import log_probabilities
-from t2t_phrase.decoding.search import translate_ids
+from t2t_phrase.decoding.search import Features, translate_ids
 from t2t_phrase.decoding.translator import LENGTH_STEP
-from t2t_phrase.text.tf_subwords import TfSubwords
-from t2t_phrase.text.whitespace import WHITESPACE
-
-_BLANKS = "[" + "".join(rf"\x{{{code:X}}}" for code in WHITESPACE) + "]+"
+from t2t_phrase.text.tf_subwords import BLANKS, TfSubwords
 
 
 class ServingModule(tf.Module):
@@ -53,8 +50,7 @@ class ServingModule(tf.Module):
     @tf.function(input_signature=[tf.TensorSpec((None,), tf.string, name="text")])
     def translate(self, text: tf.Tensor) -> dict[str, tf.Tensor]:
         """Return the best `translation` (B,) of each sentence and its `score` (B,)."""
-        translations, scores = self._search(text, return_beams=False)
-        return {"translation": translations[:, 0], "score": scores[:, 0]}
+        return self._best(self._source(text))
 
     @tf.function(input_signature=[tf.TensorSpec((None,), tf.string, name="text")])
     def nbest(self, text: tf.Tensor) -> dict[str, tf.Tensor]:
@@ -63,14 +59,7 @@ class ServingModule(tf.Module):
         From place `counts` on, where a sentence has fewer hypotheses than K, the texts are empty
         and the scores WORST.
         """
-        translations, scores = self._search(text, return_beams=True)
-        real = scores > WORST / 2
-        counts = tf.maximum(tf.reduce_sum(tf.cast(real, tf.int32), axis=1), 1)
-        return {
-            "translations": tf.where(real, translations, ""),
-            "scores": tf.where(real, scores, WORST),
-            "counts": counts,
-        }
+        return self._all(self._source(text))
 
     @tf.function(
         input_signature=[
@@ -80,33 +69,63 @@ class ServingModule(tf.Module):
     )
     def score(self, source: tf.Tensor, target: tf.Tensor) -> dict[str, tf.Tensor]:
         """Return the `log_probability` (B,) of each target given its source, in nats."""
-        features = {
-            "inputs": self._ids(source, empty_too=True),
-            "targets": self._ids(target, empty_too=True),
-        }
-        return {"log_probability": log_probabilities(self._model, features)}
+        return self._log_probability(self._source(source, whole=True), target)
 
-    def _search(self, text: tf.Tensor, *, return_beams: bool) -> tuple[tf.Tensor, tf.Tensor]:
-        ids = self._ids(text, empty_too=False)
+    def _best(self, features: Features) -> dict[str, tf.Tensor]:
+        translations, scores = self._search(features, return_beams=False)
+        return {"translation": translations[:, 0], "score": scores[:, 0]}
+
+    def _all(self, features: Features) -> dict[str, tf.Tensor]:
+        translations, scores = self._search(features, return_beams=True)
+        real = scores > WORST / 2
+        counts = tf.maximum(tf.reduce_sum(tf.cast(real, tf.int32), axis=1), 1)
+        return {
+            "translations": tf.where(real, translations, ""),
+            "scores": tf.where(real, scores, WORST),
+            "counts": counts,
+        }
+
+    def _log_probability(self, features: Features, target: tf.Tensor) -> dict[str, tf.Tensor]:
+        targets = self._source(target, whole=True)["inputs"]
+        return {"log_probability": log_probabilities(self._model, {**features, "targets": targets})}
+
+    def _search(self, features: Features, *, return_beams: bool) -> tuple[tf.Tensor, tf.Tensor]:
         hparams = dataclasses.replace(self._hparams, return_beams=return_beams)
-        found = translate_ids(self._model, {"inputs": ids}, hparams)
+        found = translate_ids(self._model, features, hparams)
         beams, length = found.ids.shape[1], tf.shape(found.ids)[2]
         texts = self.subwords.decode(tf.reshape(found.ids, (-1, length)))
-        texts = tf.strings.strip(tf.strings.regex_replace(texts, _BLANKS, " "))
+        texts = tf.strings.strip(tf.strings.regex_replace(texts, BLANKS, " "))
         return tf.reshape(texts, (-1, beams)), found.scores
 
-    def _ids(self, text: tf.Tensor, *, empty_too: bool) -> tf.Tensor:
-        """Return ids (B, S) with EOS, 0-padded as in `decoding.translator.make_batches`.
+    def _source(
+        self, text: tf.Tensor, phrases: tf.Tensor | None = None, *, whole: bool = False
+    ) -> dict[str, tf.Tensor]:
+        """Return "inputs" (B, S) as the decoder makes them, and with phrases also "phrases".
 
-        A sentence without words is all padding, or with `empty_too` EOS alone.
+        With `whole`, as for scoring, nothing is cut, and a sentence without words is EOS alone;
+        else it is all padding.
         """
-        ids = self.subwords.encode(text)
-        if self._hparams.max_input_size and not empty_too:
-            ids = ids[:, : self._hparams.max_input_size - 1]
-        lengths = tf.cast(ids.row_lengths(), tf.int32)
-        padded = ids.to_tensor()
-        padded = tf.pad(padded, [(0, 0), (0, LENGTH_STEP - tf.shape(padded)[1] % LENGTH_STEP)])
-        here = tf.range(tf.shape(padded)[1]) == lengths[:, None]
-        if not empty_too:
-            here &= lengths[:, None] > 0
-        return tf.where(here, EOS_ID, padded)
+        if phrases is None:
+            sides = [self.subwords.encode(text)]
+        else:
+            sides = list(self.subwords.encode_with_phrases(text, phrases))
+        if self._hparams.max_input_size and not whole:
+            sides = [side[:, : self._hparams.max_input_size - 1] for side in sides]
+        ends = [tf.constant([[EOS_ID]])]
+        if phrases is not None:
+            # EOS is one phrase more.
+            last = sides[1].to_tensor()
+            ends.append(tf.reduce_max(tf.pad(last, [(0, 0), (0, 1)]), axis=1, keepdims=True) + 1)
+        padded = [_with_end(*pair, empty_too=whole) for pair in zip(sides, ends, strict=True)]
+        return dict(zip(("inputs", "phrases"), padded, strict=False))
+
+
+def _with_end(rows: tf.RaggedTensor, end: tf.Tensor, *, empty_too: bool) -> tf.Tensor:
+    """Return (B, S): each row and `end` (B or 1, 1), 0-padded as by `translator.make_batches`."""
+    lengths = tf.cast(rows.row_lengths(), tf.int32)
+    padded = rows.to_tensor()
+    padded = tf.pad(padded, [(0, 0), (0, LENGTH_STEP - tf.shape(padded)[1] % LENGTH_STEP)])
+    here = tf.range(tf.shape(padded)[1]) == lengths[:, None]
+    if not empty_too:
+        here &= lengths[:, None] > 0
+    return tf.where(here, end, padded)

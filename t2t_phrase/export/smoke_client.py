@@ -5,6 +5,8 @@ It needs nothing of this library, so the file can be copied anywhere:
     echo "A house ." | python smoke_client.py --export_dir=runs/ende/export
     echo "A house ." | python smoke_client.py --url=http://localhost:8501/v1/models/ende
 
+A model that reads phrases is told them by --phrases_file, the same lines with tabs between phrases.
+
 The first loads the newest version in this process, with tensorflow and tensorflow_text; the second
 calls TensorFlow Serving's REST interface, with the standard library alone.
 """
@@ -22,7 +24,9 @@ from collections.abc import Sequence
 Translations = list[tuple[str, float]]
 
 
-def translate_local(export_dir: str, lines: Sequence[str]) -> Translations:
+def translate_local(
+    export_dir: str, lines: Sequence[str], phrases: Sequence[str] | None = None
+) -> Translations:
     """Return (translation, score) of each line by the newest version in a folder."""
     import tensorflow as tf
     import tensorflow_text  # noqa: F401 - registers the operations of SentencePiece
@@ -32,20 +36,29 @@ def translate_local(export_dir: str, lines: Sequence[str]) -> Translations:
         raise SystemExit(f"{export_dir} holds no exported version")
     newest = max(versions, key=lambda path: int(path.name))
     function = tf.saved_model.load(str(newest)).signatures["serving_default"]
-    found = function(text=tf.constant(lines, tf.string))
+    inputs = {"text": tf.constant(lines, tf.string)}
+    if phrases is not None:
+        inputs["phrases"] = tf.constant(phrases, tf.string)
+    found = function(**inputs)
     texts = [text.decode() for text in found["translation"].numpy()]
     return list(zip(texts, found["score"].numpy().tolist(), strict=True))
 
 
-def translate_remote(url: str, lines: Sequence[str], *, timeout: float = 60.0) -> Translations:
+def translate_remote(
+    url: str, lines: Sequence[str], phrases: Sequence[str] | None = None, *, timeout: float = 60.0
+) -> Translations:
     """Return (translation, score) of each line by a server.
 
     Args:
         url: of the model, such as `http://localhost:8501/v1/models/ende`.
         lines: sentences.
+        phrases: the same with tabs between their phrases, for a model that reads them.
         timeout: seconds to wait for the answer.
     """
-    body = {"signature_name": "serving_default", "instances": [{"text": line} for line in lines]}
+    instances = [{"text": line} for line in lines]
+    for instance, cut in zip(instances, phrases or (), strict=False):
+        instance["phrases"] = cut
+    body = {"signature_name": "serving_default", "instances": instances}
     request = urllib.request.Request(
         f"{url}:predict",
         data=json.dumps(body).encode(),
@@ -68,12 +81,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
     where = parser.add_mutually_exclusive_group(required=True)
     where.add_argument("--export_dir", help="folder of exported versions")
     where.add_argument("--url", help="a model of TensorFlow Serving")
+    parser.add_argument("--phrases_file", help="the lines with tabs between their phrases")
     options = parser.parse_args(arguments)
     lines = [line.rstrip("\r\n") for line in sys.stdin]
+    phrases = None
+    if options.phrases_file:
+        text = pathlib.Path(options.phrases_file).read_text(encoding="utf-8")
+        phrases = text.removesuffix("\n").split("\n") if text else []
     if options.export_dir:
-        found = translate_local(options.export_dir, lines)
+        found = translate_local(options.export_dir, lines, phrases)
     else:
-        found = translate_remote(options.url, lines)
+        found = translate_remote(options.url, lines, phrases)
     for text, score in found:
         print(f"{score:.4f}\t{text}")
 

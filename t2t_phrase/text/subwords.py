@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 import sentencepiece
+from sentencepiece import sentencepiece_pb2
 
 from t2t_phrase.config import UserError
+from t2t_phrase.text.subword_phrases import subword_phrases
 
 PAD_ID = 0
 EOS_ID = 1
@@ -67,6 +70,29 @@ class SubwordEncoder:
     def encode_batch(self, texts: Sequence[str]) -> list[list[int]]:
         """Return `[encode(text) for text in texts]`, sooner."""
         return list(self._processor.encode(list(texts)))
+
+    def encode_with_starts(self, texts: Sequence[str]) -> list[tuple[list[int], list[int]]]:
+        """Return, for each text, the ids and where each begins in it, in bytes of UTF-8."""
+        # The class is made at run time.
+        parse: Any = getattr(sentencepiece_pb2, "SentencePieceText").FromString  # noqa: B009
+        found = []
+        for serialized in self._processor.encode(list(texts), out_type="serialized_proto"):
+            pieces = parse(serialized).pieces
+            found.append(([piece.id for piece in pieces], [piece.begin for piece in pieces]))
+        return found
+
+    def encode_with_phrases(self, text: str, phrases: Sequence[str]) -> tuple[list[int], list[int]]:
+        """Return the ids of `text`, without EOS, and the number of the phrase each is in.
+
+        Args:
+            text: a sentence.
+            phrases: the same sentence cut into phrases, see `subword_phrases`.
+
+        Raises:
+            UserError: the phrases do not spell the sentence.
+        """
+        ((ids, starts),) = self.encode_with_starts([text])
+        return ids, subword_phrases(text, starts, phrases)
 
     def decode(self, ids: Iterable[int]) -> str:
         """Return the text of `ids` up to the first EOS.

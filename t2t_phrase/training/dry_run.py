@@ -24,14 +24,12 @@ def dry_run(run: Run, *, log: Callable[[str], None] = print) -> None:
         log(line)
     stepper, buckets = run.trainer.stepper, run.trainer.pipeline.buckets
     largest = buckets.largest()
-    ids = np.ones((buckets.rows[largest], buckets.bounds[largest]), np.int32)
+    rows, bound = buckets.rows[largest], buckets.bounds[largest]
+    features = stepper.fake_features(rows, bound)
     for repeat in ("with compilation", "again"):
         start = time.perf_counter()
-        float(stepper.train(ids, ids).loss)
-        log(
-            f"one update of {ids.shape[0]} x {ids.shape[1]} tokens: "
-            f"{time.perf_counter() - start:.2f} s {repeat}"
-        )
+        float(stepper.train(features).loss)
+        log(f"one update of {rows} x {bound} tokens: {time.perf_counter() - start:.2f} s {repeat}")
     log(f"peak memory: {peak_memory()}")
 
 

@@ -81,7 +81,7 @@ class Evaluator:
         """Return the scores of the current weights."""
         sums = {"loss": 0.0, "nll": 0.0, "correct": 0.0, "tokens": 0.0}
         for batch in self.batches[: self.eval_steps or None]:
-            for name, value in self.stepper.evaluate(batch.inputs, batch.targets).items():
+            for name, value in self.stepper.evaluate(batch.features).items():
                 sums[name] += value
         tokens = max(sums["tokens"], 1.0)
         return DevScores(

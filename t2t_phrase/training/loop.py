@@ -8,8 +8,6 @@ import time
 from collections.abc import Callable
 from typing import Literal, NamedTuple
 
-import numpy as np
-
 from t2t_phrase.config import UserError
 from t2t_phrase.data.pipeline import Batch, Position, TrainingPipeline
 from t2t_phrase.data.prefetch import Prefetcher
@@ -143,7 +141,7 @@ class Trainer:
                 return self._stopped_early(step, history)
             waited = batches.waited
             batch = next(batches)
-            result = self.stepper.train(batch.inputs, batch.targets)
+            result = self.stepper.train(batch.features)
             step, position = step + 1, batch.position
             # The figures of one update are read while the device computes the next.
             self._settle(pending)
@@ -247,11 +245,11 @@ class Trainer:
     def _try_largest_batch(self) -> None:
         buckets = self.pipeline.buckets
         largest = buckets.largest()
-        ids = np.ones((buckets.rows[largest], buckets.bounds[largest]), np.int32)
+        rows, bound = buckets.rows[largest], buckets.bounds[largest]
         start = time.perf_counter()
-        self.stepper.probe(ids, ids)
+        self.stepper.probe(self.stepper.fake_features(rows, bound))
         self.log(
-            f"the largest batch, {ids.shape[0]} x {ids.shape[1]} tokens, fits "
+            f"the largest batch, {rows} x {bound} tokens, fits "
             f"({time.perf_counter() - start:.1f} s with compilation)"
         )
         self._progress = Progress(self.options.train_steps, self._progress.step)

@@ -95,13 +95,16 @@ def prepare(
         log: writes a line; only one of several workers does.
 
     Raises:
-        UserError: the data are missing, or `output_dir` holds a run with other settings.
+        UserError: the data, or phrases that the model reads, are missing, or `output_dir` holds a
+            run with other settings.
     """
     chief = is_chief(strategy)
     say = log if chief else lambda text: None
     writes = chief and options.saves
     hparams = options.hparams
     encoder = options.problem.text_encoder(options.data_dir)
+    if hparams.reads_phrases:
+        options.problem.require_phrases(options.data_dir)
     reader = _reader(options, "train")
     schedule = make_schedule(hparams, train_steps=loop.train_steps)
     record = RunRecord(
@@ -134,6 +137,7 @@ def prepare(
         model,
         optimizer,
         seed=options.random_seed,
+        phrases=hparams.reads_phrases,
         clip_grad_norm=hparams.clip_grad_norm,
         xla=has_gpu() if xla is None else xla,
         log=say,
@@ -190,7 +194,11 @@ class EpochLog:
 
 def _reader(options: RunOptions, split: str) -> RecordReader:
     files = options.problem.record_files(options.data_dir, split)
-    return RecordReader(tuple(files), reversed=options.problem.reversed)
+    return RecordReader(
+        tuple(files),
+        reversed=options.problem.reversed,
+        phrases=options.hparams.reads_phrases,
+    )
 
 
 def _claim(output_dir: str | os.PathLike[str], record: RunRecord, *, writes: bool) -> None:

@@ -64,6 +64,7 @@ class Stepper:
         model: has `loss_sums(features, training)`.
         optimizer: one of Keras'.
         seed: of dropout.
+        phrases: whether the model reads the phrases of its inputs.
         clip_grad_norm: largest norm of the gradient; 0: any.
         xla: whether XLA compiles the pure function, once for each shape.
         log: is told of compilations.
@@ -73,6 +74,7 @@ class Stepper:
     model: Any
     optimizer: keras.optimizers.Optimizer
     seed: int
+    phrases: bool = False
     clip_grad_norm: float = 0.0
     xla: bool = False
     log: Callable[[str], None] = lambda text: None
@@ -87,40 +89,51 @@ class Stepper:
         self._gradient = tf.function(self._forward_and_gradient, jit_compile=self.xla or None)
         self._sums = tf.function(self._forward, jit_compile=self.xla or None)
         # One trace for all shapes: with XLA each shape is compiled when it is first met.
-        self._train = tf.function(self._train_step, input_signature=[_IDS, _IDS])
-        self._eval = tf.function(self._eval_step, input_signature=[_IDS, _IDS])
-        self._probe = tf.function(self._probe_step, input_signature=[_IDS, _IDS])
+        names = ("inputs", "targets", "phrases") if self.phrases else ("inputs", "targets")
+        signature = [dict.fromkeys(names, _IDS)]
+        self._train = tf.function(self._train_step, input_signature=signature)
+        self._eval = tf.function(self._eval_step, input_signature=signature)
+        self._probe = tf.function(self._probe_step, input_signature=signature)
 
     @property
     def replicas(self) -> int:
         """How many devices share a batch."""
         return self.strategy.num_replicas_in_sync
 
-    def train(self, inputs: np.ndarray, targets: np.ndarray) -> StepResult:
+    def train(self, features: Features) -> StepResult:
         """Make one update.
 
         Args:
-            inputs: (rows, S) int32; rows are a multiple of the number of replicas.
-            targets: (rows, T) int32.
+            features: "inputs" (rows, S) int32, "targets" (rows, T) int32, and "phrases" (rows, S)
+                int32 if the model reads them; rows are a multiple of the number of replicas.
         """
-        return self._counted("train", self._train, inputs, targets)
+        return self._counted("train", self._train, features)
 
-    def evaluate(self, inputs: np.ndarray, targets: np.ndarray) -> dict[str, float]:
+    def evaluate(self, features: Features) -> dict[str, float]:
         """Return the model's sums on a batch, without dropout."""
-        sums = self._counted("evaluation", self._eval, inputs, targets)
+        sums = self._counted("evaluation", self._eval, features)
         return {name: float(value) for name, value in sums.items()}
 
-    def probe(self, inputs: np.ndarray, targets: np.ndarray) -> None:
+    def probe(self, features: Features) -> None:
         """Compute loss and gradient and forget them: shows that a shape fits in memory."""
-        float(self._counted("train", self._probe, inputs, targets))
+        float(self._counted("train", self._probe, features))
 
-    def _counted(self, kind: str, function: Any, inputs: np.ndarray, targets: np.ndarray) -> Any:
+    def fake_features(self, rows: int, length: int) -> dict[str, np.ndarray]:
+        """Return a batch of nothing but real tokens, each a phrase of its own: as large as any."""
+        ids = np.ones((rows, length), np.int32)
+        features = {"inputs": ids, "targets": ids}
+        if self.phrases:
+            features["phrases"] = np.cumsum(ids, axis=1, dtype=np.int32)
+        return features
+
+    def _counted(self, kind: str, function: Any, features: Features) -> Any:
         traces = function.experimental_get_tracing_count()
-        shape = (kind, inputs.shape + targets.shape)
+        inputs = features["inputs"]
+        shape = (kind, inputs.shape + features["targets"].shape)
         first_of_shape = self.xla and shape not in self._shapes
         self._shapes.add(shape)
         start = time.perf_counter()
-        result = function(tf.constant(inputs), tf.constant(targets))
+        result = function({name: tf.constant(value) for name, value in features.items()})
         traced = function.experimental_get_tracing_count() - traces
         if traced or first_of_shape:
             self.compilations += max(traced, int(first_of_shape))
@@ -132,10 +145,10 @@ class Stepper:
             )
         return result
 
-    def _train_step(self, inputs: Any, targets: Any) -> StepResult:
-        def replica(inputs: Any, targets: Any) -> StepResult:
+    def _train_step(self, features: Features) -> StepResult:
+        def replica(features: Features) -> StepResult:
             context = tf.distribute.get_replica_context()
-            gradients, sums = self._local(context, inputs, targets)
+            gradients, sums = self._local(context, features)
             sums = context.all_reduce(tf.distribute.ReduceOp.SUM, sums)
             if self.replicas > 1:
                 gradients = context.all_reduce(tf.distribute.ReduceOp.SUM, gradients)
@@ -150,36 +163,35 @@ class Stepper:
                 sums["loss"], sums["nll"], sums["correct"], sums["tokens"], grad_norm=norm
             )
 
-        return self._first(self.strategy.run(replica, args=(inputs, targets)))
+        return self._first(self.strategy.run(replica, args=(features,)))
 
-    def _eval_step(self, inputs: Any, targets: Any) -> dict[str, Any]:
-        def replica(inputs: Any, targets: Any) -> dict[str, Any]:
+    def _eval_step(self, features: Features) -> dict[str, Any]:
+        def replica(features: Features) -> dict[str, Any]:
             context = tf.distribute.get_replica_context()
-            features = self._own_rows(context, inputs, targets)
-            sums = self._sums(self._values(), *features)
+            sums = self._sums(self._values(), self._own_rows(context, features))
             return context.all_reduce(tf.distribute.ReduceOp.SUM, sums)
 
-        return self._first(self.strategy.run(replica, args=(inputs, targets)))
+        return self._first(self.strategy.run(replica, args=(features,)))
 
-    def _probe_step(self, inputs: Any, targets: Any) -> Any:
-        def replica(inputs: Any, targets: Any) -> Any:
+    def _probe_step(self, features: Features) -> Any:
+        def replica(features: Features) -> Any:
             context = tf.distribute.get_replica_context()
-            return tf.linalg.global_norm(self._local(context, inputs, targets)[0])
+            return tf.linalg.global_norm(self._local(context, features)[0])
 
-        return self._first(self.strategy.run(replica, args=(inputs, targets)))
+        return self._first(self.strategy.run(replica, args=(features,)))
 
-    def _local(self, context: Any, inputs: Any, targets: Any) -> tuple[list[Any], dict[str, Any]]:
+    def _local(self, context: Any, features: Features) -> tuple[list[Any], dict[str, Any]]:
         """Return this replica's share of the mean loss's gradients, and its sums."""
-        features = self._own_rows(context, inputs, targets)
+        own = self._own_rows(context, features)
         replica = tf.cast(context.replica_id_in_sync_group, tf.int64)
         # Scaling the loss costs nothing; scaling the gradients would be a pass over all of them.
-        scale = 1.0 / tf.cast(tf.math.count_nonzero(targets), tf.float32)
-        return self._gradient(self._values(), self._seeds(replica), scale, *features)
+        scale = 1.0 / tf.cast(tf.math.count_nonzero(features["targets"]), tf.float32)
+        return self._gradient(self._values(), self._seeds(replica), scale, own)
 
-    def _own_rows(self, context: Any, inputs: Any, targets: Any) -> tuple[Any, Any]:
-        rows = tf.shape(inputs)[0] // self.replicas
+    def _own_rows(self, context: Any, features: Features) -> dict[str, Any]:
+        rows = tf.shape(features["inputs"])[0] // self.replicas
         start = context.replica_id_in_sync_group * rows
-        return inputs[start : start + rows], targets[start : start + rows]
+        return {name: value[start : start + rows] for name, value in features.items()}
 
     def _values(self) -> list[Any]:
         return [tf.convert_to_tensor(variable.value) for variable in self.trainable]
@@ -199,35 +211,32 @@ class Stepper:
         values: Sequence[Any],
         seeds: Sequence[Any],
         scale: Any,
-        inputs: Any,
-        targets: Any,
+        features: Features,
     ) -> tuple[list[Any], dict[str, Any]]:
         with tf.GradientTape() as tape:
             tape.watch(values)
-            sums = self._loss_sums(values, seeds, inputs, targets, training=True)
+            sums = self._loss_sums(values, seeds, features, training=True)
             loss = sums["loss"] * scale
         gradients = tape.gradient(
             loss, list(values), unconnected_gradients=tf.UnconnectedGradients.ZERO
         )
         return [tf.convert_to_tensor(gradient) for gradient in gradients], sums
 
-    def _forward(self, values: Sequence[Any], inputs: Any, targets: Any) -> dict[str, Any]:
-        return self._loss_sums(values, (), inputs, targets, training=False)
+    def _forward(self, values: Sequence[Any], features: Features) -> dict[str, Any]:
+        return self._loss_sums(values, (), features, training=False)
 
     def _loss_sums(
         self,
         values: Sequence[Any],
         seeds: Sequence[Any],
-        inputs: Any,
-        targets: Any,
+        features: Features,
         *,
         training: bool,
     ) -> dict[str, Any]:
         mapping = list(zip(self.trainable, values, strict=True))
         mapping += list(zip(self.generators, seeds, strict=False))
         with keras.StatelessScope(state_mapping=mapping):
-            features = {"inputs": inputs, "targets": targets}
-            return dict(self.model.loss_sums(features, training=training))
+            return dict(self.model.loss_sums(dict(features), training=training))
 
     def _first(self, values: Any) -> Any:
         # All replicas hold the same sums.

@@ -22,6 +22,9 @@ class _Memory(Corpus):
     def splits(self):
         return tuple(self.sizes)
 
+    def side_streams(self):
+        return ("side",)
+
     def pairs(self, split):
         rng = random.Random(split)
         for line in range(1, self.sizes[split] + 1):
@@ -35,7 +38,6 @@ class Toy(Problem):
     languages = ("en", "de")
     vocab_size = 320
     num_shards = 4
-    side_streams = ("side",)
     sizes = {"train": 103, "dev": 5, "test": 6}  # noqa: RUF012
     inputs = {}  # noqa: RUF012
 

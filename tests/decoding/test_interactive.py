@@ -9,7 +9,7 @@ class Parrot:
     def __init__(self, hparams):
         self.hparams = hparams
 
-    def encode_lines(self, lines):
+    def encode_lines(self, lines, phrases=None):
         limit = self.hparams.max_input_size
         cut = [0] if limit and len(lines[0]) > limit else []
         return EncodedLines([list(lines[0])[: limit or None]], [len(lines[0])], cut)

@@ -21,12 +21,12 @@ def test_ids_are_padded_as_the_decoder_pads_them(toy, max_input_size):
     sentences = ["the house", "", "a", " ", "dogs run far away from here"]
     ids = translator.encode_lines(sentences).ids
     (batch,) = make_batches(ids, 4096)
-    found = module._ids(tf.constant(sentences), empty_too=False).numpy()
+    found = module._source(tf.constant(sentences))["inputs"].numpy()
     assert found.shape[1] == batch.inputs.shape[1]
     for row, expected in zip(found, ids, strict=True):
         assert row.tolist() == expected + [0] * (len(row) - len(expected))
     # To be scored, an empty sentence is EOS alone, and nothing is cut.
-    found = module._ids(tf.constant(sentences), empty_too=True).numpy()
+    found = module._source(tf.constant(sentences), whole=True)["inputs"].numpy()
     for row, sentence in zip(found, sentences, strict=True):
         assert row[row > 0].tolist() == [*toy.encoder.encode(sentence), 1]
 
@@ -37,7 +37,8 @@ def test_lengths_around_a_multiple_of_the_step(toy, pieces):
     text = "日" * (pieces // 3) + "q" * (pieces % 3)
     ids = [*toy.encoder.encode(text), 1]
     (batch,) = make_batches([ids], 4096)
-    np.testing.assert_array_equal(module._ids(tf.constant([text]), empty_too=False), batch.inputs)
+    found = module._source(tf.constant([text]))["inputs"]
+    np.testing.assert_array_equal(found, batch.inputs)
 
 
 RELATIVE = {"pos": "none", "max_relative_position": 3, "norm": "post"}

@@ -37,6 +37,7 @@ from t2t_phrase.training.step import Stepper, make_optimizer, make_schedule
 random = np.random.default_rng(0)
 batch = random.integers(3, 19, (2, 4, 9)).astype(np.int32)
 batch[0, 1, 2:] = batch[1, 2, 1:] = batch[:, 3] = 0
+features = dict(zip(("inputs", "targets"), batch))
 hparams = MIXED[sys.argv[1]].replace(
     learning_rate_schedule="constant", learning_rate_constant=0.01
 )
@@ -48,7 +49,7 @@ for strategy in (make_strategy(devices=["CPU:0", "CPU:1"]), make_strategy()):
         optimizer = make_optimizer(hparams, make_schedule(hparams, train_steps=3))
         optimizer.build(model.trainable_variables)
     stepper = Stepper(strategy, model, optimizer, seed=1)
-    losses = [float(stepper.train(*batch).loss) for _ in range(3)]
+    losses = [float(stepper.train(features).loss) for _ in range(3)]
     found.append({"replicas": stepper.replicas, "losses": losses})
 print(json.dumps(found))
 """

@@ -34,13 +34,13 @@ for length in (6, 9, 6, 12):
     batch = random.integers(3, VOCAB_SIZE, (2, 4, length)).astype(np.int32)
     batch[:, 3] = 0  # rows of padding fall to one device
     batch[1, 0, 4:] = 0
-    batches.append(batch)
+    batches.append(dict(zip(("inputs", "targets"), batch)))
 
 found = []
 for strategy in (make_strategy(devices=["CPU:0", "CPU:1"]), make_strategy()):
     stepper = make_stepper(strategy=strategy, clip_grad_norm=0.05)
-    norms = [float(stepper.train(*batch).grad_norm) for batch in batches]
-    sums = stepper.evaluate(*batches[0])
+    norms = [float(stepper.train(batch).grad_norm) for batch in batches]
+    sums = stepper.evaluate(batches[0])
     found.append(
         {
             "replicas": stepper.replicas,

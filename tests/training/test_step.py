@@ -2,14 +2,18 @@ import keras
 import numpy as np
 import pytest
 import tensorflow as tf
-from tiny_training import VOCAB_SIZE, make_stepper, weights
+from tiny_training import VOCAB_SIZE, TinyModel, make_stepper, weights
 
 from t2t_phrase.models.transformer import TransformerHParams
-from t2t_phrase.training.step import make_optimizer, make_schedule
+from t2t_phrase.training.step import Stepper, make_optimizer, make_schedule
 
 
 def ids(rows, length, seed=0):
     return np.random.default_rng(seed).integers(3, VOCAB_SIZE, (rows, length)).astype(np.int32)
+
+
+def both(inputs, targets):
+    return {"inputs": inputs, "targets": targets}
 
 
 def set_weights(stepper, values):
@@ -29,7 +33,7 @@ def test_gradient_is_that_of_the_mean_loss_over_target_tokens():
     twin = keras.optimizers.Adam(0.01)
     expected = [tf.Variable(variable.value) for variable in stepper.trainable]
     twin.apply_gradients(zip(gradients, expected, strict=True))
-    result = stepper.train(inputs, targets)
+    result = stepper.train(both(inputs, targets))
     assert float(result.tokens) == np.count_nonzero(targets)
     assert float(result.loss) == pytest.approx(float(sums["loss"]), rel=1e-5)
     norm = np.sqrt(sum(np.sum(np.square(gradient)) for gradient in gradients))
@@ -42,12 +46,12 @@ def test_rows_of_padding_change_nothing():
     stepper = make_stepper()
     before = weights(stepper)
     inputs, targets = ids(4, 6), ids(4, 6, seed=1)
-    alone = stepper.train(inputs, targets)
+    alone = stepper.train(both(inputs, targets))
     after = weights(stepper)
     twin = make_stepper()
     set_weights(twin, before)
     padded = [np.pad(array, [(0, 3), (0, 2)]) for array in (inputs, targets)]
-    together = twin.train(*padded)
+    together = twin.train(both(*padded))
     np.testing.assert_allclose(float(together.loss), float(alone.loss), rtol=1e-5)
     for name, value in weights(twin).items():
         np.testing.assert_allclose(value, after[name], atol=1e-6)
@@ -58,7 +62,7 @@ def test_dropout_is_a_function_of_seed_and_step():
         stepper = make_stepper(dropout=0.5, rate=0.0, seed=3)
         stepper.seed = seed
         stepper.optimizer.iterations.assign(start)
-        return [float(stepper.train(ids(4, 6), ids(4, 6)).loss) for _ in range(3)]
+        return [float(stepper.train(both(ids(4, 6), ids(4, 6))).loss) for _ in range(3)]
 
     first = losses(3, 0)
     assert len(set(first)) == 3
@@ -82,8 +86,8 @@ def test_every_layer_and_step_has_its_own_random_state():
 
 def test_no_dropout_in_evaluation():
     stepper = make_stepper(dropout=0.5)
-    one = stepper.evaluate(ids(4, 6), ids(4, 6))
-    assert one == stepper.evaluate(ids(4, 6), ids(4, 6))
+    one = stepper.evaluate(both(ids(4, 6), ids(4, 6)))
+    assert one == stepper.evaluate(both(ids(4, 6), ids(4, 6)))
     assert one["tokens"] == 24
 
 
@@ -91,8 +95,8 @@ def test_one_trace_serves_all_shapes_and_steps():
     lines = []
     stepper = make_stepper(log=lines.append)
     for rows, length in ((4, 6), (2, 9), (4, 6), (3, 12)):
-        stepper.train(ids(rows, length), ids(rows, length))
-        stepper.evaluate(ids(rows, length), ids(rows, length))
+        stepper.train(both(ids(rows, length), ids(rows, length)))
+        stepper.evaluate(both(ids(rows, length), ids(rows, length)))
     assert stepper.compilations == 2
     assert [line.partition(" step")[0] for line in lines] == [
         "traced the train",
@@ -105,7 +109,7 @@ def test_xla_compiles_once_for_each_shape_and_computes_the_same():
     plain, xla = make_stepper(), make_stepper(xla=True, log=lines.append)
     for rows, length in ((4, 6), (2, 9), (4, 6), (2, 9)):
         inputs, targets = ids(rows, length), ids(rows, length, seed=1)
-        expected, found = plain.train(inputs, targets), xla.train(inputs, targets)
+        expected, found = plain.train(both(inputs, targets)), xla.train(both(inputs, targets))
         np.testing.assert_allclose(float(found.loss), float(expected.loss), rtol=1e-5)
     assert xla.compilations == 2
     assert lines[0].startswith("compiled the train step for 4 x 6 tokens in ")
@@ -115,7 +119,9 @@ def test_xla_compiles_once_for_each_shape_and_computes_the_same():
 def test_gradients_are_clipped_by_their_norm():
     inputs, targets = ids(4, 6), ids(4, 6, seed=1)
     steppers = {limit: make_stepper(clip_grad_norm=limit) for limit in (0.0, 1e-3)}
-    norms = {limit: float(s.train(inputs, targets).grad_norm) for limit, s in steppers.items()}
+    norms = {
+        limit: float(s.train(both(inputs, targets)).grad_norm) for limit, s in steppers.items()
+    }
     assert norms[0.0] == pytest.approx(norms[1e-3], rel=1e-6) and norms[0.0] > 1e-2
     slots = {
         limit: [v.value for v in s.optimizer.variables if v.name.endswith("_momentum")]
@@ -129,16 +135,35 @@ def test_gradients_are_clipped_by_their_norm():
 def test_probe_changes_nothing():
     stepper = make_stepper(dropout=0.5)
     before = weights(stepper)
-    stepper.probe(ids(4, 6), ids(4, 6))
+    stepper.probe(both(ids(4, 6), ids(4, 6)))
     assert int(stepper.optimizer.iterations) == 0
     for name, value in weights(stepper).items():
         np.testing.assert_array_equal(value, before[name])
 
 
+class PhraseModel(TinyModel):
+    """Knows how many phrases there are."""
+
+    def loss_sums(self, features, training=False):
+        sums = super().loss_sums(features, training)
+        return {**sums, "correct": tf.cast(tf.reduce_max(features["phrases"]), tf.float32)}
+
+
+def test_phrases_reach_only_models_that_read_them():
+    model = PhraseModel()
+    optimizer = keras.optimizers.Adam(0.01)
+    optimizer.build(model.trainable_variables)
+    stepper = Stepper(tf.distribute.get_strategy(), model, optimizer, seed=3, phrases=True)
+    fake = stepper.fake_features(4, 6)
+    assert fake["phrases"].tolist() == [[1, 2, 3, 4, 5, 6]] * 4
+    assert float(stepper.train(fake).correct) == stepper.evaluate(fake)["correct"] == 6
+    assert set(make_stepper().fake_features(4, 6)) == {"inputs", "targets"}
+
+
 def test_variables_stay_float32_in_mixed_bfloat16():
     stepper = make_stepper(dtype="mixed_bfloat16")
     before = weights(stepper)
-    assert np.isfinite(float(stepper.train(ids(4, 6), ids(4, 6)).loss))
+    assert np.isfinite(float(stepper.train(both(ids(4, 6), ids(4, 6))).loss))
     for name, value in weights(stepper).items():
         assert value.dtype == np.float32
         assert not np.array_equal(value, before[name])

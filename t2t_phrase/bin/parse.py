@@ -1,0 +1,90 @@
+"""t2t-phrase-parse: writes the constituency trees of a text by a parser that is installed."""
+
+from __future__ import annotations
+
+import pathlib
+from collections.abc import Iterator, Sequence
+
+from absl import app, flags
+
+from t2t_phrase.bin import common
+from t2t_phrase.bin.decoder import Ticker, note
+from t2t_phrase.bin.source_phrases import define_parser_flags
+from t2t_phrase.config import UserError
+
+FLAGS = flags.FLAGS
+# Faults named by their lines; the others are only counted.
+LISTED = 10
+
+
+def define_flags() -> None:
+    """Define the command's flags."""
+    flags.DEFINE_string("input_file", None, "Text, one sentence a line.")
+    flags.DEFINE_string(
+        "output_file", None, "Where the trees go; default: the input's name and `.trees`."
+    )
+    flags.DEFINE_string(
+        "trees_file", None, "Trees that exist already: checked, or with --phrases cut."
+    )
+    flags.DEFINE_bool(
+        "phrases", False, "Write the sentences cut into phrases, tabs between them; no trees."
+    )
+    define_parser_flags()
+
+
+def main(argv: Sequence[str]) -> None:
+    """Parse, or cut what was parsed."""
+    del argv
+    from t2t_phrase.evaluation.text_files import check_writable, read_text, write_text
+    from t2t_phrase.text.subword_phrases import cut_lines
+
+    if not FLAGS.input_file:
+        raise app.UsageError("--input_file is required")
+    if bool(FLAGS.parser) == bool(FLAGS.trees_file):
+        raise app.UsageError("either --parser=stanza|corenlp or --trees_file is needed")
+    if FLAGS.trees_file and not FLAGS.phrases:
+        lines = read_text(FLAGS.input_file)
+        cut_lines(lines, read_text(FLAGS.trees_file), FLAGS.trees_file)
+        note(f"{FLAGS.trees_file}: {len(lines)} trees, all of which spell their sentences")
+        return
+    suffix = "phrases" if FLAGS.phrases else "trees"
+    output = FLAGS.output_file or f"{FLAGS.input_file.removesuffix('.gz')}.{suffix}"
+    if pathlib.Path(output).resolve() == pathlib.Path(FLAGS.input_file).resolve():
+        raise UserError(f"--output_file={output} is the input")
+    check_writable(output)
+    lines = read_text(FLAGS.input_file)
+    trees = read_text(FLAGS.trees_file) if FLAGS.trees_file else list(parsed(lines))
+    if FLAGS.phrases:
+        name = FLAGS.trees_file or FLAGS.input_file
+        write_text(output, ["\t".join(cut) for cut in cut_lines(lines, trees, name)])
+    else:
+        write_text(output, trees)
+    note(f"{len(lines)} sentences: {suffix} written to {output}")
+
+
+def parsed(lines: Sequence[str]) -> Iterator[str]:
+    """Yield the tree of every line, and say how far the work is and what went wrong."""
+    from t2t_phrase.text.parsers import open_parser, parse_lines
+
+    parser = open_parser(FLAGS.parser, language=FLAGS.language, corenlp_url=FLAGS.corenlp_url)
+    ticker = Ticker("parsed", len(lines))
+    faults = 0
+    for number, (tree, fault) in enumerate(parse_lines(parser, lines), start=1):
+        if fault:
+            faults += 1
+            if faults <= LISTED:
+                note(f"{FLAGS.input_file}:{number}: {fault}; written as a flat tree")
+        ticker(number)
+        yield tree
+    if faults > LISTED:
+        note(f"{faults} sentences have flat trees in all")
+
+
+def run() -> None:
+    """Start the command."""
+    define_flags()
+    common.run(main, tensorflow=False)
+
+
+if __name__ == "__main__":
+    run()

@@ -1,0 +1,124 @@
+"""Constituency trees in Penn brackets, and whether they spell a sentence."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+import nltk
+
+from t2t_phrase.config import UserError
+
+_BRACKETS = {
+    "-LRB-": "(",
+    "-RRB-": ")",
+    "-LSB-": "[",
+    "-RSB-": "]",
+    "-LCB-": "{",
+    "-RCB-": "}",
+}
+_ESCAPE = re.compile("|".join([*_BRACKETS, r"\\[/*]"]))
+# What parsers of English write in place of characters that the Penn Treebank does not have.
+_STAND_FOR = {
+    "``": ('"', "“", "„", "«"),
+    "''": ('"', "”", "“", "»"),
+    "`": ("'", "‘", "‚"),
+    "'": ("’", "‘"),
+    "--": ("–", "—"),
+    "...": ("…",),
+}
+
+
+class TreeError(UserError):
+    """What is wrong with one tree; the caller says where it stands."""
+
+
+def read_tree(line: str) -> nltk.Tree:
+    """Read one tree, such as `(S (NP (NNP Kim)) (VP (VBZ sleeps)) (. .))`.
+
+    Raises:
+        TreeError: the line is not exactly one tree, or the tree has no words.
+    """
+    try:
+        tree = nltk.Tree.fromstring(line)
+    except ValueError as error:
+        raise TreeError(_explain(line, error)) from error
+    if next(words(tree), None) is None:
+        raise TreeError("the tree has no words")
+    return tree
+
+
+def words(tree: nltk.Tree) -> Iterator[str]:
+    """Yield the words of a tree from left to right, as they are written there."""
+    # Not Tree.leaves(), which recurses: degenerate trees are deep.
+    stack = [tree]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, str):
+            yield node
+        else:
+            stack.extend(reversed(node))
+
+
+def word_ends(spelt: Sequence[str], sentence: str) -> list[int]:
+    """Find the words of a tree in the sentence.
+
+    Blanks count on neither side. A word may be written with Penn escapes: -LRB- for an opening
+    bracket, `` and '' for quotation marks, and so on.
+
+    Args:
+        spelt: the words, as the tree has them.
+        sentence: natural text.
+
+    Returns:
+        How many visible characters of the sentence stand before the end of each word.
+
+    Raises:
+        TreeError: the words do not spell the sentence.
+    """
+    visible = "".join(sentence.split())
+    ends = []
+    at = 0
+    for number, word in enumerate(spelt, start=1):
+        form = next((f for f in _forms(word) if visible.startswith(f, at)), None)
+        if form is None:
+            found = f"has {_clip(visible[at:])!r} there" if at < len(visible) else "ends before it"
+            raise TreeError(f"word {number} of the tree is {word!r}, but the sentence {found}")
+        at += len(form)
+        ends.append(at)
+    if at < len(visible):
+        raise TreeError(f"the tree ends before {_clip(visible[at:])!r} of the sentence")
+    return ends
+
+
+def escaped(word: str) -> str:
+    """Return a word as it may stand in a tree: without blanks, brackets as -LRB- and -RRB-."""
+    return "".join(word.split()).replace("(", "-LRB-").replace(")", "-RRB-")
+
+
+def _forms(word: str) -> Iterator[str]:
+    """Yield how a word of a tree may look in the sentence, the likeliest first."""
+    yield word
+    yield from _STAND_FOR.get(word, ())
+    plain = _ESCAPE.sub(lambda match: _BRACKETS.get(match[0], match[0][-1]), word)
+    if plain != word:
+        yield plain
+    if "'" in word:
+        yield word.replace("'", "’")
+
+
+def _explain(line: str, error: ValueError) -> str:
+    opening, closing = line.count("("), line.count(")")
+    if not line.strip():
+        return "the line is empty"
+    if opening != closing:
+        return f"the brackets do not match: {opening} opening, {closing} closing"
+    if "expected 'end-of-string'" in str(error):
+        return "there is more behind the end of the tree"
+    if "expected '('" in str(error):
+        return "the line does not begin with a bracket"
+    return f"it is no tree in Penn brackets ({' '.join(str(error).split())[:80]})"
+
+
+def _clip(text: str) -> str:
+    return text if len(text) <= 20 else f"{text[:20]}..."
