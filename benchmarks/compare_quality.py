@@ -8,6 +8,9 @@ The first set is the baseline that the others are held against, seed by seed. Ev
 the commands, printed before it runs. What is finished is not done again, so the script can be
 killed and started anew, and given more sets or seeds later. The table goes to WORK_DIR/table.md and
 WORK_DIR/table.json.
+
+For --problem=translate_ende_grammar the test set is larger (--test_sentences), and the table says
+which share of the idioms, compounds and particle verbs is right.
 """
 
 from __future__ import annotations
@@ -18,173 +21,25 @@ import json
 import os
 import pathlib
 import shlex
-import subprocess
 import sys
 
+import quality_phenomena
 import quality_table
+from quality_runs import Recipe, count_parameters, finish
 
 from t2t_phrase import registry
 from t2t_phrase.config import UserError
 
 
-@dataclasses.dataclass(frozen=True)
-class Recipe:
-    """What all sets have in common."""
+def read_translations(recipe: Recipe, done: list[tuple[str, int]]) -> dict[tuple, list[str]]:
+    """Return the translated test set of each finished set and seed."""
+    from t2t_phrase.evaluation.text_files import read_text
 
-    problem: str
-    data_dir: pathlib.Path
-    work_dir: pathlib.Path
-    train_steps: int
-    hparams: str
-    num_last_checkpoints: int
-    decode_hparams: str
-
-    def commands(self, name: str, seed: object) -> dict[str, list[str]]:
-        """Return the flags of every command of one set and seed, in order."""
-        run, averaged = self.place(name, seed), self.place(name, seed, "-averaged")
-        return {
-            "trainer": [
-                f"--problem={self.problem}",
-                f"--hparams_set={name}",
-                f"--hparams={self.hparams}",
-                f"--data_dir={self.data_dir}",
-                f"--output_dir={run}",
-                f"--train_steps={self.train_steps}",
-                "--schedule=train",
-                f"--local_eval_frequency={max(1, self.train_steps // 20)}",
-                f"--random_seed={seed}",
-            ],
-            "avg": [
-                f"--output_dir={run}",
-                f"--num_last_checkpoints={self.num_last_checkpoints}",
-                f"--output_path={averaged}",
-            ],
-            "decoder": self.decode(averaged, self.source(), self.translation(name, seed)),
-        }
-
-    def decode(
-        self, averaged: pathlib.Path, source: pathlib.Path, target: pathlib.Path
-    ) -> list[str]:
-        """Return the flags that translate a file."""
-        return [
-            f"--output_dir={averaged}",
-            f"--data_dir={self.data_dir}",
-            f"--decode_hparams={self.decode_hparams}",
-            f"--decode_from_file={source}",
-            f"--decode_to_file={target}",
-        ]
-
-    def place(self, name: str, seed: object, ending: str = "") -> pathlib.Path:
-        """Return where something of a set and seed lies."""
-        return self.work_dir / f"{name}-{seed}{ending}"
-
-    def source(self) -> pathlib.Path:
-        """Return the source side of the test set."""
-        problem = self.loaded()
-        return self.data_dir / f"{problem.base_name}-test.{problem.source_language}"
-
-    def translation(self, name: str, seed: object) -> pathlib.Path:
-        """Return where the translated test set lies."""
-        return self.place(name, seed, f".test.{self.loaded().target_language}")
-
-    def loaded(self):
-        """Return the problem itself."""
-        from t2t_phrase.data.problem import get_problem
-
-        return get_problem(self.problem)
-
-    def has_trained(self, name: str, seed: int) -> bool:
-        """Return whether a run reached its last step under this very recipe."""
-        from t2t_phrase.training.run_record import FILE, RunRecord, resolve_hparams
-
-        run = self.place(name, seed)
-        last = run / f"model.ckpt-{self.train_steps}.index"
-        if not last.exists() or not (run / FILE).exists():
-            return False
-        record = RunRecord.load(run)
-        named = (record.problem, record.hparams_set, record.random_seed)
-        same = record.resolved() == resolve_hparams(name, self.hparams)[0]
-        return same and named == (self.problem, name, seed)
-
-
-class Steps:
-    """Runs commands, each once: what was made by the same flags from the same inputs stays."""
-
-    def __init__(self, folder: pathlib.Path) -> None:
-        self._folder = folder
-
-    def make(
-        self,
-        module: str,
-        flags: list[str],
-        *,
-        made: pathlib.Path,
-        source: pathlib.Path,
-        log: pathlib.Path,
-    ) -> None:
-        """Run a command unless `made` is there, newer than `source` and made by the same flags."""
-        stamp = made.with_name(f"{made.name}.flags")
-        if made.exists() and stamp.exists() and stamp.read_text() == "\n".join(flags):
-            marker = made / "checkpoint" if made.is_dir() else made
-            if marker.stat().st_mtime >= source.stat().st_mtime:
-                return
-        self.run(module, flags, log)
-        stamp.write_text("\n".join(flags))
-
-    def run(self, module: str, flags: list[str], log: pathlib.Path) -> None:
-        """Run a command, its output in `log`.
-
-        Raises:
-            UserError: it failed; its last lines are in the message.
-            SystemExit: a signal ended it, so nothing else is started.
-        """
-        print(f"$ t2t-phrase-{module} {shlex.join(flags)}", flush=True)
-        command = [sys.executable, "-m", f"t2t_phrase.bin.{module}", *flags]
-        with log.open("a") as file:
-            status = subprocess.call(command, stdout=file, stderr=subprocess.STDOUT)
-        if status < 0 or status >= 128:
-            sys.exit(f"a signal ended it (status {status}); start the same command to go on")
-        if status:
-            tail = "\n".join(f"    {line}" for line in log.read_text().splitlines()[-5:])
-            raise UserError(f"t2t-phrase-{module} failed, see {log}:\n{tail}")
-
-
-def finish(recipe: Recipe, name: str, seed: int, *, train: bool) -> bool:
-    """Bring one run to its translation; returns whether it is there.
-
-    Args:
-        train: whether what has not been trained to its end is trained; else it is left alone.
-    """
-    steps = Steps(recipe.work_dir)
-    commands = recipe.commands(name, seed)
-    run, log = recipe.place(name, seed), recipe.place(name, seed, ".log")
-    if not recipe.has_trained(name, seed):
-        if not train:
-            return False
-        steps.run("trainer", commands["trainer"], log)
-    averaged = recipe.place(name, seed, "-averaged")
-    last = run / f"model.ckpt-{recipe.train_steps}.index"
-    steps.make("avg", commands["avg"], made=averaged, source=last, log=log)
-    steps.make(
-        "decoder",
-        commands["decoder"],
-        made=recipe.translation(name, seed),
-        source=averaged / "checkpoint",
-        log=log,
-    )
-    return True
-
-
-def count_parameters(folder: pathlib.Path) -> int:
-    """Return the number of weights in a folder's (averaged) checkpoint."""
-    from t2t_phrase.training import checkpoints
-
-    tensors = checkpoints.read_tensors(checkpoints.resolve(folder))
-    return sum(int(tensor.size) for tensor in tensors.values())
+    return {key: read_text(str(recipe.translation(*key))) for key in done}
 
 
 def measure(
-    recipe: Recipe, done: list[tuple[str, int]], baseline: str
+    recipe: Recipe, texts: dict[tuple, list[str]], baseline: str
 ) -> tuple[list[quality_table.Run], str]:
     """Score the finished runs, and compare each with the baseline of its seed.
 
@@ -193,10 +48,8 @@ def measure(
     """
     from t2t_phrase.evaluation.bleu import corpus_bleu
     from t2t_phrase.evaluation.significance import paired_bootstrap
-    from t2t_phrase.evaluation.text_files import read_text
 
-    references = recipe.loaded().raw_references(str(recipe.data_dir), "test")
-    texts = {key: read_text(str(recipe.translation(*key))) for key in done}
+    references = recipe.test.references
     runs, signature = [], ""
     for (name, seed), text in texts.items():
         score = corpus_bleu(text, references)
@@ -211,15 +64,22 @@ def measure(
 
 def report(recipe: Recipe, done: list[tuple[str, int]], sets: list[str]) -> None:
     """Print and write the table."""
-    runs, signature = measure(recipe, done, sets[0])
+    texts = read_translations(recipe, done)
+    runs, signature = measure(recipe, texts, sets[0])
     table = quality_table.rows(runs, sets[0])
+    phenomena = {}
+    if recipe.test.facts is not None:
+        from t2t_phrase.evaluation.phenomena import judge
+
+        judged = {key: judge(text, recipe.test.facts) for key, text in texts.items()}
+        phenomena = quality_phenomena.rows(judged, sets[0])
     seeds = list(dict.fromkeys(seed for _, seed in done))
     commands = [
         f"t2t-phrase-{module} {shlex.join(flags)}"
         for module, flags in recipe.commands("SET", "SEED").items()
     ]
     notes = [
-        f"`{recipe.problem}`, test set, BLEU `{signature}`.",
+        f"`{recipe.problem}`, {recipe.test.description}; BLEU `{signature}`.",
         f"{recipe.train_steps} updates, `{recipe.hparams or 'no changes to the sets'}`; average of "
         f"the last {recipe.num_last_checkpoints} checkpoints, `{recipe.decode_hparams}`; "
         f"seeds {', '.join(map(str, seeds))}.",
@@ -230,27 +90,21 @@ def report(recipe: Recipe, done: list[tuple[str, int]], sets: list[str]) -> None
         )
     if any(row.spread is not None for row in table):
         notes.append("spread: standard deviation over the seeds.")
-    text = "\n".join(
-        [
-            quality_table.markdown(table),
-            "",
-            *notes,
-            "",
-            "```",
-            *commands,
-            "```",
-            "",
-        ]
-    )
-    described = {key: str(value) for key, value in dataclasses.asdict(recipe).items()}
+    if phenomena:
+        first = phenomena[table[0].name]
+        totals = ", ".join(f"{values['total']} {kind}s" for kind, values in first.items())
+        notes.append(f"{totals}: share with all words right; p by McNemar's exact test.")
+    extra = quality_phenomena.columns(phenomena)
+    lines = [quality_table.markdown(table, extra), "", *notes, "", "```", *commands, "```", ""]
+    text = "\n".join(lines)
     content = {
-        "recipe": described,
+        "recipe": {key: str(value) for key, value in dataclasses.asdict(recipe).items()},
         "seeds": seeds,
         "signature": signature,
         "commands": commands,
         "rows": quality_table.as_json(table),
+        "phenomena": phenomena,
     }
-    recipe.work_dir.mkdir(parents=True, exist_ok=True)
     (recipe.work_dir / "table.md").write_text(text, encoding="utf-8")
     (recipe.work_dir / "table.json").write_text(json.dumps(content, indent=2) + "\n")
     print(f"\n{text}\nwritten to {recipe.work_dir / 'table.md'} and table.json")
@@ -272,6 +126,9 @@ def parse(argv: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--num_last_checkpoints", type=int, default=5, help="to average")
     parser.add_argument("--decode_hparams", default="beam_size=5")
     parser.add_argument(
+        "--test_sentences", type=int, default=5000, help="size of the grammar's test set"
+    )
+    parser.add_argument(
         "--report_only", action="store_true", help="train nothing: report what is trained"
     )
     return parser.parse_args(argv)
@@ -291,12 +148,14 @@ def main() -> int:
         hparams=args.hparams,
         num_last_checkpoints=args.num_last_checkpoints,
         decode_hparams=args.decode_hparams,
+        test_sentences=args.test_sentences,
     )
     recipe.loaded().record_files(str(recipe.data_dir), "train")
     for name in sets:
         # A wrong name or change is known before hours of training.
         registry.hparams[name]().override(args.hparams)
     recipe.work_dir.mkdir(parents=True, exist_ok=True)
+    print(f"to translate: {recipe.test.source}, {recipe.test.description}")
     done, failed = [], []
     # Seeds outside: with every seed, all sets can be compared.
     for seed in seeds:

@@ -1,0 +1,170 @@
+"""How one set and seed of `compare_quality.py` comes to be: trained, averaged, translated."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import pathlib
+import shlex
+import subprocess
+import sys
+
+from quality_sentences import Sentences, sentences_of
+
+from t2t_phrase.config import UserError
+
+
+@dataclasses.dataclass(frozen=True)
+class Recipe:
+    """What all sets have in common."""
+
+    problem: str
+    data_dir: pathlib.Path
+    work_dir: pathlib.Path
+    train_steps: int
+    hparams: str
+    num_last_checkpoints: int
+    decode_hparams: str
+    test_sentences: int
+
+    def commands(self, name: str, seed: object) -> dict[str, list[str]]:
+        """Return the flags of every command of one set and seed, in order."""
+        run, averaged = self.place(name, seed), self.place(name, seed, "-averaged")
+        return {
+            "trainer": [
+                f"--problem={self.problem}",
+                f"--hparams_set={name}",
+                f"--hparams={self.hparams}",
+                f"--data_dir={self.data_dir}",
+                f"--output_dir={run}",
+                f"--train_steps={self.train_steps}",
+                "--schedule=train",
+                f"--local_eval_frequency={max(1, self.train_steps // 20)}",
+                f"--random_seed={seed}",
+            ],
+            "avg": [
+                f"--output_dir={run}",
+                f"--num_last_checkpoints={self.num_last_checkpoints}",
+                f"--output_path={averaged}",
+            ],
+            "decoder": [
+                f"--output_dir={averaged}",
+                f"--data_dir={self.data_dir}",
+                f"--decode_hparams={self.decode_hparams}",
+                f"--decode_from_file={self.test.source}",
+                f"--decode_to_file={self.translation(name, seed)}",
+            ],
+        }
+
+    def place(self, name: str, seed: object, ending: str = "") -> pathlib.Path:
+        """Return where something of a set and seed lies."""
+        return self.work_dir / f"{name}-{seed}{ending}"
+
+    @functools.cached_property
+    def test(self) -> Sentences:
+        """What is translated, and how it should be."""
+        return sentences_of(
+            self.loaded(),
+            data_dir=self.data_dir,
+            work_dir=self.work_dir,
+            size=self.test_sentences,
+        )
+
+    def translation(self, name: str, seed: object) -> pathlib.Path:
+        """Return where the translated test set lies."""
+        return self.place(name, seed, f".test.{self.loaded().target_language}")
+
+    def loaded(self):
+        """Return the problem itself."""
+        from t2t_phrase.data.problem import get_problem
+
+        return get_problem(self.problem)
+
+    def has_trained(self, name: str, seed: int) -> bool:
+        """Return whether a run reached its last step under this very recipe."""
+        from t2t_phrase.training.run_record import FILE, RunRecord, resolve_hparams
+
+        run = self.place(name, seed)
+        last = run / f"model.ckpt-{self.train_steps}.index"
+        if not last.exists() or not (run / FILE).exists():
+            return False
+        record = RunRecord.load(run)
+        named = (record.problem, record.hparams_set, record.random_seed)
+        same = record.resolved() == resolve_hparams(name, self.hparams)[0]
+        return same and named == (self.problem, name, seed)
+
+
+class Steps:
+    """Runs commands, each once: what was made by the same flags from the same inputs stays."""
+
+    def __init__(self, folder: pathlib.Path) -> None:
+        self._folder = folder
+
+    def make(
+        self,
+        module: str,
+        flags: list[str],
+        *,
+        made: pathlib.Path,
+        source: pathlib.Path,
+        log: pathlib.Path,
+    ) -> None:
+        """Run a command unless `made` is there, newer than `source` and made by the same flags."""
+        stamp = made.with_name(f"{made.name}.flags")
+        if made.exists() and stamp.exists() and stamp.read_text() == "\n".join(flags):
+            marker = made / "checkpoint" if made.is_dir() else made
+            if marker.stat().st_mtime >= source.stat().st_mtime:
+                return
+        self.run(module, flags, log)
+        stamp.write_text("\n".join(flags))
+
+    def run(self, module: str, flags: list[str], log: pathlib.Path) -> None:
+        """Run a command, its output in `log`.
+
+        Raises:
+            UserError: it failed; its last lines are in the message.
+            SystemExit: a signal ended it, so nothing else is started.
+        """
+        print(f"$ t2t-phrase-{module} {shlex.join(flags)}", flush=True)
+        command = [sys.executable, "-m", f"t2t_phrase.bin.{module}", *flags]
+        with log.open("a") as file:
+            status = subprocess.call(command, stdout=file, stderr=subprocess.STDOUT)
+        if status < 0 or status >= 128:
+            sys.exit(f"a signal ended it (status {status}); start the same command to go on")
+        if status:
+            tail = "\n".join(f"    {line}" for line in log.read_text().splitlines()[-5:])
+            raise UserError(f"t2t-phrase-{module} failed, see {log}:\n{tail}")
+
+
+def finish(recipe: Recipe, name: str, seed: int, *, train: bool) -> bool:
+    """Bring one run to its translation; returns whether it is there.
+
+    Args:
+        train: whether what has not been trained to its end is trained; else it is left alone.
+    """
+    steps = Steps(recipe.work_dir)
+    commands = recipe.commands(name, seed)
+    run, log = recipe.place(name, seed), recipe.place(name, seed, ".log")
+    if not recipe.has_trained(name, seed):
+        if not train:
+            return False
+        steps.run("trainer", commands["trainer"], log)
+    averaged = recipe.place(name, seed, "-averaged")
+    last = run / f"model.ckpt-{recipe.train_steps}.index"
+    steps.make("avg", commands["avg"], made=averaged, source=last, log=log)
+    steps.make(
+        "decoder",
+        commands["decoder"],
+        made=recipe.translation(name, seed),
+        source=averaged / "checkpoint",
+        log=log,
+    )
+    return True
+
+
+def count_parameters(folder: pathlib.Path) -> int:
+    """Return the number of weights in a folder's (averaged) checkpoint."""
+    from t2t_phrase.training import checkpoints
+
+    tensors = checkpoints.read_tensors(checkpoints.resolve(folder))
+    return sum(int(tensor.size) for tensor in tensors.values())

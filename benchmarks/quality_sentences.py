@@ -1,0 +1,80 @@
+"""What `compare_quality.py` tests on: the test set, or a larger one of the grammar corpus."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import pathlib
+from collections.abc import Sequence
+
+from t2t_phrase import grammar
+from t2t_phrase.config import UserError
+
+
+@dataclasses.dataclass(frozen=True)
+class Sentences:
+    """Sentences to translate.
+
+    Attributes:
+        source: the file that holds them.
+        references: one list of sentences for each reference.
+        facts: idioms, compounds and particle verbs of each sentence, None if they are not known.
+        description: for the notes under a table.
+    """
+
+    source: pathlib.Path
+    references: list[list[str]]
+    facts: list[Sequence[grammar.Rendering]] | None
+    description: str
+
+
+def sentences_of(
+    problem, *, data_dir: pathlib.Path, work_dir: pathlib.Path, size: int
+) -> Sentences:
+    """Return the problem's test set; that of the grammar is drawn in any size.
+
+    Args:
+        problem: its data lie in `data_dir`.
+        data_dir: see above.
+        work_dir: where the grammar's sentences are written.
+        size: how many of them.
+
+    Raises:
+        UserError: there are no data, or they are of another version of the grammar.
+    """
+    from t2t_phrase.data.grammar_problem import GrammarProblem
+
+    kept = problem.raw_text(str(data_dir), "test")[0]
+    if not isinstance(problem, GrammarProblem):
+        return Sentences(
+            data_dir / f"{problem.base_name}-test.{problem.source_language}",
+            problem.raw_references(str(data_dir), "test"),
+            None,
+            f"test set of {len(kept)} sentences",
+        )
+    pairs = list(grammar.generate("test", size, seed=problem.seed))
+    texts = {"en": [pair.source for pair in pairs], "de": [pair.target for pair in pairs]}
+    sources, references = texts[problem.source_language], texts[problem.target_language]
+    shared = min(len(kept), size)
+    if sources[:shared] != kept[:shared]:
+        raise UserError(
+            f"the test set in {data_dir} is not what the grammar gives now; make the data anew by "
+            f"t2t-phrase-datagen --problem={problem.base_name}"
+        )
+    # Beside the sentences lies what datagen keeps beside the problem's own test set.
+    texts["trees"] = [pair.tree for pair in pairs]
+    texts["facts"] = [
+        json.dumps(dataclasses.asdict(pair.facts), ensure_ascii=False) for pair in pairs
+    ]
+    for ending, lines in texts.items():
+        path = work_dir / f"test-{size}.{ending}"
+        content = "".join(f"{line}\n" for line in lines)
+        # An unchanged file keeps its age: what was made from it is still good.
+        if not path.exists() or path.read_text(encoding="utf-8") != content:
+            path.write_text(content, encoding="utf-8")
+    return Sentences(
+        work_dir / f"test-{size}.{problem.source_language}",
+        [references],
+        None if problem.reversed else [pair.facts.renderings for pair in pairs],
+        f"first {size} sentences of the test split, which training never sees",
+    )

@@ -1,0 +1,272 @@
+"""The parts of `benchmarks/compare_quality.py` that need no training."""
+
+import dataclasses
+import itertools
+import json
+import os
+import pathlib
+import statistics
+import sys
+
+import pytest
+
+from t2t_phrase import grammar, registry
+from t2t_phrase.config import UserError
+from t2t_phrase.evaluation.phenomena import Judgement
+from t2t_phrase.training.run_record import RunRecord, resolve_hparams
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "benchmarks"))
+import compare_quality
+import quality_phenomena
+import quality_runs
+import quality_table
+from quality_sentences import sentences_of
+
+RUNS = [
+    quality_table.Run("base", 1, 2_600_000, 30.0, None),
+    quality_table.Run("base", 2, 2_600_000, 32.0, None),
+    quality_table.Run("new", 1, 2_804_000, 33.0, 0.01),
+    quality_table.Run("new", 2, 2_804_000, 34.0, 0.04),
+    quality_table.Run("new", 3, 2_804_000, 38.0, None),
+]
+
+
+def test_rows_average_over_seeds_and_differ_on_shared_ones():
+    base, new = quality_table.rows(RUNS, "base")
+    assert (base.mean, base.difference, base.p_values) == (31.0, None, {})
+    assert base.spread == pytest.approx(statistics.stdev([30, 32]))
+    assert new.mean == 35.0 and new.difference == pytest.approx(2.5)
+    assert new.p_values == {1: 0.01, 2: 0.04}
+
+
+def test_without_the_baseline_nothing_is_compared():
+    (only,) = quality_table.rows(RUNS[2:3], "base")
+    assert only.difference is None and only.spread is None
+
+
+def test_markdown_has_a_spread_only_with_several_seeds():
+    several = quality_table.markdown(quality_table.rows(RUNS, "base")).split("\n")
+    assert several[0] == "| set | parameters | BLEU | spread | by seed | difference | p |"
+    assert several[3] == (
+        "| `new` | 2.80M | 35.00 | 2.65 | 33.00, 34.00, 38.00 | +2.50 | 0.010, 0.040 |"
+    )
+    table = quality_table.rows([RUNS[0], RUNS[2]], "base")
+    single = quality_table.markdown(table, {"idioms": {"base": "50%"}}).split("\n")
+    assert single[0] == "| set | parameters | BLEU | difference | p | idioms |"
+    assert single[2:] == [
+        "| `base` | 2.60M | 30.00 |  |  | 50% |",
+        "| `new` | 2.80M | 33.00 | +3.00 | 0.010 |  |",
+    ]
+    assert len({line.count("|") for line in single}) == 1
+
+
+def test_rows_are_json():
+    content = json.loads(json.dumps(quality_table.as_json(quality_table.rows(RUNS, "base"))))
+    assert content[1]["bleu_by_seed"] == {"1": 33.0, "2": 34.0, "3": 38.0}
+    assert content[0]["difference"] is None and content[1]["difference"] == pytest.approx(2.5)
+
+
+def test_phenomena_are_compared_seed_by_seed():
+    def judged(*right):
+        return [Judgement("idiom", good, good) for good in right]
+
+    made = quality_phenomena.rows(
+        {
+            ("base", 1): judged(False, False, False, True),
+            ("new", 1): judged(True, True, False, False),
+            ("new", 2): judged(True, True, True, True),
+        },
+        "base",
+    )
+    assert made["base"]["idiom"]["accuracy"] == 25.0 and made["base"]["idiom"]["total"] == 4
+    new = made["new"]["idiom"]
+    assert new["accuracy"] == 75.0 and new["right_by_seed"] == {1: 2, 2: 4}
+    assert new["gained_by_seed"] == {1: 2} and new["lost_by_seed"] == {1: 1}
+    assert quality_phenomena.columns(made) == {
+        "idioms": {"base": "25.00%", "new": "75.00%"},
+        "p (idioms)": {"base": "", "new": "1.000"},
+    }
+
+
+@pytest.fixture
+def grammar_problem(monkeypatch):
+    """The grammar problem, its kept test set read from nowhere."""
+    from t2t_phrase.data.problem import get_problem
+
+    def get(name):
+        problem = get_problem(name)
+        pairs = list(grammar.generate("test", 20, seed=problem.seed))
+        columns = [pair.source for pair in pairs], [pair.target for pair in pairs]
+        kept = columns[::-1] if problem.reversed else columns
+        monkeypatch.setattr(problem, "raw_text", lambda data_dir, split: kept, raising=True)
+        return problem
+
+    return get
+
+
+def test_the_grammar_is_tested_on_more_sentences_of_its_test_split(grammar_problem, tmp_path):
+    problem = grammar_problem("translate_ende_grammar")
+    found = sentences_of(problem, data_dir=tmp_path, work_dir=tmp_path, size=30)
+    pairs = list(grammar.generate("test", 30, seed=problem.seed))
+    assert found.source.read_text().splitlines() == [pair.source for pair in pairs]
+    assert found.references == [[pair.target for pair in pairs]]
+    assert found.facts == [pair.facts.renderings for pair in pairs]
+    trees = found.source.with_suffix(".trees").read_text().splitlines()
+    assert trees == [pair.tree for pair in pairs]
+    before = found.source.stat().st_mtime_ns
+    sentences_of(problem, data_dir=tmp_path, work_dir=tmp_path, size=30)
+    assert found.source.stat().st_mtime_ns == before
+
+
+def test_the_other_direction_has_no_phenomena(grammar_problem, tmp_path):
+    problem = grammar_problem("translate_ende_grammar_rev")
+    found = sentences_of(problem, data_dir=tmp_path, work_dir=tmp_path, size=10)
+    pairs = list(grammar.generate("test", 10, seed=problem.seed))
+    assert found.source.read_text().splitlines() == [pair.target for pair in pairs]
+    assert found.references == [[pair.source for pair in pairs]] and found.facts is None
+
+
+def test_data_of_another_grammar_are_refused(grammar_problem, tmp_path, monkeypatch):
+    problem = grammar_problem("translate_ende_grammar")
+    other = list(grammar.generate("test", 5, seed=problem.seed + 1))
+    kept = [pair.source for pair in other], [pair.target for pair in other]
+    monkeypatch.setattr(problem, "raw_text", lambda data_dir, split: kept)
+    with pytest.raises(UserError, match="make the data anew by t2t-phrase-datagen"):
+        sentences_of(problem, data_dir=tmp_path, work_dir=tmp_path, size=10)
+
+
+SET, OVERRIDES = "transformer_tiny", "num_heads=2"
+
+
+@pytest.fixture
+def recipe(tmp_path, monkeypatch):
+    """A recipe whose sentences lie ready, and the commands that ran."""
+    registry.discover()
+    source = tmp_path / "test.en"
+    source.write_text("a\n")
+    made = quality_runs.Recipe(
+        problem="translate_ende_multi30k",
+        data_dir=tmp_path,
+        work_dir=tmp_path,
+        train_steps=40,
+        hparams=OVERRIDES,
+        num_last_checkpoints=5,
+        decode_hparams="beam_size=2",
+        test_sentences=0,
+    )
+    monkeypatch.setitem(
+        made.__dict__, "test", quality_runs.Sentences(source, [["a"]], None, "one sentence")
+    )
+    ran, ticks = [], itertools.count(1_000_000_000)
+
+    def call(command, **options):
+        module = command[2].rpartition(".")[2]
+        flags = dict(flag.removeprefix("--").split("=", 1) for flag in command[3:])
+        ran.append(module)
+        if module == "trainer":
+            folder = pathlib.Path(flags["output_dir"])
+            written = [folder / "model.ckpt-40.index"]
+            record(folder, flags)
+        elif module == "avg":
+            written = [pathlib.Path(flags["output_path"]) / "checkpoint"]
+        else:
+            written = [pathlib.Path(flags["decode_to_file"])]
+        for path in written:
+            path.parent.mkdir(exist_ok=True)
+            path.write_text("ein Satz\n")
+            tick = next(ticks)
+            os.utime(path, (tick, tick))
+        return 0
+
+    monkeypatch.setattr(quality_runs.subprocess, "call", call)
+    return made, ran
+
+
+def record(folder, flags):
+    folder.mkdir(exist_ok=True)
+    hparams, _ = resolve_hparams(flags["hparams_set"], flags["hparams"])
+    RunRecord(
+        problem=flags["problem"],
+        model="transformer",
+        hparams_set=flags["hparams_set"],
+        overrides=flags["hparams"],
+        hparams=hparams.to_dict(),
+        vocab_size=8,
+        vocabulary="",
+        random_seed=int(flags["random_seed"]),
+    ).save(folder)
+
+
+def test_what_is_finished_is_not_done_again(recipe):
+    recipe, ran = recipe
+    assert quality_runs.finish(recipe, SET, 7, train=True)
+    assert ran == ["trainer", "avg", "decoder"]
+    assert quality_runs.finish(recipe, SET, 7, train=True)
+    assert ran == ["trainer", "avg", "decoder"]
+    # Its translation is of other flags, its average is not.
+    changed = changed_recipe(recipe, decode_hparams="beam_size=3")
+    assert quality_runs.finish(changed, SET, 7, train=True)
+    assert ran[3:] == ["decoder"]
+    # A newer average needs a newer translation.
+    os.utime(recipe.place(SET, 7, "-averaged") / "checkpoint")
+    assert quality_runs.finish(changed, SET, 7, train=True)
+    assert ran[4:] == ["decoder"]
+
+
+def changed_recipe(recipe, **changes):
+    made = dataclasses.replace(recipe, **changes)
+    made.__dict__["test"] = recipe.test
+    return made
+
+
+def test_a_run_of_another_recipe_is_left_to_the_trainer_to_refuse(recipe):
+    recipe, _ = recipe
+    quality_runs.finish(recipe, SET, 7, train=True)
+    assert recipe.has_trained(SET, 7)
+    assert not recipe.has_trained(SET, 8)
+    assert not changed_recipe(recipe, hparams="num_heads=4").has_trained(SET, 7)
+    assert not changed_recipe(recipe, train_steps=80).has_trained(SET, 7)
+    # The same values in other words are the same recipe.
+    assert changed_recipe(recipe, hparams="num_heads=2,norm=pre").has_trained(SET, 7)
+
+
+def test_without_training_what_is_trained_is_still_translated(recipe):
+    recipe, ran = recipe
+    assert not quality_runs.finish(recipe, SET, 7, train=False)
+    assert ran == []
+    flags = dict(f.removeprefix("--").split("=", 1) for f in recipe.commands(SET, 7)["trainer"])
+    record(recipe.place(SET, 7), flags)
+    (recipe.place(SET, 7) / "model.ckpt-40.index").touch()
+    assert quality_runs.finish(recipe, SET, 7, train=False)
+    assert ran == ["avg", "decoder"]
+
+
+def test_a_command_that_fails_is_told_with_its_last_lines(recipe, monkeypatch):
+    recipe, _ = recipe
+
+    def call(command, stdout, **options):
+        stdout.write("error: no such thing\n")
+        return 2
+
+    monkeypatch.setattr(quality_runs.subprocess, "call", call)
+    with pytest.raises(UserError, match=r"(?s)trainer failed, see .*7.log:.*no such thing"):
+        quality_runs.finish(recipe, SET, 7, train=True)
+    monkeypatch.setattr(quality_runs.subprocess, "call", lambda *a, **o: 143)
+    with pytest.raises(SystemExit, match="a signal ended it"):
+        quality_runs.finish(recipe, SET, 7, train=True)
+
+
+def test_the_report_holds_recipe_commands_and_signature(recipe, capsys, monkeypatch):
+    recipe, _ = recipe
+    monkeypatch.setattr(compare_quality, "count_parameters", lambda folder: 1_000_000)
+    done = [(SET, 7), ("transformer_small", 7)]
+    for run in done:
+        quality_runs.finish(recipe, *run, train=True)
+    compare_quality.report(recipe, done, [SET, "transformer_small"])
+    text = (recipe.work_dir / "table.md").read_text()
+    assert text in capsys.readouterr().out
+    for part in ("nrefs:1|", OVERRIDES, "40 updates", "seeds 7", "--output_dir=", "SET-SEED"):
+        assert part in text
+    content = json.loads((recipe.work_dir / "table.json").read_text())
+    assert [row["set"] for row in content["rows"]] == [SET, "transformer_small"]
+    assert content["recipe"]["hparams"] == OVERRIDES and content["seeds"] == [7]
