@@ -1,0 +1,440 @@
+"""The model with source phrase representations: against loops, exactness, what is refused."""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+import json
+import os
+import pathlib
+import subprocess
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from random_weights import randomize
+from reference_phrase_representation import (
+    Phrases,
+    ReferencePhraseRepresentation,
+    cut,
+    cut_by_length,
+)
+
+from t2t_phrase import registry
+from t2t_phrase.compile import compiled
+from t2t_phrase.config import HParamsError, UserError
+from t2t_phrase.decoding.hparams import DecodeHParams
+from t2t_phrase.decoding.search import translate_ids
+from t2t_phrase.models.phrase_representation import (
+    PhraseRepresentationHParams,
+    PhraseRepresentationTransformer,
+    with_phrase_representation,
+)
+from t2t_phrase.models.transformer import Transformer, TransformerHParams
+
+VOCAB = 19
+SMALL = TransformerHParams(
+    hidden_size=16,
+    filter_size=16,
+    num_heads=4,
+    num_hidden_layers=1,
+    attention_dropout=0.0,
+    relu_dropout=0.0,
+    layer_prepostprocess_dropout=0.0,
+)
+CHANGES: dict[str, dict[str, Any]] = {
+    "max_attn_ta": {"num_hidden_layers": 2},
+    "mean": {
+        "phrase_glance": "mean",
+        "attentive_pooling": False,
+        "transparent_attention": False,
+        "norm": "post",
+    },
+    "fixed": {
+        "phrases": "fixed",
+        "phrase_length": 4,
+        "attentive_pooling": False,
+        "num_decoder_layers": 2,
+        "share_source_embedding": False,
+    },
+    "parsed": {
+        "phrases": "parsed",
+        "phrase_pooling_size": 5,
+        "phrase_combination_size": 9,
+        "num_encoder_layers": 2,
+    },
+    "with_phrase_attention": {
+        "encoder_attention": "interleaved_queryk",
+        "decoder_attention": "heterogeneous_convkv",
+        "cross_attention": "homogeneous_convkv",
+        "cross_head_counts": (2, 2),
+    },
+}
+ALL = list(CHANGES)
+BY_LOOPS = [name for name in ALL if name != "with_phrase_attention"]
+LENGTHS = [1, 2, 17, 60]
+RNG = np.random.default_rng(0)
+SOURCES = [[*RNG.integers(2, VOCAB, size=length - 1).tolist(), 1] for length in LENGTHS]
+TARGETS = [[7, 8, 9, 1], [1], [9, 4, 3, 3, 5, 1], [6, 6, 1]]
+
+
+def parse(tokens: int) -> Phrases:
+    """Return phrases of 1 to 12 tokens, then EOS alone; the same for sentences of one length."""
+    rng, phrases, start = np.random.default_rng(tokens), [], 0
+    while start < tokens - 1:
+        end = min(start + int(rng.integers(1, 13)), tokens - 1)
+        phrases.append(list(range(start, end)))
+        start = end
+    return [*phrases, [tokens - 1]]
+
+
+def padded(rows: list[list[int]], extra: int = 0) -> np.ndarray:
+    width = max(map(len, rows)) + extra
+    return np.array([[*row, *[0] * (width - len(row))] for row in rows], "int32")
+
+
+def features_of(
+    sources: list[list[int]], targets: list[list[int]], extra: int = 0
+) -> dict[str, np.ndarray]:
+    numbers = [
+        [number for number, phrase in enumerate(parse(len(source)), 1) for _ in phrase]
+        for source in sources
+    ]
+    return {
+        "inputs": padded(sources, extra),
+        "targets": padded(targets, extra),
+        "phrases": padded(numbers, extra),
+    }
+
+
+FEATURES = features_of(SOURCES, TARGETS)
+SHORT = features_of(SOURCES[:3], TARGETS[:3])
+
+
+@functools.cache
+def model_of(name: str) -> PhraseRepresentationTransformer:
+    hparams = with_phrase_representation(SMALL, **CHANGES[name])
+    model = PhraseRepresentationTransformer.from_hparams(hparams, vocab_size=VOCAB)
+    randomize(model, seed=len(name))
+    return model
+
+
+def reference_of(name: str) -> ReferencePhraseRepresentation:
+    model = model_of(name)
+    hparams = model.hparams
+    cuts = {"length": cut_by_length, "fixed": lambda tokens: cut(tokens, 4), "parsed": parse}
+    return ReferencePhraseRepresentation(
+        weights={
+            v.path.split("/", 1)[1]: np.asarray(v, "float64") for v in model.trainable_variables
+        },
+        num_heads=hparams.num_heads,
+        norm=hparams.norm,
+        kind=hparams.phrase_glance,
+        phrases_of=cuts[hparams.phrases],
+    )
+
+
+@pytest.mark.parametrize("name", BY_LOOPS)
+def test_logits_equal_loops_over_sentences(name: str) -> None:
+    """Sentences of 1, 2, 17 and 60 tokens, padded to one batch."""
+    logits, reference = np.asarray(model_of(name)(FEATURES)), reference_of(name)
+    for row, source, target in zip(logits, SOURCES, TARGETS, strict=True):
+        expected = reference.logits(source, target)
+        np.testing.assert_allclose(row[: len(target)], expected, atol=3e-5)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_a_sentence_has_the_same_phrases_and_logits_alone_and_with_more_padding(name: str) -> None:
+    model = model_of(name)
+    batch = features_of([*SOURCES, [0]], [*TARGETS, [0]], extra=3)
+    together, phrases = np.asarray(model(batch)), np.asarray(model.membership(batch))
+    assert np.isfinite(together).all(), "a row of nothing but padding must not give NaN"
+    for i, (source, target) in enumerate(zip(SOURCES, TARGETS, strict=True)):
+        pair = features_of([source], [target])
+        alone = np.asarray(model.membership(pair))[0]
+        np.testing.assert_array_equal(phrases[i, : len(alone), : len(source)], alone)
+        assert phrases[i].sum() == alone.sum() == len(source)
+        np.testing.assert_allclose(together[i, : len(target)], model(pair)[0], atol=1e-5)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_step_by_step_equals_the_whole_with_beams_that_branch(name: str) -> None:
+    model, beam_size, length = model_of(name), 3, 4
+    rng, rows = np.random.default_rng(0), len(LENGTHS)
+    memory = model.prepare_memory(FEATURES)
+    cache = model.start_cache(rows, beam_size, length)
+    histories = np.zeros((rows, beam_size, 0), "int32")
+    last = np.zeros((rows, beam_size), "int32")
+    repeated = {key: np.repeat(ids, beam_size, axis=0) for key, ids in FEATURES.items()}
+    for time in range(length):
+        logits, cache = model.step(last, time, memory, cache)
+        targets = np.pad(histories, [(0, 0), (0, 0), (0, 1)], constant_values=1)
+        whole = model({**repeated, "targets": targets.reshape(-1, time + 1)})
+        np.testing.assert_allclose(np.reshape(logits, (-1, VOCAB)), whole[:, -1], atol=1e-5)
+        parents = rng.integers(beam_size, size=(rows, beam_size)).astype("int32")
+        cache = model.reorder(cache, parents)
+        last = rng.integers(1, VOCAB, size=(rows, beam_size)).astype("int32")
+        histories = np.take_along_axis(histories, parents[..., None], axis=1)
+        histories = np.concatenate([histories, last[..., None]], axis=2)
+
+
+def gradients_of(model: Transformer, features: dict[str, Any]) -> list[Any]:
+    with tf.GradientTape() as tape:
+        loss = model.loss_sums(features)["loss"]
+    found = tape.gradient(loss, [v.value for v in model.trainable_variables])
+    return [tf.convert_to_tensor(gradient) for gradient in found]
+
+
+@pytest.mark.parametrize("name", ["max_attn_ta", "parsed"])
+def test_graph_and_xla_equal_eager_and_every_variable_learns(name: str) -> None:
+    model = model_of(name)
+
+    def run(features: Any) -> list[Any]:
+        return [model(features), *gradients_of(model, features)]
+
+    eager = run(SHORT)
+    for variable, gradient in zip(model.trainable_variables, eager[1:], strict=True):
+        assert np.abs(gradient).max() > 1e-6, variable.path
+    for xla in (False, True):
+        for actual, expected in zip(compiled(run, xla=xla)(SHORT), eager, strict=True):
+            scale = max(1, np.abs(expected).max())
+            np.testing.assert_allclose(actual / scale, expected / scale, atol=1e-5)
+
+
+OPTIONS = DecodeHParams(beam_size=3, max_length=6, extra_length=4, return_beams=True)
+
+
+@pytest.mark.parametrize("name", ["max_attn_ta", "parsed"])
+def test_searches_alone_of_unknown_shape_and_under_xla_equal_one_in_a_graph(name: str) -> None:
+    model = model_of(name)
+    given = {key: SHORT[key] for key in ("inputs", "phrases")}
+
+    def run(features: Any) -> Any:
+        return translate_ids(model, features, OPTIONS)
+
+    ids = tf.TensorSpec((None, None), tf.int32)
+    unknown = tf.function(run, input_signature=[dict.fromkeys(given, ids)])
+    graph = compiled(run, xla=False)(given)
+    for other in (unknown(given), compiled(run, xla=True)(given)):
+        np.testing.assert_array_equal(graph.ids, other.ids)
+        np.testing.assert_allclose(graph.scores, other.scores, atol=1e-4)
+    alone = run({key: ids[1:2, :2] for key, ids in given.items()})
+    np.testing.assert_array_equal(graph.ids[1], alone.ids[0])
+    np.testing.assert_allclose(graph.scores[1], alone.scores[0], atol=1e-4)
+
+
+UNDER_JAX = """
+import json, os, sys
+os.environ["KERAS_BACKEND"] = "jax"
+os.environ["JAX_PLATFORMS"] = "cpu"
+sys.modules["tensorflow"] = None
+import jax, keras, numpy as np
+from t2t_phrase.decoding.hparams import DecodeHParams
+from t2t_phrase.decoding.search import translate_ids
+from t2t_phrase.models.phrase_representation import (
+    PhraseRepresentationHParams, PhraseRepresentationTransformer
+)
+
+source, target, all_hparams, vocab_size, options = sys.argv[1:]
+given, results = np.load(source), {}
+features = {name: given[name] for name in ("inputs", "targets", "phrases")}
+options = DecodeHParams.from_dict(json.loads(options))
+for name, hparams in json.loads(all_hparams).items():
+    hparams = PhraseRepresentationHParams.from_dict(hparams)
+    model = PhraseRepresentationTransformer.from_hparams(hparams, vocab_size=int(vocab_size))
+    for place, variable in enumerate(model.trainable_variables):
+        variable.assign(given[f"{name}/{place}"])
+
+    def forward(values):
+        state = list(zip(model.trainable_variables, values, strict=True))
+        with keras.StatelessScope(state_mapping=state):
+            return model.loss_sums(features)["loss"], model(features)
+
+    values = [variable.value for variable in model.trainable_variables]
+    (_, logits), gradients = jax.jit(jax.value_and_grad(forward, has_aux=True))(values)
+    results[name] = logits
+    for place, gradient in enumerate(gradients):
+        results[f"{name}/{place}"] = gradient
+search = jax.jit(lambda ids, phrases: translate_ids(
+    model, {"inputs": ids, "phrases": phrases}, options))
+results["ids"], results["scores"] = search(features["inputs"], features["phrases"])
+np.savez(target, **results)
+"""
+
+
+@pytest.mark.skipif(importlib.util.find_spec("jax") is None, reason="jax is not installed")
+def test_jax_equals_tensorflow(tmp_path: pathlib.Path) -> None:
+    given, names = dict(SHORT), ["fixed", "parsed"]
+    for name in names:
+        for place, variable in enumerate(model_of(name).trainable_variables):
+            given[f"{name}/{place}"] = np.asarray(variable)
+    np.savez(tmp_path / "given.npz", **given)
+    paths = [str(tmp_path / "given.npz"), str(tmp_path / "results.npz")]
+    hparams = json.dumps({name: model_of(name).hparams.to_dict() for name in names})
+    result = subprocess.run(
+        [sys.executable, "-c", UNDER_JAX, *paths, hparams, str(VOCAB), OPTIONS.to_json()],
+        capture_output=True,
+        text=True,
+        env={k: v for k, v in os.environ.items() if k != "KERAS_BACKEND"},
+    )
+    assert result.returncode == 0, result.stderr
+    under_jax = np.load(paths[1])
+    for name in names:
+        model = model_of(name)
+        np.testing.assert_allclose(under_jax[name], model(SHORT), atol=1e-5)
+        for place, gradient in enumerate(gradients_of(model, SHORT)):
+            scale = max(1e-3, np.abs(gradient).max())
+            actual = under_jax[f"{name}/{place}"]
+            np.testing.assert_allclose(actual / scale, gradient / scale, atol=1e-5)
+    found = compiled(lambda features: translate_ids(model, features, OPTIONS))(
+        {key: SHORT[key] for key in ("inputs", "phrases")}
+    )
+    np.testing.assert_array_equal(under_jax["ids"], found.ids)
+    np.testing.assert_allclose(under_jax["scores"], found.scores, atol=1e-4)
+
+
+def test_mixed_precision_keeps_float32_variables_and_comes_close() -> None:
+    model = model_of("max_attn_ta")
+    hparams = model.hparams.replace(dtype_policy="mixed_bfloat16")
+    mixed = PhraseRepresentationTransformer.from_hparams(hparams, vocab_size=VOCAB)
+    mixed.set_weights(model.get_weights())
+    assert {v.dtype for v in mixed.trainable_variables} == {"float32"}
+    expected, actual = np.asarray(model(FEATURES)), np.asarray(mixed(FEATURES))
+    assert np.abs(actual - expected).max() < 0.08 * np.abs(expected).max()
+    flat = [
+        np.concatenate([np.ravel(tf.cast(g, tf.float32)) for g in gradients_of(m, SHORT)])
+        for m in (mixed, model)
+    ]
+    assert flat[0] @ flat[1] > 0.98 * np.linalg.norm(flat[0]) * np.linalg.norm(flat[1])
+    found = translate_ids(mixed, {"inputs": SHORT["inputs"]}, OPTIONS)
+    assert np.isfinite(found.scores[:, 0]).all()
+
+
+def test_weights_survive_a_file(tmp_path: pathlib.Path) -> None:
+    model = model_of("with_phrase_attention")
+    model.save_weights(tmp_path / "model.weights.h5")
+    other = PhraseRepresentationTransformer.from_hparams(model.hparams, vocab_size=VOCAB)
+    other.load_weights(tmp_path / "model.weights.h5")
+    np.testing.assert_array_equal(other(FEATURES), model(FEATURES))
+
+
+def test_the_weights_of_all_attentions_are_distributions() -> None:
+    model = model_of("max_attn_ta")
+    weights = model.attention_weights(FEATURES)
+    rows, heads, source, target, slots = 4, 4, 60, 6, 8
+    shapes = {
+        "encoder": 2 * [(rows, heads, source, source)],
+        "encoder_phrases": 2 * [(rows, heads, source, slots)],
+        "pooling": 3 * [(rows, slots, source)],
+        "decoder": 2 * [(rows, heads, target, target)],
+        "cross": 2 * [(rows, heads, target, source)],
+        "decoder_phrases": 2 * [(rows, heads, target, slots)],
+    }
+    assert {name: [tuple(w.shape) for w in found] for name, found in weights.items()} == shapes
+    phrases = [1, 1, 6, 8]
+    for name in ("encoder_phrases", "decoder_phrases"):
+        for found in weights[name]:
+            np.testing.assert_allclose(np.sum(found, -1), 1, atol=1e-5)
+            for row, count in zip(np.asarray(found), phrases, strict=True):
+                assert (row[..., count:] == 0).all()
+    for found in weights["pooling"]:
+        sums = np.arange(slots) < np.array(phrases)[:, None]
+        np.testing.assert_allclose(np.sum(found, -1), sums, atol=1e-5)
+
+
+def test_decoder_layers_read_their_own_mixture_or_the_last_phrases() -> None:
+    mixed = model_of("max_attn_ta").encode(FEATURES)["phrases"]
+    assert len(mixed) == 2
+    assert np.abs(mixed[0] - mixed[1]).max() > 1e-3
+    model = model_of("mean")
+    memory = model.encode(FEATURES)
+    last, _ = model.memory_pooling(memory["tokens"], model.membership(FEATURES))
+    for phrases in memory["phrases"]:
+        np.testing.assert_array_equal(phrases, last)
+
+
+def test_phrases_of_a_sentence_are_projected_once() -> None:
+    memory = model_of("max_attn_ta").prepare_memory(FEATURES)
+    assert memory["layers"][0]["phrases"]["key"].shape == (4, 4, 8, 4)  # (B, H, P, d_k)
+
+
+def test_only_parsed_phrases_are_read_from_the_data() -> None:
+    assert model_of("parsed").hparams.reads_phrases
+    assert not model_of("max_attn_ta").hparams.reads_phrases
+    features = {name: FEATURES[name] for name in ("inputs", "targets")}
+    np.testing.assert_array_equal(
+        model_of("max_attn_ta")(features), model_of("max_attn_ta")(FEATURES)
+    )
+    with pytest.raises(UserError, match="phrases=parsed: these sentences come without phrases"):
+        model_of("parsed")(features)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"phrases": "fixed"}, "phrase_length: phrases=fixed needs the number of tokens"),
+        ({"phrase_length": 3}, "phrase_length=3: has a meaning only with phrases=fixed, got phra"),
+        ({"phrase_length": -1}, "phrase_length: must not be negative, got -1"),
+        (
+            {"phrases": "fixed", "phrase_length": 9, "max_length": 8},
+            "phrase_length=9: no sentence of max_length=8 tokens has a second phrase",
+        ),
+        (
+            {"attentive_pooling": False, "phrase_pooling_size": 8},
+            "phrase_pooling_size=8: has no meaning with attentive_pooling=false",
+        ),
+        ({"phrase_combination_size": -4}, "phrase_combination_size: must not be negative, got -4"),
+        ({"phrase_glance": "sum"}, "phrase_glance: expected one of max, mean, got 'sum'"),
+        (
+            {"share_source_embedding": False, "shared_embedding_and_softmax_weights": False},
+            "share_source_embedding=False: has no meaning with shared_embedding_and_softmax",
+        ),
+    ],
+)
+def test_combinations_without_meaning_are_refused(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(HParamsError, match=message):
+        PhraseRepresentationHParams().replace(**changes)
+
+
+def test_the_rows_of_the_paper_differ_in_what_they_say() -> None:
+    registry.discover()
+
+    def row(name: str) -> tuple[Any, ...]:
+        hparams = registry.hparams[f"phrase_representation_{name}"]()
+        assert isinstance(hparams, PhraseRepresentationHParams)
+        return (
+            hparams.phrases,
+            hparams.phrase_glance,
+            hparams.attentive_pooling,
+            hparams.transparent_attention,
+        )
+
+    rows = {
+        "mean": ("length", "mean", False, False),
+        "max": ("length", "max", False, False),
+        "max_attn": ("length", "max", True, False),
+        "max_attn_ta": ("length", "max", True, True),
+        "parse": ("parsed", "max", True, True),
+    }
+    for name, expected in rows.items():
+        for place in (f"base_{name}", f"{name}_multi30k", f"{name}_demo"):
+            assert row(place) == expected, place
+    assert row("big") == rows["max_attn_ta"]
+
+
+@pytest.mark.parametrize("size", ["base", "big"])
+def test_the_papers_recipe(size: str) -> None:
+    """D^-1/2 min(s^-1/2, s 8000^-3/2), Adam (0.9, 0.98, 1e-9), embeddings of each side."""
+    registry.discover()
+    plain = registry.hparams[f"transformer_{size}_untied"]()
+    name = "phrase_representation_big" if size == "big" else "phrase_representation_base_max"
+    hparams = registry.hparams[name]()
+    for one in (plain, hparams):
+        assert (one.optimizer_adam_beta1, one.optimizer_adam_beta2) == (0.9, 0.98)
+        assert (one.learning_rate_constant, one.learning_rate_warmup_steps) == (1.0, 8000)
+        assert one.shared_embedding_and_softmax_weights
+        assert not one.share_source_embedding
+        assert one.layer_prepostprocess_dropout == (0.3 if size == "big" else 0.1)
+    assert {key: vars(hparams)[key] for key in vars(plain)} == vars(plain)
