@@ -14,6 +14,7 @@ MAPPED = {"t2t_phrase.problems": "problems", "t2t_phrase.hparams": "hparams"}
 
 COMMANDS = (
     "demo",
+    "parse",
     "datagen",
     "trainer",
     "decoder",
