@@ -21,6 +21,7 @@ from t2t_phrase.decoding.hparams import DecodeHParams
 
 if TYPE_CHECKING:
     from t2t_phrase.decoding.translator import Encoder
+    from t2t_phrase.insights.pictures import Choice
     from t2t_phrase.training.load_model import TrainedModel
 
 FLAGS = flags.FLAGS
@@ -55,14 +56,15 @@ def main(argv: Sequence[str]) -> None:
         raise app.UsageError("--insights_from_file and --references_file belong together")
     if FLAGS.heat_maps and not (FLAGS.source or "").split():
         raise app.UsageError("--heat_maps needs the --source sentence to draw")
-    for flag, other in (
-        ("stats_file", "stats"),
-        ("insights_from_file", "stats"),
-        ("source", "heat_maps"),
-        ("target", "heat_maps"),
+    if FLAGS.target is not None and not FLAGS.target.split():
+        raise app.UsageError("--target has no words; leave it out for the model's own translation")
+    for task, needed in (
+        ("stats", ("stats_file", "insights_from_file")),
+        ("heat_maps", ("source", "target", "attentions", "layers", "heads")),
     ):
-        if FLAGS[flag].value and not FLAGS[other].value:
-            raise app.UsageError(f"--{flag} has a meaning only with --{other}")
+        for flag in needed:
+            if FLAGS[flag].present and not FLAGS[task].value:
+                raise app.UsageError(f"--{flag} has a meaning only with --{task}")
     registry.discover(FLAGS.t2t_usr_dir)
     from t2t_phrase.evaluation.text_files import check_writable
 
@@ -75,10 +77,11 @@ def main(argv: Sequence[str]) -> None:
         raise UserError(
             f"{trained.checkpoint} reads parsed phrases beside the text, which this command cannot"
         )
+    choice = choose_pictures(trained.model) if FLAGS.heat_maps else None
     if FLAGS.stats:
         show_statistics(trained, encoder, pairs or read_dev_set(trained), hparams)
-    if FLAGS.heat_maps:
-        draw_heat_maps(trained, encoder, hparams)
+    if choice is not None:
+        draw_heat_maps(trained, encoder, hparams, choice)
 
 
 def read_files() -> list[tuple[str, str]]:
@@ -171,7 +174,29 @@ def show_statistics(
         decoder.note(f"written to {FLAGS.stats_file}")
 
 
-def draw_heat_maps(trained: TrainedModel, encoder: Encoder, hparams: DecodeHParams) -> None:
+def choose_pictures(model: Any) -> Choice:
+    """Return which attentions, layers and heads to draw; make the folder of the pictures.
+
+    Raises:
+        UserError: the model has no such attention, layer or head, or the folder cannot be made.
+    """
+    from t2t_phrase.insights.layouts import model_layouts
+    from t2t_phrase.insights.pictures import choose
+
+    choice = choose(
+        model_layouts(model),
+        model.hparams.num_heads,
+        attentions=FLAGS.attentions,
+        layers=FLAGS.layers,
+        heads=FLAGS.heads,
+    )
+    make_folder(FLAGS.heat_maps)
+    return choice
+
+
+def draw_heat_maps(
+    trained: TrainedModel, encoder: Encoder, hparams: DecodeHParams, choice: Choice
+) -> None:
     """Write a PNG for each attention, layer and head chosen."""
     from t2t_phrase.compile import compiled
     from t2t_phrase.data.files import write_bytes
@@ -179,16 +204,9 @@ def draw_heat_maps(trained: TrainedModel, encoder: Encoder, hparams: DecodeHPara
     from t2t_phrase.insights.heat_map import png_of, unknown_characters
     from t2t_phrase.insights.labels import tokens_of
     from t2t_phrase.insights.layouts import model_layouts
-    from t2t_phrase.insights.pictures import choose, draw
+    from t2t_phrase.insights.pictures import draw
 
     layouts = model_layouts(trained.model)
-    choice = choose(
-        layouts,
-        trained.model.hparams.num_heads,
-        attentions=FLAGS.attentions,
-        layers=FLAGS.layers,
-        heads=FLAGS.heads,
-    )
     folder = make_folder(FLAGS.heat_maps)
     source = [*encoder.encode(FLAGS.source), EOS_ID]
     if FLAGS.target is None:

@@ -117,7 +117,7 @@ def draw(
     read = [Token(START), *target[:-1]]
     sides = {
         "encoder": (source, source, "source", "source"),
-        "decoder": (target, read, "produced", "read"),
+        "decoder": (target, read, "target", "earlier target"),
         "cross": (target, source, "target", "source"),
     }
     for attention in choice.attentions:

@@ -169,6 +169,8 @@ def test_mistakes_are_found_before_the_model_is_loaded(toy, files, tmp_path, mon
         ([maps, "--source=a", *files], "--insights_from_file has a meaning only with --stats"),
         ([maps, "--source=a", "--stats_file=x"], "--stats_file has a meaning only with --stats"),
         (["--stats", "--target=a"], "--target has a meaning only with --heat_maps"),
+        (["--stats", "--heads=mean"], "--heads has a meaning only with --heat_maps"),
+        ([maps, "--source=a", "--target="], "--target has no words; leave it out"),
     ):
         with pytest.raises(app.UsageError, match=message):
             call(insights, *toy.flags, *arguments)
@@ -189,8 +191,9 @@ def test_mistakes_are_found_before_the_model_is_loaded(toy, files, tmp_path, mon
 
 def test_mistakes_that_only_the_model_shows(toy, tmp_path):
     maps = [f"--heat_maps={tmp_path / 'maps'}", "--source=a"]
+    # Before the statistics, which may take a while.
     with pytest.raises(UserError, match="--heads=2: the model has heads 0 to 1"):
-        call(insights, *toy.flags, *maps, "--heads=2")
+        call(insights, *toy.flags, "--stats", *maps, "--heads=2")
     assert not (tmp_path / "maps").exists()
     (tmp_path / "maps").write_text("")
     with pytest.raises(UserError, match=r"cannot write .*maps: File exists"):

@@ -86,6 +86,10 @@ def test_the_decoder_has_read_what_came_before_the_token_it_produces():
     assert decoder.get_suptitle() == "decoder self-attention, layer 2, head 1"
     assert [t.get_text() for t in decoder.axes[0].get_yticklabels()] == ["x", "##y", "<EOS>"]
     assert [t.get_text() for t in decoder.axes[0].get_xticklabels()] == ["<start>", "x", "##y"]
+    assert [t.get_text() for t in decoder.axes[0].texts] == [
+        "from target\ntokens",
+        "to earlier target\ntokens",
+    ]
     assert [t.get_text() for t in cross.axes[0].get_yticklabels()] == ["x", "##y", "<EOS>"]
     assert [t.get_text() for t in cross.axes[1].get_xticklabels()] == ["a b c", "b c <EOS>"]
 
