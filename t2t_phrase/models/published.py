@@ -24,6 +24,11 @@ class Published(NamedTuple):
 _TABLE_1 = "Nguyen and Joty (2018), Table 1"
 _TABLE_2 = "Nguyen and Joty (2018), Table 2"
 _BOTH = "the paper has one figure for ConvKV and QueryK; QueryK's equations give it"
+_PHRASES = "Xu et al. (2020), Table 2"
+_SCORES = (
+    "44.0M over +Max would need W_1 of 12 D rows in all seven poolings; it has D here, as in the "
+    "authors' code"
+)
 
 PUBLISHED: dict[str, Published] = {
     "transformer_base": Published(63, f"{_TABLE_1}, base"),
@@ -42,4 +47,17 @@ PUBLISHED: dict[str, Published] = {
     "phrase_interleaved_queryk_1_2": Published(116, f"{_TABLE_1}, interleaved"),
     "transformer_base_10l": Published(91, f"{_TABLE_2}, 10 layers"),
     "phrase_heterogeneous_convkv_1_2_4l": Published(60, f"{_TABLE_2}, 4 layers"),
+    "transformer_base_untied": Published(88.1, f"{_PHRASES}, Transformer Base", 43_000),
+    "phrase_representation_base_mean": Published(129.0, f"{_PHRASES}, +Mean", 43_000),
+    "phrase_representation_base_max": Published(129.0, f"{_PHRASES}, +Max", 43_000),
+    "phrase_representation_base_max_attn": Published(
+        173.0, f"{_PHRASES}, +Max+Attn", 43_000, _SCORES
+    ),
+    "phrase_representation_base_max_attn_ta": Published(
+        173.0, f"{_PHRASES}, +Max+Attn+TA", 43_000, _SCORES
+    ),
+    "phrase_representation_base_parse": Published(
+        173.0, f"{_PHRASES}, +Max+Attn+TA+Parsing Phrase", 43_000, _SCORES
+    ),
+    "transformer_big_untied": Published(264.1, f"{_PHRASES}, Transformer Big", 43_000),
 }

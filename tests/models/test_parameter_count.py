@@ -34,16 +34,43 @@ registry.discover()
     ],
 )
 def test_counts_are_those_of_the_equations(name: str, millions: float, digits: int) -> None:
-    shapes = variable_shapes(registry.hparams[name](), vocab_size=37_000)
-    # The equations' matrices. Vectors and T2T's 32 target spaces add 0.2% and less.
-    matrices = sum(
+    matrices = count_matrices(name, vocab_size=37_000)
+    assert round(matrices / 1e6, digits) == millions
+    count = count_parameters(registry.hparams[name](), vocab_size=37_000)
+    assert matrices < count < 1.002 * matrices
+
+
+def count_matrices(name: str, *, vocab_size: int) -> int:
+    """Count the equations' matrices. Vectors and T2T's 32 target spaces add 0.2% and less."""
+    shapes = variable_shapes(registry.hparams[name](), vocab_size=vocab_size)
+    return sum(
         math.prod(shape)
         for path, shape in shapes.items()
         if len(shape) > 1 and "target_space" not in path
     )
-    assert round(matrices / 1e6, digits) == millions
-    count = count_parameters(registry.hparams[name](), vocab_size=37_000)
-    assert matrices < count < 1.002 * matrices
+
+
+@pytest.mark.parametrize(
+    ("name", "squares"),
+    [
+        ("transformer_base_untied", 168),
+        ("phrase_representation_base_mean", 168 + 12 * (4 + 9)),
+        ("phrase_representation_base_max", 168 + 12 * (4 + 9)),
+        ("phrase_representation_base_max_attn", 168 + 12 * (4 + 9) + 7 * 2),
+        ("phrase_representation_base_max_attn_ta", 168 + 12 * (4 + 9) + 7 * 2),
+        ("phrase_representation_base_parse", 168 + 12 * (4 + 9) + 7 * 2),
+        ("transformer_big_untied", 168),
+        ("phrase_representation_big", 168 + 12 * (4 + 9) + 7 * 2),
+    ],
+)
+def test_phrase_representations_have_matrices_of_so_many_squares(name: str, squares: int) -> None:
+    """In D^2: 12 combinations of an attention and three maps of 3 D rows; 7 times W_1 of D rows."""
+    size = registry.hparams[name]().hidden_size
+    rest = count_matrices(name, vocab_size=43_000) - 2 * 43_000 * size - squares * size**2
+    # W_2 of the poolings, and the weights of transparent attention.
+    assert rest == (7 * size if "attn" in name or "parse" in name or "tion_big" in name else 0) + (
+        7 * 6 if "_ta" in name or "parse" in name or "tion_big" in name else 0
+    )
 
 
 def test_multi30k_is_as_small_as_published() -> None:
