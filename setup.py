@@ -20,6 +20,7 @@ COMMANDS = (
     "decoder",
     "avg",
     "eval",
+    "contrast",
     "insights",
     "exporter",
     "import",

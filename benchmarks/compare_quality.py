@@ -10,7 +10,8 @@ killed and started anew, and given more sets or seeds later. The table goes to W
 WORK_DIR/table.json.
 
 For --problem=translate_ende_grammar the test set is larger (--test_sentences), and the table says
-which share of the idioms, compounds and particle verbs is right.
+which share of the idioms, compounds and particle verbs is right. --by_length=10,15,20 adds BLEU by
+source length, --contrastive=grammar (or LingEval97's JSON) contrastive accuracy by distance.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ import pathlib
 import shlex
 import sys
 
+import quality_details
 import quality_phenomena
 import quality_table
 from quality_runs import Recipe, count_parameters, finish
@@ -62,8 +64,30 @@ def measure(
     return runs, signature
 
 
-def report(recipe: Recipe, done: list[tuple[str, int]], sets: list[str]) -> None:
-    """Print and write the table."""
+def details(
+    recipe: Recipe, texts: dict[tuple, list[str]], boundaries: list[int]
+) -> tuple[list[str], dict[str, object]]:
+    """Return the tables that were asked for besides the first, and what they hold for JSON."""
+    from t2t_phrase.evaluation.text_files import read_text
+
+    tables, found = [], {}
+    if boundaries:
+        sources = read_text(str(recipe.test.source))
+        table, found["by_length"] = quality_details.by_length(
+            texts, recipe.test.references, sources, boundaries
+        )
+        tables += ["", table]
+    if recipe.contrastive:
+        files = {key: recipe.contrasts(*key) for key in texts}
+        table, found["contrastive"] = quality_details.contrastive(files)
+        tables += ["", table]
+    return tables, found
+
+
+def report(
+    recipe: Recipe, done: list[tuple[str, int]], sets: list[str], boundaries: list[int]
+) -> None:
+    """Print and write the tables."""
     texts = read_translations(recipe, done)
     runs, signature = measure(recipe, texts, sets[0])
     table = quality_table.rows(runs, sets[0])
@@ -95,8 +119,9 @@ def report(recipe: Recipe, done: list[tuple[str, int]], sets: list[str]) -> None
         totals = ", ".join(f"{values['total']} {kind}s" for kind, values in first.items())
         notes.append(f"{totals}: share with all words right; p by McNemar's exact test.")
     extra = quality_phenomena.columns(phenomena)
-    lines = [quality_table.markdown(table, extra), "", *notes, "", "```", *commands, "```", ""]
-    text = "\n".join(lines)
+    tables, found = details(recipe, texts, boundaries)
+    lines = [quality_table.markdown(table, extra), "", *notes, *tables]
+    text = "\n".join([*lines, "", "```", *commands, "```", ""])
     content = {
         "recipe": {key: str(value) for key, value in dataclasses.asdict(recipe).items()},
         "seeds": seeds,
@@ -104,6 +129,7 @@ def report(recipe: Recipe, done: list[tuple[str, int]], sets: list[str]) -> None
         "commands": commands,
         "rows": quality_table.as_json(table),
         "phenomena": phenomena,
+        **found,
     }
     (recipe.work_dir / "table.md").write_text(text, encoding="utf-8")
     (recipe.work_dir / "table.json").write_text(json.dumps(content, indent=2) + "\n")
@@ -128,6 +154,10 @@ def parse(argv: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument(
         "--test_sentences", type=int, default=5000, help="size of the grammar's test set"
     )
+    parser.add_argument("--by_length", default="", help="where source lengths part: 10,15,20")
+    parser.add_argument(
+        "--contrastive", default="", help="grammar: its wrong twins; or LingEval97's JSON file"
+    )
     parser.add_argument(
         "--report_only", action="store_true", help="train nothing: report what is trained"
     )
@@ -149,6 +179,7 @@ def main() -> int:
         num_last_checkpoints=args.num_last_checkpoints,
         decode_hparams=args.decode_hparams,
         test_sentences=args.test_sentences,
+        contrastive=args.contrastive,
     )
     recipe.loaded().record_files(str(recipe.data_dir), "train")
     for name in sets:
@@ -170,7 +201,7 @@ def main() -> int:
                 failed.append(f"{name}-{seed}")
     if done:
         done.sort(key=lambda run: (sets.index(run[0]), seeds.index(run[1])))
-        report(recipe, done, sets)
+        report(recipe, done, sets, [int(n) for n in args.by_length.split(",") if n])
     if failed:
         print(f"failed: {', '.join(failed)}", file=sys.stderr)
     return 1 if failed or not done else 0

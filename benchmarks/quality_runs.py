@@ -13,6 +13,9 @@ from quality_sentences import Sentences, sentences_of
 
 from t2t_phrase.config import UserError
 
+# The value of --contrastive that stands for the grammar's wrong twins.
+GRAMMAR = "grammar"
+
 
 @dataclasses.dataclass(frozen=True)
 class Recipe:
@@ -26,11 +29,12 @@ class Recipe:
     num_last_checkpoints: int
     decode_hparams: str
     test_sentences: int
+    contrastive: str
 
     def commands(self, name: str, seed: object) -> dict[str, list[str]]:
         """Return the flags of every command of one set and seed, in order."""
         run, averaged = self.place(name, seed), self.place(name, seed, "-averaged")
-        return {
+        commands = {
             "trainer": [
                 f"--problem={self.problem}",
                 f"--hparams_set={name}",
@@ -55,6 +59,15 @@ class Recipe:
                 f"--decode_to_file={self.translation(name, seed)}",
             ],
         }
+        if self.contrastive:
+            commands["contrast"] = [
+                f"--output_dir={averaged}",
+                f"--data_dir={self.data_dir}",
+                f"--json_to_file={self.contrasts(name, seed)}",
+            ]
+            if self.contrastive != GRAMMAR:
+                commands["contrast"].append(f"--contrastive_file={self.contrastive}")
+        return commands
 
     def place(self, name: str, seed: object, ending: str = "") -> pathlib.Path:
         """Return where something of a set and seed lies."""
@@ -73,6 +86,10 @@ class Recipe:
     def translation(self, name: str, seed: object) -> pathlib.Path:
         """Return where the translated test set lies."""
         return self.place(name, seed, f".test.{self.loaded().target_language}")
+
+    def contrasts(self, name: str, seed: object) -> pathlib.Path:
+        """Return where the decisions on contrastive pairs are counted."""
+        return self.place(name, seed, ".contrast.json")
 
     def loaded(self):
         """Return the problem itself."""
@@ -152,13 +169,16 @@ def finish(recipe: Recipe, name: str, seed: int, *, train: bool) -> bool:
     averaged = recipe.place(name, seed, "-averaged")
     last = run / f"model.ckpt-{recipe.train_steps}.index"
     steps.make("avg", commands["avg"], made=averaged, source=last, log=log)
-    steps.make(
-        "decoder",
-        commands["decoder"],
-        made=recipe.translation(name, seed),
-        source=averaged / "checkpoint",
-        log=log,
-    )
+    made = {"decoder": recipe.translation(name, seed), "contrast": recipe.contrasts(name, seed)}
+    for module in ("decoder", "contrast"):
+        if module in commands:
+            steps.make(
+                module,
+                commands[module],
+                made=made[module],
+                source=averaged / "checkpoint",
+                log=log,
+            )
     return True
 
 

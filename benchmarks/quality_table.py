@@ -85,7 +85,7 @@ def markdown(table: Sequence[Row], extra: Mapping[str, Mapping[str, str]] | None
     several = any(len(row.bleu) > 1 for row in table)
     titles = ["set", "parameters", "BLEU", *(["spread", "by seed"] if several else [])]
     titles += ["difference", "p", *extra]
-    lines = [titles, ["---", *["---:"] * (len(titles) - 1)]]
+    lines = [titles]
     for row in table:
         cells = [f"`{row.name}`", f"{row.parameters / 1e6:.2f}M", f"{row.mean:.2f}"]
         if several:
@@ -95,7 +95,14 @@ def markdown(table: Sequence[Row], extra: Mapping[str, Mapping[str, str]] | None
         cells.append(", ".join(f"{value:.3f}" for value in row.p_values.values()))
         cells += [column.get(row.name, "") for column in extra.values()]
         lines.append(cells)
-    return "\n".join("| " + " | ".join(cells) + " |" for cells in lines)
+    return grid(lines)
+
+
+def grid(lines: Sequence[Sequence[str]]) -> str:
+    """Return rows of cells as a Markdown table, the first as its head, figures to the right."""
+    head, *body = lines
+    rule = ["---", *["---:"] * (len(head) - 1)]
+    return "\n".join("| " + " | ".join(cells) + " |" for cells in (head, rule, *body))
 
 
 def as_json(table: Sequence[Row]) -> list[dict[str, object]]:

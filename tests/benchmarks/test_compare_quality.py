@@ -135,6 +135,13 @@ def test_data_of_another_grammar_are_refused(grammar_problem, tmp_path, monkeypa
         sentences_of(problem, data_dir=tmp_path, work_dir=tmp_path, size=10)
 
 
+COUNTS = {"right": 3, "total": 4}
+CONTRASTS = json.dumps(
+    {
+        "kinds": {"agreement": COUNTS, "polarity": {"right": 1, "total": 1}},
+        "distances": {"agreement": {"1": COUNTS, ">15": {"right": 0, "total": 1}}},
+    }
+)
 SET, OVERRIDES = "transformer_tiny", "num_heads=2"
 
 
@@ -153,6 +160,7 @@ def recipe(tmp_path, monkeypatch):
         num_last_checkpoints=5,
         decode_hparams="beam_size=2",
         test_sentences=0,
+        contrastive="grammar",
     )
     monkeypatch.setitem(
         made.__dict__, "test", quality_runs.Sentences(source, [["a"]], None, "one sentence")
@@ -169,11 +177,13 @@ def recipe(tmp_path, monkeypatch):
             record(folder, flags)
         elif module == "avg":
             written = [pathlib.Path(flags["output_path"]) / "checkpoint"]
+        elif module == "contrast":
+            written = [pathlib.Path(flags["json_to_file"])]
         else:
             written = [pathlib.Path(flags["decode_to_file"])]
         for path in written:
             path.parent.mkdir(exist_ok=True)
-            path.write_text("ein Satz\n")
+            path.write_text(CONTRASTS if module == "contrast" else "ein Satz\n")
             tick = next(ticks)
             os.utime(path, (tick, tick))
         return 0
@@ -200,17 +210,17 @@ def record(folder, flags):
 def test_what_is_finished_is_not_done_again(recipe):
     recipe, ran = recipe
     assert quality_runs.finish(recipe, SET, 7, train=True)
-    assert ran == ["trainer", "avg", "decoder"]
+    assert ran == ["trainer", "avg", "decoder", "contrast"]
     assert quality_runs.finish(recipe, SET, 7, train=True)
-    assert ran == ["trainer", "avg", "decoder"]
+    assert ran == ["trainer", "avg", "decoder", "contrast"]
     # Its translation is of other flags, its average is not.
     changed = changed_recipe(recipe, decode_hparams="beam_size=3")
     assert quality_runs.finish(changed, SET, 7, train=True)
-    assert ran[3:] == ["decoder"]
-    # A newer average needs a newer translation.
+    assert ran[4:] == ["decoder"]
+    # A newer average needs a newer translation, and a new look at contrastive pairs.
     os.utime(recipe.place(SET, 7, "-averaged") / "checkpoint")
     assert quality_runs.finish(changed, SET, 7, train=True)
-    assert ran[4:] == ["decoder"]
+    assert ran[5:] == ["decoder", "contrast"]
 
 
 def changed_recipe(recipe, **changes):
@@ -238,7 +248,7 @@ def test_without_training_what_is_trained_is_still_translated(recipe):
     record(recipe.place(SET, 7), flags)
     (recipe.place(SET, 7) / "model.ckpt-40.index").touch()
     assert quality_runs.finish(recipe, SET, 7, train=False)
-    assert ran == ["avg", "decoder"]
+    assert ran == ["avg", "decoder", "contrast"]
 
 
 def test_a_command_that_fails_is_told_with_its_last_lines(recipe, monkeypatch):
@@ -262,11 +272,17 @@ def test_the_report_holds_recipe_commands_and_signature(recipe, capsys, monkeypa
     done = [(SET, 7), ("transformer_small", 7)]
     for run in done:
         quality_runs.finish(recipe, *run, train=True)
-    compare_quality.report(recipe, done, [SET, "transformer_small"])
+    compare_quality.report(recipe, done, [SET, "transformer_small"], [2, 5])
     text = (recipe.work_dir / "table.md").read_text()
     assert text in capsys.readouterr().out
     for part in ("nrefs:1|", OVERRIDES, "40 updates", "seeds 7", "--output_dir=", "SET-SEED"):
         assert part in text
     content = json.loads((recipe.work_dir / "table.json").read_text())
     assert [row["set"] for row in content["rows"]] == [SET, "transformer_small"]
+    assert "| BLEU by source length | under 2 words (1) |" in text
+    assert content["by_length"][SET].keys() == {"under 2 words"}
+    assert "| contrastive accuracy | agreement (4) | polarity (1) |" in text
+    assert f"| `{SET}` | 75.00% | 100.00% |" in text
+    assert "| agreement by distance | 1 (4) | >15 (1) |" in text
+    assert content["contrastive"][SET]["agreement >15"] == {"right": 0, "total": 1}
     assert content["recipe"]["hparams"] == OVERRIDES and content["seeds"] == [7]

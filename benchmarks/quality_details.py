@@ -1,0 +1,94 @@
+"""More tables of `compare_quality.py`: BLEU by source length, contrastive accuracy by distance."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+import statistics
+from collections.abc import Mapping, Sequence
+
+from quality_table import grid
+
+# What the grammar's twins and LingEval97 call the agreement of subject and verb.
+AGREEMENT = ("agreement", "subj_verb_agreement")
+
+
+def by_length(
+    texts: Mapping[tuple[str, int], Sequence[str]],
+    references: Sequence[Sequence[str]],
+    sources: Sequence[str],
+    boundaries: Sequence[int],
+) -> tuple[str, dict[str, dict[str, float]]]:
+    """Return a table of the BLEU of each set and group of source lengths, mean over the seeds.
+
+    Returns:
+        (Markdown, the same by set and group; without the groups that hold no sentence).
+    """
+    from t2t_phrase.evaluation.by_length import bleu_by_length
+
+    scores: dict[str, dict[str, list[float]]] = {}
+    sizes = {}
+    for (name, _), text in texts.items():
+        for group in bleu_by_length(text, references, sources, boundaries=boundaries):
+            if group.score is not None:
+                sizes[group.name] = group.sentences
+                scores.setdefault(name, {}).setdefault(group.name, []).append(group.score.value)
+    found = {
+        name: {group: statistics.mean(values) for group, values in groups.items()}
+        for name, groups in scores.items()
+    }
+    rows = [["BLEU by source length", *(f"{group} ({size})" for group, size in sizes.items())]]
+    rows += [
+        [f"`{name}`", *(f"{groups[group]:.2f}" for group in sizes)]
+        for name, groups in found.items()
+    ]
+    return grid(rows), found
+
+
+def contrastive(files: Mapping[tuple[str, int], pathlib.Path]) -> tuple[str, dict[str, object]]:
+    """Return tables of what t2t-phrase-contrast counted, the seeds of a set added up.
+
+    Returns:
+        (Markdown: by kind, and for subject and verb by distance; all counts by set).
+    """
+    counts: dict[str, dict[tuple[str, ...], list[int]]] = {}
+    for (name, _), path in files.items():
+        content = json.loads(path.read_text())
+        own = counts.setdefault(name, {})
+        for kind, share in content["kinds"].items():
+            _add(own, (kind,), share)
+            for distance, near in content["distances"].get(kind, {}).items():
+                _add(own, (kind, distance), near)
+    keys = list(dict.fromkeys(key for own in counts.values() for key in own))
+    tables = [_table("contrastive accuracy", counts, [key for key in keys if len(key) == 1])]
+    for kind in AGREEMENT:
+        distances = [key for key in keys if key[0] == kind and len(key) == 2]
+        if distances:
+            tables.append(_table(f"{kind} by distance", counts, distances))
+    found: dict[str, object] = {
+        name: {
+            " ".join(key): {"right": right, "total": total} for key, (right, total) in own.items()
+        }
+        for name, own in counts.items()
+    }
+    return "\n\n".join(tables), found
+
+
+def _add(
+    counts: dict[tuple[str, ...], list[int]], key: tuple[str, ...], share: Mapping[str, int]
+) -> None:
+    right, total = counts.get(key, (0, 0))
+    counts[key] = [right + share["right"], total + share["total"]]
+
+
+def _table(
+    title: str,
+    counts: Mapping[str, Mapping[tuple[str, ...], Sequence[int]]],
+    keys: Sequence[tuple[str, ...]],
+) -> str:
+    first = next(iter(counts.values()))
+    rows = [[title, *(f"{key[-1]} ({first[key][1]})" for key in keys)]]
+    for name, own in counts.items():
+        shares = [f"{100 * own[key][0] / own[key][1]:.2f}%" for key in keys]
+        rows.append([f"`{name}`", *shares])
+    return grid(rows)

@@ -1,0 +1,241 @@
+"""Contrastive pairs: whether a model finds a reference likelier than the same with one mistake.
+
+Pairs come from LingEval97 (Sennrich, 2017) or from the wrong twins of the built-in grammar.
+Distances are LingEval97's: how far apart the two words stand that must agree, 1 being next to each
+other and 0 within one word.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from t2t_phrase.config import UserError
+from t2t_phrase.evaluation.text_files import read_text
+from t2t_phrase.grammar import SentencePair, Twin, generate, wrong_twins
+
+# Larger distances are counted together, as LingEval97 does.
+FAR = 15
+
+
+@dataclasses.dataclass(frozen=True)
+class ContrastivePair:
+    """A reference and its spoilt copy.
+
+    Attributes:
+        sentence: number of the source sentence, from 0.
+        source: what is translated.
+        reference: its translation.
+        contrastive: the same with a mistake.
+        kind: of the mistake.
+        distance: see above; None where no two words are concerned.
+    """
+
+    sentence: int
+    source: str
+    reference: str
+    contrastive: str
+    kind: str
+    distance: int | None
+
+
+@dataclasses.dataclass(frozen=True)
+class Share:
+    """How many decisions were right.
+
+    Attributes:
+        right: pairs whose reference was found likelier.
+        total: pairs.
+    """
+
+    right: int
+    total: int
+
+    @property
+    def percent(self) -> float:
+        """Accuracy in per cent."""
+        return 100 * self.right / self.total
+
+
+@dataclasses.dataclass(frozen=True)
+class Accuracies:
+    """Decisions over all pairs, by kind, and by kind and distance.
+
+    Attributes:
+        overall: all pairs.
+        kinds: by kind, in alphabetical order.
+        distances: by kind and distance ("1" to "15" and ">15"; "0" within a word).
+    """
+
+    overall: Share
+    kinds: dict[str, Share]
+    distances: dict[str, dict[str, Share]]
+
+
+def grammar_pairs(sentences: int) -> tuple[list[ContrastivePair], list[str]]:
+    """Return the wrong twins of the grammar's first test sentences, and those sentences' trees."""
+    found = list(generate("test", sentences))
+    pairs = [
+        ContrastivePair(
+            number, pair.source, pair.target, twin.target, twin.kind, _distance(pair, twin)
+        )
+        for number, pair in enumerate(found)
+        for twin in wrong_twins(pair)
+    ]
+    return pairs, [pair.tree for pair in found]
+
+
+def _distance(pair: SentencePair, twin: Twin) -> int:
+    note = pair.derivation[twin.position].note
+    # A particle that is joined to its verb.
+    if note is not None and note[0] == "joined":
+        return 0
+    return twin.distance + 1
+
+
+def read_lingeval(path: str) -> list[ContrastivePair]:
+    """Read LingEval97's JSON, a list of entries like this one.
+
+        {"source": "...", "reference": "...", "origin": "newstest2009.1", "errors": [
+            {"type": "np_agreement", "contrastive": "...", "distance": 2, "frequency": 2020}]}
+
+    `origin` and `frequency` are not used; `distance` may be absent.
+
+    Raises:
+        UserError: the file cannot be read, is no such list, or holds no error; an entry at fault is
+            named by its number, from 1.
+    """
+    text = "\n".join(read_text(path))
+    try:
+        entries = json.loads(text)
+    except ValueError as error:
+        raise UserError(f"{path} is no JSON: {error}") from None
+    if not isinstance(entries, list):
+        raise UserError(f"{path}: expected a list of entries, as in lingeval97.json")
+    pairs = [
+        pair
+        for number, entry in enumerate(entries)
+        for pair in _read_entry(entry, number, f"{path}: entry {number + 1}")
+    ]
+    if not pairs:
+        raise UserError(f"{path} holds no contrastive translation")
+    return pairs
+
+
+def _read_entry(entry: Any, number: int, name: str) -> list[ContrastivePair]:
+    source, reference = (_field(entry, key, str, name) for key in ("source", "reference"))
+    pairs = []
+    for at, error in enumerate(_field(entry, "errors", list, name), start=1):
+        where = f"{name}, error {at}"
+        contrastive, kind = (_field(error, key, str, where) for key in ("contrastive", "type"))
+        distance = _distance_of(error, where)
+        pairs.append(ContrastivePair(number, source, reference, contrastive, kind, distance))
+    return pairs
+
+
+def _field(entry: Any, key: str, wanted: type, where: str) -> Any:
+    if not isinstance(entry, dict) or not isinstance(entry.get(key), wanted):
+        noun = "a text" if wanted is str else "a list"
+        raise UserError(f"{where}: expected {key!r} with {noun}")
+    return entry[key]
+
+
+def _distance_of(error: Mapping[str, Any], where: str) -> int | None:
+    distance = error.get("distance")
+    if distance is None:
+        return None
+    try:
+        number = int(distance)
+    except (TypeError, ValueError):
+        number = -1
+    if number < 0 or isinstance(distance, float):
+        raise UserError(f"{where}: distance {distance!r} is no number of words")
+    return number
+
+
+def to_score(pairs: Sequence[ContrastivePair]) -> list[tuple[int, str, str]]:
+    """Return what a model must score, each once: (sentence, source, target)."""
+    scored: dict[tuple[int, str, str], None] = {}
+    for pair in pairs:
+        scored[pair.sentence, pair.source, pair.reference] = None
+        scored[pair.sentence, pair.source, pair.contrastive] = None
+    return list(scored)
+
+
+def accuracies(
+    pairs: Sequence[ContrastivePair], scores: Mapping[tuple[int, str, str], float]
+) -> Accuracies:
+    """Count for how many pairs the reference has the higher score; a tie is wrong.
+
+    Args:
+        pairs: at least one.
+        scores: log-probabilities of what `to_score` returned.
+    """
+    right = [
+        scores[pair.sentence, pair.source, pair.reference]
+        > scores[pair.sentence, pair.source, pair.contrastive]
+        for pair in pairs
+    ]
+    groups: dict[tuple[str, ...], list[bool]] = {}
+    for pair, good in sorted(
+        zip(pairs, right, strict=True), key=lambda item: (item[0].kind, item[0].distance or 0)
+    ):
+        groups.setdefault((pair.kind,), []).append(good)
+        if pair.distance is not None:
+            groups.setdefault((pair.kind, bucket(pair.distance)), []).append(good)
+    shares = {names: Share(sum(group), len(group)) for names, group in groups.items()}
+    kinds = {names[0]: share for names, share in shares.items() if len(names) == 1}
+    distances: dict[str, dict[str, Share]] = {}
+    for names, share in shares.items():
+        if len(names) == 2:
+            distances.setdefault(names[0], {})[names[1]] = share
+    return Accuracies(Share(sum(right), len(right)), kinds, distances)
+
+
+def bucket(distance: int) -> str:
+    """Return the name that a distance is counted under."""
+    return str(distance) if distance <= FAR else f">{FAR}"
+
+
+def as_text(found: Accuracies) -> str:
+    """Return aligned tables: accuracy by kind, then by distance, numbers of pairs in brackets."""
+    rows = [["kind", "right", "pairs", "accuracy"]]
+    for name, share in {**found.kinds, "all": found.overall}.items():
+        rows.append([name, str(share.right), str(share.total), f"{share.percent:.2f}%"])
+    text = _align(rows)
+    if found.distances:
+        names = [*map(str, range(FAR + 1)), f">{FAR}"]
+        rows = [["distance", *found.distances]]
+        for name in names:
+            cells = [shares.get(name) for shares in found.distances.values()]
+            if any(cells):
+                rows.append([name, *(f"{s.percent:.2f}% ({s.total})" if s else "" for s in cells)])
+        text += "\n\n" + _align(rows)
+    return text
+
+
+def _align(rows: Sequence[Sequence[str]]) -> str:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = []
+    for first, *cells in rows:
+        padded = [cell.rjust(width) for cell, width in zip(cells, widths[1:], strict=True)]
+        lines.append("  ".join([first.ljust(widths[0]), *padded]).rstrip())
+    return "\n".join(lines)
+
+
+def as_json(found: Accuracies) -> dict[str, Any]:
+    """Return the same as JSON can hold it."""
+
+    def share(value: Share) -> dict[str, float]:
+        return {"right": value.right, "total": value.total, "accuracy": value.percent}
+
+    return {
+        "overall": share(found.overall),
+        "kinds": {kind: share(value) for kind, value in found.kinds.items()},
+        "distances": {
+            kind: {name: share(value) for name, value in shares.items()}
+            for kind, shares in found.distances.items()
+        },
+    }

@@ -1,0 +1,56 @@
+import json
+
+import pytest
+from absl import app
+from toy_run import call, make_toy_run
+
+from t2t_phrase.bin import contrast
+from t2t_phrase.config import UserError
+from t2t_phrase.decoding.scoring import Scorer
+from t2t_phrase.evaluation.contrastive import accuracies, as_json, as_text, grammar_pairs
+
+
+@pytest.fixture(scope="module")
+def toy(tmp_path_factory):
+    return make_toy_run(tmp_path_factory.mktemp("toy"))
+
+
+@pytest.fixture(scope="module")
+def scorer(toy):
+    return Scorer(toy.model, toy.encoder)
+
+
+def test_decisions_are_those_of_the_models_scores(toy, scorer, tmp_path, capsys):
+    call(contrast, *toy.flags, "--sentences=12", f"--json_to_file={tmp_path}/counts.json")
+    pairs, _ = grammar_pairs(12)
+    scores = {}
+    for pair in pairs:
+        for target in (pair.reference, pair.contrastive):
+            (scores[pair.sentence, pair.source, target],) = scorer.score([(pair.source, target)])
+    expected = accuracies(pairs, scores)
+    captured = capsys.readouterr()
+    assert captured.out == as_text(expected) + "\n"
+    assert 0 < expected.overall.right < expected.overall.total
+    assert json.loads((tmp_path / "counts.json").read_text()) == as_json(expected)
+    assert "model.ckpt-30 (step 30)" in captured.err and "translations scored" in captured.err
+
+
+def test_lingeval_is_scored_alike(toy, scorer, tmp_path, capsys):
+    source, lines = "the house is old", ["a cat sleeps", "dogs run far away", "dogs run"]
+    errors = [{"type": f"kind{i}", "contrastive": line} for i, line in enumerate(lines[1:])]
+    entry = {"source": source, "reference": lines[0], "errors": errors}
+    (tmp_path / "x.json").write_text(json.dumps([entry]))
+    call(contrast, *toy.flags, f"--contrastive_file={tmp_path}/x.json")
+    reference, *others = scorer.score([(source, line) for line in lines])
+    printed = capsys.readouterr().out.splitlines()
+    for row, other in zip(printed[1:3], others, strict=True):
+        assert row.split()[1:3] == [str(int(reference > other)), "1"]
+
+
+def test_mistakes_are_told_before_the_model_is_loaded(toy, tmp_path):
+    with pytest.raises(app.UsageError, match="--output_dir"):
+        call(contrast, "--sentences=1")
+    with pytest.raises(UserError, match="cannot read"):
+        call(contrast, "--output_dir=nowhere", f"--contrastive_file={tmp_path}/absent.json")
+    with pytest.raises(UserError, match="cannot write"):
+        call(contrast, "--output_dir=nowhere", f"--json_to_file={tmp_path}/no/x.json")
