@@ -13,4 +13,4 @@ class TranslateEndeGrammar(GrammarProblem):
     languages = ("en", "de")
     sizes = {"train": 100_000, "dev": 1000, "test": 1000}  # noqa: RUF012
     vocab_size = 4000
-    hparams_set = "transformer_demo"
+    hparams_set = "phrase_interleaved_queryk_1_2_demo"

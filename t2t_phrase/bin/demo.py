@@ -19,6 +19,7 @@ from absl import flags
 from t2t_phrase.bin import common
 
 PROBLEM = "translate_ende_grammar"
+HPARAMS_SET = "phrase_interleaved_queryk_1_2_demo"
 
 FLAGS = flags.FLAGS
 
@@ -26,8 +27,8 @@ FLAGS = flags.FLAGS
 def define_flags() -> None:
     """Define the command's flags."""
     flags.DEFINE_string("work_dir", "runs/demo", "Folder of all that the demo writes.")
-    flags.DEFINE_string("hparams_set", "transformer_demo", "Set of hyperparameters to train.")
-    flags.DEFINE_integer("train_steps", 2500, "Updates.", lower_bound=1)
+    flags.DEFINE_string("hparams_set", HPARAMS_SET, "Set of hyperparameters to train.")
+    flags.DEFINE_integer("train_steps", 1500, "Updates.", lower_bound=1)
     flags.DEFINE_string("hparams", "", "Changes to the set, as the trainer takes them.")
 
 
