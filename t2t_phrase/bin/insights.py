@@ -75,7 +75,8 @@ def main(argv: Sequence[str]) -> None:
     trained, encoder = decoder.load()
     if trained.record.resolved().reads_phrases:
         raise UserError(
-            f"{trained.checkpoint} reads parsed phrases beside the text, which this command cannot"
+            f"{trained.checkpoint} reads the phrases of parsed sentences, which this command has "
+            "not; give it a model without"
         )
     choice = choose_pictures(trained.model) if FLAGS.heat_maps else None
     if FLAGS.stats:
@@ -140,8 +141,8 @@ def show_statistics(
     layouts = model_layouts(trained.model)
     if not any(layout.has_phrases for stack in layouts.values() for layout in stack):
         raise UserError(
-            f"{trained.checkpoint} ({trained.record.hparams_set}) attends to tokens alone: --stats "
-            "tells tokens from phrases, and is for models with phrase attention"
+            f"{trained.checkpoint} ({trained.record.hparams_set}) has no phrases in its self- and "
+            "cross-attention: --stats is for models with phrase attention; try --heat_maps"
         )
     ids = [
         ([*encoder.encode(source), EOS_ID], [*encoder.encode(target), EOS_ID])

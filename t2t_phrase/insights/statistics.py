@@ -27,7 +27,7 @@ import numpy as np
 from keras import ops
 
 from t2t_phrase.compile import compiled
-from t2t_phrase.decoding.translator import make_batches
+from t2t_phrase.decoding.translator import make_batches, padded
 from t2t_phrase.insights.layouts import Layout, model_layouts, split_blocks
 from t2t_phrase.ops.masks import padding_mask
 
@@ -172,7 +172,7 @@ def attention_statistics(
     ]
     for batch in make_batches([max(pair, key=len) for pair in pairs], batch_size):
         features = {
-            name: _padded([pairs[i][side] for i in batch.lines], batch.inputs.shape)
+            name: padded([pairs[i][side] for i in batch.lines], batch.inputs.shape)
             for side, name in enumerate(("inputs", "targets"))
         }
         for total, sums in zip(totals, step(features), strict=True):
@@ -185,10 +185,3 @@ def attention_statistics(
         LayerStatistics(attention, place + 1, layout, total)
         for ((attention, place), layout), total in zip(layouts.items(), totals, strict=True)
     ]
-
-
-def _padded(sentences: Sequence[Sequence[int]], shape: tuple[int, ...]) -> np.ndarray:
-    rows = np.zeros(shape, "int32")
-    for row, ids in zip(rows, sentences, strict=False):
-        row[: len(ids)] = ids
-    return rows

@@ -13,6 +13,7 @@ from t2t_phrase.config import UserError
 from t2t_phrase.data.problem import Problem
 from t2t_phrase.insights import pictures, statistics
 from t2t_phrase.insights.tables import format_statistics
+from t2t_phrase.models.phrase_transformer import PhraseHParams
 from t2t_phrase.training import checkpoints
 from t2t_phrase.training.run_record import RunRecord
 
@@ -144,10 +145,7 @@ def test_pictures_of_the_models_own_translation(toy, tmp_path, monkeypatch, caps
 
 
 def test_a_plain_model_has_no_phrases_but_pictures(plain, files, tmp_path):
-    with pytest.raises(
-        UserError,
-        match=r"model.ckpt-30 \(transformer_tiny\) attends to tokens alone: --stats tells",
-    ):
+    with pytest.raises(UserError, match=r"ckpt-30 \(transformer_tiny\) has no phrases"):
         call(insights, *plain.flags, "--stats", *files)
     maps = [f"--heat_maps={tmp_path / 'maps'}", "--source=a", "--target=a cat"]
     call(insights, *plain.flags, *maps)
@@ -189,7 +187,7 @@ def test_mistakes_are_found_before_the_model_is_loaded(toy, files, tmp_path, mon
         call(insights, *toy.flags, "--stats", *both)
 
 
-def test_mistakes_that_only_the_model_shows(toy, tmp_path):
+def test_mistakes_that_only_the_model_shows(toy, tmp_path, monkeypatch):
     maps = [f"--heat_maps={tmp_path / 'maps'}", "--source=a"]
     # Before the statistics, which may take a while.
     with pytest.raises(UserError, match="--heads=2: the model has heads 0 to 1"):
@@ -203,3 +201,6 @@ def test_mistakes_that_only_the_model_shows(toy, tmp_path):
     both = [f"--insights_from_file={blank}", f"--references_file={blank}"]
     with pytest.raises(UserError, match="no line has words on both sides"):
         call(insights, *toy.flags, "--stats", *both)
+    monkeypatch.setattr(PhraseHParams, "reads_phrases", True)
+    with pytest.raises(UserError, match="ckpt-7 reads the phrases of parsed sentences"):
+        call(insights, *toy.flags, "--stats")
