@@ -1,0 +1,117 @@
+"""Commands of a model that reads phrases."""
+
+import io
+import types
+
+import pytest
+from toy_run import call, make_toy_run
+
+from t2t_phrase.bin import decoder
+from t2t_phrase.bin.source_phrases import trees_beside
+from t2t_phrase.config import UserError
+from t2t_phrase.decoding.hparams import DecodeHParams
+from t2t_phrase.decoding.scoring import Scorer
+from t2t_phrase.decoding.translator import Translator
+from t2t_phrase.text.subword_phrases import cut_lines
+
+LINES = ["the house is old", "", "a cat sleeps in it while dogs run"]
+TREES = [
+    "(S (NP the house) (VP is old))",
+    "",
+    "(S (A a cat sleeps in) (B it while) (C dogs run))",
+]
+FLAT = ["(S the house is old)", "", "(S a cat sleeps in it while dogs run)"]
+OPTIONS = "beam_size=2,extra_length=6"
+
+
+@pytest.fixture(scope="module")
+def toy(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("toy")
+    return make_toy_run(folder, hparams_set="phrase_representation_parse_demo")
+
+
+def write(path, lines):
+    path.write_text("".join(f"{line}\n" for line in lines))
+    return path
+
+
+def decode(toy, *arguments):
+    call(decoder, *toy.flags, f"--decode_hparams={OPTIONS}", *arguments)
+
+
+class Parser:
+    def parse(self, sentences):
+        return [dict(zip(LINES, TREES, strict=True))[sentence] for sentence in sentences]
+
+
+def test_trees_beside_the_file_are_read(toy, tmp_path):
+    source, target = write(tmp_path / "in.en", LINES), tmp_path / "out.de"
+    write(tmp_path / "in.en.trees", TREES)
+    decode(toy, f"--decode_from_file={source}", f"--decode_to_file={target}")
+    translator = Translator(toy.model, toy.encoder, DecodeHParams().override(OPTIONS))
+    found = translator.translate(LINES, phrases=cut_lines(LINES, TREES, ""))
+    assert target.read_text().split("\n") == [*[beams[0].text for beams in found], ""]
+    assert found[1][0].text == "" != found[0][0].text
+    with pytest.raises(UserError, match="give it their trees"):
+        translator.translate(LINES)
+
+
+def test_scores_are_those_of_the_trees_given(toy, tmp_path, monkeypatch):
+    pairs = [(line, "a house") for line in LINES]
+    scorer = Scorer(toy.model, toy.encoder)
+    expected = [scorer.score(pairs, phrases=cut_lines(LINES, trees, "")) for trees in (TREES, FLAT)]
+    assert expected[0][2] != pytest.approx(expected[1][2], abs=1e-4)
+    assert expected[0][1] == pytest.approx(expected[1][1], abs=1e-5)
+    with pytest.raises(UserError, match="give it their trees"):
+        scorer.score(pairs)
+
+    source = write(tmp_path / "pairs.tsv", ["\t".join(pair) for pair in pairs])
+    target = tmp_path / "scores"
+    common = (f"--score_file={source}", f"--decode_to_file={target}")
+    with pytest.raises(UserError, match=r"t2t-phrase-parse --input_file=\S*pairs.tsv"):
+        decode(toy, *common)
+    decode(toy, *common, f"--decode_trees_file={write(tmp_path / 'flat', FLAT)}")
+    scores = [-float(line) for line in target.read_text().split()]
+    assert scores == pytest.approx(expected[1], abs=1e-4)
+    monkeypatch.setattr("t2t_phrase.text.parsers.open_parser", lambda name, **options: Parser())
+    decode(toy, *common, "--parser=stanza")
+    scores = [-float(line) for line in target.read_text().split()]
+    assert scores == pytest.approx(expected[0], abs=1e-4)
+
+
+def test_what_is_typed_is_parsed(toy, monkeypatch, capsys):
+    with pytest.raises(UserError, match="what is typed, give --parser=stanza or --parser=corenlp"):
+        decode(toy, "--decode_interactive")
+    monkeypatch.setattr("t2t_phrase.text.parsers.open_parser", lambda name, **options: Parser())
+    monkeypatch.setattr("sys.stdin", io.StringIO(f"{LINES[0]}\n\nq\n"))
+    decode(toy, "--decode_interactive", "--parser=corenlp")
+    translator = Translator(toy.model, toy.encoder, DecodeHParams().override(OPTIONS))
+    found = translator.translate(LINES[:1], phrases=cut_lines(LINES[:1], TREES[:1], ""))
+    assert capsys.readouterr().out.split("\n")[:2] == [found[0][0].text, ""]
+
+
+def test_trees_for_a_model_that_reads_none(toy, tmp_path, monkeypatch):
+    plain = types.SimpleNamespace(reads_phrases=False)
+    record = types.SimpleNamespace(resolved=lambda: plain, hparams_set="transformer_tiny")
+    trained = types.SimpleNamespace(
+        record=record, model=toy.model, checkpoint="model.ckpt-1", step=1
+    )
+    monkeypatch.setattr(decoder, "load", lambda: (trained, toy.encoder))
+    plain.max_length = 40
+    source, trees = write(tmp_path / "in.en", LINES), write(tmp_path / "x.trees", TREES)
+    with pytest.raises(UserError, match=r"--decode_trees_file=\S*: a model of transformer_tiny"):
+        decode(
+            toy,
+            f"--decode_from_file={source}",
+            f"--decode_to_file={tmp_path / 'out'}",
+            f"--decode_trees_file={trees}",
+        )
+
+
+def test_files_of_trees_are_found_by_name(tmp_path):
+    source = tmp_path / "toy-test.en"
+    assert trees_beside(None) is None and trees_beside(str(source)) is None
+    kept = write(tmp_path / "toy-test.trees", TREES)
+    assert trees_beside(str(source)) == str(kept)
+    beside = write(tmp_path / "toy-test.en.trees", TREES)
+    assert trees_beside(str(source)) == trees_beside(f"{source}.gz") == str(beside)
