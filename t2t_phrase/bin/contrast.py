@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Sequence
+from typing import Any
 
 from absl import app, flags
 
@@ -20,6 +21,7 @@ from t2t_phrase import registry
 from t2t_phrase.bin import common
 from t2t_phrase.bin.decoder import Ticker, define_model_flags, load, note
 from t2t_phrase.bin.source_phrases import define_trees_flags, source_phrases
+from t2t_phrase.config import UserError
 from t2t_phrase.evaluation import contrastive
 from t2t_phrase.evaluation.text_files import check_writable, write_text
 
@@ -53,28 +55,20 @@ def main(argv: Sequence[str]) -> None:
     registry.discover(FLAGS.t2t_usr_dir)
     if FLAGS.json_to_file:
         check_writable(FLAGS.json_to_file)
-    trees = None
     if FLAGS.contrastive_file:
-        pairs = contrastive.read_lingeval(FLAGS.contrastive_file)
+        examined = contrastive.read_lingeval(FLAGS.contrastive_file)
     else:
-        pairs, trees = contrastive.grammar_pairs(FLAGS.sentences)
-    wanted = contrastive.to_score(pairs)
-    found = contrastive.accuracies(
-        pairs, dict(zip(wanted, log_probabilities(wanted, trees), strict=True))
-    )
+        examined = contrastive.grammar_pairs(FLAGS.sentences)
+    found = contrastive.accuracies(examined.pairs, log_probabilities(examined))
     print(contrastive.as_text(found))
     if FLAGS.json_to_file:
         write_text(FLAGS.json_to_file, [json.dumps(contrastive.as_json(found), indent=2)])
 
 
 def log_probabilities(
-    wanted: Sequence[tuple[int, str, str]], trees: Sequence[str] | None
-) -> list[float]:
+    examined: contrastive.ContrastiveSet,
+) -> dict[tuple[int, str, str], float]:
     """Return the log-probability of each (sentence, source, target).
-
-    Args:
-        wanted: see `contrastive.to_score`.
-        trees: of the sentences by number, where they are known.
 
     Raises:
         UserError: no such model, or it reads phrases and they are not to be had.
@@ -82,10 +76,10 @@ def log_probabilities(
     from t2t_phrase.decoding.scoring import Scorer
 
     trained, encoder = load()
+    wanted = contrastive.to_score(examined.pairs)
     phrases = None
     if trained.record.resolved().reads_phrases:
-        sources = {sentence: source for sentence, source, _ in wanted}
-        phrases = cut_sources(trained.record, sources, trees)
+        phrases = cut_sources(trained.record, examined)
     scorer = Scorer(trained.model, encoder, batch_size=FLAGS.batch_size, xla=FLAGS.xla_compile)
     start = time.monotonic()
     scores = scorer.score(
@@ -94,27 +88,28 @@ def log_probabilities(
         progress=Ticker("scored", len(wanted)),
     )
     note(f"{len(wanted)} translations scored in {time.monotonic() - start:.1f} s")
-    return scores
+    return dict(zip(wanted, scores, strict=True))
 
 
-def cut_sources(
-    record: object, sources: dict[int, str], trees: Sequence[str] | None
-) -> dict[int, list[str]]:
-    """Return the phrases of each source sentence, by its number.
+def cut_sources(record: Any, examined: contrastive.ContrastiveSet) -> list[list[str]]:
+    """Return the phrases of each source sentence.
 
     Raises:
         UserError: they are not to be had, or a tree does not fit its sentence.
     """
-    if trees is not None:
+    if examined.trees is not None:
         from t2t_phrase.text.subword_phrases import cut_lines
 
-        own = [trees[sentence] for sentence in sources]
-        cut = cut_lines(list(sources.values()), own, "the grammar")
-    else:
-        found = source_phrases(record, list(sources.values()), FLAGS.contrastive_file)
-        assert found is not None  # the model reads phrases
-        cut = found
-    return dict(zip(sources, cut, strict=True))
+        return cut_lines(examined.sources, examined.trees, "the grammar")
+    if not (FLAGS.decode_trees_file or FLAGS.parser):
+        raise UserError(
+            f"a model of {record.hparams_set} reads the phrases of parsed sentences: give "
+            f"--decode_trees_file with a tree for each entry of {FLAGS.contrastive_file}, or let "
+            "--parser=stanza or --parser=corenlp parse now"
+        )
+    found = source_phrases(record, examined.sources, None)
+    assert found is not None  # the model reads phrases
+    return found
 
 
 def run() -> None:

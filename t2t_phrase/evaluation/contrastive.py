@@ -42,6 +42,21 @@ class ContrastivePair:
 
 
 @dataclasses.dataclass(frozen=True)
+class ContrastiveSet:
+    """Contrastive pairs and the sentences that they translate.
+
+    Attributes:
+        pairs: at least one.
+        sources: all sentences, also those without pairs, by number.
+        trees: of the sentences in Penn brackets; None if they are not known.
+    """
+
+    pairs: list[ContrastivePair]
+    sources: list[str]
+    trees: list[str] | None = None
+
+
+@dataclasses.dataclass(frozen=True)
 class Share:
     """How many decisions were right.
 
@@ -74,8 +89,8 @@ class Accuracies:
     distances: dict[str, dict[str, Share]]
 
 
-def grammar_pairs(sentences: int) -> tuple[list[ContrastivePair], list[str]]:
-    """Return the wrong twins of the grammar's first test sentences, and those sentences' trees."""
+def grammar_pairs(sentences: int) -> ContrastiveSet:
+    """Return the wrong twins of the grammar's first test sentences."""
     found = list(generate("test", sentences))
     pairs = [
         ContrastivePair(
@@ -84,7 +99,8 @@ def grammar_pairs(sentences: int) -> tuple[list[ContrastivePair], list[str]]:
         for number, pair in enumerate(found)
         for twin in wrong_twins(pair)
     ]
-    return pairs, [pair.tree for pair in found]
+    sources, trees = [pair.source for pair in found], [pair.tree for pair in found]
+    return ContrastiveSet(pairs, sources, trees)
 
 
 def _distance(pair: SentencePair, twin: Twin) -> int:
@@ -95,7 +111,7 @@ def _distance(pair: SentencePair, twin: Twin) -> int:
     return twin.distance + 1
 
 
-def read_lingeval(path: str) -> list[ContrastivePair]:
+def read_lingeval(path: str) -> ContrastiveSet:
     """Read LingEval97's JSON, a list of entries like this one.
 
         {"source": "...", "reference": "...", "origin": "newstest2009.1", "errors": [
@@ -121,7 +137,7 @@ def read_lingeval(path: str) -> list[ContrastivePair]:
     ]
     if not pairs:
         raise UserError(f"{path} holds no contrastive translation")
-    return pairs
+    return ContrastiveSet(pairs, [entry["source"] for entry in entries])
 
 
 def _read_entry(entry: Any, number: int, name: str) -> list[ContrastivePair]:

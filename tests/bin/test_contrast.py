@@ -22,7 +22,7 @@ def scorer(toy):
 
 def test_decisions_are_those_of_the_models_scores(toy, scorer, tmp_path, capsys):
     call(contrast, *toy.flags, "--sentences=12", f"--json_to_file={tmp_path}/counts.json")
-    pairs, _ = grammar_pairs(12)
+    pairs = grammar_pairs(12).pairs
     scores = {}
     for pair in pairs:
         for target in (pair.reference, pair.contrastive):
@@ -54,3 +54,11 @@ def test_mistakes_are_told_before_the_model_is_loaded(toy, tmp_path):
         call(contrast, "--output_dir=nowhere", f"--contrastive_file={tmp_path}/absent.json")
     with pytest.raises(UserError, match="cannot write"):
         call(contrast, "--output_dir=nowhere", f"--json_to_file={tmp_path}/no/x.json")
+
+
+def test_the_grammars_own_trees_cut_its_sentences():
+    examined = grammar_pairs(20)
+    cut = contrast.cut_sources(None, examined)
+    for source, phrases in zip(examined.sources, cut, strict=True):
+        assert "".join(phrases).replace(" ", "") == source.replace(" ", "")
+    assert any(len(phrases) > 1 for phrases in cut)

@@ -58,7 +58,9 @@ def write(folder, content):
 
 
 def test_lingeval_is_read(tmp_path):
-    agreement, polarity, particle = read_lingeval(write(tmp_path, ENTRIES))
+    found = read_lingeval(write(tmp_path, ENTRIES))
+    assert found.sources == [entry["source"] for entry in ENTRIES] and found.trees is None
+    agreement, polarity, particle = found.pairs
     assert agreement == ContrastivePair(
         0,
         "The dogs of the neighbour bark loudly.",
@@ -102,9 +104,10 @@ def test_what_is_no_such_file_is_told(tmp_path):
 
 
 def test_grammar_pairs_are_the_wrong_twins_of_the_test_sentences():
-    pairs, trees = grammar_pairs(60)
-    sentences = list(generate("test", 60))
-    assert trees == [sentence.tree for sentence in sentences]
+    found = grammar_pairs(60)
+    pairs, sentences = found.pairs, list(generate("test", 60))
+    assert found.trees == [sentence.tree for sentence in sentences]
+    assert found.sources == [sentence.source for sentence in sentences]
     assert {pair.kind for pair in pairs} == {
         "agreement",
         "case",
@@ -118,7 +121,7 @@ def test_grammar_pairs_are_the_wrong_twins_of_the_test_sentences():
 
 
 def test_grammar_distances_are_counted_as_lingeval_counts_them():
-    pairs, _ = grammar_pairs(300)
+    pairs = grammar_pairs(300).pairs
     seen = set()
     for pair in pairs:
         reference, spoilt = tokenize(pair.reference), tokenize(pair.contrastive)
