@@ -58,8 +58,7 @@ def source_phrases(
     if path:
         return cut_lines(lines, read_text(path), path)
     if FLAGS.parser:
-        cut = phrase_cutter(record)
-        return [cut(line) for line in lines]
+        return phrase_cutter(record)(lines)
     made = (
         f"make them by t2t-phrase-parse --input_file={source_file} --parser=stanza"
         if source_file
@@ -71,8 +70,8 @@ def source_phrases(
     )
 
 
-def phrase_cutter(record: Any) -> Callable[[str], list[str]]:
-    """Return what cuts a line into phrases by parsing it.
+def phrase_cutter(record: Any) -> Callable[[Sequence[str]], list[list[str]]]:
+    """Return what cuts lines into phrases by parsing them.
 
     Raises:
         UserError: no parser is chosen, or it is not installed.
@@ -87,9 +86,9 @@ def phrase_cutter(record: Any) -> Callable[[str], list[str]]:
 
     parser = open_parser(FLAGS.parser, language=FLAGS.language, corenlp_url=FLAGS.corenlp_url)
 
-    def cut(line: str) -> list[str]:
-        ((tree, _),) = parse_lines(parser, [line])
-        return cut_by_tree(line, tree)
+    def cut(lines: Sequence[str]) -> list[list[str]]:
+        trees = (tree for tree, _ in parse_lines(parser, lines))
+        return [cut_by_tree(*pair) for pair in zip(lines, trees, strict=True)]
 
     return cut
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import fcntl
 import itertools
 import os
 import pathlib
@@ -17,12 +15,13 @@ from t2t_phrase.config import UserError
 from t2t_phrase.data.corpus import Corpus
 from t2t_phrase.data.files import explain_os_error, sha256_of, write_bytes
 from t2t_phrase.data.lines import read_lines
+from t2t_phrase.data.lock import exclusive
 from t2t_phrase.data.manifest import Manifest, intact, manifest_path
 from t2t_phrase.data.options import GenerateOptions
 from t2t_phrase.data.progress import Log, Progress
 from t2t_phrase.data.records import ShardTask, shard_name
 from t2t_phrase.data.staging import dealt_index, stage
-from t2t_phrase.data.tree_files import TREES
+from t2t_phrase.data.tree_files import TREES, names_trees
 from t2t_phrase.data.workers import write_shards
 from t2t_phrase.text.subwords import SubwordEncoder
 from t2t_phrase.text.train_subwords import train_subwords
@@ -43,7 +42,7 @@ def generate(
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise explain_os_error(error, folder) from error
-    with _lock(folder, problem.base_name):
+    with exclusive(folder, problem.base_name):
         return _Generation(problem, folder, tmp_dir, options, log).run()
 
 
@@ -75,7 +74,7 @@ class _Generation:
         if self._manifest.complete and self._all_intact():
             at_hand = self._problem.inputs_at_hand(self._tmp_dir)
             self._manifest.require_same_inputs(self._path, at_hand)
-            if self._manifest.has_phrases or not any(n.endswith(f".{TREES}") for n in at_hand):
+            if self._manifest.has_phrases or not any(map(names_trees, at_hand)):
                 self._log(f"{self._base}: complete in {self._folder}, nothing to do")
                 return self._manifest
             self._log(f"{self._base}: there are trees now; the records will hold their phrases")
@@ -315,24 +314,3 @@ _SIDES = ("source", "target")
 def _scatter(index: int) -> float:
     """Return a number in [0, 1) that looks random (Knuth's multiplicative hash)."""
     return (index * 2654435761 % 2**32) / 2**32
-
-
-@contextlib.contextmanager
-def _lock(folder: pathlib.Path, base_name: str) -> Iterator[None]:
-    """Keep a second process off the same data; the lock ends with the process, however it ends."""
-    path = folder / f".{base_name}-lock"
-    try:
-        file = open(path, "w")  # noqa: SIM115
-    except OSError as error:
-        raise explain_os_error(error, path) from error
-    with file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise UserError(
-                f"another process is writing {base_name} to {folder}; wait for it to end"
-            ) from None
-        except OSError:
-            # A file system without locks: go on unguarded.
-            pass
-        yield

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pathlib
+import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from t2t_phrase.config import UserError
@@ -38,6 +39,11 @@ def find_trees(
             "them)"
         )
     return found
+
+
+def names_trees(name: str) -> bool:
+    """Return whether a corpus' input of that name (see `Corpus.inputs`) is a file of trees."""
+    return re.search(rf"\.{TREES}(\.gz)?(#\d+)?$", name) is not None
 
 
 def tree_lines(path: pathlib.Path) -> Iterator[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from t2t_phrase.config import HParamsError
 from t2t_phrase.decoding.hparams import DecodeHParams
@@ -25,7 +25,7 @@ class Conversation:
     Args:
         make_translator: called again whenever an option has changed.
         hparams: the options at the start.
-        cut: cuts a line into its phrases, for a model that reads them.
+        cut: cuts lines into their phrases, for a model that reads them.
     """
 
     def __init__(
@@ -33,7 +33,7 @@ class Conversation:
         make_translator: Callable[[DecodeHParams], Translator],
         hparams: DecodeHParams,
         *,
-        cut: Callable[[str], list[str]] | None = None,
+        cut: Callable[[Sequence[str]], list[list[str]]] | None = None,
     ) -> None:
         self.hparams = hparams
         self._cut = cut
@@ -49,7 +49,7 @@ class Conversation:
         option = _OPTION.match(line)
         if option and option[1] in {field.name for field in dataclasses.fields(DecodeHParams)}:
             return self._change(line)
-        phrases = None if self._cut is None else [self._cut(line)]
+        phrases = None if self._cut is None else self._cut([line])
         encoded = self._translator.encode_lines([line], phrases)
         (found,) = self._translator.translate_encoded(encoded)
         lines = [format_hypotheses([hypothesis], self.hparams) for hypothesis in found]

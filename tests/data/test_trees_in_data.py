@@ -17,6 +17,7 @@ from t2t_phrase.data.pipeline import TrainingPipeline, evaluation_batches
 from t2t_phrase.data.problem import Problem
 from t2t_phrase.data.reader import RecordReader
 from t2t_phrase.data.records import make_example
+from t2t_phrase.data.tree_files import names_trees
 from t2t_phrase.text.subword_phrases import cut_by_tree, with_eos
 
 
@@ -227,6 +228,11 @@ def test_downloaded_and_gzipped_text_has_trees_beside_it(tmp_path, corpus):
     problem.require_phrases(str(data))
     inputs = json.loads((data / "fetched-manifest.json").read_text())["inputs"]
     assert {"train.en.trees.gz", "dev.en.trees"} < set(inputs)
+
+
+def test_inputs_that_are_trees_are_known_by_name():
+    names = ["a.en.trees", "a.en.trees.gz", "a.en.trees#2", "grammar.trees", "a.trees.en", "trees"]
+    assert [names_trees(name) for name in names] == [True] * 4 + [False] * 2
 
 
 def test_examples_hold_phrases_beside_the_ids():

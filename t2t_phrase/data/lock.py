@@ -1,0 +1,32 @@
+"""One writer at a time."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import pathlib
+from collections.abc import Iterator
+
+from t2t_phrase.config import UserError
+from t2t_phrase.data.files import explain_os_error
+
+
+@contextlib.contextmanager
+def exclusive(folder: pathlib.Path, base_name: str) -> Iterator[None]:
+    """Keep a second process off the same data; the lock ends with the process, however it ends."""
+    path = folder / f".{base_name}-lock"
+    try:
+        file = open(path, "w")  # noqa: SIM115
+    except OSError as error:
+        raise explain_os_error(error, path) from error
+    with file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise UserError(
+                f"another process is writing {base_name} to {folder}; wait for it to end"
+            ) from None
+        except OSError:
+            # A file system without locks: go on unguarded.
+            pass
+        yield
