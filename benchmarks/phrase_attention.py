@@ -1,11 +1,13 @@
-"""What phrase attention costs, beside what its extra multiplications must cost.
+"""What phrases cost, beside what their extra multiplications must cost.
 
     python benchmarks/phrase_attention.py [--xla] [--sets=phrase_interleaved_queryk_1_2] [--decode]
+    python benchmarks/phrase_attention.py --sets=representations [--base=transformer_base_untied]
 
 For each hparams set: the multiply-adds of its equations over those of `transformer_base`, and its
 measured time over that of `transformer_base` in the same run. Steps of the two models alternate, so
 that a machine whose speed drifts is as fast for both. Training steps are those of `train_step.py`;
-with --decode, the beam search of `decode.py`.
+with --decode, the beam search of `decode.py`. --sets takes names, or "attentions" or
+"representations" for the sets of either paper.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from collections.abc import Callable
 
 from measure import base_model, limit_threads, parser, random_ids, report
 
-SETS = (
+ATTENTIONS = (
     "phrase_homogeneous_convkv_4_4",
     "phrase_homogeneous_queryk_4_4",
     "phrase_homogeneous_convkv_3_2_3",
@@ -29,6 +31,14 @@ SETS = (
     "phrase_interleaved_convkv_1_2",
     "phrase_interleaved_queryk_1_2",
 )
+REPRESENTATIONS = (
+    "phrase_representation_base_mean",
+    "phrase_representation_base_max",
+    "phrase_representation_base_max_attn",
+    "phrase_representation_base_max_attn_ta",
+    "phrase_representation_base_parse",
+)
+GROUPS = {"attentions": ATTENTIONS, "representations": REPRESENTATIONS}
 VOCAB = 32000
 ROWS, SOURCE, TARGET, BEAMS = 32, 24, 32, 4
 
@@ -62,6 +72,33 @@ def attention_terms(hparams, position: str) -> tuple[float, float, float]:
     return (query + output) * width**2, (keys + convolved) * width**2, pair * width
 
 
+def phrase_length(hparams, source: int) -> int:
+    """Return the tokens of a phrase in a sentence of `source` tokens; the parsed are as long."""
+    return hparams.phrase_length or max(min(8, source // 6), 3)
+
+
+def representation_cost(hparams, source: int, queries: int) -> float:
+    """Return the multiply-adds of phrase representations for `queries` decoder positions."""
+    from t2t_phrase.models.phrase_representation import PhraseRepresentationHParams
+
+    if not isinstance(hparams, PhraseRepresentationHParams):
+        return 0.0
+    width, phrases = hparams.hidden_size, -(-source // phrase_length(hparams, source))
+    encoder = hparams.num_encoder_layers or hparams.num_hidden_layers
+    decoder = hparams.num_decoder_layers or hparams.num_hidden_layers
+    combination = hparams.phrase_combination_size or 3 * width
+    per_query = 2 * width**2 + 3 * width * combination + 2 * width * phrases
+    cost = per_query * (encoder * source + decoder * queries)
+    cost += (encoder + decoder) * phrases * 2 * width**2  # keys and values
+    if hparams.attentive_pooling:
+        units = hparams.phrase_pooling_size or width
+        pooling = (source + phrases) * width * units + source * (units + width)
+        cost += (encoder + 1) * pooling
+    if hparams.transparent_attention:
+        cost += (encoder + 1) * decoder * phrases * width
+    return cost
+
+
 def forward_cost(hparams, source: int, target: int) -> float:
     """Return multiply-adds of the forward pass of one sentence; backward takes twice as many."""
     width, filters = hparams.hidden_size, hparams.filter_size
@@ -75,7 +112,7 @@ def forward_cost(hparams, source: int, target: int) -> float:
     ):
         per_query, per_memory, per_pair = attention_terms(hparams, position)
         cost += layers * (queries * (per_query + per_pair * memory) + per_memory * memory)
-    return cost
+    return cost + representation_cost(hparams, source, target)
 
 
 def decoding_cost(hparams, source: int, target: int, beams: int) -> float:
@@ -91,7 +128,19 @@ def decoding_cost(hparams, source: int, target: int, beams: int) -> float:
     # The histories of all beams lie side by side, and each beam is masked from the others'.
     cost += decoder * tokens * (per_query + per_memory + per_pair * target * beams)
     per_query, per_memory, per_pair = attention_terms(hparams, "cross")
-    return cost + decoder * (tokens * (per_query + per_pair * source) + per_memory * source)
+    cost += decoder * (tokens * (per_query + per_pair * source) + per_memory * source)
+    return cost + representation_cost(hparams, source, tokens)
+
+
+def source_features(hparams, rows: int, length: int) -> dict[str, object]:
+    """Return a batch of random sources; their phrases too, for a model that reads them."""
+    import numpy as np
+
+    features: dict[str, object] = {"inputs": random_ids(rows, length, VOCAB)}
+    if hparams.reads_phrases:
+        numbers = np.arange(length, dtype="int32") // phrase_length(hparams, length) + 1
+        features["phrases"] = np.tile(numbers, (rows, 1))
+    return features
 
 
 def training(name: str, dtype: str, xla: bool) -> tuple[object, Callable[[int], None]]:
@@ -102,11 +151,13 @@ def training(name: str, dtype: str, xla: bool) -> tuple[object, Callable[[int], 
     hparams, model = base_model(dtype, VOCAB, name)
     optimizer = make_optimizer(hparams, make_schedule(hparams, train_steps=1000))
     optimizer.build(model.trainable_variables)
-    stepper = Stepper(make_strategy(), model, optimizer, seed=0, xla=xla)
+    stepper = Stepper(
+        make_strategy(), model, optimizer, seed=0, xla=xla, phrases=hparams.reads_phrases
+    )
 
     def run(size: int) -> None:
-        ids = random_ids(size, size, VOCAB)
-        float(stepper.train({"inputs": ids, "targets": ids}).loss)
+        features = source_features(hparams, size, size)
+        float(stepper.train({**features, "targets": features["inputs"]}).loss)
 
     return hparams, run
 
@@ -123,13 +174,13 @@ def decoding(name: str, dtype: str, xla: bool) -> tuple[object, Callable[[int], 
     options = DecodeHParams(beam_size=BEAMS, alpha=0.6, min_length=TARGET, return_beams=True)
     limits = np.full((ROWS,), TARGET, "int32")
     search_batch = compiled(
-        lambda inputs: search(model, {"inputs": inputs}, limits, options, length=TARGET), xla=xla
+        lambda features: search(model, features, limits, options, length=TARGET), xla=xla
     )
-    inputs = random_ids(ROWS, SOURCE, VOCAB)
+    features = source_features(hparams, ROWS, SOURCE)
 
     def run(size: int) -> None:
         del size
-        search_batch(inputs).scores.numpy()
+        search_batch(features).scores.numpy()
 
     return hparams, run
 
@@ -143,14 +194,15 @@ def seconds(run: Callable[[int], None], size: int) -> float:
 def main() -> None:
     made = parser(__doc__)
     made.add_argument("--sizes", default="32,64", help="rows and length of both sides")
-    made.add_argument("--sets", default=",".join(SETS), help="hparams sets to compare")
+    made.add_argument("--sets", default="attentions", help="hparams sets, or a group of them")
+    made.add_argument("--base", default="transformer_base", help="hparams set to compare with")
     made.add_argument("--decode", action="store_true", help="measure decoding, not training")
     args = made.parse_args()
     limit_threads()
     prepare = decoding if args.decode else training
-    base_hparams, base = prepare("transformer_base", args.dtype, args.xla)
+    base_hparams, base = prepare(args.base, args.dtype, args.xla)
     sizes = [0] if args.decode else [int(size) for size in args.sizes.split(",")]
-    for name in args.sets.split(","):
+    for name in GROUPS.get(args.sets) or args.sets.split(","):
         hparams, phrase = prepare(name, args.dtype, args.xla)
         for size in sizes:
             if args.decode:
@@ -169,6 +221,7 @@ def main() -> None:
                 benchmark="phrase_attention",
                 what="decode" if args.decode else f"train {size}x{size}",
                 hparams_set=name,
+                base=args.base,
                 dtype=args.dtype,
                 xla=args.xla,
                 mega_multiply_adds_per_token=round(own / 1e6, 1),
