@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import os
 import pathlib
 from collections.abc import Iterator, Sequence
 
@@ -53,23 +55,53 @@ def main(argv: Sequence[str]) -> None:
         raise UserError(f"--output_file={output} is the input")
     check_writable(output)
     lines = read_text(FLAGS.input_file)
-    trees = read_text(FLAGS.trees_file) if FLAGS.trees_file else list(parsed(lines))
-    if FLAGS.phrases:
+    if not FLAGS.phrases:
+        write_trees(output, lines)
+    else:
+        trees = read_text(FLAGS.trees_file) if FLAGS.trees_file else list(parsed(lines))
         name = FLAGS.trees_file or FLAGS.input_file
         write_text(output, ["\t".join(cut) for cut in cut_lines(lines, trees, name)])
-    else:
-        write_text(output, trees)
     note(f"{len(lines)} sentences: {suffix} written to {output}")
 
 
-def parsed(lines: Sequence[str]) -> Iterator[str]:
-    """Yield the tree of every line, and say how far the work is and what went wrong."""
+def write_trees(output: str, lines: Sequence[str]) -> None:
+    """Write the tree of every line.
+
+    They go to `OUTPUT.part` as they come, for parsing takes long; a run that was stopped goes on
+    from there.
+
+    Raises:
+        UserError: that file holds trees of another text.
+    """
+    from t2t_phrase.data.files import explain_os_error
+    from t2t_phrase.text.subword_phrases import cut_lines
+
+    part = pathlib.Path(f"{output}.part").expanduser()
+    kept: list[str] = []
+    if part.exists():
+        kept = part.read_bytes().decode("utf-8", errors="ignore").split("\n")[:-1]
+        try:
+            cut_lines(lines[: len(kept)], kept, str(part))
+        except UserError as error:
+            raise UserError(f"{error}; delete {part}, which an earlier run left") from error
+        note(f"{part}: {len(kept)} trees of an earlier run are kept")
+    try:
+        with open(part, "w", encoding="utf-8", newline="\n", buffering=1) as file:
+            for tree in itertools.chain(kept, parsed(lines, done=len(kept))):
+                file.write(tree + "\n")
+        os.replace(part, pathlib.Path(output).expanduser())
+    except OSError as error:
+        raise explain_os_error(error, part) from error
+
+
+def parsed(lines: Sequence[str], done: int = 0) -> Iterator[str]:
+    """Yield the tree of every line from `done` on; say how far the work is and what went wrong."""
     from t2t_phrase.text.parsers import open_parser, parse_lines
 
     parser = open_parser(FLAGS.parser, language=FLAGS.language, corenlp_url=FLAGS.corenlp_url)
     ticker = Ticker("parsed", len(lines))
     faults = 0
-    for number, (tree, fault) in enumerate(parse_lines(parser, lines), start=1):
+    for number, (tree, fault) in enumerate(parse_lines(parser, lines[done:]), start=done + 1):
         if fault:
             faults += 1
             if faults <= LISTED:

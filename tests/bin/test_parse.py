@@ -44,6 +44,35 @@ def test_trees_and_phrases_of_a_text(text, tmp_path, capsys):
     assert other.read_text() == phrases
 
 
+def test_a_run_that_was_stopped_goes_on(text, tmp_path, monkeypatch, capsys):
+    part = tmp_path / "x.en.trees.part"
+    other = "(S (X The) (X dog) (X cannot) (X swim.))"
+    part.write_text(f"{other}\n\n(S half a tr")
+    call(parse, f"--input_file={text}", "--parser=stanza")
+    assert "x.en.trees.part: 2 trees of an earlier run are kept" in capsys.readouterr().err
+    trees = (tmp_path / "x.en.trees").read_text().split("\n")
+    assert trees == [other, "", "(ROOT (X It) (X rains))", ""] and not part.exists()
+
+    part.write_text("(S (X Another) (X text))\n")
+    with pytest.raises(
+        UserError, match=r"part:1: word 1 of the tree is 'Another'.*; delete \S*part"
+    ):
+        call(parse, f"--input_file={text}", "--parser=stanza")
+    part.unlink()
+
+    class Broken(Parser):
+        def parse(self, sentences):
+            if sentences == ["It rains"]:
+                raise UserError("the server is gone")
+            return super().parse(sentences)
+
+    monkeypatch.setattr("t2t_phrase.text.parsers.open_parser", lambda name, **options: Broken())
+    monkeypatch.setattr("t2t_phrase.text.parsers.BATCH", 2)
+    with pytest.raises(UserError, match="the server is gone"):
+        call(parse, f"--input_file={text}", "--parser=stanza")
+    assert part.read_text() == f"{TREES['The dog cannot swim.']}\n\n"
+
+
 def test_mistakes(text):
     for flags in ([], [f"--input_file={text}"], ["--parser=stanza"]):
         with pytest.raises(app.UsageError, match=r"is required|is needed"):
