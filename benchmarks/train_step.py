@@ -38,7 +38,8 @@ def main() -> None:
         ids = random_ids(size, size)
         before = matrix_rate()
         seconds = median_seconds(
-            lambda ids=ids: float(stepper.train({"inputs": ids, "targets": ids}).loss), repeats=args.repeats
+            lambda ids=ids: float(stepper.train({"inputs": ids, "targets": ids}).loss),
+            repeats=args.repeats,
         )
         rate = (before + matrix_rate()) / 2
         report(
