@@ -10,6 +10,7 @@ from keras import ops
 from t2t_phrase.layers.encoder_layer import build_once, deserialize_sublayers
 from t2t_phrase.layers.feed_forward import half_kernel_initializer, kernel_initializer
 from t2t_phrase.layers.multi_head_attention import Cache
+from t2t_phrase.ops.attention import attention_weights, heads_product
 
 
 @keras.saving.register_keras_serializable(package="t2t_phrase")
@@ -21,7 +22,10 @@ class AttentiveCombination(keras.layers.Layer):
         found = attention(x, phrases)
         output = W_4 sigmoid(W_3 [x | found] + b_3) + b_4
 
-    The halves of W_3 are two maps, so that [x | found] is never built.
+    The halves of W_3 are two maps, so that [x | found] is never built. Where phrases are few,
+    `by_phrase` saves most of the products with W_q, W_o and the second half of W_3: these maps
+    are multiplied into the keys and values of each phrase and head, of which there are fewer than
+    tokens, and x is compared with the results as it is. That only orders the products otherwise.
 
     Differs from the paper: its text takes x for the keys and phrases for queries and values, which
     would give one output for each phrase; as in its Figure 2 and its "cross-attention to phrases",
@@ -30,9 +34,12 @@ class AttentiveCombination(keras.layers.Layer):
     Shapes: B batch, T tokens, P phrases, D `hidden_size`, H heads.
 
     Args:
-        attention: a layer that follows the protocol of `MultiHeadAttention`.
+        attention: a layer that follows the protocol of `MultiHeadAttention`; with `by_phrase`, that
+            layer itself.
         hidden_size: D, width of inputs and output.
         units: width between the two maps.
+        by_phrase: whether calls work phrase by phrase; worth it up to about D / H phrases. Memories
+            that are prepared once are read token by token, as there each is read by few tokens.
         dropout: probability of dropping an activation of the inner layer, in [0, 1).
 
     Call arguments:
@@ -51,6 +58,7 @@ class AttentiveCombination(keras.layers.Layer):
         attention: keras.layers.Layer,
         hidden_size: int,
         units: int,
+        by_phrase: bool = False,
         dropout: float = 0.0,
         **kwargs: Any,
     ) -> None:
@@ -58,6 +66,7 @@ class AttentiveCombination(keras.layers.Layer):
         self.attention = attention
         self.hidden_size = hidden_size
         self.units = units
+        self.by_phrase = by_phrase
         self.dropout = dropout
         half = {
             "kernel_initializer": half_kernel_initializer(hidden_size, units),
@@ -85,6 +94,8 @@ class AttentiveCombination(keras.layers.Layer):
         self, x: Any, phrases: Any, phrase_mask: Any | None = None, training: bool = False
     ) -> tuple[Any, Any]:
         """Let every token look up the phrases."""
+        if self.by_phrase:
+            return self._call_by_phrase(x, phrases, phrase_mask, training)
         return self.attend(x, self.project_memory(phrases), phrase_mask, training=training)
 
     def project_memory(self, phrases: Any) -> Cache:
@@ -96,8 +107,35 @@ class AttentiveCombination(keras.layers.Layer):
     ) -> tuple[Any, Any]:
         """Look up phrases that `project_memory` prepared."""
         found, weights = self.attention.attend(x, projected, phrase_mask, training=training)
-        inner = ops.sigmoid(self.token_map(x) + self.phrase_map(found))  # (B, T, units)
-        return self.outer_map(self.inner_dropout(inner, training=training)), weights
+        return self._join(x, self.phrase_map(found), training), weights
+
+    def _call_by_phrase(
+        self, x: Any, phrases: Any, phrase_mask: Any | None, training: bool
+    ) -> tuple[Any, Any]:
+        attention = self.attention
+        heads, width, size = attention.num_heads, attention.head_size, self.hidden_size
+        query_map, output_map, phrase_map = (
+            ops.cast(ops.convert_to_tensor(dense.kernel), self.compute_dtype)
+            for dense in (attention.query_map, attention.output_map, self.phrase_map)
+        )
+        scale = ops.cast(width**-0.5, self.compute_dtype)
+        query_maps = ops.transpose(ops.reshape(query_map, (size, heads, width)), (1, 2, 0))
+        keys = heads_product(attention.key_map(phrases) * scale, query_maps)  # (B, H P, D)
+        output_maps = ops.reshape(ops.matmul(output_map, phrase_map), (heads, width, self.units))
+        values = heads_product(attention.value_map(phrases), output_maps)  # (B, H P, units)
+        batch, length, _ = ops.shape(x)
+        logits = ops.einsum("btd,bnd->btn", x, keys)
+        logits = ops.reshape(logits, (batch, length, heads, ops.shape(phrases)[1]))
+        weights = attention_weights(ops.transpose(logits, (0, 2, 1, 3)), phrase_mask)
+        dropped = attention.weight_dropout(weights, training=training)  # (B, H, T, P)
+        dropped = ops.reshape(ops.transpose(dropped, (0, 2, 1, 3)), (batch, length, -1))
+        found = ops.matmul(ops.cast(dropped, values.dtype), values)
+        return self._join(x, found, training), weights
+
+    def _join(self, x: Any, found: Any, training: bool) -> Any:
+        """Return the output from x and W_3's product with what was found, (B, T, units)."""
+        inner = ops.sigmoid(self.token_map(x) + found)
+        return self.outer_map(self.inner_dropout(inner, training=training))
 
     def get_config(self) -> dict[str, Any]:
         """Return the constructor's arguments."""
@@ -106,6 +144,7 @@ class AttentiveCombination(keras.layers.Layer):
             "attention": keras.saving.serialize_keras_object(self.attention),
             "hidden_size": self.hidden_size,
             "units": self.units,
+            "by_phrase": self.by_phrase,
             "dropout": self.dropout,
         }
 

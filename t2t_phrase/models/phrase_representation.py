@@ -24,6 +24,7 @@ from t2t_phrase.models.transformer import Features, TransformerHParams
 from t2t_phrase.ops.masks import memory_mask, padding_mask
 from t2t_phrase.ops.partition import (
     LONGEST,
+    SHORTEST,
     length_partition,
     length_slots,
     ngram_partition,
@@ -170,6 +171,8 @@ class PhraseRepresentationTransformer(PhraseTransformer):
             ),
             hidden_size=hparams.hidden_size,
             units=hparams.phrase_combination_size or 3 * hparams.hidden_size,
+            # Parsed phrases may be as many as tokens.
+            by_phrase=hparams.phrases == "length" or hparams.phrase_length >= SHORTEST,
             dropout=hparams.relu_dropout,
             dtype=self.dtype_policy,
             name="phrase_combination",

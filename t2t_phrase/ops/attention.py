@@ -60,6 +60,20 @@ def attention_weights(logits: Any, mask: Any | None) -> Any:
     return weights * ops.cast(ops.any(mask, axis=-1, keepdims=True), "float32")
 
 
+def heads_product(x: Any, maps: Any) -> Any:
+    """Return (B, H S, W): what each head's own map makes of its part of `x`, head after head.
+
+    Args:
+        x: (B, S, D), the heads side by side.
+        maps: (H, d_k, W).
+    """
+    batch, length, _ = ops.shape(x)
+    heads, width, units = maps.shape
+    by_head = ops.transpose(ops.reshape(x, (batch * length, heads, width)), (1, 0, 2))
+    products = ops.reshape(ops.matmul(by_head, maps), (heads, batch, length, units))
+    return ops.reshape(ops.transpose(products, (1, 0, 2, 3)), (batch, heads * length, units))
+
+
 def attention_context(weights: Any, value: Any) -> Any:
     """Return the weighted sums of the values, (B, T, H, d_k).
 

@@ -1,6 +1,7 @@
 from collections.abc import Callable
 
 import numpy as np
+import pytest
 import reference_phrase_representation as reference
 from random_weights import randomize
 
@@ -14,18 +15,22 @@ PHRASES = RNG.normal(size=(2, 3, D)).astype("float32")
 MASK = np.array([[True, True, True], [True, False, False]])[:, None, None]
 
 
-def make(dtype: str = "float32", dropout: float = 0.0) -> AttentiveCombination:
+def make(
+    dtype: str = "float32", dropout: float = 0.0, by_phrase: bool = False
+) -> AttentiveCombination:
     return AttentiveCombination(
         attention=MultiHeadAttention(num_heads=H, hidden_size=D, name="attention", dtype=dtype),
         hidden_size=D,
         units=UNITS,
+        by_phrase=by_phrase,
         dropout=dropout,
         dtype=dtype,
     )
 
 
-def test_tokens_find_what_the_loops_find() -> None:
-    layer = make()
+@pytest.mark.parametrize("by_phrase", [False, True])
+def test_tokens_find_what_the_loops_find(by_phrase: bool) -> None:
+    layer = make(by_phrase=by_phrase)
     layer.build(X.shape, PHRASES.shape)
     randomize(layer)
     output, weights = layer(X, PHRASES, phrase_mask=MASK)
@@ -37,17 +42,29 @@ def test_tokens_find_what_the_loops_find() -> None:
         np.testing.assert_allclose(output[b], expected, atol=1e-5)
 
 
-def test_contract(check_layer: Callable) -> None:
+@pytest.mark.parametrize("by_phrase", [False, True])
+def test_contract(check_layer: Callable, by_phrase: bool) -> None:
     check_layer(
-        make,
+        lambda dtype: make(dtype, by_phrase=by_phrase),
         [X, PHRASES],
         weights=4 * D * D + 2 * D * UNITS + UNITS + UNITS * D + D,
         options={"phrase_mask": MASK},
     )
 
 
-def test_a_memory_prepared_once_gives_the_same() -> None:
-    layer = make()
+def test_phrase_by_phrase_equals_token_by_token() -> None:
+    plain, other = make(), make(by_phrase=True)
+    for layer in (plain, other):
+        layer.build(X.shape, PHRASES.shape)
+        randomize(layer)
+    for mask in (MASK, None):
+        for a, b in zip(plain(X, PHRASES, mask), other(X, PHRASES, mask), strict=True):
+            np.testing.assert_allclose(a, b, atol=1e-5)
+
+
+@pytest.mark.parametrize("by_phrase", [False, True])
+def test_a_memory_prepared_once_gives_the_same(by_phrase: bool) -> None:
+    layer = make(by_phrase=by_phrase)
     expected, _ = layer(X, PHRASES, phrase_mask=MASK)
     projected = layer.project_memory(PHRASES)
     for t in range(5):
@@ -66,8 +83,9 @@ def test_the_two_halves_start_as_wide_as_one_matrix_would() -> None:
         assert 0.99 * limit < largest <= limit
 
 
-def test_dropout_acts_in_training_only() -> None:
-    layer = make(dropout=0.5)
+@pytest.mark.parametrize("by_phrase", [False, True])
+def test_dropout_acts_in_training_only(by_phrase: bool) -> None:
+    layer = make(dropout=0.5, by_phrase=by_phrase)
     plain, _ = layer(X, PHRASES)
     np.testing.assert_array_equal(layer(X, PHRASES)[0], plain)
     assert np.abs(layer(X, PHRASES, training=True)[0] - plain).max() > 0

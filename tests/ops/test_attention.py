@@ -7,6 +7,7 @@ from t2t_phrase.ops.attention import (
     attention_context,
     attention_logits,
     attention_weights,
+    heads_product,
     merge_heads,
     split_heads,
     split_memory_heads,
@@ -72,3 +73,13 @@ def test_the_softmax_of_bfloat16_logits_runs_in_float32() -> None:
     weights = attention_weights(logits, None)
     assert weights.dtype == tf.float32
     np.testing.assert_allclose(ops.sum(weights, -1), 1.0, atol=1e-5)
+
+
+def test_each_head_has_its_own_map() -> None:
+    rng = np.random.default_rng(0)
+    x, maps = rng.normal(size=(2, 3, 4)), rng.normal(size=(2, 2, 5))
+    output = np.asarray(heads_product(x.astype("float32"), maps.astype("float32")))
+    assert output.shape == (2, 2 * 3, 5)
+    for b, head, position in np.ndindex(2, 2, 3):
+        own = x[b, position, 2 * head : 2 * head + 2]
+        np.testing.assert_allclose(output[b, 3 * head + position], own @ maps[head], atol=1e-6)
