@@ -71,3 +71,15 @@ def test_the_phrase_layers_python_runs():
     exec("import numpy as np\nx, mask = np.ones((2, 5, 512), 'float32'), None\n" + code, scope)
     assert scope["output"].shape == (2, 5, 512)
     assert scope["weights"].shape == (2, 8, 10, 10)
+
+
+def test_the_source_phrases_python_runs():
+    (code,) = blocks(DOCUMENTS["docs/source_phrases.md"], "python")
+    scope: dict = {}
+    exec(
+        "import numpy as np\nids = np.array([[5, 6, 7, 1, 0], [5, 6, 7, 8, 1]])\n"
+        "tokens = np.ones((2, 5, 512), 'float32')\n" + code,
+        scope,
+    )
+    assert scope["phrases"].shape == (2, 2, 512)
+    assert scope["weights"].shape == (2, 2, 5)
