@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from t2t_phrase.models.phrase_representation import with_phrase_representation
 from t2t_phrase.models.phrase_transformer import LAYERS, PhraseHParams, with_phrase_attention
 from t2t_phrase.models.transformer import TransformerHParams
 
@@ -49,4 +50,11 @@ KINDS = {
         phrase_head_counts=(1, 2, 1) if kind.startswith("homogeneous") else (),
     )
     for kind in LAYERS
+}
+# Of source phrases, once alone and once beside phrase attention.
+REPRESENTATIONS = {
+    "representation": with_phrase_representation(SMALL, norm="post"),
+    "representation_and_attention": with_phrase_representation(
+        SMALL, cross_attention="interleaved_queryk", attentive_pooling=False
+    ),
 }

@@ -9,7 +9,7 @@ import sys
 import numpy as np
 import pytest
 import tensorflow as tf
-from small_phrase_models import MIXED
+from small_phrase_models import MIXED, REPRESENTATIONS
 from toy_run import make_toy_run
 
 from t2t_phrase.decoding.hparams import DecodeHParams
@@ -18,7 +18,11 @@ from t2t_phrase.decoding.translator import Translator
 from t2t_phrase.export.saved_model import export
 
 REFERENCE = pathlib.Path(__file__).resolve().parents[1] / "reference"
-NAMES = ("mixed", "mixed_with_distances")
+MODELS = {
+    "mixed": MIXED["mixed"],
+    "mixed_with_distances": MIXED["mixed_with_distances"],
+    **REPRESENTATIONS,
+}
 
 # Logical devices must be made before TensorFlow starts: a process of its own.
 TWO_DEVICES = """
@@ -29,8 +33,8 @@ import tensorflow as tf
 
 cpu = tf.config.list_physical_devices("CPU")[0]
 tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * 2)
-from small_phrase_models import MIXED
-from t2t_phrase.models.phrase_transformer import PhraseTransformer
+from small_phrase_models import MIXED, REPRESENTATIONS
+from t2t_phrase import registry
 from t2t_phrase.training.distribution import make_strategy
 from t2t_phrase.training.step import Stepper, make_optimizer, make_schedule
 
@@ -38,14 +42,14 @@ random = np.random.default_rng(0)
 batch = random.integers(3, 19, (2, 4, 9)).astype(np.int32)
 batch[0, 1, 2:] = batch[1, 2, 1:] = batch[:, 3] = 0
 features = dict(zip(("inputs", "targets"), batch))
-hparams = MIXED[sys.argv[1]].replace(
+hparams = {**MIXED, **REPRESENTATIONS}[sys.argv[1]].replace(
     learning_rate_schedule="constant", learning_rate_constant=0.01
 )
 found = []
 for strategy in (make_strategy(devices=["CPU:0", "CPU:1"]), make_strategy()):
     keras.utils.set_random_seed(1)
     with strategy.scope():
-        model = PhraseTransformer.from_hparams(hparams, vocab_size=19)
+        model = registry.models[hparams.model].from_hparams(hparams, vocab_size=19)
         optimizer = make_optimizer(hparams, make_schedule(hparams, train_steps=3))
         optimizer.build(model.trainable_variables)
     stepper = Stepper(strategy, model, optimizer, seed=1)
@@ -55,7 +59,7 @@ print(json.dumps(found))
 """
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", ["mixed", "mixed_with_distances", "representation"])
 def test_two_devices_are_one_on_the_joined_batch(name):
     done = subprocess.run(
         [sys.executable, "-c", TWO_DEVICES, name],
@@ -71,9 +75,14 @@ def test_two_devices_are_one_on_the_joined_batch(name):
     assert len({round(loss, 2) for loss in one["losses"]}) == 3
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", MODELS)
 def test_a_saved_model_is_the_decoder(name, tmp_path):
-    toy = make_toy_run(tmp_path, hparams_set="phrase_interleaved_queryk_1_2", **vars(MIXED[name]))
+    hparams = MODELS[name]
+    some = {
+        "phrase_transformer": "phrase_interleaved_queryk_1_2",
+        "phrase_representation_transformer": "phrase_representation_max_attn_ta_demo",
+    }[hparams.model]
+    toy = make_toy_run(tmp_path, hparams_set=some, **vars(hparams))
     options = DecodeHParams(beam_size=3, extra_length=4)
     folder = export(toy.model, toy.encoder.model_bytes, options, tmp_path / "served")
     served = tf.saved_model.load(str(folder)).signatures
