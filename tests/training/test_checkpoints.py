@@ -150,7 +150,8 @@ def test_damaged_checkpoint(tmp_path):
 class TestRunDirectory:
     def test_restores_weights_optimizer_and_position(self, tmp_path):
         source = make_stepper(seed=1)
-        source.train(np.full((2, 4), 5, np.int32), np.full((2, 4), 5, np.int32))
+        ids = np.full((2, 4), 5, np.int32)
+        source.train({"inputs": ids, "targets": ids})
         make_directory(tmp_path, source).save(10, Position(1, 7))
         target, lines = make_stepper(seed=2), []
         directory = make_directory(tmp_path, target, log=lines.append)
