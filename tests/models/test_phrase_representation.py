@@ -21,6 +21,7 @@ from reference_phrase_representation import (
     cut,
     cut_by_length,
 )
+from small_phrase_models import SMALL
 
 from t2t_phrase import registry
 from t2t_phrase.compile import compiled
@@ -32,18 +33,9 @@ from t2t_phrase.models.phrase_representation import (
     PhraseRepresentationTransformer,
     with_phrase_representation,
 )
-from t2t_phrase.models.transformer import Transformer, TransformerHParams
+from t2t_phrase.models.transformer import Transformer
 
 VOCAB = 19
-SMALL = TransformerHParams(
-    hidden_size=16,
-    filter_size=16,
-    num_heads=4,
-    num_hidden_layers=1,
-    attention_dropout=0.0,
-    relu_dropout=0.0,
-    layer_prepostprocess_dropout=0.0,
-)
 CHANGES: dict[str, dict[str, Any]] = {
     "max_attn_ta": {"num_hidden_layers": 2},
     "mean": {
