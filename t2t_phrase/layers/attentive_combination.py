@@ -34,18 +34,17 @@ class AttentiveCombination(keras.layers.Layer):
     Shapes: B batch, T tokens, P phrases, D `hidden_size`, H heads.
 
     Args:
-        attention: a layer that follows the protocol of `MultiHeadAttention`; with `by_phrase`, that
-            layer itself.
+        attention: a `MultiHeadAttention`.
         hidden_size: D, width of inputs and output.
         units: width between the two maps.
         by_phrase: whether calls work phrase by phrase; worth it up to about D / H phrases. Memories
             that are prepared once are read token by token, as there each is read by few tokens.
-        dropout: probability of dropping an activation of the inner layer, in [0, 1).
 
     Call arguments:
         x: (B, T, D) float.
         phrases: (B, P, D) float.
-        phrase_mask: bool, broadcastable to (B, H, T, P); True = may attend. None = everywhere.
+        phrase_mask: bool, four axes that broadcast to (B, H, T, P); True = may attend. None =
+            everywhere.
         training: whether dropout is active.
 
     Returns:
@@ -59,7 +58,6 @@ class AttentiveCombination(keras.layers.Layer):
         hidden_size: int,
         units: int,
         by_phrase: bool = False,
-        dropout: float = 0.0,
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
@@ -67,7 +65,6 @@ class AttentiveCombination(keras.layers.Layer):
         self.hidden_size = hidden_size
         self.units = units
         self.by_phrase = by_phrase
-        self.dropout = dropout
         half = {
             "kernel_initializer": half_kernel_initializer(hidden_size, units),
             "dtype": self.dtype_policy,
@@ -80,7 +77,6 @@ class AttentiveCombination(keras.layers.Layer):
             dtype=self.dtype_policy,
             name="outer",
         )
-        self.inner_dropout = keras.layers.Dropout(dropout, dtype=self.dtype_policy)
 
     def build(self, x_shape: Any, phrases_shape: Any = None) -> None:
         """Create all maps."""
@@ -96,46 +92,51 @@ class AttentiveCombination(keras.layers.Layer):
         """Let every token look up the phrases."""
         if self.by_phrase:
             return self._call_by_phrase(x, phrases, phrase_mask, training)
-        return self.attend(x, self.project_memory(phrases), phrase_mask, training=training)
+        found, weights = self.attention(x, phrases, attention_mask=phrase_mask, training=training)
+        return self._join(x, self.phrase_map(found)), weights
 
     def project_memory(self, phrases: Any) -> Cache:
         """Return what `attend` reads of phrases (B, P, D)."""
-        return self.attention.project_memory(phrases)
+        # Its tokens come one by one: W_o is multiplied into the phrases' half of W_3 before.
+        return {**self.attention.project_memory(phrases), "found_map": self._found_map()}
 
-    def attend(
-        self, x: Any, projected: Cache, phrase_mask: Any | None = None, training: bool = False
-    ) -> tuple[Any, Any]:
+    def attend(self, x: Any, projected: Cache, phrase_mask: Any | None = None) -> tuple[Any, Any]:
         """Look up phrases that `project_memory` prepared."""
-        found, weights = self.attention.attend(x, projected, phrase_mask, training=training)
-        return self._join(x, self.phrase_map(found), training), weights
+        heads, weights = self.attention.find(x, projected, phrase_mask)
+        return self._join(x, ops.matmul(heads, projected["found_map"])), weights
 
     def _call_by_phrase(
         self, x: Any, phrases: Any, phrase_mask: Any | None, training: bool
     ) -> tuple[Any, Any]:
         attention = self.attention
         heads, width, size = attention.num_heads, attention.head_size, self.hidden_size
-        query_map, output_map, phrase_map = (
-            ops.cast(ops.convert_to_tensor(dense.kernel), self.compute_dtype)
-            for dense in (attention.query_map, attention.output_map, self.phrase_map)
-        )
         scale = ops.cast(width**-0.5, self.compute_dtype)
-        query_maps = ops.transpose(ops.reshape(query_map, (size, heads, width)), (1, 2, 0))
-        keys = heads_product(attention.key_map(phrases) * scale, query_maps)  # (B, H P, D)
-        output_maps = ops.reshape(ops.matmul(output_map, phrase_map), (heads, width, self.units))
-        values = heads_product(attention.value_map(phrases), output_maps)  # (B, H P, units)
+        query_map = ops.reshape(self._kernel(attention.query_map), (size, heads, width))
+        keys = heads_product(
+            attention.key_map(phrases) * scale, ops.transpose(query_map, (1, 2, 0))
+        )  # (B, H P, D)
+        found_map = ops.reshape(self._found_map(), (heads, width, self.units))
+        values = heads_product(attention.value_map(phrases), found_map)  # (B, H P, units)
         batch, length, _ = ops.shape(x)
         logits = ops.einsum("btd,bnd->btn", x, keys)
         logits = ops.reshape(logits, (batch, length, heads, ops.shape(phrases)[1]))
-        weights = attention_weights(ops.transpose(logits, (0, 2, 1, 3)), phrase_mask)
-        dropped = attention.weight_dropout(weights, training=training)  # (B, H, T, P)
-        dropped = ops.reshape(ops.transpose(dropped, (0, 2, 1, 3)), (batch, length, -1))
-        found = ops.matmul(ops.cast(dropped, values.dtype), values)
-        return self._join(x, found, training), weights
+        mask = None if phrase_mask is None else ops.transpose(phrase_mask, (0, 2, 1, 3))
+        weights = attention_weights(logits, mask)  # (B, T, H, P)
+        dropped = attention.weight_dropout(weights, training=training)
+        dropped = ops.reshape(ops.cast(dropped, values.dtype), (batch, length, -1))
+        found = ops.matmul(dropped, values)
+        return self._join(x, found), ops.transpose(weights, (0, 2, 1, 3))
 
-    def _join(self, x: Any, found: Any, training: bool) -> Any:
+    def _join(self, x: Any, found: Any) -> Any:
         """Return the output from x and W_3's product with what was found, (B, T, units)."""
-        inner = ops.sigmoid(self.token_map(x) + found)
-        return self.outer_map(self.inner_dropout(inner, training=training))
+        return self.outer_map(ops.sigmoid(self.token_map(x) + found))
+
+    def _found_map(self) -> Any:
+        """Return (D, units): W_o times the second half of W_3."""
+        return ops.matmul(self._kernel(self.attention.output_map), self._kernel(self.phrase_map))
+
+    def _kernel(self, dense: keras.layers.Dense) -> Any:
+        return ops.cast(ops.convert_to_tensor(dense.kernel), self.compute_dtype)
 
     def get_config(self) -> dict[str, Any]:
         """Return the constructor's arguments."""
@@ -145,7 +146,6 @@ class AttentiveCombination(keras.layers.Layer):
             "hidden_size": self.hidden_size,
             "units": self.units,
             "by_phrase": self.by_phrase,
-            "dropout": self.dropout,
         }
 
     @classmethod

@@ -19,11 +19,12 @@ def make(
     dtype: str = "float32", dropout: float = 0.0, by_phrase: bool = False
 ) -> AttentiveCombination:
     return AttentiveCombination(
-        attention=MultiHeadAttention(num_heads=H, hidden_size=D, name="attention", dtype=dtype),
+        attention=MultiHeadAttention(
+            num_heads=H, hidden_size=D, dropout=dropout, name="attention", dtype=dtype
+        ),
         hidden_size=D,
         units=UNITS,
         by_phrase=by_phrase,
-        dropout=dropout,
         dtype=dtype,
     )
 

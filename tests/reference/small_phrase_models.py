@@ -58,3 +58,4 @@ REPRESENTATIONS = {
         SMALL, cross_attention="interleaved_queryk", attentive_pooling=False
     ),
 }
+PARSED = with_phrase_representation(SMALL, phrases="parsed")

@@ -33,7 +33,7 @@ import tensorflow as tf
 
 cpu = tf.config.list_physical_devices("CPU")[0]
 tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * 2)
-from small_phrase_models import MIXED, REPRESENTATIONS
+from small_phrase_models import MIXED, PARSED, REPRESENTATIONS
 from t2t_phrase import registry
 from t2t_phrase.training.distribution import make_strategy
 from t2t_phrase.training.step import Stepper, make_optimizer, make_schedule
@@ -42,9 +42,14 @@ random = np.random.default_rng(0)
 batch = random.integers(3, 19, (2, 4, 9)).astype(np.int32)
 batch[0, 1, 2:] = batch[1, 2, 1:] = batch[:, 3] = 0
 features = dict(zip(("inputs", "targets"), batch))
-hparams = {**MIXED, **REPRESENTATIONS}[sys.argv[1]].replace(
+hparams = {**MIXED, **REPRESENTATIONS, "parsed": PARSED}[sys.argv[1]].replace(
     learning_rate_schedule="constant", learning_rate_constant=0.01
 )
+if hparams.reads_phrases:
+    # New ones in every row, so that rows and phrases cannot go different ways unseen.
+    starts = random.random(batch[0].shape) < 0.5
+    starts[:, 0] = True
+    features["phrases"] = np.where(batch[0] > 0, np.cumsum(starts, axis=1), 0).astype(np.int32)
 found = []
 for strategy in (make_strategy(devices=["CPU:0", "CPU:1"]), make_strategy()):
     keras.utils.set_random_seed(1)
@@ -52,14 +57,14 @@ for strategy in (make_strategy(devices=["CPU:0", "CPU:1"]), make_strategy()):
         model = registry.models[hparams.model].from_hparams(hparams, vocab_size=19)
         optimizer = make_optimizer(hparams, make_schedule(hparams, train_steps=3))
         optimizer.build(model.trainable_variables)
-    stepper = Stepper(strategy, model, optimizer, seed=1)
+    stepper = Stepper(strategy, model, optimizer, seed=1, phrases=hparams.reads_phrases)
     losses = [float(stepper.train(features).loss) for _ in range(3)]
     found.append({"replicas": stepper.replicas, "losses": losses})
 print(json.dumps(found))
 """
 
 
-@pytest.mark.parametrize("name", ["mixed", "mixed_with_distances", "representation"])
+@pytest.mark.parametrize("name", ["mixed", "mixed_with_distances", "representation", "parsed"])
 def test_two_devices_are_one_on_the_joined_batch(name):
     done = subprocess.run(
         [sys.executable, "-c", TWO_DEVICES, name],
