@@ -35,6 +35,7 @@ class Problem(abc.ABC):
     character_coverage: ClassVar[float] = 1.0  # see train_subwords
     vocab_pairs: ClassVar[int] = 2_000_000  # at most as many pairs teach the vocabulary
     max_characters: ClassVar[int] = 4000  # a longer side is a fault
+    takes_trees: ClassVar[bool] = True  # whether trees may lie beside the source files
     hparams_set: ClassVar[str] = "transformer_base"  # what to train it with, as a start
 
     def __init__(self, *, reversed: bool = False) -> None:
@@ -154,6 +155,13 @@ class Problem(abc.ABC):
                 f"the trees of {self.base_name} are of its {self.languages[0]} side, but "
                 f"{self.name} translates from {self.languages[1]}: it has no phrases for a model "
                 f"that reads them; train it on {self.base_name}, or choose an hparams set whose "
+                "phrases are n-grams"
+            )
+        if not self.takes_trees:
+            raise UserError(
+                f"{self.base_name} reads archives and takes no trees, so it has no phrases for a "
+                "model that reads them: name the text files and put their trees beside them as "
+                "docs/trees.md says, and train on translate_text; or choose an hparams set whose "
                 "phrases are n-grams"
             )
         folder = _folder(data_dir)

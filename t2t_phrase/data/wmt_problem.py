@@ -16,6 +16,7 @@ class WmtProblem(Problem):
 
     subsets: ClassVar[dict[str, tuple[str, ...]]]  # tensorflow-datasets' names, for each split
     num_shards = 100
+    takes_trees = False
 
     def corpus(self, tmp_dir: str) -> Corpus:
         """Download and prepare the subsets.

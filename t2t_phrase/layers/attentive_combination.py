@@ -84,6 +84,9 @@ class AttentiveCombination(keras.layers.Layer):
         self.token_map.build((None, self.hidden_size))
         self.phrase_map.build((None, self.hidden_size))
         self.outer_map.build((None, self.units))
+        # A sigmoid rests at a half: W_4 makes one vector of that, the same for all tokens and far
+        # larger than what tells them apart at first. b_4 starts as its opposite.
+        self.outer_map.bias.assign(-0.5 * ops.sum(self.outer_map.kernel, axis=0))
         self.built = True
 
     def call(

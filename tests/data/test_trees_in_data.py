@@ -14,7 +14,7 @@ from t2t_phrase.data.buckets import Buckets
 from t2t_phrase.data.downloaded_problem import DownloadedProblem
 from t2t_phrase.data.local_problem import LocalProblem
 from t2t_phrase.data.pipeline import TrainingPipeline, evaluation_batches
-from t2t_phrase.data.problem import Problem
+from t2t_phrase.data.problem import Problem, get_problem
 from t2t_phrase.data.reader import RecordReader
 from t2t_phrase.data.records import make_example
 from t2t_phrase.data.tree_files import names_trees
@@ -165,6 +165,11 @@ def test_reversed_problems_have_no_phrases(made):
         Treebank(reversed=True).require_phrases(str(made[0]))
     with pytest.raises(ValueError, match="reversed pairs have none"):
         RecordReader(("x",), reversed=True, phrases=True)
+
+
+def test_problems_made_of_archives_say_where_trees_can_be_given(tmp_path):
+    with pytest.raises(UserError, match=r"wmt14 reads archives.*train on translate_text"):
+        get_problem("translate_ende_wmt14").require_phrases(str(tmp_path))
 
 
 @pytest.mark.parametrize(

@@ -84,6 +84,17 @@ def test_the_two_halves_start_as_wide_as_one_matrix_would() -> None:
         assert 0.99 * limit < largest <= limit
 
 
+def test_a_new_layer_adds_nothing_that_all_tokens_share() -> None:
+    layer = AttentiveCombination(
+        attention=MultiHeadAttention(num_heads=2, hidden_size=64), hidden_size=64, units=192
+    )
+    layer.build((None, None, 64))
+    x = np.random.default_rng(1).normal(size=(1, 500, 64)).astype("float32")
+    output, _ = layer(x, np.zeros((1, 1, 64), "float32"))
+    assert np.abs(np.mean(output, axis=1)).max() < 0.3 * np.std(output)
+    np.testing.assert_allclose(layer(0 * x, np.zeros((1, 1, 64), "float32"))[0], 0, atol=1e-5)
+
+
 @pytest.mark.parametrize("by_phrase", [False, True])
 def test_dropout_acts_in_training_only(by_phrase: bool) -> None:
     layer = make(dropout=0.5, by_phrase=by_phrase)
