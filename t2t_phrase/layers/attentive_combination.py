@@ -27,6 +27,13 @@ class AttentiveCombination(keras.layers.Layer):
     are multiplied into the keys and values of each phrase and head, of which there are fewer than
     tokens, and x is compared with the results as it is. That only orders the products otherwise.
 
+    What is learned instead of b_4 is the output at rest, b = b_4 + W_4 (1/2 ... 1/2):
+
+        output = W_4 (sigmoid(W_3 [x | found] + b_3) - 1/2) + b
+
+    The same functions, but updates of W_4 do not move the outputs of all tokens in one direction,
+    as they would with inputs that are all positive.
+
     Differs from the paper: its text takes x for the keys and phrases for queries and values, which
     would give one output for each phrase; as in its Figure 2 and its "cross-attention to phrases",
     the tokens x are the queries here, phrases the keys and values.
@@ -84,9 +91,6 @@ class AttentiveCombination(keras.layers.Layer):
         self.token_map.build((None, self.hidden_size))
         self.phrase_map.build((None, self.hidden_size))
         self.outer_map.build((None, self.units))
-        # A sigmoid rests at a half: W_4 makes one vector of that, the same for all tokens and far
-        # larger than what tells them apart at first. b_4 starts as its opposite.
-        self.outer_map.bias.assign(-0.5 * ops.sum(self.outer_map.kernel, axis=0))
         self.built = True
 
     def call(
@@ -132,7 +136,7 @@ class AttentiveCombination(keras.layers.Layer):
 
     def _join(self, x: Any, found: Any) -> Any:
         """Return the output from x and W_3's product with what was found, (B, T, units)."""
-        return self.outer_map(ops.sigmoid(self.token_map(x) + found))
+        return self.outer_map(ops.sigmoid(self.token_map(x) + found) - 0.5)
 
     def _found_map(self) -> Any:
         """Return (D, units): W_o times the second half of W_3."""

@@ -70,7 +70,8 @@ def combine(x: Rows, phrases: Rows, weights: Mapping[str, np.ndarray], num_heads
         x: vectors (D,) of the tokens.
         phrases: vectors (D,) of the phrases.
         weights: those of `attend` after "attention/" and before "/kernel"; "token/kernel" and
-            "phrase/kernel", the halves of W_3; "token/bias"; "outer/kernel", "outer/bias".
+            "phrase/kernel", the halves of W_3; "token/bias"; "outer/kernel"; "outer/bias", which is
+            b_4 and what W_4 makes of a vector of halves.
         num_heads: H.
     """
     kernels = {
@@ -78,9 +79,10 @@ def combine(x: Rows, phrases: Rows, weights: Mapping[str, np.ndarray], num_heads
     }
     found = attend(x, phrases, kernels, num_heads=num_heads)
     w3 = np.concatenate([weights["token/kernel"], weights["phrase/kernel"]])
+    b4 = weights["outer/bias"] - np.full(len(w3[0]), 0.5) @ weights["outer/kernel"]
     return [
         sigmoid(np.concatenate([row, out]) @ w3 + weights["token/bias"]) @ weights["outer/kernel"]
-        + weights["outer/bias"]
+        + b4
         for row, out in zip(x, found, strict=True)
     ]
 
