@@ -44,8 +44,7 @@ class AttentiveCombination(keras.layers.Layer):
         attention: a `MultiHeadAttention`.
         hidden_size: D, width of inputs and output.
         units: width between the two maps.
-        by_phrase: whether calls work phrase by phrase; worth it up to about D / H phrases. Memories
-            that are prepared once are read token by token, as there each is read by few tokens.
+        by_phrase: whether to work phrase by phrase; worth it up to about D / H phrases.
 
     Call arguments:
         x: (B, T, D) float.
@@ -97,53 +96,53 @@ class AttentiveCombination(keras.layers.Layer):
         self, x: Any, phrases: Any, phrase_mask: Any | None = None, training: bool = False
     ) -> tuple[Any, Any]:
         """Let every token look up the phrases."""
-        if self.by_phrase:
-            return self._call_by_phrase(x, phrases, phrase_mask, training)
-        found, weights = self.attention(x, phrases, attention_mask=phrase_mask, training=training)
-        return self._join(x, self.phrase_map(found)), weights
+        return self.attend(x, self.project_memory(phrases), phrase_mask, training=training)
 
     def project_memory(self, phrases: Any) -> Cache:
-        """Return what `attend` reads of phrases (B, P, D)."""
-        # Its tokens come one by one: W_o is multiplied into the phrases' half of W_3 before.
-        return {**self.attention.project_memory(phrases), "found_map": self._found_map()}
+        """Return what `attend` reads of phrases (B, P, D).
 
-    def attend(self, x: Any, projected: Cache, phrase_mask: Any | None = None) -> tuple[Any, Any]:
-        """Look up phrases that `project_memory` prepared."""
-        heads, weights = self.attention.find(x, projected, phrase_mask)
-        return self._join(x, ops.matmul(heads, projected["found_map"])), weights
-
-    def _call_by_phrase(
-        self, x: Any, phrases: Any, phrase_mask: Any | None, training: bool
-    ) -> tuple[Any, Any]:
+        With `by_phrase` "key" (B, H P, D) and "value" (B, H P, units), else the attention's own.
+        """
         attention = self.attention
-        heads, width, size = attention.num_heads, attention.head_size, self.hidden_size
+        if not self.by_phrase:
+            return attention.project_memory(phrases)
+        heads, width = attention.num_heads, attention.head_size
+        query_map, output_map, phrase_map = (
+            ops.cast(ops.convert_to_tensor(dense.kernel), self.compute_dtype)
+            for dense in (attention.query_map, attention.output_map, self.phrase_map)
+        )
         scale = ops.cast(width**-0.5, self.compute_dtype)
-        query_map = ops.reshape(self._kernel(attention.query_map), (size, heads, width))
-        keys = heads_product(
-            attention.key_map(phrases) * scale, ops.transpose(query_map, (1, 2, 0))
-        )  # (B, H P, D)
-        found_map = ops.reshape(self._found_map(), (heads, width, self.units))
-        values = heads_product(attention.value_map(phrases), found_map)  # (B, H P, units)
+        key_maps = ops.reshape(query_map, (self.hidden_size, heads, width))
+        value_maps = ops.matmul(output_map, phrase_map)
+        return {
+            "key": heads_product(
+                attention.key_map(phrases) * scale, ops.transpose(key_maps, (1, 2, 0))
+            ),
+            "value": heads_product(
+                attention.value_map(phrases), ops.reshape(value_maps, (heads, width, self.units))
+            ),
+        }
+
+    def attend(
+        self, x: Any, projected: Cache, phrase_mask: Any | None = None, training: bool = False
+    ) -> tuple[Any, Any]:
+        """Look up phrases that `project_memory` prepared."""
+        attention = self.attention
+        if not self.by_phrase:
+            found, weights = attention.attend(x, projected, phrase_mask, training=training)
+            return self._join(x, self.phrase_map(found)), weights
         batch, length, _ = ops.shape(x)
-        logits = ops.einsum("btd,bnd->btn", x, keys)
-        logits = ops.reshape(logits, (batch, length, heads, ops.shape(phrases)[1]))
+        logits = ops.einsum("btd,bnd->btn", x, projected["key"])
+        logits = ops.reshape(logits, (batch, length, attention.num_heads, -1))
         mask = None if phrase_mask is None else ops.transpose(phrase_mask, (0, 2, 1, 3))
         weights = attention_weights(logits, mask)  # (B, T, H, P)
-        dropped = attention.weight_dropout(weights, training=training)
-        dropped = ops.reshape(ops.cast(dropped, values.dtype), (batch, length, -1))
-        found = ops.matmul(dropped, values)
+        dropped = ops.cast(attention.weight_dropout(weights, training=training), self.compute_dtype)
+        found = ops.matmul(ops.reshape(dropped, (batch, length, -1)), projected["value"])
         return self._join(x, found), ops.transpose(weights, (0, 2, 1, 3))
 
     def _join(self, x: Any, found: Any) -> Any:
         """Return the output from x and W_3's product with what was found, (B, T, units)."""
         return self.outer_map(ops.sigmoid(self.token_map(x) + found) - 0.5)
-
-    def _found_map(self) -> Any:
-        """Return (D, units): W_o times the second half of W_3."""
-        return ops.matmul(self._kernel(self.attention.output_map), self._kernel(self.phrase_map))
-
-    def _kernel(self, dense: keras.layers.Dense) -> Any:
-        return ops.cast(ops.convert_to_tensor(dense.kernel), self.compute_dtype)
 
     def get_config(self) -> dict[str, Any]:
         """Return the constructor's arguments."""

@@ -116,22 +116,12 @@ class MultiHeadAttention(keras.layers.Layer):
         training: bool = False,
     ) -> tuple[Any, Any]:
         """Attend from (B, T, D) queries to a memory that `project_memory` prepared."""
-        heads, weights = self.find(query, projected, attention_mask, training=training)
-        return self.output_map(heads), weights
-
-    def find(
-        self,
-        query: Any,
-        projected: Cache,
-        attention_mask: Any | None = None,
-        training: bool = False,
-    ) -> tuple[Any, Any]:
-        """Do what `attend` does up to W_O: return ([head_1; ...; head_H], weights)."""
         scale = ops.cast(self.head_size**-0.5, self.compute_dtype)
         query = split_heads(self.query_map(query) * scale, self.num_heads)  # (B, T, H, d_k)
         weights = attention_weights(self.logits(query, projected), attention_mask)
         dropped = self.weight_dropout(weights, training=training)
-        return merge_heads(self.context(dropped, projected)), weights
+        context = self.context(dropped, projected)  # (B, T, H, d_k)
+        return self.output_map(merge_heads(context)), weights
 
     def logits(self, query: Any, projected: Cache) -> Any:
         """Return (B, H, T, S) from scaled queries (B, T, H, d_k) and the projected memory."""
