@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import functools
 import importlib.util
-import json
-import os
 import pathlib
-import subprocess
-import sys
 from typing import Any
 
 import numpy as np
@@ -22,6 +18,7 @@ from reference_phrase_representation import (
     cut_by_length,
 )
 from small_phrase_models import SMALL
+from under_jax import assert_same_under_jax, gradients_of
 
 from t2t_phrase import registry
 from t2t_phrase.compile import compiled
@@ -33,7 +30,6 @@ from t2t_phrase.models.phrase_representation import (
     PhraseRepresentationTransformer,
     with_phrase_representation,
 )
-from t2t_phrase.models.transformer import Transformer
 
 VOCAB = 19
 CHANGES: dict[str, dict[str, Any]] = {
@@ -172,13 +168,6 @@ def test_step_by_step_equals_the_whole_with_beams_that_branch(name: str) -> None
         histories = np.concatenate([histories, last[..., None]], axis=2)
 
 
-def gradients_of(model: Transformer, features: dict[str, Any]) -> list[Any]:
-    with tf.GradientTape() as tape:
-        loss = model.loss_sums(features)["loss"]
-    found = tape.gradient(loss, [v.value for v in model.trainable_variables])
-    return [tf.convert_to_tensor(gradient) for gradient in found]
-
-
 @pytest.mark.parametrize("name", ["max_attn_ta", "parsed"])
 def test_graph_and_xla_equal_eager_and_every_variable_learns(name: str) -> None:
     model = model_of(name)
@@ -217,74 +206,10 @@ def test_searches_alone_of_unknown_shape_and_under_xla_equal_one_in_a_graph(name
     np.testing.assert_allclose(graph.scores[1], alone.scores[0], atol=1e-4)
 
 
-UNDER_JAX = """
-import json, os, sys
-os.environ["KERAS_BACKEND"] = "jax"
-os.environ["JAX_PLATFORMS"] = "cpu"
-sys.modules["tensorflow"] = None
-import jax, keras, numpy as np
-from t2t_phrase.decoding.hparams import DecodeHParams
-from t2t_phrase.decoding.search import translate_ids
-from t2t_phrase.models.phrase_representation import (
-    PhraseRepresentationHParams, PhraseRepresentationTransformer
-)
-
-source, target, all_hparams, vocab_size, options = sys.argv[1:]
-given, results = np.load(source), {}
-features = {name: given[name] for name in ("inputs", "targets", "phrases")}
-options = DecodeHParams.from_dict(json.loads(options))
-for name, hparams in json.loads(all_hparams).items():
-    hparams = PhraseRepresentationHParams.from_dict(hparams)
-    model = PhraseRepresentationTransformer.from_hparams(hparams, vocab_size=int(vocab_size))
-    for place, variable in enumerate(model.trainable_variables):
-        variable.assign(given[f"{name}/{place}"])
-
-    def forward(values):
-        state = list(zip(model.trainable_variables, values, strict=True))
-        with keras.StatelessScope(state_mapping=state):
-            return model.loss_sums(features)["loss"], model(features)
-
-    values = [variable.value for variable in model.trainable_variables]
-    (_, logits), gradients = jax.jit(jax.value_and_grad(forward, has_aux=True))(values)
-    results[name] = logits
-    for place, gradient in enumerate(gradients):
-        results[f"{name}/{place}"] = gradient
-search = jax.jit(lambda ids, phrases: translate_ids(
-    model, {"inputs": ids, "phrases": phrases}, options))
-results["ids"], results["scores"] = search(features["inputs"], features["phrases"])
-np.savez(target, **results)
-"""
-
-
 @pytest.mark.skipif(importlib.util.find_spec("jax") is None, reason="jax is not installed")
 def test_jax_equals_tensorflow(tmp_path: pathlib.Path) -> None:
-    given, names = dict(SHORT), ["fixed", "parsed"]
-    for name in names:
-        for place, variable in enumerate(model_of(name).trainable_variables):
-            given[f"{name}/{place}"] = np.asarray(variable)
-    np.savez(tmp_path / "given.npz", **given)
-    paths = [str(tmp_path / "given.npz"), str(tmp_path / "results.npz")]
-    hparams = json.dumps({name: model_of(name).hparams.to_dict() for name in names})
-    result = subprocess.run(
-        [sys.executable, "-c", UNDER_JAX, *paths, hparams, str(VOCAB), OPTIONS.to_json()],
-        capture_output=True,
-        text=True,
-        env={k: v for k, v in os.environ.items() if k != "KERAS_BACKEND"},
-    )
-    assert result.returncode == 0, result.stderr
-    under_jax = np.load(paths[1])
-    for name in names:
-        model = model_of(name)
-        np.testing.assert_allclose(under_jax[name], model(SHORT), atol=1e-5)
-        for place, gradient in enumerate(gradients_of(model, SHORT)):
-            scale = max(1e-3, np.abs(gradient).max())
-            actual = under_jax[f"{name}/{place}"]
-            np.testing.assert_allclose(actual / scale, gradient / scale, atol=1e-5)
-    found = compiled(lambda features: translate_ids(model, features, OPTIONS))(
-        {key: SHORT[key] for key in ("inputs", "phrases")}
-    )
-    np.testing.assert_array_equal(under_jax["ids"], found.ids)
-    np.testing.assert_allclose(under_jax["scores"], found.scores, atol=1e-4)
+    models = {name: model_of(name) for name in ["fixed", "parsed"]}
+    assert_same_under_jax(models, SHORT, OPTIONS, tmp_path)
 
 
 def test_mixed_precision_keeps_float32_variables_and_comes_close() -> None:

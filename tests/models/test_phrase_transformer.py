@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import functools
 import importlib.util
-import json
-import os
 import pathlib
-import subprocess
-import sys
 from typing import Any
 
 import numpy as np
 import pytest
 import tensorflow as tf
 from small_phrase_models import KINDS, MIXED, SMALL
+from under_jax import assert_same_under_jax, gradients_of
 
 from t2t_phrase import registry
 from t2t_phrase.compile import compiled
@@ -107,13 +104,6 @@ def test_a_sentence_has_the_same_translation_alone_and_in_a_batch(name: str) -> 
         np.testing.assert_allclose(together.scores[i], alone.scores[0], atol=1e-4)
 
 
-def gradients_of(model: Transformer, features: dict[str, Any]) -> list[Any]:
-    with tf.GradientTape() as tape:
-        loss = model.loss_sums(features)["loss"]
-    found = tape.gradient(loss, [v.value for v in model.trainable_variables])
-    return [tf.convert_to_tensor(gradient) for gradient in found]
-
-
 @pytest.mark.parametrize("name", ["mixed", "mixed_with_distances"])
 def test_graph_and_xla_equal_eager(name: str) -> None:
     def run(inputs: Any, targets: Any) -> list[Any]:
@@ -187,72 +177,12 @@ def test_only_the_encoder_looks_ahead_and_cross_attention_knows_no_distance() ->
     assert decoder.cross_attention.distances is None
 
 
-UNDER_JAX = """
-import json, os, sys
-os.environ["KERAS_BACKEND"] = "jax"
-os.environ["JAX_PLATFORMS"] = "cpu"
-sys.modules["tensorflow"] = None
-import jax, keras, numpy as np
-from t2t_phrase.decoding.hparams import DecodeHParams
-from t2t_phrase.decoding.search import translate_ids
-from t2t_phrase.models.phrase_transformer import PhraseHParams, PhraseTransformer
-
-source, target, all_hparams, vocab_size = sys.argv[1:]
-given, results = np.load(source), {}
-features = {name: given[name] for name in ("inputs", "targets")}
-for name, hparams in json.loads(all_hparams).items():
-    hparams = PhraseHParams.from_dict(hparams)
-    model = PhraseTransformer.from_hparams(hparams, vocab_size=int(vocab_size))
-    for place, variable in enumerate(model.trainable_variables):
-        variable.assign(given[f"{name}/{place}"])
-
-    def forward(values):
-        state = list(zip(model.trainable_variables, values, strict=True))
-        with keras.StatelessScope(state_mapping=state):
-            return model.loss_sums(features)["loss"], model(features)
-
-    values = [variable.value for variable in model.trainable_variables]
-    (_, logits), gradients = jax.jit(jax.value_and_grad(forward, has_aux=True))(values)
-    results[name] = logits
-    for place, gradient in enumerate(gradients):
-        results[f"{name}/{place}"] = gradient
-options = DecodeHParams(beam_size=3, max_length=6, extra_length=4)
-found = jax.jit(lambda ids: translate_ids(model, {"inputs": ids}, options))(features["inputs"])
-results["ids"], results["scores"] = found
-np.savez(target, **results)
-"""
-
-
 @pytest.mark.skipif(importlib.util.find_spec("jax") is None, reason="jax is not installed")
 def test_jax_equals_tensorflow(tmp_path: pathlib.Path) -> None:
-    given, names = dict(FEATURES), ["mixed", "mixed_with_distances"]
-    for name in names:
-        for place, variable in enumerate(model_of(name).trainable_variables):
-            given[f"{name}/{place}"] = np.asarray(variable)
-    np.savez(tmp_path / "given.npz", **given)
-    paths = [str(tmp_path / "given.npz"), str(tmp_path / "results.npz")]
-    hparams = json.dumps({name: MIXED[name].to_dict() for name in names})
-    result = subprocess.run(
-        [sys.executable, "-c", UNDER_JAX, *paths, hparams, str(VOCAB)],
-        capture_output=True,
-        text=True,
-        env={k: v for k, v in os.environ.items() if k != "KERAS_BACKEND"},
+    models = {name: model_of(name) for name in ["mixed", "mixed_with_distances"]}
+    assert_same_under_jax(
+        models, FEATURES, DecodeHParams(beam_size=3, max_length=6, extra_length=4), tmp_path
     )
-    assert result.returncode == 0, result.stderr
-    under_jax = np.load(paths[1])
-    for name in names:
-        model = model_of(name)
-        np.testing.assert_allclose(under_jax[name], model(FEATURES), atol=1e-5)
-        for place, gradient in enumerate(gradients_of(model, FEATURES)):
-            scale = np.abs(gradient).max()
-            actual = under_jax[f"{name}/{place}"]
-            np.testing.assert_allclose(actual / scale, gradient / scale, atol=1e-5)
-    options = DecodeHParams(beam_size=3, max_length=6, extra_length=4)
-    found = compiled(lambda inputs: translate_ids(model, {"inputs": inputs}, options))(
-        FEATURES["inputs"]
-    )
-    np.testing.assert_array_equal(under_jax["ids"], found.ids)
-    np.testing.assert_allclose(under_jax["scores"], found.scores, atol=1e-4)
 
 
 def test_phrase_sets_differ_from_their_size_in_the_attention_only() -> None:

@@ -1,0 +1,112 @@
+"""Holds models under JAX, in a process without TensorFlow, against the same under TensorFlow."""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from t2t_phrase.compile import compiled
+from t2t_phrase.decoding.hparams import DecodeHParams
+from t2t_phrase.decoding.search import translate_ids
+
+_SCRIPT = """
+import json, os, sys
+os.environ["KERAS_BACKEND"] = "jax"
+os.environ["JAX_PLATFORMS"] = "cpu"
+sys.modules["tensorflow"] = None
+import jax, keras, numpy as np
+import t2t_phrase.models.phrase_representation
+from t2t_phrase import registry
+from t2t_phrase.compile import compiled
+from t2t_phrase.decoding.hparams import DecodeHParams
+from t2t_phrase.decoding.search import translate_ids
+
+source, target, models, options = sys.argv[1:]
+given, results = np.load(source), {}
+features = {key.split("/")[1]: given[key] for key in given if key.startswith("features/")}
+searched = {key: ids for key, ids in features.items() if key != "targets"}
+options = DecodeHParams.from_dict(json.loads(options))
+for name, (kind, hparams, vocab_size) in json.loads(models).items():
+    made = registry.models[kind]
+    model = made.from_hparams(made.hparams_class.from_dict(hparams), vocab_size=vocab_size)
+    for variable in model.trainable_variables:
+        variable.assign(given[f"{name}/{variable.path}"])
+
+    def forward(values):
+        state = list(zip(model.trainable_variables, values, strict=True))
+        with keras.StatelessScope(state_mapping=state):
+            return model.loss_sums(features)["loss"], model(features)
+
+    values = [variable.value for variable in model.trainable_variables]
+    (loss, logits), gradients = jax.jit(jax.value_and_grad(forward, has_aux=True))(values)
+    found = compiled(lambda features: translate_ids(model, features, options))(searched)
+    results |= {f"{name}:loss": loss, f"{name}:logits": logits}
+    results |= {f"{name}:ids": found.ids, f"{name}:scores": found.scores}
+    for variable, gradient in zip(model.trainable_variables, gradients, strict=True):
+        results[f"{name}:{variable.path}"] = gradient
+np.savez(target, **{key.replace("/", "|"): value for key, value in results.items()})
+"""
+
+
+def gradients_of(model: Any, features: Mapping[str, Any]) -> list[Any]:
+    """Return the gradient of the summed loss for every trainable variable."""
+    with tf.GradientTape() as tape:
+        loss = model.loss_sums(features)["loss"]
+    found = tape.gradient(loss, [v.value for v in model.trainable_variables])
+    return [tf.convert_to_tensor(gradient) for gradient in found]
+
+
+def assert_same_under_jax(
+    models: Mapping[str, Any],
+    features: Mapping[str, np.ndarray],
+    options: DecodeHParams,
+    folder: pathlib.Path,
+) -> None:
+    """Check logits, loss, every gradient and the beams of each model.
+
+    Args:
+        models: by any name.
+        features: what all of them read, "targets" too.
+        options: of the search.
+        folder: an empty one.
+    """
+    given = {f"features/{key}": value for key, value in features.items()}
+    for name, model in models.items():
+        given |= {f"{name}/{v.path}": np.asarray(v) for v in model.trainable_variables}
+    np.savez(folder / "given.npz", **given)
+    told = {
+        name: (model.hparams.model, model.hparams.to_dict(), model.vocab_size)
+        for name, model in models.items()
+    }
+    arguments = [folder / "given.npz", folder / "found.npz", json.dumps(told), options.to_json()]
+    result = subprocess.run(
+        [sys.executable, "-c", _SCRIPT, *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        env={k: v for k, v in os.environ.items() if k != "KERAS_BACKEND"},
+    )
+    assert result.returncode == 0, result.stderr
+    under_jax = np.load(folder / "found.npz")
+    searched = {key: ids for key, ids in features.items() if key != "targets"}
+    for name, model in models.items():
+        np.testing.assert_allclose(under_jax[f"{name}:logits"], model(features), atol=1e-5)
+        loss = model.loss_sums(features)["loss"]
+        np.testing.assert_allclose(under_jax[f"{name}:loss"], loss, rtol=1e-5)
+        gradients = gradients_of(model, features)
+        for variable, expected in zip(model.trainable_variables, gradients, strict=True):
+            scale = max(1e-3, np.abs(expected).max())
+            actual = under_jax[f"{name}:{variable.path}".replace("/", "|")]
+            np.testing.assert_allclose(
+                actual / scale, expected / scale, atol=1e-5, err_msg=f"{name}: {variable.path}"
+            )
+        found = compiled(lambda given, model=model: translate_ids(model, given, options))(searched)
+        np.testing.assert_array_equal(under_jax[f"{name}:ids"], found.ids)
+        np.testing.assert_allclose(under_jax[f"{name}:scores"], found.scores, atol=1e-4)
