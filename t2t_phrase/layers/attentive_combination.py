@@ -45,6 +45,7 @@ class AttentiveCombination(keras.layers.Layer):
         hidden_size: D, width of inputs and output.
         units: width between the two maps.
         by_phrase: whether to work phrase by phrase; worth it up to about D / H phrases.
+        dropout: probability of dropping an input of W_4, in [0, 1): of putting the sigmoid to rest.
 
     Call arguments:
         x: (B, T, D) float.
@@ -64,6 +65,7 @@ class AttentiveCombination(keras.layers.Layer):
         hidden_size: int,
         units: int,
         by_phrase: bool = False,
+        dropout: float = 0.0,
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
@@ -71,6 +73,7 @@ class AttentiveCombination(keras.layers.Layer):
         self.hidden_size = hidden_size
         self.units = units
         self.by_phrase = by_phrase
+        self.dropout = dropout
         half = {
             "kernel_initializer": half_kernel_initializer(hidden_size, units),
             "dtype": self.dtype_policy,
@@ -83,6 +86,7 @@ class AttentiveCombination(keras.layers.Layer):
             dtype=self.dtype_policy,
             name="outer",
         )
+        self.inner_dropout = keras.layers.Dropout(dropout, dtype=self.dtype_policy)
 
     def build(self, x_shape: Any, phrases_shape: Any = None) -> None:
         """Create all maps."""
@@ -130,7 +134,7 @@ class AttentiveCombination(keras.layers.Layer):
         attention = self.attention
         if not self.by_phrase:
             found, weights = attention.attend(x, projected, phrase_mask, training=training)
-            return self._join(x, self.phrase_map(found)), weights
+            return self._join(x, self.phrase_map(found), training), weights
         batch, length, _ = ops.shape(x)
         logits = ops.einsum("btd,bnd->btn", x, projected["key"])
         logits = ops.reshape(logits, (batch, length, attention.num_heads, -1))
@@ -138,11 +142,12 @@ class AttentiveCombination(keras.layers.Layer):
         weights = attention_weights(logits, mask)  # (B, T, H, P)
         dropped = ops.cast(attention.weight_dropout(weights, training=training), self.compute_dtype)
         found = ops.matmul(ops.reshape(dropped, (batch, length, -1)), projected["value"])
-        return self._join(x, found), ops.transpose(weights, (0, 2, 1, 3))
+        return self._join(x, found, training), ops.transpose(weights, (0, 2, 1, 3))
 
-    def _join(self, x: Any, found: Any) -> Any:
+    def _join(self, x: Any, found: Any, training: bool) -> Any:
         """Return the output from x and W_3's product with what was found, (B, T, units)."""
-        return self.outer_map(ops.sigmoid(self.token_map(x) + found) - 0.5)
+        inner = ops.sigmoid(self.token_map(x) + found) - 0.5
+        return self.outer_map(self.inner_dropout(inner, training=training))
 
     def get_config(self) -> dict[str, Any]:
         """Return the constructor's arguments."""
@@ -152,6 +157,7 @@ class AttentiveCombination(keras.layers.Layer):
             "hidden_size": self.hidden_size,
             "units": self.units,
             "by_phrase": self.by_phrase,
+            "dropout": self.dropout,
         }
 
     @classmethod

@@ -173,6 +173,7 @@ class PhraseRepresentationTransformer(PhraseTransformer):
             units=hparams.phrase_combination_size or 3 * hparams.hidden_size,
             # Parsed phrases may be as many as tokens.
             by_phrase=hparams.phrases == "length" or hparams.phrase_length >= SHORTEST,
+            dropout=hparams.relu_dropout,
             dtype=self.dtype_policy,
             name="phrase_combination",
         )

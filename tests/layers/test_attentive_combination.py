@@ -16,7 +16,7 @@ MASK = np.array([[True, True, True], [True, False, False]])[:, None, None]
 
 
 def make(
-    dtype: str = "float32", dropout: float = 0.0, by_phrase: bool = False
+    dtype: str = "float32", dropout: float = 0.0, inner: float = 0.0, by_phrase: bool = False
 ) -> AttentiveCombination:
     return AttentiveCombination(
         attention=MultiHeadAttention(
@@ -25,6 +25,7 @@ def make(
         hidden_size=D,
         units=UNITS,
         by_phrase=by_phrase,
+        dropout=inner,
         dtype=dtype,
     )
 
@@ -96,8 +97,11 @@ def test_a_new_layer_adds_nothing_that_all_tokens_share() -> None:
 
 
 @pytest.mark.parametrize("by_phrase", [False, True])
-def test_dropout_acts_in_training_only(by_phrase: bool) -> None:
-    layer = make(dropout=0.5, by_phrase=by_phrase)
+@pytest.mark.parametrize("where", ["weights", "inside"])
+def test_dropout_acts_in_training_only(where: str, by_phrase: bool) -> None:
+    layer = make(
+        by_phrase=by_phrase, **{"weights": {"dropout": 0.5}, "inside": {"inner": 0.5}}[where]
+    )
     plain, _ = layer(X, PHRASES)
     np.testing.assert_array_equal(layer(X, PHRASES)[0], plain)
     assert np.abs(layer(X, PHRASES, training=True)[0] - plain).max() > 0
