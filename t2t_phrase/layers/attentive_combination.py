@@ -146,7 +146,8 @@ class AttentiveCombination(keras.layers.Layer):
 
     def _join(self, x: Any, found: Any, training: bool) -> Any:
         """Return the output from x and W_3's product with what was found, (B, T, units)."""
-        inner = ops.sigmoid(self.token_map(x) + found) - 0.5
+        # sigmoid(z) - 1/2, without the difference of near numbers, which bfloat16 would round away.
+        inner = 0.5 * ops.tanh(0.5 * (self.token_map(x) + found))
         return self.outer_map(self.inner_dropout(inner, training=training))
 
     def get_config(self) -> dict[str, Any]:

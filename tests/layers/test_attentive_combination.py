@@ -105,3 +105,12 @@ def test_dropout_acts_in_training_only(where: str, by_phrase: bool) -> None:
     plain, _ = layer(X, PHRASES)
     np.testing.assert_array_equal(layer(X, PHRASES)[0], plain)
     assert np.abs(layer(X, PHRASES, training=True)[0] - plain).max() > 0
+
+
+def test_half_precision_keeps_small_answers() -> None:
+    layers = [make(dtype) for dtype in ("float32", "mixed_bfloat16")]
+    for layer in layers:
+        layer.build(X.shape, PHRASES.shape)
+    layers[1].set_weights(layers[0].get_weights())
+    exact, rounded = (np.asarray(layer(0.01 * X, 0 * PHRASES)[0], "float32") for layer in layers)
+    assert np.abs(rounded - exact).max() < 0.02 * np.abs(exact).max()
