@@ -125,6 +125,11 @@ def read_tensors(path: str | os.PathLike[str], group: str = "model") -> dict[str
     return {name: reader.get_tensor(key) for name, (key, _) in _entries(reader, group).items()}
 
 
+def holds(path: str | os.PathLike[str], group: str) -> bool:
+    """Return whether a checkpoint has any variable of "model" or "optimizer"."""
+    return bool(_entries(_reader(path), group))
+
+
 def read_step(path: str | os.PathLike[str]) -> int:
     """Return the number of updates made before the checkpoint was written."""
     return int(_reader(path).get_tensor(f"step{_SUFFIX}"))

@@ -109,12 +109,12 @@ class Trainer:
         return outcome
 
     def evaluate(self) -> DevScores:
-        """Score the latest checkpoint.
+        """Score the latest checkpoint, an average too.
 
         Raises:
             UserError: there is none.
         """
-        step, _ = self.directory.restore()
+        step = self.directory.restore_weights()
         if not step or self.evaluator is None:
             raise UserError(f"{self.directory.folder} holds no checkpoint to evaluate")
         scores = self.evaluator.evaluate()

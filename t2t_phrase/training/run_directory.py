@@ -60,19 +60,39 @@ class RunDirectory:
             (updates made, position in the data).
 
         Raises:
-            UserError: the checkpoint holds another model's weights.
+            UserError: the checkpoint holds another model's weights, or no optimizer.
         """
         latest = checkpoints.latest(self.folder)
         if latest is None:
             return 0, Position()
-        for group, variables in (("model", self._model), ("optimizer", self._optimizer)):
-            report = checkpoints.assign(latest, variables, group=group)
-            if report.missing or report.mismatched:
-                raise UserError(f"cannot resume from {latest}: its {group} differs: {report}")
+        self._assign(latest, "model", self._model)
+        if not checkpoints.holds(latest, "optimizer"):
+            raise UserError(
+                f"cannot resume from {latest}: it holds weights alone, as averages do; give a new "
+                "--output_dir and start from these weights with --warm_start_from"
+            )
+        self._assign(latest, "optimizer", self._optimizer)
         step = checkpoints.read_step(latest)
         position = Position(**checkpoints.read_state(latest)["position"])
         self._log(f"resuming from {latest} (step {step})")
         return step, position
+
+    def restore_weights(self) -> int:
+        """Set the weights alone from the latest checkpoint; returns the updates made, 0 if none.
+
+        Raises:
+            UserError: the checkpoint holds another model's weights.
+        """
+        latest = checkpoints.latest(self.folder)
+        if latest is None:
+            return 0
+        self._assign(latest, "model", self._model)
+        return checkpoints.read_step(latest)
+
+    def _assign(self, path: str, group: str, variables: dict[str, keras.Variable]) -> None:
+        report = checkpoints.assign(path, variables, group=group)
+        if report.missing or report.mismatched:
+            raise UserError(f"cannot go on from {path}: its {group} differs: {report}")
 
     def save(self, step: int, position: Position) -> bool:
         """Write `model.ckpt-STEP` and drop the oldest; returns whether it could be written."""

@@ -169,7 +169,7 @@ class TestRunDirectory:
 
     def test_refuses_another_model(self, tmp_path):
         save(tmp_path, 10)
-        with pytest.raises(UserError, match=r"cannot resume from .*its model differs"):
+        with pytest.raises(UserError, match=r"cannot go on from .*its model differs"):
             make_directory(tmp_path, make_stepper()).restore()
 
     def test_keeps_the_last_ones(self, tmp_path):

@@ -234,6 +234,18 @@ def test_evaluate_scores_the_latest_checkpoint(files, tmp_path):
         fresh.evaluate()
 
 
+def test_weights_alone_are_evaluated_but_not_trained_on(files, tmp_path):
+    stepper = make_stepper()
+    expected = make_trainer(tmp_path / "no", files, stepper, train_steps=4, evaluate=True)
+    checkpoints.write(
+        tmp_path / "model.ckpt-3", model=checkpoints.model_variables(stepper.model), step=3
+    )
+    trainer = make_trainer(tmp_path, files, make_stepper(seed=9), train_steps=4, evaluate=True)
+    assert trainer.evaluate().loss == pytest.approx(expected.evaluator.evaluate().loss, rel=1e-6)
+    with pytest.raises(UserError, match=r"cannot resume from .*model\.ckpt-3.*--warm_start_from"):
+        trainer.train()
+
+
 def test_scalars_for_tensorboard(files, tmp_path):
     make_trainer(
         tmp_path, files, make_stepper(), train_steps=4, evaluate=True, bleu=fake_bleu(12.5)
