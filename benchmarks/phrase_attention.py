@@ -1,21 +1,24 @@
 """What phrases cost, beside what their extra multiplications must cost.
 
-    python benchmarks/phrase_attention.py [--xla] [--sets=phrase_interleaved_queryk_1_2] [--decode]
+    python benchmarks/phrase_attention.py [--xla] [--sets=phrase_interleaved_queryk_1_2]
+    python benchmarks/phrase_attention.py --decode [--source=24] [--xla]
     python benchmarks/phrase_attention.py --sets=representations [--base=transformer_base_untied]
 
 For each hparams set: the multiply-adds of its equations over those of `transformer_base`, and its
 measured time over that of `transformer_base` in the same run. Steps of the two models alternate, so
 that a machine whose speed drifts is as fast for both. Training steps are those of `train_step.py`;
-with --decode, the beam search of `decode.py`. --sets takes names, or "attentions" or
-"representations" for the sets of either paper.
+with --decode, the beam search of `decode.py`, whose outputs are 8 tokens longer than the --source.
+--sets takes names, or "attentions" or "representations" for the sets of either paper.
 """
 
 from __future__ import annotations
 
+import functools
 import gc
 import statistics
 import time
 from collections.abc import Callable
+from typing import Any
 
 from measure import base_model, limit_threads, parser, random_ids, report
 
@@ -40,7 +43,7 @@ REPRESENTATIONS = (
 )
 GROUPS = {"attentions": ATTENTIONS, "representations": REPRESENTATIONS}
 VOCAB = 32000
-ROWS, SOURCE, TARGET, BEAMS = 32, 24, 32, 4
+ROWS, BEAMS, EXTRA = 32, 4, 8
 
 
 def attention_terms(hparams, position: str) -> tuple[float, float, float]:
@@ -143,7 +146,7 @@ def source_features(hparams, rows: int, length: int) -> dict[str, object]:
     return features
 
 
-def training(name: str, dtype: str, xla: bool) -> tuple[object, Callable[[int], None]]:
+def training(name: str, dtype: str, xla: bool) -> tuple[Any, Callable[[int], None]]:
     """Return the options of a set and a function that makes one update with size x size tokens."""
     from t2t_phrase.training.distribution import make_strategy
     from t2t_phrase.training.step import Stepper, make_optimizer, make_schedule
@@ -162,8 +165,8 @@ def training(name: str, dtype: str, xla: bool) -> tuple[object, Callable[[int], 
     return hparams, run
 
 
-def decoding(name: str, dtype: str, xla: bool) -> tuple[object, Callable[[int], None]]:
-    """Return the options of a set and a function that decodes; its argument says nothing."""
+def decoding(name: str, dtype: str, xla: bool) -> tuple[Any, Callable[[int], None]]:
+    """Return the options of a set and a function that decodes sources of `size` tokens."""
     import numpy as np
 
     from t2t_phrase.compile import compiled
@@ -171,16 +174,17 @@ def decoding(name: str, dtype: str, xla: bool) -> tuple[object, Callable[[int], 
     from t2t_phrase.decoding.search import search
 
     hparams, model = base_model(dtype, VOCAB, name)
-    options = DecodeHParams(beam_size=BEAMS, alpha=0.6, min_length=TARGET, return_beams=True)
-    limits = np.full((ROWS,), TARGET, "int32")
-    search_batch = compiled(
-        lambda features: search(model, features, limits, options, length=TARGET), xla=xla
-    )
-    features = source_features(hparams, ROWS, SOURCE)
+
+    @functools.cache
+    def searching(length: int) -> Callable[..., Any]:
+        options = DecodeHParams(beam_size=BEAMS, alpha=0.6, min_length=length, return_beams=True)
+        limits = np.full((ROWS,), length, "int32")
+        return compiled(
+            lambda features: search(model, features, limits, options, length=length), xla=xla
+        )
 
     def run(size: int) -> None:
-        del size
-        search_batch(features).scores.numpy()
+        searching(size + EXTRA)(source_features(hparams, ROWS, size)).scores.numpy()
 
     return hparams, run
 
@@ -197,18 +201,20 @@ def main() -> None:
     made.add_argument("--sets", default="attentions", help="hparams sets, or a group of them")
     made.add_argument("--base", default="transformer_base", help="hparams set to compare with")
     made.add_argument("--decode", action="store_true", help="measure decoding, not training")
+    made.add_argument("--source", type=int, default=24, help="tokens of a sentence to decode")
     args = made.parse_args()
     limit_threads()
     prepare = decoding if args.decode else training
     base_hparams, base = prepare(args.base, args.dtype, args.xla)
-    sizes = [0] if args.decode else [int(size) for size in args.sizes.split(",")]
+    sizes = [args.source] if args.decode else [int(size) for size in args.sizes.split(",")]
     for name in GROUPS.get(args.sets) or args.sets.split(","):
         hparams, phrase = prepare(name, args.dtype, args.xla)
         for size in sizes:
             if args.decode:
-                arguments = (SOURCE, TARGET, BEAMS)
+                arguments = (size, size + EXTRA, BEAMS)
                 own, reference = (
-                    decoding_cost(h, *arguments) / (TARGET * BEAMS) for h in (hparams, base_hparams)
+                    decoding_cost(h, *arguments) / ((size + EXTRA) * BEAMS)
+                    for h in (hparams, base_hparams)
                 )
             else:
                 own, reference = (
@@ -219,7 +225,7 @@ def main() -> None:
             measured = statistics.median(ours / theirs for theirs, ours in pairs)
             report(
                 benchmark="phrase_attention",
-                what="decode" if args.decode else f"train {size}x{size}",
+                what=f"decode {size}" if args.decode else f"train {size}x{size}",
                 hparams_set=name,
                 base=args.base,
                 dtype=args.dtype,

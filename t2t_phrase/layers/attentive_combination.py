@@ -10,7 +10,7 @@ from keras import ops
 from t2t_phrase.layers.encoder_layer import build_once, deserialize_sublayers
 from t2t_phrase.layers.feed_forward import half_kernel_initializer, kernel_initializer
 from t2t_phrase.layers.multi_head_attention import Cache
-from t2t_phrase.ops.attention import attention_weights, heads_product
+from t2t_phrase.ops.attention import attention_weights, heads_product, split_heads
 
 
 @keras.saving.register_keras_serializable(package="t2t_phrase")
@@ -105,7 +105,7 @@ class AttentiveCombination(keras.layers.Layer):
     def project_memory(self, phrases: Any) -> Cache:
         """Return what `attend` reads of phrases (B, P, D).
 
-        With `by_phrase` "key" (B, H P, D) and "value" (B, H P, units), else the attention's own.
+        With `by_phrase` "key" (B, D, H P) and "value" (B, H P, units), else the attention's own.
         """
         attention = self.attention
         if not self.by_phrase:
@@ -115,16 +115,14 @@ class AttentiveCombination(keras.layers.Layer):
             ops.cast(ops.convert_to_tensor(dense.kernel), self.compute_dtype)
             for dense in (attention.query_map, attention.output_map, self.phrase_map)
         )
-        scale = ops.cast(width**-0.5, self.compute_dtype)
+        batch, slots, _ = ops.shape(phrases)
+        keys = split_heads(attention.key_map(phrases), heads) * width**-0.5
         key_maps = ops.reshape(query_map, (self.hidden_size, heads, width))
-        value_maps = ops.matmul(output_map, phrase_map)
+        key = ops.einsum("bphw,dhw->bdhp", keys, key_maps)
+        value_maps = ops.reshape(ops.matmul(output_map, phrase_map), (heads, width, self.units))
         return {
-            "key": heads_product(
-                attention.key_map(phrases) * scale, ops.transpose(key_maps, (1, 2, 0))
-            ),
-            "value": heads_product(
-                attention.value_map(phrases), ops.reshape(value_maps, (heads, width, self.units))
-            ),
+            "key": ops.reshape(key, (batch, self.hidden_size, heads * slots)),
+            "value": heads_product(attention.value_map(phrases), value_maps),
         }
 
     def attend(
@@ -136,7 +134,7 @@ class AttentiveCombination(keras.layers.Layer):
             found, weights = attention.attend(x, projected, phrase_mask, training=training)
             return self._join(x, self.phrase_map(found), training), weights
         batch, length, _ = ops.shape(x)
-        logits = ops.einsum("btd,bnd->btn", x, projected["key"])
+        logits = ops.matmul(x, projected["key"])
         logits = ops.reshape(logits, (batch, length, attention.num_heads, -1))
         mask = None if phrase_mask is None else ops.transpose(phrase_mask, (0, 2, 1, 3))
         weights = attention_weights(logits, mask)  # (B, T, H, P)
