@@ -275,7 +275,7 @@ def test_decoder_layers_read_their_own_mixture_or_the_last_phrases() -> None:
 def test_phrases_of_a_sentence_are_projected_once() -> None:
     few = model_of("max_attn_ta").prepare_memory(FEATURES)["layers"][0]["phrases"]
     many = model_of("parsed").prepare_memory(FEATURES)["layers"][0]["phrases"]
-    assert few["key"].shape == (4, 4 * 8, 16)  # (B, H P, D): any tokens, few phrases
+    assert few["key"].shape == (4, 16, 4 * 8)  # (B, D, H P): any tokens, few phrases
     assert many["key"].shape == (4, 4, 60, 4)  # (B, H, P, d_k)
 
 
