@@ -16,6 +16,7 @@ from absl import app, flags
 
 from t2t_phrase import registry
 from t2t_phrase.bin import common, decoder
+from t2t_phrase.bin.source_phrases import define_parser_flags, phrase_cutter
 from t2t_phrase.config import UserError
 from t2t_phrase.decoding.hparams import DecodeHParams
 
@@ -39,7 +40,16 @@ def define_flags() -> None:
     flags.DEFINE_string("heat_maps", None, "Folder for pictures of one sentence pair, as PNG.")
     flags.DEFINE_string("source", None, "The sentence of the pictures.")
     flags.DEFINE_string("target", None, "Its translation; default: the model's own.")
-    flags.DEFINE_list("attentions", [], "Among encoder, decoder, cross; default: all.")
+    flags.DEFINE_string(
+        "source_tree", None, "Its tree in Penn brackets, for a model that reads phrases."
+    )
+    define_parser_flags()
+    flags.DEFINE_list(
+        "attentions",
+        [],
+        "Among encoder, decoder, cross, and, of models with source phrases, encoder_phrases, "
+        "decoder_phrases, pooling; default: all.",
+    )
     flags.DEFINE_list("layers", [], "Layers to draw, from 1 on; default: all.")
     flags.DEFINE_list("heads", ["mean"], "Heads to draw, from 0 on; mean: over all; all: each.")
     flags.DEFINE_string("decode_hparams", "", "Such as beam_size=4, and batch_size for --stats.")
@@ -60,7 +70,7 @@ def main(argv: Sequence[str]) -> None:
         raise app.UsageError("--target has no words; leave it out for the model's own translation")
     for task, needed in (
         ("stats", ("stats_file", "insights_from_file")),
-        ("heat_maps", ("source", "target", "attentions", "layers", "heads")),
+        ("heat_maps", ("source", "source_tree", "target", "attentions", "layers", "heads")),
     ):
         for flag in needed:
             if FLAGS[flag].present and not FLAGS[task].value:
@@ -73,16 +83,41 @@ def main(argv: Sequence[str]) -> None:
         check_writable(FLAGS.stats_file)
     pairs = read_files() if FLAGS.insights_from_file else []
     trained, encoder = decoder.load()
-    if trained.record.resolved().reads_phrases:
+    if FLAGS.stats and trained.record.resolved().reads_phrases:
         raise UserError(
-            f"{trained.checkpoint} reads the phrases of parsed sentences, which this command has "
-            "not; give it a model without"
+            f"{trained.checkpoint} reads the phrases of parsed sentences, which --stats has not; "
+            "give it a model without, or draw --heat_maps"
         )
+    phrases = phrases_of_source(trained.record) if FLAGS.heat_maps else None
     choice = choose_pictures(trained.model) if FLAGS.heat_maps else None
     if FLAGS.stats:
         show_statistics(trained, encoder, pairs or read_dev_set(trained), hparams)
     if choice is not None:
-        draw_heat_maps(trained, encoder, hparams, choice)
+        draw_heat_maps(trained, encoder, hparams, choice, phrases)
+
+
+def phrases_of_source(record: Any) -> list[str] | None:
+    """Return the --source cut into phrases, or None for a model that does not read them.
+
+    Raises:
+        UserError: there is no tree, or it does not fit; or there is, and the model reads none.
+    """
+    from t2t_phrase.text.subword_phrases import cut_lines
+
+    if not record.resolved().reads_phrases:
+        if FLAGS.source_tree:
+            raise UserError(
+                f"--source_tree: a model of {record.hparams_set} reads no trees; leave it out"
+            )
+        return None
+    if FLAGS.source_tree:
+        return cut_lines([FLAGS.source], [FLAGS.source_tree], "--source_tree")[0]
+    if FLAGS.parser:
+        return phrase_cutter(record)([FLAGS.source])[0]
+    raise UserError(
+        f"a model of {record.hparams_set} reads the phrases of parsed sentences: give the "
+        "--source_tree in Penn brackets, or --parser=stanza or --parser=corenlp"
+    )
 
 
 def read_files() -> list[tuple[str, str]]:
@@ -196,36 +231,48 @@ def choose_pictures(model: Any) -> Choice:
 
 
 def draw_heat_maps(
-    trained: TrainedModel, encoder: Encoder, hparams: DecodeHParams, choice: Choice
+    trained: TrainedModel,
+    encoder: Encoder,
+    hparams: DecodeHParams,
+    choice: Choice,
+    phrases: list[str] | None,
 ) -> None:
     """Write a PNG for each attention, layer and head chosen."""
     from t2t_phrase.compile import compiled
     from t2t_phrase.data.files import write_bytes
     from t2t_phrase.decoding.beam_search import EOS_ID
+    from t2t_phrase.decoding.translator import encode_all
     from t2t_phrase.insights.heat_map import png_of, unknown_characters
     from t2t_phrase.insights.labels import tokens_of
     from t2t_phrase.insights.layouts import model_layouts
     from t2t_phrase.insights.pictures import draw
+    from t2t_phrase.models.phrase_representation import PhraseRepresentationTransformer
 
     layouts = model_layouts(trained.model)
     folder = make_folder(FLAGS.heat_maps)
-    source = [*encoder.encode(FLAGS.source), EOS_ID]
+    (ids,), numbers = encode_all(encoder, [FLAGS.source], phrases and [phrases])
+    source = [*ids, EOS_ID]
+    features = {"inputs": np.array([source], "int32")}
+    if numbers is not None:
+        features["phrases"] = np.array([[*numbers[0], numbers[0][-1] + 1]], "int32")
     if FLAGS.target is None:
-        target = translate(trained.model, source, hparams)
+        target = translate(trained.model, features, hparams)
         decoder.note(f"translation: {encoder.decode(target)}")
     else:
         target = [*encoder.encode(FLAGS.target), EOS_ID]
-    features = {
-        "inputs": np.array([source], "int32"),
-        "targets": np.array([target], "int32"),
-    }
+    features["targets"] = np.array([target], "int32")
     weights = compiled(trained.model.attention_weights, xla=FLAGS.xla_compile)(features)
     tokens = [tokens_of(ids, encoder) for ids in (source, target)]
     if missing := unknown_characters(token.text for side in tokens for token in side):
         decoder.note(f"no font here has {missing}, drawn as boxes; install one, say Noto Sans CJK")
     caption = f"{trained.record.hparams_set}, step {trained.step}"
     count = 0
-    for picture in draw(weights, layouts, *tokens, choice=choice, caption=caption):
+    membership = None
+    if isinstance(trained.model, PhraseRepresentationTransformer):
+        membership = np.asarray(trained.model.membership(features))[0]
+    for picture in draw(
+        weights, layouts, *tokens, membership=membership, choice=choice, caption=caption
+    ):
         write_bytes(folder / f"{picture.name}.png", png_of(picture.figure))
         count += 1
     decoder.note(f"{count} pictures written to {folder}, such as {picture.name}.png")
@@ -247,7 +294,7 @@ def make_folder(path: str) -> pathlib.Path:
     return folder
 
 
-def translate(model: Any, source: Sequence[int], hparams: DecodeHParams) -> list[int]:
+def translate(model: Any, features: dict[str, Any], hparams: DecodeHParams) -> list[int]:
     """Return the ids of the best translation of one sentence, EOS included."""
     from t2t_phrase.compile import compiled
     from t2t_phrase.decoding.search import translate_ids
@@ -255,7 +302,7 @@ def translate(model: Any, source: Sequence[int], hparams: DecodeHParams) -> list
     def run(features: Any) -> Any:
         return translate_ids(model, features, hparams, seed=np.int32(0)).ids
 
-    found = compiled(run, xla=FLAGS.xla_compile)({"inputs": np.array([source], "int32")})
+    found = compiled(run, xla=FLAGS.xla_compile)(features)
     best = np.asarray(found)[0, 0]
     return [int(token) for token in best if token]
 

@@ -43,7 +43,7 @@ class Group:
     """The phrases of one order along one side of a picture.
 
     Attributes:
-        order: of the phrases.
+        order: of the phrases; 0: those of a partition.
         labels: of each.
     """
 
@@ -53,7 +53,7 @@ class Group:
     @property
     def kind(self) -> str:
         """What such phrases are called."""
-        return "tokens" if self.order == 1 else f"phrases of {self.order}"
+        return {0: "phrases", 1: "tokens"}.get(self.order, f"phrases of {self.order}")
 
 
 def heat_map(

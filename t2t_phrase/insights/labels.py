@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+import numpy as np
+
 from t2t_phrase.decoding.beam_search import EOS_ID
 from t2t_phrase.decoding.translator import Encoder
 
@@ -41,11 +43,26 @@ def phrase_labels(tokens: Sequence[Token], order: int) -> list[str]:
     Words are written as in the sentence; what begins inside a word is marked by ##. A phrase that
     would begin before the sentence is called by what there is of it.
     """
-    labels = []
-    for end in range(len(tokens)):
-        first, *rest = tokens[max(0, end - order + 1) : end + 1]
-        label = (CONTINUES if first.continues else "") + first.text
-        for token in rest:
-            label += token.text if token.continues else f" {token.text}"
-        labels.append(label)
-    return labels
+    return [_spelled(tokens[max(0, end - order + 1) : end + 1]) for end in range(len(tokens))]
+
+
+def segment_labels(tokens: Sequence[Token], membership: np.ndarray) -> list[str]:
+    """Return the label of every phrase of a partition; see `phrase_labels`.
+
+    Args:
+        tokens: S of a sentence.
+        membership: (P, S) bool, True where phrase p holds token s; empty phrases at the end.
+    """
+    return [
+        _spelled([token for token, inside in zip(tokens, row, strict=True) if inside])
+        for row in membership
+        if row.any()
+    ]
+
+
+def _spelled(tokens: Sequence[Token]) -> str:
+    first, *rest = tokens
+    label = (CONTINUES if first.continues else "") + first.text
+    for token in rest:
+        label += token.text if token.continues else f" {token.text}"
+    return label

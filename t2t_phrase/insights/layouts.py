@@ -1,7 +1,7 @@
 """How attention weights are laid out: which rows and columns belong to phrases of which order.
 
-Shapes: B batch, H heads, h_n heads that attend to order n, T queries, S memory positions, M and N
-orders of queries and memory.
+Shapes: B batch, H heads, h_n heads that attend to order n, T queries, S memory positions, P phrases
+of a partition, M and N orders of queries and memory.
 """
 
 from __future__ import annotations
@@ -16,11 +16,15 @@ from t2t_phrase.layers.heterogeneous import Heterogeneous
 from t2t_phrase.layers.homogeneous import Homogeneous
 from t2t_phrase.layers.interleaved import Interleaved
 from t2t_phrase.layers.multi_head_attention import MultiHeadAttention
+from t2t_phrase.models.phrase_representation import PhraseRepresentationTransformer
 
 ATTENTIONS = {
     "encoder": "encoder self-attention",
     "decoder": "decoder self-attention",
     "cross": "cross-attention",
+    "encoder_phrases": "encoder's attention to phrases",
+    "decoder_phrases": "decoder's attention to phrases",
+    "pooling": "pooling of tokens",
 }
 
 
@@ -29,7 +33,8 @@ class Layout:
     """The layout of one layer's attention weights.
 
     Attributes:
-        structure: "plain": (B, H, T, S). "homogeneous": the same, each head for one order.
+        structure: "plain": (B, H, T, S). "segments": (B, H, T, P), to the P phrases of a partition.
+            "pooling": (B, P, S), from these. "homogeneous": as "plain", each head for one order.
             "heterogeneous": (B, H, T, N S), the orders of the memory one after the other.
             "interleaved": (B, H, M T, N S), those of the queries likewise.
         query_orders: ascending.
@@ -37,14 +42,16 @@ class Layout:
         head_counts: homogeneous only: how many heads attend to each of `key_orders`.
     """
 
-    structure: Literal["plain", "homogeneous", "heterogeneous", "interleaved"]
+    structure: Literal[
+        "plain", "segments", "pooling", "homogeneous", "heterogeneous", "interleaved"
+    ]
     query_orders: tuple[int, ...] = (1,)
     key_orders: tuple[int, ...] = (1,)
     head_counts: tuple[int, ...] = ()
 
     @property
     def has_phrases(self) -> bool:
-        """Whether any query or key is more than a token."""
+        """Whether phrases of a higher order stand beside tokens."""
         return max(*self.query_orders, *self.key_orders) > 1
 
     def order_of_head(self, head: int) -> int:
@@ -81,11 +88,17 @@ def model_layouts(model: Any) -> dict[str, list[Layout]]:
     Raises:
         UserError: the model has an attention of another kind.
     """
-    return {
+    layouts = {
         "encoder": [layout_of(layer.self_attention) for layer in model.encoder_layers],
         "decoder": [layout_of(layer.self_attention) for layer in model.decoder_layers],
         "cross": [layout_of(layer.cross_attention) for layer in model.decoder_layers],
     }
+    if isinstance(model, PhraseRepresentationTransformer):
+        depth = len(model.encoder_layers)
+        layouts["encoder_phrases"] = [Layout("segments")] * depth
+        layouts["decoder_phrases"] = [Layout("segments")] * len(model.decoder_layers)
+        layouts["pooling"] = [Layout("pooling")] * (depth + 1)
+    return layouts
 
 
 def split_blocks(weights: Any, layout: Layout) -> list[list[Any]]:

@@ -1,6 +1,7 @@
 """Heat maps of one sentence and its translation: which there are, and what stands on their sides.
 
-Shapes: H heads, T queries, S memory positions, M and N orders of queries and memory.
+Shapes: H heads, T queries, S memory positions, P phrases of a partition, M and N orders of queries
+and memory.
 """
 
 from __future__ import annotations
@@ -13,13 +14,15 @@ import numpy as np
 
 from t2t_phrase.config import UserError, nearest
 from t2t_phrase.insights.heat_map import Group, heat_map
-from t2t_phrase.insights.labels import START, Token, phrase_labels
+from t2t_phrase.insights.labels import START, Token, phrase_labels, segment_labels
 from t2t_phrase.insights.layouts import ATTENTIONS, Layout, split_blocks
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MEAN, ALL = "mean", "all"
+# Poolings have no heads.
+ONLY = ""
 
 
 class Picture(NamedTuple):
@@ -34,12 +37,12 @@ class Choice:
     """Which attentions to draw.
 
     Attributes:
-        attentions: some of `ATTENTIONS`.
+        attentions: some of `ATTENTIONS`; () = all that the model has.
         layers: counted from 1; () = all.
         heads: counted from 0, or MEAN, the mean over all.
     """
 
-    attentions: tuple[str, ...] = tuple(ATTENTIONS)
+    attentions: tuple[str, ...] = ()
     layers: tuple[int, ...] = ()
     heads: tuple[int | str, ...] = (MEAN,)
 
@@ -57,7 +60,7 @@ def choose(
     Args:
         layouts: of the model's attentions.
         num_heads: H.
-        attentions: some of `ATTENTIONS`; none = all.
+        attentions: some of those in `layouts`; none = all.
         layers: numbers from 1 on; none = all.
         heads: numbers from 0 on, "mean", or "all", which is each of them.
 
@@ -65,12 +68,11 @@ def choose(
         UserError: the model has no such attention, layer or head.
     """
     for name in attentions:
-        if name not in ATTENTIONS:
+        if name not in layouts:
             raise UserError(
-                f"--attentions={name}: expected {', '.join(ATTENTIONS)}{nearest(name, ATTENTIONS)}"
+                f"--attentions={name}: the model has {', '.join(layouts)}{nearest(name, layouts)}"
             )
-    chosen = tuple(attentions) or tuple(ATTENTIONS)
-    depth = max(len(layouts[name]) for name in chosen)
+    depth = max(len(layouts[name]) for name in attentions or layouts)
     numbers: list[int | str] = []
     for head in heads:
         if head == ALL:
@@ -78,7 +80,7 @@ def choose(
         else:
             numbers.append(head if head == MEAN else _number("heads", head, 0, num_heads - 1))
     return Choice(
-        chosen,
+        tuple(attentions),
         tuple(dict.fromkeys(_number("layers", layer, 1, depth) for layer in layers)),
         tuple(dict.fromkeys(numbers)),
     )
@@ -97,6 +99,7 @@ def draw(
     source: Sequence[Token],
     target: Sequence[Token],
     *,
+    membership: np.ndarray | None = None,
     choice: Choice | None = None,
     caption: str = "",
 ) -> Iterator[Picture]:
@@ -110,6 +113,8 @@ def draw(
         layouts: of the weights.
         source: the S tokens of the source.
         target: the T tokens of the target.
+        membership: (P, S) bool, which source tokens each phrase of a partition holds; for models
+            that have one.
         choice: which to draw; None = the mean over heads of every attention.
         caption: stands at the end of each title.
     """
@@ -119,22 +124,30 @@ def draw(
         "encoder": (source, source, "source", "source"),
         "decoder": (target, read, "target", "earlier target"),
         "cross": (target, source, "target", "source"),
+        "encoder_phrases": (source, (), "source", "source"),
+        "decoder_phrases": (target, (), "target", "source"),
+        "pooling": ((), source, "source", "source"),
     }
-    for attention in choice.attentions:
+    segments = () if membership is None else segment_labels(source, membership)
+    for attention in choice.attentions or layouts:
         query_tokens, key_tokens, query_side, key_side = sides[attention]
         for place, layout in enumerate(layouts[attention]):
             if choice.layers and place + 1 not in choice.layers:
                 continue
-            for head in choice.heads:
+            drawn, heads = np.asarray(weights[attention][place])[0], choice.heads
+            if layout.structure == "pooling":
+                drawn, heads = drawn[None], (ONLY,)
+            for head in heads:
                 blocks, queries, keys = blocks_of_head(
-                    np.asarray(weights[attention][place])[0],
+                    drawn,
                     layout,
                     head if isinstance(head, int) else None,
                     query_tokens,
                     key_tokens,
+                    segments,
                 )
-                of = "mean over heads" if head == MEAN else f"head {head}"
-                parts = (f"{ATTENTIONS[attention]}, layer {place + 1}, {of}", caption)
+                words, suffix = _words_for(head)
+                parts = (f"{ATTENTIONS[attention]}, layer {place + 1}{words}", caption)
                 figure = heat_map(
                     blocks,
                     queries,
@@ -143,8 +156,14 @@ def draw(
                     query_side=query_side,
                     key_side=key_side,
                 )
-                name = f"{attention}_layer{place + 1}_" + (MEAN if head == MEAN else f"head{head}")
-                yield Picture(name, figure)
+                yield Picture(f"{attention}_layer{place + 1}{suffix}", figure)
+
+
+def _words_for(head: int | str) -> tuple[str, str]:
+    """Return what a title says of the head, and a file name."""
+    if head == ONLY:
+        return "", ""
+    return (", mean over heads", "_mean") if head == MEAN else (f", head {head}", f"_head{head}")
 
 
 def blocks_of_head(
@@ -153,6 +172,7 @@ def blocks_of_head(
     head: int | None,
     query_tokens: Sequence[Token],
     key_tokens: Sequence[Token],
+    segments: Sequence[str] = (),
 ) -> tuple[list[list[np.ndarray]], list[Group], list[Group]]:
     """Return the blocks of weights between phrases that exist, and the phrases.
 
@@ -165,10 +185,18 @@ def blocks_of_head(
         head: counted from 0; None = the mean.
         query_tokens: T of them.
         key_tokens: S of them.
+        segments: labels of the phrases of a partition, for a layout that knows them: the slots
+            behind them hold nothing.
 
     Raises:
         UserError: there is no such phrase.
     """
+    if layout.structure in ("segments", "pooling"):
+        block = weights.mean(axis=0) if head is None else weights[head]
+        phrases = [Group(0, list(segments))]
+        if layout.structure == "pooling":
+            return [[block[: len(segments)]]], phrases, [Group(1, phrase_labels(key_tokens, 1))]
+        return [[block[:, : len(segments)]]], [Group(1, phrase_labels(query_tokens, 1))], phrases
     homogeneous = layout.structure == "homogeneous"
     if homogeneous and head is not None:
         layout = Layout("plain", key_orders=(layout.order_of_head(head),))

@@ -13,7 +13,7 @@ from t2t_phrase.config import UserError
 from t2t_phrase.data.problem import Problem
 from t2t_phrase.insights import pictures, statistics
 from t2t_phrase.insights.tables import format_statistics
-from t2t_phrase.models.phrase_transformer import PhraseHParams
+from t2t_phrase.text.subword_phrases import cut_by_tree
 from t2t_phrase.training import checkpoints
 from t2t_phrase.training.run_record import RunRecord
 
@@ -33,15 +33,28 @@ def plain(tmp_path_factory):
 @pytest.fixture(scope="module")
 def toy(plain, tmp_path_factory):
     """The same with a model whose cross-attention is between phrases."""
-    output_dir = tmp_path_factory.mktemp("toy")
+    return with_model(
+        plain,
+        tmp_path_factory.mktemp("toy"),
+        "phrase_interleaved_convkv_1_2_demo",
+        encoder_attention="none",
+        decoder_attention="none",
+    )
+
+
+@pytest.fixture(scope="module")
+def parsed(plain, tmp_path_factory):
+    """The same with a model that looks up the phrases of trees."""
+    return with_model(plain, tmp_path_factory.mktemp("parsed"), "phrase_representation_parse_demo")
+
+
+def with_model(plain, output_dir, hparams_set, **changes):
+    """Return the run with random weights of another hparams set at its sizes."""
     record = RunRecord.load(plain.output_dir)
-    hparams_set = "phrase_interleaved_convkv_1_2_demo"
     sizes = {
         name: record.hparams[name] for name in ("num_hidden_layers", "hidden_size", "num_heads")
     }
-    hparams = registry.hparams[hparams_set]().replace(
-        **sizes, filter_size=16, encoder_attention="none", decoder_attention="none"
-    )
+    hparams = registry.hparams[hparams_set]().replace(**sizes, filter_size=16, **changes)
     model = registry.models[hparams.model].from_hparams(hparams, vocab_size=record.vocab_size)
     rng = np.random.default_rng(0)
     for variable in model.trainable_variables:
@@ -144,6 +157,42 @@ def test_pictures_of_the_models_own_translation(toy, tmp_path, monkeypatch, caps
     assert text.replace(" ", "") == words.replace(" ", "")
 
 
+def test_pictures_of_source_phrases(parsed, tmp_path, monkeypatch, capsys):
+    folder, real, memberships = tmp_path / "maps", pictures.draw, []
+
+    def draw(*args, membership, **options):
+        memberships.append(membership)
+        return real(*args, membership=membership, **options)
+
+    monkeypatch.setattr(pictures, "draw", draw)
+    tree = "(S (NP (DT the) (NN house)) (VP (VBZ is) (JJ old)))"
+    flags = [*parsed.flags, f"--heat_maps={folder}", "--source=the house is old"]
+    call(insights, *flags, f"--source_tree={tree}", "--attentions=decoder_phrases,pooling")
+    names = ["decoder_phrases_layer1_mean.png", "pooling_layer1.png", "pooling_layer2.png"]
+    assert sorted(path.name for path in folder.iterdir()) == names
+    assert "translation: " in capsys.readouterr().err
+    ids, numbers = parsed.encoder.encode_with_phrases(
+        "the house is old", cut_by_tree("the house is old", tree)
+    )
+    tokens_in_phrases = memberships[0].sum(axis=1)
+    assert tokens_in_phrases.sum() == len(ids) + 1
+    assert np.count_nonzero(tokens_in_phrases) == numbers[-1] + 1
+    assert tokens_in_phrases[0] == numbers.count(1)
+
+
+def test_models_of_trees_want_a_tree_that_fits(toy, parsed, files, tmp_path):
+    maps = [f"--heat_maps={tmp_path / 'maps'}", "--source=the house"]
+    with pytest.raises(UserError, match=r"parse_demo reads the phrases .* give the --source_tree"):
+        call(insights, *parsed.flags, *maps)
+    with pytest.raises(UserError, match=r"--source_tree:1: "):
+        call(insights, *parsed.flags, *maps, "--source_tree=(S (NN house))")
+    with pytest.raises(UserError, match=r"--source_tree: a model of phrase_inter\w* reads no tree"):
+        call(insights, *toy.flags, *maps, "--source_tree=(S (DT the) (NN house))")
+    assert not (tmp_path / "maps").exists()
+    with pytest.raises(UserError, match=r"ckpt-7 reads the phrases .* draw --heat_maps"):
+        call(insights, *parsed.flags, "--stats", *files)
+
+
 def test_a_plain_model_has_no_phrases_but_pictures(plain, files, tmp_path):
     with pytest.raises(UserError, match=r"ckpt-30 \(transformer_tiny\) has no phrases"):
         call(insights, *plain.flags, "--stats", *files)
@@ -187,7 +236,7 @@ def test_mistakes_are_found_before_the_model_is_loaded(toy, files, tmp_path, mon
         call(insights, *toy.flags, "--stats", *both)
 
 
-def test_mistakes_that_only_the_model_shows(toy, tmp_path, monkeypatch):
+def test_mistakes_that_only_the_model_shows(toy, tmp_path):
     maps = [f"--heat_maps={tmp_path / 'maps'}", "--source=a"]
     # Before the statistics, which may take a while.
     with pytest.raises(UserError, match="--heads=2: the model has heads 0 to 1"):
@@ -201,6 +250,3 @@ def test_mistakes_that_only_the_model_shows(toy, tmp_path, monkeypatch):
     both = [f"--insights_from_file={blank}", f"--references_file={blank}"]
     with pytest.raises(UserError, match="no line has words on both sides"):
         call(insights, *toy.flags, "--stats", *both)
-    monkeypatch.setattr(PhraseHParams, "reads_phrases", True)
-    with pytest.raises(UserError, match="ckpt-7 reads the phrases of parsed sentences"):
-        call(insights, *toy.flags, "--stats")

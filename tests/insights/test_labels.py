@@ -1,6 +1,7 @@
+import numpy as np
 import pytest
 
-from t2t_phrase.insights.labels import Token, phrase_labels, tokens_of
+from t2t_phrase.insights.labels import Token, phrase_labels, segment_labels, tokens_of
 from t2t_phrase.text.subwords import SubwordEncoder
 from t2t_phrase.text.t2t_subwords import T2TSubwords
 from t2t_phrase.text.train_subwords import train_subwords
@@ -34,3 +35,9 @@ def test_tensor2tensors_pieces_too():
 def test_phrases_of_three():
     tokens = [Token("a"), Token("b", True), Token("c"), Token("d", True), Token("<EOS>")]
     assert phrase_labels(tokens, 3) == ["a", "ab", "ab c", "##b cd", "cd <EOS>"]
+
+
+def test_phrases_of_a_partition():
+    tokens = [Token("a"), Token("b", True), Token("c", True), Token("d"), Token("<EOS>")]
+    membership = np.array([[1, 1, 0, 0, 0], [0, 0, 1, 1, 1], [0, 0, 0, 0, 0]], bool)
+    assert segment_labels(tokens, membership) == ["ab", "##c d <EOS>"]

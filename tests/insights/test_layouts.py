@@ -4,6 +4,10 @@ import pytest
 from t2t_phrase.config import UserError
 from t2t_phrase.insights.layouts import Layout, layout_of, model_layouts, split_blocks
 from t2t_phrase.layers.feed_forward import FeedForward
+from t2t_phrase.models.phrase_representation import (
+    PhraseRepresentationHParams,
+    PhraseRepresentationTransformer,
+)
 from t2t_phrase.models.phrase_transformer import PhraseHParams, PhraseTransformer
 
 BATCH, HEADS, QUERIES, KEYS = 2, 5, 3, 4
@@ -21,6 +25,22 @@ HPARAMS = PhraseHParams(
     cross_attention="heterogeneous_queryk",
     cross_orders=(2, 3),
 )
+
+
+def test_source_phrases_have_layouts_of_their_own() -> None:
+    hparams = PhraseRepresentationHParams(
+        hidden_size=8, filter_size=4, num_heads=2, num_encoder_layers=1, num_decoder_layers=2
+    )
+    model = PhraseRepresentationTransformer.from_hparams(hparams, vocab_size=8)
+    layouts = model_layouts(model)
+    features = {"inputs": np.array([[3, 4, 1]]), "targets": np.array([[5, 1]])}
+    weights = model.attention_weights(features)
+    assert {name: len(stack) for name, stack in layouts.items()} == {
+        name: len(stack) for name, stack in weights.items()
+    }
+    assert layouts["decoder_phrases"] == [Layout("segments")] * 2
+    assert layouts["pooling"] == [Layout("pooling")] * 2
+    assert not any(layout.has_phrases for stack in layouts.values() for layout in stack)
 
 
 def test_layouts_are_those_of_the_layers() -> None:

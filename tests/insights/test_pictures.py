@@ -94,6 +94,50 @@ def test_the_decoder_has_read_what_came_before_the_token_it_produces():
     assert [t.get_text() for t in cross.axes[1].get_xticklabels()] == ["a b c", "b c <EOS>"]
 
 
+def test_partitions_have_phrases_on_one_side():
+    layouts = {
+        "encoder_phrases": [Layout("segments")],
+        "decoder_phrases": [Layout("segments")],
+        "pooling": [Layout("pooling")] * 2,
+    }
+    # The third slot holds nothing.
+    membership = np.array([[1, 1, 0, 0], [0, 0, 1, 1], [0, 0, 0, 0]], bool)
+    pooling = np.random.default_rng(1).random((1, 3, 4))
+    weights = {
+        "encoder_phrases": [draw_weights(4, 3)],
+        "decoder_phrases": [draw_weights(3, 3)],
+        "pooling": [pooling, 2 * pooling],
+    }
+    found = dict(draw(weights, layouts, SOURCE, TARGET, membership=membership))
+    assert list(found) == [
+        "encoder_phrases_layer1_mean",
+        "decoder_phrases_layer1_mean",
+        "pooling_layer1",
+        "pooling_layer2",
+    ]
+    decoder, pooled = found["decoder_phrases_layer1_mean"], found["pooling_layer2"]
+    assert decoder.get_suptitle() == "decoder's attention to phrases, layer 1, mean over heads"
+    assert [t.get_text() for t in decoder.axes[0].get_xticklabels()] == ["a b", "c <EOS>"]
+    assert [t.get_text() for t in decoder.axes[0].get_yticklabels()] == ["x", "##y", "<EOS>"]
+    assert [t.get_text() for t in decoder.axes[0].texts] == [
+        "from target\ntokens",
+        "to source\nphrases",
+    ]
+    np.testing.assert_allclose(
+        decoder.axes[0].images[0].get_array(),
+        weights["decoder_phrases"][0][0].mean(axis=0)[:, :2],
+    )
+    assert pooled.get_suptitle() == "pooling of tokens, layer 2"
+    assert [t.get_text() for t in pooled.axes[0].get_yticklabels()] == ["a b", "c <EOS>"]
+    np.testing.assert_allclose(pooled.axes[0].images[0].get_array(), 2 * pooling[0, :2])
+    choice = Choice(("decoder_phrases",), heads=(1,))
+    (head,) = draw(weights, layouts, SOURCE, TARGET, membership=membership, choice=choice)
+    assert head.name == "decoder_phrases_layer1_head1"
+    np.testing.assert_allclose(
+        head.figure.axes[0].images[0].get_array(), weights["decoder_phrases"][0][0, 1, :, :2]
+    )
+
+
 def test_choices():
     assert choose(LAYOUTS, HEADS) == Choice()
     assert choose(
@@ -110,7 +154,8 @@ def test_choices():
         ({"heads": ["max"]}, "--heads=max: the model has heads 0 to 2"),
         ({"layers": ["0"]}, "--layers=0: the model has layers 1 to 2; give those$"),
         ({"attentions": ["encoder"], "layers": ["2"]}, "--layers=2: the model has layers 1 to 1"),
-        ({"attentions": ["cros"]}, "--attentions=cros: expected encoder, .*did you mean cross"),
+        ({"attentions": ["cros"]}, "--attentions=cros: the model has enc.*did you mean cross"),
+        ({"attentions": ["pooling"]}, "--attentions=pooling: the model has encoder, decoder, cros"),
     ],
 )
 def test_what_the_model_does_not_have(words, message):
