@@ -9,8 +9,9 @@ import tensorflow as tf
 from tiny_training import make_stepper, make_trainer, random_pairs, weights, write_shards
 
 from t2t_phrase.config import UserError
+from t2t_phrase.data.prefetch import Prefetcher
 from t2t_phrase.evaluation.scores import Score
-from t2t_phrase.training import checkpoints
+from t2t_phrase.training import checkpoints, loop
 from t2t_phrase.training.early_stopping import EarlyStopping, History
 
 
@@ -270,7 +271,23 @@ def test_scalars_for_tensorboard(files, tmp_path):
     assert evaluation["bleu", 4] == 12.5 and ("loss", 4) in evaluation
 
 
-def test_nothing_grows_from_evaluation_to_evaluation(files, tmp_path):
+class Unthreaded(Prefetcher):
+    """Makes each batch when it is asked for."""
+
+    def __init__(self, source):
+        self.waited = 0.0
+        self._source = source
+
+    def __next__(self):
+        return next(self._source)
+
+    def close(self):
+        pass
+
+
+def test_nothing_grows_from_evaluation_to_evaluation(files, tmp_path, monkeypatch):
+    # A tensor fails to make its shape in one thread while another lists all objects.
+    monkeypatch.setattr(loop, "Prefetcher", Unthreaded)
     stepper = make_stepper()
     counts = []
 
