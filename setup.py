@@ -54,8 +54,8 @@ setup(
     ],
     extras_require={
         "jax": ["jax>=0.4.30"],
-        "test": ["pytest>=8", "jax>=0.4.30"],
-        "dev": ["ruff>=0.6", "mypy>=1.11", "pytest>=8", "jax>=0.4.30"],
+        "test": ["pytest>=8", "pytest-xdist>=3.5", "jax>=0.4.30"],
+        "dev": ["ruff>=0.6", "mypy>=1.11", "pytest>=8", "pytest-xdist>=3.5", "jax>=0.4.30"],
     },
     entry_points={
         "console_scripts": [
