@@ -1,7 +1,7 @@
 """What phrases cost, beside what their extra multiplications must cost.
 
     python benchmarks/phrase_attention.py [--xla] [--sets=phrase_interleaved_queryk_1_2]
-    python benchmarks/phrase_attention.py --decode [--source=24] [--xla]
+    python benchmarks/phrase_attention.py --decode [--source=24] [--rows=32] [--xla]
     python benchmarks/phrase_attention.py --sets=representations [--base=transformer_base_untied]
 
 For each hparams set: the multiply-adds of its equations over those of `transformer_base`, and its
@@ -13,6 +13,7 @@ with --decode, the beam search of `decode.py`, whose outputs are 8 tokens longer
 
 from __future__ import annotations
 
+import argparse
 import functools
 import gc
 import statistics
@@ -43,7 +44,7 @@ REPRESENTATIONS = (
 )
 GROUPS = {"attentions": ATTENTIONS, "representations": REPRESENTATIONS}
 VOCAB = 32000
-ROWS, BEAMS, EXTRA = 32, 4, 8
+BEAMS, EXTRA = 4, 8
 
 
 def attention_terms(hparams, position: str) -> tuple[float, float, float]:
@@ -146,16 +147,16 @@ def source_features(hparams, rows: int, length: int) -> dict[str, object]:
     return features
 
 
-def training(name: str, dtype: str, xla: bool) -> tuple[Any, Callable[[int], None]]:
+def training(name: str, args: argparse.Namespace) -> tuple[Any, Callable[[int], None]]:
     """Return the options of a set and a function that makes one update with size x size tokens."""
     from t2t_phrase.training.distribution import make_strategy
     from t2t_phrase.training.step import Stepper, make_optimizer, make_schedule
 
-    hparams, model = base_model(dtype, VOCAB, name)
+    hparams, model = base_model(args.dtype, VOCAB, name)
     optimizer = make_optimizer(hparams, make_schedule(hparams, train_steps=1000))
     optimizer.build(model.trainable_variables)
     stepper = Stepper(
-        make_strategy(), model, optimizer, seed=0, xla=xla, phrases=hparams.reads_phrases
+        make_strategy(), model, optimizer, seed=0, xla=args.xla, phrases=hparams.reads_phrases
     )
 
     def run(size: int) -> None:
@@ -165,7 +166,7 @@ def training(name: str, dtype: str, xla: bool) -> tuple[Any, Callable[[int], Non
     return hparams, run
 
 
-def decoding(name: str, dtype: str, xla: bool) -> tuple[Any, Callable[[int], None]]:
+def decoding(name: str, args: argparse.Namespace) -> tuple[Any, Callable[[int], None]]:
     """Return the options of a set and a function that decodes sources of `size` tokens."""
     import numpy as np
 
@@ -173,18 +174,24 @@ def decoding(name: str, dtype: str, xla: bool) -> tuple[Any, Callable[[int], Non
     from t2t_phrase.decoding.hparams import DecodeHParams
     from t2t_phrase.decoding.search import search
 
-    hparams, model = base_model(dtype, VOCAB, name)
+    hparams, model = base_model(args.dtype, VOCAB, name)
 
     @functools.cache
     def searching(length: int) -> Callable[..., Any]:
         options = DecodeHParams(beam_size=BEAMS, alpha=0.6, min_length=length, return_beams=True)
-        limits = np.full((ROWS,), length, "int32")
+        limits = np.full((args.rows,), length, "int32")
         return compiled(
-            lambda features: search(model, features, limits, options, length=length), xla=xla
+            lambda folded, features: search(
+                model, features, limits, options, length=length, folded=folded
+            ),
+            xla=args.xla,
         )
 
+    # Once for all batches, as `Translator` does.
+    folded = model.fold_weights()
+
     def run(size: int) -> None:
-        searching(size + EXTRA)(source_features(hparams, ROWS, size)).scores.numpy()
+        searching(size + EXTRA)(folded, source_features(hparams, args.rows, size)).scores.numpy()
 
     return hparams, run
 
@@ -202,13 +209,14 @@ def main() -> None:
     made.add_argument("--base", default="transformer_base", help="hparams set to compare with")
     made.add_argument("--decode", action="store_true", help="measure decoding, not training")
     made.add_argument("--source", type=int, default=24, help="tokens of a sentence to decode")
+    made.add_argument("--rows", type=int, default=32, help="sentences decoded at once")
     args = made.parse_args()
     limit_threads()
     prepare = decoding if args.decode else training
-    base_hparams, base = prepare(args.base, args.dtype, args.xla)
+    base_hparams, base = prepare(args.base, args)
     sizes = [args.source] if args.decode else [int(size) for size in args.sizes.split(",")]
     for name in GROUPS.get(args.sets) or args.sets.split(","):
-        hparams, phrase = prepare(name, args.dtype, args.xla)
+        hparams, phrase = prepare(name, args)
         for size in sizes:
             if args.decode:
                 arguments = (size, size + EXTRA, BEAMS)
@@ -225,7 +233,7 @@ def main() -> None:
             measured = statistics.median(ours / theirs for theirs, ours in pairs)
             report(
                 benchmark="phrase_attention",
-                what=f"decode {size}" if args.decode else f"train {size}x{size}",
+                what=f"decode {args.rows}x{size}" if args.decode else f"train {size}x{size}",
                 hparams_set=name,
                 base=args.base,
                 dtype=args.dtype,

@@ -15,7 +15,7 @@ Features = Mapping[str, Any]
 
 
 def translate_ids(
-    model: Any, features: Features, hparams: DecodeHParams, *, seed: Any = 0
+    model: Any, features: Features, hparams: DecodeHParams, *, seed: Any = 0, folded: Any = None
 ) -> Hypotheses:
     """Translate a batch of token ids within the limits that the options set.
 
@@ -25,13 +25,14 @@ def translate_ids(
             the model reads of the source.
         hparams: the options of decoding.
         seed: int, distinguishes the batches when sampling.
+        folded: see `search`.
     """
     length = ops.shape(features["inputs"])[1] + hparams.extra_length
     if hparams.max_length:
         at_most = min if isinstance(length, int) else ops.minimum
         length = at_most(length, hparams.max_length)
     limits = output_limits(features["inputs"], hparams)
-    return search(model, features, limits, hparams, length=length, seed=seed)
+    return search(model, features, limits, hparams, length=length, seed=seed, folded=folded)
 
 
 def search(
@@ -42,6 +43,7 @@ def search(
     *,
     length: Any,
     seed: Any = 0,
+    folded: Any = None,
 ) -> Hypotheses:
     """Translate a batch of token ids within given limits.
 
@@ -54,8 +56,9 @@ def search(
         length: the longest of `max_lengths` there may be; a number, or a scalar where a graph is
             traced for inputs of unknown length.
         seed: int, distinguishes the batches when sampling.
+        folded: from the model's `fold_weights`, which many batches may share; None = made here.
     """
-    memory = model.prepare_memory(features)
+    memory = model.prepare_memory(features, folded)
     sampling = hparams.sampling_temp > 0 or hparams.beam_size == 1
     beam_size = 1 if sampling else hparams.beam_size
     cache = model.start_cache(ops.shape(features["inputs"])[0], beam_size, length)

@@ -99,9 +99,10 @@ class Translator:
         self.hparams = hparams
         self._reads_phrases = reads_phrases(model)
 
-        def run(features: Any, seed: Any) -> Any:
-            return translate_ids(model, features, hparams, seed=seed)
+        def run(folded: Any, features: Any, seed: Any) -> Any:
+            return translate_ids(model, features, hparams, seed=seed, folded=folded)
 
+        self._fold = compiled(model.fold_weights, xla=xla)
         self._run = compiled(run, xla=xla)
 
     def translate(
@@ -137,8 +138,10 @@ class Translator:
             raise no_phrases()
         results = [[Hypothesis("", 0.0)] for _ in lines.ids]
         done = sum(not ids for ids in lines.ids)
+        # Anew in each call: the model may have been trained since the last one.
+        folded = self._fold()
         for number, batch in enumerate(make_batches(lines.ids, self.hparams.batch_size)):
-            ids, scores = self._run(batch.features(lines.phrases), np.int32(number))
+            ids, scores = self._run(folded, batch.features(lines.phrases), np.int32(number))
             for line, row, row_scores in zip(
                 batch.lines, np.asarray(ids), np.asarray(scores), strict=False
             ):

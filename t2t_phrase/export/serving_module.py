@@ -46,6 +46,9 @@ class ServingModule(tf.Module):
         self.subwords = TfSubwords(model_bytes)
         # What is saved are the variables themselves; the Keras layers stay behind.
         self.weights = [variable.value for variable in model.trainable_variables]
+        self.folded = tf.nest.map_structure(
+            lambda product: tf.Variable(product, trainable=False), model.fold_weights()
+        )
 
     @tf.function(input_signature=[tf.TensorSpec((None,), tf.string, name="text")])
     def translate(self, text: tf.Tensor) -> dict[str, tf.Tensor]:
@@ -91,7 +94,8 @@ class ServingModule(tf.Module):
 
     def _search(self, features: Features, *, return_beams: bool) -> tuple[tf.Tensor, tf.Tensor]:
         hparams = dataclasses.replace(self._hparams, return_beams=return_beams)
-        found = translate_ids(self._model, features, hparams)
+        folded = tf.nest.map_structure(tf.convert_to_tensor, self.folded)
+        found = translate_ids(self._model, features, hparams, folded=folded)
         beams, length = found.ids.shape[1], tf.shape(found.ids)[2]
         texts = self.subwords.decode(tf.reshape(found.ids, (-1, length)))
         texts = tf.strings.strip(tf.strings.regex_replace(texts, BLANKS, " "))

@@ -52,6 +52,7 @@ class AttentiveCombination(keras.layers.Layer):
         phrases: (B, P, D) float.
         phrase_mask: bool, four axes that broadcast to (B, H, T, P); True = may attend. None =
             everywhere.
+        folded: from `fold`, so that it need not be made again; None = it is made here.
         training: whether dropout is active.
 
     Returns:
@@ -97,12 +98,29 @@ class AttentiveCombination(keras.layers.Layer):
         self.built = True
 
     def call(
-        self, x: Any, phrases: Any, phrase_mask: Any | None = None, training: bool = False
+        self,
+        x: Any,
+        phrases: Any,
+        phrase_mask: Any | None = None,
+        folded: Cache | None = None,
+        training: bool = False,
     ) -> tuple[Any, Any]:
         """Let every token look up the phrases."""
-        return self.attend(x, self.project_memory(phrases), phrase_mask, training=training)
+        return self.attend(x, self.project_memory(phrases, folded), phrase_mask, training=training)
 
-    def project_memory(self, phrases: Any) -> Cache:
+    def fold(self) -> Cache:
+        """Return what `project_memory` makes of weights alone.
+
+        With `by_phrase` "value_maps" (H, D / H, units), the product of W_o and the second half of
+        W_3, else nothing.
+        """
+        if not self.by_phrase:
+            return {}
+        heads, width = self.attention.num_heads, self.attention.head_size
+        product = ops.matmul(self._kernel(self.attention.output_map), self._kernel(self.phrase_map))
+        return {"value_maps": ops.reshape(product, (heads, width, self.units))}
+
+    def project_memory(self, phrases: Any, folded: Cache | None = None) -> Cache:
         """Return what `attend` reads of phrases (B, P, D).
 
         With `by_phrase` "key" (B, D, H P) and "value" (B, H P, units), else the attention's own.
@@ -111,15 +129,11 @@ class AttentiveCombination(keras.layers.Layer):
         if not self.by_phrase:
             return attention.project_memory(phrases)
         heads, width = attention.num_heads, attention.head_size
-        query_map, output_map, phrase_map = (
-            ops.cast(ops.convert_to_tensor(dense.kernel), self.compute_dtype)
-            for dense in (attention.query_map, attention.output_map, self.phrase_map)
-        )
+        value_maps = (self.fold() if folded is None else folded)["value_maps"]
         batch, slots, _ = ops.shape(phrases)
         keys = split_heads(attention.key_map(phrases), heads) * width**-0.5
-        key_maps = ops.reshape(query_map, (self.hidden_size, heads, width))
+        key_maps = ops.reshape(self._kernel(attention.query_map), (self.hidden_size, heads, width))
         key = ops.einsum("bphw,dhw->bdhp", keys, key_maps)
-        value_maps = ops.reshape(ops.matmul(output_map, phrase_map), (heads, width, self.units))
         return {
             "key": ops.reshape(key, (batch, self.hidden_size, heads * slots)),
             "value": heads_product(attention.value_map(phrases), value_maps),
@@ -141,6 +155,9 @@ class AttentiveCombination(keras.layers.Layer):
         dropped = ops.cast(attention.weight_dropout(weights, training=training), self.compute_dtype)
         found = ops.matmul(ops.reshape(dropped, (batch, length, -1)), projected["value"])
         return self._join(x, found, training), ops.transpose(weights, (0, 2, 1, 3))
+
+    def _kernel(self, dense: keras.layers.Dense) -> Any:
+        return ops.cast(ops.convert_to_tensor(dense.kernel), self.compute_dtype)
 
     def _join(self, x: Any, found: Any, training: bool) -> Any:
         """Return the output from x and W_3's product with what was found, (B, T, units)."""

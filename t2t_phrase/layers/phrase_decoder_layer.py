@@ -70,12 +70,15 @@ class PhraseDecoderLayer(DecoderLayer):
         return self.feed(x, training), weights, cross_weights, phrase_weights
 
     def project_memory(  # type: ignore[override]
-        self, memory: Any, phrases: Any, phrase_mask: Any
+        self, memory: Any, phrases: Any, phrase_mask: Any, folded: Cache | None = None
     ) -> Cache:
-        """Return what `step` reads of the encoder's output and the phrases."""
+        """Return what `step` reads of the encoder's output and the phrases.
+
+        `folded`: see `AttentiveCombination`.
+        """
         return {
             "source": super().project_memory(memory),
-            "phrases": self.combination.project_memory(phrases),
+            "phrases": self.combination.project_memory(phrases, folded),
             "phrase_mask": phrase_mask,
         }
 

@@ -8,6 +8,7 @@ import keras
 
 from t2t_phrase.layers.attentive_combination import AttentiveCombination
 from t2t_phrase.layers.encoder_layer import EncoderLayer, build_once
+from t2t_phrase.layers.multi_head_attention import Cache
 from t2t_phrase.layers.residual import Residual
 from t2t_phrase.ops.partition import phrase_mask
 
@@ -29,6 +30,7 @@ class PhraseEncoderLayer(EncoderLayer):
         x: (B, S, D) float.
         membership: (B, P, S) bool, which tokens each phrase holds, see `ops.partition`.
         attention_mask: bool, broadcastable to (B, H, S, S); True = may attend.
+        folded: see `AttentiveCombination`.
         training: whether dropout is active.
 
     Returns:
@@ -58,13 +60,18 @@ class PhraseEncoderLayer(EncoderLayer):
         x: Any,
         membership: Any,
         attention_mask: Any | None = None,
+        folded: Cache | None = None,
         training: bool = False,
     ) -> tuple[Any, Any, Any, Any, Any]:
         """Apply all sublayers."""
         normed = self.phrase_residual.before(x)
         phrases, pooling_weights = self.pooling(normed, membership)
         combined, phrase_weights = self.combination(
-            normed, phrases, phrase_mask=phrase_mask(membership), training=training
+            normed,
+            phrases,
+            phrase_mask=phrase_mask(membership),
+            folded=folded,
+            training=training,
         )
         x = self.phrase_residual(x, combined, training=training)
         x, weights = super().call(x, attention_mask=attention_mask, training=training)

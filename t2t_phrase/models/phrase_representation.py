@@ -237,14 +237,28 @@ class PhraseRepresentationTransformer(PhraseTransformer):
         """
         return super().attention_weights(features)
 
-    def _encode(self, features: Features, training: bool) -> tuple[Any, dict[str, list[Any]]]:
+    def fold_weights(self) -> Cache:
+        """Return `AttentiveCombination.fold` of each layer of "encoder" and of "decoder"."""
+        layers: dict[str, list[Any]] = {
+            "encoder": self.encoder_layers,
+            "decoder": self.decoder_layers,
+        }
+        return {name: [layer.combination.fold() for layer in of] for name, of in layers.items()}
+
+    def _encode(
+        self, features: Features, training: bool, folded: list[Cache] | None = None
+    ) -> tuple[Any, dict[str, list[Any]]]:
         x = self._embed_source(features["inputs"], training)
         mask, membership = memory_mask(features["inputs"]), self.membership(features)
         memories = []
         weights: dict[str, list[Any]] = {"encoder": [], "encoder_phrases": [], "pooling": []}
-        for layer in self.encoder_layers:
+        for index, layer in enumerate(self.encoder_layers):
             x, self_weights, phrases, phrase_weights, pooling_weights = layer(
-                x, membership, attention_mask=mask, training=training
+                x,
+                membership,
+                attention_mask=mask,
+                folded=None if folded is None else folded[index],
+                training=training,
             )
             memories.append(phrases)
             weights["encoder"].append(self_weights)
@@ -283,9 +297,12 @@ class PhraseRepresentationTransformer(PhraseTransformer):
             weights["decoder_phrases"].append(phrase_weights)
         return self._finish_decoding(x), weights
 
-    def _project_memory(self, memory: Any) -> list[Cache]:
+    def _project_memory(self, features: Features, folded: Cache) -> list[Cache]:
+        memory, _ = self._encode(features, training=False, folded=folded["encoder"])
         layers: list[Any] = self.decoder_layers
         return [
-            layer.project_memory(memory["tokens"], phrases, memory["phrase_mask"])
-            for layer, phrases in zip(layers, memory["phrases"], strict=True)
+            layer.project_memory(memory["tokens"], phrases, memory["phrase_mask"], maps)
+            for layer, phrases, maps in zip(
+                layers, memory["phrases"], folded["decoder"], strict=True
+            )
         ]

@@ -354,16 +354,28 @@ class Transformer(keras.Model):
         kernel = ops.cast(ops.convert_to_tensor(self.softmax.kernel), self.compute_dtype)
         return ops.transpose(kernel)  # (D, V)
 
-    def prepare_memory(self, features: Features) -> Cache:
-        """Return all that decoding reads of the source: it does not change from step to step."""
-        memory = self.encode(features)
+    def fold_weights(self) -> Cache:
+        """Return products of weights for `prepare_memory`: they do not change with the source."""
+        return {}
+
+    def prepare_memory(self, features: Features, folded: Cache | None = None) -> Cache:
+        """Return all that decoding reads of the source: it does not change from step to step.
+
+        Args:
+            features: see the class.
+            folded: from `fold_weights`; None = made here.
+        """
         return {
             "mask": memory_mask(features["inputs"]),
             "softmax": self._softmax_map(),
-            "layers": self._project_memory(memory),
+            "layers": self._project_memory(
+                features, self.fold_weights() if folded is None else folded
+            ),
         }
 
-    def _project_memory(self, memory: Any) -> list[Cache]:
+    def _project_memory(self, features: Features, folded: Cache) -> list[Cache]:
+        del folded
+        memory = self.encode(features)
         return [layer.project_memory(memory) for layer in self.decoder_layers]
 
     def start_cache(self, batch_size: Any, beam_size: int, length: int) -> Cache:

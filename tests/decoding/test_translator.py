@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from random_weights import randomize
 
 from t2t_phrase import registry
 from t2t_phrase.decoding.hparams import DecodeHParams
@@ -9,6 +10,7 @@ from t2t_phrase.decoding.translator import (
     format_hypotheses,
     make_batches,
 )
+from t2t_phrase.models.phrase_representation import with_phrase_representation
 
 WORDS = ["<pad>", "<EOS>", "<unk>", "a", "b", "c", "d", "\n", "\t", "e", "f", "g"]
 
@@ -55,6 +57,19 @@ def test_a_line_without_words_gives_an_empty_translation(model):
     translator = Translator(model, Words(), OPTIONS)
     assert translator.translate(["", " \t"]) == [[Hypothesis("", 0.0, 0)]] * 2
     assert translator.translate([]) == []
+
+
+def test_a_model_that_was_trained_on_translates_anew():
+    registry.discover()
+    hparams = with_phrase_representation(registry.hparams["transformer_tiny"]())
+    model = registry.models[hparams.model].from_hparams(hparams, vocab_size=len(WORDS))
+    randomize(model)
+    translator = Translator(model, Words(), OPTIONS)
+    before = translator.translate(LINES)
+    randomize(model, seed=1)
+    after = translator.translate(LINES)
+    assert after != before
+    assert after == Translator(model, Words(), OPTIONS).translate(LINES)
 
 
 def test_all_beams_are_returned_best_first(model):

@@ -74,6 +74,21 @@ def test_a_memory_prepared_once_gives_the_same(by_phrase: bool) -> None:
         np.testing.assert_allclose(step[:, 0], expected[:, t], atol=1e-6)
 
 
+@pytest.mark.parametrize("by_phrase", [False, True])
+def test_weights_folded_once_give_the_same(by_phrase: bool) -> None:
+    layer = make(by_phrase=by_phrase)
+    expected, _ = layer(X, PHRASES, phrase_mask=MASK)
+    folded = layer.fold()
+    np.testing.assert_array_equal(layer(X, PHRASES, phrase_mask=MASK, folded=folded)[0], expected)
+    if by_phrase:
+        # They are what is read, and the maps they are made of are not read again.
+        layer.phrase_map.kernel.assign(0 * layer.phrase_map.kernel)
+        same, _ = layer(X, PHRASES, phrase_mask=MASK, folded=folded)
+        np.testing.assert_array_equal(same, expected)
+    else:
+        assert folded == {}
+
+
 def test_the_two_halves_start_as_wide_as_one_matrix_would() -> None:
     layer = AttentiveCombination(
         attention=MultiHeadAttention(num_heads=2, hidden_size=64), hidden_size=64, units=192

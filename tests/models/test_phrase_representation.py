@@ -201,6 +201,9 @@ def test_searches_alone_of_unknown_shape_and_under_xla_equal_one_in_a_graph(name
     for other in (unknown(given), compiled(run, xla=True)(given)):
         np.testing.assert_array_equal(graph.ids, other.ids)
         np.testing.assert_allclose(graph.scores, other.scores, atol=1e-4)
+    folded = translate_ids(model, given, OPTIONS, folded=model.fold_weights())
+    np.testing.assert_array_equal(graph.ids, folded.ids)
+    np.testing.assert_allclose(graph.scores, folded.scores, atol=1e-4)
     alone = run({key: ids[1:2, :2] for key, ids in given.items()})
     np.testing.assert_array_equal(graph.ids[1], alone.ids[0])
     np.testing.assert_allclose(graph.scores[1], alone.scores[0], atol=1e-4)
@@ -277,6 +280,25 @@ def test_phrases_of_a_sentence_are_projected_once() -> None:
     many = model_of("parsed").prepare_memory(FEATURES)["layers"][0]["phrases"]
     assert few["key"].shape == (4, 16, 4 * 8)  # (B, D, H P): any tokens, few phrases
     assert many["key"].shape == (4, 4, 60, 4)  # (B, H, P, d_k)
+
+
+@pytest.mark.parametrize("index", [0, 1])
+def test_every_layer_reads_its_own_folded_weights(index: int) -> None:
+    model = model_of("max_attn_ta")
+    folded = model.fold_weights()
+    usual = model.prepare_memory(FEATURES, folded)["layers"]
+
+    def with_twice(side: str) -> list[Any]:
+        layers = list(folded[side])
+        layers[index] = {"value_maps": 2 * layers[index]["value_maps"]}
+        return model.prepare_memory(FEATURES, {**folded, side: layers})["layers"]
+
+    changed = with_twice("encoder")
+    assert np.abs(changed[0]["source"]["key"] - usual[0]["source"]["key"]).max() > 1e-3
+    changed = with_twice("decoder")
+    for layer, (new, old) in enumerate(zip(changed, usual, strict=True)):
+        times = 2 if layer == index else 1
+        np.testing.assert_array_equal(new["phrases"]["value"], times * old["phrases"]["value"])
 
 
 def test_only_parsed_phrases_are_read_from_the_data() -> None:
