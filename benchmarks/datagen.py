@@ -22,7 +22,7 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, default=50_000)
     parser.add_argument("--repeats", type=int, default=3)
     args = parser.parse_args()
-    from t2t_phrase.data.options import GenerateOptions
+    from t2t_phrase.data.generation.options import GenerateOptions
     from t2t_phrase.data.problem import get_problem
     from t2t_phrase.grammar import generate
 

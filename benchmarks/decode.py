@@ -30,7 +30,7 @@ def main() -> None:
 
     from t2t_phrase.compile import compiled
     from t2t_phrase.decoding.hparams import DecodeHParams
-    from t2t_phrase.decoding.search import search
+    from t2t_phrase.decoding.search.translate_ids import search
 
     _, model = base_model(args.dtype)
     options = DecodeHParams(beam_size=4, alpha=0.6, min_length=TARGET, return_beams=True)

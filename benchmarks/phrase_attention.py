@@ -172,7 +172,7 @@ def decoding(name: str, args: argparse.Namespace) -> tuple[Any, Callable[[int], 
 
     from t2t_phrase.compile import compiled
     from t2t_phrase.decoding.hparams import DecodeHParams
-    from t2t_phrase.decoding.search import search
+    from t2t_phrase.decoding.search.translate_ids import search
 
     hparams, model = base_model(args.dtype, VOCAB, name)
 

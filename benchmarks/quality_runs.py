@@ -99,7 +99,7 @@ class Recipe:
 
     def has_trained(self, name: str, seed: int) -> bool:
         """Return whether a run reached its last step under this very recipe."""
-        from t2t_phrase.training.run_record import FILE, RunRecord, resolve_hparams
+        from t2t_phrase.runs.record import FILE, RunRecord, resolve_hparams
 
         run = self.place(name, seed)
         last = run / f"model.ckpt-{self.train_steps}.index"
@@ -184,7 +184,7 @@ def finish(recipe: Recipe, name: str, seed: int, *, train: bool) -> bool:
 
 def count_parameters(folder: pathlib.Path) -> int:
     """Return the number of weights in a folder's (averaged) checkpoint."""
-    from t2t_phrase.training import checkpoints
+    from t2t_phrase.runs import checkpoints
 
     tensors = checkpoints.read_tensors(checkpoints.resolve(folder))
     return sum(int(tensor.size) for tensor in tensors.values())

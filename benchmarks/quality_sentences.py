@@ -42,7 +42,7 @@ def sentences_of(
     Raises:
         UserError: there are no data, or they are of another version of the grammar.
     """
-    from t2t_phrase.data.grammar_problem import GrammarProblem
+    from t2t_phrase.data.sources.grammar_problem import GrammarProblem
 
     kept = problem.raw_text(str(data_dir), "test")[0]
     if not isinstance(problem, GrammarProblem):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from t2t_phrase import registry
-from t2t_phrase.data.grammar_problem import GrammarProblem
+from t2t_phrase.data.sources.grammar_problem import GrammarProblem
 
 
 @registry.problems.register

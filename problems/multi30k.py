@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from t2t_phrase import registry
-from t2t_phrase.data.downloaded_problem import DownloadedProblem
+from t2t_phrase.data.sources.downloaded_problem import DownloadedProblem
 
 
 class _Multi30k(DownloadedProblem):

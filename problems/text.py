@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from t2t_phrase import registry
-from t2t_phrase.data.local_problem import LocalProblem
+from t2t_phrase.data.sources.local_problem import LocalProblem
 
 
 @registry.problems.register

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from t2t_phrase import registry
-from t2t_phrase.data.wmt_problem import WmtProblem
+from t2t_phrase.data.sources.wmt_problem import WmtProblem
 
 
 @registry.problems.register

@@ -1,4 +1,4 @@
-"""Names for problems, models and hparams sets: one class, three instances."""
+"""Names for problems, models, hparams sets and annotations: one class, four instances."""
 
 from __future__ import annotations
 
@@ -71,6 +71,7 @@ class Registry(Generic[T]):
 problems: Registry[Any] = Registry("problem")
 models: Registry[Any] = Registry("model")
 hparams: Registry[Callable[[], Any]] = Registry("hparams set")
+annotations: Registry[Callable[[], Any]] = Registry("annotation")
 
 
 def snake_case(name: str) -> str:
@@ -87,7 +88,12 @@ def discover(user_dir: str = "") -> None:
     Raises:
         UserError: `user_dir` is not a Python package.
     """
-    for package in ("t2t_phrase.models", "t2t_phrase.problems", "t2t_phrase.hparams"):
+    for package in (
+        "t2t_phrase.models",
+        "t2t_phrase.text.annotations",
+        "t2t_phrase.problems",
+        "t2t_phrase.hparams",
+    ):
         module = importlib.import_module(package)
         for found in pkgutil.iter_modules(module.__path__):
             importlib.import_module(f"{package}.{found.name}")

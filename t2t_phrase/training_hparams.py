@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Literal
 
 from t2t_phrase.config import HParams
+from t2t_phrase.features import Feature
 
 SCHEDULE_FACTORS = (
     "constant",
@@ -38,9 +39,14 @@ class TrainingHParams(HParams):
     dtype_policy: Literal["float32", "mixed_bfloat16"] = "float32"  # variables stay float32
 
     @property
+    def features(self) -> tuple[Feature, ...]:
+        """What the model reads beside the token ids of both sides."""
+        return ()
+
+    @property
     def reads_phrases(self) -> bool:
-        """Whether the model reads the feature "phrases", each source token's phrase."""
-        return False
+        """Whether the model reads the feature "phrases"."""
+        return any(feature.name == "phrases" for feature in self.features)
 
     def check(self) -> Iterable[str]:
         """Yield one sentence for each fault in how the fields fit together."""

@@ -152,7 +152,7 @@ WITHOUT_TENSORFLOW = """
     from t2t_phrase import registry
     from t2t_phrase.compile import compiled
     from t2t_phrase.decoding.hparams import DecodeHParams
-    from t2t_phrase.decoding.search import output_limits, search, translate_ids
+    from t2t_phrase.decoding.search.translate_ids import output_limits, search, translate_ids
 
     for folder in ("ops", "layers", "models", "decoding", "insights"):
         package = importlib.import_module(f"t2t_phrase.{folder}")

@@ -34,7 +34,7 @@ def main(argv: Sequence[str]) -> None:
         raise app.UsageError("either --num_last_checkpoints or --checkpoints is required")
     if not FLAGS.output_dir and (FLAGS.num_last_checkpoints or not FLAGS.output_path):
         raise app.UsageError("--output_dir is required, the folder of the training run")
-    from t2t_phrase.training.averaging import average_checkpoints, last_checkpoints
+    from t2t_phrase.runs.averaging import average_checkpoints, last_checkpoints
 
     run_folder = pathlib.Path(FLAGS.output_dir or "").expanduser()
     if FLAGS.checkpoints:

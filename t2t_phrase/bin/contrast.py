@@ -98,7 +98,7 @@ def cut_sources(record: Any, examined: contrastive.ContrastiveSet) -> list[list[
         UserError: they are not to be had, or a tree does not fit its sentence.
     """
     if examined.trees is not None:
-        from t2t_phrase.text.subword_phrases import cut_lines
+        from t2t_phrase.text.trees.subword_phrases import cut_lines
 
         return cut_lines(examined.sources, examined.trees, "the grammar")
     if not (FLAGS.decode_trees_file or FLAGS.parser):

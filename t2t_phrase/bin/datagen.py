@@ -9,7 +9,7 @@ from absl import app, flags
 
 from t2t_phrase import registry
 from t2t_phrase.bin import common
-from t2t_phrase.data.options import GenerateOptions
+from t2t_phrase.data.generation.options import GenerateOptions
 from t2t_phrase.data.problem import get_problem
 
 FLAGS = flags.FLAGS

@@ -17,7 +17,7 @@ from t2t_phrase.decoding.hparams import DecodeHParams
 
 if TYPE_CHECKING:
     from t2t_phrase.decoding.translator import Encoder
-    from t2t_phrase.training.load_model import TrainedModel
+    from t2t_phrase.runs.load_model import TrainedModel
 
 FLAGS = flags.FLAGS
 
@@ -67,9 +67,9 @@ def load() -> tuple[TrainedModel, Encoder]:
     Raises:
         UserError: there is none, or it is not what the flags say.
     """
-    from t2t_phrase.training.load_model import load_model
-    from t2t_phrase.training.run_directory import BEST
-    from t2t_phrase.training.run_encoder import run_encoder
+    from t2t_phrase.runs.directory import BEST
+    from t2t_phrase.runs.load_model import load_model
+    from t2t_phrase.runs.vocabulary import run_encoder
 
     path = FLAGS.checkpoint_path or FLAGS.output_dir
     if not path or (path == BEST and not FLAGS.output_dir):

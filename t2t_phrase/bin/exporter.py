@@ -32,7 +32,7 @@ def main(argv: Sequence[str]) -> None:
         raise UserError("--export_dir is needed where no --output_dir is given")
     registry.discover(FLAGS.t2t_usr_dir)
     from t2t_phrase.export.saved_model import export
-    from t2t_phrase.text.subwords import SubwordEncoder
+    from t2t_phrase.text.subwords.encoder import SubwordEncoder
 
     trained, encoder = decoder.load()
     if not isinstance(encoder, SubwordEncoder):

@@ -45,8 +45,8 @@ def main(argv: Sequence[str]) -> None:
     if FLAGS.vocab_file and FLAGS.problem:
         raise UserError("--vocab_file and --problem both name a vocabulary; give one of them")
     registry.discover(FLAGS.t2t_usr_dir)
-    from t2t_phrase.training.run_record import RunRecord, resolve_hparams
-    from t2t_phrase.training.t2t_import import read_t2t_checkpoint, write_run
+    from t2t_phrase.runs.record import RunRecord, resolve_hparams
+    from t2t_phrase.tensor2tensor.checkpoint_import import read_t2t_checkpoint, write_run
 
     hparams, _ = resolve_hparams(FLAGS.hparams_set, FLAGS.hparams)
     imported = read_t2t_checkpoint(FLAGS.checkpoint_path, hparams, model=FLAGS.model)

@@ -23,7 +23,7 @@ from t2t_phrase.decoding.hparams import DecodeHParams
 if TYPE_CHECKING:
     from t2t_phrase.decoding.translator import Encoder
     from t2t_phrase.insights.pictures import Choice
-    from t2t_phrase.training.load_model import TrainedModel
+    from t2t_phrase.runs.load_model import TrainedModel
 
 FLAGS = flags.FLAGS
 
@@ -102,7 +102,7 @@ def phrases_of_source(record: Any) -> list[str] | None:
     Raises:
         UserError: there is no tree, or it does not fit; or there is, and the model reads none.
     """
-    from t2t_phrase.text.subword_phrases import cut_lines
+    from t2t_phrase.text.trees.subword_phrases import cut_lines
 
     if not record.resolved().reads_phrases:
         if FLAGS.source_tree:
@@ -167,7 +167,7 @@ def show_statistics(
     Raises:
         UserError: the model has no phrases, or the pairs no words.
     """
-    from t2t_phrase.decoding.beam_search import EOS_ID
+    from t2t_phrase.decoding.search.beam_search import EOS_ID
     from t2t_phrase.evaluation.text_files import write_text
     from t2t_phrase.insights.layouts import model_layouts
     from t2t_phrase.insights.statistics import attention_statistics
@@ -240,7 +240,7 @@ def draw_heat_maps(
     """Write a PNG for each attention, layer and head chosen."""
     from t2t_phrase.compile import compiled
     from t2t_phrase.data.files import write_bytes
-    from t2t_phrase.decoding.beam_search import EOS_ID
+    from t2t_phrase.decoding.search.beam_search import EOS_ID
     from t2t_phrase.decoding.translator import encode_all
     from t2t_phrase.insights.heat_map import png_of, unknown_characters
     from t2t_phrase.insights.labels import tokens_of
@@ -297,7 +297,7 @@ def make_folder(path: str) -> pathlib.Path:
 def translate(model: Any, features: dict[str, Any], hparams: DecodeHParams) -> list[int]:
     """Return the ids of the best translation of one sentence, EOS included."""
     from t2t_phrase.compile import compiled
-    from t2t_phrase.decoding.search import translate_ids
+    from t2t_phrase.decoding.search.translate_ids import translate_ids
 
     def run(features: Any) -> Any:
         return translate_ids(model, features, hparams, seed=np.int32(0)).ids

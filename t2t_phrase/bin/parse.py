@@ -38,7 +38,7 @@ def main(argv: Sequence[str]) -> None:
     """Parse, or cut what was parsed."""
     del argv
     from t2t_phrase.evaluation.text_files import check_writable, read_text, write_text
-    from t2t_phrase.text.subword_phrases import cut_lines
+    from t2t_phrase.text.trees.subword_phrases import cut_lines
 
     if not FLAGS.input_file:
         raise app.UsageError("--input_file is required")
@@ -74,7 +74,7 @@ def write_trees(output: str, lines: Sequence[str]) -> None:
         UserError: that file holds trees of another text.
     """
     from t2t_phrase.data.files import explain_os_error
-    from t2t_phrase.text.subword_phrases import cut_lines
+    from t2t_phrase.text.trees.subword_phrases import cut_lines
 
     part = pathlib.Path(f"{output}.part").expanduser()
     kept: list[str] = []
@@ -96,7 +96,7 @@ def write_trees(output: str, lines: Sequence[str]) -> None:
 
 def parsed(lines: Sequence[str], done: int = 0) -> Iterator[str]:
     """Yield the tree of every line from `done` on; say how far the work is and what went wrong."""
-    from t2t_phrase.text.parsers import open_parser, parse_lines
+    from t2t_phrase.text.trees.parsers import open_parser, parse_lines
 
     parser = open_parser(FLAGS.parser, language=FLAGS.language, corenlp_url=FLAGS.corenlp_url)
     ticker = Ticker("parsed", len(lines))

@@ -52,7 +52,7 @@ def source_phrases(
             )
         return None
     from t2t_phrase.evaluation.text_files import read_text
-    from t2t_phrase.text.subword_phrases import cut_lines
+    from t2t_phrase.text.trees.subword_phrases import cut_lines
 
     path = FLAGS.decode_trees_file or trees_beside(source_file)
     if path:
@@ -81,8 +81,8 @@ def phrase_cutter(record: Any) -> Callable[[Sequence[str]], list[list[str]]]:
             f"a model of {record.hparams_set} reads the phrases of parsed sentences: to translate "
             "what is typed, give --parser=stanza or --parser=corenlp"
         )
-    from t2t_phrase.text.parsers import open_parser, parse_lines
-    from t2t_phrase.text.subword_phrases import cut_by_tree
+    from t2t_phrase.text.trees.parsers import open_parser, parse_lines
+    from t2t_phrase.text.trees.subword_phrases import cut_by_tree
 
     parser = open_parser(FLAGS.parser, language=FLAGS.language, corenlp_url=FLAGS.corenlp_url)
 

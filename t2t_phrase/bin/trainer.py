@@ -88,7 +88,7 @@ def main(argv: Sequence[str]) -> None:
     registry.problems[FLAGS.problem.removesuffix("_rev")]
     if FLAGS.model:
         registry.models[FLAGS.model]
-    from t2t_phrase.training.run_record import resolve_hparams
+    from t2t_phrase.runs.record import resolve_hparams
 
     hparams, told = resolve_hparams(FLAGS.hparams_set, FLAGS.hparams)
     from t2t_phrase.data.problem import get_problem

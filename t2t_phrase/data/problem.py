@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from t2t_phrase import registry
 from t2t_phrase.config import UserError
-from t2t_phrase.data.corpus import Corpus
+from t2t_phrase.data.generation.manifest import Manifest, manifest_path
+from t2t_phrase.data.generation.options import GenerateOptions
 from t2t_phrase.data.lines import read_lines
-from t2t_phrase.data.manifest import Manifest, manifest_path
-from t2t_phrase.data.options import GenerateOptions
-from t2t_phrase.data.tree_files import TREES, tree_lines
+from t2t_phrase.data.sources.corpus import Corpus
+from t2t_phrase.data.sources.tree_files import TREES, tree_lines
 
 if TYPE_CHECKING:
-    from t2t_phrase.text.subwords import SubwordEncoder
+    from t2t_phrase.text.subwords.encoder import SubwordEncoder
 
 REVERSED = "_rev"
 
@@ -97,7 +97,7 @@ class Problem(abc.ABC):
                 this problem made with other options.
         """
         # Names and hparams sets can be listed where no TensorFlow is installed.
-        from t2t_phrase.data.generate import generate
+        from t2t_phrase.data.generation.generate import generate
 
         return generate(self, data_dir, tmp_dir, options=options or GenerateOptions(), log=log)
 
@@ -112,7 +112,7 @@ class Problem(abc.ABC):
         Raises:
             UserError: the data is not there yet.
         """
-        from t2t_phrase.text.subwords import SubwordEncoder
+        from t2t_phrase.text.subwords.encoder import SubwordEncoder
 
         folder = _folder(data_dir)
         return SubwordEncoder.load(folder / self._manifest(folder).vocabulary["file"])
@@ -180,7 +180,7 @@ class Problem(abc.ABC):
         Raises:
             UserError: as `require_phrases`.
         """
-        from t2t_phrase.text.subword_phrases import cut_lines
+        from t2t_phrase.text.trees.subword_phrases import cut_lines
 
         self.require_phrases(data_dir)
         folder = _folder(data_dir)

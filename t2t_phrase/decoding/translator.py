@@ -10,9 +10,9 @@ import numpy as np
 
 from t2t_phrase.compile import compiled
 from t2t_phrase.config import UserError
-from t2t_phrase.decoding.beam_search import EOS_ID, WORST
 from t2t_phrase.decoding.hparams import DecodeHParams
-from t2t_phrase.decoding.search import translate_ids
+from t2t_phrase.decoding.search.beam_search import EOS_ID, WORST
+from t2t_phrase.decoding.search.translate_ids import translate_ids
 
 # Padded lengths are multiples of this, so that few shapes are compiled.
 LENGTH_STEP = 8
@@ -86,7 +86,7 @@ class Translator:
     """Translates with one model; what it compiled is kept from call to call.
 
     Args:
-        model: see `decoding.search.search`.
+        model: see `decoding.search.translate_ids.search`.
         encoder: the subword encoder of both languages.
         hparams: the options of decoding.
         xla: see `compile.compiled`.

@@ -12,10 +12,10 @@ from typing import Any, Literal
 import numpy as np
 
 from t2t_phrase.config import UserError
-from t2t_phrase.layers.heterogeneous import Heterogeneous
-from t2t_phrase.layers.homogeneous import Homogeneous
-from t2t_phrase.layers.interleaved import Interleaved
-from t2t_phrase.layers.multi_head_attention import MultiHeadAttention
+from t2t_phrase.layers.attention.multi_head_attention import MultiHeadAttention
+from t2t_phrase.layers.ngrams.heterogeneous import Heterogeneous
+from t2t_phrase.layers.ngrams.homogeneous import Homogeneous
+from t2t_phrase.layers.ngrams.interleaved import Interleaved
 from t2t_phrase.models.phrase_representation import PhraseRepresentationTransformer
 
 ATTENTIONS = {

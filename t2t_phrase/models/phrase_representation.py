@@ -11,14 +11,15 @@ from keras import ops
 
 from t2t_phrase import registry
 from t2t_phrase.config import UserError
-from t2t_phrase.layers.attentive_combination import AttentiveCombination
-from t2t_phrase.layers.attentive_pooling import AttentivePooling
-from t2t_phrase.layers.max_pooling import MaxPooling
-from t2t_phrase.layers.mean_pooling import MeanPooling
-from t2t_phrase.layers.multi_head_attention import Cache, MultiHeadAttention
-from t2t_phrase.layers.phrase_decoder_layer import PhraseDecoderLayer
-from t2t_phrase.layers.phrase_encoder_layer import PhraseEncoderLayer
-from t2t_phrase.layers.transparent_attention import TransparentAttention
+from t2t_phrase.features import PHRASES, Feature
+from t2t_phrase.layers.attention.multi_head_attention import Cache, MultiHeadAttention
+from t2t_phrase.layers.segments.attentive_combination import AttentiveCombination
+from t2t_phrase.layers.segments.attentive_pooling import AttentivePooling
+from t2t_phrase.layers.segments.max_pooling import MaxPooling
+from t2t_phrase.layers.segments.mean_pooling import MeanPooling
+from t2t_phrase.layers.segments.segment_decoder_layer import SegmentDecoderLayer
+from t2t_phrase.layers.segments.segment_encoder_layer import SegmentEncoderLayer
+from t2t_phrase.layers.segments.transparent_attention import TransparentAttention
 from t2t_phrase.models.phrase_transformer import Attention, PhraseHParams, PhraseTransformer
 from t2t_phrase.models.transformer import Features, TransformerHParams
 from t2t_phrase.ops.masks import memory_mask, padding_mask
@@ -30,7 +31,7 @@ from t2t_phrase.ops.partition import (
     ngram_partition,
     ngram_slots,
     phrase_mask,
-    phrase_membership,
+    segment_membership,
 )
 
 
@@ -55,9 +56,9 @@ class PhraseRepresentationHParams(PhraseHParams):
     transparent_attention: bool = True  # Eq. 6; False: all decoder layers read the last phrases
 
     @property
-    def reads_phrases(self) -> bool:
-        """Whether the model reads the feature "phrases"."""
-        return self.phrases == "parsed"
+    def features(self) -> tuple[Feature, ...]:
+        """What the model reads beside token ids: with phrases=parsed, the phrases."""
+        return (PHRASES,) if self.phrases == "parsed" else ()
 
     def check(self) -> Iterable[str]:
         """Yield one sentence for each fault in how the fields fit together."""
@@ -178,17 +179,17 @@ class PhraseRepresentationTransformer(PhraseTransformer):
             name="phrase_combination",
         )
 
-    def make_encoder_layer(self, index: int) -> PhraseEncoderLayer:
+    def make_encoder_layer(self, index: int) -> SegmentEncoderLayer:
         """Return layer `index` of the encoder."""
-        return PhraseEncoderLayer(
+        return SegmentEncoderLayer(
             pooling=self.make_pooling("phrase_pooling"),
             combination=self.make_combination(),
             **self.encoder_layer_parts(index),
         )
 
-    def make_decoder_layer(self, index: int) -> PhraseDecoderLayer:
+    def make_decoder_layer(self, index: int) -> SegmentDecoderLayer:
         """Return layer `index` of the decoder."""
-        return PhraseDecoderLayer(
+        return SegmentDecoderLayer(
             combination=self.make_combination(), **self.decoder_layer_parts(index)
         )
 
@@ -213,12 +214,12 @@ class PhraseRepresentationTransformer(PhraseTransformer):
                     "phrases=parsed: these sentences come without phrases; parse them, or take an "
                     "hparams set with phrases=length"
                 )
-            return phrase_membership(features["phrases"], length)
+            return segment_membership(features["phrases"], length)
         if self.hparams.phrases == "fixed":
             tokens = self.hparams.phrase_length
             numbers = ngram_partition(padding_mask(inputs), tokens)
-            return phrase_membership(numbers, ngram_slots(length, tokens))
-        return phrase_membership(length_partition(padding_mask(inputs)), length_slots(length))
+            return segment_membership(numbers, ngram_slots(length, tokens))
+        return segment_membership(length_partition(padding_mask(inputs)), length_slots(length))
 
     def encode(self, features: Features, training: bool = False) -> dict[str, Any]:
         """Return what the decoder reads of the source.

@@ -9,12 +9,12 @@ from typing import Any, ClassVar, Literal, NamedTuple
 import keras
 
 from t2t_phrase import registry
-from t2t_phrase.layers.heterogeneous_convkv import HeterogeneousConvKV
-from t2t_phrase.layers.heterogeneous_queryk import HeterogeneousQueryK
-from t2t_phrase.layers.homogeneous_convkv import HomogeneousConvKV
-from t2t_phrase.layers.homogeneous_queryk import HomogeneousQueryK
-from t2t_phrase.layers.interleaved_convkv import InterleavedConvKV
-from t2t_phrase.layers.interleaved_queryk import InterleavedQueryK
+from t2t_phrase.layers.ngrams.heterogeneous_convkv import HeterogeneousConvKV
+from t2t_phrase.layers.ngrams.heterogeneous_queryk import HeterogeneousQueryK
+from t2t_phrase.layers.ngrams.homogeneous_convkv import HomogeneousConvKV
+from t2t_phrase.layers.ngrams.homogeneous_queryk import HomogeneousQueryK
+from t2t_phrase.layers.ngrams.interleaved_convkv import InterleavedConvKV
+from t2t_phrase.layers.ngrams.interleaved_queryk import InterleavedQueryK
 from t2t_phrase.models.transformer import Position, Transformer, TransformerHParams
 
 Attention = Literal[

@@ -11,13 +11,13 @@ from keras import ops
 
 from t2t_phrase import registry
 from t2t_phrase.config import HParamsError
-from t2t_phrase.layers.decoder_layer import DecoderLayer
-from t2t_phrase.layers.encoder_layer import EncoderLayer
-from t2t_phrase.layers.feed_forward import FeedForward
-from t2t_phrase.layers.multi_head_attention import Cache, MultiHeadAttention
-from t2t_phrase.layers.relative_attention import RelativeMultiHeadAttention
-from t2t_phrase.layers.residual import EPSILON
-from t2t_phrase.layers.token_embedding import TokenEmbedding
+from t2t_phrase.layers.attention.multi_head_attention import Cache, MultiHeadAttention
+from t2t_phrase.layers.attention.relative_attention import RelativeMultiHeadAttention
+from t2t_phrase.layers.common.decoder_layer import DecoderLayer
+from t2t_phrase.layers.common.encoder_layer import EncoderLayer
+from t2t_phrase.layers.common.feed_forward import FeedForward
+from t2t_phrase.layers.common.residual import EPSILON
+from t2t_phrase.layers.common.token_embedding import TokenEmbedding
 from t2t_phrase.ops.blocks import write_block
 from t2t_phrase.ops.cross_entropy import smoothed_cross_entropy
 from t2t_phrase.ops.masks import causal_mask, history_mask, memory_mask, padding_mask

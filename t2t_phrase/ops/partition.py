@@ -1,12 +1,13 @@
-"""Partitions of a sentence into phrases.
+"""Partitions of a sentence into segments.
 
-A partition is told by numbers (..., S) int: from 1 on and ascending the phrase that each token is
-in, 0 at padding; so the tokens of a phrase stand side by side. As a matrix, `phrase_membership`, it
-is boolean (..., P, S), True where phrase p holds token s: the form that pooling and attention read.
-Slots beyond a sentence's last phrase hold nothing. A sentence's partition depends on that sentence
-alone, so its padding and its batch do not matter; P depends on S alone, so it is as static as S.
+A partition is written as one integer a token, (..., S): the number of the token's segment, counted
+from 1 and never descending, and 0 at padding; so a segment is a run of neighbouring tokens. Pooling
+and attention read it as a boolean matrix, `segment_membership`, (..., P, S), True where segment p
+contains token s. Rows beyond a sentence's last segment are empty. The partition of a sentence
+depends on that sentence alone, not on padding or batch, and P depends on S alone, so that P is
+static wherever S is.
 
-Shapes: B batch, P slots for phrases, S positions; ... any number of axes.
+Shapes: B batch, P rows for segments, S positions; ... any number of axes.
 """
 
 from __future__ import annotations
@@ -67,7 +68,7 @@ def length_slots(length: Any) -> Any:
     )
 
 
-def phrase_membership(numbers: Any, slots: Any) -> Any:
+def segment_membership(numbers: Any, slots: Any) -> Any:
     """Return which tokens each phrase holds, (..., P, S) bool.
 
     Args:

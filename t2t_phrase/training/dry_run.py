@@ -10,8 +10,8 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-from t2t_phrase.data.buckets import Buckets
-from t2t_phrase.training import checkpoints
+from t2t_phrase.data.input.buckets import Buckets
+from t2t_phrase.runs import checkpoints
 from t2t_phrase.training.setup import Run
 
 

@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from t2t_phrase.data.pipeline import Batch
+from t2t_phrase.data.input.pipeline import Batch
 from t2t_phrase.training.step import Stepper
 
 

@@ -9,12 +9,12 @@ from collections.abc import Callable
 from typing import Literal, NamedTuple
 
 from t2t_phrase.config import UserError
-from t2t_phrase.data.pipeline import Batch, Position, TrainingPipeline
-from t2t_phrase.data.prefetch import Prefetcher
+from t2t_phrase.data.input.pipeline import Batch, Position, TrainingPipeline
+from t2t_phrase.data.input.prefetch import Prefetcher
+from t2t_phrase.runs.directory import RunDirectory
 from t2t_phrase.training.early_stopping import EarlyStopping, History, Metric
 from t2t_phrase.training.evaluate import DevScores, Evaluator
 from t2t_phrase.training.progress import Progress
-from t2t_phrase.training.run_directory import RunDirectory
 from t2t_phrase.training.schedules import FactorSchedule
 from t2t_phrase.training.signals import StopRequest
 from t2t_phrase.training.step import Stepper, StepResult

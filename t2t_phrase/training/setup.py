@@ -13,19 +13,19 @@ import keras
 import tensorflow as tf
 
 from t2t_phrase import registry
-from t2t_phrase.data.buckets import Buckets
-from t2t_phrase.data.pipeline import EpochCount, TrainingPipeline, evaluation_batches
+from t2t_phrase.data.input.buckets import Buckets
+from t2t_phrase.data.input.pipeline import EpochCount, TrainingPipeline, evaluation_batches
+from t2t_phrase.data.input.reader import RecordReader
 from t2t_phrase.data.problem import Problem
-from t2t_phrase.data.reader import RecordReader
-from t2t_phrase.training import checkpoints
+from t2t_phrase.runs import checkpoints
+from t2t_phrase.runs.directory import RunDirectory
+from t2t_phrase.runs.record import FILE, RunRecord
+from t2t_phrase.runs.warm_start import warm_start
 from t2t_phrase.training.distribution import has_gpu, is_chief
 from t2t_phrase.training.evaluate import Bleu, Evaluator
 from t2t_phrase.training.loop import LoopOptions, Trainer
-from t2t_phrase.training.run_directory import RunDirectory
-from t2t_phrase.training.run_record import FILE, RunRecord
 from t2t_phrase.training.step import Stepper, make_optimizer, make_schedule
 from t2t_phrase.training.summaries import Summaries
-from t2t_phrase.training.warm_start import warm_start
 from t2t_phrase.training_hparams import TrainingHParams
 
 # Rows of the embedding are a multiple of this, which matrix units like.

@@ -13,7 +13,7 @@ import pytest
 from t2t_phrase import grammar, registry
 from t2t_phrase.config import UserError
 from t2t_phrase.evaluation.phenomena import Judgement
-from t2t_phrase.training.run_record import RunRecord, resolve_hparams
+from t2t_phrase.runs.record import RunRecord, resolve_hparams
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "benchmarks"))
 import compare_quality

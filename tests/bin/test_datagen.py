@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from t2t_phrase.data.options import GenerateOptions
+from t2t_phrase.data.generation.options import GenerateOptions
 from t2t_phrase.data.problem import get_problem
 
 COMMAND = [sys.executable, "-m", "t2t_phrase.bin.datagen"]
@@ -99,7 +99,7 @@ def test_several_problems_and_a_user_folder(tmp_path):
     package.mkdir()
     (package / "__init__.py").write_text(
         "from t2t_phrase import registry\n"
-        "from t2t_phrase.data.local_problem import LocalProblem\n"
+        "from t2t_phrase.data.sources.local_problem import LocalProblem\n"
         "@registry.problems.register\n"
         "class TranslateMine(LocalProblem):\n"
         "    languages = ('src', 'tgt')\n"

@@ -13,7 +13,7 @@ from t2t_phrase.config import HParamsError, UserError
 from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.decoding.scoring import Scorer
 from t2t_phrase.decoding.translator import Translator
-from t2t_phrase.training import checkpoints
+from t2t_phrase.runs import checkpoints
 
 OPTIONS = "beam_size=2,extra_length=8"
 LINES = ["the house is old", "", "dogs run", "  ", "a cat sleeps in it while dogs run", "Ünknown"]
@@ -213,7 +213,7 @@ def test_the_run_knows_what_it_is(toy, tmp_path):
 
 
 def test_another_vocabulary_is_refused(toy, tmp_path):
-    from t2t_phrase.text.train_subwords import train_subwords
+    from t2t_phrase.text.subwords.training import train_subwords
 
     (tmp_path / "in").write_text("a\n")
     other = tmp_path / "other"

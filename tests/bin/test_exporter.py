@@ -9,7 +9,7 @@ from t2t_phrase.bin import exporter
 from t2t_phrase.config import UserError
 from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.decoding.translator import Translator
-from t2t_phrase.text.t2t_subwords import T2TSubwords
+from t2t_phrase.tensor2tensor.subwords import T2TSubwords
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +58,7 @@ def test_mistakes(toy, quick, monkeypatch, tmp_path):
         call(exporter, *toy.flags, f"--export_dir={tmp_path}", "--decode_hparams=sampling_temp=1")
     pieces = ["<pad>", "<EOS>", *"\\_u;0123456789"]
     monkeypatch.setattr(
-        "t2t_phrase.training.run_encoder.run_encoder", lambda *a, **k: T2TSubwords(pieces)
+        "t2t_phrase.runs.vocabulary.run_encoder", lambda *a, **k: T2TSubwords(pieces)
     )
     with pytest.raises(UserError, match="uses tensor2tensor's own subwords"):
         call(exporter, *toy.flags, f"--export_dir={tmp_path}")

@@ -13,9 +13,9 @@ from t2t_phrase.config import UserError
 from t2t_phrase.data.problem import Problem
 from t2t_phrase.insights import pictures, statistics
 from t2t_phrase.insights.tables import format_statistics
-from t2t_phrase.text.subword_phrases import cut_by_tree
-from t2t_phrase.training import checkpoints
-from t2t_phrase.training.run_record import RunRecord
+from t2t_phrase.runs import checkpoints
+from t2t_phrase.runs.record import RunRecord
+from t2t_phrase.text.trees.subword_phrases import cut_by_tree
 
 PAIRS = [
     ("the house is old", "a cat sleeps"),

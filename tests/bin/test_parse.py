@@ -19,7 +19,7 @@ class Parser:
 
 @pytest.fixture
 def text(tmp_path, monkeypatch):
-    monkeypatch.setattr("t2t_phrase.text.parsers.open_parser", lambda name, **options: Parser())
+    monkeypatch.setattr("t2t_phrase.text.trees.parsers.open_parser", lambda *_, **__: Parser())
     path = tmp_path / "x.en"
     path.write_text("".join(f"{line}\n" for line in TREES))
     return path
@@ -66,8 +66,8 @@ def test_a_run_that_was_stopped_goes_on(text, tmp_path, monkeypatch, capsys):
                 raise UserError("the server is gone")
             return super().parse(sentences)
 
-    monkeypatch.setattr("t2t_phrase.text.parsers.open_parser", lambda name, **options: Broken())
-    monkeypatch.setattr("t2t_phrase.text.parsers.BATCH", 2)
+    monkeypatch.setattr("t2t_phrase.text.trees.parsers.open_parser", lambda *_, **__: Broken())
+    monkeypatch.setattr("t2t_phrase.text.trees.parsers.BATCH", 2)
     with pytest.raises(UserError, match="the server is gone"):
         call(parse, f"--input_file={text}", "--parser=stanza")
     assert part.read_text() == f"{TREES['The dog cannot swim.']}\n\n"

@@ -12,7 +12,7 @@ from t2t_phrase.config import UserError
 from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.decoding.scoring import Scorer
 from t2t_phrase.decoding.translator import Translator
-from t2t_phrase.text.subword_phrases import cut_lines
+from t2t_phrase.text.trees.subword_phrases import cut_lines
 
 LINES = ["the house is old", "", "a cat sleeps in it while dogs run"]
 TREES = [
@@ -73,7 +73,7 @@ def test_scores_are_those_of_the_trees_given(toy, tmp_path, monkeypatch):
     decode(toy, *common, f"--decode_trees_file={write(tmp_path / 'flat', FLAT)}")
     scores = [-float(line) for line in target.read_text().split()]
     assert scores == pytest.approx(expected[1], abs=1e-4)
-    monkeypatch.setattr("t2t_phrase.text.parsers.open_parser", lambda name, **options: Parser())
+    monkeypatch.setattr("t2t_phrase.text.trees.parsers.open_parser", lambda *_, **__: Parser())
     decode(toy, *common, "--parser=stanza")
     scores = [-float(line) for line in target.read_text().split()]
     assert scores == pytest.approx(expected[0], abs=1e-4)
@@ -82,7 +82,7 @@ def test_scores_are_those_of_the_trees_given(toy, tmp_path, monkeypatch):
 def test_what_is_typed_is_parsed(toy, monkeypatch, capsys):
     with pytest.raises(UserError, match="what is typed, give --parser=stanza or --parser=corenlp"):
         decode(toy, "--decode_interactive")
-    monkeypatch.setattr("t2t_phrase.text.parsers.open_parser", lambda name, **options: Parser())
+    monkeypatch.setattr("t2t_phrase.text.trees.parsers.open_parser", lambda *_, **__: Parser())
     monkeypatch.setattr("sys.stdin", io.StringIO(f"{LINES[0]}\n\nq\n"))
     decode(toy, "--decode_interactive", "--parser=corenlp")
     translator = Translator(toy.model, toy.encoder, DecodeHParams().override(OPTIONS))

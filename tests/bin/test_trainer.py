@@ -9,15 +9,15 @@ from toy_run import WORDS, call
 
 from t2t_phrase.bin import trainer
 from t2t_phrase.config import UserError
-from t2t_phrase.text.subwords import SubwordEncoder
-from t2t_phrase.text.train_subwords import train_subwords
-from t2t_phrase.training import checkpoints
-from t2t_phrase.training.load_model import load_model
+from t2t_phrase.runs import checkpoints
+from t2t_phrase.runs.load_model import load_model
+from t2t_phrase.text.subwords.encoder import SubwordEncoder
+from t2t_phrase.text.subwords.training import train_subwords
 
 USER_MODULE = '''
 from t2t_phrase import registry
 from t2t_phrase.data.problem import Problem
-from t2t_phrase.text.subwords import SubwordEncoder
+from t2t_phrase.text.subwords.encoder import SubwordEncoder
 
 
 @registry.problems.register

@@ -6,7 +6,7 @@ from toy_run import call
 from t2t_phrase import grammar
 from t2t_phrase.bin import trainer
 from t2t_phrase.config import UserError
-from t2t_phrase.training import checkpoints
+from t2t_phrase.runs import checkpoints
 
 SMALL = (
     "num_hidden_layers=1,hidden_size=16,filter_size=16,num_heads=2,batch_size=512,"

@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 
 from t2t_phrase.insights.labels import Token, phrase_labels, segment_labels, tokens_of
-from t2t_phrase.text.subwords import SubwordEncoder
-from t2t_phrase.text.t2t_subwords import T2TSubwords
-from t2t_phrase.text.train_subwords import train_subwords
+from t2t_phrase.tensor2tensor.subwords import T2TSubwords
+from t2t_phrase.text.subwords.encoder import SubwordEncoder
+from t2t_phrase.text.subwords.training import train_subwords
 
 
 @pytest.fixture(scope="module")

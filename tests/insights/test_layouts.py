@@ -3,7 +3,7 @@ import pytest
 
 from t2t_phrase.config import UserError
 from t2t_phrase.insights.layouts import Layout, layout_of, model_layouts, split_blocks
-from t2t_phrase.layers.feed_forward import FeedForward
+from t2t_phrase.layers.common.feed_forward import FeedForward
 from t2t_phrase.models.phrase_representation import (
     PhraseRepresentationHParams,
     PhraseRepresentationTransformer,

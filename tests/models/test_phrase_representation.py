@@ -24,7 +24,7 @@ from t2t_phrase import registry
 from t2t_phrase.compile import compiled
 from t2t_phrase.config import HParamsError, UserError
 from t2t_phrase.decoding.hparams import DecodeHParams
-from t2t_phrase.decoding.search import translate_ids
+from t2t_phrase.decoding.search.translate_ids import translate_ids
 from t2t_phrase.models.phrase_representation import (
     PhraseRepresentationHParams,
     PhraseRepresentationTransformer,

@@ -11,7 +11,7 @@ from t2t_phrase.ops.partition import (
     ngram_partition,
     ngram_slots,
     phrase_mask,
-    phrase_membership,
+    segment_membership,
 )
 
 LENGTHS = [1, 2, 3, 17, 18, 23, 24, 47, 48, 60, 0]
@@ -58,7 +58,7 @@ def test_every_sentence_has_slots_for_its_phrases_and_the_longest_need_them_all(
 
 def test_membership_and_mask_of_two_partitions_at_once() -> None:
     numbers = np.array([[[1, 1, 2, 0], [1, 2, 3, 0]], [[1, 1, 1, 1], [1, 1, 2, 2]]])
-    membership = np.asarray(phrase_membership(numbers, 3))
+    membership = np.asarray(segment_membership(numbers, 3))
     assert membership.shape == (2, 2, 3, 4)
     expected = [[True, True, False, False], [False, False, True, False], [False] * 4]
     assert membership[0, 0].tolist() == expected

@@ -1,8 +1,8 @@
 import pytest
 
 from t2t_phrase.config import UserError
+from t2t_phrase.data.generation.records import read_examples
 from t2t_phrase.data.problem import get_problem
-from t2t_phrase.data.records import read_examples
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ def conv(x: Rows, kernel: np.ndarray, j: int) -> np.ndarray:
 
 
 @dataclasses.dataclass(frozen=True)
-class PhraseAttention:
+class NgramAttention:
     """One attention; `attend` returns its output.
 
     Args:

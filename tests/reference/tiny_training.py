@@ -18,15 +18,15 @@ import numpy as np
 import tensorflow as tf
 from keras import ops
 
-from t2t_phrase.data.buckets import Buckets
-from t2t_phrase.data.pipeline import TrainingPipeline, evaluation_batches
-from t2t_phrase.data.reader import RecordReader
-from t2t_phrase.data.records import make_example
-from t2t_phrase.training.checkpoints import model_variables
+from t2t_phrase.data.generation.records import make_example
+from t2t_phrase.data.input.buckets import Buckets
+from t2t_phrase.data.input.pipeline import TrainingPipeline, evaluation_batches
+from t2t_phrase.data.input.reader import RecordReader
+from t2t_phrase.runs.checkpoints import model_variables
+from t2t_phrase.runs.directory import RunDirectory
 from t2t_phrase.training.distribution import is_chief, make_strategy
 from t2t_phrase.training.evaluate import Evaluator
 from t2t_phrase.training.loop import LoopOptions, Trainer
-from t2t_phrase.training.run_directory import RunDirectory
 from t2t_phrase.training.schedules import FactorSchedule
 from t2t_phrase.training.step import Stepper
 from t2t_phrase.training.summaries import Summaries

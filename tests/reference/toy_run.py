@@ -13,15 +13,15 @@ import numpy as np
 from absl import flags
 
 from t2t_phrase import registry
-from t2t_phrase.text.subwords import SubwordEncoder
-from t2t_phrase.text.train_subwords import train_subwords
-from t2t_phrase.training import checkpoints
-from t2t_phrase.training.run_record import RunRecord
+from t2t_phrase.runs import checkpoints
+from t2t_phrase.runs.record import RunRecord
+from t2t_phrase.text.subwords.encoder import SubwordEncoder
+from t2t_phrase.text.subwords.training import train_subwords
 
 USER_MODULE = '''
 from t2t_phrase import registry
 from t2t_phrase.data.problem import Problem
-from t2t_phrase.text.subwords import SubwordEncoder
+from t2t_phrase.text.subwords.encoder import SubwordEncoder
 
 
 @registry.problems.register

@@ -15,7 +15,7 @@ import tensorflow as tf
 
 from t2t_phrase.compile import compiled
 from t2t_phrase.decoding.hparams import DecodeHParams
-from t2t_phrase.decoding.search import translate_ids
+from t2t_phrase.decoding.search.translate_ids import translate_ids
 
 _SCRIPT = """
 import json, os, sys
@@ -27,7 +27,7 @@ import t2t_phrase.models.phrase_representation
 from t2t_phrase import registry
 from t2t_phrase.compile import compiled
 from t2t_phrase.decoding.hparams import DecodeHParams
-from t2t_phrase.decoding.search import translate_ids
+from t2t_phrase.decoding.search.translate_ids import translate_ids
 
 source, target, models, options = sys.argv[1:]
 given, results = np.load(source), {}

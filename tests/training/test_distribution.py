@@ -11,7 +11,7 @@ import tensorflow as tf
 from tiny_training import random_pairs, write_shards
 
 from t2t_phrase.config import UserError
-from t2t_phrase.training import checkpoints
+from t2t_phrase.runs import checkpoints
 from t2t_phrase.training.distribution import is_chief, make_strategy
 
 REFERENCE = pathlib.Path(__file__).resolve().parents[1] / "reference"

@@ -9,7 +9,7 @@ import pytest
 import tiny_training
 from tiny_training import random_pairs, write_shards
 
-from t2t_phrase.training import checkpoints
+from t2t_phrase.runs import checkpoints
 
 SCRIPT = pathlib.Path(tiny_training.__file__)
 

@@ -9,9 +9,10 @@ import tensorflow as tf
 from tiny_training import make_stepper, make_trainer, random_pairs, weights, write_shards
 
 from t2t_phrase.config import UserError
-from t2t_phrase.data.prefetch import Prefetcher
+from t2t_phrase.data.input.prefetch import Prefetcher
 from t2t_phrase.evaluation.scores import Score
-from t2t_phrase.training import checkpoints, loop
+from t2t_phrase.runs import checkpoints
+from t2t_phrase.training import loop
 from t2t_phrase.training.early_stopping import EarlyStopping, History
 
 

@@ -1,0 +1,316 @@
+"""From a raw corpus to a vocabulary and record shards, step by step and restartable."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import pathlib
+import shutil
+from collections.abc import Iterator
+from importlib import metadata
+from typing import TYPE_CHECKING, Any
+
+from t2t_phrase import __version__
+from t2t_phrase.config import UserError
+from t2t_phrase.data.files import explain_os_error, sha256_of, write_bytes
+from t2t_phrase.data.generation.lock import exclusive
+from t2t_phrase.data.generation.manifest import Manifest, intact, manifest_path
+from t2t_phrase.data.generation.options import GenerateOptions
+from t2t_phrase.data.generation.progress import Log, Progress
+from t2t_phrase.data.generation.records import ShardTask, shard_name
+from t2t_phrase.data.generation.staging import dealt_index, stage
+from t2t_phrase.data.generation.workers import write_shards
+from t2t_phrase.data.lines import read_lines
+from t2t_phrase.data.sources.corpus import Corpus
+from t2t_phrase.data.sources.tree_files import TREES, names_trees
+from t2t_phrase.text.subwords.encoder import SubwordEncoder
+from t2t_phrase.text.subwords.training import train_subwords
+
+if TYPE_CHECKING:
+    from t2t_phrase.data.problem import Problem
+
+# Above this many pairs the start of worker processes is worth its seconds.
+_MANY_PAIRS = 200_000
+
+
+def generate(
+    problem: Problem, data_dir: str, tmp_dir: str, *, options: GenerateOptions, log: Log
+) -> Manifest:
+    """Write a problem's data; see `Problem.generate`."""
+    folder = pathlib.Path(data_dir).expanduser()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise explain_os_error(error, folder) from error
+    with exclusive(folder, problem.base_name):
+        return _Generation(problem, folder, tmp_dir, options, log).run()
+
+
+class _Generation:
+    """One run of the generator on one folder."""
+
+    def __init__(
+        self,
+        problem: Problem,
+        folder: pathlib.Path,
+        tmp_dir: str,
+        options: GenerateOptions,
+        log: Log,
+    ) -> None:
+        self._problem = problem
+        self._folder = folder
+        self._tmp_dir = tmp_dir
+        self._options = options
+        self._log = log
+        self._base = problem.base_name
+        self._num_shards = options.num_shards or problem.num_shards
+        self._work = folder / f".{self._base}-work"
+        self._path = manifest_path(folder, self._base)
+        self._manifest = self._load()
+        self._streams: tuple[str, ...] = ()
+
+    def run(self) -> Manifest:
+        """Do what is left to do."""
+        if self._manifest.complete and self._all_intact():
+            at_hand = self._problem.inputs_at_hand(self._tmp_dir)
+            self._manifest.require_same_inputs(self._path, at_hand)
+            if self._manifest.has_phrases or not any(map(names_trees, at_hand)):
+                self._log(f"{self._base}: complete in {self._folder}, nothing to do")
+                return self._manifest
+            self._log(f"{self._base}: there are trees now; the records will hold their phrases")
+        corpus = self._problem.corpus(self._tmp_dir)
+        self._streams = corpus.side_streams()
+        inputs = corpus.inputs()
+        self._manifest.require_same_inputs(self._path, inputs)
+        self._manifest.inputs.update(inputs)
+        self._manifest.complete = False
+        self._save()
+        self._work.mkdir(exist_ok=True)
+        for split in corpus.splits():
+            self._check_shards(split)
+            if not self._staged(split):
+                self._stage(corpus, split)
+        if not intact(self._folder, self._manifest.vocabulary):
+            self._learn_vocabulary()
+        self._write_shards()
+        self._manifest.complete = True
+        self._save()
+        shutil.rmtree(self._work)
+        self._summarize()
+        return self._manifest
+
+    def _load(self) -> Manifest:
+        options = {
+            "num_shards": self._num_shards,
+            "vocab_size": self._options.vocab_size or self._problem.vocab_size,
+            "character_coverage": self._problem.character_coverage,
+            "vocab_pairs": self._problem.vocab_pairs,
+            "max_characters": self._options.max_characters or self._problem.max_characters,
+            "max_cases": self._options.max_cases,
+            "random_seed": self._options.random_seed,
+        }
+        manifest = Manifest.load(self._path)
+        if manifest is None:
+            versions = {name: metadata.version(name) for name in ("sentencepiece", "tensorflow")}
+            versions["t2t_phrase"] = __version__
+            return Manifest(problem=self._base, options=options, versions=versions)
+        manifest.require_same(self._path, options)
+        return manifest
+
+    def _save(self) -> None:
+        self._manifest.save(self._path)
+
+    def _all_intact(self) -> bool:
+        splits = self._manifest.splits.values()
+        entries = [self._manifest.vocabulary, *(shard for s in splits for shard in s["shards"])]
+        return all(intact(self._folder, entry) for entry in entries) and all(
+            self._texts_intact(split) for split in splits
+        )
+
+    def _texts_intact(self, split: dict[str, Any]) -> bool:
+        return all(
+            intact(self._folder, {"file": name, "sha256": checksum})
+            for name, checksum in {**split["text"], **split["side"]}.items()
+        )
+
+    def _check_shards(self, split: str) -> None:
+        """Forget the shards of an earlier run that are not what the manifest says."""
+        entry = self._manifest.splits.get(split)
+        if entry:
+            shards = entry["shards"]
+            entry["shards"] = [
+                s if intact(self._folder, s) and ("phrases" in s) == self._has_trees else None
+                for s in shards
+            ]
+            if kept := sum(shard is not None for shard in entry["shards"]):
+                self._log(f"{self._base} {split}: kept {kept} of {len(shards)} shards")
+
+    def _staged(self, split: str) -> bool:
+        entry = self._manifest.splits.get(split)
+        if entry is None or not self._texts_intact(entry):
+            return False
+        if list(entry["side"]) != self._side_names(split):
+            return False
+        if split != "train":
+            return True
+        if all(entry["shards"]) and intact(self._folder, self._manifest.vocabulary):
+            return True
+        return all(path.is_file() for group in self._dealt() for path in group)
+
+    @property
+    def _has_trees(self) -> bool:
+        return TREES in self._streams
+
+    def _side_names(self, split: str) -> list[str]:
+        return [f"{self._base}-{split}.{suffix}" for suffix in self._streams]
+
+    def _dealt(self) -> list[list[pathlib.Path]]:
+        """Return the work files of each training shard: source, target and, if any, trees."""
+        suffixes = ("source", "target", TREES) if self._has_trees else ("source", "target")
+        return [
+            [self._work / f"train-{i:05d}.{suffix}" for suffix in suffixes]
+            for i in range(self._num_shards)
+        ]
+
+    def _stage(self, corpus: Corpus, split: str) -> None:
+        train = split == "train"
+        pairs = corpus.pairs(split)
+        if train and self._options.max_cases:
+            pairs = itertools.islice(pairs, self._options.max_cases)
+        first = next(pairs, None)
+        if first is None:
+            raise UserError(f"{self._base}: the {split} set is empty")
+        side = self._side_names(split)
+        text = self._text_names(split, len(first.texts)) if side or not train else []
+        progress = Progress(f"{self._base} {split}: read", self._log)
+        result = stage(
+            itertools.chain([first], pairs),
+            dealt=self._dealt() if train else [],
+            whole=[self._work / name for name in [*text, *side]],
+            drop_faulty=train,
+            max_characters=self._manifest.options["max_characters"],
+            progress=progress,
+            trees=self._streams.index(TREES) if self._has_trees else None,
+        )
+        self._log(progress.describe())
+        for message in result.messages:
+            self._log(f"{self._base} {split}: {message}")
+        checksums = {name: sha256_of(self._work / name) for name in [*text, *side]}
+        for name in checksums:
+            os.replace(self._work / name, self._folder / name)
+        earlier = self._manifest.splits.get(split, {})
+        self._manifest.splits[split] = {
+            "pairs": result.pairs,
+            "faults": result.faults,
+            "text": {name: checksums[name] for name in text},
+            "side": {name: checksums[name] for name in side},
+            "shards": earlier.get("shards", [None] * (self._num_shards if train else 1)),
+        }
+        self._save()
+
+    def _text_names(self, split: str, texts: int) -> list[str]:
+        source, target = (f"{self._base}-{split}.{name}" for name in self._problem.languages)
+        return [source, target, *(f"{target}.{i}" for i in range(1, texts - 1))]
+
+    def _learn_vocabulary(self) -> None:
+        options = self._manifest.options
+        pairs = self._manifest.splits["train"]["pairs"]
+        share = min(1.0, options["vocab_pairs"] / pairs)
+        taken = f"about {options['vocab_pairs']:,} of " if share < 1 else ""
+        self._log(
+            f"{self._base}: learning {options['vocab_size']:,} joint subwords from "
+            f"{taken}{pairs:,} sentence pairs"
+        )
+        model = train_subwords(
+            self._sample(share),
+            vocab_size=options["vocab_size"],
+            character_coverage=options["character_coverage"],
+        )
+        path = self._folder / f"vocab.{self._base}.{options['vocab_size']}.model"
+        write_bytes(path, model)
+        size = SubwordEncoder(model).vocab_size
+        if size < options["vocab_size"]:
+            self._log(f"{self._base}: the text yields only {size:,} subwords")
+        vocabulary = {"file": path.name, "sha256": sha256_of(path), "size": size}
+        if self._manifest.vocabulary not in ({}, vocabulary):
+            # Another SentencePiece release can learn otherwise: the old shards are void.
+            for entry in self._manifest.splits.values():
+                entry["shards"] = [None] * len(entry["shards"])
+        self._manifest.vocabulary = vocabulary
+        self._save()
+
+    def _sample(self, share: float) -> Iterator[str]:
+        for shard, group in enumerate(self._dealt()):
+            for path in group[:2]:
+                for line, text in enumerate(read_lines(path)):
+                    # Chosen by the place in the corpus: the number of shards is no matter.
+                    index = dealt_index(shard, line, self._num_shards)
+                    if _scatter(index) < share:
+                        yield str(text)
+
+    def _write_shards(self) -> None:
+        tasks = {}
+        splits = self._manifest.splits
+        vocabulary = str(self._folder / self._manifest.vocabulary["file"])
+        for split, entry in splits.items():
+            for index, shard in enumerate(entry["shards"]):
+                if shard is None:
+                    source, target, *trees = self._shard_text(split, index)
+                    name = shard_name(self._base, split, index, len(entry["shards"]))
+                    seed = f"{self._options.random_seed}-{index}" if split == "train" else None
+                    tasks[split, index] = ShardTask(
+                        source=str(source),
+                        target=str(target),
+                        output=str(self._folder / name),
+                        vocabulary=vocabulary,
+                        shuffle_seed=seed,
+                        trees=str(trees[0]) if trees else None,
+                    )
+        kept = sum(s["records"] for entry in splits.values() for s in entry["shards"] if s)
+        left = sum(entry["pairs"] for entry in splits.values()) - kept
+        progress = Progress(f"{self._base}: encoded", self._log, total=left)
+        for key, entry in write_shards(tasks, num_workers=self._workers(left)):
+            split, index = key
+            splits[split]["shards"][index] = entry
+            self._save()
+            progress.advance(entry["records"])
+        self._log(progress.describe())
+
+    def _shard_text(self, split: str, index: int) -> list[pathlib.Path]:
+        """Return the files with a shard's sources, targets and, if any, trees."""
+        if split == "train":
+            return self._dealt()[index]
+        trees = [f"{self._base}-{split}.{TREES}"] if self._has_trees else []
+        return [self._folder / name for name in (*self._text_names(split, 2), *trees)]
+
+    def _workers(self, pairs: int) -> int:
+        return self._options.num_workers or (os.cpu_count() or 1 if pairs > _MANY_PAIRS else 1)
+
+    def _summarize(self) -> None:
+        vocabulary = self._manifest.vocabulary
+        self._log(f"{self._base}: wrote to {self._folder}")
+        self._log(f"  {vocabulary['file']}: {vocabulary['size']:,} joint subwords")
+        for split, entry in self._manifest.splits.items():
+            shards = entry["shards"]
+            tokens = [sum(shard[f"{side}_tokens"] for shard in shards) for side in _SIDES]
+            self._log(
+                f"  {self._base}-{split}-*: {len(shards)} shards, {entry['pairs']:,} pairs, "
+                f"{tokens[0]:,} source and {tokens[1]:,} target tokens"
+                + (f", {sum(s['phrases'] for s in shards):,} phrases" if self._has_trees else "")
+            )
+            for kind, count in entry["faults"].items():
+                self._log(f"    {count:,} x {kind} ({'dropped' if split == 'train' else 'kept'})")
+            if names := [*entry["text"], *entry["side"]]:
+                self._log(f"  as text: {', '.join(names)}")
+        self._log(
+            f"next: t2t-phrase-trainer --problem={self._problem.name} --data_dir={self._folder} "
+            f"--hparams_set={self._problem.hparams_set} --output_dir=..."
+        )
+
+
+_SIDES = ("source", "target")
+
+
+def _scatter(index: int) -> float:
+    """Return a number in [0, 1) that looks random (Knuth's multiplicative hash)."""
+    return (index * 2654435761 % 2**32) / 2**32

@@ -1,0 +1,61 @@
+"""Shards written by several processes, none of which outlives the one that started them."""
+
+from __future__ import annotations
+
+import concurrent.futures
+import multiprocessing
+import os
+import threading
+from collections.abc import Hashable, Iterator, Mapping
+from concurrent.futures.process import BrokenProcessPool
+from typing import Any, TypeVar
+
+from t2t_phrase.config import UserError
+from t2t_phrase.data.generation.records import ShardTask, write_shard
+
+K = TypeVar("K", bound=Hashable)
+
+
+def write_shards(
+    tasks: Mapping[K, ShardTask], *, num_workers: int
+) -> Iterator[tuple[K, dict[str, Any]]]:
+    """Write shards and yield (key, manifest entry) as each is done.
+
+    Args:
+        tasks: what to write, by any key.
+        num_workers: processes; one means this process.
+
+    Raises:
+        UserError: a shard could not be written; those yielded before are whole.
+    """
+    workers = min(num_workers, len(tasks))
+    if workers <= 1:
+        for key, task in tasks.items():
+            yield key, write_shard(task)
+        return
+    # TensorFlow's threads do not survive a fork.
+    pool = concurrent.futures.ProcessPoolExecutor(
+        workers, mp_context=multiprocessing.get_context("spawn"), initializer=_die_with_parent
+    )
+    try:
+        futures = {pool.submit(write_shard, task): key for key, task in tasks.items()}
+        for future in concurrent.futures.as_completed(futures):
+            yield futures[future], future.result()
+    except BrokenProcessPool as error:
+        raise UserError(
+            "a worker process was killed, perhaps for want of memory; finished shards are kept: "
+            "run the same command again, if need be with fewer --num_workers"
+        ) from error
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _die_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        threading.Thread(target=_exit_after, args=(parent,), daemon=True).start()
+
+
+def _exit_after(parent: Any) -> None:
+    parent.join()
+    os._exit(1)

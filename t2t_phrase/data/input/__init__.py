@@ -1,0 +1,1 @@
+"""From record shards to batches."""

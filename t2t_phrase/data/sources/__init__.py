@@ -1,0 +1,1 @@
+"""Where corpora come from: downloads, local files, the built-in grammar."""

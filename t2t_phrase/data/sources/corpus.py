@@ -1,0 +1,159 @@
+"""Where sentence pairs come from: parallel text files, or anything that can yield pairs."""
+
+from __future__ import annotations
+
+import abc
+import itertools
+import pathlib
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from t2t_phrase.config import UserError
+from t2t_phrase.data.files import sha256_of
+from t2t_phrase.data.lines import read_lines
+from t2t_phrase.data.sources.misalignment import first_shifted_line
+from t2t_phrase.data.sources.mteval import read_mteval
+from t2t_phrase.data.sources.tree_files import TREES, count_mismatch, find_trees, tree_lines
+
+SPLITS = ("train", "dev", "test")
+
+
+class Pair(NamedTuple):
+    """One source sentence, its references, and where they stand.
+
+    Attributes:
+        texts: the source and one or more references; None for a line that is not UTF-8.
+        names: the file each text comes from.
+        line: the line in those files, from 1.
+        side: one line for each of the corpus' side streams (alignments, trees, ...).
+        side_names: the file each of those lines comes from.
+    """
+
+    texts: tuple[str | None, ...]
+    names: tuple[str, ...]
+    line: int
+    side: tuple[str, ...] = ()
+    side_names: tuple[str, ...] = ()
+
+
+class Corpus(abc.ABC):
+    """Raw sentence pairs of a problem, split by split."""
+
+    @abc.abstractmethod
+    def pairs(self, split: str) -> Iterator[Pair]:
+        """Yield the pairs of "train", "dev" or "test" in a fixed order.
+
+        Raises:
+            UserError: the raw data cannot be had, or its files do not belong together.
+        """
+
+    @abc.abstractmethod
+    def splits(self) -> tuple[str, ...]:
+        """Return the splits there are."""
+
+    def inputs(self) -> dict[str, str]:
+        """Return a checksum for every raw file that is at hand, by name."""
+        return {}
+
+    def side_streams(self) -> tuple[str, ...]:
+        """Return what ends the names of the side files; if any, the training text is kept too.
+
+        The stream "trees" holds constituency trees of the sources in Penn brackets; they are
+        checked, and phrases are made from them.
+        """
+        return ()
+
+
+class TextCorpus(Corpus):
+    """Parallel files with one sentence a line, plain or gzipped, or NIST's SGML sets.
+
+    Args:
+        files: for each split the parts it is made of; each part is the source file and one or
+            more reference files of as many lines, or a `.sgm` source set and its reference set.
+            Trees of the sources are found beside them, see `find_trees`.
+
+    Raises:
+        UserError: only some of the source files have trees.
+    """
+
+    def __init__(self, files: Mapping[str, Sequence[Sequence[pathlib.Path]]]) -> None:
+        self._files = files
+        self._trees = find_trees(files)
+
+    def splits(self) -> tuple[str, ...]:
+        """Return the splits that have files."""
+        return tuple(split for split in SPLITS if self._files.get(split))
+
+    def inputs(self) -> dict[str, str]:
+        """Return the SHA-256 of every file that exists."""
+        checksums: dict[str, str] = {}
+        text = (path for parts in self._files.values() for part in parts for path in part)
+        for path in (*text, *self._trees.values()):
+            if path.is_file():
+                same_name = sum(name.split("#")[0] == path.name for name in checksums)
+                name = f"{path.name}#{same_name + 1}" if same_name else path.name
+                checksums[name] = sha256_of(path)
+        return checksums
+
+    def side_streams(self) -> tuple[str, ...]:
+        """Return "trees" if there are any."""
+        return (TREES,) if self._trees else ()
+
+    def pairs(self, split: str) -> Iterator[Pair]:
+        """Yield the lines of the split's parts, one part after the other.
+
+        Raises:
+            UserError: a file is missing or damaged, or the files of a part differ in length.
+        """
+        for part in self._files[split]:
+            sgml = all(path.suffix in (".sgm", ".sgml") for path in part)
+            pairs = _mteval(part) if sgml else parallel_lines(part)
+            yield from _with_trees(pairs, part[0], self._trees[part[0]]) if self._trees else pairs
+
+
+def parallel_lines(part: Sequence[pathlib.Path]) -> Iterator[Pair]:
+    """Yield line by line what stands in a source file and its references.
+
+    Raises:
+        UserError: a file cannot be read, or they differ in length.
+    """
+    names = tuple(str(path) for path in part)
+    columns = [read_lines(path) for path in part]
+    for number in itertools.count(1):
+        texts = [text for column in columns for text in itertools.islice(column, 1)]
+        if not texts:
+            return
+        if len(texts) < len(columns):
+            raise _length_mismatch(part)
+        yield Pair(tuple(texts), names, number)
+
+
+def _mteval(part: Sequence[pathlib.Path]) -> Iterator[Pair]:
+    source, reference = part
+    for number, texts in enumerate(read_mteval(source, reference), start=1):
+        names = (str(source), *[str(reference)] * (len(texts) - 1))
+        yield Pair(texts, names, number)
+
+
+def _with_trees(pairs: Iterator[Pair], source: pathlib.Path, trees: pathlib.Path) -> Iterator[Pair]:
+    lines = tree_lines(trees)
+    count = 0
+    for pair in pairs:
+        line = next(lines, None)
+        if line is None:
+            raise count_mismatch(source, trees, 1 + count + sum(1 for _ in pairs))
+        count += 1
+        yield pair._replace(side=(line,), side_names=(str(trees),))
+    if next(lines, None) is not None:
+        raise count_mismatch(source, trees, count)
+
+
+def _length_mismatch(part: Sequence[pathlib.Path]) -> UserError:
+    counts = [sum(1 for _ in read_lines(path)) for path in part]
+    other = next(i for i, count in enumerate(counts) if count != counts[0])
+    line = first_shifted_line(part[0], part[other])
+    return UserError(
+        f"{part[0]} has {counts[0]} lines but {part[other]} has {counts[other]}; judged by the "
+        f"lengths of the lines, the two run apart at line {line}: look there for a line that is "
+        "missing or broken in two"
+    )

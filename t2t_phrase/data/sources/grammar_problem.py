@@ -1,0 +1,73 @@
+"""Problems drawn from the built-in grammar."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import pathlib
+from collections.abc import Iterator, Mapping
+from typing import ClassVar
+
+from t2t_phrase import grammar
+from t2t_phrase.data.problem import Problem
+from t2t_phrase.data.sources.corpus import SPLITS, Corpus, Pair
+from t2t_phrase.data.sources.tree_files import TREES
+
+
+class GrammarProblem(Problem):
+    """A problem whose corpus is generated: nothing is downloaded.
+
+    Beside the text of each split, line by line, lie its side files: `.align` with the word
+    alignment in Pharaoh format and `.trees` with the English constituency tree, both over the
+    tokens of `grammar.tokenize`, and `.facts` with what was chosen, in JSON.
+    """
+
+    sizes: ClassVar[dict[str, int]]  # sentence pairs of each split
+    seed: ClassVar[int] = 0
+
+    def corpus(self, tmp_dir: str) -> Corpus:
+        """Return the corpus; `tmp_dir` is not used."""
+        del tmp_dir
+        return _GrammarCorpus(self.sizes, self.seed)
+
+    def inputs_at_hand(self, tmp_dir: str) -> dict[str, str]:
+        """Return a checksum of the grammar, and the sizes."""
+        return self.corpus(tmp_dir).inputs()
+
+
+class _GrammarCorpus(Corpus):
+    def __init__(self, sizes: Mapping[str, int], seed: int) -> None:
+        self._sizes = sizes
+        self._seed = seed
+
+    def splits(self) -> tuple[str, ...]:
+        return SPLITS
+
+    def inputs(self) -> dict[str, str]:
+        digest = hashlib.sha256()
+        for path in sorted(pathlib.Path(grammar.__file__).parent.rglob("*.[pt][ys]*")):
+            if path.suffix in (".py", ".tsv"):
+                digest.update(path.read_bytes())
+        sizes = "+".join(str(self._sizes[split]) for split in SPLITS)
+        return {
+            "grammar": digest.hexdigest(),
+            "sizes": sizes,
+            "seed": str(self._seed),
+            f"grammar.{TREES}": digest.hexdigest(),
+        }
+
+    def side_streams(self) -> tuple[str, ...]:
+        return ("align", TREES, "facts")
+
+    def pairs(self, split: str) -> Iterator[Pair]:
+        drawn = grammar.generate(split, self._sizes[split], seed=self._seed)
+        for number, pair in enumerate(drawn, start=1):
+            facts = json.dumps(dataclasses.asdict(pair.facts), ensure_ascii=False)
+            yield Pair(
+                (pair.source, pair.target),
+                ("grammar", "grammar"),
+                number,
+                (pair.alignment, pair.tree, facts),
+                ("grammar",) * 3,
+            )

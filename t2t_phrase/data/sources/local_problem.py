@@ -1,0 +1,137 @@
+"""Problems whose text the user has: files found by name in `--tmp_dir`."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+from collections.abc import Iterator, Sequence
+from typing import Any, ClassVar
+
+from t2t_phrase.config import UserError
+from t2t_phrase.data.problem import Problem
+from t2t_phrase.data.sources.corpus import SPLITS, Corpus, Pair, TextCorpus
+
+Parts = list[list[pathlib.Path]]
+
+
+class LocalProblem(Problem):
+    """A problem of local parallel files.
+
+    For languages `zh` and `en` and each split the folder holds one or several parts, of
+
+    - `SPLIT.zh` and `SPLIT.en`, or `SPLIT.PART.zh` and `SPLIT.PART.en` for each of several parts,
+      one UTF-8 sentence a line;
+    - with several references `SPLIT.en.0`, `SPLIT.en.1`, ... in place of `SPLIT.en`;
+    - or NIST's SGML: a source set `SPLIT.zh.sgm` and a reference set `SPLIT.en.sgm`.
+
+    Text files may be gzipped (`.gz` at the end of the name). Constituency trees of the sources, one
+    a line, may lie beside them as `SPLIT.zh.trees`, `SPLIT.PART.zh.trees` or `SPLIT.zh.sgm.trees`,
+    for all of them or for none.
+    """
+
+    folder: ClassVar[str] = ""  # within tmp_dir
+    references: ClassVar[int] = 0  # how many dev and test must have; 0 = any number
+    optional_splits: ClassVar[tuple[str, ...]] = ()  # splits that may be absent
+    file_list: ClassVar[str] = ""  # JSON file that names the files instead, if it is there
+
+    def corpus(self, tmp_dir: str) -> Corpus:
+        """Return the files as a corpus.
+
+        Raises:
+            UserError: files are missing, or have other numbers of references than they should.
+        """
+        folder = pathlib.Path(tmp_dir).expanduser() / self.folder
+        listed = folder / self.file_list
+        if self.file_list and listed.is_file():
+            files = read_file_list(listed)
+        else:
+            files = {split: self._parts(folder, split) for split in SPLITS}
+        for split in SPLITS:
+            if not files.get(split) and split not in self.optional_splits:
+                source, target = self.languages
+                listing = f", and no {self.file_list}" if self.file_list else ""
+                raise UserError(
+                    f"{self.base_name}: no {split}.{source} and {split}.{target} in {folder}"
+                    f"{listing}; the files it expects are described by its class "
+                    f"{type(self).__name__}"
+                )
+        return _CheckedCorpus(files, name=self.base_name, references=self.references)
+
+    def inputs_at_hand(self, tmp_dir: str) -> dict[str, str]:
+        """Return checksums of the files, if they are still there."""
+        try:
+            return self.corpus(tmp_dir).inputs()
+        except UserError:
+            return {}
+
+    def _parts(self, folder: pathlib.Path, split: str) -> Parts:
+        source, target = self.languages
+        parts: dict[str, list[pathlib.Path]] = {}
+        for suffix in ("", ".gz", ".sgm"):
+            ending = f".{source}{suffix}"
+            for path in sorted(folder.glob(f"{split}*{ending}")):
+                stem = path.name.removesuffix(ending)
+                if stem == split or stem.startswith(f"{split}."):
+                    if stem in parts:
+                        raise UserError(f"{parts[stem][0]} and {path}: only one of them can count")
+                    parts[stem] = [path, *_targets(folder, f"{stem}.{target}", suffix)]
+        return [parts[stem] for stem in sorted(parts)]
+
+
+def read_file_list(path: pathlib.Path) -> dict[str, Parts]:
+    """Read `{"train": [["a.en", "a.de"], ...], "dev": [["dev.en", "dev.de.0", "dev.de.1"]]}`.
+
+    Every part is a source file and its reference files, relative to the folder of the list.
+
+    Raises:
+        UserError: the file is not of that form, or names files that do not exist.
+    """
+    try:
+        content: Any = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise UserError(f"cannot read {path}: {error}") from error
+    if not isinstance(content, dict) or not set(content) <= set(SPLITS):
+        raise UserError(f"{path} must be an object with the keys {', '.join(SPLITS)}")
+    files = {}
+    for split, parts in content.items():
+        if not isinstance(parts, list) or not all(_is_part(part) for part in parts):
+            raise UserError(f'{path}: {split!r} must be a list of parts such as ["a.en", "a.de"]')
+        files[split] = [[path.parent / pathlib.Path(n).expanduser() for n in p] for p in parts]
+    missing = [str(n) for parts in files.values() for p in parts for n in p if not n.is_file()]
+    if missing:
+        raise UserError(f"{path} names files that do not exist: {', '.join(missing)}")
+    return files
+
+
+class _CheckedCorpus(TextCorpus):
+    """Text files whose dev and test sets must have a certain number of references."""
+
+    def __init__(self, files: dict[str, Parts], *, name: str, references: int) -> None:
+        super().__init__(files)
+        self._name = name
+        self._references = references
+
+    def pairs(self, split: str) -> Iterator[Pair]:
+        for pair in super().pairs(split):
+            found = len(pair.texts) - 1
+            if split != "train" and self._references not in (0, found):
+                raise UserError(
+                    f"{self._name}: {pair.names[1]} comes with {found} references, "
+                    f"not {self._references}"
+                )
+            yield pair
+
+
+def _targets(folder: pathlib.Path, name: str, suffix: str) -> Sequence[pathlib.Path]:
+    single = folder / f"{name}{suffix}"
+    if single.is_file():
+        return [single]
+    # No more than ten, so that names sort as numbers.
+    numbered = sorted(folder.glob(f"{name}.[0-9]{suffix}"))
+    if not numbered:
+        raise UserError(f"{single} is missing, and so is {name}.0{suffix}")
+    return numbered
+
+
+def _is_part(part: object) -> bool:
+    return isinstance(part, list) and len(part) > 1 and all(isinstance(n, str) for n in part)

@@ -1,0 +1,161 @@
+"""WMT corpora through tensorflow-datasets' builders, without holding a corpus in memory."""
+
+from __future__ import annotations
+
+import pathlib
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import tensorflow_datasets as tfds
+from tensorflow_datasets.core.download.download_manager import NonMatchingChecksumError
+from tensorflow_datasets.translate import wmt
+
+from t2t_phrase.config import UserError
+from t2t_phrase.data.files import explain_os_error
+from t2t_phrase.data.sources.corpus import SPLITS, Corpus, Pair, parallel_lines
+
+_SPLIT_NAMES = {"train": "train", "dev": "validation", "test": "test"}
+
+
+class WmtPairs(wmt.WmtTranslate):
+    """tensorflow-datasets' WMT builder, which here also tells where each pair stands.
+
+    Parallel text files, which are the large ones, are read line by line; other formats are left
+    to the base class.
+    """
+
+    # The download manager knows the checksums of all WMT archives. The base class would look for
+    # further ones beside this file, by a package that tensorflow-datasets does not declare.
+    url_infos = None
+
+    def _info(self) -> tfds.core.DatasetInfo:
+        source, target = self.builder_config.language_pair
+        return tfds.core.DatasetInfo(
+            builder=self,
+            description="Sentence pairs of WMT with the subset and line they come from.",
+            features=tfds.features.FeaturesDict(
+                {
+                    source: tfds.features.Text(),
+                    target: tfds.features.Text(),
+                    "subset": tfds.features.Text(),
+                    "line": tfds.features.Scalar(np.int64),
+                }
+            ),
+        )
+
+    def _generate_examples(
+        self, split_subsets: Sequence[str], extraction_map: Mapping[str, Any]
+    ) -> Iterator[tuple[str, dict[str, Any]]]:
+        source, target = self.builder_config.language_pair
+        for subset in split_subsets:
+            files = self._text_files(subset, extraction_map)
+            if files:
+                for pair in parallel_lines(files):
+                    if None not in pair.texts:
+                        example = dict(zip((source, target), pair.texts, strict=True))
+                        yield f"{subset}/{pair.line}", _placed(example, subset, pair.line)
+            else:
+                for key, example in super()._generate_examples([subset], extraction_map):
+                    # The base class counts lines from 0, at the end of its keys.
+                    line = int(key.rsplit("/", 1)[1]) + 1
+                    yield key, _placed(example, subset, line)
+
+    def _text_files(self, subset: str, extraction_map: Mapping[str, Any]) -> list[pathlib.Path]:
+        """Return the two files of a subset of parallel text; none for another format."""
+        names = wmt.DATASET_MAP[subset].get_path(self.builder_config.language_pair[0])
+        folders = list(extraction_map[subset])
+        if len(names) != 2 or any(name.endswith(".sgm") or "*" in name for name in names):
+            return []
+        folders = folders * 2 if len(folders) == 1 else folders
+        return [
+            pathlib.Path(folder, name) if name else pathlib.Path(folder)
+            for folder, name in zip(folders, names, strict=True)
+        ]
+
+
+class WmtCorpus(Corpus):
+    """Downloads and prepares the subsets, then reads them.
+
+    Args:
+        name: names the prepared dataset.
+        languages: source and target; one of them is the "en" of tensorflow-datasets' pairs.
+        subsets: names of subsets for train, dev and test.
+        tmp_dir: downloads and prepared data go there; archives found there are not downloaded.
+
+    Raises:
+        UserError: a download fails or has another checksum, or its files do not fit together.
+    """
+
+    def __init__(
+        self,
+        *,
+        name: str,
+        languages: tuple[str, str],
+        subsets: Mapping[str, Sequence[str]],
+        tmp_dir: str,
+    ) -> None:
+        self._name = name
+        self._languages = languages
+        self._subsets = subsets
+        folder = pathlib.Path(tmp_dir).expanduser()
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise explain_os_error(error, folder) from error
+        foreign = languages[0] if languages[1] == "en" else languages[1]
+        config = wmt.WmtConfig(
+            name=name,
+            version="1.0.0",
+            description=f"The subsets of {name}.",
+            language_pair=(foreign, "en"),
+            subsets={_SPLIT_NAMES[split]: list(names) for split, names in subsets.items()},
+        )
+        self._builder = WmtPairs(config=config, data_dir=folder / "tensorflow_datasets")
+        self._prepare(folder)
+
+    def splits(self) -> tuple[str, ...]:
+        """Return the splits that have subsets."""
+        return tuple(split for split in SPLITS if split in self._subsets)
+
+    def inputs(self) -> dict[str, str]:
+        """Return the subsets of each split: their archives are checked by tensorflow-datasets."""
+        return {split: "+".join(names) for split, names in self._subsets.items()}
+
+    def pairs(self, split: str) -> Iterator[Pair]:
+        """Yield the pairs; dev and test in the order of their files, train scattered."""
+        # One shard after the other, so that the order depends on nothing.
+        config = tfds.ReadConfig(interleave_cycle_length=1, try_autocache=False)
+        dataset = self._builder.as_dataset(split=_SPLIT_NAMES[split], read_config=config)
+        pairs = map(self._pair, tfds.as_numpy(dataset))
+        if split == "train":
+            return iter(pairs)
+        order = {name: place for place, name in enumerate(self._subsets[split])}
+        return iter(sorted(pairs, key=lambda pair: (order[pair.names[0]], pair.line)))
+
+    def _pair(self, example: Mapping[str, Any]) -> Pair:
+        texts = tuple(example[language].decode("utf-8") for language in self._languages)
+        subset = example["subset"].decode()
+        return Pair(texts, (subset, subset), int(example["line"]))
+
+    def _prepare(self, folder: pathlib.Path) -> None:
+        config = tfds.download.DownloadConfig(
+            manual_dir=folder, force_checksums_validation=True, try_download_gcs=False
+        )
+        try:
+            self._builder.download_and_prepare(
+                download_dir=folder / "downloads", download_config=config
+            )
+        except UserError:
+            raise
+        except NonMatchingChecksumError as error:
+            raise UserError(f"{self._name}: {error}") from error
+        except (AssertionError, OSError, ValueError, tfds.download.DownloadError) as error:
+            raise UserError(
+                f"{self._name}: tensorflow-datasets could not prepare it ({error}); archives that "
+                f"cannot be downloaded may be put into {folder} by hand, under their own names"
+            ) from error
+
+
+def _placed(example: Mapping[str, str], subset: str, line: int) -> dict[str, Any]:
+    return {**example, "subset": subset, "line": line}

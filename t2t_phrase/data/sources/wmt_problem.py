@@ -1,0 +1,32 @@
+"""Problems made of the corpora that tensorflow-datasets knows from WMT."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from t2t_phrase.data.problem import Problem
+from t2t_phrase.data.sources.corpus import Corpus
+
+
+class WmtProblem(Problem):
+    """A problem of WMT corpora, downloaded and checked by tensorflow-datasets.
+
+    Archives that already lie in `tmp_dir` under their own names are used from there.
+    """
+
+    subsets: ClassVar[dict[str, tuple[str, ...]]]  # tensorflow-datasets' names, for each split
+    num_shards = 100
+    takes_trees = False
+
+    def corpus(self, tmp_dir: str) -> Corpus:
+        """Download and prepare the subsets.
+
+        Raises:
+            UserError: a download fails, or its content is not what it should be.
+        """
+        # tensorflow-datasets takes seconds to import.
+        from t2t_phrase.data.sources.tfds_wmt import WmtCorpus
+
+        return WmtCorpus(
+            name=self.base_name, languages=self.languages, subsets=self.subsets, tmp_dir=tmp_dir
+        )

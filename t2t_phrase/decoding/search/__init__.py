@@ -1,0 +1,1 @@
+"""Searching for translations, on token ids alone."""

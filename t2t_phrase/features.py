@@ -1,0 +1,41 @@
+"""What a model reads beside token ids: one integer for each token of one side."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Literal
+
+Side = Literal["source", "target"]
+
+# The name of each side's token ids, in records, in batches and in a model's `features`.
+IDS: dict[Side, str] = {"source": "inputs", "target": "targets"}
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Feature:
+    """One integer for each token of one side, EOS included.
+
+    The hparams of a model list the features that it reads (`TrainingHParams.features`), the class
+    of a problem those that its records may hold (`Problem.features`). Everything in between passes
+    them on by name.
+
+    Attributes:
+        name: key in records, in batches and in a model's `features`, and the name of the input of
+            a SavedModel.
+        side: whose tokens it describes. A source feature is needed wherever there is a source; a
+            target feature only where the target is known, in training and in scoring.
+        annotation: registered name of how it is written as text, see
+            `text.annotations.base.Annotation`.
+        stream: what ends the names of the files that hold it beside a corpus: `train.en.trees`.
+        pad: its value at padding.
+    """
+
+    name: str
+    side: Side = "source"
+    annotation: str = "word_numbers"
+    stream: str
+    pad: int = 0
+
+
+# The segments of a source that was cut by its constituency tree.
+PHRASES = Feature(name="phrases", annotation="phrases", stream="trees")

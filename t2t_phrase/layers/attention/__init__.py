@@ -1,0 +1,1 @@
+"""Attention over tokens, and the protocol that every attention follows."""

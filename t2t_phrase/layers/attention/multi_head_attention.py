@@ -1,0 +1,201 @@
+"""Multi-head attention, and the protocol that every attention of the library follows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import keras
+from keras import ops
+
+from t2t_phrase.layers.common.feed_forward import kernel_initializer
+from t2t_phrase.ops.attention import (
+    attention_context,
+    attention_logits,
+    attention_weights,
+    merge_heads,
+    split_heads,
+    split_memory_heads,
+)
+from t2t_phrase.ops.blocks import write_block
+
+Cache = dict[str, Any]
+
+
+@keras.saving.register_keras_serializable(package="t2t_phrase")
+class MultiHeadAttention(keras.layers.Layer):
+    """Multi-head scaled dot-product attention.
+
+    Vaswani et al. (2017), Eq. (1) and Section 3.2.2:
+
+        head_i = softmax(Q_i K_i^T / sqrt(d_k) + M) V_i
+        output = [head_1; ...; head_H] W_O
+
+    with M = 0 where `attention_mask` is True and a large negative number elsewhere. No map has a
+    bias. The softmax runs in float32 under every dtype policy. A query that may attend to nothing
+    gets zeros.
+
+    Decoding runs in two ways. A memory that does not change is projected once, by
+    `project_memory`, and read by `attend`. A history that grows is kept in a cache, made by
+    `start_cache`, which `step` extends by one token of every beam and reads. Beams are never moved:
+    the mask says which of the positions, K to each time, a beam descends from. An attention whose
+    queries reach back in time keeps them from `start_queries` on, and reads the fixed memory by
+    `attend_step` instead of `attend`; `reorder` and `reorder_queries` follow a change of beams.
+
+    Shapes: B batch, T queries, S memory positions, D `hidden_size`, H `num_heads`, d_k = D / H,
+    K beams, L longest output.
+
+    Args:
+        num_heads: H, a divisor of `hidden_size`.
+        hidden_size: D, width of the inputs and of the output.
+        dropout: probability of dropping an attention weight, in [0, 1).
+
+    Call arguments:
+        query: (B, T, D) float.
+        memory: (B, S, D) float; pass `query` again for self-attention.
+        attention_mask: bool, broadcastable to (B, H, T, S); True = may attend. None = everywhere.
+        training: whether dropout is active.
+
+    Returns:
+        (output, weights): (B, T, D), and (B, H, T, S) float32 before dropout.
+
+    Raises:
+        ValueError: `hidden_size` is not a multiple of `num_heads`.
+    """
+
+    def __init__(
+        self, *, num_heads: int, hidden_size: int, dropout: float = 0.0, **kwargs: Any
+    ) -> None:
+        super().__init__(**kwargs)
+        if hidden_size % num_heads:
+            raise ValueError(
+                f"hidden_size must be a multiple of num_heads, got {hidden_size} and {num_heads}."
+            )
+        self.num_heads = num_heads
+        self.hidden_size = hidden_size
+        self.dropout = dropout
+        self.head_size = hidden_size // num_heads
+        self.query_map = self._map("query")
+        self.key_map = self._map("key")
+        self.value_map = self._map("value")
+        self.output_map = self._map("output")
+        self.weight_dropout = keras.layers.Dropout(dropout, dtype=self.dtype_policy)
+
+    def _map(self, name: str) -> keras.layers.Dense:
+        return keras.layers.Dense(
+            self.hidden_size,
+            use_bias=False,
+            kernel_initializer=kernel_initializer(),
+            dtype=self.dtype_policy,
+            name=name,
+        )
+
+    def build(self, query_shape: Any, memory_shape: Any = None) -> None:
+        """Create the four maps."""
+        for dense in (self.query_map, self.key_map, self.value_map, self.output_map):
+            dense.build((*query_shape[:-1], self.hidden_size))
+        self.built = True
+
+    def call(
+        self, query: Any, memory: Any, attention_mask: Any | None = None, training: bool = False
+    ) -> tuple[Any, Any]:
+        """Attend from every query to the memory."""
+        return self.attend(query, self.project_memory(memory), attention_mask, training=training)
+
+    def project_memory(self, memory: Any) -> Cache:
+        """Return the keys and values, each (B, H, S, d_k), of a memory (B, S, D)."""
+        return {
+            "key": split_memory_heads(self.key_map(memory), self.num_heads),
+            "value": split_memory_heads(self.value_map(memory), self.num_heads),
+        }
+
+    def attend(
+        self,
+        query: Any,
+        projected: Cache,
+        attention_mask: Any | None = None,
+        training: bool = False,
+    ) -> tuple[Any, Any]:
+        """Attend from (B, T, D) queries to a memory that `project_memory` prepared."""
+        scale = ops.cast(self.head_size**-0.5, self.compute_dtype)
+        query = split_heads(self.query_map(query) * scale, self.num_heads)  # (B, T, H, d_k)
+        weights = attention_weights(self.logits(query, projected), attention_mask)
+        dropped = self.weight_dropout(weights, training=training)
+        context = self.context(dropped, projected)  # (B, T, H, d_k)
+        return self.output_map(merge_heads(context)), weights
+
+    def logits(self, query: Any, projected: Cache) -> Any:
+        """Return (B, H, T, S) from scaled queries (B, T, H, d_k) and the projected memory."""
+        return attention_logits(query, projected["key"])
+
+    def context(self, weights: Any, projected: Cache) -> Any:
+        """Return (B, T, H, d_k) from weights (B, H, T, S) and the projected memory."""
+        return attention_context(weights, projected["value"])
+
+    def start_cache(self, batch_size: Any, beam_size: int, length: int) -> Cache:
+        """Return an empty history of `length` times: keys and values (B, H, L * K, d_k)."""
+        shape = (batch_size, self.num_heads, length * beam_size, self.head_size)
+        return {name: ops.zeros(shape, self.compute_dtype) for name in ("key", "value")}
+
+    def step(self, query: Any, cache: Cache, index: Any, attention_mask: Any) -> tuple[Any, Cache]:
+        """Add one token of every beam to the history and attend to it.
+
+        Args:
+            query: (B, K, D), the current token of every beam.
+            cache: the history so far.
+            index: the current time, 0 <= index < L.
+            attention_mask: (B, 1, K, L * K) from `ops.masks.history_mask`.
+
+        Returns:
+            (output (B, K, D), the longer history).
+        """
+        new = self.project_memory(query)
+        cache = {name: write_block(cache[name], new[name], index, axis=2) for name in cache}
+        output, _ = self.attend(query, cache, attention_mask)
+        return output, cache
+
+    def reorder(self, cache: Cache, parents: Any) -> Cache:
+        """Follow a change of beams: `parents` (B, K) names the beam each new one continues.
+
+        Nothing here depends on the order of the beams; an attention that keeps more than the
+        history overrides this.
+        """
+        del parents
+        return cache
+
+    def start_queries(self, batch_size: Any, beam_size: int) -> Cache:
+        """Return what `attend_step` has to know of earlier queries: here nothing."""
+        del batch_size, beam_size
+        return {}
+
+    def attend_step(
+        self, query: Any, queries: Cache, index: Any, projected: Cache, attention_mask: Any
+    ) -> tuple[Any, Cache]:
+        """Attend from the current token of every beam to a memory that does not change.
+
+        Args:
+            query: (B, K, D), the current token of every beam.
+            queries: what is known of earlier ones.
+            index: the current time.
+            projected: from `project_memory`.
+            attention_mask: bool, broadcastable to (B, H, K, S).
+
+        Returns:
+            (output (B, K, D), what will be known of the queries at the next time).
+        """
+        del index
+        output, _ = self.attend(query, projected, attention_mask)
+        return output, queries
+
+    def reorder_queries(self, queries: Cache, parents: Any) -> Cache:
+        """Follow a change of beams, as `reorder` does."""
+        del parents
+        return queries
+
+    def get_config(self) -> dict[str, Any]:
+        """Return the constructor's arguments."""
+        return {
+            **super().get_config(),
+            "num_heads": self.num_heads,
+            "hidden_size": self.hidden_size,
+            "dropout": self.dropout,
+        }

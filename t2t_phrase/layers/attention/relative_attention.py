@@ -1,0 +1,94 @@
+"""Self-attention that knows how far apart two tokens are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import keras
+from keras import ops
+
+from t2t_phrase.layers.attention.multi_head_attention import Cache, MultiHeadAttention
+from t2t_phrase.layers.common.feed_forward import kernel_initializer
+from t2t_phrase.ops.attention import attention_context, attention_logits
+from t2t_phrase.ops.blocks import write_block
+
+
+@keras.saving.register_keras_serializable(package="t2t_phrase")
+class RelativeMultiHeadAttention(MultiHeadAttention):
+    """Multi-head self-attention with relative position representations.
+
+    Shaw et al. (2018), Eq. (3) and (4), with a^K and a^V shared by all heads:
+
+        logit_ij = q_i (k_j + a^K_clip(j-i)) / sqrt(d_k)
+        output_i = sum_j weight_ij (v_j + a^V_clip(j-i))
+
+    where clip holds the distance within +-`max_relative_position`.
+
+    Args:
+        max_relative_position: the distance beyond which all positions look alike, at least 1.
+        **kwargs: as for `MultiHeadAttention`; call arguments and result likewise, with T = S.
+
+    Raises:
+        ValueError: `max_relative_position` is below 1.
+    """
+
+    def __init__(self, *, max_relative_position: int, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        if max_relative_position < 1:
+            raise ValueError(
+                f"max_relative_position must be at least 1, got {max_relative_position}."
+            )
+        self.max_relative_position = max_relative_position
+
+    def build(self, query_shape: Any, memory_shape: Any = None) -> None:
+        """Create the maps and the two tables of 2 * max_relative_position + 1 vectors."""
+        super().build(query_shape, memory_shape)
+        shape = (2 * self.max_relative_position + 1, self.head_size)
+        self.relative_key, self.relative_value = (
+            self.add_weight(name=name, shape=shape, initializer=kernel_initializer())
+            for name in ("relative_key", "relative_value")
+        )
+
+    def call(
+        self, query: Any, memory: Any, attention_mask: Any | None = None, training: bool = False
+    ) -> tuple[Any, Any]:
+        """Attend from every query to the memory, which must be the query itself."""
+        position = ops.arange(ops.shape(query)[1])
+        projected = self._with_distances(self.project_memory(memory), position, position)
+        return self.attend(query, projected, attention_mask, training=training)
+
+    def step(self, query: Any, cache: Cache, index: Any, attention_mask: Any) -> tuple[Any, Cache]:
+        """Add one token of every beam to the history and attend to it."""
+        beam_size = query.shape[1]
+        new = self.project_memory(query)
+        cache = {name: write_block(cache[name], new[name], index, axis=2) for name in cache}
+        memory_position = ops.arange(ops.shape(cache["key"])[2]) // beam_size
+        query_position = ops.zeros((beam_size,), "int32") + index
+        projected = self._with_distances(cache, query_position, memory_position)
+        output, _ = self.attend(query, projected, attention_mask)
+        return output, cache
+
+    def logits(self, query: Any, projected: Cache) -> Any:
+        """Return (B, H, T, S) from scaled queries (B, T, H, d_k) and the projected memory."""
+        table = self._look_up(self.relative_key, projected)
+        by_distance = ops.einsum("bthd,tsd->bhts", query, table)
+        return attention_logits(query, projected["key"]) + by_distance
+
+    def context(self, weights: Any, projected: Cache) -> Any:
+        """Return (B, T, H, d_k) from weights (B, H, T, S) and the projected memory."""
+        table = self._look_up(self.relative_value, projected)
+        by_distance = ops.einsum("bhts,tsd->bthd", ops.cast(weights, table.dtype), table)
+        return attention_context(weights, projected["value"]) + by_distance
+
+    def _look_up(self, table: Any, projected: Cache) -> Any:
+        vectors = ops.take(ops.convert_to_tensor(table), projected["distance"], axis=0)
+        return ops.cast(vectors, self.compute_dtype)  # (T, S, d_k)
+
+    def _with_distances(self, projected: Cache, query_position: Any, position: Any) -> Cache:
+        limit = self.max_relative_position
+        distance = ops.clip(position[None, :] - query_position[:, None], -limit, limit) + limit
+        return {**projected, "distance": distance}
+
+    def get_config(self) -> dict[str, Any]:
+        """Return the constructor's arguments."""
+        return {**super().get_config(), "max_relative_position": self.max_relative_position}

@@ -1,0 +1,1 @@
+"""The parts that every Transformer is built of."""

@@ -1,0 +1,1 @@
+"""Attention over overlapping n-grams (Nguyen and Joty, 2018)."""

@@ -1,0 +1,63 @@
+"""The heterogeneous structure: each head attends to phrases of all orders at once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from keras import ops
+
+from t2t_phrase.layers.ngrams.ngram_attention import NgramAttention
+from t2t_phrase.ops.ngram_masks import ngram_memory_mask
+
+
+class Heterogeneous(NgramAttention):
+    """Base of attention with one softmax over the phrases of all orders.
+
+    Nguyen and Joty (2018), Section 3.2.2. Nothing is padded: a phrase must lie in the sentence. The
+    attention weights are (B, H, T, N S), the orders one after the other, in each of them the phrase
+    that ends at j at place j.
+    """
+
+    @property
+    def heads_by_order(self) -> tuple[int, ...]:
+        """How many heads attend to each of `orders`: all."""
+        return (self.num_heads,) * len(self.orders)
+
+    def share_query(self, query: Any) -> list[Any]:
+        """Return (B, R, H, d_k) for each order."""
+        return [query] * len(self.orders)
+
+    def join_logits(self, by_order: list[Any]) -> Any:
+        """Return (B, H, R, N S) from each order's (B, H, R, S)."""
+        return ops.concatenate(by_order, axis=-1)
+
+    def split_weights(self, weights: Any) -> list[Any]:
+        """Return each order's (B, H, R, S) from (B, H, R, N S)."""
+        return list(ops.split(weights, len(self.orders), axis=-1))
+
+    def join_context(self, by_order: list[Any]) -> Any:
+        """Return (B, R, H, d_k), the sum over orders."""
+        return sum(by_order[1:], start=by_order[0])
+
+    def join_memory(self, by_order: list[Any]) -> Any:
+        """Return (B, H, N, S, d_k) from each order's (B, S, D)."""
+        batch, length, _ = ops.shape(by_order[0])
+        joined = ops.concatenate(by_order, axis=-1)
+        shape = (batch, length, len(self.orders), self.num_heads, self.head_size)
+        return ops.transpose(ops.reshape(joined, shape), (0, 3, 2, 1, 4))
+
+    def joined_shape(self, batch_size: Any, length: Any) -> tuple[Any, ...]:
+        """Return the shape of `join_memory`'s result."""
+        return (batch_size, self.num_heads, len(self.orders), length, self.head_size)
+
+    def read_memory(self, joined: Any) -> Any:
+        """Return (B, H, N S, d_k)."""
+        batch, heads, count, length, width = ops.shape(joined)
+        return ops.reshape(joined, (batch, heads, count * length, width))
+
+    def phrase_mask(
+        self, attention_mask: Any | None, positions: Any, length: Any, beam_size: int
+    ) -> Any:
+        """Return a mask broadcastable to (B, H, T, N S)."""
+        del positions
+        return ngram_memory_mask(attention_mask, self.orders, length, beam_size)

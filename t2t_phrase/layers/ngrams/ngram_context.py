@@ -1,0 +1,70 @@
+"""Where a token's predecessors are: in the same tensor, or kept from earlier steps.
+
+An attention computes its n-grams through one of these two, so that its equations stand once, for
+whole sentences and for decoding token by token.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from keras import ops
+
+from t2t_phrase.layers.ngrams.ngram_dense import NgramDense
+from t2t_phrase.ops.ngrams import unfold, unfold_latest
+
+
+class NgramContext(Protocol):
+    """Makes the n-grams that end in each position of `x`."""
+
+    def unfold_heads(self, name: str, x: Any, order: int) -> Any:
+        """Return windows (B, H, S, n d_k) of each head of `x` (B, S, H, d_k).
+
+        `name` says what is kept for later steps.
+        """
+
+    def convolve(self, name: str, x: Any, dense: NgramDense) -> Any:
+        """Return `dense` of the n-grams of `x`."""
+
+
+class WholeSentences:
+    """All positions at once, (B, S, ...)."""
+
+    def unfold_heads(self, name: str, x: Any, order: int) -> Any:
+        """Return windows (B, H, S, n d_k) of each head of `x` (B, S, H, d_k)."""
+        del name
+        return unfold(ops.transpose(x, (0, 2, 1, 3)), order)
+
+    def convolve(self, name: str, x: Any, dense: NgramDense) -> Any:
+        """Return `dense` of the n-grams of `x` (B, S, D)."""
+        del name
+        return dense(x)
+
+
+class LatestTokens:
+    """The current token of every beam, (B, K, ...).
+
+    Args:
+        recent: under each name, the tokens before the current one, (B, K, N - 1, ...).
+    """
+
+    def __init__(self, recent: dict[str, Any]) -> None:
+        self.recent = recent
+        self.next = dict(recent)
+        """What `recent` is at the next time."""
+
+    def unfold_heads(self, name: str, x: Any, order: int) -> Any:
+        """Return windows (B, H, K, n d_k) of each head of `x` (B, K, H, d_k)."""
+        return ops.transpose(self._unfold(name, x, order), (0, 2, 1, 3))
+
+    def _unfold(self, name: str, x: Any, order: int) -> Any:
+        if order == 1:
+            return x
+        recent = self.recent[name]
+        tokens = ops.concatenate([recent, ops.cast(x, recent.dtype)[:, :, None]], axis=2)
+        self.next[name] = tokens[:, :, 1:]
+        return unfold_latest(tokens, order)
+
+    def convolve(self, name: str, x: Any, dense: NgramDense) -> Any:
+        """Return `dense` of the n-grams of `x` (B, K, D)."""
+        return dense.map_windows(self._unfold(name, x, dense.order))

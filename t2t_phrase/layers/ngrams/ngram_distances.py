@@ -1,0 +1,105 @@
+"""Relative positions of phrases."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import keras
+from keras import ops
+
+from t2t_phrase.layers.common.feed_forward import kernel_initializer
+
+
+@keras.saving.register_keras_serializable(package="t2t_phrase")
+class NgramDistances(keras.layers.Layer):
+    """Vectors for how far a phrase ends from where the query ends.
+
+    Shaw et al. (2018), Eq. (3) and (4), for phrases: to the key and the value of the phrase of
+    order n that ends at j, read by a query that ends at i, are added a^K_n and a^V_n at
+    clip(j - i). Each order has vectors of its own, shared by its heads; all query orders share
+    them. A key is as wide as the method's queries to its order. Beyond the phrase paper, which has
+    absolute positions only.
+
+    Shapes: R queries, S memory positions, h_n heads of order n, w_n width of its keys.
+
+    Args:
+        max_relative_position: the distance beyond which all look alike, at least 1.
+        key_widths: w_n of each order.
+        value_width: d_k.
+
+    Raises:
+        ValueError: `max_relative_position` is below 1.
+    """
+
+    def __init__(
+        self,
+        *,
+        max_relative_position: int,
+        key_widths: Sequence[int],
+        value_width: int,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        if max_relative_position < 1:
+            raise ValueError(
+                f"max_relative_position must be at least 1, got {max_relative_position}."
+            )
+        self.max_relative_position = max_relative_position
+        self.key_widths = tuple(key_widths)
+        self.value_width = value_width
+
+    def build(self, input_shape: Any = None) -> None:
+        """Create two tables of 2 * max_relative_position + 1 vectors for each order."""
+        rows = 2 * self.max_relative_position + 1
+        self.keys = [
+            self.add_weight(
+                name=f"key_{place}", shape=(rows, width), initializer=kernel_initializer()
+            )
+            for place, width in enumerate(self.key_widths)
+        ]
+        self.values = [
+            self.add_weight(
+                name=f"value_{place}",
+                shape=(rows, self.value_width),
+                initializer=kernel_initializer(),
+            )
+            for place in range(len(self.key_widths))
+        ]
+        self.built = True
+
+    def between(self, query_ends: Any, phrase_ends: Any) -> Any:
+        """Return (R, S) rows of the tables for the ends of queries (R,) and phrases (S,)."""
+        limit = self.max_relative_position
+        return ops.clip(phrase_ends[None, :] - query_ends[:, None], -limit, limit) + limit
+
+    def logits(self, queries: Sequence[Any], distance: Any) -> list[Any]:
+        """Return each order's (B, h_n, R, S) from its scaled queries (B, R, h_n, w_n)."""
+        return [
+            ops.einsum("brhd,rsd->bhrs", query, self._look_up(table, distance))
+            for query, table in zip(queries, self.keys, strict=True)
+        ]
+
+    def context(self, weights: Sequence[Any], distance: Any) -> list[Any]:
+        """Return each order's (B, R, h_n, d_k) from its weights (B, h_n, R, S)."""
+        return [
+            ops.einsum(
+                "bhrs,rsd->brhd",
+                ops.cast(weight, self.compute_dtype),
+                self._look_up(table, distance),
+            )
+            for weight, table in zip(weights, self.values, strict=True)
+        ]
+
+    def _look_up(self, table: Any, distance: Any) -> Any:
+        vectors = ops.take(ops.convert_to_tensor(table), distance, axis=0)  # (R, S, w_n)
+        return ops.cast(vectors, self.compute_dtype)
+
+    def get_config(self) -> dict[str, Any]:
+        """Return the constructor's arguments."""
+        return {
+            **super().get_config(),
+            "max_relative_position": self.max_relative_position,
+            "key_widths": self.key_widths,
+            "value_width": self.value_width,
+        }

@@ -1,0 +1,1 @@
+"""Layers over the segments of a partition of the source (Xu et al., 2020)."""

@@ -1,0 +1,91 @@
+"""The vector of a phrase: its tokens', weighted by how each compares with a glance at all."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import keras
+from keras import ops
+
+from t2t_phrase.layers.common.encoder_layer import build_once, deserialize_sublayers
+from t2t_phrase.layers.common.feed_forward import half_kernel_initializer, kernel_initializer
+from t2t_phrase.ops.attention import attention_weights
+from t2t_phrase.ops.segment_pooling import to_tokens, weighted_sum
+
+
+@keras.saving.register_keras_serializable(package="t2t_phrase")
+class AttentivePooling(keras.layers.Layer):
+    """Attentive phrase representations.
+
+    Xu et al. (2020), Eq. (2) to (5), for a phrase of the tokens R_1, ..., R_m:
+
+        R_all = glance(R_1, ..., R_m)
+        s_i = w_2 sigmoid(W_1 [R_i | R_all] + b_1)
+        p = softmax(s_1, ..., s_m)
+        phrase = sum_i p_i R_i
+
+    The halves of W_1 are two maps, so that R_all is multiplied once for each phrase. The softmax
+    runs in float32 under every dtype policy. Nothing is dropped.
+
+    Differs from the paper: there is no b_2, which moves all scores alike and so has no effect on
+    the softmax.
+
+    Args:
+        glance: another pooling.
+        hidden_size: D, width of the tokens.
+        units: width of the inner layer.
+
+    Call arguments and result are those of `MeanPooling`.
+    """
+
+    def __init__(
+        self, *, glance: keras.layers.Layer, hidden_size: int, units: int, **kwargs: Any
+    ) -> None:
+        super().__init__(**kwargs)
+        self.glance = glance
+        self.hidden_size = hidden_size
+        self.units = units
+        half = {
+            "kernel_initializer": half_kernel_initializer(hidden_size, units),
+            "dtype": self.dtype_policy,
+        }
+        self.token_map = keras.layers.Dense(units, name="token", **half)
+        self.glance_map = keras.layers.Dense(units, use_bias=False, name="glance", **half)
+        self.score_map = keras.layers.Dense(
+            1,
+            use_bias=False,
+            kernel_initializer=kernel_initializer(),
+            dtype=self.dtype_policy,
+            name="score",
+        )
+
+    def build(self, x_shape: Any, membership_shape: Any = None) -> None:
+        """Create the maps."""
+        build_once(self.glance, x_shape)
+        self.token_map.build((None, self.hidden_size))
+        self.glance_map.build((None, self.hidden_size))
+        self.score_map.build((None, self.units))
+        self.built = True
+
+    def call(self, x: Any, membership: Any) -> tuple[Any, Any]:
+        """Pool the tokens of every phrase."""
+        summary, _ = self.glance(x, membership)
+        seen = self.glance_map(summary)  # (B, P, units)
+        inner = ops.sigmoid(self.token_map(x) + to_tokens(seen, membership))  # (B, S, units)
+        scores = self.score_map(inner)[..., 0]  # (B, S)
+        weights = attention_weights(scores[:, None, :], membership)  # (B, P, S)
+        return weighted_sum(weights, x), weights
+
+    def get_config(self) -> dict[str, Any]:
+        """Return the constructor's arguments."""
+        return {
+            **super().get_config(),
+            "glance": keras.saving.serialize_keras_object(self.glance),
+            "hidden_size": self.hidden_size,
+            "units": self.units,
+        }
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> AttentivePooling:
+        """Build from `get_config`'s result."""
+        return cls(**deserialize_sublayers(config))

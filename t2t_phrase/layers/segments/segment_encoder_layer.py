@@ -1,0 +1,87 @@
+"""One layer of an encoder whose tokens look up the phrases of their sentence."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import keras
+
+from t2t_phrase.layers.attention.multi_head_attention import Cache
+from t2t_phrase.layers.common.encoder_layer import EncoderLayer, build_once
+from t2t_phrase.layers.common.residual import Residual
+from t2t_phrase.layers.segments.attentive_combination import AttentiveCombination
+from t2t_phrase.ops.partition import phrase_mask
+
+
+@keras.saving.register_keras_serializable(package="t2t_phrase")
+class SegmentEncoderLayer(EncoderLayer):
+    """Attentive combination with phrases, then self-attention, then the feed-forward network.
+
+    Xu et al. (2020), Figure 2. The layer pools the phrases from its own input; with norm="pre",
+    from its input as the combination reads it, normalised, so that the memories of all layers,
+    which the decoder mixes, have one scale.
+
+    Args:
+        pooling: a layer that follows the protocol of `MeanPooling`.
+        combination: reads the phrases.
+        **kwargs: as for `EncoderLayer`.
+
+    Call arguments:
+        x: (B, S, D) float.
+        membership: (B, P, S) bool, which tokens each phrase holds, see `ops.partition`.
+        attention_mask: bool, broadcastable to (B, H, S, S); True = may attend.
+        folded: see `AttentiveCombination`.
+        training: whether dropout is active.
+
+    Returns:
+        (output (B, S, D), self-attention weights, phrases (B, P, D), weights of the attention to
+        them (B, H, S, P), weights of the pooling (B, P, S)).
+    """
+
+    def __init__(
+        self, *, pooling: keras.layers.Layer, combination: AttentiveCombination, **kwargs: Any
+    ) -> None:
+        super().__init__(**kwargs)
+        self.pooling = pooling
+        self.combination = combination
+        self.phrase_residual = Residual(
+            name="phrase_residual", norm=self.norm, dropout=self.dropout, dtype=self.dtype_policy
+        )
+
+    def build(self, x_shape: Any, membership_shape: Any = None) -> None:
+        """Create the weights of all sublayers."""
+        build_once(self.pooling, x_shape)
+        build_once(self.combination, x_shape)
+        self.phrase_residual.build(x_shape)
+        super().build(x_shape)
+
+    def call(  # type: ignore[override]
+        self,
+        x: Any,
+        membership: Any,
+        attention_mask: Any | None = None,
+        folded: Cache | None = None,
+        training: bool = False,
+    ) -> tuple[Any, Any, Any, Any, Any]:
+        """Apply all sublayers."""
+        normed = self.phrase_residual.before(x)
+        phrases, pooling_weights = self.pooling(normed, membership)
+        combined, phrase_weights = self.combination(
+            normed,
+            phrases,
+            phrase_mask=phrase_mask(membership),
+            folded=folded,
+            training=training,
+        )
+        x = self.phrase_residual(x, combined, training=training)
+        x, weights = super().call(x, attention_mask=attention_mask, training=training)
+        return x, weights, phrases, phrase_weights, pooling_weights
+
+    def get_config(self) -> dict[str, Any]:
+        """Return the constructor's arguments."""
+        serialize = keras.saving.serialize_keras_object
+        return {
+            **super().get_config(),
+            "pooling": serialize(self.pooling),
+            "combination": serialize(self.combination),
+        }

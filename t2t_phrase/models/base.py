@@ -1,0 +1,201 @@
+"""The encoder-decoder protocol: all that translator, scorer, trainer, exporter and insights use.
+
+Shapes: B batch, S source length, T target length, V target vocabulary size, K beams, L longest
+output.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, NamedTuple
+
+import keras
+from keras import ops
+
+from t2t_phrase import registry
+from t2t_phrase.config import HParamsError
+from t2t_phrase.layers.attention.layout import AttentionMap
+from t2t_phrase.training_hparams import TrainingHParams
+
+Features = Mapping[str, Any]
+Cache = dict[str, Any]
+
+
+class Encoded(NamedTuple):
+    """The encoded source. Every field is a dictionary, whose names are the model's own.
+
+    Attributes:
+        memory: what the decoder reads, such as "tokens" (B, S, D).
+        masks: where it may attend to, such as "tokens" (B, 1, 1, S) bool.
+        weights: attention weights, one entry for each layer.
+        losses: auxiliary losses of the encoder.
+    """
+
+    memory: dict[str, Any]
+    masks: dict[str, Any]
+    weights: dict[str, list[Any]]
+    losses: dict[str, Mean]
+
+
+class Mean(NamedTuple):
+    """A figure as its parts, which add up over batches and replicas.
+
+    Attributes:
+        total: float32 scalar.
+        count: float32 scalar; the figure is `total / count`.
+    """
+
+    total: Any
+    count: Any
+
+
+class Loss(NamedTuple):
+    """What a batch costs.
+
+    Attributes:
+        objective: float32 scalar, the only one with a gradient: a sum over target tokens. An update
+            minimises its mean over the target tokens of all replicas.
+        means: what is reported, by name. "loss" (the training loss) and "nll" (the negative
+            log-probability in nats), both per target token, are always there; names that end in
+            "accuracy" are shares.
+    """
+
+    objective: Any
+    means: dict[str, Mean]
+
+
+class Step(NamedTuple):
+    """One step of decoding.
+
+    Attributes:
+        logits: (B, K, V) float32.
+        cache: for the next step.
+        weights: the weights of this step's attention, one entry for each layer, named as in
+            `attention_weights`: "cross" (B, H, K, S). What a caller does not use is not computed
+            in a compiled function.
+    """
+
+    logits: Any
+    cache: Cache
+    weights: dict[str, list[Any]]
+
+
+class EncoderDecoder(keras.Model):
+    """Base of all translation models.
+
+    A subclass implements `call`, `loss`, `token_log_probabilities`, `prepare_memory`,
+    `start_cache`, `step` and `reorder`, sets `hparams_class` and registers itself with
+    `registry.models.register`; its constructor takes (hparams, vocab_size, target_vocab_size). It
+    creates all variables in `build`. The other methods have defaults that suit models without
+    folded weights and without attention.
+
+    Ids are 0 at padding; sources and targets end in EOS, id 1; the decoder starts from id 0. A
+    sentence's results must not depend on its padding nor on the other sentences of its batch.
+
+    Call arguments:
+        features: "inputs" (B, S) int, "targets" (B, T) int, and each of `hparams.features`, as
+            long as the ids of its side.
+        training: whether dropout is active.
+
+    Returns:
+        (B, T, V) float32 logits; those at position i have seen the targets before i.
+    """
+
+    hparams_class: ClassVar[type[TrainingHParams]] = TrainingHParams
+    hparams: Any
+
+    @classmethod
+    def from_hparams(
+        cls, hparams: Any, *, vocab_size: int, target_vocab_size: int | None = None
+    ) -> EncoderDecoder:
+        """Return a model whose variables all exist.
+
+        Args:
+            hparams: an instance of `hparams_class`.
+            vocab_size: entries of the source vocabulary.
+            target_vocab_size: entries of the target vocabulary; None: source and target share one.
+
+        Raises:
+            HParamsError: `hparams` are the options of another model, or do not fit the
+                vocabularies.
+        """
+        name = registry.snake_case(cls.__name__)
+        if type(hparams) is not cls.hparams_class:
+            raise HParamsError(
+                f"model {name} cannot read {type(hparams).__name__}; use model {hparams.model}, or "
+                "another hparams set"
+            )
+        model = cls(hparams, vocab_size, target_vocab_size, name=name)
+        model.build()
+        return model
+
+    def loss(self, features: Features, training: bool = False) -> Loss:
+        """Return the training objective, and what is reported, over a batch's target tokens."""
+        raise NotImplementedError
+
+    def token_log_probabilities(self, features: Features) -> Any:
+        """Return (B, T) float32: the log-probability of each target token, in nats.
+
+        Values at padding have no meaning.
+        """
+        raise NotImplementedError
+
+    def fold_weights(self) -> Cache:
+        """Return products of weights for `prepare_memory`: they do not change with the source."""
+        return {}
+
+    def prepare_memory(self, features: Features, folded: Cache | None = None) -> Any:
+        """Return all that decoding reads of the source: it does not change from step to step.
+
+        Args:
+            features: those of the source.
+            folded: from `fold_weights`; None: made here.
+        """
+        raise NotImplementedError
+
+    def start_cache(self, memory: Any, beam_size: int, length: Any) -> Cache:
+        """Return the state of the decoder before the first of L tokens, for B * K outputs.
+
+        Args:
+            memory: from `prepare_memory`; the state may start from it.
+            beam_size: K.
+            length: L; a number, or a scalar where a graph is traced for sources of unknown length.
+        """
+        raise NotImplementedError
+
+    def step(self, ids: Any, index: Any, memory: Any, cache: Cache) -> Step:
+        """Decode the tokens at time `index`.
+
+        Args:
+            ids: (B, K) int, the tokens at time `index - 1`; 0 at the start.
+            index: the current time, 0 <= index < L.
+            memory: from `prepare_memory`.
+            cache: from `start_cache`, `step` or `reorder`.
+        """
+        raise NotImplementedError
+
+    def reorder(self, cache: Cache, parents: Any) -> Cache:
+        """Follow a change of beams: `parents` (B, K) is the beam that each new one continues."""
+        raise NotImplementedError
+
+    def attention_maps(self) -> dict[str, AttentionMap]:
+        """Return, for each name in `attention_weights`, what its rows and columns are."""
+        return {}
+
+    def attention_weights(self, features: Features) -> dict[str, list[Any]]:
+        """Return the weights of every attention, teacher-forced: a list of layers for each name.
+
+        The names and shapes are those of `attention_maps`.
+        """
+        del features
+        return {}
+
+    def partitions(self, features: Features) -> dict[str, Any]:
+        """Return the partitions of the source that attention reads: (B, P, S) bool by name."""
+        del features
+        return {}
+
+
+def batch_size_of(features: Features) -> Any:
+    """Return B."""
+    return ops.shape(features["inputs"])[0]

@@ -1,0 +1,69 @@
+"""Masks of attention between phrases, made from masks between tokens. True = may attend.
+
+A phrase of order n, indexed by its last token j, exists if j >= n - 1; it may be attended to where
+its last token may. With padding at the right and causality, that settles all its tokens.
+
+Shapes: B batch, H heads, T queries, S memory positions, N and M orders of memory and queries, K
+beams. Token masks are broadcastable to (B, H, T, S).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from keras import ops
+
+
+def ngram_memory_mask(
+    attention_mask: Any | None, orders: Sequence[int], length: Any, beam_size: int = 1
+) -> Any:
+    """Return a mask broadcastable to (B, H, T, N S): orders one after the other.
+
+    Args:
+        attention_mask: over tokens, its last axis of S; None = everywhere.
+        orders: of the memory's phrases.
+        length: S.
+        beam_size: positions to each time, see `ops.masks.history_mask`.
+    """
+    time = ops.arange(length) // beam_size
+    exists = ops.stack([time >= order - 1 for order in orders])  # (N, S)
+    if attention_mask is None:
+        return ops.reshape(exists, (1, 1, 1, -1))
+    attention_mask = with_all_axes(attention_mask)
+    batch, heads, queries, _ = ops.shape(attention_mask)
+    mask = ops.logical_and(ops.expand_dims(attention_mask, -2), exists)  # (B, H, T, N, S)
+    return ops.reshape(mask, (batch, heads, queries, len(orders) * length))
+
+
+def ngram_query_mask(
+    mask: Any, orders: Sequence[int], positions: Any, real: Any | None = None
+) -> Any:
+    """Return a mask broadcastable to (B, H, M T, S): rows of all query orders, one after the other.
+
+    A query phrase that does not exist attends to nothing.
+
+    Args:
+        mask: bool, broadcastable to (B, H, T, S).
+        orders: of the query phrases.
+        positions: (T,) int, the time of each query.
+        real: bool, broadcastable to (B, T), False at padding; None = all are real.
+    """
+    exists = ops.stack([positions >= order - 1 for order in orders])  # (M, T)
+    if real is not None:
+        exists = ops.logical_and(exists, real[:, None, :])  # (B, M, T)
+    exists = ops.reshape(exists, (-1, 1, len(orders), ops.shape(positions)[0], 1))
+    full = ops.logical_and(ops.expand_dims(mask, 2), exists)  # (B, H, M, T, S)
+    batch, heads, count, queries, length = ops.shape(full)
+    return ops.reshape(full, (batch, heads, count * queries, length))
+
+
+def attended_mask(attention_mask: Any) -> Any:
+    """Return a mask broadcastable to (B, S), False where no query may attend: at padding."""
+    return ops.any(with_all_axes(attention_mask), axis=(1, 2))
+
+
+def with_all_axes(attention_mask: Any) -> Any:
+    """Return a mask that broadcasts to (B, H, T, S) with four axes."""
+    mask = ops.convert_to_tensor(attention_mask)
+    return ops.reshape(mask, (*[1] * (4 - len(mask.shape)), *ops.shape(mask)))

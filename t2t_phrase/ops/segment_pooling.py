@@ -1,0 +1,123 @@
+"""Making one vector of each phrase. Its tokens are those that `ops.partition` says.
+
+No function builds the vectors of every pair of phrase and token: sums are one matrix product with
+the (P, S) matrix, the maximum spreads within phrases by doubling steps.
+
+Shapes: B batch, P slots for phrases, S positions, D width. `membership` is (B, P, S) bool. A slot
+that holds no token gets zeros.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from keras import ops, tree
+
+from t2t_phrase.ops.attention import MASKED
+
+
+def mean_weights(membership: Any) -> Any:
+    """Return (B, P, S) float32: 1 over the number of the phrase's tokens, 0 at other tokens."""
+    member = ops.cast(membership, "float32")
+    return member / ops.maximum(ops.sum(member, axis=-1, keepdims=True), 1.0)
+
+
+def weighted_sum(weights: Any, x: Any) -> Any:
+    """Return (B, P, D) in the type of `x`.
+
+    Args:
+        weights: (B, P, S).
+        x: (B, S, D).
+    """
+    return ops.matmul(ops.cast(weights, x.dtype), x)
+
+
+def to_tokens(phrases: Any, membership: Any) -> Any:
+    """Return (B, S, D): at each token what its phrase has in (B, P, D); zeros at padding."""
+    return ops.matmul(ops.cast(ops.swapaxes(membership, 1, 2), phrases.dtype), phrases)
+
+
+def own_segment(phrases: Any, membership: Any) -> Any:
+    """Return (B, S, D): as `to_tokens`, never rounded, but with no meaning at padding."""
+    slot = ops.cast(ops.argmax(membership, axis=1), "int32")  # (B, S)
+    return _take_rows(phrases, slot)
+
+
+def segment_max(x: Any, membership: Any, *, longest: int | None = None) -> Any:
+    """Return the largest value of each dimension within each phrase, (B, P, D).
+
+    Its gradient goes to the token that has the largest value; tokens that share it share that too.
+
+    Args:
+        x: (B, S, D) float.
+        membership: (B, P, S) bool, of tokens side by side.
+        longest: at least the number of tokens in the longest phrase. None: it is counted, and the
+            steps are a loop.
+    """
+    slot = ops.cast(ops.argmax(membership, axis=1), "int32")
+    number = ops.where(ops.any(membership, axis=1), slot, -1)  # (B, S)
+    position = ops.arange(ops.shape(x)[1], dtype="int32")
+    last = ops.max(ops.where(membership, position, 0), axis=-1)  # (B, P)
+    exists = ops.any(membership, axis=-1)
+
+    def spread(shift: Any, y: Any) -> Any:
+        """Let each token know what it and those up to `shift` before it in its phrase know."""
+        # What comes around from the end counts only if it is of the same phrase, as it may.
+        same = ops.equal(number, ops.roll(number, shift, axis=1))
+        penalty = ops.cast(ops.where(same, 0.0, MASKED), y.dtype)
+        return ops.maximum(y, ops.roll(y, shift, axis=1) + penalty[..., None])
+
+    def largest(x: Any) -> Any:
+        if longest is None:
+            limit = ops.max(ops.sum(ops.cast(membership, "int32"), axis=-1))
+            _, y = ops.while_loop(
+                lambda shift, y: shift < limit,
+                lambda shift, y: (2 * shift, spread(shift, y)),
+                (ops.cast(1, "int32"), x),
+            )
+        else:
+            y, shift = x, 1
+            while shift < longest:
+                y, shift = spread(shift, y), 2 * shift
+        return _take_rows(y, last) * ops.cast(exists, x.dtype)[..., None]
+
+    @ops.custom_gradient
+    def pooled(x: Any) -> Any:
+        result = largest(x)
+
+        def gradient(*args: Any, upstream: Any = None) -> Any:
+            # TensorFlow passes the output's gradient itself, JAX by name.
+            passed = tree.flatten(args if upstream is None else upstream)[0]
+            wins = ops.cast(ops.equal(x, own_segment(result, membership)), x.dtype)
+            shared_by = weighted_sum(membership, wins)  # (B, P, D)
+            share = passed / ops.maximum(shared_by, 1.0)
+            return wins * to_tokens(share, membership)
+
+        return result, gradient
+
+    return pooled(x)
+
+
+def max_shares(x: Any, pooled: Any, membership: Any) -> Any:
+    """Return (B, P, S) float32: the part of the dimensions whose largest value a token has.
+
+    Args:
+        x: (B, S, D) float.
+        pooled: (B, P, D), from `segment_max`.
+        membership: (B, P, S) bool.
+    """
+    wins = ops.cast(ops.equal(x, own_segment(pooled, membership)), "float32")
+    shared_by = weighted_sum(membership, wins)
+    share = to_tokens(1.0 / ops.maximum(shared_by, 1.0), membership)
+    own = ops.mean(wins * share, axis=-1)  # (B, S)
+    return ops.where(membership, own[:, None, :], 0.0)
+
+
+def _take_rows(x: Any, index: Any) -> Any:
+    """Return (B, N, D): of (B, M, D) the rows that `index` (B, N) names.
+
+    A product with a one-hot matrix may round its result, and the maximum's gradient compares.
+    """
+    batch, count, width = ops.shape(x)
+    first = count * ops.arange(batch, dtype="int32")[:, None]
+    return ops.take(ops.reshape(x, (-1, width)), first + ops.cast(index, "int32"), axis=0)

@@ -1,0 +1,170 @@
+"""The folder of a run: its checkpoints, the best one among them, and where to go on."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import shutil
+from collections.abc import Callable
+
+import keras
+
+from t2t_phrase.config import UserError
+from t2t_phrase.data.input.pipeline import Position
+from t2t_phrase.runs import checkpoints
+from t2t_phrase.runs.checkpoints import CheckpointWriteError
+from t2t_phrase.runs.record import FILE as RECORD_FILE
+from t2t_phrase.training.early_stopping import History
+
+BEST = "best"
+
+
+class RunDirectory:
+    """Saves a run, and finds where to resume it.
+
+    A checkpoint that cannot be written costs nothing but itself: `save` says so, keeps `unsaved`,
+    and what was written before stays.
+
+    Args:
+        folder: `--output_dir`.
+        model: its weights are saved.
+        optimizer: built; its state is saved.
+        keep: how many checkpoints stay; the ones before are deleted.
+        period: steps between regular checkpoints. One in between, left by a signal say, stays only
+            until the next, so that averages are over regular ones.
+        writes: whether this process writes files; false for all workers but one.
+        log: is told what happens.
+    """
+
+    def __init__(
+        self,
+        folder: str | os.PathLike[str],
+        *,
+        model: keras.Model,
+        optimizer: keras.optimizers.Optimizer,
+        keep: int,
+        period: int,
+        writes: bool = True,
+        log: Callable[[str], None] = print,
+    ) -> None:
+        self.folder = pathlib.Path(folder)
+        self.unsaved: CheckpointWriteError | None = None
+        self._model = checkpoints.model_variables(model)
+        self._optimizer = checkpoints.optimizer_variables(optimizer, model)
+        self._keep, self._period, self._writes, self._log = keep, period, writes, log
+
+    def restore(self) -> tuple[int, Position]:
+        """Set weights and optimizer from the latest checkpoint, if there is one.
+
+        Returns:
+            (updates made, position in the data).
+
+        Raises:
+            UserError: the checkpoint holds another model's weights, or no optimizer.
+        """
+        latest = checkpoints.latest(self.folder)
+        if latest is None:
+            return 0, Position()
+        self._assign(latest, "model", self._model)
+        if not checkpoints.holds(latest, "optimizer"):
+            raise UserError(
+                f"cannot resume from {latest}: it holds weights alone, as averages do; give a new "
+                "--output_dir and start from these weights with --warm_start_from"
+            )
+        self._assign(latest, "optimizer", self._optimizer)
+        step = checkpoints.read_step(latest)
+        position = Position(**checkpoints.read_state(latest)["position"])
+        self._log(f"resuming from {latest} (step {step})")
+        return step, position
+
+    def restore_weights(self) -> int:
+        """Set the weights alone from the latest checkpoint; returns the updates made, 0 if none.
+
+        Raises:
+            UserError: the checkpoint holds another model's weights.
+        """
+        latest = checkpoints.latest(self.folder)
+        if latest is None:
+            return 0
+        self._assign(latest, "model", self._model)
+        return checkpoints.read_step(latest)
+
+    def _assign(self, path: str, group: str, variables: dict[str, keras.Variable]) -> None:
+        report = checkpoints.assign(path, variables, group=group)
+        if report.missing or report.mismatched:
+            raise UserError(f"cannot go on from {path}: its {group} differs: {report}")
+
+    def save(self, step: int, position: Position) -> bool:
+        """Write `model.ckpt-STEP` and drop the oldest; returns whether it could be written."""
+        if not self._writes:
+            return True
+        path = str(self.folder / f"{checkpoints.PREFIX}-{step}")
+        try:
+            checkpoints.write(
+                path,
+                model=self._model,
+                optimizer=self._optimizer,
+                step=step,
+                state={"position": position._asdict()},
+            )
+            kept, dropped = self._rotate(path)
+            checkpoints.set_latest(self.folder, kept)
+            for old in dropped:
+                checkpoints.delete(old)
+        except CheckpointWriteError as error:
+            self.unsaved = error
+            self._log(f"WARNING: {error}; training goes on, the next checkpoint is another try")
+            return False
+        self.unsaved = None
+        self._log(f"saved {path}")
+        return True
+
+    def save_history(self, history: History) -> None:
+        """Write `evaluations.json`."""
+        try:
+            if self._writes:
+                history.save(self.folder)
+        except OSError as error:
+            self._log(f"WARNING: the scores could not be written: {error}")
+
+    def keep_best(self, step: int) -> None:
+        """Make `best/` hold the checkpoint of `step`, which was just saved, and no other."""
+        source = self.folder / f"{checkpoints.PREFIX}-{step}"
+        if not self._writes or not source.with_suffix(f"{source.suffix}.index").exists():
+            return
+        best = self.folder / BEST
+        try:
+            best.mkdir(exist_ok=True)
+            for file in checkpoints.files_of(source):
+                _link(file, best / file.name)
+            if (self.folder / RECORD_FILE).exists():
+                shutil.copy(self.folder / RECORD_FILE, best / RECORD_FILE)
+            target = str(best / source.name)
+            checkpoints.set_latest(best, [target])
+            for old in checkpoints.complete(best):
+                if old != target:
+                    checkpoints.delete(old)
+        except OSError as error:
+            self._log(f"WARNING: {best} could not be written: {error}")
+
+    def _rotate(self, newest: str) -> tuple[list[str], list[str]]:
+        """Return the checkpoints to keep and those to delete."""
+        steps = {path: int(path.rpartition("-")[2]) for path in checkpoints.complete(self.folder)}
+        # Later ones belong to a future that was given up by resuming from an earlier one.
+        past = [path for path, step in steps.items() if step < steps[newest]]
+        regular = [path for path in past if steps[path] % self._period == 0]
+        kept = [*regular[max(0, len(regular) - self._keep + 1) :], newest]
+        if self._keep == 1:
+            kept = [newest]
+        return kept, [path for path in steps if path not in kept]
+
+
+def _link(source: pathlib.Path, target: pathlib.Path) -> None:
+    """Make `target` the same file, which costs no space, or a copy where that cannot be."""
+    temporary = target.with_name(f".{target.name}.tmp")
+    temporary.unlink(missing_ok=True)
+    try:
+        os.link(source, temporary)
+    except OSError:
+        shutil.copy(source, temporary)
+    os.replace(temporary, target)

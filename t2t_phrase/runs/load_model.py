@@ -1,0 +1,66 @@
+"""A trained model from its run: what decoder, exporter and scorer start from."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import pathlib
+from typing import Any
+
+from t2t_phrase import registry
+from t2t_phrase.config import UserError
+from t2t_phrase.runs import checkpoints
+from t2t_phrase.runs.record import FILE, RunRecord
+
+
+@dataclasses.dataclass(frozen=True)
+class TrainedModel:
+    """A model with its weights, and where they are from."""
+
+    model: Any
+    record: RunRecord
+    checkpoint: str
+    step: int
+
+
+def find_record(checkpoint: str | os.PathLike[str]) -> RunRecord:
+    """Return the `hparams.json` beside a checkpoint, or one folder above it (`best/`).
+
+    Raises:
+        UserError: neither exists.
+    """
+    folder = pathlib.Path(checkpoint).parent
+    for place in (folder, folder.resolve().parent):
+        if (place / FILE).exists():
+            return RunRecord.load(place)
+    raise UserError(
+        f"no {FILE} beside checkpoint {checkpoint}; copy the one of its training run there"
+    )
+
+
+def load_model(path: str | os.PathLike[str], *, problem: str | None = None) -> TrainedModel:
+    """Build the model of a run and set its weights.
+
+    A model of a user's own must be registered before, as `--t2t_usr_dir` does.
+
+    Args:
+        path: the `--output_dir` of a run (its latest checkpoint), or one checkpoint.
+        problem: must be what the model was trained on, if given.
+
+    Raises:
+        UserError: no checkpoint, no `hparams.json`, another problem, or weights that do not fit.
+    """
+    checkpoint = checkpoints.resolve(path)
+    record = find_record(checkpoint)
+    if problem is not None and problem != record.problem:
+        raise UserError(
+            f"--problem={problem}: {checkpoint} was trained on {record.problem}; give that, or "
+            "another --output_dir"
+        )
+    if record.model not in registry.models:
+        registry.discover()
+    model = registry.models[record.model].from_hparams(
+        record.resolved(), vocab_size=record.vocab_size
+    )
+    checkpoints.restore(model, checkpoint)
+    return TrainedModel(model, record, checkpoint, checkpoints.read_step(checkpoint))

@@ -1,0 +1,239 @@
+"""Reads tensor2tensor's TF1 checkpoints of Transformers."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import pathlib
+import re
+import shutil
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from t2t_phrase import registry
+from t2t_phrase.config import UserError
+from t2t_phrase.runs.checkpoints import PREFIX, model_variables, resolve, set_latest, write
+from t2t_phrase.runs.record import FILE as RECORD_FILE
+from t2t_phrase.runs.record import RunRecord
+from t2t_phrase.runs.vocabulary import T2T_VOCABULARY
+from t2t_phrase.tensor2tensor.names import t2t_pattern
+from t2t_phrase.tensor2tensor.subwords import T2TSubwords
+
+TARGET_SPACE = "target_space/embeddings"
+_EMBEDDING = re.compile(
+    r"symbol_modality_\d+_\d+/(shared|input_emb|target_emb|softmax)/weights_\d+"
+)
+# Adam's and Adafactor's slots, and counters of training.
+_STATE = re.compile(
+    r"(^|.*/)(Adam|Adam_1|Momentum|vr|vc|v|m|ExponentialMovingAverage|beta[12]_power|"
+    r"global_step)$|^(training|losses_avg|problem_\d+_steps|train_stats)\b.*"
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class Imported:
+    """What was found in a checkpoint.
+
+    Attributes:
+        tensors: our variables by name.
+        sizes: the hyperparameters that the checkpoint determines.
+        vocab_size: rows of the embeddings.
+        step: updates made; 0 if not recorded.
+        notes: one sentence for each variable that needed a decision.
+        unused: variables of the checkpoint that nothing was made of, optimizer state aside.
+        state: number of variables that hold the optimizer's state and counters.
+    """
+
+    tensors: dict[str, np.ndarray]
+    sizes: dict[str, Any]
+    vocab_size: int
+    step: int
+    notes: tuple[str, ...]
+    unused: tuple[str, ...]
+    state: int
+
+
+def read_t2t_checkpoint(
+    path: str | os.PathLike[str], hparams: Any, *, model: str = "transformer"
+) -> Imported:
+    """Return the variables of one of our models, found in a tensor2tensor checkpoint.
+
+    Args:
+        path: the training folder, or a checkpoint in it.
+        hparams: of the model; its sizes must be those of the checkpoint.
+        model: registered name of the model.
+
+    Raises:
+        UserError: no such checkpoint, none of tensor2tensor's, sizes that differ (all of them
+            named, with the overrides that would fit), or variables that are missing.
+    """
+    prefix_path = resolve(path)
+    try:
+        reader = tf.train.load_checkpoint(prefix_path)
+    except (tf.errors.OpError, ValueError) as error:
+        raise UserError(f"checkpoint {prefix_path} cannot be read: {error}") from error
+    all_shapes = {k: tuple(v) for k, v in reader.get_variable_to_shape_map().items()}
+    shapes, prefix = _body(all_shapes, prefix_path)
+    sizes = infer_sizes(shapes)
+    vocab_size = sizes.pop("vocab_size")
+    _check_sizes(sizes, hparams, prefix_path)
+
+    skeleton = registry.models[model].from_hparams(hparams, vocab_size=vocab_size)
+    tensors, notes, used, missing = {}, [], set(), []
+    for name, variable in model_variables(skeleton).items():
+        names = _matching(name, shapes, hparams.norm)
+        if names:
+            parts = [reader.get_tensor(prefix + n) for n in names]
+            tensors[name] = np.concatenate(parts).reshape(variable.shape).astype("float32")
+            used.update(names)
+        elif name == TARGET_SPACE:
+            # Trained without one: adding zeros is adding nothing.
+            tensors[name] = np.zeros(variable.shape, "float32")
+            notes.append(f"{name}: not in the checkpoint; zeros, which change nothing")
+        else:
+            missing.append(name)
+    if missing:
+        raise UserError(
+            f"checkpoint {prefix_path} lacks {len(missing)} variables of {model}: "
+            + ", ".join(missing)
+        )
+    rest = [n for n in all_shapes if not (n.startswith(prefix) and n[len(prefix) :] in used)]
+    unused = sorted(name for name in rest if not _STATE.match(name))
+    step = int(reader.get_tensor("global_step")) if "global_step" in all_shapes else 0
+    return Imported(
+        tensors, sizes, vocab_size, step, tuple(notes), tuple(unused), len(rest) - len(unused)
+    )
+
+
+def infer_sizes(shapes: Mapping[str, tuple[int, ...]]) -> dict[str, Any]:
+    """Return the hyperparameters that the shapes of T2T's variables determine.
+
+    Args:
+        shapes: by name without the model's prefix.
+
+    Raises:
+        UserError: source and target vocabularies differ in size.
+    """
+    rows: dict[str, int] = {}
+    for name, shape in shapes.items():
+        found = _EMBEDDING.fullmatch(name)
+        if found:
+            rows[found[1]] = rows.get(found[1], 0) + shape[0]
+            hidden_size = shape[1]
+    if len(set(rows.values())) > 1:
+        raise UserError(
+            "the checkpoint has vocabularies of different sizes ("
+            + ", ".join(f"{name}: {count}" for name, count in sorted(rows.items()))
+            + "); only joint vocabularies can be imported"
+        )
+    encoder, decoder = (_depth(shapes, stack) for stack in ("encoder", "decoder"))
+    first = "body/encoder/layer_0/"
+    final_norm = "body/encoder/layer_prepostprocess/"
+    sizes = {
+        "vocab_size": next(iter(rows.values())),
+        "hidden_size": hidden_size,
+        "num_encoder_layers": encoder,
+        "num_decoder_layers": decoder,
+        "shared_embedding_and_softmax_weights": "shared" in rows,
+        "norm": "pre" if any(name.startswith(final_norm) for name in shapes) else "post",
+        "max_relative_position": 0,
+    }
+    if f"{first}ffn/conv1/bias" in shapes:
+        sizes["filter_size"] = shapes[f"{first}ffn/conv1/bias"][0]
+    for name, shape in shapes.items():
+        if name.startswith(first) and name.endswith("relative_positions_keys/embeddings"):
+            sizes["max_relative_position"] = (shape[0] - 1) // 2
+            sizes["num_heads"] = hidden_size // shape[1]
+    return sizes
+
+
+def _check_sizes(sizes: Mapping[str, Any], hparams: Any, path: str) -> None:
+    sizes, ours = dict(sizes), hparams.to_dict()
+    stated = ours["num_encoder_layers"] or ours["num_decoder_layers"]
+    if not stated and sizes["num_encoder_layers"] == sizes["num_decoder_layers"]:
+        sizes["num_hidden_layers"] = sizes.pop("num_encoder_layers")
+        del sizes["num_decoder_layers"]
+    for name in ("num_encoder_layers", "num_decoder_layers"):
+        ours[name] = ours[name] or ours["num_hidden_layers"]
+    wrong = {name: value for name, value in sizes.items() if ours[name] != value}
+    if wrong:
+        told = "; ".join(f"{n}: {ours[n]} asked for, {v} in it" for n, v in wrong.items())
+        fix = ",".join(f"{name}={value}" for name, value in wrong.items())
+        raise UserError(f"the hparams do not fit {path}: {told}; add --hparams={fix}")
+
+
+def _body(
+    shapes: Mapping[str, tuple[int, ...]], path: str
+) -> tuple[dict[str, tuple[int, ...]], str]:
+    """Return the shapes by name without the model's prefix, and the prefix ("transformer/")."""
+    for name in shapes:
+        found = re.match(r"(.*?/)body/encoder/layer_0/", name)
+        if found:
+            prefix = found[1]
+            own = {k[len(prefix) :]: v for k, v in shapes.items() if k.startswith(prefix)}
+            if any(_EMBEDDING.fullmatch(name) for name in own):
+                return own, prefix
+    raise UserError(
+        f"{path} is no tensor2tensor checkpoint of a Transformer: it has no variables named "
+        "MODEL/body/encoder/layer_0/... and MODEL/symbol_modality_V_D/..."
+    )
+
+
+def _matching(name: str, shapes: Iterable[str], norm: str) -> list[str]:
+    """Return the T2T variables that make up one of ours, shards in order."""
+    try:
+        pattern = re.compile(t2t_pattern(name, norm=norm))
+    except (KeyError, AttributeError):
+        # A variable of a model that tensor2tensor does not have.
+        return []
+    found = [other for other in shapes if pattern.fullmatch(other)]
+    return sorted(found, key=lambda other: int(re.findall(r"\d+$", other)[0]) if found[1:] else 0)
+
+
+def _depth(shapes: Iterable[str], stack: str) -> int:
+    found = (re.match(rf"body/{stack}/layer_(\d+)/", name) for name in shapes)
+    return 1 + max((int(match[1]) for match in found if match), default=-1)
+
+
+def write_run(
+    imported: Imported,
+    folder: str | os.PathLike[str],
+    record: RunRecord,
+    *,
+    vocabulary: str | os.PathLike[str] | None = None,
+) -> str:
+    """Write what was imported as a run of ours and return the checkpoint's path.
+
+    Args:
+        imported: from `read_t2t_checkpoint`.
+        folder: a new `--output_dir`.
+        record: what the run is.
+        vocabulary: tensor2tensor's `vocab.*.subwords`, copied into the run.
+
+    Raises:
+        UserError: the folder holds a run already, or the vocabulary does not fit.
+    """
+    target = pathlib.Path(folder).expanduser()
+    if (target / RECORD_FILE).exists():
+        raise UserError(f"--output_dir={folder} holds a run already; give a new folder")
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+        if vocabulary is not None:
+            size = T2TSubwords.load(vocabulary).vocab_size
+            if size != imported.vocab_size:
+                raise UserError(
+                    f"{vocabulary} has {size} pieces, the checkpoint {imported.vocab_size}; give "
+                    "the vocabulary it was trained with"
+                )
+            shutil.copyfile(vocabulary, target / T2T_VOCABULARY)
+        path = str(target / f"{PREFIX}-{imported.step}")
+        write(path, model=imported.tensors, step=imported.step)
+        set_latest(target, [path])
+        # Last: without it the folder is no run, and the import can be repeated.
+        record.save(target)
+    except OSError as error:
+        raise UserError(f"cannot write {target}: {error.strerror or error}") from error
+    return path

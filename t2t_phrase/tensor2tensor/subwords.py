@@ -1,0 +1,153 @@
+"""tensor2tensor's own subwords: reads the `vocab.*.subwords` file of an imported model.
+
+New vocabularies are SentencePiece's; this is for models trained by tensor2tensor.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import re
+import unicodedata
+from collections.abc import Iterable
+
+from t2t_phrase.config import UserError
+from t2t_phrase.text.subwords.encoder import EOS_ID, PAD_ID
+
+_ESCAPES = "\\_u;0123456789"
+_ESCAPED = re.compile(r"\\u|\\\\|\\([0-9]+);")
+_UNPRINTABLE = "\u3013"
+
+
+class T2TSubwords:
+    """Encodes and decodes as tensor2tensor's SubwordTextEncoder does.
+
+    Text is split where letters and digits meet anything else, and single blanks are left out; each
+    token is escaped, ends in "_", and is cut into the longest pieces the vocabulary has, from left
+    to right.
+
+    Args:
+        pieces: in the order of their ids; the first two are padding and EOS.
+
+    Raises:
+        UserError: the pieces cannot spell the escapes, so they are no such vocabulary.
+    """
+
+    def __init__(self, pieces: Iterable[str]) -> None:
+        self._pieces = tuple(pieces)
+        self._ids = {piece: i for i, piece in enumerate(self._pieces) if piece}
+        missing = [char for char in _ESCAPES if char not in self._ids]
+        if missing:
+            raise UserError(
+                f"the vocabulary lacks {' '.join(missing)}, which every tensor2tensor vocabulary "
+                "of subwords has"
+            )
+        self._longest = max(map(len, self._pieces))
+        self._alphabet = {char for piece in self._pieces for char in piece}
+        self._token_ids = functools.lru_cache(maxsize=2**16)(self._encode_token)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> T2TSubwords:
+        """Read a vocabulary file, one piece a line, usually in quotes.
+
+        Raises:
+            UserError: the file cannot be read or is no such vocabulary.
+        """
+        try:
+            with open(path, encoding="utf-8", newline="\n") as file:
+                lines = [line.rstrip() for line in file]
+        except OSError as error:
+            raise UserError(f"cannot read the vocabulary {path}: {error.strerror}") from error
+        except UnicodeDecodeError as error:
+            raise UserError(f"the vocabulary {path} is not UTF-8") from error
+        try:
+            return cls(map(_unquoted, lines))
+        except UserError as error:
+            raise UserError(f"{path}: {error}") from error
+
+    @property
+    def vocab_size(self) -> int:
+        """Number of pieces, the special ones included."""
+        return len(self._pieces)
+
+    def encode(self, text: str) -> list[int]:
+        """Return the ids of `text`, without EOS."""
+        return [i for token in split_tokens(text) for i in self._token_ids(token)]
+
+    def decode(self, ids: Iterable[int]) -> str:
+        """Return the text of `ids` up to the first EOS; pad ids and unknown ones are skipped."""
+        pieces = []
+        for i in ids:
+            if i == EOS_ID:
+                break
+            if i != PAD_ID and 0 <= i < len(self._pieces):
+                pieces.append(self._pieces[i])
+        tokens = [_unescaped(token) for token in "".join(pieces).split("_")]
+        return join_tokens([token for token in tokens if token])
+
+    def _encode_token(self, token: str) -> tuple[int, ...]:
+        escaped = token.replace("\\", "\\\\").replace("_", "\\u")
+        known = (c if c in self._alphabet and c != "\n" else _number(c) for c in escaped)
+        return tuple(self._longest_matches("".join(known) + "_"))
+
+    def _longest_matches(self, text: str) -> Iterable[int]:
+        start = 0
+        while start < len(text):
+            for end in range(min(len(text), start + self._longest), start, -1):
+                if text[start:end] in self._ids:
+                    yield self._ids[text[start:end]]
+                    start = end
+                    break
+            else:
+                # Only ever inside other pieces in the vocabulary: spelt by its number, too.
+                yield from self._longest_matches(_number(text[start]))
+                start += 1
+
+
+def split_tokens(text: str) -> list[str]:
+    """Cut `text` between letters or digits and all else; a blank between two words goes."""
+    runs: list[str] = []
+    for i, char in enumerate(text):
+        if i and _is_alphanumeric(char) == _is_alphanumeric(text[i - 1]):
+            runs[-1] += char
+        else:
+            runs.append(char)
+    inner = [run for run in runs[1:-1] if run != " "]
+    return runs[:1] + inner + runs[1:][-1:]
+
+
+def join_tokens(tokens: list[str]) -> str:
+    """Undo `split_tokens`: a blank stands between two tokens of letters or digits."""
+    text = ""
+    for i, token in enumerate(tokens):
+        if i and _is_alphanumeric(tokens[i - 1][0]) and _is_alphanumeric(token[0]):
+            text += " "
+        text += token
+    return text
+
+
+@functools.lru_cache(maxsize=2**16)
+def _is_alphanumeric(char: str) -> bool:
+    return unicodedata.category(char)[0] in "LN"
+
+
+def _number(char: str) -> str:
+    return f"\\{ord(char)};"
+
+
+def _unescaped(token: str) -> str:
+    def replace(match: re.Match[str]) -> str:
+        if match[1] is None:
+            return "_" if match[0] == "\\u" else "\\"
+        code = int(match[1])
+        # Half a surrogate pair is no character, and could not be written to a file.
+        return chr(code) if code < 0xD800 or 0xDFFF < code < 0x110000 else _UNPRINTABLE
+
+    return _ESCAPED.sub(replace, token)
+
+
+def _unquoted(line: str) -> str:
+    for quote in "'\"":
+        if line.startswith(quote) and line.endswith(quote):
+            return line[1:-1]
+    return line

@@ -1,0 +1,85 @@
+"""The protocol of annotations: the text form of a feature, and its integers."""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    import tensorflow as tf
+
+
+class Sentence(NamedTuple):
+    """A sentence and its tokens, EOS excluded.
+
+    Attributes:
+        text: natural text.
+        ids: of its tokens.
+        starts: where each token begins in `text`, in bytes of UTF-8.
+    """
+
+    text: str
+    ids: Sequence[int]
+    starts: Sequence[int]
+
+
+class Annotation(abc.ABC):
+    """How a feature is written, one string for each sentence, and turned into integers.
+
+    Registered by `registry.annotations.register` under the name that `Feature.annotation` gives.
+    Two forms exist: the *line* that stands in a file beside the corpus, such as a tree, and the
+    *text* that models are asked with and SavedModels take, made from the line by `read`.
+    """
+
+    def read(self, sentence: str, line: str) -> str:
+        """Return the text form of a line of the file beside the corpus.
+
+        Args:
+            sentence: the sentence that it annotates, in natural text.
+            line: the line, without its line feed.
+
+        Raises:
+            UserError: the line is malformed or does not fit the sentence.
+        """
+        del sentence
+        return line
+
+    @abc.abstractmethod
+    def encode(self, own: Sentence, text: str, other: Sentence | None = None) -> list[int]:
+        """Return one integer for each token of `own`, EOS excluded.
+
+        Args:
+            own: the sentence of the feature's side.
+            text: the text form.
+            other: the sentence of the other side, where it is known.
+
+        Raises:
+            UserError: the text does not fit the sentence.
+        """
+
+    @abc.abstractmethod
+    def end(self, numbers: Sequence[int]) -> int:
+        """Return the integer of EOS, which follows tokens with these numbers."""
+
+    def encode_in_graph(
+        self, texts: tf.Tensor, starts: tf.RaggedTensor, annotations: tf.Tensor
+    ) -> tf.RaggedTensor:
+        """Do the same as `encode` for a batch inside a TensorFlow graph.
+
+        Args:
+            texts: (B,) string, the sentences.
+            starts: (B, None) int, where each token begins, in bytes.
+            annotations: (B,) string, the text forms.
+
+        Returns:
+            (B, None) ragged int32, as long as `starts`.
+
+        Raises:
+            NotImplementedError: this annotation cannot be served.
+        """
+        raise NotImplementedError
+
+    def end_in_graph(self, numbers: tf.RaggedTensor) -> tf.Tensor:
+        """Return (B,) int32: the integer of EOS for each sentence, see `end`."""
+        raise NotImplementedError

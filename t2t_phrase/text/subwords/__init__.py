@@ -1,0 +1,1 @@
+"""Subword vocabularies: training, encoding, and encoding inside a graph."""

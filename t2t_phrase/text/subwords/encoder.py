@@ -1,0 +1,118 @@
+"""Text to subword ids and back, by a SentencePiece model with T2T's special ids."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import sentencepiece
+from sentencepiece import sentencepiece_pb2
+
+from t2t_phrase.config import UserError
+from t2t_phrase.text.trees.subword_phrases import subword_phrases
+
+PAD_ID = 0
+EOS_ID = 1
+UNK_ID = 2
+
+
+class SubwordEncoder:
+    """Encodes text losslessly up to blanks: `decode(encode(x)) == " ".join(x.split())`.
+
+    Characters that are not in the vocabulary become their UTF-8 bytes, so `encode` never yields
+    `UNK_ID`. One exception to the rule above: U+2581, SentencePiece's blank, reads as a space.
+
+    Args:
+        model_bytes: a serialized SentencePiece model with pad 0, EOS 1, unk 2 and byte pieces, as
+            `train_subwords` makes it.
+
+    Raises:
+        UserError: the bytes are no such model.
+    """
+
+    def __init__(self, model_bytes: bytes) -> None:
+        self.model_bytes = model_bytes
+        self._processor = sentencepiece.SentencePieceProcessor()
+        try:
+            self._processor.LoadFromSerializedProto(model_bytes)
+        except RuntimeError as error:
+            raise UserError("the vocabulary is not a SentencePiece model") from error
+        ids = (self._processor.pad_id(), self._processor.eos_id(), self._processor.unk_id())
+        if ids != (PAD_ID, EOS_ID, UNK_ID):
+            raise UserError(
+                f"the vocabulary has pad, EOS and unk at {ids}; "
+                f"{(PAD_ID, EOS_ID, UNK_ID)} is expected: make it with t2t-phrase-datagen"
+            )
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> SubwordEncoder:
+        """Read a model file.
+
+        Raises:
+            UserError: the file is missing or is no such model.
+        """
+        try:
+            with open(path, "rb") as file:
+                return cls(file.read())
+        except OSError as error:
+            raise UserError(f"cannot read the vocabulary {path}: {error.strerror}") from error
+
+    @property
+    def vocab_size(self) -> int:
+        """Number of pieces, the special ones included."""
+        return int(self._processor.get_piece_size())
+
+    def encode(self, text: str) -> list[int]:
+        """Return the ids of `text`, without EOS."""
+        return list(self._processor.encode(text))
+
+    def encode_batch(self, texts: Sequence[str]) -> list[list[int]]:
+        """Return `[encode(text) for text in texts]`, sooner."""
+        return list(self._processor.encode(list(texts)))
+
+    def encode_with_starts(self, texts: Sequence[str]) -> list[tuple[list[int], list[int]]]:
+        """Return, for each text, the ids and where each begins in it, in bytes of UTF-8."""
+        # The class is made at run time.
+        parse: Any = getattr(sentencepiece_pb2, "SentencePieceText").FromString  # noqa: B009
+        found = []
+        for serialized in self._processor.encode(list(texts), out_type="serialized_proto"):
+            pieces = parse(serialized).pieces
+            found.append(([piece.id for piece in pieces], [piece.begin for piece in pieces]))
+        return found
+
+    def encode_with_phrases(self, text: str, phrases: Sequence[str]) -> tuple[list[int], list[int]]:
+        """Return the ids of `text`, without EOS, and the number of the phrase each is in.
+
+        Args:
+            text: a sentence.
+            phrases: the same sentence cut into phrases, see `subword_phrases`.
+
+        Raises:
+            UserError: the phrases do not spell the sentence.
+        """
+        ((ids, starts),) = self.encode_with_starts([text])
+        return ids, subword_phrases(text, starts, phrases)
+
+    def decode(self, ids: Iterable[int]) -> str:
+        """Return the text of `ids` up to the first EOS.
+
+        Pad ids are skipped; ids beyond the vocabulary (a model's vocabulary may be padded) read as
+        unk, which is written "⁇"; bytes that are no UTF-8 read as U+FFFD.
+        """
+        return str(self._processor.decode(self._visible(ids)))
+
+    def pieces(self, ids: Iterable[int]) -> list[str]:
+        """Return the piece of every id, as it stands in the vocabulary ("▁house", "<0xE2>")."""
+        size = self.vocab_size
+        return [self._processor.id_to_piece(int(i) if 0 <= i < size else UNK_ID) for i in ids]
+
+    def _visible(self, ids: Iterable[int]) -> list[int]:
+        size = self.vocab_size
+        kept = []
+        for token in ids:
+            if token == EOS_ID:
+                break
+            if token != PAD_ID:
+                kept.append(int(token) if 0 < token < size else UNK_ID)
+        return kept

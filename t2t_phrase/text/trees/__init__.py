@@ -1,0 +1,1 @@
+"""Constituency trees: reading, parsing, and the phrases they contain."""

@@ -1,0 +1,93 @@
+"""Constituency trees by a CoreNLP server (Manning et al., 2014)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import nltk
+
+from t2t_phrase.config import UserError
+from t2t_phrase.text.trees.parsers import joined, respelt
+from t2t_phrase.text.trees.trees import TreeError
+
+# Parsing takes time that grows with the cube of the length.
+_TIMEOUT = 300
+_PROPERTIES = {
+    "ssplit.isOneSentence": "true",
+    # Keep what the tokenizer does not know, and do not respell the rest.
+    "tokenize.options": "untokenizable=noneKeep,invertible=true",
+}
+
+
+class CoreNLPParser:
+    """A server that is running, of the language that it was started with.
+
+    Args:
+        url: where it listens.
+
+    Raises:
+        UserError: no CoreNLP server answers there.
+    """
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        try:
+            from nltk.parse.corenlp import CoreNLPParser as Client
+
+            self._client = Client(url=url.rstrip("/"))
+        except ImportError as error:
+            raise UserError(
+                f"the CoreNLP client needs another package ({error}): pip install requests"
+            ) from error
+        self.parse(["One test."])
+
+    def parse(self, sentences: Sequence[str]) -> list[str]:
+        """Return a tree for each sentence.
+
+        Raises:
+            UserError: the server does not answer, or not as a CoreNLP server does.
+        """
+        return [self._tree(sentence) for sentence in sentences]
+
+    def _tree(self, text: str) -> str:
+        try:
+            answer = self._client.api_call(text, properties=_PROPERTIES, timeout=_TIMEOUT)
+            sentences = answer["sentences"]
+            trees = [sentence["parse"] for sentence in sentences]
+        except OSError as error:
+            # What requests raises is an OSError, and so is nltk's error of the server.
+            raise UserError(
+                f"no CoreNLP server answers at --corenlp_url={self._url} "
+                f"({' '.join(str(error).split())[:200]}); start one in the folder of CoreNLP: "
+                "java -mx4g -cp '*' edu.stanford.nlp.pipeline.StanfordCoreNLPServer -port 9000"
+            ) from error
+        except (ValueError, KeyError, TypeError) as error:
+            raise UserError(
+                f"--corenlp_url={self._url} does not answer as a CoreNLP server with the "
+                f"annotator parse does ({error!r})"
+            ) from error
+        at = 0
+        spelt = []
+        for sentence, tree in zip(sentences, trees, strict=True):
+            words = []
+            for token in sentence.get("tokens", ()):
+                word, at = _written(text, token, at)
+                words.append(word)
+            try:
+                spelt.append(respelt(nltk.Tree.fromstring(tree), words))
+            except (TreeError, ValueError):
+                # The caller compares the tree with the sentence and reports it.
+                spelt.append(" ".join(tree.split()))
+        return joined(spelt) if spelt else ""
+
+
+def _written(text: str, token: Mapping[str, Any], at: int) -> tuple[str, int]:
+    """Return what the text has where a token stands, not before `at`, and where it ends.
+
+    Java counts UTF-16 units. Words of one multi-word token share its place: the first gets it all.
+    """
+    units = text.encode("utf-16-le")
+    begin = max(int(token["characterOffsetBegin"]), at)
+    end = max(int(token["characterOffsetEnd"]), begin)
+    return units[2 * begin : 2 * end].decode("utf-16-le", errors="replace"), end

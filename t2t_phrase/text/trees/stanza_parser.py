@@ -1,0 +1,77 @@
+"""Constituency trees by Stanza (Qi et al., 2020)."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Sequence
+from typing import Any
+
+import nltk
+
+from t2t_phrase.config import UserError
+from t2t_phrase.text.trees.parsers import joined, respelt
+from t2t_phrase.text.trees.trees import TreeError
+
+
+class StanzaParser:
+    """Stanza's tokenizer, tagger and constituency parser; each line is one sentence.
+
+    Args:
+        language: such as "en"; its models must have been downloaded.
+
+    Raises:
+        UserError: Stanza or the models are not installed.
+    """
+
+    def __init__(self, language: str) -> None:
+        try:
+            self._stanza: Any = importlib.import_module("stanza")
+        except ImportError as error:
+            raise UserError(
+                f"Stanza is not installed ({error}): pip install stanza, then "
+                f"{_download(language)}; or give --parser=corenlp"
+            ) from error
+        try:
+            self._pipeline = self._stanza.Pipeline(
+                language,
+                processors="tokenize,pos,constituency",
+                tokenize_no_ssplit=True,
+                download_method=None,
+                verbose=False,
+            )
+        except (OSError, ValueError) as error:
+            reason = " ".join(str(error).split())
+            raise UserError(
+                f"Stanza has no constituency models for --language={language} here ({reason}); "
+                f"download them by {_download(language)}, if there are any for that language"
+            ) from error
+
+    def parse(self, sentences: Sequence[str]) -> list[str]:
+        """Return a tree for each sentence."""
+        documents = [self._stanza.Document([], text=sentence) for sentence in sentences]
+        return [_tree(document) for document in self._pipeline(documents)] if documents else []
+
+
+def _download(language: str) -> str:
+    return f"""python -c 'import stanza; stanza.download("{language}")'"""
+
+
+def _tree(document: Any) -> str:
+    """Return the tree of a document, words as they are written in the text.
+
+    A token of several words ("zum", "can't") is shared among them if they spell it, and else goes
+    to the first of them.
+    """
+    trees = []
+    for sentence in document.sentences:
+        words: list[str] = []
+        for token in sentence.tokens:
+            parts = [word.text for word in token.words]
+            spelt = "".join("".join(parts).split()) == "".join(token.text.split())
+            words += parts if spelt else [token.text, *[""] * (len(parts) - 1)]
+        try:
+            trees.append(respelt(nltk.Tree.fromstring(str(sentence.constituency)), words))
+        except (TreeError, ValueError):
+            # The caller compares the tree with the sentence and reports it.
+            trees.append(str(sentence.constituency))
+    return joined(trees) if trees else ""

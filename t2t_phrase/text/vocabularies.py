@@ -1,0 +1,43 @@
+"""The vocabularies of a problem or model: one for both languages, or one for each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple, Protocol
+
+
+class Encoder(Protocol):
+    """Turns text into ids and back."""
+
+    @property
+    def vocab_size(self) -> int:
+        """Number of ids, special ones included."""
+
+    def encode(self, text: str) -> list[int]:
+        """Return the ids of `text`, without EOS."""
+
+    def encode_batch(self, texts: Sequence[str]) -> list[list[int]]:
+        """Return `[encode(text) for text in texts]`, sooner."""
+
+    def encode_with_starts(self, texts: Sequence[str]) -> list[tuple[list[int], list[int]]]:
+        """Return, for each text, the ids and where each begins in it, in bytes of UTF-8."""
+
+    def decode(self, ids: Iterable[int]) -> str:
+        """Return the text of `ids` up to the first EOS."""
+
+
+class Vocabularies(NamedTuple):
+    """The encoders of both sides; the same object twice where the languages share one."""
+
+    source: Encoder
+    target: Encoder
+
+    @property
+    def shared(self) -> bool:
+        """Whether both languages share one vocabulary."""
+        return self.source is self.target
+
+    @property
+    def reversed(self) -> Vocabularies:
+        """The vocabularies of the opposite direction."""
+        return Vocabularies(self.target, self.source)

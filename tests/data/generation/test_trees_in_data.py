@@ -1,0 +1,247 @@
+"""Trees beside the source files become phrases in the records."""
+
+import gzip
+import hashlib
+import json
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from t2t_phrase import grammar
+from t2t_phrase.config import UserError
+from t2t_phrase.data.generation.records import make_example
+from t2t_phrase.data.input.buckets import Buckets
+from t2t_phrase.data.input.pipeline import TrainingPipeline, evaluation_batches
+from t2t_phrase.data.input.reader import RecordReader
+from t2t_phrase.data.problem import Problem, get_problem
+from t2t_phrase.data.sources.downloaded_problem import DownloadedProblem
+from t2t_phrase.data.sources.local_problem import LocalProblem
+from t2t_phrase.data.sources.tree_files import names_trees
+from t2t_phrase.text.trees.subword_phrases import cut_by_tree, with_eos
+
+
+class Treebank(LocalProblem):
+    languages = ("en", "de")
+    vocab_size = 400
+    num_shards = 2
+    optional_splits = ("test",)
+
+
+SIZES = {"train": 30, "dev": 4}
+
+
+@pytest.fixture(scope="module")
+def corpus():
+    return {split: list(grammar.generate(split, size)) for split, size in SIZES.items()}
+
+
+def write(folder, corpus, *, trees=True):
+    folder.mkdir()
+    for split, pairs in corpus.items():
+        columns = {
+            "en": [pair.source for pair in pairs],
+            "de": [pair.target for pair in pairs],
+            "en.trees": [pair.tree for pair in pairs],
+        }
+        for name, lines in columns.items():
+            if trees or name != "en.trees":
+                (folder / f"{split}.{name}").write_text("".join(f"{line}\n" for line in lines))
+
+
+def edit(path, line, text):
+    lines = path.read_text().split("\n")
+    lines[line - 1] = text
+    path.write_text("\n".join(lines))
+
+
+def generate(folder, raw, problem=None):
+    messages = []
+    (problem or Treebank()).generate(str(folder), str(raw), log=messages.append)
+    return messages
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory, corpus):
+    raw = tmp_path_factory.mktemp("raw") / "corpus"
+    write(raw, corpus)
+    # The seventh pair is dropped; whatever its tree is, the others keep theirs.
+    edit(raw / "train.de", 7, "")
+    edit(raw / "train.en.trees", 7, "no tree")
+    data = tmp_path_factory.mktemp("data")
+    return data, raw, generate(data, raw)
+
+
+def records(data, split):
+    problem = Treebank()
+    files = tuple(problem.record_files(str(data), split))
+    return list(RecordReader(files, phrases=True).read())
+
+
+def test_every_source_has_the_phrases_of_its_own_tree(made, corpus):
+    data = made[0]
+    encoder = Treebank().text_encoder(str(data))
+    for split, pairs in corpus.items():
+        expected = {}
+        for pair in pairs:
+            cut = cut_by_tree(pair.source, pair.tree)
+            expected[pair.source] = with_eos(encoder.encode_with_phrases(pair.source, cut)[1])
+        if split == "train":
+            del expected[pairs[6].source]
+        found = {
+            encoder.decode(e.inputs.tolist()): e.phrases.tolist() for e in records(data, split)
+        }
+        assert found == expected
+        assert max(max(numbers) for numbers in found.values()) > 3
+
+
+def test_trees_are_kept_beside_the_text(made, corpus):
+    data, _, messages = made
+    kept = (data / "treebank-train.trees").read_text().split("\n")[:-1]
+    assert kept == [pair.tree for i, pair in enumerate(corpus["train"]) if i != 6]
+    problem = Treebank()
+    cuts = problem.raw_phrases(str(data), "dev")
+    assert cuts == [cut_by_tree(pair.source, pair.tree) for pair in corpus["dev"]]
+    assert any("target tokens, " in line and line.endswith(" phrases") for line in messages)
+    assert generate(data, made[1]) == [f"treebank: complete in {data}, nothing to do"]
+
+
+def test_batches_carry_phrases_only_when_asked(made):
+    files = tuple(Treebank().record_files(str(made[0]), "train"))
+    buckets = Buckets((16, 64), (4, 2))
+    batch = next(TrainingPipeline(RecordReader(files, phrases=True), buckets, 1).batches())
+    assert set(batch.features) == {"inputs", "targets", "phrases"}
+    assert batch.phrases.shape == batch.inputs.shape and batch.phrases.dtype == np.int32
+    np.testing.assert_array_equal(batch.phrases > 0, batch.inputs > 0)
+    for row, example in zip(batch.phrases, batch.examples, strict=False):
+        np.testing.assert_array_equal(row[: len(example.phrases)], example.phrases)
+    plain = next(TrainingPipeline(RecordReader(files), buckets, 1).batches())
+    assert plain.phrases is None and set(plain.features) == {"inputs", "targets"}
+    np.testing.assert_array_equal(plain.inputs, batch.inputs)
+    dev = tuple(Treebank().record_files(str(made[0]), "dev"))
+    assert all(
+        b.phrases.any() for b in evaluation_batches(RecordReader(dev, phrases=True), buckets)
+    )
+
+
+def test_without_trees_the_data_is_as_ever(tmp_path, corpus):
+    write(tmp_path / "raw", corpus, trees=False)
+    data = tmp_path / "data"
+    generate(data, tmp_path / "raw")
+    assert "phrases" not in (data / "treebank-manifest.json").read_text()
+    assert not list(data.glob("*.trees"))
+    (file,) = Treebank().record_files(str(data), "dev")
+    encoder = Treebank().text_encoder(str(data))
+    record = next(tf.data.TFRecordDataset(file).as_numpy_iterator())
+    features = {
+        name: tf.train.Feature(
+            int64_list=tf.train.Int64List(value=[*encoder.encode(getattr(pair, side)), 1])
+        )
+        for pair in corpus["dev"][:1]
+        for name, side in (("inputs", "source"), ("targets", "target"))
+    }
+    expected = tf.train.Example(features=tf.train.Features(feature=features))
+    assert record == expected.SerializeToString(deterministic=True)
+    with pytest.raises(
+        UserError, match=r"hold no phrases.*train\.en\.trees.*t2t-phrase-datagen --problem=treebank"
+    ):
+        Treebank().require_phrases(str(data))
+    with pytest.raises(UserError, match=r"has not one phrase number for each source token"):
+        list(RecordReader((file,), phrases=True).read())
+
+    # Trees that come later are taken up; vocabulary and order stay.
+    before = (data / "vocab.treebank.400.model").read_bytes()
+    (tmp_path / "raw").rename(tmp_path / "before")
+    write(tmp_path / "raw", corpus)
+    messages = generate(data, tmp_path / "raw")
+    assert "treebank: there are trees now; the records will hold their phrases" in messages
+    assert (data / "vocab.treebank.400.model").read_bytes() == before
+    Treebank().require_phrases(str(data))
+    assert all(len(e.phrases) == len(e.inputs) for e in records(data, "train"))
+
+
+def test_reversed_problems_have_no_phrases(made):
+    with pytest.raises(UserError, match=r"trees of treebank are of its en side, but treebank_rev"):
+        Treebank(reversed=True).require_phrases(str(made[0]))
+    with pytest.raises(ValueError, match="reversed pairs have none"):
+        RecordReader(("x",), reversed=True, phrases=True)
+
+
+def test_problems_made_of_archives_say_where_trees_can_be_given(tmp_path):
+    with pytest.raises(UserError, match=r"wmt14 reads archives.*train on translate_text"):
+        get_problem("translate_ende_wmt14").require_phrases(str(tmp_path))
+
+
+@pytest.mark.parametrize(
+    "changes, fault",
+    [
+        ({("train.en.trees", 3): "(S x"}, r"train\.en\.trees:3: the brackets do not match"),
+        ({("dev.en.trees", 2): ""}, r"dev\.en\.trees:2: the line is empty"),
+        ({("train.en", 5): "Other words."}, r"train\.en\.trees:5: word 1 of the tree is"),
+    ],
+)
+def test_trees_that_do_not_fit_are_named(tmp_path, corpus, changes, fault):
+    write(tmp_path / "raw", corpus)
+    for (name, line), text in changes.items():
+        edit(tmp_path / "raw" / name, line, text)
+    with pytest.raises(UserError, match=rf"trees that do not fit their sentences: \S*{fault}"):
+        generate(tmp_path / "data", tmp_path / "raw")
+
+
+def test_all_files_have_trees_or_none(tmp_path, corpus):
+    write(tmp_path / "raw", corpus)
+    trees = tmp_path / "raw" / "dev.en.trees"
+    lines = trees.read_text()
+    trees.unlink()
+    with pytest.raises(UserError, match=r"dev\.en\.trees is missing, though \S*train\.en\.trees"):
+        generate(tmp_path / "data", tmp_path / "raw")
+    for other, count in ((lines + "(S x)\n", 5), (lines[: lines.index("\n") + 1], 1)):
+        trees.write_text(other)
+        match = rf"dev\.en\.trees has {count} trees, but \S*dev\.en has 4 sentences.*--input_file"
+        with pytest.raises(UserError, match=match):
+            generate(tmp_path / f"data{count}", tmp_path / "raw")
+    trees.write_bytes(b"\xff\n")
+    with pytest.raises(UserError, match=r"dev\.en\.trees:1: not UTF-8"):
+        generate(tmp_path / "data", tmp_path / "raw")
+
+
+def test_downloaded_and_gzipped_text_has_trees_beside_it(tmp_path, corpus):
+    sums = {}
+    for split, pairs in corpus.items():
+        for side, name in (("source", "en"), ("target", "de")):
+            text = "".join(f"{getattr(pair, side)}\n" for pair in pairs)
+            content = gzip.compress(text.encode(), mtime=0)
+            (tmp_path / f"{split}.{name}.gz").write_bytes(content)
+            sums[f"{split}.{name}.gz"] = hashlib.sha256(content).hexdigest()
+
+    class Fetched(DownloadedProblem):
+        languages = ("en", "de")
+        vocab_size = 400
+        num_shards = 1
+        url = "https://nowhere.invalid"
+        sha256 = sums
+        files = {s: (f"{s}.en.gz", f"{s}.de.gz") for s in SIZES}  # noqa: RUF012
+
+    data = tmp_path / "data"
+    generate(data, tmp_path, Fetched())
+    for split, suffix in (("train", ".gz"), ("dev", "")):
+        lines = "".join(f"{pair.tree}\n" for pair in corpus[split]).encode()
+        content = gzip.compress(lines) if suffix else lines
+        (tmp_path / f"{split}.en.trees{suffix}").write_bytes(content)
+    assert "there are trees now" in generate(data, tmp_path, Fetched())[0]
+    problem: Problem = Fetched()
+    problem.require_phrases(str(data))
+    inputs = json.loads((data / "fetched-manifest.json").read_text())["inputs"]
+    assert {"train.en.trees.gz", "dev.en.trees"} < set(inputs)
+
+
+def test_inputs_that_are_trees_are_known_by_name():
+    names = ["a.en.trees", "a.en.trees.gz", "a.en.trees#2", "grammar.trees", "a.trees.en", "trees"]
+    assert [names_trees(name) for name in names] == [True] * 4 + [False] * 2
+
+
+def test_examples_hold_phrases_beside_the_ids():
+    plain, full = make_example([5, 1], [6, 1]), make_example([5, 1], [6, 1], [1, 2])
+    assert set(tf.train.Example.FromString(plain).features.feature) == {"inputs", "targets"}
+    found = tf.train.Example.FromString(full).features.feature["phrases"]
+    assert list(found.int64_list.value) == [1, 2]

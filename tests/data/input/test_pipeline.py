@@ -1,0 +1,170 @@
+import itertools
+import pathlib
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from tiny_training import random_pairs, write_shards
+
+from t2t_phrase.config import UserError
+from t2t_phrase.data.input import pipeline
+from t2t_phrase.data.input.buckets import Buckets
+from t2t_phrase.data.input.pipeline import Position, TrainingPipeline, evaluation_batches
+from t2t_phrase.data.input.reader import RecordReader
+
+BUCKETS = Buckets((6, 9, 12), (6, 4, 2))
+LENGTHS = [1 + i * 7 % 15 for i in range(61)]  # 1 to 15: some do not fit
+PAIRS = random_pairs(LENGTHS)
+FITTING = [pair for pair, length in zip(PAIRS, LENGTHS, strict=True) if length <= 12]
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    return write_shards(tmp_path_factory.mktemp("records"), PAIRS)
+
+
+def rows(batches):
+    """Return the sentence pairs in the arrays of batches, sorted."""
+    found = []
+    for batch in batches:
+        for source, target in zip(batch.inputs, batch.targets, strict=True):
+            if source.any() or target.any():
+                found.append((source[source > 0].tolist(), target[target > 0].tolist()))
+    return sorted(found)
+
+
+def epoch_of(stream, epoch=0):
+    return list(itertools.takewhile(lambda batch: batch.position.epoch == epoch, stream))
+
+
+def same(one, other):
+    return (
+        one.position == other.position
+        and np.array_equal(one.inputs, other.inputs)
+        and np.array_equal(one.targets, other.targets)
+    )
+
+
+def test_an_epoch_holds_every_fitting_pair_once(files):
+    batches = epoch_of(TrainingPipeline(RecordReader(files), BUCKETS, 5).batches())
+    assert rows(batches) == sorted(FITTING)
+
+
+def test_shapes_are_those_of_the_buckets(files):
+    batches = epoch_of(TrainingPipeline(RecordReader(files), BUCKETS, 5).batches())
+    allowed = set(zip(BUCKETS.rows, BUCKETS.bounds, strict=True))
+    assert {batch.inputs.shape for batch in batches} == allowed
+    for batch in batches:
+        assert batch.targets.shape == batch.inputs.shape and batch.inputs.dtype == np.int32
+        assert batch.tokens == np.count_nonzero(batch.inputs) + np.count_nonzero(batch.targets)
+        assert batch.size == 2 * batch.inputs.size
+
+
+def test_left_overs_share_batches(files):
+    batches = epoch_of(TrainingPipeline(RecordReader(files), BUCKETS, 5).batches())
+    partial = [batch for batch in batches if len(batch.examples) < len(batch.inputs)]
+    assert len(partial) <= 1
+
+
+def test_over_long_examples_are_dropped_and_counted(files):
+    counts = []
+    stream = TrainingPipeline(RecordReader(files), BUCKETS, 5, counts.append).batches()
+    list(itertools.takewhile(lambda batch: batch.position.epoch == 0, stream))
+    dropped = sum(length > 12 for length in LENGTHS)
+    assert (counts[0].examples, counts[0].dropped) == (61, dropped)
+    assert str(counts[0]) == (
+        f"epoch 0: 61 examples, {dropped} of them longer than max_length=12: dropped"
+    )
+
+
+def test_the_stream_is_a_function_of_the_seed(files):
+    def first(seed):
+        return list(
+            itertools.islice(TrainingPipeline(RecordReader(files), BUCKETS, seed).batches(), 9)
+        )
+
+    assert all(map(same, first(5), first(5)))
+    assert not all(map(same, first(5), first(6)))
+
+
+def test_global_seeds_do_not_matter(files):
+    def first():
+        return next(TrainingPipeline(RecordReader(files), BUCKETS, 5).batches())
+
+    tf.random.set_seed(1)
+    one = first()
+    tf.random.set_seed(2)
+    assert same(one, first())
+
+
+def test_epochs_differ(files):
+    stream = TrainingPipeline(RecordReader(files), BUCKETS, 5).batches()
+    batches = list(itertools.islice(stream, 40))
+    epochs = [[b for b in batches if b.position.epoch == e] for e in (0, 1)]
+    assert rows(epochs[0]) == rows(epochs[1])
+    assert [b.inputs.tolist() for b in epochs[0]] != [b.inputs.tolist() for b in epochs[1]]
+
+
+def test_a_stream_goes_on_from_any_position(files):
+    training = TrainingPipeline(RecordReader(files), BUCKETS, 5)
+    batches = list(itertools.islice(training.batches(), 35))
+    assert batches[-1].position.epoch == 2
+    for done in range(1, 34):
+        resumed = next(training.batches(batches[done - 1].position))
+        assert same(resumed, batches[done])
+
+
+def test_blocks_smaller_than_the_data(files, monkeypatch):
+    monkeypatch.setattr(pipeline, "SHUFFLE_SIZE", 10)
+    training = TrainingPipeline(RecordReader(files), BUCKETS, 5)
+    batches = epoch_of(training.batches())
+    assert rows(batches) == sorted(FITTING)
+    assert same(next(training.batches(batches[3].position)), batches[4])
+
+
+def test_reversed_readers_swap_the_sides(files):
+    batches = epoch_of(TrainingPipeline(RecordReader(files, reversed=True), BUCKETS, 5).batches())
+    assert rows(batches) == sorted((target, source) for source, target in FITTING)
+
+
+def test_examples_say_where_they_are_from(files):
+    for example in RecordReader(files).read():
+        shard = files.index(example.file)
+        assert PAIRS[shard :: len(files)][example.record] == (
+            example.inputs.tolist(),
+            example.targets.tolist(),
+        )
+
+
+def test_a_batch_describes_itself(files):
+    batch = next(TrainingPipeline(RecordReader(files), BUCKETS, 5).batches())
+    text = batch.describe()
+    assert text.startswith("batch 1 of epoch 0 (")
+    assert f"{batch.examples[0].file}#{batch.examples[0].record}" in text
+
+
+def test_nothing_fits(files):
+    with pytest.raises(
+        UserError, match="none of the 61 training examples has at most max_length=0"
+    ):
+        next(TrainingPipeline(RecordReader(files), Buckets((0,), (4,)), 5).batches())
+
+
+def test_damaged_shard(files, tmp_path):
+    content = bytearray(pathlib.Path(files[0]).read_bytes())
+    content[len(content) // 2] ^= 0xFF
+    (tmp_path / "damaged").write_bytes(content)
+    with pytest.raises(UserError, match=r"damaged .*t2t-phrase-datagen"):
+        list(RecordReader((str(tmp_path / "damaged"),)).read())
+
+
+def test_evaluation_keeps_all(files):
+    batches = evaluation_batches(RecordReader(files), BUCKETS)
+    assert rows(batches) == sorted(PAIRS)
+    assert {batch.inputs.shape for batch in batches} <= {(6, 6), (4, 9), (2, 12), (1, 24)}
+    again = evaluation_batches(RecordReader(files), BUCKETS)
+    assert all(map(same, batches, again))
+
+
+def test_position_starts_at_the_beginning():
+    assert Position() == (0, 0)

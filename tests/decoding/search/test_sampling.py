@@ -1,0 +1,157 @@
+from typing import Any
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from keras import ops
+
+from t2t_phrase.decoding.search.beam_search import EOS_ID, Hypotheses
+from t2t_phrase.decoding.search.sampling import sample
+
+V, L = 8, 6
+
+
+def by_table(table: Any) -> Any:
+    """Return a step whose logits (B, 1, V) depend on sentence, time and last token."""
+
+    def step(ids: Any, index: Any, cache: Any) -> tuple[Any, Any]:
+        now = ops.take(table, index, axis=1)  # (B, V, V)
+        return ops.take_along_axis(now, ids[..., None], axis=1), cache
+
+    return step
+
+
+def random_table(seed: int, batch: int) -> np.ndarray:
+    return 2 * np.random.default_rng(seed).normal(size=(batch, L, V, V)).astype("float32")
+
+
+def draw(table: Any, limits: Any = None, **options: Any) -> Hypotheses:
+    limits = np.full(table.shape[0], L, "int32") if limits is None else limits
+    return sample(by_table(table), {}, max_lengths=limits, length=L, **options)
+
+
+def greedy_by_loops(table: np.ndarray, limit: int, min_length: int = 0) -> tuple[list[int], float]:
+    ids, score, last = [0] * L, 0.0, 0
+    for time in range(limit):
+        logits = table[time, last].astype("float64")
+        if time < min_length:
+            logits[EOS_ID] = -np.inf
+        last = int(logits.argmax())
+        ids[time] = last
+        score += logits[last] - np.log(np.exp(logits).sum())
+        if last == EOS_ID:
+            break
+    return ids, score
+
+
+@pytest.mark.parametrize("min_length", [0, 3])
+def test_greedy_equals_a_loop(min_length: int) -> None:
+    limits = np.array([6, 6, 2, 1, 0, 5, 4, 6], "int32")
+    table = random_table(0, len(limits))
+    found = draw(table, limits, min_length=min_length)
+    assert found.ids.shape == (8, 1, L)
+    for i, limit in enumerate(limits):
+        ids, score = greedy_by_loops(table[i], limit, min_length)
+        assert np.asarray(found.ids[i, 0]).tolist() == ids
+        np.testing.assert_allclose(found.scores[i, 0], score, atol=1e-4)
+    lengths = np.argmax(np.asarray(found.ids[:, 0]) == EOS_ID, axis=1)
+    assert len(set(lengths.tolist())) > 1, "the tables should end outputs at several lengths"
+
+
+def test_a_temperature_near_zero_is_greedy() -> None:
+    table = random_table(1, 16)
+    greedy = draw(table)
+    cold = draw(table, temperature=1e-3, seed=np.array([1, 2], "int32"))
+    np.testing.assert_array_equal(cold.ids, greedy.ids)
+    np.testing.assert_allclose(cold.scores, greedy.scores, atol=1e-5)
+
+
+def test_a_seed_fixes_the_draws_and_another_changes_them() -> None:
+    table = random_table(2, 16)
+    seeds = [(3, 4), (3, 4), (3, 5), (4, 4)]
+    draws = [
+        np.asarray(draw(table, temperature=1.0, seed=np.array(seed, "int32")).ids) for seed in seeds
+    ]
+    np.testing.assert_array_equal(draws[0], draws[1])
+    for other in draws[2:]:
+        assert (draws[0] != other).any()
+
+
+def test_draws_follow_the_softmax_and_are_independent_of_each_other() -> None:
+    """Chi-square of 4000 first tokens, and of pairs of first tokens of two batches."""
+    logits = np.linspace(-1.0, 1.0, V).astype("float32")
+    count = 4000
+    table = np.broadcast_to(logits, (count, L, V, V)).copy()
+    for temperature in (1.0, 2.0):
+        ids = np.asarray(draw(table, temperature=temperature, seed=np.array([0, 0])).ids)[:, 0]
+        expected = np.exp(logits / temperature)
+        expected = count * expected / expected.sum()
+        observed = np.bincount(ids[:, 0], minlength=V)
+        # 7 degrees of freedom: above 24.3 once in a thousand.
+        assert ((observed - expected) ** 2 / expected).sum() < 24.3
+    # The second token of batch 0 must not be the first one of batch 1.
+    going_on = ids[:, 0] != EOS_ID
+    other = np.asarray(draw(table, temperature=2.0, seed=np.array([0, 1])).ids)[:, 0]
+    same = (ids[going_on, 1] == other[going_on, 0]).mean()
+    chance = ((expected / count) ** 2).sum()
+    assert abs(same - chance) < 0.05
+
+
+@pytest.mark.parametrize("keep", [1, 3])
+def test_top_k_never_leaves_the_k_best(keep: int) -> None:
+    table = random_table(3, 64)
+    ids = np.asarray(draw(table, temperature=5.0, keep_top_k=keep, seed=np.array([0, 7])).ids)[:, 0]
+    ranks = set()
+    for row, logits in zip(ids, table, strict=True):
+        last = 0
+        for time, token in enumerate(row):
+            rank = int((logits[time, last] > logits[time, last, token]).sum())
+            ranks.add(rank)
+            last = int(token)
+            if last == EOS_ID:
+                break
+    assert ranks == set(range(keep))
+
+
+def test_a_top_k_above_the_vocabulary_keeps_all() -> None:
+    table = random_table(4, 8)
+    seed = np.array([0, 0])
+    expected = draw(table, temperature=1.0, seed=seed)
+    actual = draw(table, temperature=1.0, keep_top_k=100, seed=seed)
+    np.testing.assert_array_equal(actual.ids, expected.ids)
+
+
+def test_the_score_is_the_log_probability_of_what_was_drawn() -> None:
+    table = random_table(5, 8)
+    found = draw(table, temperature=2.0, seed=np.array([1, 1]))
+    for i, row in enumerate(np.asarray(found.ids[:, 0])):
+        score, last = 0.0, 0
+        for time, token in enumerate(row):
+            logits = table[i, time, last].astype("float64")
+            score += logits[token] - np.log(np.exp(logits).sum())
+            last = int(token)
+            if last == EOS_ID:
+                break
+        np.testing.assert_allclose(found.scores[i, 0], score, atol=1e-4)
+
+
+def test_graph_and_xla_equal_eager() -> None:
+    table = random_table(6, 8)
+    limits = np.array([6, 1, 3, 6, 6, 2, 6, 6], "int32")
+    seed = np.array([1, 2])
+
+    def run(table: Any, limits: Any, seed: Any) -> tuple[Any, Any]:
+        drawn = draw(table, limits, temperature=1.0, keep_top_k=4, seed=seed)
+        return draw(table, limits), drawn
+
+    greedy, drawn = run(table, limits, seed)
+    for xla in (False, True):
+        compiled = tf.function(run, jit_compile=xla)
+        now, drawn_now = compiled(table, limits, seed)
+        np.testing.assert_array_equal(now.ids, greedy.ids)
+        np.testing.assert_allclose(now.scores, greedy.scores, atol=1e-5)
+        # XLA draws by random numbers of its own, which the seed fixes as well.
+        again = drawn if not xla else compiled(table, limits, seed)[1]
+        np.testing.assert_array_equal(drawn_now.ids, again.ids)
+        other = compiled(table, limits, seed + 1)[1]
+        assert np.any(drawn_now.ids != other.ids)

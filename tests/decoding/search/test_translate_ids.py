@@ -1,0 +1,150 @@
+"""Searches with a model: limits, and the options that choose between them."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from random_weights import randomize
+
+from t2t_phrase.compile import compiled
+from t2t_phrase.decoding.hparams import DecodeHParams
+from t2t_phrase.decoding.search.beam_search import EOS_ID, Hypotheses
+from t2t_phrase.decoding.search.translate_ids import output_limits, search, translate_ids
+from t2t_phrase.models.transformer import Transformer, TransformerHParams
+
+INPUTS = np.array([[5, 6, 7, 8, 1], [4, 1, 0, 0, 0], [0, 0, 0, 0, 0]], "int32")
+HPARAMS = TransformerHParams(hidden_size=16, filter_size=16, num_heads=2, num_hidden_layers=1)
+
+
+@pytest.fixture(scope="module")
+def model() -> Transformer:
+    model = Transformer.from_hparams(HPARAMS, vocab_size=12)
+    randomize(model, deviation=0.4)
+    # Outputs (16 numbers around 1) and the row of EOS agree: some sentences end early.
+    model.decoder_norm.beta.assign(np.ones(16))
+    kernel = np.array(model.softmax.kernel)
+    kernel -= kernel.mean(axis=1, keepdims=True)
+    kernel[EOS_ID] += 0.1
+    model.softmax.kernel.assign(kernel)
+    return model
+
+
+def lengths(found: Hypotheses) -> np.ndarray:
+    return np.count_nonzero(found.ids[:, 0], axis=1)
+
+
+def log_probability(model: Transformer, source: np.ndarray, target: list[int]) -> float:
+    features = {"inputs": source[None], "targets": np.array([target], "int32")}
+    return -float(model.loss_sums(features)["nll"])
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({"extra_length": 3}, [8, 5, 0]),
+        ({"extra_length": 3, "max_length": 6}, [6, 5, 0]),
+        ({"extra_length": 1, "max_length": 100}, [6, 3, 0]),
+    ],
+)
+def test_output_limits_count_the_tokens_of_each_sentence(options: dict, expected: list) -> None:
+    hparams = DecodeHParams(**options)
+    np.testing.assert_array_equal(output_limits(INPUTS, hparams), expected)
+    wider = np.pad(INPUTS, [(0, 0), (0, 7)])
+    np.testing.assert_array_equal(output_limits(wider, hparams), expected)
+
+
+@pytest.mark.parametrize("beam_size", [1, 3])
+def test_outputs_respect_the_limits(model: Transformer, beam_size: int) -> None:
+    hparams = DecodeHParams(beam_size=beam_size, extra_length=3)
+    found = translate_ids(model, {"inputs": INPUTS}, hparams)
+    assert found.ids.shape == (3, beam_size, 8)
+    assert (lengths(found) <= [8, 5, 0]).all()
+    shorter = translate_ids(model, {"inputs": INPUTS}, hparams.replace(max_length=4))
+    assert shorter.ids.shape == (3, beam_size, 4)
+    longer = translate_ids(model, {"inputs": INPUTS}, hparams.replace(min_length=4))
+    rows = np.asarray(longer.ids)[:2].reshape(-1, 8)
+    assert all(EOS_ID not in row[:4] for row in rows)
+
+
+@pytest.mark.parametrize("options", [{"beam_size": 1}, {"sampling_temp": 1.5}])
+def test_the_score_without_a_beam_is_the_log_probability(model: Transformer, options: dict) -> None:
+    found = translate_ids(model, {"inputs": INPUTS}, DecodeHParams(extra_length=3, **options))
+    for i, length in enumerate(lengths(found)[:2]):
+        ids = np.asarray(found.ids)[i, 0, :length].tolist()
+        if 0 in ids:
+            continue  # a drawn pad is no token to the loss
+        np.testing.assert_allclose(
+            found.scores[i, 0], log_probability(model, INPUTS[i], ids), atol=1e-4
+        )
+
+
+def test_the_score_of_a_beam_is_the_log_probability_over_the_penalty(model: Transformer) -> None:
+    hparams = DecodeHParams(beam_size=4, alpha=0.7, extra_length=10, return_beams=True)
+    found = translate_ids(model, {"inputs": INPUTS}, hparams)
+    checked = 0
+    for i, k in np.ndindex(2, 4):
+        ids, score = np.asarray(found.ids)[i, k].tolist(), float(found.scores[i, k])
+        if EOS_ID not in ids or 0 in ids[: ids.index(EOS_ID)]:
+            continue
+        ids = ids[: ids.index(EOS_ID) + 1]
+        expected = log_probability(model, INPUTS[i], ids) / ((5 + len(ids)) / 6) ** 0.7
+        np.testing.assert_allclose(score, expected, atol=1e-4)
+        checked += 1
+    assert checked >= 4
+    scores = np.asarray(found.scores)[:2]
+    assert (np.diff(scores, axis=1) <= 0).all()
+
+
+def test_a_beam_that_holds_greedys_path_finds_nothing_worse(model: Transformer) -> None:
+    inputs = np.random.default_rng(1).integers(2, 12, size=(24, 5)).astype("int32")
+    options = {"alpha": 0.0, "extra_length": 2, "return_beams": True}
+    greedy = translate_ids(model, {"inputs": inputs}, DecodeHParams(beam_size=1, extra_length=2))
+    beam = translate_ids(model, {"inputs": inputs}, DecodeHParams(beam_size=40, **options))
+    ended = (np.asarray(greedy.ids)[:, 0] == EOS_ID).any(axis=1)
+    assert ended.sum() >= 3
+    gain = (np.asarray(beam.scores)[:, 0] - np.asarray(greedy.scores)[:, 0])[ended]
+    assert (gain > -1e-4).all()
+
+
+@pytest.mark.parametrize("xla", [False, True])
+def test_sampling_depends_on_both_seeds_and_nothing_else(model: Transformer, xla: bool) -> None:
+    inputs = np.repeat(INPUTS[:1], 16, axis=0)
+
+    def run(random_seed: int) -> Any:
+        hparams = DecodeHParams(sampling_temp=1.0, extra_length=2, random_seed=random_seed)
+        return compiled(
+            lambda inputs, seed: translate_ids(model, {"inputs": inputs}, hparams, seed=seed).ids,
+            xla=xla,
+        )
+
+    one, other = run(0), run(1)
+    drawn = np.asarray(one(inputs, np.int32(3)))
+    assert len({tuple(row) for row in drawn[:, 0].tolist()}) > 4, "rows are drawn independently"
+    np.testing.assert_array_equal(one(inputs, np.int32(3)), drawn)
+    assert (np.asarray(one(inputs, np.int32(4))) != drawn).any()
+    assert (np.asarray(other(inputs, np.int32(3))) != drawn).any()
+
+
+def test_unknown_shapes_give_what_known_shapes_give(model: Transformer) -> None:
+    """A served graph is traced once, for batches of any size and length."""
+    options = {"extra_length": 3, "max_length": 7}
+
+    def run(inputs: Any) -> list[Hypotheses]:
+        return [
+            translate_ids(model, {"inputs": inputs}, DecodeHParams(beam_size=size, **options))
+            for size in (3, 1)
+        ]
+
+    dynamic = tf.function(run, input_signature=[tf.TensorSpec((None, None), tf.int32)])
+    for inputs in (INPUTS, INPUTS[:1, :4], INPUTS[1:2, :2]):
+        for actual, expected in zip(dynamic(inputs), run(inputs), strict=True):
+            np.testing.assert_array_equal(actual.ids, expected.ids)
+            np.testing.assert_allclose(actual.scores, expected.scores, atol=1e-4)
+
+
+def test_limits_may_be_given(model: Transformer) -> None:
+    limits = np.array([2, 3, 0], "int32")
+    found = search(model, {"inputs": INPUTS}, limits, DecodeHParams(beam_size=2), length=9)
+    assert found.ids.shape == (3, 2, 9)
+    assert (lengths(found) <= limits).all()

@@ -1,0 +1,80 @@
+import numpy as np
+import pytest
+from toy_run import call, make_toy_run
+
+from t2t_phrase.bin import avg
+from t2t_phrase.config import UserError
+from t2t_phrase.runs import checkpoints
+from t2t_phrase.runs.averaging import average_checkpoints, last_checkpoints
+from t2t_phrase.runs.load_model import load_model
+
+
+@pytest.fixture(scope="module")
+def toy(tmp_path_factory):
+    return make_toy_run(tmp_path_factory.mktemp("toy"))
+
+
+@pytest.fixture(scope="module")
+def both(toy):
+    return [str(toy.output_dir / "best" / "model.ckpt-20"), str(toy.output_dir / "model.ckpt-30")]
+
+
+def test_the_mean_is_a_checkpoint_like_any_other(toy, both, tmp_path):
+    path, steps = average_checkpoints(both, tmp_path / "averaged")
+    assert path == str(tmp_path / "averaged" / "model.ckpt-30") and steps == [20, 30]
+    one, other = (checkpoints.read_tensors(each) for each in both)
+    loaded = load_model(tmp_path / "averaged")
+    assert loaded.step == 30 and loaded.record.problem == "translate_toy"
+    for name, variable in checkpoints.model_variables(loaded.model).items():
+        np.testing.assert_allclose(variable, (one[name] + other[name]) / 2, atol=1e-6)
+
+
+def test_optimizer_slots_are_left_out(toy, tmp_path):
+    for step in (1, 2):
+        checkpoints.write(
+            tmp_path / f"model.ckpt-{step}",
+            model={"a": np.full(2, float(step), np.float32)},
+            optimizer={"a/momentum": np.ones(2, np.float32)},
+            step=step,
+        )
+    (tmp_path / "hparams.json").write_bytes((toy.output_dir / "hparams.json").read_bytes())
+    path, _ = average_checkpoints(last_checkpoints(tmp_path, 2), tmp_path / "mean")
+    assert checkpoints.read_tensors(path)["a"].tolist() == [1.5, 1.5]
+    assert checkpoints.read_tensors(path, "optimizer") == {}
+
+
+def test_duplicates_are_refused(both, tmp_path):
+    with pytest.raises(UserError, match=r"model.ckpt-30 is given twice"):
+        average_checkpoints([both[1], both[0], f"{both[1]}.index"], tmp_path / "averaged")
+
+
+def test_fewer_than_asked_for(toy):
+    with pytest.raises(UserError, match=r"--num_last_checkpoints=2: .* holds 1 checkpoints"):
+        last_checkpoints(toy.output_dir, 2)
+
+
+def test_different_models_are_refused(toy, both, tmp_path):
+    tensors = checkpoints.read_tensors(both[1])
+    tensors["surplus"] = np.zeros(1, np.float32)
+    tensors["embedding/embeddings"] = np.zeros((2, 2), np.float32)
+    checkpoints.write(tmp_path / "model.ckpt-5", model=tensors, step=5)
+    with pytest.raises(UserError) as caught:
+        average_checkpoints([both[1], str(tmp_path / "model.ckpt-5")], tmp_path / "averaged")
+    assert "surplus is in " in str(caught.value) and "embedding/embeddings is (" in str(
+        caught.value
+    )
+
+
+def test_the_run_itself_is_not_overwritten(toy, both):
+    with pytest.raises(UserError, match="is the folder of checkpoint"):
+        average_checkpoints(both, toy.output_dir)
+
+
+def test_command(toy, both, tmp_path, capsys):
+    target = tmp_path / "named"
+    call(avg, f"--checkpoints={','.join(both)}", f"--output_path={target}")
+    assert capsys.readouterr().out == (
+        f"averaged 2 checkpoints, steps 20, 30: {target}/model.ckpt-30\n"
+    )
+    call(avg, f"--output_dir={toy.output_dir}", "--num_last_checkpoints=1")
+    assert load_model(toy.output_dir / "averaged").step == 30

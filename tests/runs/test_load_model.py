@@ -1,0 +1,46 @@
+import shutil
+
+import numpy as np
+import pytest
+from toy_run import make_toy_run
+
+from t2t_phrase.config import UserError
+from t2t_phrase.runs import checkpoints
+from t2t_phrase.runs.load_model import load_model
+
+
+@pytest.fixture(scope="module")
+def toy(tmp_path_factory):
+    return make_toy_run(tmp_path_factory.mktemp("toy"))
+
+
+def test_a_run_gives_its_latest_model(toy):
+    loaded = load_model(toy.output_dir)
+    assert (loaded.step, loaded.record.problem) == (30, "translate_toy")
+    assert loaded.checkpoint == str(toy.output_dir / "model.ckpt-30")
+    expected = checkpoints.model_variables(toy.model)
+    found = checkpoints.model_variables(loaded.model)
+    assert found.keys() == expected.keys()
+    for name, variable in found.items():
+        np.testing.assert_array_equal(variable, expected[name])
+
+
+def test_best_finds_the_record_above_it(toy):
+    assert load_model(toy.output_dir / "best").step == 20
+
+
+def test_another_problem_is_refused(toy):
+    load_model(toy.output_dir, problem="translate_toy")
+    with pytest.raises(
+        UserError, match=r"--problem=translate_ende: .* was trained on translate_toy"
+    ):
+        load_model(toy.output_dir, problem="translate_ende")
+
+
+def test_a_checkpoint_alone_is_not_enough(toy, tmp_path):
+    folder = tmp_path / "a" / "b"
+    folder.mkdir(parents=True)
+    for file in checkpoints.files_of(toy.output_dir / "model.ckpt-30"):
+        shutil.copy(file, folder)
+    with pytest.raises(UserError, match=r"no hparams.json beside checkpoint"):
+        load_model(folder / "model.ckpt-30")

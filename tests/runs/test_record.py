@@ -1,0 +1,80 @@
+import dataclasses
+
+import pytest
+
+from t2t_phrase import registry
+from t2t_phrase.config import HParamsError, UserError
+from t2t_phrase.runs.record import RunRecord, resolve_hparams
+
+
+def record(**changes):
+    registry.discover()
+    values = {
+        "problem": "translate_toy",
+        "model": "transformer",
+        "hparams_set": "transformer_tiny",
+        "overrides": "",
+        "hparams": registry.hparams["transformer_tiny"]().to_dict(),
+        "vocab_size": 64,
+        "vocabulary": "abc",
+        "random_seed": 1,
+    }
+    return RunRecord(**{**values, **changes})
+
+
+def test_round_trip(tmp_path):
+    saved = record()
+    saved.save(tmp_path)
+    assert RunRecord.load(tmp_path) == saved
+    assert saved.resolved() == registry.hparams["transformer_tiny"]()
+
+
+def test_absent_and_damaged_files_are_named(tmp_path):
+    with pytest.raises(UserError, match=r"hparams.json does not exist: .* is not the --output_dir"):
+        RunRecord.load(tmp_path)
+    (tmp_path / "hparams.json").write_text("{")
+    with pytest.raises(UserError, match=r"hparams.json is damaged"):
+        RunRecord.load(tmp_path)
+
+
+def test_other_settings_are_refused_with_the_difference():
+    old = record()
+    changed = dataclasses.replace(
+        old, hparams={**old.hparams, "batch_size": 99}, random_seed=2, overrides="batch_size=99"
+    )
+    with pytest.raises(UserError) as caught:
+        changed.check_same(old, "run")
+    batch_size = old.hparams["batch_size"]
+    assert (
+        "--output_dir=run holds a run with other settings:\n"
+        f"  batch_size: {batch_size} -> 99\n"
+        "  random_seed: 1 -> 2\n"
+    ) in str(caught.value)
+    assert "overrides" not in str(caught.value)
+
+
+def test_version_and_spelling_do_not_matter():
+    old = record(version="0.0.1")
+    dataclasses.replace(old, version="9.9.9", overrides="num_heads=4").check_same(old, "run")
+
+
+def test_values_that_were_not_recorded_are_the_sets():
+    new = record()
+    old_values = {name: v for name, v in new.hparams.items() if name != "batch_size"}
+    new.check_same(record(hparams=old_values), "run")
+
+
+def test_overrides_say_what_they_change():
+    registry.discover()
+    base = registry.hparams["transformer_tiny"]()
+    text = f"batch_size=777,num_heads={base.num_heads}"
+    hparams, told = resolve_hparams("transformer_tiny", text)
+    assert hparams == base.replace(batch_size=777)
+    assert told == [
+        f"batch_size: {base.batch_size} -> 777",
+        "num_heads: as in transformer_tiny already",
+    ]
+    with pytest.raises(UserError, match="did you mean transformer_tiny"):
+        resolve_hparams("transformer_tin", "")
+    with pytest.raises(HParamsError, match="batch_siz: unknown; did you mean batch_size"):
+        resolve_hparams("transformer_tiny", "batch_siz=3")

@@ -1,0 +1,96 @@
+import io
+import random
+
+import pytest
+import sentencepiece
+
+from t2t_phrase.config import UserError
+from t2t_phrase.text.subwords.encoder import EOS_ID, SubwordEncoder
+from t2t_phrase.text.subwords.training import train_subwords
+from t2t_phrase.text.whitespace import WHITESPACE, normalize_whitespace
+
+SENTENCES = ["Ein Haus am See.", "A house at the lake.", "der Seehausbau geht voran"] * 3
+AWKWARD = [
+    "",
+    "  \t ",
+    " A man\u2028is\u00a0there.\t x\u3000 ",
+    "\ufeffBOM, e\u0301 and é, ab\u200bc",
+    "漢字 \U0001f600 zwei",
+    "<EOS> <pad> <unk> <0x41>",
+    "a\x00b",
+]
+
+
+@pytest.fixture(scope="module")
+def encoder():
+    return SubwordEncoder(train_subwords(SENTENCES, vocab_size=300))
+
+
+def test_special_ids_are_those_of_t2t(encoder):
+    assert encoder.pieces(range(4)) == ["<pad>", "<EOS>", "<unk>", "<0x00>"]
+    assert encoder.vocab_size == 300
+
+
+def test_whitespace_is_what_python_calls_space():
+    assert {chr(code) for code in range(0x110000) if chr(code).isspace()} == set(
+        map(chr, WHITESPACE)
+    )
+
+
+@pytest.mark.parametrize("text", [*AWKWARD, *SENTENCES[:3]])
+def test_decoding_restores_all_but_blanks(encoder, text):
+    ids = encoder.encode(text)
+    assert encoder.decode(ids) == normalize_whitespace(text)
+    assert not {0, 1, 2} & set(ids)
+
+
+def test_batch_equals_single(encoder):
+    assert encoder.encode_batch(AWKWARD) == [encoder.encode(text) for text in AWKWARD]
+
+
+def test_decode_stops_at_eos_skips_pad_and_shows_the_unknown(encoder):
+    ids = encoder.encode("Haus am See")
+    assert encoder.decode([0, *ids, EOS_ID, *ids]) == "Haus am See"
+    assert encoder.decode([*ids, 2]) == encoder.decode([*ids, encoder.vocab_size + 7])
+    assert "⁇" in encoder.decode([2])
+
+
+def test_training_depends_on_the_sentences_not_on_their_order():
+    shuffled = random.Random(0).sample(SENTENCES, len(SENTENCES))
+    assert train_subwords(SENTENCES, vocab_size=290) == train_subwords(shuffled, vocab_size=290)
+
+
+def test_a_small_text_gives_a_small_vocabulary():
+    assert SubwordEncoder(train_subwords(["ab ab"], vocab_size=5000)).vocab_size < 300
+
+
+@pytest.mark.parametrize(
+    ("sentences", "size", "message"),
+    [(SENTENCES, 100, r"vocab_size=100 is too small.*at least 2\d\d"), ([], 300, "is empty")],
+)
+def test_impossible_vocabularies_are_explained(sentences, size, message):
+    with pytest.raises(UserError, match=message):
+        train_subwords(sentences, vocab_size=size)
+
+
+def test_load_explains_what_is_wrong(tmp_path, encoder):
+    with pytest.raises(UserError, match="cannot read the vocabulary"):
+        SubwordEncoder.load(tmp_path / "absent")
+    (tmp_path / "junk").write_bytes(b"junk")
+    with pytest.raises(UserError, match="not a SentencePiece model"):
+        SubwordEncoder.load(tmp_path / "junk")
+    (tmp_path / "good").write_bytes(encoder.model_bytes)
+    assert SubwordEncoder.load(tmp_path / "good").encode("See") == encoder.encode("See")
+
+
+def test_foreign_special_ids_are_refused():
+    model = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(SENTENCES),
+        model_writer=model,
+        vocab_size=40,
+        model_type="bpe",
+        minloglevel=2,
+    )
+    with pytest.raises(UserError, match="pad, EOS and unk at"):
+        SubwordEncoder(model.getvalue())
