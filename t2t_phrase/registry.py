@@ -1,4 +1,4 @@
-"""Names for problems, models, hparams sets and annotations: one class, four instances."""
+"""Names for problems, models, hparams sets and annotation types: one class, four instances."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class Registry(Generic[T]):
 problems: Registry[Any] = Registry("problem")
 models: Registry[Any] = Registry("model")
 hparams: Registry[Callable[[], Any]] = Registry("hparams set")
-annotations: Registry[Callable[[], Any]] = Registry("annotation")
+annotation_types: Registry[Callable[[], Any]] = Registry("annotation type")
 
 
 def snake_case(name: str) -> str:
