@@ -404,7 +404,7 @@ class Transformer(keras.Model):
         for layer, history, projected in zip(
             self.decoder_layers, cache["layers"], memory["layers"], strict=True
         ):
-            x, history = layer.step(
+            x, _, history = layer.step(
                 x,
                 history,
                 index,
