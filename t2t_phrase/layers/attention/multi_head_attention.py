@@ -182,8 +182,8 @@ class MultiHeadAttention(keras.layers.Layer):
             attention_mask: bool, broadcastable to (B, H, K, S).
 
         Returns:
-            (output, weights, queries): (B, K, D), (B, H, K, S), and what `attend_step` has to know at
-            the next time.
+            (output, weights, queries): (B, K, D), (B, H, K, S), and what the next step needs to
+            know of the queries so far.
         """
         del index
         output, weights = self.attend(query, projected, attention_mask)

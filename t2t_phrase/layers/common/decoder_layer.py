@@ -140,8 +140,8 @@ class DecoderLayer(keras.layers.Layer):
             memory_mask: bool, broadcastable to (B, H, K, S).
 
         Returns:
-            (output, weights, cache): (B, K, D), the attention weights "decoder" and "cross", and the
-            cache of the next time.
+            (output, weights, cache): (B, K, D), the attention weights "decoder" and "cross", and
+            the cache for the next step.
         """
         x, self_weights, history = self.step_self(x, cache["self"], index, attention_mask)
         x, cross_weights, queries = self.step_source(
