@@ -46,7 +46,7 @@ def define_flags() -> None:
     flags.DEFINE_multi_string(
         "feature",
         [],
-        "NAME=LINE: a feature of the sentence, for a model that reads any, as it stands in the file "
+        "NAME=LINE: a feature of the sentence, for a model that reads any, as in the file "
         "beside a corpus: --feature='phrases=(S (NP A house) .)'. May be repeated.",
     )
     define_parser_flags()

@@ -25,7 +25,7 @@ def test_strings_in_strings_out(toy, capsys):
     found = tf.saved_model.load(str(folder)).signatures["serving_default"](
         text=tf.constant(toy.lines[:3])
     )
-    translator = Translator(toy.model, toy.encoder, DecodeHParams().override(options))
+    translator = Translator(toy.model, toy.vocabularies, DecodeHParams().override(options))
     expected = [beams[0].text for beams in translator.translate(toy.lines[:3])]
     assert [text.decode() for text in found["translation"].numpy()] == expected
     about = json.loads((folder / "assets.extra" / "export.json").read_text())
