@@ -30,8 +30,8 @@ COMMANDS = (
 setup(
     name="t2t_phrase",
     version=VERSION,
-    description="Phrase-aware neural machine translation on TensorFlow 2 / Keras 3, "
-    "in the habits of tensor2tensor",
+    description="Neural machine translation with phrase-aware attention on TensorFlow 2 and "
+    "Keras 3, following the conventions of tensor2tensor",
     long_description=(ROOT / "README.md").read_text(encoding="utf-8"),
     long_description_content_type="text/markdown",
     license="Apache-2.0",
@@ -55,7 +55,14 @@ setup(
     extras_require={
         "jax": ["jax>=0.4.30"],
         "test": ["pytest>=8", "pytest-xdist>=3.5", "jax>=0.4.30"],
-        "dev": ["ruff>=0.6", "mypy>=1.11", "pytest>=8", "pytest-xdist>=3.5", "jax>=0.4.30"],
+        "dev": [
+            "ruff>=0.6",
+            "mypy>=1.11",
+            "pre-commit>=3.5",
+            "pytest>=8",
+            "pytest-xdist>=3.5",
+            "jax>=0.4.30",
+        ],
     },
     entry_points={
         "console_scripts": [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterable
 from typing import Literal
 
 Side = Literal["source", "target"]
@@ -39,3 +40,8 @@ class Feature:
 
 # The segments of a source that was cut by its constituency tree.
 PHRASES = Feature(name="phrases", annotation="phrases", stream="trees")
+
+
+def of_side(features: Iterable[Feature], side: Side) -> tuple[Feature, ...]:
+    """Return the features of one side, in the same order."""
+    return tuple(feature for feature in features if feature.side == side)

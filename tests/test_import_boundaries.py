@@ -171,7 +171,7 @@ WITHOUT_TENSORFLOW = """
         def loss(values):
             state = list(zip(model.trainable_variables, values, strict=True))
             with keras.StatelessScope(state_mapping=state):
-                return model.loss_sums(features, training=False)["loss"]
+                return model.batch_loss(features, training=False).objective
 
         values = [variable.value for variable in model.trainable_variables]
         gradients = jax.jit(jax.grad(loss))(values)

@@ -13,17 +13,26 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 from absl import app, flags
 
 from t2t_phrase import registry
 from t2t_phrase.bin import common
 from t2t_phrase.bin.decoder import Ticker, define_model_flags, load, note
-from t2t_phrase.bin.source_phrases import define_trees_flags, source_phrases
+from t2t_phrase.bin.source_features import (
+    TREES,
+    define_feature_flags,
+    feature_texts,
+    read_lines_of,
+)
 from t2t_phrase.config import UserError
 from t2t_phrase.evaluation import contrastive
 from t2t_phrase.evaluation.text_files import check_writable, write_text
+
+if TYPE_CHECKING:
+    from t2t_phrase.decoding.sides import FeatureTexts
+    from t2t_phrase.features import Feature
 
 FLAGS = flags.FLAGS
 
@@ -42,7 +51,7 @@ def define_flags() -> None:
         lower_bound=1,
     )
     flags.DEFINE_string("json_to_file", None, "Where the counts go as JSON.")
-    define_trees_flags()
+    define_feature_flags()
     flags.DEFINE_integer("batch_size", 4096, "Tokens scored at once.", lower_bound=1)
     flags.DEFINE_bool("xla_compile", None, "Compile by XLA; default: on a GPU.")
 
@@ -75,41 +84,44 @@ def log_probabilities(
     """
     from t2t_phrase.decoding.scoring import Scorer
 
-    trained, encoder = load()
+    trained, vocabularies = load()
     wanted = contrastive.to_score(examined.pairs)
-    phrases = None
-    if trained.record.resolved().reads_phrases:
-        phrases = cut_sources(trained.record, examined)
-    scorer = Scorer(trained.model, encoder, batch_size=FLAGS.batch_size, xla=FLAGS.xla_compile)
+    scorer = Scorer(trained.model, vocabularies, batch_size=FLAGS.batch_size, xla=FLAGS.xla_compile)
+    texts = texts_of_sources(scorer.features, examined)
     start = time.monotonic()
     scores = scorer.score(
         [(source, target) for _, source, target in wanted],
-        phrases=None if phrases is None else [phrases[sentence] for sentence, _, _ in wanted],
+        features={
+            name: [by_sentence[sentence] for sentence, _, _ in wanted]
+            for name, by_sentence in texts.items()
+        },
         progress=Ticker("scored", len(wanted)),
     )
     note(f"{len(wanted)} translations scored in {time.monotonic() - start:.1f} s")
     return dict(zip(wanted, scores, strict=True))
 
 
-def cut_sources(record: Any, examined: contrastive.ContrastiveSet) -> list[list[str]]:
-    """Return the phrases of each source sentence.
+def texts_of_sources(
+    features: Sequence[Feature], examined: contrastive.ContrastiveSet
+) -> FeatureTexts:
+    """Return the text of each feature for every source sentence.
 
     Raises:
-        UserError: they are not to be had, or a tree does not fit its sentence.
+        UserError: a feature is one of the target, a file is missing, or a line does not fit.
     """
+    for feature in features:
+        if feature.side == "target":
+            raise UserError(
+                f"the model reads the target feature {feature.name!r}, which contrastive "
+                "translations do not have"
+            )
     if examined.trees is not None:
-        from t2t_phrase.text.trees.subword_phrases import cut_lines
-
-        return cut_lines(examined.sources, examined.trees, "the grammar")
-    if not (FLAGS.decode_trees_file or FLAGS.parser):
-        raise UserError(
-            f"a model of {record.hparams_set} reads the phrases of parsed sentences: give "
-            f"--decode_trees_file with a tree for each entry of {FLAGS.contrastive_file}, or let "
-            "--parser=stanza or --parser=corenlp parse now"
-        )
-    found = source_phrases(record, examined.sources, None)
-    assert found is not None  # the model reads phrases
-    return found
+        return {
+            feature.name: read_lines_of(feature, examined.sources, examined.trees, "the grammar")
+            for feature in features
+            if feature.stream == TREES
+        }
+    return feature_texts(features, {"source": examined.sources}, {"source": FLAGS.contrastive_file})
 
 
 def run() -> None:

@@ -11,13 +11,14 @@ from absl import app, flags
 
 from t2t_phrase import registry
 from t2t_phrase.bin import common
-from t2t_phrase.bin.source_phrases import define_trees_flags, phrase_cutter, source_phrases
+from t2t_phrase.bin.source_features import annotator, define_feature_flags, feature_texts
 from t2t_phrase.config import UserError
 from t2t_phrase.decoding.hparams import DecodeHParams
+from t2t_phrase.features import of_side
 
 if TYPE_CHECKING:
-    from t2t_phrase.decoding.translator import Encoder
     from t2t_phrase.runs.load_model import TrainedModel
+    from t2t_phrase.text.vocabularies import Vocabularies
 
 FLAGS = flags.FLAGS
 
@@ -39,7 +40,7 @@ def define_flags() -> None:
         "source<TAB>target in each line: writes the negative log-probability of each target, in "
         "nats, instead of translating.",
     )
-    define_trees_flags()
+    define_feature_flags()
     flags.DEFINE_string("decode_hparams", "", "Such as beam_size=4,alpha=0.6,extra_length=50.")
     flags.DEFINE_integer("random_seed", None, "Of sampling; as random_seed in --decode_hparams.")
     flags.DEFINE_bool("xla_compile", None, "Compile by XLA; default: on a GPU.")
@@ -61,15 +62,15 @@ def define_model_flags() -> None:
     flags.DEFINE_string("t2t_usr_dir", "", "Python package with registrations of your own.")
 
 
-def load() -> tuple[TrainedModel, Encoder]:
-    """Return the model that the flags name and its vocabulary; say on stderr which it is.
+def load() -> tuple[TrainedModel, Vocabularies]:
+    """Return the model that the flags name and its vocabularies; say on stderr which it is.
 
     Raises:
         UserError: there is none, or it is not what the flags say.
     """
     from t2t_phrase.runs.directory import BEST
     from t2t_phrase.runs.load_model import load_model
-    from t2t_phrase.runs.vocabulary import run_encoder
+    from t2t_phrase.runs.vocabulary import run_vocabularies
 
     path = FLAGS.checkpoint_path or FLAGS.output_dir
     if not path or (path == BEST and not FLAGS.output_dir):
@@ -84,9 +85,9 @@ def load() -> tuple[TrainedModel, Encoder]:
                 f"--{flag}={given}: {trained.checkpoint} is a run of {recorded}; leave the flag "
                 "out, or give another --output_dir"
             )
-    encoder = run_encoder(trained, data_dir=FLAGS.data_dir, problem=FLAGS.problem)
+    vocabularies = run_vocabularies(trained, data_dir=FLAGS.data_dir, problem=FLAGS.problem)
     note(f"{trained.checkpoint} (step {trained.step}): {trained.record.hparams_set}")
-    return trained, encoder
+    return trained, vocabularies
 
 
 def note(text: str) -> None:
@@ -125,14 +126,16 @@ def translate(hparams: DecodeHParams) -> None:
         lines = read_text(FLAGS.decode_from_file)
     else:
         lines = list(decode_stream(sys.stdin.buffer, "standard input"))
-    trained, encoder = load()
+    trained, vocabularies = load()
     target = FLAGS.decode_to_file
     if FLAGS.decode_from_file and not target:
         target = default_target(FLAGS.decode_from_file, trained.record, hparams)
         check_writable(target)
-    translator = Translator(trained.model, encoder, hparams, xla=FLAGS.xla_compile)
-    phrases = source_phrases(trained.record, lines, FLAGS.decode_from_file)
-    encoded = translator.encode_lines(lines, phrases)
+    translator = Translator(trained.model, vocabularies, hparams, xla=FLAGS.xla_compile)
+    features = feature_texts(
+        translator.features, {"source": lines}, {"source": FLAGS.decode_from_file}
+    )
+    encoded = translator.encode(lines, features)
     max_length = trained.record.resolved().max_length
     for sentence in length_notes(
         encoded, max_input_size=hparams.max_input_size, max_length=max_length
@@ -158,11 +161,17 @@ def score(hparams: DecodeHParams) -> None:
     if FLAGS.decode_to_file:
         check_writable(FLAGS.decode_to_file)
     pairs = read_pairs(FLAGS.score_file)
-    trained, encoder = load()
-    phrases = source_phrases(trained.record, [source for source, _ in pairs], FLAGS.score_file)
-    scorer = Scorer(trained.model, encoder, batch_size=hparams.batch_size, xla=FLAGS.xla_compile)
+    trained, vocabularies = load()
+    scorer = Scorer(
+        trained.model, vocabularies, batch_size=hparams.batch_size, xla=FLAGS.xla_compile
+    )
+    sides: dict[str, Sequence[str]] = {
+        "source": [source for source, _ in pairs],
+        "target": [target for _, target in pairs],
+    }
+    features = feature_texts(scorer.features, sides, dict.fromkeys(sides, FLAGS.score_file))
     start = time.monotonic()
-    scores = scorer.score(pairs, phrases=phrases, progress=Ticker("scored", len(pairs)))
+    scores = scorer.score(pairs, features=features, progress=Ticker("scored", len(pairs)))
     write(FLAGS.decode_to_file, [f"{-value:.6f}" for value in scores])
     note(
         f"{len(pairs)} pairs scored in {time.monotonic() - start:.1f} s, sum {-sum(scores):.4f}, "
@@ -175,11 +184,11 @@ def converse(hparams: DecodeHParams) -> None:
     from t2t_phrase.decoding.interactive import HELP, Conversation
     from t2t_phrase.decoding.translator import Translator
 
-    trained, encoder = load()
+    trained, vocabularies = load()
     conversation = Conversation(
-        lambda options: Translator(trained.model, encoder, options, xla=FLAGS.xla_compile),
+        lambda options: Translator(trained.model, vocabularies, options, xla=FLAGS.xla_compile),
         hparams,
-        cut=phrase_cutter(trained.record) if trained.record.resolved().reads_phrases else None,
+        annotate=annotator(of_side(trained.model.hparams.features, "source")),
     )
     note(HELP)
     while True:

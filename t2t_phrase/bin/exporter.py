@@ -32,17 +32,11 @@ def main(argv: Sequence[str]) -> None:
         raise UserError("--export_dir is needed where no --output_dir is given")
     registry.discover(FLAGS.t2t_usr_dir)
     from t2t_phrase.export.saved_model import export
-    from t2t_phrase.text.subwords.encoder import SubwordEncoder
 
-    trained, encoder = decoder.load()
-    if not isinstance(encoder, SubwordEncoder):
-        raise UserError(
-            f"{trained.checkpoint} uses tensor2tensor's own subwords, for which TensorFlow has no "
-            "operation; decode it by t2t-phrase-decoder instead"
-        )
+    trained, vocabularies = decoder.load()
     folder = export(
         trained.model,
-        encoder.model_bytes,
+        vocabularies,
         hparams,
         FLAGS.export_dir or f"{FLAGS.output_dir}/export",
         about={

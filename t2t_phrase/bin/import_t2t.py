@@ -8,7 +8,6 @@ The decoder and the exporter take the result as `--output_dir`, the trainer as `
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 
 from absl import app, flags
@@ -28,7 +27,10 @@ def define_flags() -> None:
     flags.DEFINE_string("hparams_set", "transformer_base", "The set it was trained with.")
     flags.DEFINE_string("hparams", "", "Changes to the set, a=1,b=2.")
     flags.DEFINE_string(
-        "vocab_file", None, "tensor2tensor's vocab.*.subwords; it goes into the run."
+        "vocab_file", None, "tensor2tensor's vocab.*.subwords; it is copied into the run."
+    )
+    flags.DEFINE_string(
+        "target_vocab_file", None, "That of the target, if it has a vocabulary of its own."
     )
     flags.DEFINE_string(
         "problem", None, "Our problem whose vocabulary the model was trained with, if so."
@@ -47,9 +49,23 @@ def main(argv: Sequence[str]) -> None:
     registry.discover(FLAGS.t2t_usr_dir)
     from t2t_phrase.runs.record import RunRecord, resolve_hparams
     from t2t_phrase.tensor2tensor.checkpoint_import import read_t2t_checkpoint, write_run
+    from t2t_phrase.tensor2tensor.subwords import T2TSubwords
 
     hparams, _ = resolve_hparams(FLAGS.hparams_set, FLAGS.hparams)
-    imported = read_t2t_checkpoint(FLAGS.checkpoint_path, hparams, model=FLAGS.model)
+    files = [name for name in (FLAGS.vocab_file, FLAGS.target_vocab_file) if name]
+    imported = read_t2t_checkpoint(
+        FLAGS.checkpoint_path,
+        hparams,
+        model=FLAGS.model,
+        source_vocab_size=T2TSubwords.load(files[0]).vocab_size if files else None,
+    )
+    if files and len(files) != (1 if imported.target_vocab_size is None else 2):
+        kinds = ("one vocabulary for both languages", "a vocabulary for each language")
+        raise UserError(
+            f"{FLAGS.checkpoint_path} has {kinds[len(files) == 1]}: give --vocab_file"
+            + (" and --target_vocab_file" if len(files) == 1 else " alone")
+        )
+    vocabulary, target_vocabulary = problem_vocabularies()
     path = write_run(
         imported,
         FLAGS.output_dir,
@@ -60,12 +76,15 @@ def main(argv: Sequence[str]) -> None:
             overrides=FLAGS.hparams,
             hparams=hparams.to_dict(),
             vocab_size=imported.vocab_size,
-            vocabulary=problem_vocabulary(),
+            vocabulary=vocabulary,
+            target_vocab_size=imported.target_vocab_size,
+            target_vocabulary=target_vocabulary,
             random_seed=0,
         ),
-        vocabulary=FLAGS.vocab_file,
+        vocabularies=files,
     )
-    print(f"{len(imported.tensors)} variables imported, vocabulary of {imported.vocab_size}")
+    sizes = " and ".join(map(str, filter(None, (imported.vocab_size, imported.target_vocab_size))))
+    print(f"{len(imported.tensors)} variables imported, vocabulary of {sizes}")
     for sentence in imported.notes:
         print(sentence)
     print(f"not used: {imported.state} variables of the optimizer and counters")
@@ -77,14 +96,14 @@ def main(argv: Sequence[str]) -> None:
     print(f"written to {path}")
 
 
-def problem_vocabulary() -> str:
-    """Return the checksum of the problem's vocabulary, if there is one to check against."""
+def problem_vocabularies() -> tuple[str, str]:
+    """Return the checksums of the problem's vocabularies; empty where there is none to check."""
     if not (FLAGS.problem and FLAGS.data_dir):
-        return ""
+        return "", ""
     from t2t_phrase.data.problem import get_problem
+    from t2t_phrase.runs.vocabulary import checksums
 
-    model_bytes = get_problem(FLAGS.problem).text_encoder(FLAGS.data_dir).model_bytes
-    return hashlib.sha256(model_bytes).hexdigest()
+    return checksums(get_problem(FLAGS.problem).vocabularies(FLAGS.data_dir))
 
 
 def run() -> None:

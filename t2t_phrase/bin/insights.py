@@ -16,14 +16,17 @@ from absl import app, flags
 
 from t2t_phrase import registry
 from t2t_phrase.bin import common, decoder
-from t2t_phrase.bin.source_phrases import define_parser_flags, phrase_cutter
-from t2t_phrase.config import UserError
+from t2t_phrase.bin.source_features import TREES, define_parser_flags, parsed
+from t2t_phrase.config import UserError, nearest
 from t2t_phrase.decoding.hparams import DecodeHParams
+from t2t_phrase.special_ids import EOS_ID
 
 if TYPE_CHECKING:
-    from t2t_phrase.decoding.translator import Encoder
+    from t2t_phrase.decoding.sides import FeatureTexts
+    from t2t_phrase.features import Feature, Side
     from t2t_phrase.insights.pictures import Choice
     from t2t_phrase.runs.load_model import TrainedModel
+    from t2t_phrase.text.vocabularies import Encoder, Vocabularies
 
 FLAGS = flags.FLAGS
 
@@ -40,8 +43,11 @@ def define_flags() -> None:
     flags.DEFINE_string("heat_maps", None, "Folder for pictures of one sentence pair, as PNG.")
     flags.DEFINE_string("source", None, "The sentence of the pictures.")
     flags.DEFINE_string("target", None, "Its translation; default: the model's own.")
-    flags.DEFINE_string(
-        "source_tree", None, "Its tree in Penn brackets, for a model that reads phrases."
+    flags.DEFINE_multi_string(
+        "feature",
+        [],
+        "NAME=LINE: a feature of the sentence, for a model that reads any, as it stands in the file "
+        "beside a corpus: --feature='phrases=(S (NP A house) .)'. May be repeated.",
     )
     define_parser_flags()
     flags.DEFINE_list(
@@ -70,7 +76,7 @@ def main(argv: Sequence[str]) -> None:
         raise app.UsageError("--target has no words; leave it out for the model's own translation")
     for task, needed in (
         ("stats", ("stats_file", "insights_from_file")),
-        ("heat_maps", ("source", "source_tree", "target", "attentions", "layers", "heads")),
+        ("heat_maps", ("source", "feature", "target", "attentions", "layers", "heads")),
     ):
         for flag in needed:
             if FLAGS[flag].present and not FLAGS[task].value:
@@ -82,42 +88,54 @@ def main(argv: Sequence[str]) -> None:
     if FLAGS.stats_file:
         check_writable(FLAGS.stats_file)
     pairs = read_files() if FLAGS.insights_from_file else []
-    trained, encoder = decoder.load()
-    if FLAGS.stats and trained.record.resolved().reads_phrases:
+    trained, vocabularies = decoder.load()
+    if FLAGS.stats and trained.model.hparams.features:
+        names = ", ".join(feature.name for feature in trained.model.hparams.features)
         raise UserError(
-            f"{trained.checkpoint} reads the phrases of parsed sentences, which --stats has not; "
-            "give it a model without, or draw --heat_maps"
+            f"{trained.checkpoint} reads features of the sentences ({names}), which --stats does "
+            "not have; draw --heat_maps instead"
         )
-    phrases = phrases_of_source(trained.record) if FLAGS.heat_maps else None
+    texts = texts_of_features(trained.model.hparams.features) if FLAGS.heat_maps else {}
     choice = choose_pictures(trained.model) if FLAGS.heat_maps else None
     if FLAGS.stats:
-        show_statistics(trained, encoder, pairs or read_dev_set(trained), hparams)
+        show_statistics(trained, vocabularies, pairs or read_dev_set(trained), hparams)
     if choice is not None:
-        draw_heat_maps(trained, encoder, hparams, choice, phrases)
+        draw_heat_maps(trained, vocabularies, hparams, choice, texts)
 
 
-def phrases_of_source(record: Any) -> list[str] | None:
-    """Return the --source cut into phrases, or None for a model that does not read them.
+def texts_of_features(features: Sequence[Feature]) -> FeatureTexts:
+    """Return the text of each feature of the sentences to draw.
 
     Raises:
-        UserError: there is no tree, or it does not fit; or there is, and the model reads none.
+        UserError: a feature is missing, malformed, does not fit, or is not read by the model.
     """
-    from t2t_phrase.text.trees.subword_phrases import cut_lines
+    from t2t_phrase.decoding.sides import annotation_of
 
-    if not record.resolved().reads_phrases:
-        if FLAGS.source_tree:
+    given = dict(option.partition("=")[::2] for option in FLAGS.feature)
+    names = [feature.name for feature in features]
+    for name in given:
+        if name not in names:
+            known = ", ".join(names) or "none"
             raise UserError(
-                f"--source_tree: a model of {record.hparams_set} reads no trees; leave it out"
+                f"--feature={name}=...: the model reads no such feature{nearest(name, names)} "
+                f"(features that it reads: {known})"
             )
-        return None
-    if FLAGS.source_tree:
-        return cut_lines([FLAGS.source], [FLAGS.source_tree], "--source_tree")[0]
-    if FLAGS.parser:
-        return phrase_cutter(record)([FLAGS.source])[0]
-    raise UserError(
-        f"a model of {record.hparams_set} reads the phrases of parsed sentences: give the "
-        "--source_tree in Penn brackets, or --parser=stanza or --parser=corenlp"
-    )
+    texts = {}
+    for feature in features:
+        sentence = FLAGS.source if feature.side == "source" else FLAGS.target
+        if sentence is None:
+            raise UserError(f"the model reads the target feature {feature.name!r}: give --target")
+        if feature.name in given:
+            texts[feature.name] = [annotation_of(feature).read(sentence, given[feature.name])]
+        elif feature.stream == TREES and FLAGS.parser:
+            texts[feature.name] = parsed(feature)([sentence])
+        else:
+            parser = ", or --parser=stanza or --parser=corenlp" if feature.stream == TREES else ""
+            raise UserError(
+                f"the model reads the feature {feature.name!r}: give "
+                f"--feature='{feature.name}=LINE'{parser}"
+            )
+    return texts
 
 
 def read_files() -> list[tuple[str, str]]:
@@ -158,7 +176,7 @@ def read_dev_set(trained: TrainedModel) -> list[tuple[str, str]]:
 
 def show_statistics(
     trained: TrainedModel,
-    encoder: Encoder,
+    vocabularies: Vocabularies,
     pairs: Sequence[tuple[str, str]],
     hparams: DecodeHParams,
 ) -> None:
@@ -167,7 +185,6 @@ def show_statistics(
     Raises:
         UserError: the model has no phrases, or the pairs no words.
     """
-    from t2t_phrase.decoding.search.beam_search import EOS_ID
     from t2t_phrase.evaluation.text_files import write_text
     from t2t_phrase.insights.layouts import model_layouts
     from t2t_phrase.insights.statistics import attention_statistics
@@ -180,7 +197,10 @@ def show_statistics(
             "cross-attention: --stats is for models with phrase attention; try --heat_maps"
         )
     ids = [
-        ([*encoder.encode(source), EOS_ID], [*encoder.encode(target), EOS_ID])
+        (
+            [*vocabularies.source.encode(source), EOS_ID],
+            [*vocabularies.target.encode(target), EOS_ID],
+        )
         for source, target in pairs
         if source.split() and target.split()
     ]
@@ -232,16 +252,14 @@ def choose_pictures(model: Any) -> Choice:
 
 def draw_heat_maps(
     trained: TrainedModel,
-    encoder: Encoder,
+    vocabularies: Vocabularies,
     hparams: DecodeHParams,
     choice: Choice,
-    phrases: list[str] | None,
+    texts: FeatureTexts,
 ) -> None:
     """Write a PNG for each attention, layer and head chosen."""
     from t2t_phrase.compile import compiled
     from t2t_phrase.data.files import write_bytes
-    from t2t_phrase.decoding.search.beam_search import EOS_ID
-    from t2t_phrase.decoding.translator import encode_all
     from t2t_phrase.insights.heat_map import png_of, unknown_characters
     from t2t_phrase.insights.labels import tokens_of
     from t2t_phrase.insights.layouts import model_layouts
@@ -250,19 +268,19 @@ def draw_heat_maps(
 
     layouts = model_layouts(trained.model)
     folder = make_folder(FLAGS.heat_maps)
-    (ids,), numbers = encode_all(encoder, [FLAGS.source], phrases and [phrases])
-    source = [*ids, EOS_ID]
-    features = {"inputs": np.array([source], "int32")}
-    if numbers is not None:
-        features["phrases"] = np.array([[*numbers[0], numbers[0][-1] + 1]], "int32")
+    source = features_of("source", trained.model, vocabularies.source, FLAGS.source, texts)
     if FLAGS.target is None:
-        target = translate(trained.model, features, hparams)
-        decoder.note(f"translation: {encoder.decode(target)}")
+        target = {"targets": np.array([translate(trained.model, source, hparams)], "int32")}
+        translation = vocabularies.target.decode(target["targets"][0].tolist())
+        decoder.note(f"translation: {translation}")
     else:
-        target = [*encoder.encode(FLAGS.target), EOS_ID]
-    features["targets"] = np.array([target], "int32")
+        target = features_of("target", trained.model, vocabularies.target, FLAGS.target, texts)
+    features = {**source, **target}
     weights = compiled(trained.model.attention_weights, xla=FLAGS.xla_compile)(features)
-    tokens = [tokens_of(ids, encoder) for ids in (source, target)]
+    tokens = [
+        tokens_of(features[name][0].tolist(), encoder)
+        for name, encoder in zip(("inputs", "targets"), vocabularies, strict=True)
+    ]
     if missing := unknown_characters(token.text for side in tokens for token in side):
         decoder.note(f"no font here has {missing}, drawn as boxes; install one, say Noto Sans CJK")
     caption = f"{trained.record.hparams_set}, step {trained.step}"
@@ -276,6 +294,20 @@ def draw_heat_maps(
         write_bytes(folder / f"{picture.name}.png", png_of(picture.figure))
         count += 1
     decoder.note(f"{count} pictures written to {folder}, such as {picture.name}.png")
+
+
+def features_of(
+    side: Side, model: Any, encoder: Encoder, sentence: str, texts: FeatureTexts
+) -> dict[str, np.ndarray]:
+    """Return the ids and features of one sentence, without padding."""
+    from t2t_phrase.decoding.sides import encode_side, tokenize
+    from t2t_phrase.features import IDS, of_side
+
+    features = of_side(model.hparams.features, side)
+    sentences = tokenize(encoder, [sentence], starts=bool(features))
+    encoded = encode_side(side, sentences, features, texts, keep_empty=True)
+    arrays = {IDS[side]: encoded.ids, **encoded.features}
+    return {name: np.array(rows, "int32") for name, rows in arrays.items()}
 
 
 def make_folder(path: str) -> pathlib.Path:

@@ -179,20 +179,21 @@ def dev_bleu(options: RunOptions) -> Callable[[Any], Callable[[], Score]]:
     from t2t_phrase.decoding.hparams import DecodeHParams
     from t2t_phrase.decoding.translator import Translator
     from t2t_phrase.evaluation.bleu import corpus_bleu
+    from t2t_phrase.features import of_side
 
     hparams = DecodeHParams().override(FLAGS.decode_hparams)
     sources, references = options.problem.raw_text(options.data_dir, "dev")
-    phrases = None
-    if options.hparams.reads_phrases:
-        phrases = options.problem.raw_phrases(options.data_dir, "dev")
-    encoder = options.problem.text_encoder(options.data_dir)
+    features = options.problem.raw_features(
+        options.data_dir, "dev", of_side(options.hparams.features, "source")
+    )
+    vocabularies = options.problem.vocabularies(options.data_dir)
 
     def make(model: Any) -> Callable[[], Score]:
         # One translator for all evaluations: what it compiled is kept.
-        translator = Translator(model, encoder, hparams, xla=FLAGS.xla_compile)
+        translator = Translator(model, vocabularies, hparams, xla=FLAGS.xla_compile)
 
         def score() -> Score:
-            found = translator.translate(sources, phrases=phrases)
+            found = translator.translate(sources, features=features)
             hypotheses = [beams[0].text for beams in found]
             return corpus_bleu(hypotheses, references)
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 
 from t2t_phrase.config import HParamsError
 from t2t_phrase.decoding.hparams import DecodeHParams
+from t2t_phrase.decoding.sides import FeatureTexts
 from t2t_phrase.decoding.translator import Translator, format_hypotheses
 
 HELP = (
@@ -25,7 +26,7 @@ class Conversation:
     Args:
         make_translator: called again whenever an option has changed.
         hparams: the options at the start.
-        cut: cuts lines into their phrases, for a model that reads them.
+        annotate: makes the text of each source feature of typed lines, for a model that reads any.
     """
 
     def __init__(
@@ -33,10 +34,10 @@ class Conversation:
         make_translator: Callable[[DecodeHParams], Translator],
         hparams: DecodeHParams,
         *,
-        cut: Callable[[Sequence[str]], list[list[str]]] | None = None,
+        annotate: Callable[[Sequence[str]], FeatureTexts] | None = None,
     ) -> None:
         self.hparams = hparams
-        self._cut = cut
+        self._annotate = annotate
         self._make = make_translator
         self._translator = make_translator(hparams)
 
@@ -49,8 +50,8 @@ class Conversation:
         option = _OPTION.match(line)
         if option and option[1] in {field.name for field in dataclasses.fields(DecodeHParams)}:
             return self._change(line)
-        phrases = None if self._cut is None else self._cut([line])
-        encoded = self._translator.encode_lines([line], phrases)
+        features = None if self._annotate is None else self._annotate([line])
+        encoded = self._translator.encode([line], features)
         (found,) = self._translator.translate_encoded(encoded)
         lines = [format_hypotheses([hypothesis], self.hparams) for hypothesis in found]
         if encoded.cut:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from t2t_phrase.decoding.translator import EncodedLines
+from t2t_phrase.decoding.sides import EncodedSide
 
 LISTED = 10
 
 
-def length_notes(lines: EncodedLines, *, max_input_size: int, max_length: int) -> list[str]:
+def length_notes(lines: EncodedSide, *, max_input_size: int, max_length: int) -> list[str]:
     """Return sentences for standard error; line numbers are counted from 1.
 
     Args:

@@ -16,17 +16,17 @@ import tensorflow as tf
 
 from t2t_phrase.config import UserError
 from t2t_phrase.decoding.hparams import DecodeHParams
-from t2t_phrase.decoding.translator import reads_phrases
-from t2t_phrase.export.phrase_serving_module import PhraseServingModule
 from t2t_phrase.export.serving_module import ServingModule
+from t2t_phrase.models.base import EncoderDecoder
+from t2t_phrase.text.subwords.encoder import SubwordEncoder
+from t2t_phrase.text.vocabularies import Encoder, Vocabularies
 
-VOCABULARY_FILE = "vocabulary.model"
 ABOUT_FILE = "export.json"
 
 
 def export(
-    model: Any,
-    model_bytes: bytes,
+    model: EncoderDecoder,
+    vocabularies: Vocabularies,
     hparams: DecodeHParams,
     export_dir: str | os.PathLike[str],
     *,
@@ -34,19 +34,19 @@ def export(
 ) -> pathlib.Path:
     """Write the next version of a served model and return its folder, `export_dir/N`.
 
-    The folder appears under its number only when it is whole. The vocabulary is part of the graph;
-    a copy lies under `assets/`, for people. `about` is kept in `assets.extra/export.json`. A model
-    that reads phrases is served by `PhraseServingModule`, any other by `ServingModule`.
+    The folder appears under its number only when it is complete. The vocabularies are part of the
+    graph; copies lie under `assets/`, for people. `about` is kept in `assets.extra/export.json`.
 
     Args:
-        model: a Transformer on Keras' TensorFlow backend.
-        model_bytes: its SentencePiece model.
+        model: an encoder-decoder on Keras' TensorFlow backend.
+        vocabularies: of both sides, SentencePiece models.
         hparams: how to search.
         export_dir: folder of all versions.
         about: JSON-ready facts, such as the checkpoint.
 
     Raises:
-        UserError: another Keras backend, sampling asked for, or `export_dir` cannot be written.
+        UserError: another Keras backend, a vocabulary of tensor2tensor, sampling, a feature that
+            cannot be computed in a graph, or a folder that cannot be written.
     """
     if keras.backend.backend() != "tensorflow":
         raise UserError(
@@ -54,8 +54,8 @@ def export(
             "unset it or set KERAS_BACKEND=tensorflow"
         )
     folder = pathlib.Path(export_dir).expanduser()
-    serving_class = PhraseServingModule if reads_phrases(model) else ServingModule
-    module = serving_class(model, model_bytes, hparams)
+    source, target = (_sentencepiece(encoder) for encoder in vocabularies)
+    module = ServingModule(model, source, target, hparams)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         # Not a number, so a server that watches the folder does not look inside.
@@ -63,7 +63,8 @@ def export(
     except OSError as error:
         raise UserError(f"cannot write {folder}: {error.strerror or error}") from error
     try:
-        _save(module, model_bytes, temporary)
+        files = {"source.model": source, "target.model": target}
+        _save(module, {"vocabulary.model": source} if source is target else files, temporary)
         extra = temporary / "assets.extra"
         extra.mkdir()
         facts = {**(about or {}), "decode_hparams": hparams.to_dict()}
@@ -78,11 +79,20 @@ def export(
         shutil.rmtree(temporary, ignore_errors=True)
 
 
-def _save(module: ServingModule, model_bytes: bytes, folder: pathlib.Path) -> None:
+def _sentencepiece(encoder: Encoder) -> SubwordEncoder:
+    if not isinstance(encoder, SubwordEncoder):
+        raise UserError(
+            "a model with tensor2tensor's own subwords cannot be exported: TensorFlow has no "
+            "operation for them; use t2t-phrase-decoder"
+        )
+    return encoder
+
+
+def _save(module: ServingModule, files: Mapping[str, SubwordEncoder], folder: pathlib.Path) -> None:
     with tempfile.TemporaryDirectory() as scratch:
-        vocabulary = pathlib.Path(scratch, VOCABULARY_FILE)
-        vocabulary.write_bytes(model_bytes)
-        module.vocabulary = tf.saved_model.Asset(str(vocabulary))
+        for name, encoder in files.items():
+            pathlib.Path(scratch, name).write_bytes(encoder.model_bytes)
+        module.assets = [tf.saved_model.Asset(str(pathlib.Path(scratch, name))) for name in files]
         tf.saved_model.save(
             module,
             str(folder),

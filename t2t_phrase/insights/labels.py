@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from t2t_phrase.decoding.search.beam_search import EOS_ID
-from t2t_phrase.decoding.translator import Encoder
+from t2t_phrase.text.vocabularies import Encoder
 
 START = "<start>"
 END = "<EOS>"

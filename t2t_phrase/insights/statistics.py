@@ -27,7 +27,7 @@ import numpy as np
 from keras import ops
 
 from t2t_phrase.compile import compiled
-from t2t_phrase.decoding.translator import make_batches, padded
+from t2t_phrase.decoding.batches import make_batches
 from t2t_phrase.insights.layouts import Layout, model_layouts, split_blocks
 from t2t_phrase.ops.masks import padding_mask
 
@@ -170,9 +170,9 @@ def attention_statistics(
         Sums(np.zeros((m, n)), np.zeros(m), np.zeros((m, n)), np.zeros(()))
         for m, n in ((len(v.query_orders), len(v.key_orders)) for v in layouts.values())
     ]
-    for batch in make_batches([max(pair, key=len) for pair in pairs], batch_size):
+    for batch in make_batches([max(map(len, pair)) for pair in pairs], batch_size):
         features = {
-            name: padded([pairs[i][side] for i in batch.lines], batch.inputs.shape)
+            name: batch.rows([pair[side] for pair in pairs])
             for side, name in enumerate(("inputs", "targets"))
         }
         for total, sums in zip(totals, step(features), strict=True):

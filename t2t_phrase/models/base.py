@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, NamedTuple
 
 import keras
-from keras import ops
 
 from t2t_phrase import registry
 from t2t_phrase.config import HParamsError
@@ -19,22 +18,6 @@ from t2t_phrase.training_hparams import TrainingHParams
 
 Features = Mapping[str, Any]
 Cache = dict[str, Any]
-
-
-class Encoded(NamedTuple):
-    """The encoded source. Every field is a dictionary, whose names are the model's own.
-
-    Attributes:
-        memory: what the decoder reads, such as "tokens" (B, S, D).
-        masks: where it may attend to, such as "tokens" (B, 1, 1, S) bool.
-        weights: attention weights, one entry for each layer.
-        losses: auxiliary losses of the encoder.
-    """
-
-    memory: dict[str, Any]
-    masks: dict[str, Any]
-    weights: dict[str, list[Any]]
-    losses: dict[str, Mean]
 
 
 class Mean(NamedTuple):
@@ -47,6 +30,24 @@ class Mean(NamedTuple):
 
     total: Any
     count: Any
+
+
+class Encoded(NamedTuple):
+    """The encoded source. Every field is a dictionary, whose names are the model's own.
+
+    Attributes:
+        memory: what the decoder reads, such as "tokens" (B, S, D).
+        masks: where it may attend to, such as "tokens" (B, 1, 1, S) bool.
+        weights: attention weights, one entry for each layer.
+        losses: auxiliary losses, reported beside those of the model.
+        objective: float32 scalar, what they add to the objective.
+    """
+
+    memory: dict[str, Any]
+    masks: dict[str, Any]
+    weights: dict[str, list[Any]]
+    losses: dict[str, Mean] = {}  # noqa: RUF012
+    objective: Any = 0.0
 
 
 class Loss(NamedTuple):
@@ -83,7 +84,7 @@ class Step(NamedTuple):
 class EncoderDecoder(keras.Model):
     """Base of all translation models.
 
-    A subclass implements `call`, `loss`, `token_log_probabilities`, `prepare_memory`,
+    A subclass implements `call`, `batch_loss`, `token_log_probabilities`, `prepare_memory`,
     `start_cache`, `step` and `reorder`, sets `hparams_class` and registers itself with
     `registry.models.register`; its constructor takes (hparams, vocab_size, target_vocab_size). It
     creates all variables in `build`. The other methods have defaults that suit models without
@@ -129,8 +130,11 @@ class EncoderDecoder(keras.Model):
         model.build()
         return model
 
-    def loss(self, features: Features, training: bool = False) -> Loss:
-        """Return the training objective, and what is reported, over a batch's target tokens."""
+    def batch_loss(self, features: Features, training: bool = False) -> Loss:
+        """Return the training objective, and what is reported, over a batch's target tokens.
+
+        Not called `loss`: Keras sets an attribute of that name on every model.
+        """
         raise NotImplementedError
 
     def token_log_probabilities(self, features: Features) -> Any:
@@ -194,8 +198,3 @@ class EncoderDecoder(keras.Model):
         """Return the partitions of the source that attention reads: (B, P, S) bool by name."""
         del features
         return {}
-
-
-def batch_size_of(features: Features) -> Any:
-    """Return B."""
-    return ops.shape(features["inputs"])[0]

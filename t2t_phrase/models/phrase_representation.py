@@ -12,7 +12,7 @@ from keras import ops
 from t2t_phrase import registry
 from t2t_phrase.config import UserError
 from t2t_phrase.features import PHRASES, Feature
-from t2t_phrase.layers.attention.multi_head_attention import Cache, MultiHeadAttention
+from t2t_phrase.layers.attention.multi_head_attention import MultiHeadAttention
 from t2t_phrase.layers.segments.attentive_combination import AttentiveCombination
 from t2t_phrase.layers.segments.attentive_pooling import AttentivePooling
 from t2t_phrase.layers.segments.max_pooling import MaxPooling
@@ -20,9 +20,10 @@ from t2t_phrase.layers.segments.mean_pooling import MeanPooling
 from t2t_phrase.layers.segments.segment_decoder_layer import SegmentDecoderLayer
 from t2t_phrase.layers.segments.segment_encoder_layer import SegmentEncoderLayer
 from t2t_phrase.layers.segments.transparent_attention import TransparentAttention
+from t2t_phrase.models.base import Cache, Encoded, Features
 from t2t_phrase.models.phrase_transformer import Attention, PhraseHParams, PhraseTransformer
-from t2t_phrase.models.transformer import Features, TransformerHParams
-from t2t_phrase.ops.masks import memory_mask, padding_mask
+from t2t_phrase.models.transformer import Decoded, TransformerHParams
+from t2t_phrase.ops.masks import causal_mask, memory_mask, padding_mask
 from t2t_phrase.ops.partition import (
     LONGEST,
     SHORTEST,
@@ -124,9 +125,13 @@ class PhraseRepresentationTransformer(PhraseTransformer):
     hparams: PhraseRepresentationHParams
 
     def __init__(
-        self, hparams: PhraseRepresentationHParams, vocab_size: int, **kwargs: Any
+        self,
+        hparams: PhraseRepresentationHParams,
+        vocab_size: int,
+        target_vocab_size: int | None = None,
+        **kwargs: Any,
     ) -> None:
-        super().__init__(hparams, vocab_size, **kwargs)
+        super().__init__(hparams, vocab_size, target_vocab_size, **kwargs)
         self.memory_pooling = self.make_pooling("memory_pooling")
         self.transparent_attention = None
         if hparams.transparent_attention:
@@ -221,14 +226,6 @@ class PhraseRepresentationTransformer(PhraseTransformer):
             return segment_membership(numbers, ngram_slots(length, tokens))
         return segment_membership(length_partition(padding_mask(inputs)), length_slots(length))
 
-    def encode(self, features: Features, training: bool = False) -> dict[str, Any]:
-        """Return what the decoder reads of the source.
-
-        "tokens" is the encoder's output (B, S, D); "phrases" a list of what each decoder layer
-        reads, (B, P, D); "phrase_mask" (B, 1, 1, P) bool says which phrases there are.
-        """
-        return self._encode(features, training)[0]
-
     def attention_weights(self, features: Features) -> dict[str, list[Any]]:
         """Return the weights of every attention, teacher-forced, as its layer returns them.
 
@@ -246,9 +243,15 @@ class PhraseRepresentationTransformer(PhraseTransformer):
         }
         return {name: [layer.combination.fold() for layer in of] for name, of in layers.items()}
 
-    def _encode(
-        self, features: Features, training: bool, folded: list[Cache] | None = None
-    ) -> tuple[Any, dict[str, list[Any]]]:
+    def encode(
+        self, features: Features, training: bool = False, folded: Cache | None = None
+    ) -> Encoded:
+        """Return the encoded source.
+
+        Its memory is the encoder's output, "tokens" (B, S, D), and what each decoder layer reads
+        of the phrases, "phrases", a list of (B, P, D); its masks are "tokens" (B, 1, 1, S) and
+        "phrases" (B, 1, 1, P). Arguments as for `Transformer`.
+        """
         x = self._embed_source(features["inputs"], training)
         mask, membership = memory_mask(features["inputs"]), self.membership(features)
         memories = []
@@ -258,7 +261,7 @@ class PhraseRepresentationTransformer(PhraseTransformer):
                 x,
                 membership,
                 attention_mask=mask,
-                folded=None if folded is None else folded[index],
+                folded=None if folded is None else folded["encoder"][index],
                 training=training,
             )
             memories.append(phrases)
@@ -269,12 +272,11 @@ class PhraseRepresentationTransformer(PhraseTransformer):
         phrases, pooling_weights = self.memory_pooling(x, membership)
         memories.append(phrases)
         weights["pooling"].append(pooling_weights)
-        memory = {
-            "tokens": x,
-            "phrases": self._phrases_by_reader(memories),
-            "phrase_mask": phrase_mask(membership),
-        }
-        return memory, weights
+        return Encoded(
+            memory={"tokens": x, "phrases": self._phrases_by_reader(memories)},
+            masks={"tokens": mask, "phrases": phrase_mask(membership)},
+            weights=weights,
+        )
 
     def _phrases_by_reader(self, memories: list[Any]) -> list[Any]:
         """Return what each decoder layer reads of the phrases of all encoder layers."""
@@ -283,27 +285,31 @@ class PhraseRepresentationTransformer(PhraseTransformer):
         mixed = self.transparent_attention(ops.stack(memories, axis=1))  # (B, N, P, D)
         return [mixed[:, index] for index in range(len(self.decoder_layers))]
 
-    def _decode(
-        self, features: Features, memory: Any, training: bool
-    ) -> tuple[Any, dict[str, list[Any]]]:
+    def decode(self, features: Features, encoded: Encoded, training: bool = False) -> Decoded:
+        """Return the decoder's output (B, T, D), teacher-forced; see `Transformer`."""
         x = self._embed_targets(features["targets"], training)
-        masks = {**self._decoder_masks(features), "phrase_mask": memory["phrase_mask"]}
+        mask = causal_mask(ops.shape(x)[1])
         weights: dict[str, list[Any]] = {"decoder": [], "cross": [], "decoder_phrases": []}
-        for layer, phrases in zip(self.decoder_layers, memory["phrases"], strict=True):
+        for layer, phrases in zip(self.decoder_layers, encoded.memory["phrases"], strict=True):
             x, self_weights, cross_weights, phrase_weights = layer(
-                x, memory["tokens"], phrases, training=training, **masks
+                x,
+                encoded.memory["tokens"],
+                phrases,
+                attention_mask=mask,
+                memory_mask=encoded.masks["tokens"],
+                phrase_mask=encoded.masks["phrases"],
+                training=training,
             )
             weights["decoder"].append(self_weights)
             weights["cross"].append(cross_weights)
             weights["decoder_phrases"].append(phrase_weights)
-        return self._finish_decoding(x), weights
+        return Decoded(self._finish_decoding(x), weights)
 
-    def _project_memory(self, features: Features, folded: Cache) -> list[Cache]:
-        memory, _ = self._encode(features, training=False, folded=folded["encoder"])
+    def _project_memory(self, encoded: Encoded, folded: Cache) -> list[Cache]:
         layers: list[Any] = self.decoder_layers
         return [
-            layer.project_memory(memory["tokens"], phrases, memory["phrase_mask"], maps)
+            layer.project_memory(encoded.memory["tokens"], phrases, encoded.masks["phrases"], maps)
             for layer, phrases, maps in zip(
-                layers, memory["phrases"], folded["decoder"], strict=True
+                layers, encoded.memory["phrases"], folded["decoder"], strict=True
             )
         ]

@@ -4,27 +4,27 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import keras
 from keras import ops
 
 from t2t_phrase import registry
 from t2t_phrase.config import HParamsError
-from t2t_phrase.layers.attention.multi_head_attention import Cache, MultiHeadAttention
+from t2t_phrase.layers.attention.multi_head_attention import MultiHeadAttention
 from t2t_phrase.layers.attention.relative_attention import RelativeMultiHeadAttention
 from t2t_phrase.layers.common.decoder_layer import DecoderLayer
 from t2t_phrase.layers.common.encoder_layer import EncoderLayer
 from t2t_phrase.layers.common.feed_forward import FeedForward
 from t2t_phrase.layers.common.residual import EPSILON
 from t2t_phrase.layers.common.token_embedding import TokenEmbedding
+from t2t_phrase.models.base import Cache, Encoded, EncoderDecoder, Features, Loss, Mean, Step
 from t2t_phrase.ops.blocks import write_block
 from t2t_phrase.ops.cross_entropy import smoothed_cross_entropy
 from t2t_phrase.ops.masks import causal_mask, history_mask, memory_mask, padding_mask
 from t2t_phrase.ops.position import timing_signal
 from t2t_phrase.training_hparams import TrainingHParams
 
-Features = dict[str, Any]
 Position = Literal["encoder", "decoder", "cross"]
 
 
@@ -80,54 +80,49 @@ class TransformerHParams(TrainingHParams):
 TARGET_SPACES = 32
 
 
+class Decoded(NamedTuple):
+    """The output of the decoder (B, T, D), and its attention weights by name."""
+
+    hidden: Any
+    weights: dict[str, list[Any]]
+
+
 @registry.models.register
-class Transformer(keras.Model):
+class Transformer(EncoderDecoder):
     """Encoder-decoder Transformer as tensor2tensor computes it.
 
-    Vaswani et al. (2017); DESIGN as in `transformer_base`: sublayers read normalised inputs, each
-    stack ends in one more normalisation, embeddings are shared with the softmax.
+    Vaswani et al. (2017); details as in `transformer_base`: sublayers read normalised inputs, each
+    stack ends in one more normalisation, and one matrix serves as the embeddings and the softmax.
 
-    Shapes: B batch, S source length, T target length, D hidden size, V vocabulary size, K beams,
-    L longest output.
+    Shapes: B batch, S source length, T target length, D hidden size, V target vocabulary size, K
+    beams, L longest output.
 
     Args:
-        hparams: the sizes and dropouts.
-        vocab_size: V.
+        hparams: sizes and dropouts.
+        vocab_size: entries of the source vocabulary.
+        target_vocab_size: V; None: source and target share one vocabulary.
 
-    Call arguments:
-        features: {"inputs": (B, S) int, "targets": (B, T) int}, padded with 0.
-        training: whether dropout is active.
+    Call arguments and results are those of `EncoderDecoder`.
 
-    Returns:
-        (B, T, V) float32 logits; those at position i have seen the targets before i.
+    Raises:
+        HParamsError: two vocabularies, but one embedding for both.
     """
 
     hparams_class: ClassVar[type[TransformerHParams]] = TransformerHParams
 
-    def __init__(self, hparams: TransformerHParams, vocab_size: int, **kwargs: Any) -> None:
+    def __init__(
+        self,
+        hparams: TransformerHParams,
+        vocab_size: int,
+        target_vocab_size: int | None = None,
+        **kwargs: Any,
+    ) -> None:
         kwargs.setdefault("dtype", hparams.dtype_policy)
         super().__init__(**kwargs)
         self.hparams = hparams
         self.vocab_size = vocab_size
-        embedding = {"vocab_size": vocab_size, "hidden_size": hparams.hidden_size}
-        embedding["dtype"] = self.dtype_policy
-        self.source_embedding = TokenEmbedding(name="embedding", **embedding)
-        self.target_embedding = self.softmax = self.source_embedding
-        if not (hparams.shared_embedding_and_softmax_weights and hparams.share_source_embedding):
-            self.target_embedding = self.softmax = TokenEmbedding(
-                name="target_embedding", **embedding
-            )
-        if not hparams.shared_embedding_and_softmax_weights:
-            self.softmax = TokenEmbedding(name="softmax", **embedding)
-        self.target_space = keras.layers.Embedding(
-            TARGET_SPACES,
-            hparams.hidden_size,
-            embeddings_initializer=keras.initializers.RandomNormal(
-                stddev=hparams.hidden_size**-0.5
-            ),
-            dtype=self.dtype_policy,
-            name="target_space",
-        )
+        self.target_vocab_size = target_vocab_size
+        self._make_embeddings()
         dropout = hparams.layer_prepostprocess_dropout
         self.source_dropout = keras.layers.Dropout(dropout, dtype=self.dtype_policy)
         self.target_dropout = keras.layers.Dropout(dropout, dtype=self.dtype_policy)
@@ -144,21 +139,35 @@ class Transformer(keras.Model):
         else:
             self.encoder_norm = self.decoder_norm = None
 
-    @classmethod
-    def from_hparams(cls, hparams: TransformerHParams, *, vocab_size: int) -> Transformer:
-        """Return a model whose variables all exist.
-
-        Raises:
-            HParamsError: `hparams` are the options of another model.
-        """
-        if type(hparams) is not cls.hparams_class:
+    def _make_embeddings(self) -> None:
+        hparams, rows = self.hparams, self.target_vocab_size or self.vocab_size
+        tied = hparams.shared_embedding_and_softmax_weights
+        joint = tied and hparams.share_source_embedding
+        if joint and self.target_vocab_size is not None:
             raise HParamsError(
-                f"model {registry.snake_case(cls.__name__)} cannot read {type(hparams).__name__}; "
-                f"use model {hparams.model}, or another hparams set"
+                "source and target have vocabularies of their own and cannot share an embedding; "
+                "add --hparams=share_source_embedding=false"
             )
-        model = cls(hparams, vocab_size, name=registry.snake_case(cls.__name__))
-        model.build()
-        return model
+        shared = {"hidden_size": hparams.hidden_size, "dtype": self.dtype_policy}
+        self.source_embedding = TokenEmbedding(
+            vocab_size=self.vocab_size, name="embedding", **shared
+        )
+        self.target_embedding = self.softmax = self.source_embedding
+        if not joint:
+            self.target_embedding = self.softmax = TokenEmbedding(
+                vocab_size=rows, name="target_embedding", **shared
+            )
+        if not tied:
+            self.softmax = TokenEmbedding(vocab_size=rows, name="softmax", **shared)
+        self.target_space = keras.layers.Embedding(
+            TARGET_SPACES,
+            hparams.hidden_size,
+            embeddings_initializer=keras.initializers.RandomNormal(
+                stddev=hparams.hidden_size**-0.5
+            ),
+            dtype=self.dtype_policy,
+            name="target_space",
+        )
 
     def make_attention(self, position: Position, name: str) -> keras.layers.Layer:
         """Return a new attention layer; a model with another kind of attention overrides this."""
@@ -244,70 +253,73 @@ class Transformer(keras.Model):
 
     def call(self, features: Features, training: bool = False) -> Any:
         """Return the logits of every target token given those before it."""
-        memory = self.encode(features, training=training)
-        hidden = self.decode(features, memory, training=training)
-        return self.logits(hidden)
+        encoded = self.encode(features, training=training)
+        return self.logits(self.decode(features, encoded, training=training).hidden)
 
-    def loss_sums(self, features: Features, training: bool = False) -> dict[str, Any]:
-        """Return sums over the batch's target tokens, float32 scalars.
+    def batch_loss(self, features: Features, training: bool = False) -> Loss:
+        """Return the smoothed cross-entropy, which is 0 for a perfect model.
 
-        "loss" is the smoothed cross-entropy (0 for a perfect model), the only one with a gradient;
-        "nll" the negative log-probability in nats; "correct" counts tokens whose probability is
-        highest; "tokens" counts tokens.
+        Beside "loss" and "nll", "accuracy" is the share of target tokens that are the likeliest.
         """
-        memory = self.encode(features, training=training)
-        hidden = self.decode(features, memory, training=training)
+        encoded = self.encode(features, training=training)
+        hidden = self.decode(features, encoded, training=training).hidden
         tokens = self.token_losses(hidden, features["targets"])
         real = ops.cast(padding_mask(features["targets"]), "float32")
-        return {
-            "loss": ops.sum(tokens["smoothed"] * real),
-            "nll": ops.sum(tokens["nll"] * real),
-            "correct": ops.sum(tokens["correct"] * real),
-            "tokens": ops.sum(real),
-        }
+        count = ops.sum(real)
+        means = {name: Mean(ops.sum(values * real), count) for name, values in tokens.items()}
+        return Loss(means["loss"].total + encoded.objective, {**means, **encoded.losses})
+
+    def token_log_probabilities(self, features: Features) -> Any:
+        """Return (B, T) float32: the log-probability of each target token, in nats."""
+        hidden = self.decode(features, self.encode(features)).hidden
+        return -self.token_losses(hidden, features["targets"])["nll"]
 
     def token_losses(self, hidden: Any, targets: Any) -> dict[str, Any]:
-        """Compare the decoder's output (B, T, D) with `targets`; values (B, T), see TokenLosses."""
-        shape = ops.shape(targets)
+        """Compare the decoder's output (B, T, D) with the targets.
+
+        Returns:
+            "loss", "nll" and "accuracy", each (B, T) float32, see `smoothed_cross_entropy`.
+        """
         losses = smoothed_cross_entropy(
             ops.reshape(hidden, (-1, self.hparams.hidden_size)),
             ops.cast(ops.convert_to_tensor(self.softmax.kernel), hidden.dtype),
             ops.reshape(targets, (-1,)),
             label_smoothing=self.hparams.label_smoothing,
         )
-        return {name: ops.reshape(value, shape) for name, value in losses._asdict().items()}
-
-    def encode(self, features: Features, training: bool = False) -> Any:
-        """Return what the decoder reads of the source: the memory (B, S, D)."""
-        return self._encode(features, training)[0]
-
-    def decode(self, features: Features, memory: Any, training: bool = False) -> Any:
-        """Return the decoder's output (B, T, D), teacher-forced with the targets.
-
-        Args:
-            features: see the class.
-            memory: from `encode`.
-            training: whether dropout is active.
-        """
-        return self._decode(features, memory, training)[0]
+        named = {"loss": losses.smoothed, "nll": losses.nll, "accuracy": losses.correct}
+        return {name: ops.reshape(value, ops.shape(targets)) for name, value in named.items()}
 
     def attention_weights(self, features: Features) -> dict[str, list[Any]]:
         """Return the weights of every attention, teacher-forced, as its layer returns them.
 
         One array for each layer: "encoder" (B, H, S, S), "decoder" (B, H, T, T) and "cross"
-        (B, H, T, S), wider where queries or memory are phrases.
+        (B, H, T, S), larger where queries or memory are n-grams.
         """
-        memory, weights = self._encode(features, training=False)
-        return weights | self._decode(features, memory, training=False)[1]
+        encoded = self.encode(features)
+        return encoded.weights | self.decode(features, encoded).weights
 
-    def _encode(self, features: Features, training: bool) -> tuple[Any, dict[str, list[Any]]]:
+    def encode(
+        self, features: Features, training: bool = False, folded: Cache | None = None
+    ) -> Encoded:
+        """Return the encoded source: "tokens" (B, S, D) and their mask.
+
+        Args:
+            features: those of the source.
+            training: whether dropout is active.
+            folded: from `fold_weights`; None: what is needed of it is made here.
+        """
+        del folded
         x = self._embed_source(features["inputs"], training)
         mask = memory_mask(features["inputs"])
         weights = []
         for layer in self.encoder_layers:
             x, self_weights = layer(x, attention_mask=mask, training=training)
             weights.append(self_weights)
-        return self._finish_encoding(x), {"encoder": weights}
+        return Encoded(
+            memory={"tokens": self._finish_encoding(x)},
+            masks={"tokens": mask},
+            weights={"encoder": weights},
+        )
 
     def _embed_source(self, inputs: Any, training: bool) -> Any:
         space = ops.convert_to_tensor(self.target_space.embeddings)[self.hparams.target_space_id]
@@ -318,17 +330,28 @@ class Transformer(keras.Model):
     def _finish_encoding(self, x: Any) -> Any:
         return x if self.encoder_norm is None else self.encoder_norm(x)
 
-    def _decode(
-        self, features: Features, memory: Any, training: bool
-    ) -> tuple[Any, dict[str, list[Any]]]:
+    def decode(self, features: Features, encoded: Encoded, training: bool = False) -> Decoded:
+        """Return the decoder's output (B, T, D), teacher-forced with the targets.
+
+        Args:
+            features: see the class.
+            encoded: from `encode`.
+            training: whether dropout is active.
+        """
         x = self._embed_targets(features["targets"], training)
-        masks = self._decoder_masks(features)
+        mask = causal_mask(ops.shape(x)[1])
         weights: dict[str, list[Any]] = {"decoder": [], "cross": []}
         for layer in self.decoder_layers:
-            x, self_weights, cross_weights = layer(x, memory, training=training, **masks)
+            x, self_weights, cross_weights = layer(
+                x,
+                encoded.memory["tokens"],
+                attention_mask=mask,
+                memory_mask=encoded.masks["tokens"],
+                training=training,
+            )
             weights["decoder"].append(self_weights)
             weights["cross"].append(cross_weights)
-        return self._finish_decoding(x), weights
+        return Decoded(self._finish_decoding(x), weights)
 
     def _embed_targets(self, targets: Any, training: bool) -> Any:
         x = self.target_embedding(targets)
@@ -336,12 +359,6 @@ class Transformer(keras.Model):
         x = ops.pad(x[:, :-1], [(0, 0), (1, 0), (0, 0)])
         x = self._add_timing(x, ops.arange(ops.shape(x)[1]))
         return self.target_dropout(x, training=training)
-
-    def _decoder_masks(self, features: Features) -> dict[str, Any]:
-        return {
-            "attention_mask": causal_mask(ops.shape(features["targets"])[1]),
-            "memory_mask": memory_mask(features["inputs"]),
-        }
 
     def _finish_decoding(self, x: Any) -> Any:
         return x if self.decoder_norm is None else self.decoder_norm(x)
@@ -354,32 +371,23 @@ class Transformer(keras.Model):
         kernel = ops.cast(ops.convert_to_tensor(self.softmax.kernel), self.compute_dtype)
         return ops.transpose(kernel)  # (D, V)
 
-    def fold_weights(self) -> Cache:
-        """Return products of weights for `prepare_memory`: they do not change with the source."""
-        return {}
-
     def prepare_memory(self, features: Features, folded: Cache | None = None) -> Cache:
-        """Return all that decoding reads of the source: it does not change from step to step.
-
-        Args:
-            features: see the class.
-            folded: from `fold_weights`; None = made here.
-        """
+        """Return all that decoding reads of the source; see `EncoderDecoder`."""
+        folded = self.fold_weights() if folded is None else folded
+        encoded = self.encode(features, folded=folded)
         return {
-            "mask": memory_mask(features["inputs"]),
+            "mask": encoded.masks["tokens"],
             "softmax": self._softmax_map(),
-            "layers": self._project_memory(
-                features, self.fold_weights() if folded is None else folded
-            ),
+            "layers": self._project_memory(encoded, folded),
         }
 
-    def _project_memory(self, features: Features, folded: Cache) -> list[Cache]:
+    def _project_memory(self, encoded: Encoded, folded: Cache) -> list[Cache]:
         del folded
-        memory = self.encode(features)
-        return [layer.project_memory(memory) for layer in self.decoder_layers]
+        return [layer.project_memory(encoded.memory["tokens"]) for layer in self.decoder_layers]
 
-    def start_cache(self, batch_size: Any, beam_size: int, length: int) -> Cache:
+    def start_cache(self, memory: Cache, beam_size: int, length: Any) -> Cache:
         """Return the empty history of B * K outputs of at most L tokens."""
+        batch_size = ops.shape(memory["mask"])[0]
         return {
             "ancestors": ops.zeros((batch_size, beam_size, length), "int32"),
             "layers": [
@@ -387,24 +395,17 @@ class Transformer(keras.Model):
             ],
         }
 
-    def step(self, ids: Any, index: Any, memory: Cache, cache: Cache) -> tuple[Any, Cache]:
-        """Return the logits (B, K, V) of the tokens at time `index`, and the longer history.
-
-        Args:
-            ids: (B, K) int, the tokens at time `index - 1`; 0 at the start.
-            index: the current time.
-            memory: from `prepare_memory`.
-            cache: from `start_cache`, `step` or `reorder`.
-        """
+    def step(self, ids: Any, index: Any, memory: Cache, cache: Cache) -> Step:
+        """Decode the tokens at time `index`; see `EncoderDecoder`."""
         own = ops.broadcast_to(ops.arange(ids.shape[1], dtype="int32"), ops.shape(ids))  # (B, K)
         ancestors = write_block(cache["ancestors"], own[..., None], index, axis=2)
         mask = history_mask(ancestors, index)
         x = self._add_timing(self.target_embedding(ids), ops.reshape(index, (1,)))  # (B, K, D)
-        layers = []
+        layers, weights = [], []
         for layer, history, projected in zip(
             self.decoder_layers, cache["layers"], memory["layers"], strict=True
         ):
-            x, history = layer.step(
+            x, by_name, history = layer.step(
                 x,
                 history,
                 index,
@@ -413,9 +414,13 @@ class Transformer(keras.Model):
                 memory_mask=memory["mask"],
             )
             layers.append(history)
-        x = self._finish_decoding(x)
-        logits = ops.cast(ops.matmul(x, memory["softmax"]), "float32")
-        return logits, {"ancestors": ancestors, "layers": layers}
+            weights.append(by_name)
+        logits = ops.matmul(self._finish_decoding(x), memory["softmax"])
+        return Step(
+            ops.cast(logits, "float32"),
+            {"ancestors": ancestors, "layers": layers},
+            {name: [by_name[name] for by_name in weights] for name in weights[0]},
+        )
 
     def reorder(self, cache: Cache, parents: Any) -> Cache:
         """Follow a change of beams: `parents` (B, K) names the beam each new one continues."""

@@ -60,7 +60,9 @@ def load_model(path: str | os.PathLike[str], *, problem: str | None = None) -> T
     if record.model not in registry.models:
         registry.discover()
     model = registry.models[record.model].from_hparams(
-        record.resolved(), vocab_size=record.vocab_size
+        record.resolved(),
+        vocab_size=record.vocab_size,
+        target_vocab_size=record.target_vocab_size,
     )
     checkpoints.restore(model, checkpoint)
     return TrainedModel(model, record, checkpoint, checkpoints.read_step(checkpoint))

@@ -24,11 +24,13 @@ class RunRecord:
         problem, model, hparams_set: registered names.
         overrides: the `--hparams` that were given, T2T's spelling.
         hparams: all resolved values.
-        vocab_size: rows of the embedding.
-        vocabulary: SHA-256 of the vocabulary, in hexadecimal.
+        vocab_size: entries of the source vocabulary, filled up to what the embedding has.
+        vocabulary: SHA-256 of the source vocabulary, in hexadecimal.
         random_seed: of weights, data order and dropout.
         replicas: devices that share a batch.
         train_steps: where the learning rate depends on it, else 0.
+        target_vocab_size, target_vocabulary: likewise of the target; None and "" where source and
+            target share one vocabulary.
         version: of this library.
     """
 
@@ -42,17 +44,21 @@ class RunRecord:
     random_seed: int
     replicas: int = 1
     train_steps: int = 0
+    target_vocab_size: int | None = None
+    target_vocabulary: str = ""
     version: str = t2t_phrase.__version__
 
     def resolved(self) -> TrainingHParams:
-        """Return the hyperparameters as an object of the set's class.
+        """Return the hyperparameters as an object of the model's class.
+
+        The name of the set is not needed: it may be another one today.
 
         Raises:
-            UserError: the set is unknown, or its class no longer has a recorded name.
+            UserError: the model is unknown, or its hyperparameters no longer have a recorded name.
         """
-        if self.hparams_set not in registry.hparams:
+        if self.model not in registry.models:
             registry.discover()
-        return registry.hparams[self.hparams_set]().replace(**self.hparams)
+        return registry.models[self.model].hparams_class.from_dict(self.hparams)
 
     def save(self, folder: str | os.PathLike[str]) -> None:
         """Write `hparams.json` at once."""
@@ -84,7 +90,7 @@ class RunRecord:
         Raises:
             UserError: anything but the version differs; the message says "name: old -> new".
         """
-        # A value that an earlier version did not record was the set's.
+        # A value that an earlier version did not record is the default.
         complete = dataclasses.replace(earlier, hparams=earlier.resolved().to_dict())
         changed = differences(complete._identity(), self._identity())
         if changed:

@@ -1,4 +1,4 @@
-"""The vocabulary that belongs to a trained model."""
+"""The vocabularies that belong to a trained model."""
 
 from __future__ import annotations
 
@@ -8,49 +8,97 @@ import pathlib
 from t2t_phrase.config import UserError
 from t2t_phrase.data.problem import get_problem
 from t2t_phrase.runs.load_model import TrainedModel
+from t2t_phrase.runs.record import RunRecord
 from t2t_phrase.tensor2tensor.subwords import T2TSubwords
 from t2t_phrase.text.subwords.encoder import SubwordEncoder
+from t2t_phrase.text.vocabularies import Vocabularies
 
-# In the folder of an imported run: a copy of tensor2tensor's vocabulary.
+# In the folder of an imported run: copies of tensor2tensor's vocabularies.
 T2T_VOCABULARY = "vocab.t2t.subwords"
+T2T_TARGET_VOCABULARY = "vocab.t2t.targets.subwords"
 
 
-def run_encoder(
+def run_vocabularies(
     trained: TrainedModel, *, data_dir: str | None, problem: str | None = None
-) -> SubwordEncoder | T2TSubwords:
-    """Return the subword encoder of a model.
+) -> Vocabularies:
+    """Return the vocabularies of a model.
 
-    A model imported from tensor2tensor may have brought its own; all others' lie in `data_dir`.
+    A model imported from tensor2tensor may have brought its own; all others' are in `data_dir`.
 
     Args:
         trained: the model.
-        data_dir: where t2t-phrase-datagen put the vocabulary.
-        problem: whose vocabulary it is, where the run does not say.
+        data_dir: where t2t-phrase-datagen put the vocabularies.
+        problem: whose vocabularies they are, where the run does not say.
 
     Raises:
-        UserError: it cannot be found, or is not the one the model was trained with.
+        UserError: they cannot be found, or are not those that the model was trained with.
     """
-    folder = pathlib.Path(trained.checkpoint).parent
-    for place in (folder, folder.resolve().parent):
-        if (place / T2T_VOCABULARY).exists():
-            return T2TSubwords.load(place / T2T_VOCABULARY)
+    imported = _imported_vocabularies(pathlib.Path(trained.checkpoint).parent)
+    if imported is not None:
+        return imported
     name = trained.record.problem or problem
     if not name:
         raise UserError(
             f"{trained.checkpoint} does not say which problem it is for: give --problem"
         )
     if not data_dir:
-        raise UserError(f"--data_dir is needed: the vocabulary of {name} lies there")
-    encoder = get_problem(name).text_encoder(data_dir)
-    if encoder.vocab_size > trained.record.vocab_size:
+        raise UserError(f"--data_dir is needed: the vocabulary of {name} is there")
+    vocabularies = get_problem(name).vocabularies(data_dir)
+    check_vocabularies(vocabularies, trained.record, f"{name} in --data_dir={data_dir}")
+    return vocabularies
+
+
+def checksums(vocabularies: Vocabularies) -> tuple[str, str]:
+    """Return what `RunRecord` keeps as `vocabulary` and `target_vocabulary`."""
+    source, target = (
+        hashlib.sha256(encoder.model_bytes).hexdigest()
+        if isinstance(encoder, SubwordEncoder)
+        else ""
+        for encoder in vocabularies
+    )
+    return source, "" if vocabularies.shared else target
+
+
+def check_vocabularies(vocabularies: Vocabularies, record: RunRecord, place: str) -> None:
+    """Check that these are the vocabularies of a run.
+
+    Args:
+        vocabularies: found in `place`.
+        record: of the run.
+        place: as it reads in messages.
+
+    Raises:
+        UserError: they are others.
+    """
+    if vocabularies.shared != (record.target_vocab_size is None):
+        kinds = ("one vocabulary for both languages", "a vocabulary for each language")
+        found, trained = kinds if vocabularies.shared else kinds[::-1]
         raise UserError(
-            f"the vocabulary of {name} in --data_dir={data_dir} has {encoder.vocab_size} pieces, "
-            f"the model only {trained.record.vocab_size}: it was trained on other data"
+            f"{place} has {found}, but the model was trained with {trained}; give the --data_dir "
+            "of the training"
         )
-    recorded = trained.record.vocabulary
-    if recorded and recorded != hashlib.sha256(encoder.model_bytes).hexdigest():
-        raise UserError(
-            f"the vocabulary of {name} in --data_dir={data_dir} is not the one the model was "
-            "trained with (its checksum differs); give the --data_dir of the training"
-        )
-    return encoder
+    sizes = (record.vocab_size, record.target_vocab_size or record.vocab_size)
+    recorded = (record.vocabulary, record.target_vocabulary)
+    for encoder, size, expected, found in zip(
+        vocabularies, sizes, recorded, checksums(vocabularies), strict=True
+    ):
+        if encoder.vocab_size > size:
+            raise UserError(
+                f"the vocabulary of {place} has {encoder.vocab_size} entries, the model only "
+                f"{size}: it was trained on other data"
+            )
+        if expected and expected != found:
+            raise UserError(
+                f"the vocabulary of {place} is not the one that the model was trained with (its "
+                "checksum differs); give the --data_dir of the training"
+            )
+
+
+def _imported_vocabularies(folder: pathlib.Path) -> Vocabularies | None:
+    for place in (folder, folder.resolve().parent):
+        if (place / T2T_VOCABULARY).exists():
+            source = T2TSubwords.load(place / T2T_VOCABULARY)
+            if (place / T2T_TARGET_VOCABULARY).exists():
+                return Vocabularies(source, T2TSubwords.load(place / T2T_TARGET_VOCABULARY))
+            return Vocabularies(source, source)
+    return None

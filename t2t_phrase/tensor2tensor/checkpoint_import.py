@@ -7,7 +7,7 @@ import os
 import pathlib
 import re
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,13 +18,13 @@ from t2t_phrase.config import UserError
 from t2t_phrase.runs.checkpoints import PREFIX, model_variables, resolve, set_latest, write
 from t2t_phrase.runs.record import FILE as RECORD_FILE
 from t2t_phrase.runs.record import RunRecord
-from t2t_phrase.runs.vocabulary import T2T_VOCABULARY
+from t2t_phrase.runs.vocabulary import T2T_TARGET_VOCABULARY, T2T_VOCABULARY
 from t2t_phrase.tensor2tensor.names import t2t_pattern
 from t2t_phrase.tensor2tensor.subwords import T2TSubwords
 
 TARGET_SPACE = "target_space/embeddings"
 _EMBEDDING = re.compile(
-    r"symbol_modality_\d+_\d+/(shared|input_emb|target_emb|softmax)/weights_\d+"
+    r"symbol_modality_(\d+)_\d+/(shared|input_emb|target_emb|softmax)/weights_\d+"
 )
 # Adam's and Adafactor's slots, and counters of training.
 _STATE = re.compile(
@@ -40,7 +40,8 @@ class Imported:
     Attributes:
         tensors: our variables by name.
         sizes: the hyperparameters that the checkpoint determines.
-        vocab_size: rows of the embeddings.
+        vocab_size: entries of the source vocabulary.
+        target_vocab_size: entries of the target vocabulary; None: one for both languages.
         step: updates made; 0 if not recorded.
         notes: one sentence for each variable that needed a decision.
         unused: variables of the checkpoint that nothing was made of, optimizer state aside.
@@ -50,6 +51,7 @@ class Imported:
     tensors: dict[str, np.ndarray]
     sizes: dict[str, Any]
     vocab_size: int
+    target_vocab_size: int | None
     step: int
     notes: tuple[str, ...]
     unused: tuple[str, ...]
@@ -57,7 +59,11 @@ class Imported:
 
 
 def read_t2t_checkpoint(
-    path: str | os.PathLike[str], hparams: Any, *, model: str = "transformer"
+    path: str | os.PathLike[str],
+    hparams: Any,
+    *,
+    model: str = "transformer",
+    source_vocab_size: int | None = None,
 ) -> Imported:
     """Return the variables of one of our models, found in a tensor2tensor checkpoint.
 
@@ -65,6 +71,8 @@ def read_t2t_checkpoint(
         path: the training folder, or a checkpoint in it.
         hparams: of the model; its sizes must be those of the checkpoint.
         model: registered name of the model.
+        source_vocab_size: entries of the source vocabulary; needed only where the checkpoint holds
+            two embeddings and does not say which is the source's.
 
     Raises:
         UserError: no such checkpoint, none of tensor2tensor's, sizes that differ (all of them
@@ -77,14 +85,17 @@ def read_t2t_checkpoint(
         raise UserError(f"checkpoint {prefix_path} cannot be read: {error}") from error
     all_shapes = {k: tuple(v) for k, v in reader.get_variable_to_shape_map().items()}
     shapes, prefix = _body(all_shapes, prefix_path)
-    sizes = infer_sizes(shapes)
-    vocab_size = sizes.pop("vocab_size")
+    sizes = infer_sizes(shapes, source_vocab_size=source_vocab_size)
+    vocab_size, target_vocab_size = sizes.pop("vocab_size"), sizes.pop("target_vocab_size")
     _check_sizes(sizes, hparams, prefix_path)
 
-    skeleton = registry.models[model].from_hparams(hparams, vocab_size=vocab_size)
+    skeleton = registry.models[model].from_hparams(
+        hparams, vocab_size=vocab_size, target_vocab_size=target_vocab_size
+    )
     tensors, notes, used, missing = {}, [], set(), []
     for name, variable in model_variables(skeleton).items():
-        names = _matching(name, shapes, hparams.norm)
+        rows = vocab_size if name.startswith("embedding/") else target_vocab_size or vocab_size
+        names = _matching(name, shapes, hparams.norm, rows)
         if names:
             parts = [reader.get_tensor(prefix + n) for n in names]
             tensors[name] = np.concatenate(parts).reshape(variable.shape).astype("float32")
@@ -104,40 +115,51 @@ def read_t2t_checkpoint(
     unused = sorted(name for name in rest if not _STATE.match(name))
     step = int(reader.get_tensor("global_step")) if "global_step" in all_shapes else 0
     return Imported(
-        tensors, sizes, vocab_size, step, tuple(notes), tuple(unused), len(rest) - len(unused)
+        tensors=tensors,
+        sizes=sizes,
+        vocab_size=vocab_size,
+        target_vocab_size=target_vocab_size,
+        step=step,
+        notes=tuple(notes),
+        unused=tuple(unused),
+        state=len(rest) - len(unused),
     )
 
 
-def infer_sizes(shapes: Mapping[str, tuple[int, ...]]) -> dict[str, Any]:
+def infer_sizes(
+    shapes: Mapping[str, tuple[int, ...]], *, source_vocab_size: int | None = None
+) -> dict[str, Any]:
     """Return the hyperparameters that the shapes of T2T's variables determine.
 
     Args:
         shapes: by name without the model's prefix.
+        source_vocab_size: see `read_t2t_checkpoint`.
 
     Raises:
-        UserError: source and target vocabularies differ in size.
+        UserError: the checkpoint does not say which vocabulary is the source's.
     """
-    rows: dict[str, int] = {}
+    tables: dict[tuple[str, int], int] = {}
     for name, shape in shapes.items():
-        found = _EMBEDDING.fullmatch(name)
-        if found:
-            rows[found[1]] = rows.get(found[1], 0) + shape[0]
+        if found := _EMBEDDING.fullmatch(name):
+            table = found[2], int(found[1])
+            tables[table] = tables.get(table, 0) + shape[0]
             hidden_size = shape[1]
-    if len(set(rows.values())) > 1:
-        raise UserError(
-            "the checkpoint has vocabularies of different sizes ("
-            + ", ".join(f"{name}: {count}" for name, count in sorted(rows.items()))
-            + "); only joint vocabularies can be imported"
-        )
+    for (kind, size), rows in tables.items():
+        if rows != size:
+            raise UserError(
+                f"the checkpoint has {rows} of the {size} rows of {kind}: it is damaged"
+            )
+    vocab_size, target_vocab_size = _vocab_sizes(tables, source_vocab_size)
     encoder, decoder = (_depth(shapes, stack) for stack in ("encoder", "decoder"))
     first = "body/encoder/layer_0/"
     final_norm = "body/encoder/layer_prepostprocess/"
     sizes = {
-        "vocab_size": next(iter(rows.values())),
+        "vocab_size": vocab_size,
+        "target_vocab_size": target_vocab_size,
         "hidden_size": hidden_size,
         "num_encoder_layers": encoder,
         "num_decoder_layers": decoder,
-        "shared_embedding_and_softmax_weights": "shared" in rows,
+        "shared_embedding_and_softmax_weights": any(kind == "shared" for kind, _ in tables),
         "norm": "pre" if any(name.startswith(final_norm) for name in shapes) else "post",
         "max_relative_position": 0,
     }
@@ -148,6 +170,28 @@ def infer_sizes(shapes: Mapping[str, tuple[int, ...]]) -> dict[str, Any]:
             sizes["max_relative_position"] = (shape[0] - 1) // 2
             sizes["num_heads"] = hidden_size // shape[1]
     return sizes
+
+
+def _vocab_sizes(
+    tables: Iterable[tuple[str, int]], source_vocab_size: int | None
+) -> tuple[int, int | None]:
+    """Return the sizes of the source and the target vocabulary; None: they share one.
+
+    Args:
+        tables: the kind and the number of rows of each embedding.
+        source_vocab_size: see `read_t2t_checkpoint`.
+    """
+    sizes = {size for _, size in tables}
+    if len(sizes) == 1:
+        return sizes.pop(), None
+    inputs = next((size for kind, size in tables if kind == "input_emb"), source_vocab_size)
+    if len(sizes) > 2 or inputs is None or inputs not in sizes:
+        found = " and ".join(map(str, sorted(sizes)))
+        raise UserError(
+            f"the checkpoint has embeddings of {found} rows and does not say which is the "
+            "source's; give the vocabularies with --vocab_file and --target_vocab_file"
+        )
+    return inputs, (sizes - {inputs}).pop()
 
 
 def _check_sizes(sizes: Mapping[str, Any], hparams: Any, path: str) -> None:
@@ -182,10 +226,10 @@ def _body(
     )
 
 
-def _matching(name: str, shapes: Iterable[str], norm: str) -> list[str]:
+def _matching(name: str, shapes: Iterable[str], norm: str, vocab_size: int) -> list[str]:
     """Return the T2T variables that make up one of ours, shards in order."""
     try:
-        pattern = re.compile(t2t_pattern(name, norm=norm))
+        pattern = re.compile(t2t_pattern(name, norm=norm, vocab_size=vocab_size))
     except (KeyError, AttributeError):
         # A variable of a model that tensor2tensor does not have.
         return []
@@ -203,7 +247,7 @@ def write_run(
     folder: str | os.PathLike[str],
     record: RunRecord,
     *,
-    vocabulary: str | os.PathLike[str] | None = None,
+    vocabularies: Sequence[str | os.PathLike[str]] = (),
 ) -> str:
     """Write what was imported as a run of ours and return the checkpoint's path.
 
@@ -211,7 +255,8 @@ def write_run(
         imported: from `read_t2t_checkpoint`.
         folder: a new `--output_dir`.
         record: what the run is.
-        vocabulary: tensor2tensor's `vocab.*.subwords`, copied into the run.
+        vocabularies: tensor2tensor's `vocab.*.subwords`, of the source and, if the target has one
+            of its own, of the target; copied into the run.
 
     Raises:
         UserError: the folder holds a run already, or the vocabulary does not fit.
@@ -221,14 +266,16 @@ def write_run(
         raise UserError(f"--output_dir={folder} holds a run already; give a new folder")
     try:
         target.mkdir(parents=True, exist_ok=True)
-        if vocabulary is not None:
-            size = T2TSubwords.load(vocabulary).vocab_size
-            if size != imported.vocab_size:
+        sizes = (imported.vocab_size, imported.target_vocab_size or imported.vocab_size)
+        names = (T2T_VOCABULARY, T2T_TARGET_VOCABULARY)
+        for vocabulary, size, name in zip(vocabularies, sizes, names, strict=False):
+            found = T2TSubwords.load(vocabulary).vocab_size
+            if found != size:
                 raise UserError(
-                    f"{vocabulary} has {size} pieces, the checkpoint {imported.vocab_size}; give "
-                    "the vocabulary it was trained with"
+                    f"{vocabulary} has {found} pieces, the checkpoint {size}; give the vocabulary "
+                    "that it was trained with"
                 )
-            shutil.copyfile(vocabulary, target / T2T_VOCABULARY)
+            shutil.copyfile(vocabulary, target / name)
         path = str(target / f"{PREFIX}-{imported.step}")
         write(path, model=imported.tensors, step=imported.step)
         set_latest(target, [path])

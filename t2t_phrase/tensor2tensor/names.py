@@ -28,13 +28,13 @@ MAPS = {
 }
 NORMS = {"gamma": "layer_norm_scale", "beta": "layer_norm_bias"}
 EMBEDDINGS = {
-    "embedding/embeddings": r"symbol_modality_\d+_\d+/(shared|input_emb)/weights_\d+",
-    "target_embedding/embeddings": r"symbol_modality_\d+_\d+/target_emb/weights_\d+",
-    "softmax/embeddings": r"symbol_modality_\d+_\d+/softmax/weights_\d+",
+    "embedding/embeddings": "(shared|input_emb)",
+    "target_embedding/embeddings": "(shared|target_emb)",
+    "softmax/embeddings": "softmax",
 }
 
 
-def t2t_pattern(name: str, *, norm: str) -> str:
+def t2t_pattern(name: str, *, norm: str, vocab_size: int) -> str:
     """Return a regular expression for the T2T variables that make up ours called `name`.
 
     The expression matches names without the model's prefix ("transformer/"). A sharded embedding
@@ -42,13 +42,14 @@ def t2t_pattern(name: str, *, norm: str) -> str:
 
     Args:
         name: the path of one of our variables, without the model's name.
-        norm: "pre" or "post"; T2T's post-norm models name their normalisations otherwise.
+        norm: "pre" or "post"; T2T's post-norm models name their normalisations differently.
+        vocab_size: of the side that an embedding belongs to; T2T's names contain it.
 
     Raises:
         KeyError: T2T has no such variable.
     """
     if name in EMBEDDINGS:
-        return EMBEDDINGS[name]
+        return rf"symbol_modality_{vocab_size}_\d+/{EMBEDDINGS[name]}/weights_\d+"
     if name == "target_space/embeddings":
         return "body/target_space_embedding/kernel"
     final = re.fullmatch(r"(encoder|decoder)_norm/(gamma|beta)", name)

@@ -9,7 +9,7 @@ import functools
 import os
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from t2t_phrase.config import UserError
 from t2t_phrase.text.subwords.encoder import EOS_ID, PAD_ID
@@ -73,6 +73,17 @@ class T2TSubwords:
     def encode(self, text: str) -> list[int]:
         """Return the ids of `text`, without EOS."""
         return [i for token in split_tokens(text) for i in self._token_ids(token)]
+
+    def encode_with_starts(self, texts: Sequence[str]) -> list[tuple[list[int], list[int]]]:
+        """Refuse: models of tensor2tensor read no features, which this is needed for.
+
+        Raises:
+            UserError: always.
+        """
+        raise UserError(
+            "tensor2tensor's own subwords cannot be aligned with the text, so features cannot be "
+            "carried over to them; train with a vocabulary made by t2t-phrase-datagen"
+        )
 
     def decode(self, ids: Iterable[int]) -> str:
         """Return the text of `ids` up to the first EOS; pad ids and unknown ones are skipped."""

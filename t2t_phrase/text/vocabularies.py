@@ -16,9 +16,6 @@ class Encoder(Protocol):
     def encode(self, text: str) -> list[int]:
         """Return the ids of `text`, without EOS."""
 
-    def encode_batch(self, texts: Sequence[str]) -> list[list[int]]:
-        """Return `[encode(text) for text in texts]`, sooner."""
-
     def encode_with_starts(self, texts: Sequence[str]) -> list[tuple[list[int], list[int]]]:
         """Return, for each text, the ids and where each begins in it, in bytes of UTF-8."""
 

@@ -236,7 +236,13 @@ class Stepper:
         mapping = list(zip(self.trainable, values, strict=True))
         mapping += list(zip(self.generators, seeds, strict=False))
         with keras.StatelessScope(state_mapping=mapping):
-            return dict(self.model.loss_sums(dict(features), training=training))
+            found = self.model.batch_loss(dict(features), training=training)
+            return {
+                "loss": found.objective,
+                "nll": found.means["nll"].total,
+                "correct": found.means["accuracy"].total,
+                "tokens": found.means["loss"].count,
+            }
 
     def _first(self, values: Any) -> Any:
         # All replicas hold the same sums.

@@ -13,6 +13,7 @@ from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.decoding.translator import Translator
 from t2t_phrase.runs.load_model import load_model
 from t2t_phrase.tensor2tensor.subwords import T2TSubwords
+from t2t_phrase.text.vocabularies import Vocabularies
 
 SIZES = "hidden_size=8,filter_size=12,num_heads=2,num_hidden_layers=2"
 PIECES = ["<pad>", "<EOS>", "hou", "se_", "the_", "dog", "s_", *"thedogusaorn_\\;0123456789"]
@@ -58,7 +59,7 @@ def test_an_imported_model_translates_text(theirs, tmp_path, capsys):
     registry.discover()
     translator = Translator(
         load_model(ours).model,
-        T2TSubwords(PIECES),
+        Vocabularies(*2 * [T2TSubwords(PIECES)]),
         DecodeHParams(beam_size=2, extra_length=6),
     )
     expected = [found[0].text for found in translator.translate(lines)]

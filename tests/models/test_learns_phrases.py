@@ -51,8 +51,8 @@ def test_the_largest_digit_of_every_phrase() -> None:
     @tf.function
     def update(features: dict[str, tf.Tensor]) -> None:
         with tf.GradientTape() as tape:
-            sums = model.loss_sums(features, training=True)
-            loss = sums["loss"] / sums["tokens"]
+            found = model.batch_loss(features, training=True)
+            loss = found.objective / found.means["loss"].count
         gradients = tape.gradient(loss, [v.value for v in model.trainable_variables])
         optimizer.apply(gradients, model.trainable_variables)
 

@@ -44,8 +44,8 @@ def test_digits_are_copied_and_reversed() -> None:
     @tf.function
     def update(inputs: tf.Tensor, targets: tf.Tensor) -> tf.Tensor:
         with tf.GradientTape() as tape:
-            sums = model.loss_sums({"inputs": inputs, "targets": targets}, training=True)
-            loss = sums["loss"] / sums["tokens"]
+            found = model.batch_loss({"inputs": inputs, "targets": targets}, training=True)
+            loss = found.objective / found.means["loss"].count
         gradients = tape.gradient(loss, [v.value for v in model.trainable_variables])
         optimizer.apply(gradients, model.trainable_variables)
         return loss

@@ -152,12 +152,12 @@ def test_step_by_step_equals_the_whole_with_beams_that_branch(name: str) -> None
     model, beam_size, length = model_of(name), 3, 4
     rng, rows = np.random.default_rng(0), len(LENGTHS)
     memory = model.prepare_memory(FEATURES)
-    cache = model.start_cache(rows, beam_size, length)
+    cache = model.start_cache(memory, beam_size, length)
     histories = np.zeros((rows, beam_size, 0), "int32")
     last = np.zeros((rows, beam_size), "int32")
     repeated = {key: np.repeat(ids, beam_size, axis=0) for key, ids in FEATURES.items()}
     for time in range(length):
-        logits, cache = model.step(last, time, memory, cache)
+        logits, cache, _ = model.step(last, time, memory, cache)
         targets = np.pad(histories, [(0, 0), (0, 0), (0, 1)], constant_values=1)
         whole = model({**repeated, "targets": targets.reshape(-1, time + 1)})
         np.testing.assert_allclose(np.reshape(logits, (-1, VOCAB)), whole[:, -1], atol=1e-5)
@@ -265,11 +265,11 @@ def test_the_weights_of_all_attentions_are_distributions() -> None:
 
 
 def test_decoder_layers_read_their_own_mixture_or_the_last_phrases() -> None:
-    mixed = model_of("max_attn_ta").encode(FEATURES)["phrases"]
+    mixed = model_of("max_attn_ta").encode(FEATURES).memory["phrases"]
     assert len(mixed) == 2
     assert np.abs(mixed[0] - mixed[1]).max() > 1e-3
     model = model_of("mean")
-    memory = model.encode(FEATURES)
+    memory = model.encode(FEATURES).memory
     last, _ = model.memory_pooling(memory["tokens"], model.membership(FEATURES))
     for phrases in memory["phrases"]:
         np.testing.assert_array_equal(phrases, last)

@@ -58,21 +58,25 @@ def test_nothing_flows_from_the_future(twins: Any, features: dict) -> None:
         assert np.abs(moved[2, position + 1] - logits[2, position + 1]).max() > 1e-4
 
 
-def test_loss_sums_equal_the_reference(twins: Any, sentences: list, features: dict) -> None:
-    sums = twins.model.loss_sums(features)
-    expected = dict.fromkeys(("loss", "nll", "correct", "tokens"), 0.0)
+def test_the_loss_equals_the_reference(twins: Any, sentences: list, features: dict) -> None:
+    loss = twins.model.batch_loss(features)
+    expected = dict.fromkeys(("loss", "nll", "accuracy"), 0.0)
+    tokens = 0
     for source, target in sentences:
         for logits, label in zip(twins.reference.logits(source, target), target, strict=True):
             expected["loss"] += smoothed_loss(logits, label, 0.1)
             expected["nll"] += smoothed_loss(logits, label, 0.0)
-            expected["correct"] += logits.argmax() == label
-            expected["tokens"] += 1
+            expected["accuracy"] += logits.argmax() == label
+            tokens += 1
+    assert set(loss.means) == set(expected)
     for name, value in expected.items():
-        np.testing.assert_allclose(sums[name], value, rtol=1e-5, err_msg=name)
+        np.testing.assert_allclose(loss.means[name].total, value, rtol=1e-5, err_msg=name)
+        assert loss.means[name].count == tokens
+    assert loss.objective == loss.means["loss"].total
 
 
 def fused_loss(model: Transformer, features: dict) -> Any:
-    return model.loss_sums(features)["loss"]
+    return model.batch_loss(features).objective
 
 
 def gradients_of(model: Transformer, features: dict, loss: Callable = fused_loss) -> list[Any]:
@@ -103,8 +107,9 @@ def test_gradients_equal_those_of_the_naive_loss(twins: Any, features: dict) -> 
 
 def test_padding_adds_nothing_to_loss_or_gradient(twins: Any, features: dict) -> None:
     wider = {name: np.pad(ids, [(0, 2), (0, 3)]) for name, ids in features.items()}
-    for name, value in twins.model.loss_sums(wider).items():
-        np.testing.assert_allclose(value, twins.model.loss_sums(features)[name], rtol=1e-5)
+    actual, expected = (twins.model.batch_loss(batch).means for batch in (wider, features))
+    for name, mean in expected.items():
+        np.testing.assert_allclose(actual[name], mean, rtol=1e-5)
     pairs = zip(gradients_of(twins.model, wider), gradients_of(twins.model, features), strict=True)
     for a, b in pairs:
         np.testing.assert_allclose(a, b, atol=1e-5 * max(1, np.abs(b).max()))
@@ -186,7 +191,7 @@ def test_mixed_precision_keeps_float32_variables_and_comes_close(
     expected, actual = np.asarray(twins.model(features)), np.asarray(mixed(features))
     assert actual.dtype == np.float32
     assert np.abs(actual - expected).max() < 0.08 * np.abs(expected).max()
-    loss, exact = (model.loss_sums(features)["loss"] for model in (mixed, twins.model))
+    loss, exact = (model.batch_loss(features).objective for model in (mixed, twins.model))
     assert loss.dtype == tf.float32
     np.testing.assert_allclose(loss, exact, rtol=0.03)
     flat = [
@@ -261,7 +266,7 @@ def test_a_stateless_call_uses_the_values_it_is_given(features: dict) -> None:
         state = [(v, scale * v.value) for v in model.trainable_variables]
         state += [(g, tf.constant([seed, i * 1024], "int64")) for i, g in enumerate(generators)]
         with keras.StatelessScope(state_mapping=state):
-            return float(model.loss_sums(features, training=True)["loss"])
+            return float(model.batch_loss(features, training=True).objective)
 
     assert loss(1, 1.0) == loss(1, 1.0)
     assert loss(1, 1.0) != loss(2, 1.0)

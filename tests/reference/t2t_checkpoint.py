@@ -41,6 +41,7 @@ def make_checkpoint(
     shared: bool = True,
     target_space: bool = True,
     vocab_size: int = V,
+    target_vocab_size: int | None = None,
     seed: int = 0,
 ) -> T2TCheckpoint:
     """Return random variables of a Transformer.
@@ -53,6 +54,7 @@ def make_checkpoint(
         shared: whether one matrix embeds source and target and is the softmax.
         target_space: whether there is a target-space embedding.
         vocab_size: rows of each embedding.
+        target_vocab_size: rows of the target's, if it has a vocabulary of its own.
         seed: of the values.
     """
     draw = np.random.default_rng(seed)
@@ -66,19 +68,22 @@ def make_checkpoint(
         add(f"{theirs}/layer_norm/layer_norm_scale", f"{ours}/gamma", D, mean=1.0, scale=0.3)
         add(f"{theirs}/layer_norm/layer_norm_bias", f"{ours}/beta", D, scale=0.3)
 
-    tables = {"shared": "embedding"}
+    tables = [("shared", "embedding", vocab_size)]
+    rows = target_vocab_size or vocab_size
+    if shared and target_vocab_size:
+        tables.append(("shared", "target_embedding", rows))
     if not shared:
-        tables = {
-            "input_emb": "embedding",
-            "target_emb": "target_embedding",
-            "softmax": "softmax",
-        }
-    for theirs, ours in tables.items():
-        whole = draw.normal(size=(vocab_size, D)).astype("float32") * 0.6
+        tables = [
+            ("input_emb", "embedding", vocab_size),
+            ("target_emb", "target_embedding", rows),
+            ("softmax", "softmax", rows),
+        ]
+    for theirs, ours, size in tables:
+        whole = draw.normal(size=(size, D)).astype("float32") * 0.6
         made.ours[f"{ours}/embeddings"] = whole
-        for shard, rows in enumerate(np.array_split(whole, SHARDS)):
-            name = f"transformer/symbol_modality_{vocab_size}_{D}/{theirs}/weights_{shard}"
-            made.theirs[name] = rows
+        for shard, part in enumerate(np.array_split(whole, SHARDS)):
+            name = f"transformer/symbol_modality_{size}_{D}/{theirs}/weights_{shard}"
+            made.theirs[name] = part
     made.ours["target_space/embeddings"] = np.zeros((32, D), "float32")
     if target_space:
         add("body/target_space_embedding/kernel", "target_space/embeddings", 32, D)

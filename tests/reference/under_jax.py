@@ -43,7 +43,7 @@ for name, (kind, hparams, vocab_size) in json.loads(models).items():
     def forward(values):
         state = list(zip(model.trainable_variables, values, strict=True))
         with keras.StatelessScope(state_mapping=state):
-            return model.loss_sums(features)["loss"], model(features)
+            return model.batch_loss(features).objective, model(features)
 
     values = [variable.value for variable in model.trainable_variables]
     (loss, logits), gradients = jax.jit(jax.value_and_grad(forward, has_aux=True))(values)
@@ -59,7 +59,7 @@ np.savez(target, **{key.replace("/", "|"): value for key, value in results.items
 def gradients_of(model: Any, features: Mapping[str, Any]) -> list[Any]:
     """Return the gradient of the summed loss for every trainable variable."""
     with tf.GradientTape() as tape:
-        loss = model.loss_sums(features)["loss"]
+        loss = model.batch_loss(features).objective
     found = tape.gradient(loss, [v.value for v in model.trainable_variables])
     return [tf.convert_to_tensor(gradient) for gradient in found]
 
@@ -98,7 +98,7 @@ def assert_same_under_jax(
     searched = {key: ids for key, ids in features.items() if key != "targets"}
     for name, model in models.items():
         np.testing.assert_allclose(under_jax[f"{name}:logits"], model(features), atol=1e-5)
-        loss = model.loss_sums(features)["loss"]
+        loss = model.batch_loss(features).objective
         np.testing.assert_allclose(under_jax[f"{name}:loss"], loss, rtol=1e-5)
         gradients = gradients_of(model, features)
         for variable, expected in zip(model.trainable_variables, gradients, strict=True):

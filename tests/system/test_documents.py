@@ -1,4 +1,4 @@
-"""What the documents show is there: commands, flags, files, Python."""
+"""The documents are right: commands, flags, links and Python code work as shown."""
 
 import pathlib
 import re
@@ -24,7 +24,7 @@ def shown_commands() -> dict[str, set[str]]:
     """Return the flags that the documents give to each command."""
     shown: dict[str, set[str]] = {}
     for block in (block for text in DOCUMENTS.values() for block in blocks(text)):
-        for line in block.replace("\\\n", " ").splitlines():
+        for line in re.split(r"\n| && ", block.replace("\\\n", " ")):
             match = re.match(r"(?:\$ )?t2t-phrase-(\w+)\s*(.*)", line.split("#")[0].strip())
             if match:
                 flags = re.findall(r"--(\w+)", match[2])
@@ -46,6 +46,34 @@ def test_commands_know_the_flags_shown(name):
     )
     known = set(re.findall(r"--(?:\[no\])?(\w+)", run.stdout))
     assert shown_commands()[name] <= known, run.stdout + run.stderr
+
+
+def test_readme_begins_with_two_commands_in_an_environment_of_their_own():
+    install, tests = blocks(README)[:2]
+    for command in (install, tests):
+        assert command.startswith(
+            "python3 -m venv .venv && . .venv/bin/activate && pip install -e "
+        )
+        assert command.count("\n") == 1
+    assert install.endswith(" && t2t-phrase-demo\n")
+    assert tests.endswith(" && pytest\n")
+
+
+def test_the_index_leads_to_every_chapter():
+    index = DOCUMENTS["docs/README.md"]
+    linked = set(re.findall(r"\]\(([^)#]+)", index))
+    chapters = {path.name for path in (ROOT / "docs").glob("*.md")} - {"README.md"}
+    pages = {f"../{path.name}" for path in ROOT.glob("*.md")}
+    assert linked == chapters | pages
+
+
+def test_pre_commit_and_ci_run_the_same_checks():
+    script = (ROOT / ".ci/run").read_text(encoding="utf-8").splitlines()
+    config = (ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8")
+    checks = re.findall(r"^ +entry: (.+)$", config, flags=re.M)
+    assert checks == [line for line in script if re.match("ruff|mypy", line)]
+    workflow = (ROOT / ".github/workflows/ci.yml").read_text(encoding="utf-8")
+    assert re.findall(r"- run: (.+)", workflow) == [".ci/run"]
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)

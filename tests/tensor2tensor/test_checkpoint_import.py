@@ -31,9 +31,13 @@ def tiny(**changes):
     return registry.hparams["transformer_base"]().replace(**{**sizes, **changes})
 
 
-def load(path, hparams):
-    imported = read_t2t_checkpoint(path, hparams)
-    model = registry.models["transformer"].from_hparams(hparams, vocab_size=imported.vocab_size)
+def load(path, hparams, **options):
+    imported = read_t2t_checkpoint(path, hparams, **options)
+    model = registry.models["transformer"].from_hparams(
+        hparams,
+        vocab_size=imported.vocab_size,
+        target_vocab_size=imported.target_vocab_size,
+    )
     for name, variable in checkpoints.model_variables(model).items():
         variable.assign(imported.tensors[name])
     return model, imported
@@ -93,8 +97,8 @@ class TestSharedFixtures:
         features = {"inputs": outputs["inputs"], "targets": outputs["targets"]}
         np.testing.assert_allclose(model(features), outputs["logits"], atol=1e-4, rtol=0)
         # T2T does not smooth the loss outside training.
-        sums = model.loss_sums(features)
-        loss = float(sums["nll"]) / float(sums["tokens"])
+        nll = model.batch_loss(features).means["nll"]
+        loss = float(nll.total) / float(nll.count)
         assert loss == pytest.approx(float(outputs["training_loss"]), rel=1e-5)
 
     def test_greedy_outputs(self, original):
@@ -154,13 +158,13 @@ def test_equations_of_an_imported_checkpoint(variant, tmp_path):
         expected = reference.logits(source, target)
         np.testing.assert_allclose(row[: len(target)], expected, atol=1e-4, rtol=0)
 
-    sums = model.loss_sums({"inputs": inputs, "targets": padded(TARGETS)})
+    found = model.batch_loss({"inputs": inputs, "targets": padded(TARGETS)}).means["nll"]
     nll = -sum(
         reference.step_log_probs(source, target[:i])[token]
         for source, target in zip(SOURCES, TARGETS, strict=True)
         for i, token in enumerate(target)
     )
-    assert float(sums["nll"]) == pytest.approx(nll, rel=1e-5)
+    assert float(found.total) == pytest.approx(nll, rel=1e-5)
 
     greedy, _ = decode(model, inputs, LENGTH, beam_size=1)
     for row, source in zip(greedy[:, 0], SOURCES, strict=True):
@@ -237,12 +241,31 @@ def test_sizes_that_differ_are_named_with_the_overrides_that_fit(tmp_path):
         read_t2t_checkpoint(tmp_path, fitting.replace(num_decoder_layers=2))
 
 
-def test_vocabularies_of_different_sizes_are_refused(tmp_path):
+def test_a_lost_part_of_an_embedding_is_noticed(tmp_path):
     checkpoint = make_checkpoint(shared=False)
     del checkpoint.theirs[f"transformer/symbol_modality_{V}_{D}/input_emb/weights_3"]
     checkpoint.write(tmp_path)
-    with pytest.raises(UserError, match="input_emb: 9, softmax: 11, target_emb: 11"):
+    with pytest.raises(UserError, match="has 9 of the 11 rows of input_emb: it is damaged"):
         read_t2t_checkpoint(tmp_path, tiny(shared_embedding_and_softmax_weights=False))
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_two_vocabularies(tmp_path, shared):
+    checkpoint = make_checkpoint(shared=shared, target_vocab_size=V + 2)
+    checkpoint.write(tmp_path)
+    hparams = tiny(shared_embedding_and_softmax_weights=shared)
+    if shared:
+        # T2T gives both embeddings the same name; only their sizes tell them apart.
+        hparams = hparams.replace(share_source_embedding=False)
+        with pytest.raises(UserError, match=f"{V} and {V + 2} rows .* --target_vocab_file"):
+            read_t2t_checkpoint(tmp_path, hparams)
+    model, imported = load(tmp_path, hparams, source_vocab_size=V)
+    assert (imported.vocab_size, imported.target_vocab_size) == (V, V + 2)
+    assert imported.unused == ()
+    for name, variable in checkpoints.model_variables(model).items():
+        np.testing.assert_array_equal(variable, checkpoint.ours[name])
+    logits = model({"inputs": padded(SOURCES), "targets": padded(TARGETS)})
+    assert logits.shape[-1] == V + 2
 
 
 def test_what_is_no_t2t_checkpoint_is_refused(tmp_path):
@@ -285,4 +308,4 @@ def test_a_vocabulary_of_another_size_is_refused(tmp_path):
     vocabulary = tmp_path / "vocab"
     vocabulary.write_text("".join(f"'{c}'\n" for c in ["<pad>", "<EOS>", *"\\_u;0123456789"]))
     with pytest.raises(UserError, match="has 16 pieces, the checkpoint 11"):
-        write_run(imported, tmp_path / "run", None, vocabulary=vocabulary)
+        write_run(imported, tmp_path / "run", None, vocabularies=[vocabulary])

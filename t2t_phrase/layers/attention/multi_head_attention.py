@@ -136,7 +136,9 @@ class MultiHeadAttention(keras.layers.Layer):
         shape = (batch_size, self.num_heads, length * beam_size, self.head_size)
         return {name: ops.zeros(shape, self.compute_dtype) for name in ("key", "value")}
 
-    def step(self, query: Any, cache: Cache, index: Any, attention_mask: Any) -> tuple[Any, Cache]:
+    def step(
+        self, query: Any, cache: Cache, index: Any, attention_mask: Any
+    ) -> tuple[Any, Any, Cache]:
         """Add one token of every beam to the history and attend to it.
 
         Args:
@@ -146,12 +148,12 @@ class MultiHeadAttention(keras.layers.Layer):
             attention_mask: (B, 1, K, L * K) from `ops.masks.history_mask`.
 
         Returns:
-            (output (B, K, D), the longer history).
+            (output, weights, cache): (B, K, D), (B, H, K, L * K), and the longer history.
         """
         new = self.project_memory(query)
         cache = {name: write_block(cache[name], new[name], index, axis=2) for name in cache}
-        output, _ = self.attend(query, cache, attention_mask)
-        return output, cache
+        output, weights = self.attend(query, cache, attention_mask)
+        return output, weights, cache
 
     def reorder(self, cache: Cache, parents: Any) -> Cache:
         """Follow a change of beams: `parents` (B, K) names the beam each new one continues.
@@ -169,7 +171,7 @@ class MultiHeadAttention(keras.layers.Layer):
 
     def attend_step(
         self, query: Any, queries: Cache, index: Any, projected: Cache, attention_mask: Any
-    ) -> tuple[Any, Cache]:
+    ) -> tuple[Any, Any, Cache]:
         """Attend from the current token of every beam to a memory that does not change.
 
         Args:
@@ -180,11 +182,12 @@ class MultiHeadAttention(keras.layers.Layer):
             attention_mask: bool, broadcastable to (B, H, K, S).
 
         Returns:
-            (output (B, K, D), what will be known of the queries at the next time).
+            (output, weights, queries): (B, K, D), (B, H, K, S), and what the next step needs to
+            know of the queries so far.
         """
         del index
-        output, _ = self.attend(query, projected, attention_mask)
-        return output, queries
+        output, weights = self.attend(query, projected, attention_mask)
+        return output, weights, queries
 
     def reorder_queries(self, queries: Cache, parents: Any) -> Cache:
         """Follow a change of beams, as `reorder` does."""

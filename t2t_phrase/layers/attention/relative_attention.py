@@ -57,7 +57,9 @@ class RelativeMultiHeadAttention(MultiHeadAttention):
         projected = self._with_distances(self.project_memory(memory), position, position)
         return self.attend(query, projected, attention_mask, training=training)
 
-    def step(self, query: Any, cache: Cache, index: Any, attention_mask: Any) -> tuple[Any, Cache]:
+    def step(
+        self, query: Any, cache: Cache, index: Any, attention_mask: Any
+    ) -> tuple[Any, Any, Cache]:
         """Add one token of every beam to the history and attend to it."""
         beam_size = query.shape[1]
         new = self.project_memory(query)
@@ -65,8 +67,8 @@ class RelativeMultiHeadAttention(MultiHeadAttention):
         memory_position = ops.arange(ops.shape(cache["key"])[2]) // beam_size
         query_position = ops.zeros((beam_size,), "int32") + index
         projected = self._with_distances(cache, query_position, memory_position)
-        output, _ = self.attend(query, projected, attention_mask)
-        return output, cache
+        output, weights = self.attend(query, projected, attention_mask)
+        return output, weights, cache
 
     def logits(self, query: Any, projected: Cache) -> Any:
         """Return (B, H, T, S) from scaled queries (B, T, H, d_k) and the projected memory."""

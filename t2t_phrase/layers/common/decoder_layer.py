@@ -128,7 +128,7 @@ class DecoderLayer(keras.layers.Layer):
         projected: Cache,
         attention_mask: Any,
         memory_mask: Any,
-    ) -> tuple[Any, Cache]:
+    ) -> tuple[Any, dict[str, Any], Cache]:
         """Apply all sublayers to the current token of every beam.
 
         Args:
@@ -140,29 +140,33 @@ class DecoderLayer(keras.layers.Layer):
             memory_mask: bool, broadcastable to (B, H, K, S).
 
         Returns:
-            (output (B, K, D), the cache of the next time).
+            (output, weights, cache): (B, K, D), the attention weights "decoder" and "cross", and
+            the cache for the next step.
         """
-        x, history = self.step_self(x, cache["self"], index, attention_mask)
-        x, queries = self.step_source(x, cache["cross"], index, projected, memory_mask)
-        return self.feed(x), {"self": history, "cross": queries}
+        x, self_weights, history = self.step_self(x, cache["self"], index, attention_mask)
+        x, cross_weights, queries = self.step_source(
+            x, cache["cross"], index, projected, memory_mask
+        )
+        weights = {"decoder": self_weights, "cross": cross_weights}
+        return self.feed(x), weights, {"self": history, "cross": queries}
 
     def step_self(
         self, x: Any, history: Cache, index: Any, attention_mask: Any
-    ) -> tuple[Any, Cache]:
-        """Apply the first sublayer to the current token of every beam: (output, history)."""
-        attended, history = self.self_attention.step(
+    ) -> tuple[Any, Any, Cache]:
+        """Apply the first sublayer to the current tokens: (output, weights, history)."""
+        attended, weights, history = self.self_attention.step(
             self.self_residual.before(x), history, index, attention_mask
         )
-        return self.self_residual(x, attended), history
+        return self.self_residual(x, attended), weights, history
 
     def step_source(
         self, x: Any, queries: Cache, index: Any, projected: Cache, memory_mask: Any
-    ) -> tuple[Any, Cache]:
-        """Apply the second sublayer to the current token of every beam: (output, queries)."""
-        attended, queries = self.cross_attention.attend_step(
+    ) -> tuple[Any, Any, Cache]:
+        """Apply the second sublayer to the current tokens: (output, weights, queries)."""
+        attended, weights, queries = self.cross_attention.attend_step(
             self.cross_residual.before(x), queries, index, projected, memory_mask
         )
-        return self.cross_residual(x, attended), queries
+        return self.cross_residual(x, attended), weights, queries
 
     def get_config(self) -> dict[str, Any]:
         """Return the constructor's arguments."""

@@ -223,7 +223,9 @@ class NgramAttention(keras.layers.Layer):
         }
         return {"history": history, "recent": recent}
 
-    def step(self, query: Any, cache: Cache, index: Any, attention_mask: Any) -> tuple[Any, Cache]:
+    def step(
+        self, query: Any, cache: Cache, index: Any, attention_mask: Any
+    ) -> tuple[Any, Any, Cache]:
         """Add one token of every beam, and the phrases it ends, to the history and attend to it.
 
         Arguments and result are those of `MultiHeadAttention.step`.
@@ -236,10 +238,10 @@ class NgramAttention(keras.layers.Layer):
             for name, kept in cache["history"].items()
         }
         positions = ops.zeros((beam_size,), "int32") + index
-        output, _ = self._attend(
+        output, weights = self._attend(
             query, context, history, attention_mask, positions, beam_size=beam_size
         )
-        return output, {"history": history, "recent": context.next}
+        return output, weights, {"history": history, "recent": context.next}
 
     def reorder(self, cache: Cache, parents: Any) -> Cache:
         """Follow a change of beams: `parents` (B, K) names the beam each new one continues."""
@@ -255,15 +257,15 @@ class NgramAttention(keras.layers.Layer):
 
     def attend_step(
         self, query: Any, queries: Cache, index: Any, projected: Cache, attention_mask: Any
-    ) -> tuple[Any, Cache]:
+    ) -> tuple[Any, Any, Cache]:
         """Attend from the current token of every beam to a memory that does not change.
 
         Arguments and result are those of `MultiHeadAttention.attend_step`.
         """
         context = LatestTokens(queries)
         positions = ops.zeros((query.shape[1],), "int32") + index
-        output, _ = self._attend(query, context, projected, attention_mask, positions)
-        return output, context.next
+        output, weights = self._attend(query, context, projected, attention_mask, positions)
+        return output, weights, context.next
 
     def reorder_queries(self, queries: Cache, parents: Any) -> Cache:
         """Follow a change of beams, as `reorder` does."""

@@ -91,15 +91,25 @@ class SegmentDecoderLayer(DecoderLayer):
         projected: Cache,
         attention_mask: Any,
         memory_mask: Any,
-    ) -> tuple[Any, Cache]:
-        """Apply all sublayers to the current token of every beam; see `DecoderLayer.step`."""
-        x, history = self.step_self(x, cache["self"], index, attention_mask)
-        combined, _ = self.combination.attend(
+    ) -> tuple[Any, dict[str, Any], Cache]:
+        """Apply all sublayers to the current token of every beam; see `DecoderLayer.step`.
+
+        The attention weights are "decoder", "decoder_phrases" and "cross".
+        """
+        x, self_weights, history = self.step_self(x, cache["self"], index, attention_mask)
+        combined, phrase_weights = self.combination.attend(
             self.phrase_residual.before(x), projected["phrases"], projected["phrase_mask"]
         )
         x = self.phrase_residual(x, combined)
-        x, queries = self.step_source(x, cache["cross"], index, projected["source"], memory_mask)
-        return self.feed(x), {"self": history, "cross": queries}
+        x, cross_weights, queries = self.step_source(
+            x, cache["cross"], index, projected["source"], memory_mask
+        )
+        weights = {
+            "decoder": self_weights,
+            "decoder_phrases": phrase_weights,
+            "cross": cross_weights,
+        }
+        return self.feed(x), weights, {"self": history, "cross": queries}
 
     def get_config(self) -> dict[str, Any]:
         """Return the constructor's arguments."""

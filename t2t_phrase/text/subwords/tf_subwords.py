@@ -34,6 +34,11 @@ class TfSubwords(tf.Module):
         """
         return self.tokenizer.tokenize(texts)
 
+    def encode_with_starts(self, texts: tf.Tensor) -> tuple[tf.RaggedTensor, tf.RaggedTensor]:
+        """Return ids without EOS, and where each begins in its text, in bytes; both ragged."""
+        ids, starts, _ = self.tokenizer.tokenize_with_offsets(texts)
+        return ids, starts
+
     def encode_with_phrases(
         self, texts: tf.Tensor, phrases: tf.Tensor
     ) -> tuple[tf.RaggedTensor, tf.RaggedTensor]:

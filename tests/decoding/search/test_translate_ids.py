@@ -36,7 +36,7 @@ def lengths(found: Hypotheses) -> np.ndarray:
 
 def log_probability(model: Transformer, source: np.ndarray, target: list[int]) -> float:
     features = {"inputs": source[None], "targets": np.array([target], "int32")}
-    return -float(model.loss_sums(features)["nll"])
+    return -float(model.batch_loss(features).means["nll"].total)
 
 
 @pytest.mark.parametrize(

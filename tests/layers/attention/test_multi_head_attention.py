@@ -142,7 +142,7 @@ def test_step_by_step_equals_the_whole_with_beams_that_branch(
         token = rng.normal(size=(2, beam_size, D)).astype("float32")
         histories = np.concatenate([histories, token[:, :, None]], axis=2)
         ancestors[:, :, time] = np.arange(beam_size)
-        output, cache = layer.step(token, cache, time, history_mask(ancestors, time))
+        output, _, cache = layer.step(token, cache, time, history_mask(ancestors, time))
         for b, k in np.ndindex(2, beam_size):
             whole, _ = layer(histories[b, k][None], histories[b, k][None], causal_mask(time + 1))
             np.testing.assert_allclose(output[b, k], whole[0, -1], atol=1e-5)

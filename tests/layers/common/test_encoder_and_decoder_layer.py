@@ -111,7 +111,7 @@ def test_step_by_step_equals_the_whole_with_beams_that_branch(norm: str, relativ
         token = rng.normal(size=(2, beam_size, D)).astype("float32")
         histories = np.concatenate([histories, token[:, :, None]], axis=2)
         ancestors[:, :, time] = np.arange(beam_size)
-        output, cache = layer.step(
+        output, _, cache = layer.step(
             token,
             cache,
             time,

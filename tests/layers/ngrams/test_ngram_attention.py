@@ -235,7 +235,7 @@ def test_step_by_step_equals_the_whole_with_beams_that_branch(
         token = rng.normal(size=(2, beam_size, D)).astype("float32")
         histories = np.concatenate([histories, token[:, :, None]], axis=2)
         ancestors[:, :, time] = np.arange(beam_size)
-        output, cache = layer.step(token, cache, time, history_mask(ancestors, time))
+        output, _, cache = layer.step(token, cache, time, history_mask(ancestors, time))
         rows = histories.reshape(2 * beam_size, time + 1, D)
         whole, _ = layer(rows, rows, causal_mask(time + 1))
         np.testing.assert_allclose(np.reshape(output, (-1, D)), whole[:, -1], atol=1e-5)
@@ -256,7 +256,7 @@ def test_queries_one_by_one_equal_the_whole_with_beams_that_branch(kind: str) ->
     for time in range(4):
         token = rng.normal(size=(3, 2, D)).astype("float32")
         histories = np.concatenate([histories, token[:, :, None]], axis=2)
-        output, queries = layer.attend_step(token, queries, time, projected, mask)
+        output, _, queries = layer.attend_step(token, queries, time, projected, mask)
         for k in range(2):
             whole, _ = layer(histories[:, k], MEMORY, mask)
             np.testing.assert_allclose(output[:, k], whole[:, -1], atol=1e-5)

@@ -1,0 +1,176 @@
+"""Where commands get the features of source sentences from: files beside the text, or a parser."""
+
+from __future__ import annotations
+
+import pathlib
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from absl import flags
+
+from t2t_phrase.config import UserError, nearest, parse_assignments
+
+if TYPE_CHECKING:
+    from t2t_phrase.decoding.sides import FeatureTexts
+    from t2t_phrase.features import Feature
+
+FLAGS = flags.FLAGS
+# The stream that a parser can write.
+TREES = "trees"
+
+
+def define_feature_flags() -> None:
+    """Define the flags by which a command is given features or told to make them."""
+    flags.DEFINE_string(
+        "feature_files",
+        "",
+        "Files with a line for each sentence, for a model that reads features beside the text: "
+        "NAME=FILE,NAME=FILE. Default: FILE.STREAM beside the text, such as test.en.trees.",
+    )
+    define_parser_flags()
+
+
+def define_parser_flags() -> None:
+    """Define the flags that choose a parser."""
+    flags.DEFINE_enum(
+        "parser", None, ("stanza", "corenlp"), "An installed parser, for models that read trees."
+    )
+    flags.DEFINE_string("language", "en", "The language whose models Stanza loads.")
+    flags.DEFINE_string("corenlp_url", "http://localhost:9000", "Address of the CoreNLP server.")
+
+
+def feature_texts(
+    features: Sequence[Feature], sentences: dict[str, Sequence[str]], files: dict[str, str | None]
+) -> FeatureTexts:
+    """Return the text of each feature, one string for each sentence.
+
+    Args:
+        features: those that the model reads here.
+        sentences: of the sides "source" and, where targets are known, "target".
+        files: the files that the sentences of a side are from, if they are from files.
+
+    Raises:
+        UserError: a file is missing or does not fit the sentences, or a feature is given that the
+            model does not read.
+    """
+    given = parse_assignments(FLAGS.feature_files)
+    names = [feature.name for feature in features]
+    for name in given:
+        if name not in names:
+            raise UserError(
+                f"--feature_files={name}=...: the model reads no such feature"
+                f"{nearest(name, names)} "
+                f"(features that it reads: {', '.join(names) or 'none'})"
+            )
+    texts = {}
+    for feature in features:
+        own = sentences[feature.side]
+        path = given.get(feature.name) or file_beside(files.get(feature.side), feature.stream)
+        if path:
+            texts[feature.name] = read_feature(feature, own, path)
+        elif feature.stream == TREES and FLAGS.parser:
+            texts[feature.name] = parsed(feature)(own)
+        else:
+            raise UserError(_missing(feature, files.get(feature.side)))
+    return texts
+
+
+def read_feature(feature: Feature, sentences: Sequence[str], path: str) -> list[str]:
+    """Return the text of a feature from a file with a line for each sentence.
+
+    Raises:
+        UserError: there are more or fewer lines, or one does not fit its sentence; it is named.
+    """
+    from t2t_phrase.evaluation.text_files import read_text
+
+    return read_lines_of(feature, sentences, read_text(path), path)
+
+
+def read_lines_of(
+    feature: Feature, sentences: Sequence[str], lines: Sequence[str], name: str
+) -> list[str]:
+    """Return the text of a feature from lines; `name` is what messages call their origin.
+
+    Raises:
+        UserError: as `read_feature`.
+    """
+    from t2t_phrase.decoding.sides import annotation_of
+
+    if len(lines) != len(sentences):
+        raise UserError(f"{name} has {len(lines)} lines for {len(sentences)} sentences")
+    annotation, texts = annotation_of(feature), []
+    for number, (sentence, line) in enumerate(zip(sentences, lines, strict=True), start=1):
+        try:
+            texts.append(annotation.read(sentence, line))
+        except UserError as error:
+            raise UserError(f"{name}:{number}: {error}") from error
+    return texts
+
+
+def parsed(feature: Feature) -> Callable[[Sequence[str]], list[str]]:
+    """Return a function that makes the text of a feature by parsing sentences with --parser.
+
+    Raises:
+        UserError: the parser is not installed.
+    """
+    from t2t_phrase.decoding.sides import annotation_of
+    from t2t_phrase.text.trees.parsers import open_parser, parse_lines
+
+    parser = open_parser(FLAGS.parser, language=FLAGS.language, corenlp_url=FLAGS.corenlp_url)
+    annotation = annotation_of(feature)
+
+    def make(sentences: Sequence[str]) -> list[str]:
+        trees = (tree for tree, _ in parse_lines(parser, sentences))
+        return [annotation.read(*pair) for pair in zip(sentences, trees, strict=True)]
+
+    return make
+
+
+def annotator(features: Sequence[Feature]) -> Callable[[Sequence[str]], FeatureTexts] | None:
+    """Return a function that makes the features of typed sentences; None if there are none.
+
+    Raises:
+        UserError: a feature cannot be made from the sentence alone.
+    """
+    if not features:
+        return None
+    for feature in features:
+        if feature.stream != TREES:
+            raise UserError(
+                f"the model reads the feature {feature.name!r}, which typed sentences do not have; "
+                "use --decode_from_file"
+            )
+        if not FLAGS.parser:
+            raise UserError(
+                f"the model reads the feature {feature.name!r}, made from trees: to translate what "
+                "is typed, give --parser=stanza or --parser=corenlp"
+            )
+    makers: dict[str, Any] = {feature.name: parsed(feature) for feature in features}
+    return lambda sentences: {name: make(sentences) for name, make in makers.items()}
+
+
+def file_beside(text_file: str | None, stream: str) -> str | None:
+    """Return the file of a stream that belongs to a text file, if there is one.
+
+    It is called `FILE.STREAM`; the text that t2t-phrase-datagen keeps, `NAME-test.en`, has its
+    trees in `NAME-test.trees`.
+    """
+    if not text_file:
+        return None
+    path = pathlib.Path(text_file.removesuffix(".gz")).expanduser()
+    for candidate in (path.with_name(f"{path.name}.{stream}"), path.with_suffix(f".{stream}")):
+        if candidate.is_file():
+            return str(candidate)
+    return None
+
+
+def _missing(feature: Feature, text_file: str | None) -> str:
+    where = f"{text_file}.{feature.stream}" if text_file else "a file"
+    sentence = (
+        f"the model reads the {feature.side} feature {feature.name!r}, and there is no file of it: "
+        f"make {where}, or give --feature_files={feature.name}=FILE"
+    )
+    if feature.stream == TREES:
+        made = f" (t2t-phrase-parse --input_file={text_file} makes it)" if text_file else ""
+        sentence += f"{made}, or let --parser=stanza or --parser=corenlp parse now"
+    return sentence

@@ -1,0 +1,54 @@
+"""Batches of sentences of similar length, in few shapes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+# Padded lengths are multiples of this, so that few shapes are compiled.
+LENGTH_STEP = 8
+
+
+class Batch(NamedTuple):
+    """Which sentences are in a batch, and its shape.
+
+    Attributes:
+        lines: numbers of the sentences, from 0, one for each row that is not empty.
+        shape: (rows, length), the length a multiple of LENGTH_STEP.
+    """
+
+    lines: tuple[int, ...]
+    shape: tuple[int, int]
+
+    def rows(self, sequences: Sequence[Sequence[int]], pad: int = 0) -> np.ndarray:
+        """Return the sequences of this batch's sentences as an int32 array of its shape.
+
+        Args:
+            sequences: one for each sentence, those that are not in this batch included.
+            pad: value at padding.
+        """
+        array = np.full(self.shape, pad, "int32")
+        for row, line in enumerate(self.lines):
+            array[row, : len(sequences[line])] = sequences[line]
+        return array
+
+
+def make_batches(lengths: Sequence[int], batch_size: int) -> Iterator[Batch]:
+    """Yield batches of at most `batch_size` tokens (or one sentence), longest sentences first.
+
+    Sentences of length 0 are left out. The shapes are few: lengths are multiples of LENGTH_STEP,
+    and all batches of a length have the same number of rows, the last ones filled up to a power of
+    two with empty rows.
+
+    Args:
+        lengths: of each sentence, in tokens.
+        batch_size: tokens of a batch, padding included.
+    """
+    order = sorted((i for i, length in enumerate(lengths) if length), key=lambda i: -lengths[i])
+    while order:
+        length = -(-lengths[order[0]] // LENGTH_STEP) * LENGTH_STEP
+        rows = min(max(1, batch_size // length), 1 << (len(order) - 1).bit_length())
+        yield Batch(tuple(order[:rows]), (rows, length))
+        order = order[rows:]

@@ -1,0 +1,149 @@
+"""From text to the integers that a model reads of one side: token ids and features."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from t2t_phrase import registry
+from t2t_phrase.config import UserError, nearest
+from t2t_phrase.decoding.batches import Batch
+from t2t_phrase.features import IDS, Feature, Side
+from t2t_phrase.special_ids import EOS_ID
+from t2t_phrase.text.annotations.base import Annotation, Sentence
+from t2t_phrase.text.vocabularies import Encoder
+
+# The text form of each feature, by its name: one string for each sentence.
+FeatureTexts = Mapping[str, Sequence[str]]
+
+
+def annotation_of(feature: Feature) -> Annotation:
+    """Return the annotation that turns the text of a feature into integers.
+
+    Raises:
+        UnknownNameError: nobody registered it.
+    """
+    if feature.annotation not in registry.annotation_types:
+        registry.discover()
+    return registry.annotation_types[feature.annotation]()
+
+
+def check_features(
+    features: Sequence[Feature], texts: FeatureTexts, sentences: int
+) -> FeatureTexts:
+    """Check that there is one text for each feature and sentence.
+
+    Args:
+        features: that the model needs here.
+        texts: what was given.
+        sentences: how many there are.
+
+    Raises:
+        UserError: a feature is missing, is not read by the model, or has another number of texts.
+    """
+    names = [feature.name for feature in features]
+    for name in texts:
+        if name not in names:
+            known = ", ".join(names) or "none"
+            raise UserError(
+                f"the model reads no feature {name!r} here{nearest(name, names)} "
+                f"(features that it reads: {known})"
+            )
+    for feature in features:
+        if feature.name not in texts:
+            raise UserError(
+                f"the model reads the {feature.side} feature {feature.name!r}: give its text for "
+                f"every sentence (from the files that end in .{feature.stream})"
+            )
+        if len(texts[feature.name]) != sentences:
+            raise UserError(
+                f"feature {feature.name!r}: {len(texts[feature.name])} texts for {sentences} "
+                "sentences; each sentence needs one"
+            )
+    return texts
+
+
+@dataclasses.dataclass(frozen=True)
+class EncodedSide:
+    """The sentences of one side as integers.
+
+    Attributes:
+        side: which one.
+        ids: of each sentence, EOS included; [] for an empty sentence that is left out.
+        lengths: of each sentence before it was cut, EOS included.
+        cut: numbers, from 0, of the sentences that were cut.
+        features: for each feature its integers, as long as `ids`.
+        pads: for each feature its value at padding.
+    """
+
+    side: Side
+    ids: list[list[int]]
+    lengths: list[int]
+    cut: list[int]
+    features: dict[str, list[list[int]]]
+    pads: dict[str, int]
+
+    def of_batch(self, batch: Batch) -> dict[str, np.ndarray]:
+        """Return what a model reads of the sentences of a batch, each (rows, length) int32."""
+        features = {
+            name: batch.rows(numbers, self.pads[name]) for name, numbers in self.features.items()
+        }
+        return {IDS[self.side]: batch.rows(self.ids), **features}
+
+
+def tokenize(encoder: Encoder, texts: Sequence[str], *, starts: bool) -> list[Sentence]:
+    """Return the sentences with their token ids and, if asked for, where tokens begin."""
+    if not starts:
+        return [Sentence(text, encoder.encode(text), ()) for text in texts]
+    found = encoder.encode_with_starts(texts)
+    return [Sentence(text, *pair) for text, pair in zip(texts, found, strict=True)]
+
+
+def encode_side(
+    side: Side,
+    sentences: Sequence[Sentence],
+    features: Sequence[Feature] = (),
+    feature_texts: FeatureTexts | None = None,
+    *,
+    others: Sequence[Sentence] | None = None,
+    max_tokens: int = 0,
+    keep_empty: bool = False,
+) -> EncodedSide:
+    """Encode sentences and their features.
+
+    Args:
+        side: which one.
+        sentences: from `tokenize`; features need to know where tokens begin.
+        features: those of this side.
+        feature_texts: see `check_features`, which has checked them.
+        others: the sentences of the other side, if they are known; features may need them.
+        max_tokens: longer sentences are cut to so many tokens, EOS included; 0: none is.
+        keep_empty: whether a sentence without words is EOS alone; otherwise it is [].
+
+    Raises:
+        UserError: the text of a feature does not fit its sentence.
+    """
+    lengths = [len(sentence.ids) + 1 for sentence in sentences]
+    kept = max_tokens - 1 if max_tokens else None
+    empty = [not sentence.ids and not keep_empty for sentence in sentences]
+    numbers = {}
+    for feature in features:
+        annotation, rows = annotation_of(feature), []
+        texts = (feature_texts or {})[feature.name]
+        for place, (sentence, text) in enumerate(zip(sentences, texts, strict=True)):
+            row = annotation.encode(sentence, text, others[place] if others else None)[:kept]
+            rows.append([*row, annotation.end(row)])
+        numbers[feature.name] = [[] if skip else row for row, skip in zip(rows, empty, strict=True)]
+    return EncodedSide(
+        side,
+        ids=[
+            [] if skip else [*sentence.ids[:kept], EOS_ID]
+            for sentence, skip in zip(sentences, empty, strict=True)
+        ],
+        lengths=lengths,
+        cut=[i for i, length in enumerate(lengths) if max_tokens and length > max_tokens],
+        features=numbers,
+        pads={feature.name: feature.pad for feature in features},
+    )

@@ -1,0 +1,87 @@
+"""One side of a served model: from strings to padded ids and features, inside a graph."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import tensorflow as tf
+
+from t2t_phrase.config import UserError
+from t2t_phrase.decoding.batches import LENGTH_STEP
+from t2t_phrase.decoding.sides import annotation_of
+from t2t_phrase.features import IDS, Feature, Side
+from t2t_phrase.special_ids import EOS_ID
+from t2t_phrase.text.annotations.base import Annotation
+from t2t_phrase.text.subwords.tf_subwords import TfSubwords
+
+
+class GraphSide(tf.Module):
+    """Gives what `decoding.sides.encode_side` gives, from string tensors.
+
+    Shapes: B sentences, S tokens, a multiple of LENGTH_STEP.
+
+    Args:
+        side: which one.
+        model_bytes: the SentencePiece model of its language.
+        features: those of this side that the model reads.
+
+    Raises:
+        UserError: a feature has no form that can be computed in a graph.
+    """
+
+    def __init__(self, side: Side, model_bytes: bytes, features: Sequence[Feature]) -> None:
+        super().__init__()
+        self._side = side
+        self.subwords = TfSubwords(model_bytes)
+        self._features = list(features)
+        self._annotations = [annotation_of(feature) for feature in features]
+        for feature, annotation in zip(features, self._annotations, strict=True):
+            if type(annotation).encode_in_graph is Annotation.encode_in_graph:
+                raise UserError(
+                    f"feature {feature.name!r} cannot be exported: its annotation "
+                    f"{feature.annotation!r} has no encode_in_graph"
+                )
+
+    def signature(self, name: str) -> list[tf.TensorSpec]:
+        """Return the inputs of this side: the sentences under `name`, then each feature."""
+        names = [name, *(feature.name for feature in self._features)]
+        return [tf.TensorSpec((None,), tf.string, name=name) for name in names]
+
+    def encode(
+        self, text: tf.Tensor, *features: tf.Tensor, max_tokens: int = 0, keep_empty: bool = False
+    ) -> dict[str, tf.Tensor]:
+        """Return ids and features, each (B, S) int32.
+
+        Args:
+            text: (B,) string.
+            *features: (B,) string, the text of each feature.
+            max_tokens: longer sentences are cut to so many tokens, EOS included; 0: none is.
+            keep_empty: whether a sentence without words is EOS alone; otherwise it is padding.
+        """
+        kept = max_tokens - 1 if max_tokens else None
+        if features:
+            ids, starts = self.subwords.encode_with_starts(text)
+        else:
+            ids = self.subwords.encode(text)
+        ends = tf.fill((tf.shape(text)[0],), EOS_ID)
+        encoded = {IDS[self._side]: _with_end(ids[:, :kept], ends, 0, keep_empty=keep_empty)}
+        for feature, annotation, strings in zip(
+            self._features, self._annotations, features, strict=True
+        ):
+            numbers = annotation.encode_in_graph(text, starts, strings)[:, :kept]
+            encoded[feature.name] = _with_end(
+                numbers, annotation.end_in_graph(numbers), feature.pad, keep_empty=keep_empty
+            )
+        return encoded
+
+
+def _with_end(rows: tf.RaggedTensor, ends: tf.Tensor, pad: int, *, keep_empty: bool) -> tf.Tensor:
+    """Return (B, S): each row and its end (B,), padded as by `decoding.batches`."""
+    lengths = tf.cast(rows.row_lengths(), tf.int32)
+    padded = rows.to_tensor(pad)
+    extra = LENGTH_STEP - tf.shape(padded)[1] % LENGTH_STEP
+    padded = tf.pad(padded, [(0, 0), (0, extra)], constant_values=pad)
+    here = tf.range(tf.shape(padded)[1]) == lengths[:, None]
+    if not keep_empty:
+        here &= lengths[:, None] > 0
+    return tf.where(here, ends[:, None], padded)
