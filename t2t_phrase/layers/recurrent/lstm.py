@@ -1,0 +1,134 @@
+"""The long short-term memory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import keras
+from keras import ops
+
+from t2t_phrase.layers.common.feed_forward import kernel_initializer
+from t2t_phrase.ops.recurrent import State, lstm_step, scan
+
+
+@keras.saving.register_keras_serializable(package="t2t_phrase")
+class LSTM(keras.layers.Layer):
+    """A long short-term memory over a sequence, see `ops.recurrent.lstm_step` for its equations.
+
+    The bias of the forget gate starts at 1, all others at 0. Dropout masks are drawn before the
+    loop over time.
+
+    Shapes: B batch, T time steps, D width of the inputs, U `units`, K beams.
+
+    Args:
+        units: U.
+        dropout: probability of dropping an element of the inputs, at every time step anew, in
+            [0, 1): Zaremba et al. (2014), Section 3, for one layer, as Luong et al. (2015) use it.
+        recurrent_dropout: probability of dropping an element of h_{t-1} on its way to the gates,
+            in [0, 1); one mask for all time steps of a sequence: Gal and Ghahramani (2016).
+        go_backwards: whether to read from the last time step to the first.
+
+    Call arguments:
+        x: (B, T, D) float.
+        mask: (B, T) bool, True at real time steps; the others keep the state. None: no padding.
+        initial_state: (h (B, U), c (B, U)); None: zeros.
+        training: whether dropout is active.
+
+    Returns:
+        (outputs, (h, c)): (B, T, U), zero at padding, in the order of `x` also if `go_backwards`;
+        and the float32 state after the last step taken, (B, U) each.
+    """
+
+    def __init__(
+        self,
+        *,
+        units: int,
+        dropout: float = 0.0,
+        recurrent_dropout: float = 0.0,
+        go_backwards: bool = False,
+        **kwargs: Any,
+    ) -> None:
+        # The state stays float32 under every dtype policy: nothing may be cast on its way in.
+        super().__init__(**{**kwargs, "autocast": False})
+        self.units = units
+        self.dropout = dropout
+        self.recurrent_dropout = recurrent_dropout
+        self.go_backwards = go_backwards
+        self.input_dropout = keras.layers.Dropout(dropout, dtype=self.dtype_policy)
+        self.state_dropout = keras.layers.Dropout(recurrent_dropout, dtype="float32")
+
+    def build(self, x_shape: Any) -> None:
+        """Create both kernels and the bias."""
+        self.kernel = self.add_weight(
+            name="kernel",
+            shape=(x_shape[-1], 4 * self.units),
+            initializer=kernel_initializer(),
+        )
+        self.recurrent_kernel = self.add_weight(
+            name="recurrent_kernel",
+            shape=(self.units, 4 * self.units),
+            initializer="orthogonal",
+        )
+        self.bias = self.add_weight(
+            name="bias", shape=(4 * self.units,), initializer=self._initial_bias
+        )
+        self.built = True
+
+    def _initial_bias(self, shape: Any, dtype: Any = None) -> Any:
+        return ops.cast(ops.arange(shape[0]) // self.units == 1, dtype)
+
+    def call(
+        self,
+        x: Any,
+        mask: Any | None = None,
+        initial_state: State | None = None,
+        training: bool = False,
+    ) -> tuple[Any, State]:
+        """Read whole sequences."""
+        batch = ops.shape(x)[0]
+        state = self.start_state(batch) if initial_state is None else initial_state
+        kernel = self._cast(self.recurrent_kernel)
+        state_mask = None
+        if self.recurrent_dropout and training:
+            state_mask = self.state_dropout(ops.ones((batch, self.units)), training=True)
+        outputs, state = scan(
+            lambda projected, state: lstm_step(projected, state, kernel, state_mask),
+            self._project(self.input_dropout(x, training=training)),
+            state,
+            mask=mask,
+            reverse=self.go_backwards,
+        )
+        return ops.cast(outputs, self.compute_dtype), state
+
+    def step(self, x: Any, state: State) -> tuple[Any, State]:
+        """Read one time step of every sequence, without dropout.
+
+        Args:
+            x: (..., D), such as (B, K, D).
+            state: (h (..., U), c (..., U)), from `start_state`, `step` or a call.
+
+        Returns:
+            (output (..., U), the next state).
+        """
+        output, state = lstm_step(self._project(x), state, self._cast(self.recurrent_kernel))
+        return ops.cast(output, self.compute_dtype), state
+
+    def start_state(self, *shape: Any) -> State:
+        """Return zeros: h and c, each (*shape, U) float32."""
+        return ops.zeros((*shape, self.units)), ops.zeros((*shape, self.units))
+
+    def _project(self, x: Any) -> Any:
+        return ops.matmul(self._cast(x), self._cast(self.kernel)) + self._cast(self.bias)
+
+    def _cast(self, x: Any) -> Any:
+        return ops.cast(ops.convert_to_tensor(x), self.compute_dtype)
+
+    def get_config(self) -> dict[str, Any]:
+        """Return the constructor's arguments."""
+        return {
+            **super().get_config(),
+            "units": self.units,
+            "dropout": self.dropout,
+            "recurrent_dropout": self.recurrent_dropout,
+            "go_backwards": self.go_backwards,
+        }

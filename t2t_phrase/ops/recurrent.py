@@ -1,0 +1,100 @@
+"""Recurrence over time: the loop, which takes any cell, and the LSTM's cell.
+
+Shapes: B batch, T time steps, U units of a state, W width of a cell's inputs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import keras
+from keras import ops
+
+# Tensors (B, U), each with its own U.
+State = tuple[Any, ...]
+# Maps the inputs of one time step, (B, W), and a state to an output (B, U) and the next state.
+Cell = Callable[[Any, State], tuple[Any, State]]
+
+
+def scan(
+    cell: Cell, inputs: Any, state: State, *, mask: Any | None = None, reverse: bool = False
+) -> tuple[Any, State]:
+    """Run a cell over the time steps of a batch of sequences.
+
+    A step at which a sequence is padded keeps its state, and its output is zero; so a sequence
+    that is read in reverse starts from its last real step. Random numbers must not be drawn by the
+    cell: draw dropout masks before, and pass them with the inputs or let the cell close over them.
+
+    Args:
+        cell: one step. It may close over tensors, such as weights.
+        inputs: (B, T, W), at least one step.
+        state: where every sequence starts; float32.
+        mask: (B, T) bool, True at real steps. None: no padding.
+        reverse: whether to go from the last step to the first.
+
+    Returns:
+        (outputs (B, T, U) float32 in the order of `inputs`, state after the last step taken).
+    """
+    # Keras' RNN knows its number of iterations, without which XLA differentiates no loop on
+    # TensorFlow; `ops.scan` does not tell it.
+    loop = keras.layers.RNN(
+        _KerasCell(cell, state),
+        return_sequences=True,
+        return_state=True,
+        go_backwards=reverse,
+        zero_output_for_mask=True,
+        autocast=False,
+        dtype="float32",
+        name="scan",
+    )
+    outputs, *state_after = loop(inputs, initial_state=list(state), mask=mask)
+    return ops.flip(outputs, axis=1) if reverse else outputs, tuple(state_after)
+
+
+class _KerasCell:
+    """A cell as `keras.layers.RNN` wants it."""
+
+    compute_dtype = "float32"  # of the states
+
+    def __init__(self, cell: Cell, state: State) -> None:
+        self.cell = cell
+        self.state_size = [part.shape[-1] for part in state]
+
+    def __call__(self, inputs: Any, states: Any) -> tuple[Any, list[Any]]:
+        output, state = self.cell(inputs, tuple(states))
+        return output, list(state)
+
+    call = __call__
+
+
+def lstm_step(
+    projected: Any, state: State, kernel: Any, recurrent_mask: Any | None = None
+) -> tuple[Any, State]:
+    """Take one step of a long short-term memory without peepholes.
+
+        (i, f, g, o) = x_t W + b + h_{t-1} U
+        c_t = sigmoid(f) * c_{t-1} + sigmoid(i) * tanh(g)
+        h_t = sigmoid(o) * tanh(c_t)
+
+    Hochreiter and Schmidhuber (1997), with the forget gate of Gers et al. (2000). Everything but
+    the matrix product runs in float32.
+
+    Args:
+        projected: (..., 4U), x_t W + b: input gate, forget gate, candidate, output gate.
+        state: (h (..., U), c (..., U)) float32.
+        kernel: the matrix of the paper's U, (U, 4U).
+        recurrent_mask: dropout mask, broadcastable to (..., U), that multiplies h_{t-1}.
+
+    Returns:
+        (h_t, (h_t, c_t)).
+    """
+    h, c = state
+    if recurrent_mask is not None:
+        h = h * recurrent_mask
+    recurrent = ops.matmul(ops.cast(h, kernel.dtype), kernel)
+    gates = ops.cast(projected, "float32") + ops.cast(recurrent, "float32")
+    i, f, g, o = ops.split(gates, 4, axis=-1)
+    c = ops.sigmoid(f) * c + ops.sigmoid(i) * ops.tanh(g)
+    h = ops.sigmoid(o) * ops.tanh(c)
+    return h, (h, c)
