@@ -9,7 +9,7 @@ from t2t_phrase.bin import exporter
 from t2t_phrase.config import UserError
 from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.decoding.translator import Translator
-from t2t_phrase.tensor2tensor.subwords import T2TSubwords
+from t2t_phrase.text.subwords.t2t_subwords import T2TSubwords
 
 
 @pytest.fixture(scope="module")
