@@ -37,11 +37,11 @@ def test_those_of_the_training_pass(vocabularies):
 
 
 def test_others_are_refused():
-    with pytest.raises(UserError, match=r"x has a vocabulary for each .* trained with one vocabula"):
+    with pytest.raises(UserError, match=r"x has a vocabulary for each .* trained with one"):
         check_vocabularies(TWO, record(JOINT), "x")
-    with pytest.raises(UserError, match=r"x has one vocabulary for both .* trained with a vocabula"):
+    with pytest.raises(UserError, match=r"x has one vocabulary for both .* trained with a "):
         check_vocabularies(JOINT, record(TWO), "x")
-    with pytest.raises(UserError, match=r"vocabulary of x is not the one .* \(its checksum differs"):
+    with pytest.raises(UserError, match=r"vocabulary of x is not the one .* \(its checksum"):
         check_vocabularies(TWO.reversed, record(TWO), "x")
     with pytest.raises(UserError, match="the model only 8: it was trained on other data"):
         check_vocabularies(TWO, record(TWO, target_vocab_size=8), "x")
