@@ -49,7 +49,7 @@ def main(argv: Sequence[str]) -> None:
     registry.discover(FLAGS.t2t_usr_dir)
     from t2t_phrase.runs.record import RunRecord, resolve_hparams
     from t2t_phrase.tensor2tensor.checkpoint_import import read_t2t_checkpoint, write_run
-    from t2t_phrase.tensor2tensor.subwords import T2TSubwords
+    from t2t_phrase.text.subwords.t2t_subwords import T2TSubwords
 
     hparams, _ = resolve_hparams(FLAGS.hparams_set, FLAGS.hparams)
     files = [name for name in (FLAGS.vocab_file, FLAGS.target_vocab_file) if name]

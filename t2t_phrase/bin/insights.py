@@ -46,7 +46,7 @@ def define_flags() -> None:
     flags.DEFINE_multi_string(
         "feature",
         [],
-        "NAME=LINE: a feature of the sentence, for a model that reads any, as it stands in the file "
+        "NAME=LINE: a feature of the sentence, for a model that reads any, as in the file "
         "beside a corpus: --feature='phrases=(S (NP A house) .)'. May be repeated.",
     )
     define_parser_flags()
@@ -259,7 +259,7 @@ def draw_heat_maps(
 ) -> None:
     """Write a PNG for each attention, layer and head chosen."""
     from t2t_phrase.compile import compiled
-    from t2t_phrase.data.files import write_bytes
+    from t2t_phrase.files import write
     from t2t_phrase.insights.heat_map import png_of, unknown_characters
     from t2t_phrase.insights.labels import tokens_of
     from t2t_phrase.insights.layouts import model_layouts
@@ -291,7 +291,7 @@ def draw_heat_maps(
     for picture in draw(
         weights, layouts, *tokens, membership=membership, choice=choice, caption=caption
     ):
-        write_bytes(folder / f"{picture.name}.png", png_of(picture.figure))
+        write(folder / f"{picture.name}.png", png_of(picture.figure))
         count += 1
     decoder.note(f"{count} pictures written to {folder}, such as {picture.name}.png")
 
@@ -316,7 +316,7 @@ def make_folder(path: str) -> pathlib.Path:
     Raises:
         UserError: it cannot be made.
     """
-    from t2t_phrase.data.files import explain_os_error
+    from t2t_phrase.files import explain_os_error
 
     folder = pathlib.Path(path).expanduser()
     try:

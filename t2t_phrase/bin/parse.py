@@ -73,7 +73,7 @@ def write_trees(output: str, lines: Sequence[str]) -> None:
     Raises:
         UserError: that file holds trees of another text.
     """
-    from t2t_phrase.data.files import explain_os_error
+    from t2t_phrase.files import explain_os_error
     from t2t_phrase.text.trees.subword_phrases import cut_lines
 
     part = pathlib.Path(f"{output}.part").expanduser()

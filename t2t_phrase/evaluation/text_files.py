@@ -6,8 +6,8 @@ import pathlib
 from collections.abc import Iterable, Sequence
 
 from t2t_phrase.config import UserError
-from t2t_phrase.data.files import atomic, explain_os_error
 from t2t_phrase.data.lines import read_lines
+from t2t_phrase.files import atomic, explain_os_error
 
 _BOM = b"\xef\xbb\xbf"
 

@@ -5,7 +5,8 @@ It needs nothing of this library, so the file can be copied anywhere:
     echo "A house ." | python smoke_client.py --export_dir=runs/ende/export
     echo "A house ." | python smoke_client.py --url=http://localhost:8501/v1/models/ende
 
-A model that reads phrases is told them by --phrases_file, the same lines with tabs between phrases.
+A model that reads features beside the text is given each by --feature=NAME=FILE, a file with one
+line for each sentence, such as the same sentences with tabs between their phrases.
 
 The first loads the newest version in this process, with tensorflow and tensorflow_text; the second
 calls TensorFlow Serving's REST interface, with the standard library alone.
@@ -19,13 +20,14 @@ import pathlib
 import sys
 import urllib.error
 import urllib.request
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+Features = Mapping[str, Sequence[str]]
 Translations = list[tuple[str, float]]
 
 
 def translate_local(
-    export_dir: str, lines: Sequence[str], phrases: Sequence[str] | None = None
+    export_dir: str, lines: Sequence[str], features: Features | None = None
 ) -> Translations:
     """Return (translation, score) of each line by the newest version in a folder."""
     import tensorflow as tf
@@ -36,28 +38,27 @@ def translate_local(
         raise SystemExit(f"{export_dir} holds no exported version")
     newest = max(versions, key=lambda path: int(path.name))
     function = tf.saved_model.load(str(newest)).signatures["serving_default"]
-    inputs = {"text": tf.constant(lines, tf.string)}
-    if phrases is not None:
-        inputs["phrases"] = tf.constant(phrases, tf.string)
-    found = function(**inputs)
+    inputs = {"text": lines, **(features or {})}
+    found = function(**{name: tf.constant(values, tf.string) for name, values in inputs.items()})
     texts = [text.decode() for text in found["translation"].numpy()]
     return list(zip(texts, found["score"].numpy().tolist(), strict=True))
 
 
 def translate_remote(
-    url: str, lines: Sequence[str], phrases: Sequence[str] | None = None, *, timeout: float = 60.0
+    url: str, lines: Sequence[str], features: Features | None = None, *, timeout: float = 60.0
 ) -> Translations:
     """Return (translation, score) of each line by a server.
 
     Args:
         url: of the model, such as `http://localhost:8501/v1/models/ende`.
         lines: sentences.
-        phrases: the same with tabs between their phrases, for a model that reads them.
+        features: by name, one string for each sentence, for a model that reads features.
         timeout: seconds to wait for the answer.
     """
-    instances = [{"text": line} for line in lines]
-    for instance, cut in zip(instances, phrases or (), strict=False):
-        instance["phrases"] = cut
+    inputs = {"text": lines, **(features or {})}
+    instances = [
+        dict(zip(inputs, values, strict=True)) for values in zip(*inputs.values(), strict=True)
+    ]
     body = {"signature_name": "serving_default", "instances": instances}
     request = urllib.request.Request(
         f"{url}:predict",
@@ -81,17 +82,19 @@ def main(arguments: Sequence[str] | None = None) -> None:
     where = parser.add_mutually_exclusive_group(required=True)
     where.add_argument("--export_dir", help="folder of exported versions")
     where.add_argument("--url", help="a model of TensorFlow Serving")
-    parser.add_argument("--phrases_file", help="the lines with tabs between their phrases")
+    parser.add_argument(
+        "--feature", action="append", default=[], help="NAME=FILE: a feature of the sentences"
+    )
     options = parser.parse_args(arguments)
     lines = [line.rstrip("\r\n") for line in sys.stdin]
-    phrases = None
-    if options.phrases_file:
-        text = pathlib.Path(options.phrases_file).read_text(encoding="utf-8")
-        phrases = text.removesuffix("\n").split("\n") if text else []
+    features = {}
+    for name, _, file in (option.partition("=") for option in options.feature):
+        text = pathlib.Path(file).read_text(encoding="utf-8")
+        features[name] = text.removesuffix("\n").split("\n") if text else []
     if options.export_dir:
-        found = translate_local(options.export_dir, lines, phrases)
+        found = translate_local(options.export_dir, lines, features)
     else:
-        found = translate_remote(options.url, lines, phrases)
+        found = translate_remote(options.url, lines, features)
     for text, score in found:
         print(f"{score:.4f}\t{text}")
 

@@ -15,6 +15,7 @@ import keras
 import numpy as np
 import tensorflow as tf
 
+from t2t_phrase import files
 from t2t_phrase.config import UserError
 
 PREFIX = "model.ckpt"
@@ -218,10 +219,8 @@ def set_latest(folder: str | os.PathLike[str], paths: Sequence[str]) -> None:
     names = [os.path.basename(path) for path in paths]
     lines = [f'model_checkpoint_path: "{names[-1]}"']
     lines += [f'all_model_checkpoint_paths: "{name}"' for name in names]
-    temporary = pathlib.Path(folder) / ".checkpoint.tmp"
     try:
-        temporary.write_text("\n".join(lines) + "\n")
-        os.replace(temporary, pathlib.Path(folder) / "checkpoint")
+        files.write(pathlib.Path(folder) / "checkpoint", "\n".join(lines) + "\n")
     except OSError as error:
         raise CheckpointWriteError(f"{folder}/checkpoint: {_reason(error)}") from error
 

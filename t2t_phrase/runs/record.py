@@ -11,6 +11,7 @@ from typing import Any
 import t2t_phrase
 from t2t_phrase import registry
 from t2t_phrase.config import UserError, differences, parse_assignments
+from t2t_phrase.files import write
 from t2t_phrase.training_hparams import TrainingHParams
 
 FILE = "hparams.json"
@@ -61,11 +62,13 @@ class RunRecord:
         return registry.models[self.model].hparams_class.from_dict(self.hparams)
 
     def save(self, folder: str | os.PathLike[str]) -> None:
-        """Write `hparams.json` at once."""
-        target = pathlib.Path(folder) / FILE
-        temporary = target.with_name(f".{FILE}.tmp")
-        temporary.write_text(json.dumps(dataclasses.asdict(self), indent=2) + "\n")
-        os.replace(temporary, target)
+        """Write `hparams.json`.
+
+        Raises:
+            WriteError: the disk is full, or the folder is not writable.
+        """
+        content = json.dumps(dataclasses.asdict(self), indent=2) + "\n"
+        write(pathlib.Path(folder) / FILE, content)
 
     @classmethod
     def load(cls, folder: str | os.PathLike[str]) -> RunRecord:

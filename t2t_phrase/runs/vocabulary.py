@@ -9,8 +9,8 @@ from t2t_phrase.config import UserError
 from t2t_phrase.data.problem import get_problem
 from t2t_phrase.runs.load_model import TrainedModel
 from t2t_phrase.runs.record import RunRecord
-from t2t_phrase.tensor2tensor.subwords import T2TSubwords
 from t2t_phrase.text.subwords.encoder import SubwordEncoder
+from t2t_phrase.text.subwords.t2t_subwords import T2TSubwords
 from t2t_phrase.text.vocabularies import Vocabularies
 
 # In the folder of an imported run: copies of tensor2tensor's vocabularies.

@@ -1,1 +1,1 @@
-"""Reads the checkpoints, variable names and vocabularies of the original tensor2tensor."""
+"""Reads checkpoints of the original tensor2tensor."""

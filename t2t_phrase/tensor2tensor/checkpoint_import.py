@@ -20,7 +20,7 @@ from t2t_phrase.runs.record import FILE as RECORD_FILE
 from t2t_phrase.runs.record import RunRecord
 from t2t_phrase.runs.vocabulary import T2T_TARGET_VOCABULARY, T2T_VOCABULARY
 from t2t_phrase.tensor2tensor.names import t2t_pattern
-from t2t_phrase.tensor2tensor.subwords import T2TSubwords
+from t2t_phrase.text.subwords.t2t_subwords import T2TSubwords
 
 TARGET_SPACE = "target_space/embeddings"
 _EMBEDDING = re.compile(

@@ -17,7 +17,7 @@ def toy(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def scorer(toy):
-    return Scorer(toy.model, toy.encoder)
+    return Scorer(toy.model, toy.vocabularies)
 
 
 def test_decisions_are_those_of_the_models_scores(toy, scorer, tmp_path, capsys):

@@ -26,7 +26,7 @@ def toy(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def expected(toy):
-    translator = Translator(toy.model, toy.encoder, DecodeHParams().override(OPTIONS))
+    translator = Translator(toy.model, toy.vocabularies, DecodeHParams().override(OPTIONS))
     return [found[0].text for found in translator.translate(LINES)]
 
 
@@ -80,7 +80,7 @@ def test_beams_and_scores(toy, tmp_path):
     source.write_text("".join(f"{line}\n" for line in LINES))
     options = f"{OPTIONS},return_beams=true,write_scores=true"
     decode(toy, f"--decode_from_file={source}", f"--decode_to_file={target}", options=options)
-    translator = Translator(toy.model, toy.encoder, DecodeHParams().override(options))
+    translator = Translator(toy.model, toy.vocabularies, DecodeHParams().override(options))
     lines = target.read_text(encoding="utf-8").rstrip("\n").split("\n")
     for line, found in zip(lines, translator.translate(LINES), strict=True):
         fields = line.split("\t")
@@ -126,7 +126,7 @@ def test_pairs_are_scored_in_order(toy, tmp_path, capsys):
     printed = capsys.readouterr().out
     found = [float(line) for line in printed.split("\n")[:-1]]
     np.testing.assert_allclose(
-        found, [-s for s in Scorer(toy.model, toy.encoder).score(pairs)], atol=1e-4
+        found, [-s for s in Scorer(toy.model, toy.vocabularies).score(pairs)], atol=1e-4
     )
     assert min(found) > 0
     decode(toy, f"--score_file={file}", f"--decode_to_file={tmp_path / 'scores'}")

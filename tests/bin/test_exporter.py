@@ -9,7 +9,7 @@ from t2t_phrase.bin import exporter
 from t2t_phrase.config import UserError
 from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.decoding.translator import Translator
-from t2t_phrase.tensor2tensor.subwords import T2TSubwords
+from t2t_phrase.text.subwords.t2t_subwords import T2TSubwords
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +25,7 @@ def test_strings_in_strings_out(toy, capsys):
     found = tf.saved_model.load(str(folder)).signatures["serving_default"](
         text=tf.constant(toy.lines[:3])
     )
-    translator = Translator(toy.model, toy.encoder, DecodeHParams().override(options))
+    translator = Translator(toy.model, toy.vocabularies, DecodeHParams().override(options))
     expected = [beams[0].text for beams in translator.translate(toy.lines[:3])]
     assert [text.decode() for text in found["translation"].numpy()] == expected
     about = json.loads((folder / "assets.extra" / "export.json").read_text())

@@ -12,7 +12,7 @@ from t2t_phrase.config import HParamsError, UserError
 from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.decoding.translator import Translator
 from t2t_phrase.runs.load_model import load_model
-from t2t_phrase.tensor2tensor.subwords import T2TSubwords
+from t2t_phrase.text.subwords.t2t_subwords import T2TSubwords
 from t2t_phrase.text.vocabularies import Vocabularies
 
 SIZES = "hidden_size=8,filter_size=12,num_heads=2,num_hidden_layers=2"

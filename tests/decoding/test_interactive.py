@@ -1,6 +1,7 @@
 from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.decoding.interactive import Conversation
-from t2t_phrase.decoding.translator import EncodedLines, Hypothesis
+from t2t_phrase.decoding.sides import EncodedSide
+from t2t_phrase.decoding.translator import Hypothesis
 
 
 class Parrot:
@@ -9,10 +10,11 @@ class Parrot:
     def __init__(self, hparams):
         self.hparams = hparams
 
-    def encode_lines(self, lines, phrases=None):
+    def encode(self, lines, features=None):
         limit = self.hparams.max_input_size
         cut = [0] if limit and len(lines[0]) > limit else []
-        return EncodedLines([list(lines[0])[: limit or None]], [len(lines[0])], cut)
+        ids = [list(lines[0])[: limit or None]]
+        return EncodedSide("source", ids, [len(lines[0])], cut, features={}, pads={})
 
     def translate_encoded(self, lines):
         text = "".join(lines.ids[0])

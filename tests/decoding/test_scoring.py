@@ -6,6 +6,7 @@ from t2t_phrase import registry
 from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.decoding.scoring import Scorer
 from t2t_phrase.decoding.translator import Translator
+from t2t_phrase.text.vocabularies import Vocabularies
 
 LETTERS = "abcdefghij"
 
@@ -17,6 +18,9 @@ class Letters:
     def decode(self, ids):
         ids = list(ids)
         return "".join(LETTERS[i - 2] for i in (ids[: ids.index(1)] if 1 in ids else ids) if i)
+
+
+LETTER_IDS = Vocabularies(Letters(), Letters())
 
 
 @pytest.fixture(scope="module")
@@ -45,15 +49,15 @@ def test_scores_are_sums_of_log_probabilities(model):
             sum(reference.step_log_probs(source_ids, ids[:i])[t] for i, t in enumerate(ids))
         )
     # Batches of 16 tokens: several of them, filled up with padding.
-    found = Scorer(model, Letters(), batch_size=16).score(pairs)
+    found = Scorer(model, LETTER_IDS, batch_size=16).score(pairs)
     np.testing.assert_allclose(found, expected, rtol=1e-4)
 
 
 def test_the_score_of_a_translation_is_that_of_the_search(model):
     options = DecodeHParams(beam_size=3, alpha=0.0, extra_length=4, return_beams=True)
     sources = ["abc", "hi", "ggggg", "bcdefa"]
-    translations = Translator(model, Letters(), options).translate(sources)
-    scorer = Scorer(model, Letters())
+    translations = Translator(model, LETTER_IDS, options).translate(sources)
+    scorer = Scorer(model, LETTER_IDS)
     compared = 0
     for source, found in zip(sources, translations, strict=True):
         # A translation cut at its longest length has no EOS; one with a pad inside has no text.
@@ -66,7 +70,7 @@ def test_the_score_of_a_translation_is_that_of_the_search(model):
 
 def test_progress_and_no_pairs(model):
     told = []
-    scorer = Scorer(model, Letters(), batch_size=8)
+    scorer = Scorer(model, LETTER_IDS, batch_size=8)
     assert scorer.score([], progress=told.append) == []
     assert told == []
     scorer.score([("a", "b")] * 3, progress=told.append)

@@ -4,13 +4,9 @@ from random_weights import randomize
 
 from t2t_phrase import registry
 from t2t_phrase.decoding.hparams import DecodeHParams
-from t2t_phrase.decoding.translator import (
-    Hypothesis,
-    Translator,
-    format_hypotheses,
-    make_batches,
-)
+from t2t_phrase.decoding.translator import Hypothesis, Translator, format_hypotheses
 from t2t_phrase.models.phrase_representation import with_phrase_representation
+from t2t_phrase.text.vocabularies import Vocabularies
 
 WORDS = ["<pad>", "<EOS>", "<unk>", "a", "b", "c", "d", "\n", "\t", "e", "f", "g"]
 
@@ -24,6 +20,9 @@ class Words:
     def decode(self, ids):
         ids = list(ids)
         return " ".join(WORDS[i] for i in (ids[: ids.index(1)] if 1 in ids else ids) if i)
+
+
+WORD_IDS = Vocabularies(Words(), Words())
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +43,7 @@ OPTIONS = DecodeHParams(beam_size=3, extra_length=6)
 
 
 def test_order_and_count_are_kept_and_a_line_alone_gives_the_same(model):
-    translator = Translator(model, Words(), OPTIONS)
+    translator = Translator(model, WORD_IDS, OPTIONS)
     together = translator.translate(LINES)
     assert len(together) == len(LINES)
     for line, found in zip(LINES, together, strict=True):
@@ -54,7 +53,7 @@ def test_order_and_count_are_kept_and_a_line_alone_gives_the_same(model):
 
 
 def test_a_line_without_words_gives_an_empty_translation(model):
-    translator = Translator(model, Words(), OPTIONS)
+    translator = Translator(model, WORD_IDS, OPTIONS)
     assert translator.translate(["", " \t"]) == [[Hypothesis("", 0.0, 0)]] * 2
     assert translator.translate([]) == []
 
@@ -64,16 +63,16 @@ def test_a_model_that_was_trained_on_translates_anew():
     hparams = with_phrase_representation(registry.hparams["transformer_tiny"]())
     model = registry.models[hparams.model].from_hparams(hparams, vocab_size=len(WORDS))
     randomize(model)
-    translator = Translator(model, Words(), OPTIONS)
+    translator = Translator(model, WORD_IDS, OPTIONS)
     before = translator.translate(LINES)
     randomize(model, seed=1)
     after = translator.translate(LINES)
     assert after != before
-    assert after == Translator(model, Words(), OPTIONS).translate(LINES)
+    assert after == Translator(model, WORD_IDS, OPTIONS).translate(LINES)
 
 
 def test_all_beams_are_returned_best_first(model):
-    translator = Translator(model, Words(), OPTIONS.replace(return_beams=True))
+    translator = Translator(model, WORD_IDS, OPTIONS.replace(return_beams=True))
     results = translator.translate(LINES)
     assert max(len(found) for found in results) > 1
     for found in results:
@@ -83,7 +82,7 @@ def test_all_beams_are_returned_best_first(model):
 
 
 def test_tokens_count_words_and_eos(model):
-    for (found,) in Translator(model, Words(), OPTIONS).translate(["a b c", "d", "e f"]):
+    for (found,) in Translator(model, WORD_IDS, OPTIONS).translate(["a b c", "d", "e f"]):
         blanks = found.tokens - len(found.text.split())
         assert blanks >= 0 and found.tokens <= 4 + OPTIONS.extra_length
 
@@ -97,13 +96,13 @@ class Speller(Words):
 
 
 def test_a_translation_is_one_line_whatever_the_model_spells(model):
-    (found,) = Translator(model, Speller(), OPTIONS).translate(["a"])
+    (found,) = Translator(model, Vocabularies(Words(), Speller()), OPTIONS).translate(["a"])
     assert found[0].text == "x y z"
 
 
 def test_max_input_size_cuts_and_says_so(model):
-    translator = Translator(model, Words(), OPTIONS.replace(max_input_size=4))
-    encoded = translator.encode_lines(["a b c", "a b c d", "", "a b c d e f"])
+    translator = Translator(model, WORD_IDS, OPTIONS.replace(max_input_size=4))
+    encoded = translator.encode(["a b c", "a b c d", "", "a b c d e f"])
     assert encoded.ids == [[3, 4, 5, 1], [3, 4, 5, 1], [], [3, 4, 5, 1]]
     assert encoded.lengths == [4, 5, 1, 7]
     assert encoded.cut == [1, 3]
@@ -114,24 +113,8 @@ def test_max_input_size_cuts_and_says_so(model):
 def test_progress_ends_at_the_number_of_lines(model):
     told = []
     options = OPTIONS.replace(batch_size=8)
-    Translator(model, Words(), options).translate(LINES, progress=told.append)
+    Translator(model, WORD_IDS, options).translate(LINES, progress=told.append)
     assert len(told) > 1 and told == sorted(told) and told[-1] == len(LINES)
-
-
-def test_batches_hold_each_sentence_once_and_stay_within_the_tokens():
-    draw = np.random.default_rng(0)
-    sentences = [[3] * int(n) for n in draw.integers(0, 40, size=50)]
-    seen, shapes = [], set()
-    for batch in make_batches(sentences, 64):
-        rows, length = batch.inputs.shape
-        assert length % 8 == 0 and (rows * length <= 64 or rows == 1)
-        assert rows >= len(batch.lines)
-        shapes.add((rows, length))
-        seen += batch.lines
-        for row, i in zip(batch.inputs, batch.lines, strict=False):
-            assert row.sum() == 3 * len(sentences[i])
-    assert sorted(seen) == [i for i, ids in enumerate(sentences) if ids]
-    assert len(shapes) <= 8
 
 
 def test_lines_as_they_are_written():

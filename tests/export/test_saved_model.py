@@ -67,7 +67,7 @@ def toy(tmp_path_factory):
 @pytest.fixture(scope="module")
 def exported(toy, tmp_path_factory):
     folder = tmp_path_factory.mktemp("export")
-    return export(toy.model, toy.encoder.model_bytes, OPTIONS, folder, about={"step": 30})
+    return export(toy.model, toy.vocabularies, OPTIONS, folder, about={"step": 30})
 
 
 @pytest.fixture(scope="module")
@@ -86,7 +86,9 @@ def served(toy, exported):
 
 
 def test_the_best_translation_is_the_decoders(toy, served):
-    expected = [found[0] for found in Translator(toy.model, toy.encoder, OPTIONS).translate(LINES)]
+    expected = [
+        found[0] for found in Translator(toy.model, toy.vocabularies, OPTIONS).translate(LINES)
+    ]
     assert served["best"]["translation"] == [h.text for h in expected]
     np.testing.assert_allclose(served["best"]["score"], [h.score for h in expected], rtol=1e-4)
     assert len({h.text for h in expected}) > 3
@@ -95,7 +97,7 @@ def test_the_best_translation_is_the_decoders(toy, served):
 
 
 def test_all_beams_are_the_decoders(toy, served):
-    translator = Translator(toy.model, toy.encoder, OPTIONS.replace(return_beams=True))
+    translator = Translator(toy.model, toy.vocabularies, OPTIONS.replace(return_beams=True))
     found = served["nbest"]
     texts, scores = (np.reshape(found[name], (-1, 3)) for name in ("translations", "scores"))
     expected = translator.translate(LINES)
@@ -108,7 +110,7 @@ def test_all_beams_are_the_decoders(toy, served):
 
 def test_scores_are_the_decoders(toy, served):
     pairs = list(zip(LINES, reversed(LINES), strict=True))
-    expected = Scorer(toy.model, toy.encoder).score(pairs)
+    expected = Scorer(toy.model, toy.vocabularies).score(pairs)
     np.testing.assert_allclose(served["score"]["log_probability"], expected, rtol=1e-4)
 
 
@@ -142,14 +144,14 @@ class TestVersions:
     def quick(self, monkeypatch):
         """Write a file where a graph would be: only the folders matter here."""
 
-        def save(module, model_bytes, folder):
+        def save(module, files, folder):
             (folder / "saved_model.pb").write_bytes(b"graph")
 
         monkeypatch.setattr("t2t_phrase.export.saved_model._save", save)
 
     def run(self, toy, folder, **options):
         hparams = OPTIONS.replace(**options)
-        return export(toy.model, toy.encoder.model_bytes, hparams, folder)
+        return export(toy.model, toy.vocabularies, hparams, folder)
 
     def test_the_next_number_after_the_greatest(self, toy, quick, tmp_path):
         folder = tmp_path / "new" / "folder"
@@ -162,7 +164,7 @@ class TestVersions:
         assert version.stat().st_mode & 0o777 == 0o755
 
     def test_a_failure_leaves_no_version(self, toy, monkeypatch, tmp_path):
-        def fail(module, model_bytes, folder):
+        def fail(module, files, folder):
             (folder / "saved_model.pb").write_bytes(b"half")
             raise OSError(28, "No space left on device")
 

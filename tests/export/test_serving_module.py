@@ -3,8 +3,9 @@ import pytest
 import tensorflow as tf
 from toy_run import make_toy_run
 
+from t2t_phrase.decoding.batches import make_batches
 from t2t_phrase.decoding.hparams import DecodeHParams
-from t2t_phrase.decoding.translator import Translator, make_batches
+from t2t_phrase.decoding.translator import Translator
 from t2t_phrase.export.serving_module import ServingModule
 
 
@@ -16,29 +17,30 @@ def toy(tmp_path_factory):
 @pytest.mark.parametrize("max_input_size", [0, 4])
 def test_ids_are_padded_as_the_decoder_pads_them(toy, max_input_size):
     hparams = DecodeHParams(max_input_size=max_input_size)
-    module = ServingModule(toy.model, toy.encoder.model_bytes, hparams)
-    translator = Translator(toy.model, toy.encoder, hparams)
+    module = ServingModule(toy.model, *toy.vocabularies, hparams)
+    translator = Translator(toy.model, toy.vocabularies, hparams)
     sentences = ["the house", "", "a", " ", "dogs run far away from here"]
-    ids = translator.encode_lines(sentences).ids
-    (batch,) = make_batches(ids, 4096)
-    found = module._source(tf.constant(sentences))["inputs"].numpy()
-    assert found.shape[1] == batch.inputs.shape[1]
+    ids = translator.encode(sentences).ids
+    (batch,) = make_batches([len(row) for row in ids], 4096)
+    inputs = tf.constant(sentences)
+    found = module.source.encode(inputs, max_tokens=max_input_size)["inputs"].numpy()
+    assert found.shape[1] == batch.shape[1]
     for row, expected in zip(found, ids, strict=True):
         assert row.tolist() == expected + [0] * (len(row) - len(expected))
     # To be scored, an empty sentence is EOS alone, and nothing is cut.
-    found = module._source(tf.constant(sentences), whole=True)["inputs"].numpy()
+    found = module.source.encode(inputs, keep_empty=True)["inputs"].numpy()
     for row, sentence in zip(found, sentences, strict=True):
         assert row[row > 0].tolist() == [*toy.encoder.encode(sentence), 1]
 
 
 @pytest.mark.parametrize("pieces", range(5, 11))
 def test_lengths_around_a_multiple_of_the_step(toy, pieces):
-    module = ServingModule(toy.model, toy.encoder.model_bytes, DecodeHParams())
+    module = ServingModule(toy.model, *toy.vocabularies, DecodeHParams())
     text = "日" * (pieces // 3) + "q" * (pieces % 3)
     ids = [*toy.encoder.encode(text), 1]
-    (batch,) = make_batches([ids], 4096)
-    found = module._source(tf.constant([text]))["inputs"]
-    np.testing.assert_array_equal(found, batch.inputs)
+    (batch,) = make_batches([len(ids)], 4096)
+    found = module.source.encode(tf.constant([text]))["inputs"]
+    np.testing.assert_array_equal(found, batch.rows([ids]))
 
 
 RELATIVE = {"pos": "none", "max_relative_position": 3, "norm": "post"}
@@ -52,8 +54,8 @@ def test_other_limits_and_other_models_give_what_the_decoder_gives(options, chan
     toy = make_toy_run(tmp_path, **changes)
     lines = ["the house is old", "dogs run", ""]
     hparams = DecodeHParams().override(options)
-    module = ServingModule(toy.model, toy.encoder.model_bytes, hparams)
+    module = ServingModule(toy.model, *toy.vocabularies, hparams)
     found = module.translate(tf.constant(lines))
-    expected = [h[0] for h in Translator(toy.model, toy.encoder, hparams).translate(lines)]
+    expected = [h[0] for h in Translator(toy.model, toy.vocabularies, hparams).translate(lines)]
     assert [text.decode() for text in found["translation"].numpy()] == [h.text for h in expected]
     np.testing.assert_allclose(found["score"], [h.score for h in expected], rtol=1e-4)

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from t2t_phrase.insights.labels import Token, phrase_labels, segment_labels, tokens_of
-from t2t_phrase.tensor2tensor.subwords import T2TSubwords
 from t2t_phrase.text.subwords.encoder import SubwordEncoder
+from t2t_phrase.text.subwords.t2t_subwords import T2TSubwords
 from t2t_phrase.text.subwords.training import train_subwords
 
 

@@ -89,11 +89,13 @@ def test_a_saved_model_is_the_decoder(name, tmp_path):
     }[hparams.model]
     toy = make_toy_run(tmp_path, hparams_set=some, **vars(hparams))
     options = DecodeHParams(beam_size=3, extra_length=4)
-    folder = export(toy.model, toy.encoder.model_bytes, options, tmp_path / "served")
+    folder = export(toy.model, toy.vocabularies, options, tmp_path / "served")
     served = tf.saved_model.load(str(folder)).signatures
     lines = ["the house is old", "dogs", "", "a cat sleeps in it while dogs run far away"]
     found = served["serving_default"](text=tf.constant(lines))
-    expected = [beams[0] for beams in Translator(toy.model, toy.encoder, options).translate(lines)]
+    expected = [
+        beams[0] for beams in Translator(toy.model, toy.vocabularies, options).translate(lines)
+    ]
     texts = [text.decode() for text in found["translation"].numpy()]
     assert texts == [hypothesis.text for hypothesis in expected]
     assert len(set(texts)) > 2
@@ -103,4 +105,4 @@ def test_a_saved_model_is_the_decoder(name, tmp_path):
         source=tf.constant([pair[0] for pair in pairs]),
         target=tf.constant([pair[1] for pair in pairs]),
     )["log_probability"]
-    np.testing.assert_allclose(scores, Scorer(toy.model, toy.encoder).score(pairs), rtol=1e-4)
+    np.testing.assert_allclose(scores, Scorer(toy.model, toy.vocabularies).score(pairs), rtol=1e-4)

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 from t2t_phrase import __version__
 from t2t_phrase.config import UserError
-from t2t_phrase.data.files import explain_os_error, sha256_of, write_bytes
 from t2t_phrase.data.generation.lock import exclusive
 from t2t_phrase.data.generation.manifest import Manifest, intact, manifest_path
 from t2t_phrase.data.generation.options import GenerateOptions
@@ -23,6 +22,7 @@ from t2t_phrase.data.generation.workers import write_shards
 from t2t_phrase.data.lines import read_lines
 from t2t_phrase.data.sources.corpus import Corpus
 from t2t_phrase.data.sources.tree_files import TREES, names_trees
+from t2t_phrase.files import explain_os_error, sha256_of, write
 from t2t_phrase.text.subwords.encoder import SubwordEncoder
 from t2t_phrase.text.subwords.training import train_subwords
 
@@ -227,7 +227,7 @@ class _Generation:
             character_coverage=options["character_coverage"],
         )
         path = self._folder / f"vocab.{self._base}.{options['vocab_size']}.model"
-        write_bytes(path, model)
+        write(path, model)
         size = SubwordEncoder(model).vocab_size
         if size < options["vocab_size"]:
             self._log(f"{self._base}: the text yields only {size:,} subwords")

@@ -8,7 +8,7 @@ import pathlib
 from collections.abc import Iterator
 
 from t2t_phrase.config import UserError
-from t2t_phrase.data.files import explain_os_error
+from t2t_phrase.files import explain_os_error
 
 
 @contextlib.contextmanager

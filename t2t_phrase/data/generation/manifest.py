@@ -8,7 +8,7 @@ import pathlib
 from typing import Any
 
 from t2t_phrase.config import UserError, differences
-from t2t_phrase.data.files import sha256_of, write_bytes
+from t2t_phrase.files import sha256_of, write
 
 FORMAT = 1
 
@@ -51,7 +51,7 @@ class Manifest:
     def save(self, path: pathlib.Path) -> None:
         """Write the manifest atomically."""
         content = {"format": FORMAT, **dataclasses.asdict(self)}
-        write_bytes(path, (json.dumps(content, indent=2, ensure_ascii=False) + "\n").encode())
+        write(path, json.dumps(content, indent=2, ensure_ascii=False) + "\n")
 
     @classmethod
     def load(cls, path: pathlib.Path) -> Manifest | None:

@@ -11,9 +11,9 @@ from typing import Any
 
 import tensorflow as tf
 
-from t2t_phrase.data.files import atomic, disk_full, sha256_of
 from t2t_phrase.data.lines import read_lines
 from t2t_phrase.data.sources.tree_files import tree_lines
+from t2t_phrase.files import atomic, disk_full, sha256_of
 from t2t_phrase.text.subwords.encoder import EOS_ID, SubwordEncoder
 from t2t_phrase.text.trees.subword_phrases import cut_lines, subword_phrases, with_eos
 

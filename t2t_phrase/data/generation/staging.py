@@ -10,9 +10,9 @@ from collections.abc import Iterator, Sequence
 from typing import TextIO
 
 from t2t_phrase.config import UserError
-from t2t_phrase.data.files import explain_os_error
 from t2t_phrase.data.generation.progress import Progress
 from t2t_phrase.data.sources.corpus import Pair
+from t2t_phrase.files import explain_os_error
 from t2t_phrase.text.trees.subword_phrases import cut_by_tree
 from t2t_phrase.text.trees.trees import TreeError
 from t2t_phrase.text.whitespace import normalize_whitespace

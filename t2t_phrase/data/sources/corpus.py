@@ -9,11 +9,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from t2t_phrase.config import UserError
-from t2t_phrase.data.files import sha256_of
 from t2t_phrase.data.lines import read_lines
 from t2t_phrase.data.sources.misalignment import first_shifted_line
 from t2t_phrase.data.sources.mteval import read_mteval
 from t2t_phrase.data.sources.tree_files import TREES, count_mismatch, find_trees, tree_lines
+from t2t_phrase.files import sha256_of
 
 SPLITS = ("train", "dev", "test")
 

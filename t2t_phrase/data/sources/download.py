@@ -11,7 +11,7 @@ import urllib.request
 from collections.abc import Callable
 
 from t2t_phrase.config import UserError
-from t2t_phrase.data.files import atomic, explain_os_error, sha256_of
+from t2t_phrase.files import atomic, explain_os_error, sha256_of
 
 ATTEMPTS = 4
 TIMEOUT = 60.0  # seconds without a byte
@@ -63,15 +63,15 @@ def fetch(
 def _download(url: str, path: pathlib.Path, sha256: str) -> None:
     with urllib.request.urlopen(url, timeout=TIMEOUT) as response, atomic(path) as temporary:
         with open(temporary, "wb") as file:
-            shutil.copyfileobj(response, file)
-        try:
-            expected = response.headers["Content-Length"]
-            if expected and temporary.stat().st_size != int(expected):
-                raise http.client.IncompleteRead(b"", int(expected))
-            _check(temporary, sha256, "the server has another file by now")
-        except (http.client.HTTPException, UserError):
-            temporary.unlink()
-            raise
+            try:
+                shutil.copyfileobj(response, file)
+            except (TimeoutError, ConnectionError) as error:
+                # Not an error of writing: the download is tried again.
+                raise http.client.HTTPException(str(error)) from error
+        expected = response.headers["Content-Length"]
+        if expected and temporary.stat().st_size != int(expected):
+            raise http.client.IncompleteRead(b"", int(expected))
+        _check(temporary, sha256, "the server now has a different file")
 
 
 def _check(path: pathlib.Path, sha256: str, remedy: str) -> None:

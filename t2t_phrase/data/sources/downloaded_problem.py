@@ -5,11 +5,11 @@ from __future__ import annotations
 import pathlib
 from typing import ClassVar
 
-from t2t_phrase.data.files import sha256_of
 from t2t_phrase.data.problem import Problem
 from t2t_phrase.data.sources.corpus import Corpus, TextCorpus
 from t2t_phrase.data.sources.download import fetch
 from t2t_phrase.data.sources.tree_files import find_trees
+from t2t_phrase.files import sha256_of
 
 
 class DownloadedProblem(Problem):

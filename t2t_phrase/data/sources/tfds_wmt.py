@@ -12,8 +12,8 @@ from tensorflow_datasets.core.download.download_manager import NonMatchingChecks
 from tensorflow_datasets.translate import wmt
 
 from t2t_phrase.config import UserError
-from t2t_phrase.data.files import explain_os_error
 from t2t_phrase.data.sources.corpus import SPLITS, Corpus, Pair, parallel_lines
+from t2t_phrase.files import explain_os_error
 
 _SPLIT_NAMES = {"train": "train", "dev": "validation", "test": "test"}
 

@@ -27,9 +27,9 @@ class Sentence(NamedTuple):
 class Annotation(abc.ABC):
     """How a feature is written, one string for each sentence, and turned into integers.
 
-    Registered by `registry.annotation_types.register` under the name that `Feature.annotation`
-    gives. There are two forms: the *line* of a file beside the corpus, such as a tree, and the
-    *text* that models are given and SavedModels take, which `read` makes from the line.
+    Registered by `registry.annotation_types.register`, under the name that `Feature.annotation`
+    gives. Two forms exist: the *line* of a file beside the corpus, such as a tree, and the
+    *text* that translators and SavedModels take, which `read` makes from the line.
     """
 
     def read(self, sentence: str, line: str) -> str:

@@ -1,18 +1,17 @@
 """Commands of a model that reads phrases."""
 
 import io
-import types
 
 import pytest
+from t2t_phrase.text.annotations.phrases import Phrases
 from toy_run import call, make_toy_run
 
 from t2t_phrase.bin import decoder
-from t2t_phrase.bin.source_phrases import trees_beside
+from t2t_phrase.bin.source_features import file_beside
 from t2t_phrase.config import UserError
 from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.decoding.scoring import Scorer
 from t2t_phrase.decoding.translator import Translator
-from t2t_phrase.text.trees.subword_phrases import cut_lines
 
 LINES = ["the house is old", "", "a cat sleeps in it while dogs run"]
 TREES = [
@@ -28,6 +27,11 @@ OPTIONS = "beam_size=2,extra_length=6"
 def toy(tmp_path_factory):
     folder = tmp_path_factory.mktemp("toy")
     return make_toy_run(folder, hparams_set="phrase_representation_parse_demo")
+
+
+def phrases_of(lines, trees):
+    """Return the feature that the model reads."""
+    return {"phrases": [Phrases().read(*pair) for pair in zip(lines, trees, strict=True)]}
 
 
 def write(path, lines):
@@ -48,21 +52,21 @@ def test_trees_beside_the_file_are_read(toy, tmp_path):
     source, target = write(tmp_path / "in.en", LINES), tmp_path / "out.de"
     write(tmp_path / "in.en.trees", TREES)
     decode(toy, f"--decode_from_file={source}", f"--decode_to_file={target}")
-    translator = Translator(toy.model, toy.encoder, DecodeHParams().override(OPTIONS))
-    found = translator.translate(LINES, phrases=cut_lines(LINES, TREES, ""))
+    translator = Translator(toy.model, toy.vocabularies, DecodeHParams().override(OPTIONS))
+    found = translator.translate(LINES, features=phrases_of(LINES, TREES))
     assert target.read_text().split("\n") == [*[beams[0].text for beams in found], ""]
     assert found[1][0].text == "" != found[0][0].text
-    with pytest.raises(UserError, match="give it their trees"):
+    with pytest.raises(UserError, match="reads the source feature 'phrases': give its text"):
         translator.translate(LINES)
 
 
 def test_scores_are_those_of_the_trees_given(toy, tmp_path, monkeypatch):
     pairs = [(line, "a house") for line in LINES]
-    scorer = Scorer(toy.model, toy.encoder)
-    expected = [scorer.score(pairs, phrases=cut_lines(LINES, trees, "")) for trees in (TREES, FLAT)]
+    scorer = Scorer(toy.model, toy.vocabularies)
+    expected = [scorer.score(pairs, features=phrases_of(LINES, trees)) for trees in (TREES, FLAT)]
     assert expected[0][2] != pytest.approx(expected[1][2], abs=1e-4)
     assert expected[0][1] == pytest.approx(expected[1][1], abs=1e-5)
-    with pytest.raises(UserError, match="give it their trees"):
+    with pytest.raises(UserError, match="reads the source feature 'phrases': give its text"):
         scorer.score(pairs)
 
     source = write(tmp_path / "pairs.tsv", ["\t".join(pair) for pair in pairs])
@@ -70,7 +74,7 @@ def test_scores_are_those_of_the_trees_given(toy, tmp_path, monkeypatch):
     common = (f"--score_file={source}", f"--decode_to_file={target}")
     with pytest.raises(UserError, match=r"t2t-phrase-parse --input_file=\S*pairs.tsv"):
         decode(toy, *common)
-    decode(toy, *common, f"--decode_trees_file={write(tmp_path / 'flat', FLAT)}")
+    decode(toy, *common, f"--feature_files=phrases={write(tmp_path / 'flat', FLAT)}")
     scores = [-float(line) for line in target.read_text().split()]
     assert scores == pytest.approx(expected[1], abs=1e-4)
     monkeypatch.setattr("t2t_phrase.text.trees.parsers.open_parser", lambda *_, **__: Parser())
@@ -85,33 +89,27 @@ def test_what_is_typed_is_parsed(toy, monkeypatch, capsys):
     monkeypatch.setattr("t2t_phrase.text.trees.parsers.open_parser", lambda *_, **__: Parser())
     monkeypatch.setattr("sys.stdin", io.StringIO(f"{LINES[0]}\n\nq\n"))
     decode(toy, "--decode_interactive", "--parser=corenlp")
-    translator = Translator(toy.model, toy.encoder, DecodeHParams().override(OPTIONS))
-    found = translator.translate(LINES[:1], phrases=cut_lines(LINES[:1], TREES[:1], ""))
+    translator = Translator(toy.model, toy.vocabularies, DecodeHParams().override(OPTIONS))
+    found = translator.translate(LINES[:1], features=phrases_of(LINES[:1], TREES[:1]))
     assert capsys.readouterr().out.split("\n")[:2] == [found[0][0].text, ""]
 
 
-def test_trees_for_a_model_that_reads_none(toy, tmp_path, monkeypatch):
-    plain = types.SimpleNamespace(reads_phrases=False)
-    record = types.SimpleNamespace(resolved=lambda: plain, hparams_set="transformer_tiny")
-    trained = types.SimpleNamespace(
-        record=record, model=toy.model, checkpoint="model.ckpt-1", step=1
-    )
-    monkeypatch.setattr(decoder, "load", lambda: (trained, toy.encoder))
-    plain.max_length = 40
-    source, trees = write(tmp_path / "in.en", LINES), write(tmp_path / "x.trees", TREES)
-    with pytest.raises(UserError, match=r"--decode_trees_file=\S*: a model of transformer_tiny"):
-        decode(
-            toy,
-            f"--decode_from_file={source}",
-            f"--decode_to_file={tmp_path / 'out'}",
-            f"--decode_trees_file={trees}",
-        )
+def test_files_of_features_that_the_model_does_not_read(toy, tmp_path):
+    source = write(tmp_path / "in.en", LINES)
+    with pytest.raises(UserError, match=r"--feature_files=tags=\.\.\.: the model reads no such"):
+        decode(toy, f"--decode_from_file={source}", f"--feature_files=tags={source}")
+
+
+def test_a_file_of_another_length(toy, tmp_path):
+    source, trees = write(tmp_path / "in.en", LINES), write(tmp_path / "x.trees", TREES[:2])
+    with pytest.raises(UserError, match=r"x\.trees has 2 lines for 3 sentences"):
+        decode(toy, f"--decode_from_file={source}", f"--feature_files=phrases={trees}")
 
 
 def test_files_of_trees_are_found_by_name(tmp_path):
     source = tmp_path / "toy-test.en"
-    assert trees_beside(None) is None and trees_beside(str(source)) is None
+    assert file_beside(None, "trees") is file_beside(str(source), "trees") is None
     kept = write(tmp_path / "toy-test.trees", TREES)
-    assert trees_beside(str(source)) == str(kept)
+    assert file_beside(str(source), "trees") == str(kept)
     beside = write(tmp_path / "toy-test.en.trees", TREES)
-    assert trees_beside(str(source)) == trees_beside(f"{source}.gz") == str(beside)
+    assert file_beside(f"{source}.gz", "trees") == file_beside(str(source), "trees") == str(beside)

@@ -1,7 +1,7 @@
 import pytest
 
 from t2t_phrase.config import UserError
-from t2t_phrase.tensor2tensor.subwords import T2TSubwords, join_tokens, split_tokens
+from t2t_phrase.text.subwords.t2t_subwords import T2TSubwords, join_tokens, split_tokens
 
 PIECES = [
     "<pad>",
