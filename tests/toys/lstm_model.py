@@ -67,8 +67,8 @@ class ToyLstm(EncoderDecoder):
 
     def decode(self, features, training=False):
         memory = self.prepare_memory(features, training=training)
-        shifted = ops.pad(features["targets"][:, :-1], [(0, 0), (1, 0)])
-        query, _ = self.decoder(self.target(shifted), None, memory["state"], training)
+        ids = ops.pad(features["targets"][:, :-1], [(0, 0), (1, 0)])
+        query, _ = self.decoder(self.target(ids), initial_state=memory["state"], training=training)
         return self.attend(query, memory)
 
     def attend(self, query, memory):
