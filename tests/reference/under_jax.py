@@ -18,12 +18,11 @@ from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.decoding.search.translate_ids import translate_ids
 
 _SCRIPT = """
-import json, os, sys
+import importlib, json, os, sys
 os.environ["KERAS_BACKEND"] = "jax"
 os.environ["JAX_PLATFORMS"] = "cpu"
 sys.modules["tensorflow"] = None
 import jax, keras, numpy as np
-import t2t_phrase.models.phrase_representation
 from t2t_phrase import registry
 from t2t_phrase.compile import compiled
 from t2t_phrase.decoding.hparams import DecodeHParams
@@ -34,7 +33,8 @@ given, results = np.load(source), {}
 features = {key.split("/")[1]: given[key] for key in given if key.startswith("features/")}
 searched = {key: ids for key, ids in features.items() if key != "targets"}
 options = DecodeHParams.from_dict(json.loads(options))
-for name, (kind, hparams, vocab_size) in json.loads(models).items():
+for name, (module, kind, hparams, vocab_size) in json.loads(models).items():
+    importlib.import_module(module)
     made = registry.models[kind]
     model = made.from_hparams(made.hparams_class.from_dict(hparams), vocab_size=vocab_size)
     for variable in model.trainable_variables:
@@ -83,7 +83,12 @@ def assert_same_under_jax(
         given |= {f"{name}/{v.path}": np.asarray(v) for v in model.trainable_variables}
     np.savez(folder / "given.npz", **given)
     told = {
-        name: (model.hparams.model, model.hparams.to_dict(), model.vocab_size)
+        name: (
+            type(model).__module__,
+            model.hparams.model,
+            model.hparams.to_dict(),
+            model.vocab_size,
+        )
         for name, model in models.items()
     }
     arguments = [folder / "given.npz", folder / "found.npz", json.dumps(told), options.to_json()]
@@ -91,7 +96,10 @@ def assert_same_under_jax(
         [sys.executable, "-c", _SCRIPT, *map(str, arguments)],
         capture_output=True,
         text=True,
-        env={k: v for k, v in os.environ.items() if k != "KERAS_BACKEND"},
+        env={
+            **{k: v for k, v in os.environ.items() if k != "KERAS_BACKEND"},
+            "PYTHONPATH": os.pathsep.join(sys.path),
+        },
     )
     assert result.returncode == 0, result.stderr
     under_jax = np.load(folder / "found.npz")
