@@ -98,7 +98,9 @@ def main(argv: Sequence[str]) -> None:
     for line in told:
         log(f"--hparams: {line}")
     if FLAGS.generate_data and not problem.has_data(FLAGS.data_dir):
-        problem.generate(FLAGS.data_dir, folder(FLAGS.tmp_dir), log=log)
+        from t2t_phrase.data.generation.generate import generate
+
+        generate(problem, FLAGS.data_dir, folder(FLAGS.tmp_dir), log=log)
     run = prepare(problem, hparams, log)
     if FLAGS.dry_run:
         from t2t_phrase.training.dry_run import dry_run
@@ -184,7 +186,8 @@ def dev_bleu(options: RunOptions) -> Callable[[Any], Callable[[], Score]]:
     sources, references = options.problem.raw_text(options.data_dir, "dev")
     phrases = None
     if options.hparams.reads_phrases:
-        phrases = options.problem.raw_phrases(options.data_dir, "dev")
+        texts = options.problem.raw_features(options.data_dir, "dev", options.hparams.features)
+        phrases = [text.split("\t") for text in texts["phrases"]]
     encoder = options.problem.text_encoder(options.data_dir)
 
     def make(model: Any) -> Callable[[], Score]:

@@ -16,7 +16,8 @@ from t2t_phrase.decoding.scoring import log_probabilities
 from t2t_phrase.decoding.search.beam_search import EOS_ID, WORST
 from t2t_phrase.decoding.search.translate_ids import Features, translate_ids
 from t2t_phrase.decoding.translator import LENGTH_STEP
-from t2t_phrase.text.subwords.tf_subwords import BLANKS, TfSubwords
+from t2t_phrase.text.in_graph.visible import BLANKS
+from t2t_phrase.text.subwords.tf_subwords import TfSubwords
 
 
 class ServingModule(tf.Module):

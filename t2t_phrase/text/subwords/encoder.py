@@ -10,7 +10,7 @@ import sentencepiece
 from sentencepiece import sentencepiece_pb2
 
 from t2t_phrase.config import UserError
-from t2t_phrase.text.trees.subword_phrases import subword_phrases
+from t2t_phrase.text.annotations.phrases import phrase_numbers
 
 PAD_ID = 0
 EOS_ID = 1
@@ -86,13 +86,13 @@ class SubwordEncoder:
 
         Args:
             text: a sentence.
-            phrases: the same sentence cut into phrases, see `subword_phrases`.
+            phrases: the same sentence cut into phrases, see `phrase_numbers`.
 
         Raises:
             UserError: the phrases do not spell the sentence.
         """
         ((ids, starts),) = self.encode_with_starts([text])
-        return ids, subword_phrases(text, starts, phrases)
+        return ids, phrase_numbers(text, starts, phrases)
 
     def decode(self, ids: Iterable[int]) -> str:
         """Return the text of `ids` up to the first EOS.
