@@ -109,7 +109,7 @@ def texts_of_features(features: Sequence[Feature]) -> FeatureTexts:
     Raises:
         UserError: a feature is missing, malformed, does not fit, or is not read by the model.
     """
-    from t2t_phrase.decoding.sides import annotation_of
+    from t2t_phrase.text.annotations.base import annotation_of
 
     given = dict(option.partition("=")[::2] for option in FLAGS.feature)
     names = [feature.name for feature in features]

@@ -98,7 +98,9 @@ def main(argv: Sequence[str]) -> None:
     for line in told:
         log(f"--hparams: {line}")
     if FLAGS.generate_data and not problem.has_data(FLAGS.data_dir):
-        problem.generate(FLAGS.data_dir, folder(FLAGS.tmp_dir), log=log)
+        from t2t_phrase.data.generation.generate import generate
+
+        generate(problem, FLAGS.data_dir, folder(FLAGS.tmp_dir), log=log)
     run = prepare(problem, hparams, log)
     if FLAGS.dry_run:
         from t2t_phrase.training.dry_run import dry_run

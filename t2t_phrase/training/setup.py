@@ -103,8 +103,7 @@ def prepare(
     writes = chief and options.saves
     hparams = options.hparams
     encoder = options.problem.text_encoder(options.data_dir)
-    if hparams.reads_phrases:
-        options.problem.require_phrases(options.data_dir)
+    options.problem.require_features(options.data_dir, hparams.features)
     reader = _reader(options, "train")
     schedule = make_schedule(hparams, train_steps=loop.train_steps)
     record = RunRecord(
@@ -197,7 +196,7 @@ def _reader(options: RunOptions, split: str) -> RecordReader:
     return RecordReader(
         tuple(files),
         reversed=options.problem.reversed,
-        phrases=options.hparams.reads_phrases,
+        features=options.hparams.features,
     )
 
 

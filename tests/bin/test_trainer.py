@@ -30,9 +30,6 @@ class TranslateTrainerToy(Problem):
     def corpus(self, tmp_dir):
         raise NotImplementedError
 
-    def generate(self, data_dir, tmp_dir, *, log):
-        log(f"generating in {data_dir} from {tmp_dir}")
-
     def text_encoder(self, data_dir):
         return SubwordEncoder.load(f"{data_dir}/toy.model")
 
@@ -124,7 +121,11 @@ def test_more_steps_and_then_only_an_evaluation(toy, trained, capsys):
     assert capsys.readouterr().out.splitlines()[-1].startswith("step 5: dev loss ")
 
 
-def test_warm_start_in_reverse_without_evaluation(toy, trained, capsys):
+def test_warm_start_in_reverse_without_evaluation(toy, trained, capsys, monkeypatch):
+    def generate(problem, data_dir, tmp_dir, *, log):
+        log(f"generating {problem.base_name} in {data_dir} from {tmp_dir}")
+
+    monkeypatch.setattr("t2t_phrase.data.generation.generate.generate", generate)
     call(
         trainer,
         *flags(
@@ -135,7 +136,7 @@ def test_warm_start_in_reverse_without_evaluation(toy, trained, capsys):
         "--tmp_dir=somewhere",
     )
     out = capsys.readouterr().out
-    assert f"generating in {toy} from somewhere\n" in out
+    assert f"generating translate_trainer_toy in {toy} from somewhere\n" in out
     assert "warm start from " in out and "dev loss" not in out
     assert load_model(toy / "warm").record.problem == "translate_trainer_toy_rev"
 
