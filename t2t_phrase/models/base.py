@@ -83,7 +83,7 @@ class Step(NamedTuple):
 class EncoderDecoder(keras.Model):
     """Base of all translation models.
 
-    A subclass implements `call`, `loss`, `token_log_probabilities`, `prepare_memory`,
+    A subclass implements `call`, `batch_loss`, `token_log_probabilities`, `prepare_memory`,
     `start_cache`, `step` and `reorder`, sets `hparams_class` and registers itself with
     `registry.models.register`; its constructor takes (hparams, vocab_size, target_vocab_size). It
     creates all variables in `build`. The other methods have defaults that suit models without
@@ -129,8 +129,11 @@ class EncoderDecoder(keras.Model):
         model.build()
         return model
 
-    def loss(self, features: Features, training: bool = False) -> Loss:
-        """Return the training objective, and what is reported, over a batch's target tokens."""
+    def batch_loss(self, features: Features, training: bool = False) -> Loss:
+        """Return the training objective, and what is reported, over a batch's target tokens.
+
+        Not called `loss`: Keras sets an attribute of that name on every model.
+        """
         raise NotImplementedError
 
     def token_log_probabilities(self, features: Features) -> Any:

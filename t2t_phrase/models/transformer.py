@@ -18,6 +18,7 @@ from t2t_phrase.layers.common.encoder_layer import EncoderLayer
 from t2t_phrase.layers.common.feed_forward import FeedForward
 from t2t_phrase.layers.common.residual import EPSILON
 from t2t_phrase.layers.common.token_embedding import TokenEmbedding
+from t2t_phrase.models.base import Step
 from t2t_phrase.ops.blocks import write_block
 from t2t_phrase.ops.cross_entropy import smoothed_cross_entropy
 from t2t_phrase.ops.masks import causal_mask, history_mask, memory_mask, padding_mask
@@ -277,6 +278,11 @@ class Transformer(keras.Model):
         )
         return {name: ops.reshape(value, shape) for name, value in losses._asdict().items()}
 
+    def token_log_probabilities(self, features: Features) -> Any:
+        """Return (B, T) float32: the log-probability of each target token, in nats."""
+        hidden = self.decode(features, self.encode(features))
+        return -self.token_losses(hidden, features["targets"])["nll"]
+
     def encode(self, features: Features, training: bool = False) -> Any:
         """Return what the decoder reads of the source: the memory (B, S, D)."""
         return self._encode(features, training)[0]
@@ -378,8 +384,9 @@ class Transformer(keras.Model):
         memory = self.encode(features)
         return [layer.project_memory(memory) for layer in self.decoder_layers]
 
-    def start_cache(self, batch_size: Any, beam_size: int, length: int) -> Cache:
+    def start_cache(self, memory: Cache, beam_size: int, length: Any) -> Cache:
         """Return the empty history of B * K outputs of at most L tokens."""
+        batch_size = ops.shape(memory["mask"])[0]
         return {
             "ancestors": ops.zeros((batch_size, beam_size, length), "int32"),
             "layers": [
@@ -387,8 +394,8 @@ class Transformer(keras.Model):
             ],
         }
 
-    def step(self, ids: Any, index: Any, memory: Cache, cache: Cache) -> tuple[Any, Cache]:
-        """Return the logits (B, K, V) of the tokens at time `index`, and the longer history.
+    def step(self, ids: Any, index: Any, memory: Cache, cache: Cache) -> Step:
+        """Decode the tokens at time `index`.
 
         Args:
             ids: (B, K) int, the tokens at time `index - 1`; 0 at the start.
@@ -415,7 +422,7 @@ class Transformer(keras.Model):
             layers.append(history)
         x = self._finish_decoding(x)
         logits = ops.cast(ops.matmul(x, memory["softmax"]), "float32")
-        return logits, {"ancestors": ancestors, "layers": layers}
+        return Step(logits, {"ancestors": ancestors, "layers": layers}, weights={})
 
     def reorder(self, cache: Cache, parents: Any) -> Cache:
         """Follow a change of beams: `parents` (B, K) names the beam each new one continues."""

@@ -152,12 +152,12 @@ def test_step_by_step_equals_the_whole_with_beams_that_branch(name: str) -> None
     model, beam_size, length = model_of(name), 3, 4
     rng, rows = np.random.default_rng(0), len(LENGTHS)
     memory = model.prepare_memory(FEATURES)
-    cache = model.start_cache(rows, beam_size, length)
+    cache = model.start_cache(memory, beam_size, length)
     histories = np.zeros((rows, beam_size, 0), "int32")
     last = np.zeros((rows, beam_size), "int32")
     repeated = {key: np.repeat(ids, beam_size, axis=0) for key, ids in FEATURES.items()}
     for time in range(length):
-        logits, cache = model.step(last, time, memory, cache)
+        logits, cache, _ = model.step(last, time, memory, cache)
         targets = np.pad(histories, [(0, 0), (0, 0), (0, 1)], constant_values=1)
         whole = model({**repeated, "targets": targets.reshape(-1, time + 1)})
         np.testing.assert_allclose(np.reshape(logits, (-1, VOCAB)), whole[:, -1], atol=1e-5)

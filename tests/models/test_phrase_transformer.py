@@ -74,12 +74,12 @@ def test_step_by_step_equals_the_whole_with_beams_that_branch(name: str) -> None
     model, beam_size, length = model_of(name), 3, 5
     rng = np.random.default_rng(0)
     memory = model.prepare_memory(FEATURES)
-    cache = model.start_cache(3, beam_size, length)
+    cache = model.start_cache(memory, beam_size, length)
     histories = np.zeros((3, beam_size, 0), "int32")
     last = np.zeros((3, beam_size), "int32")
     inputs = np.repeat(FEATURES["inputs"], beam_size, axis=0)
     for time in range(length):
-        logits, cache = model.step(last, time, memory, cache)
+        logits, cache, _ = model.step(last, time, memory, cache)
         targets = np.pad(histories, [(0, 0), (0, 0), (0, 1)], constant_values=1)
         whole = model({"inputs": inputs, "targets": targets.reshape(-1, time + 1)})
         np.testing.assert_allclose(np.reshape(logits, (-1, VOCAB)), whole[:, -1], atol=1e-5)

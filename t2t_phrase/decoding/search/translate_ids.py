@@ -61,10 +61,11 @@ def search(
     memory = model.prepare_memory(features, folded)
     sampling = hparams.sampling_temp > 0 or hparams.beam_size == 1
     beam_size = 1 if sampling else hparams.beam_size
-    cache = model.start_cache(ops.shape(features["inputs"])[0], beam_size, length)
+    cache = model.start_cache(memory, beam_size, length)
 
     def step(ids: Any, index: Any, cache: Any) -> tuple[Any, Any]:
-        return model.step(ids, index, memory, cache)
+        step = model.step(ids, index, memory, cache)
+        return step.logits, step.cache
 
     common = {"max_lengths": max_lengths, "length": length, "min_length": hparams.min_length}
     if sampling:
