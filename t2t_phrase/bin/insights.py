@@ -167,7 +167,7 @@ def show_statistics(
     Raises:
         UserError: the model has no phrases, or the pairs no words.
     """
-    from t2t_phrase.decoding.search.beam_search import EOS_ID
+    from t2t_phrase.decoding.search.plain_expansion import EOS_ID
     from t2t_phrase.evaluation.text_files import write_text
     from t2t_phrase.insights.layouts import model_layouts
     from t2t_phrase.insights.statistics import attention_statistics
@@ -240,7 +240,7 @@ def draw_heat_maps(
     """Write a PNG for each attention, layer and head chosen."""
     from t2t_phrase.compile import compiled
     from t2t_phrase.data.files import write_bytes
-    from t2t_phrase.decoding.search.beam_search import EOS_ID
+    from t2t_phrase.decoding.search.plain_expansion import EOS_ID
     from t2t_phrase.decoding.translator import encode_all
     from t2t_phrase.insights.heat_map import png_of, unknown_characters
     from t2t_phrase.insights.labels import tokens_of

@@ -12,7 +12,7 @@ import numpy as np
 from keras import ops
 
 from t2t_phrase.compile import compiled
-from t2t_phrase.decoding.search.beam_search import EOS_ID
+from t2t_phrase.decoding.search.plain_expansion import EOS_ID
 from t2t_phrase.decoding.search.translate_ids import Features
 from t2t_phrase.decoding.translator import (
     Encoder,

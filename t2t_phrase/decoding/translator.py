@@ -11,7 +11,8 @@ import numpy as np
 from t2t_phrase.compile import compiled
 from t2t_phrase.config import UserError
 from t2t_phrase.decoding.hparams import DecodeHParams
-from t2t_phrase.decoding.search.beam_search import EOS_ID, WORST
+from t2t_phrase.decoding.search.beam_search import WORST
+from t2t_phrase.decoding.search.plain_expansion import EOS_ID
 from t2t_phrase.decoding.search.translate_ids import translate_ids
 
 # Padded lengths are multiples of this, so that few shapes are compiled.
@@ -141,9 +142,9 @@ class Translator:
         # Anew in each call: the model may have been trained since the last one.
         folded = self._fold()
         for number, batch in enumerate(make_batches(lines.ids, self.hparams.batch_size)):
-            ids, scores = self._run(folded, batch.features(lines.phrases), np.int32(number))
+            found = self._run(folded, batch.features(lines.phrases), np.int32(number))
             for line, row, row_scores in zip(
-                batch.lines, np.asarray(ids), np.asarray(scores), strict=False
+                batch.lines, np.asarray(found.ids), np.asarray(found.scores), strict=False
             ):
                 results[line] = self._hypotheses(row, row_scores)
             done += len(batch.lines)

@@ -13,7 +13,8 @@ import tensorflow as tf
 from t2t_phrase.config import UserError
 from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.decoding.scoring import log_probabilities
-from t2t_phrase.decoding.search.beam_search import EOS_ID, WORST
+from t2t_phrase.decoding.search.beam_search import WORST
+from t2t_phrase.decoding.search.plain_expansion import EOS_ID
 from t2t_phrase.decoding.search.translate_ids import Features, translate_ids
 from t2t_phrase.decoding.translator import LENGTH_STEP
 from t2t_phrase.text.subwords.tf_subwords import BLANKS, TfSubwords

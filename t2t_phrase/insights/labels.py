@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from t2t_phrase.decoding.search.beam_search import EOS_ID
+from t2t_phrase.decoding.search.plain_expansion import EOS_ID
 from t2t_phrase.decoding.translator import Encoder
 
 START = "<start>"
