@@ -57,7 +57,11 @@ class Scorer:
         self.encoder = encoder
         self.batch_size = batch_size
         self._reads_phrases = reads_phrases(model)
-        self._run = compiled(lambda features: log_probabilities(model, features), xla=xla)
+        self._run = compiled(
+            lambda features: log_probabilities(model, features),
+            variables=model.variables,
+            xla=xla,
+        )
 
     def score(
         self,
