@@ -276,7 +276,11 @@ def draw_heat_maps(
     else:
         target = features_of("target", trained.model, vocabularies.target, FLAGS.target, texts)
     features = {**source, **target}
-    weights = compiled(trained.model.attention_weights, xla=FLAGS.xla_compile)(features)
+    weights = compiled(
+        trained.model.attention_weights,
+        variables=trained.model.variables,
+        xla=FLAGS.xla_compile,
+    )(features)
     tokens = [
         tokens_of(features[name][0].tolist(), encoder)
         for name, encoder in zip(("inputs", "targets"), vocabularies, strict=True)
@@ -334,7 +338,7 @@ def translate(model: Any, features: dict[str, Any], hparams: DecodeHParams) -> l
     def run(features: Any) -> Any:
         return translate_ids(model, features, hparams, seed=np.int32(0)).ids
 
-    found = compiled(run, xla=FLAGS.xla_compile)(features)
+    found = compiled(run, variables=model.variables, xla=FLAGS.xla_compile)(features)
     best = np.asarray(found)[0, 0]
     return [int(token) for token in best if token]
 

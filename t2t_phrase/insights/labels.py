@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from t2t_phrase.decoding.search.beam_search import EOS_ID
+from t2t_phrase.special_ids import EOS_ID
 from t2t_phrase.text.vocabularies import Encoder
 
 START = "<start>"

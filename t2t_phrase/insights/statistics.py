@@ -165,7 +165,7 @@ def attention_statistics(
             for (attention, place), layout in layouts.items()
         ]
 
-    step, done = compiled(run, xla=xla), 0
+    step, done = compiled(run, variables=model.variables, xla=xla), 0
     totals = [
         Sums(np.zeros((m, n)), np.zeros(m), np.zeros((m, n)), np.zeros(()))
         for m, n in ((len(v.query_orders), len(v.key_orders)) for v in layouts.values())

@@ -54,7 +54,7 @@ def decode(model, inputs, length, **options):
     run = compiled(
         lambda ids, limits: search(model, {"inputs": ids}, limits, hparams, length=length)
     )
-    ids, scores = run(inputs, limits)
+    ids, scores, _ = run(inputs, limits)
     return np.asarray(ids), np.asarray(scores)
 
 

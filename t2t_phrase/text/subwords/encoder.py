@@ -10,10 +10,7 @@ import sentencepiece
 from sentencepiece import sentencepiece_pb2
 
 from t2t_phrase.config import UserError
-
-PAD_ID = 0
-EOS_ID = 1
-UNK_ID = 2
+from t2t_phrase.special_ids import EOS_ID, PAD_ID, UNK_ID
 
 
 class SubwordEncoder:
