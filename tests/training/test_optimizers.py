@@ -92,7 +92,7 @@ def test_fields_and_options_reach_the_constructor():
     ("optimizer_options=[weight_decay]", "expected name=value with a number, true or false, got"),
     ("optimizer_options=[weight_decay=nan]", "expected name=value with a number"),
     ("optimizer_options=[weight_decay=1,weight_decay=2]", "weight_decay is given twice"),
-    ("optimizer=ftrl,optimizer_options=[learning_rate_power=1.0]", "optimizer=ftrl: `learning_rate"),
+    ("optimizer=ftrl,optimizer_options=[learning_rate_power=1.0]", "optimizer=ftrl: `learning_"),
     # What the trainer decides is not an option.
     ("optimizer_options=[global_clipnorm=1.0]", "adam has no option 'global_clipnorm'"),
     ("optimizer_options=[beta_1=0.5]", "adam has no option 'beta_1'"),
