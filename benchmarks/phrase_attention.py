@@ -150,18 +150,20 @@ def source_features(hparams, rows: int, length: int) -> dict[str, object]:
 def training(name: str, args: argparse.Namespace) -> tuple[Any, Callable[[int], None]]:
     """Return the options of a set and a function that makes one update with size x size tokens."""
     from t2t_phrase.training.distribution import make_strategy
-    from t2t_phrase.training.step import Stepper, make_optimizer, make_schedule
+    from t2t_phrase.training.optimizers import make_optimizer
+    from t2t_phrase.training.schedules import make_schedule
+    from t2t_phrase.training.step import Stepper
 
     hparams, model = base_model(args.dtype, VOCAB, name)
     optimizer = make_optimizer(hparams, make_schedule(hparams, train_steps=1000))
     optimizer.build(model.trainable_variables)
     stepper = Stepper(
-        make_strategy(), model, optimizer, seed=0, xla=args.xla, phrases=hparams.reads_phrases
+        make_strategy(), model, optimizer, seed=0, xla=args.xla, features=hparams.features
     )
 
     def run(size: int) -> None:
         features = source_features(hparams, size, size)
-        float(stepper.train({**features, "targets": features["inputs"]}).loss)
+        float(stepper.train({**features, "targets": features["inputs"]}).objective)
 
     return hparams, run
 

@@ -28,7 +28,9 @@ def main() -> None:
     args = options.parse_args()
     limit_threads()
     from t2t_phrase.training.distribution import make_strategy
-    from t2t_phrase.training.step import Stepper, make_optimizer, make_schedule
+    from t2t_phrase.training.optimizers import make_optimizer
+    from t2t_phrase.training.schedules import make_schedule
+    from t2t_phrase.training.step import Stepper
 
     hparams, model = base_model(args.dtype)
     optimizer = make_optimizer(hparams, make_schedule(hparams, train_steps=1000))
@@ -38,7 +40,7 @@ def main() -> None:
         ids = random_ids(size, size)
         before = matrix_rate()
         seconds = median_seconds(
-            lambda ids=ids: float(stepper.train({"inputs": ids, "targets": ids}).loss),
+            lambda ids=ids: float(stepper.train({"inputs": ids, "targets": ids}).objective),
             repeats=args.repeats,
         )
         rate = (before + matrix_rate()) / 2

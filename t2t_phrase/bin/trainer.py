@@ -59,12 +59,25 @@ def define_flags() -> None:
     )
     flags.DEFINE_string("decode_hparams", "", "Of that translation: beam_size=4,alpha=0.6.")
     flags.DEFINE_integer(
-        "eval_early_stopping_steps", 0, "End without improvement for so long; 0: never."
+        "eval_early_stopping_steps",
+        0,
+        "Stop when the metric has not improved for this many steps; 0: never.",
+        lower_bound=0,
     )
-    flags.DEFINE_enum("eval_early_stopping_metric", "loss", ("loss", "bleu"), "Of what.")
-    flags.DEFINE_float("eval_early_stopping_metric_delta", 0.1, "An improvement exceeds it.")
+    flags.DEFINE_string(
+        "eval_early_stopping_metric",
+        "loss",
+        "Score of the development set that early stopping watches: loss, nll, accuracy, bleu, or "
+        "another one that the model reports.",
+    )
+    flags.DEFINE_float(
+        "eval_early_stopping_metric_delta", 0.1, "Smaller changes of the metric do not count."
+    )
     flags.DEFINE_bool(
-        "eval_early_stopping_metric_minimize", None, "Default: as the metric wants it."
+        "eval_early_stopping_metric_minimize",
+        None,
+        "Whether a lower metric is better; default: true, except for bleu, neg_log_perplexity and "
+        "names that end in accuracy.",
     )
     flags.DEFINE_bool("generate_data", False, "Run datagen first.")
     flags.DEFINE_string("tmp_dir", "/tmp/t2t_datagen", "Where datagen finds the raw corpus.")
