@@ -42,7 +42,7 @@ def test_an_imported_model_translates_text(theirs, tmp_path, capsys):
     assert f"variables imported, vocabulary of {len(PIECES)}" in printed[0]
     assert "not used: 1 variables of the optimizer and counters" in printed
     assert "not used: transformer/body/odd/kernel" in printed
-    assert "num_heads=2: from the hparams, the checkpoint cannot tell" in printed
+    assert "num_heads=2: from the hparams, not in the checkpoint" in printed
     assert f"written to {ours}/model.ckpt-700" in printed
 
     lines = ["the dogs", "", "house, the house"]
@@ -94,7 +94,7 @@ def test_a_model_without_any_vocabulary_asks_for_one(theirs, tmp_path):
 
 def test_mistakes(theirs, tmp_path):
     ours = f"--output_dir={tmp_path / 'ours'}"
-    with pytest.raises(UserError, match=r"hidden_size: 16 asked for, 8 in it; .*--hparams=hidden"):
+    with pytest.raises(UserError, match=r"hidden_size: 16 instead of 8; .*--hparams=hidden"):
         run(theirs, ours, sizes=SIZES.replace("=8", "=16"))
     with pytest.raises(HParamsError, match="hidden_sise: unknown; did you mean hidden_size"):
         run(theirs, ours, sizes="hidden_sise=8")
@@ -102,6 +102,6 @@ def test_mistakes(theirs, tmp_path):
         run(theirs, ours, "--hparams_set=transformer_bass")
     with pytest.raises(UserError, match="--vocab_file and --problem both name a vocabulary"):
         run(theirs, ours, "--vocab_file=x", "--problem=y")
-    with pytest.raises(app.UsageError, match="--checkpoint_path and --output_dir are needed"):
+    with pytest.raises(app.UsageError, match="--checkpoint_path and --output_dir are required"):
         run(theirs)
     assert not (tmp_path / "ours").exists()

@@ -76,15 +76,18 @@ def test_lingeval_is_read(tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda e: e[0].pop("source"), "entry 1: expected 'source' with a text"),
+        (lambda e: e[0].pop("source"), "entry 1: expected 'source' with a string"),
         (lambda e: e[1].update(errors=None), "entry 2: expected 'errors' with a list"),
-        (lambda e: e.__setitem__(1, "x"), "entry 2: expected 'source' with a text"),
-        (lambda e: e[0]["errors"][1].pop("type"), "entry 1, error 2: expected 'type' with a text"),
+        (lambda e: e.__setitem__(1, "x"), "entry 2: expected 'source' with a string"),
+        (
+            lambda e: e[0]["errors"][1].pop("type"),
+            "entry 1, error 2: expected 'type' with a string",
+        ),
         (lambda e: e[2]["errors"].insert(0, 3), "entry 3, error 1: expected 'contrastive'"),
         (lambda e: e[2]["errors"][0].update(distance="far"), "error 1: distance 'far' is no"),
         (lambda e: e[2]["errors"][0].update(distance=-1), "error 1: distance -1 is no"),
         (lambda e: e[2]["errors"][0].update(distance=1.5), "error 1: distance 1.5 is no"),
-        (lambda e: e.__delitem__(slice(0, 3)), "holds no contrastive translation"),
+        (lambda e: e.__delitem__(slice(0, 3)), "contains no contrastive translation"),
     ],
 )
 def test_an_entry_at_fault_is_named(tmp_path, change, message):
@@ -95,7 +98,7 @@ def test_an_entry_at_fault_is_named(tmp_path, change, message):
 
 
 def test_what_is_no_such_file_is_told(tmp_path):
-    with pytest.raises(UserError, match="is no JSON"):
+    with pytest.raises(UserError, match="is not valid JSON"):
         read_lingeval(write(tmp_path, "[1, 2"))
     with pytest.raises(UserError, match="expected a list of entries"):
         read_lingeval(write(tmp_path, {"a": 1}))
