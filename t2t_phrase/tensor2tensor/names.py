@@ -1,4 +1,4 @@
-"""What our variables are called in a tensor2tensor checkpoint."""
+"""Names of our variables in tensor2tensor checkpoints."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ EMBEDDINGS = {
 
 
 def t2t_pattern(name: str, *, norm: str) -> str:
-    """Return a regular expression for the T2T variables that make up ours called `name`.
+    """Return a regular expression for the T2T variables that correspond to our variable `name`.
 
     The expression matches names without the model's prefix ("transformer/"). A sharded embedding
-    matches several variables, to be joined by rows in the order of their numbers.
+    matches several variables, which are concatenated by rows in the order of their numbers.
 
     Args:
-        name: the path of one of our variables, without the model's name.
-        norm: "pre" or "post"; T2T's post-norm models name their normalisations otherwise.
+        name: path of one of our variables, without the name of the model.
+        norm: "pre" or "post"; T2T names the normalisations of post-norm models differently.
 
     Raises:
         KeyError: T2T has no such variable.

@@ -219,7 +219,10 @@ def test_corenlp(corenlp):
     properties, text = CoreNLP.requests[-1]
     assert text == '🙂 " 🙂 zum .'
     assert properties["ssplit.isOneSentence"] == "true" and "parse" in properties["annotators"]
-    for sentence, fault in (("crash", "no CoreNLP server answers"), ("odd", "does not answer as")):
+    for sentence, fault in (
+        ("crash", "no CoreNLP server answers"),
+        ("odd", "does not answer like"),
+    ):
         with pytest.raises(UserError, match=fault):
             parser.parse([sentence])
 

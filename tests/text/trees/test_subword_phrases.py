@@ -131,7 +131,7 @@ def test_the_graph_gives_the_same_numbers(model):
 
 
 def test_phrases_of_another_sentence_are_refused(model):
-    with pytest.raises(UserError, match=r"the phrases 'a \| c' do not spell the sentence 'a b'"):
+    with pytest.raises(UserError, match=r"the segments 'a \| c' do not spell the sentence 'a b'"):
         SubwordEncoder(model).encode_with_phrases("a b", ["a", "c"])
     with pytest.raises(ValueError, match="phrases must be the text with tabs"):
         try:
