@@ -1,10 +1,10 @@
-"""Data generation in sentence pairs a second, beside bare SentencePiece in one process.
+"""Speed of data generation, compared with SentencePiece encoding in one process.
 
     python benchmarks/datagen.py [--pairs=50000]
 
-Generates the grammar corpus as text once, untimed, then times `Problem.generate` on it as a corpus
-of the user's own: reading, checking, the vocabulary, encoding, shards, checksums. The other side
-only encodes the same lines, held in memory, with the same vocabulary.
+Writes the grammar corpus as text, then times `Problem.generate` on it as on any corpus of a user:
+reading, checking, vocabulary, encoding, shards, checksums. The comparison only encodes the same
+lines from memory, with the same vocabulary.
 """
 
 from __future__ import annotations

@@ -131,7 +131,7 @@ def test_data_of_another_grammar_are_refused(grammar_problem, tmp_path, monkeypa
     other = list(grammar.generate("test", 5, seed=problem.seed + 1))
     kept = [pair.source for pair in other], [pair.target for pair in other]
     monkeypatch.setattr(problem, "raw_text", lambda data_dir, split: kept)
-    with pytest.raises(UserError, match="make the data anew by t2t-phrase-datagen"):
+    with pytest.raises(UserError, match="generate the data again by t2t-phrase-datagen"):
         sentences_of(problem, data_dir=tmp_path, work_dir=tmp_path, size=10)
 
 
@@ -147,7 +147,7 @@ SET, OVERRIDES = "transformer_tiny", "num_heads=2"
 
 @pytest.fixture
 def recipe(tmp_path, monkeypatch):
-    """A recipe whose sentences lie ready, and the commands that ran."""
+    """A recipe with its sentences, and the list of commands that ran."""
     registry.discover()
     source = tmp_path / "test.en"
     source.write_text("a\n")
@@ -262,7 +262,7 @@ def test_a_command_that_fails_is_told_with_its_last_lines(recipe, monkeypatch):
     with pytest.raises(UserError, match=r"(?s)trainer failed, see .*7.log:.*no such thing"):
         quality_runs.finish(recipe, SET, 7, train=True)
     monkeypatch.setattr(quality_runs.subprocess, "call", lambda *a, **o: 143)
-    with pytest.raises(SystemExit, match="a signal ended it"):
+    with pytest.raises(SystemExit, match="interrupted by a signal"):
         quality_runs.finish(recipe, SET, 7, train=True)
 
 
