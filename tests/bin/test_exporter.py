@@ -36,7 +36,7 @@ def test_strings_in_strings_out(toy, capsys):
 
 @pytest.fixture
 def quick(monkeypatch):
-    """Leave the graph out."""
+    """Do not write the graph."""
 
     def save(module, model_bytes, folder):
         pathlib.Path(folder, "saved_model.pb").write_bytes(b"")

@@ -21,7 +21,7 @@ PIECES = list(dict.fromkeys(PIECES))
 
 @pytest.fixture
 def theirs(tmp_path):
-    """A folder of tensor2tensor's with a checkpoint and its vocabulary."""
+    """A tensor2tensor training folder with a checkpoint and its vocabulary."""
     folder = tmp_path / "t2t"
     folder.mkdir()
     checkpoint = make_checkpoint(vocab_size=len(PIECES), seed=3)
@@ -47,7 +47,7 @@ def test_an_imported_model_translates_text(theirs, tmp_path, capsys):
 
     lines = ["the dogs", "", "house, the house"]
     (tmp_path / "in").write_text("".join(f"{line}\n" for line in lines))
-    # Neither a problem nor a data folder: the vocabulary came along.
+    # Neither a problem nor a data folder: the run contains the vocabulary.
     call(
         decoder,
         f"--output_dir={ours}",
@@ -73,7 +73,7 @@ def test_a_model_of_one_of_our_problems(theirs, tmp_path):
     run(theirs, *ours_flags, "--problem=translate_toy", f"--data_dir={toy.data_dir}")
     record = json.loads((ours / "hparams.json").read_text())
     assert record["problem"] == "translate_toy" and len(record["vocabulary"]) == 64
-    # A wrong vocabulary is found when it is used.
+    # A wrong vocabulary is detected when it is used.
     (tmp_path / "in").write_text("a\n")
     with pytest.raises(UserError, match=rf"the model only {len(PIECES)}: it was trained on other"):
         call(

@@ -15,7 +15,7 @@ from t2t_phrase.evaluation.contrastive import (
 )
 from t2t_phrase.grammar import generate, tokenize
 
-# The form of lingeval97.json, with sentences of our own.
+# In the form of lingeval97.json, with our own sentences.
 ENTRIES = [
     {
         "source": "The dogs of the neighbour bark loudly.",
@@ -137,7 +137,7 @@ def test_grammar_distances_are_counted_as_lingeval_counts_them():
         (at,) = [i for i, word in enumerate(reference) if word != spoilt[i]]
         separated = reference[at].islower() and reference[at + 1 : at + 2] != []
         if pair.distance == 0:
-            # One word: what follows the particle is the same verb.
+            # One word: the particle is followed by the same verb.
             assert reference[at][-3:] == spoilt[at][-3:]
         elif pair.distance == 1:
             assert separated
@@ -161,7 +161,7 @@ def scored(**values):
 
 
 def test_the_reference_must_be_likelier():
-    # `e` ties with its reference.
+    # `e` has the same score as its reference.
     found = accuracies(PAIRS, scored(r=-1, a=-2, b=-0.5, c=-3, q=-2, d=-5, e=-2))
     assert (found.overall.right, found.overall.total) == (3, 5)
     assert {kind: (s.right, s.total) for kind, s in found.kinds.items()} == {

@@ -86,7 +86,7 @@ def test_comparison_counts_what_only_one_has_right():
 
 def test_mcnemar_is_the_two_sided_binomial_test():
     def enumerated(gained, lost):
-        """Sum over all divisions that are at least as uneven."""
+        """Sum over all outcomes that are at least as extreme."""
         cases = gained + lost
         uneven = abs(gained - lost)
         count = sum(

@@ -1,4 +1,4 @@
-"""What tensor2tensor computes from its checkpoints, we compute from them too."""
+"""Imported checkpoints give the same results as in tensor2tensor."""
 
 import dataclasses
 import json
@@ -55,13 +55,13 @@ def decode(model, inputs, length, **options):
 
 
 def up_to_eos(ids):
-    """Return ids with zeros after EOS, which is what tensor2tensor pads greedy outputs with."""
+    """Return ids with zeros after EOS, as tensor2tensor pads greedy outputs."""
     ended = np.cumsum(ids == 1, axis=-1) - (ids == 1)
     return np.where(ended > 0, 0, ids)
 
 
 class TestSharedFixtures:
-    """The checkpoints and outputs of tensor2tensor 1.15.7 itself."""
+    """Compares with checkpoints and outputs of tensor2tensor 1.15.7."""
 
     @pytest.fixture(scope="class", params=["base", "post_norm", "relative"])
     def original(self, request, shared_dir):

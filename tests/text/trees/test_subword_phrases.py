@@ -16,7 +16,7 @@ LINES = [
     "two  blanks\u3000wide 🙂 smile",
     "the dogs cannot find the finest cafe",
 ] * 3
-# Each is cut into phrases by bars.
+# Bars separate the segments.
 CUTS = [
     "the dog|can|not find",
     "the dogs| can|not |find",
@@ -33,7 +33,7 @@ CUTS = [
 
 
 def nfkc_model():
-    """Return a model that normalises text, as other people's models do."""
+    """Return a SentencePiece model that normalises text, as foreign models may."""
     path = {"sentence_iterator": iter(LINES), "model_writer": (writer := _Writer())}
     sentencepiece.SentencePieceTrainer.train(
         **path,
@@ -71,7 +71,7 @@ def expected_numbers(encoder, text, phrases):
     owners = [k for k, phrase in enumerate(phrases) for _ in "".join(phrase.split())]
     raw = []
     for start in starts:
-        # The first visible character from there on, by counting those that are left.
+        # The first visible character from there on, found by counting the remaining ones.
         left = len("".join(data[start:].decode().split()))
         raw.append(owners[min(len(owners) - left, len(owners) - 1)])
     order = sorted(set(raw))
@@ -89,10 +89,10 @@ def test_subwords_are_in_the_phrase_of_their_first_visible_character(model, cut)
 
 
 def test_by_hand():
-    # "can" ends and "not" begins inside the second subword: only "not" has none of its own.
+    # "can" ends and "not" begins inside the second subword, so no subword begins in "not".
     assert subword_phrases("we cannot go", [0, 2, 9], ["we", "can", "not", "go"]) == [1, 2, 3]
     assert subword_phrases("we cannot go", [0, 2, 6, 9], ["we", "can", "not", "go"]) == [1, 2, 3, 4]
-    # A subword that is a blank goes with what follows.
+    # A subword of whitespace belongs to the segment that follows.
     assert subword_phrases("a b", [0, 1, 2], ["a", "b"]) == [1, 2, 2]
     assert subword_phrases("ä b", [0, 2, 3], ["ä", "b"]) == [1, 2, 2]
     assert with_eos([1, 2, 2]) == [1, 2, 2, 3]
@@ -107,7 +107,7 @@ def test_normalised_characters_by_hand():
     spelt = {}
     for piece, number in zip(pieces, numbers, strict=True):
         spelt[number] = spelt.get(number, "") + piece
-    # "fi" is one character of the text, so all of it is in one phrase, whatever the subwords.
+    # "fi" is one character of the text, so it is in one segment for any subwords.
     assert spelt[1] == "▁the" and spelt[2].startswith("▁fi") and spelt[max(spelt)] == "▁ABC"
 
 

@@ -47,7 +47,7 @@ def test_faults_are_named(line, fault):
 def test_words_are_found_in_the_sentence(spelt, sentence, ends):
     found = list(words(read_tree(f"(S {spelt.replace(chr(0xA0), ' ')})")))
     if "\u00a0" in spelt:
-        # A reader that splits at blanks of every kind has two words here.
+        # A reader that splits at any whitespace would see two words here.
         assert word_ends(found, sentence)[-1] == ends[-1]
     assert word_ends([word.replace("\u00a0", "") for word in spelt.split(" ")], sentence) == ends
 
