@@ -1,4 +1,4 @@
-"""Data generation in sentence pairs a second, beside bare SentencePiece in one process.
+"""Speed of data generation, compared with SentencePiece encoding in one process.
 
     python benchmarks/datagen.py [--pairs=50000]
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from keras import ops
 
-PAD_ID = 0
+from t2t_phrase.special_ids import PAD_ID
 
 
 def padding_mask(ids: Any) -> Any:

@@ -36,7 +36,7 @@ def test_strings_in_strings_out(toy, capsys):
 
 @pytest.fixture
 def quick(monkeypatch):
-    """Leave the graph out."""
+    """Do not write the graph."""
 
     def save(module, model_bytes, folder):
         pathlib.Path(folder, "saved_model.pb").write_bytes(b"")
@@ -52,7 +52,7 @@ def test_another_folder_and_the_best_checkpoint(toy, quick, tmp_path, capsys):
 
 
 def test_mistakes(toy, quick, monkeypatch, tmp_path):
-    with pytest.raises(UserError, match="--export_dir is needed where no --output_dir is given"):
+    with pytest.raises(UserError, match="--export_dir is required if --output_dir is not given"):
         call(exporter, f"--checkpoint_path={toy.output_dir}/model.ckpt-30")
     with pytest.raises(UserError, match=r"sampling_temp=1\.0: a served model answers"):
         call(exporter, *toy.flags, f"--export_dir={tmp_path}", "--decode_hparams=sampling_temp=1")

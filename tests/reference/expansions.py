@@ -8,7 +8,8 @@ from keras import ops
 
 from t2t_phrase.decoding.search.batch_decoder import BatchDecoder
 from t2t_phrase.decoding.search.expansion import Alive, Candidates, Expansion
-from t2t_phrase.decoding.search.plain_expansion import EOS_ID, best_continuations
+from t2t_phrase.decoding.search.plain_expansion import best_continuations
+from t2t_phrase.special_ids import EOS_ID
 
 NEVER = -float("inf")
 

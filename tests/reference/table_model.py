@@ -11,8 +11,9 @@ from keras import ops
 
 from t2t_phrase.decoding.search.batch_decoder import BatchDecoder
 from t2t_phrase.decoding.search.beam_search import WORST, Hypotheses, beam_search
-from t2t_phrase.decoding.search.plain_expansion import EOS_ID, plain_expansion
+from t2t_phrase.decoding.search.plain_expansion import plain_expansion
 from t2t_phrase.models.base import Step
+from t2t_phrase.special_ids import EOS_ID
 
 STATES = 5
 

@@ -1,4 +1,4 @@
-"""Phrase models on several devices and as SavedModels: the same as on one and in the decoder."""
+"""Phrase models give the same results on several devices and as SavedModels."""
 
 import json
 import os
@@ -24,7 +24,7 @@ MODELS = {
     **REPRESENTATIONS,
 }
 
-# Logical devices must be made before TensorFlow starts: a process of its own.
+# Logical devices must be created before TensorFlow starts, hence in another process.
 TWO_DEVICES = """
 import json, sys
 import keras

@@ -16,8 +16,9 @@ from t2t_phrase.data.lines import read_lines
 from t2t_phrase.data.sources.side_files import side_lines
 from t2t_phrase.features import IDS, Feature
 from t2t_phrase.files import atomic, disk_full, sha256_of
+from t2t_phrase.special_ids import EOS_ID
 from t2t_phrase.text.annotations.base import Annotation, Sentence, annotation_of
-from t2t_phrase.text.subwords.encoder import EOS_ID, SubwordEncoder
+from t2t_phrase.text.subwords.encoder import SubwordEncoder
 
 _BATCH = 1000
 

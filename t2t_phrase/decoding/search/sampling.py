@@ -9,7 +9,8 @@ from keras import ops
 
 from t2t_phrase.decoding.search.batch_decoder import BatchDecoder
 from t2t_phrase.decoding.search.expansion import Alive, Candidates, Expansion
-from t2t_phrase.decoding.search.plain_expansion import EOS_ID, forbid_early_end
+from t2t_phrase.decoding.search.plain_expansion import forbid_early_end
+from t2t_phrase.special_ids import EOS_ID
 
 # More than the tokens of any output.
 SEED_STRIDE = 1 << 16

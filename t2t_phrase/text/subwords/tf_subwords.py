@@ -5,7 +5,7 @@ from __future__ import annotations
 import tensorflow as tf
 import tensorflow_text
 
-from t2t_phrase.text.subwords.encoder import EOS_ID, PAD_ID, UNK_ID
+from t2t_phrase.special_ids import EOS_ID, PAD_ID, UNK_ID
 
 
 class TfSubwords(tf.Module):

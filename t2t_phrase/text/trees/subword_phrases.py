@@ -14,14 +14,14 @@ from t2t_phrase.text.trees.trees import TreeError, read_tree, word_ends, words
 
 
 def cut_by_tree(sentence: str, line: str) -> list[str]:
-    """Cut a sentence into the phrases of its tree, by Algorithm 1 (see `phrase_ends`).
+    """Cut a sentence into segments by its tree, with Algorithm 1 (see `phrase_ends`).
 
     Args:
         sentence: natural text.
-        line: its tree in Penn brackets; an empty line for a sentence without words.
+        line: its tree in Penn Treebank brackets; empty for a sentence without words.
 
     Raises:
-        TreeError: the line is no tree, or its words do not spell the sentence.
+        TreeError: the line is not a tree, or its words do not spell the sentence.
     """
     if not line.strip() and not sentence.strip():
         return []
@@ -36,15 +36,15 @@ def cut_by_tree(sentence: str, line: str) -> list[str]:
 
 
 def cut_lines(sentences: Sequence[str], trees: Sequence[str], name: str) -> list[list[str]]:
-    """Cut every sentence by its tree.
+    """Cut every sentence into segments by its tree.
 
     Args:
         sentences: natural text.
-        trees: as many lines with trees.
-        name: of the file that the trees are from.
+        trees: one line with a tree for each sentence.
+        name: name of the file with the trees, for messages.
 
     Raises:
-        UserError: there are more or fewer trees, or one does not fit; it is named by its line.
+        UserError: the number of trees differs, or a tree does not match its sentence.
     """
     if len(sentences) != len(trees):
         raise UserError(f"{name} has {len(trees)} trees for {len(sentences)} sentences")
