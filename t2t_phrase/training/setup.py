@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 import os
 import pathlib
 from collections.abc import Callable
@@ -20,7 +19,9 @@ from t2t_phrase.data.problem import Problem
 from t2t_phrase.runs import checkpoints
 from t2t_phrase.runs.directory import RunDirectory
 from t2t_phrase.runs.record import FILE, RunRecord
+from t2t_phrase.runs.vocabulary import checksums
 from t2t_phrase.runs.warm_start import warm_start
+from t2t_phrase.text.vocabularies import Encoder
 from t2t_phrase.training.distribution import has_gpu, is_chief
 from t2t_phrase.training.evaluate import Bleu, Evaluator
 from t2t_phrase.training.loop import LoopOptions, Trainer
@@ -99,14 +100,15 @@ def prepare(
         log: called with one line of text, on the chief only.
 
     Raises:
-        UserError: the data, or phrases that the model reads, are missing, or `output_dir` holds a
+        UserError: the data, or features that the model reads, are missing, or `output_dir` holds a
             run with other settings.
     """
     chief = is_chief(strategy)
     say = log if chief else lambda text: None
     writes = chief and options.saves
     hparams = options.hparams
-    encoder = options.problem.text_encoder(options.data_dir)
+    vocabularies = options.problem.vocabularies(options.data_dir)
+    source_checksum, target_checksum = checksums(vocabularies)
     options.problem.require_features(options.data_dir, hparams.features)
     reader = _reader(options, "train")
     schedule = make_schedule(hparams, train_steps=loop.train_steps)
@@ -116,19 +118,27 @@ def prepare(
         hparams_set=options.hparams_set,
         overrides=options.overrides,
         hparams=hparams.to_dict(),
-        vocab_size=-(-encoder.vocab_size // VOCAB_MULTIPLE) * VOCAB_MULTIPLE,
-        vocabulary=hashlib.sha256(encoder.model_bytes).hexdigest(),
+        vocab_size=_rows(vocabularies.source),
+        vocabulary=source_checksum,
+        target_vocab_size=None if vocabularies.shared else _rows(vocabularies.target),
+        target_vocabulary=target_checksum,
         random_seed=options.random_seed,
         replicas=strategy.num_replicas_in_sync,
         train_steps=loop.train_steps if "linear_decay" in schedule.factors else 0,
     )
-    _claim(options.output_dir, record, writes=writes)
+    _check_folder(options.output_dir, record)
     # Initializers draw from Keras' process-wide generator.
     keras.utils.set_random_seed(options.random_seed)
     with strategy.scope():
-        model = registry.models[options.model].from_hparams(hparams, vocab_size=record.vocab_size)
+        model = registry.models[options.model].from_hparams(
+            hparams,
+            vocab_size=record.vocab_size,
+            target_vocab_size=record.target_vocab_size,
+        )
         optimizer = make_optimizer(hparams, schedule)
         optimizer.build(model.trainable_variables)
+    if writes:
+        _claim(options.output_dir, record)
     if options.warm_start_from:
         if checkpoints.latest(options.output_dir):
             say(f"{options.output_dir} has checkpoints: --warm_start_from is ignored")
@@ -195,6 +205,11 @@ class EpochLog:
             self.log(str(count))
 
 
+def _rows(encoder: Encoder) -> int:
+    """Return the rows of the embedding of a vocabulary."""
+    return -(-encoder.vocab_size // VOCAB_MULTIPLE) * VOCAB_MULTIPLE
+
+
 def _reader(options: RunOptions, split: str) -> RecordReader:
     files = options.problem.record_files(options.data_dir, split)
     return RecordReader(
@@ -204,11 +219,15 @@ def _reader(options: RunOptions, split: str) -> RecordReader:
     )
 
 
-def _claim(output_dir: str | os.PathLike[str], record: RunRecord, *, writes: bool) -> None:
-    """Check that the folder is new or belongs to this run; record the run in a new folder."""
+def _check_folder(output_dir: str | os.PathLike[str], record: RunRecord) -> None:
+    """Check that the folder is new or belongs to this run."""
+    if (pathlib.Path(output_dir) / FILE).exists() or checkpoints.latest(output_dir):
+        record.check_same(RunRecord.load(output_dir), output_dir)
+
+
+def _claim(output_dir: str | os.PathLike[str], record: RunRecord) -> None:
+    """Record the run in a new folder."""
     folder = pathlib.Path(output_dir)
-    if (folder / FILE).exists() or checkpoints.latest(folder):
-        record.check_same(RunRecord.load(folder), folder)
-    elif writes:
+    if not (folder / FILE).exists():
         folder.mkdir(parents=True, exist_ok=True)
         record.save(folder)
