@@ -11,15 +11,15 @@ import keras
 from t2t_phrase.config import HParamsError, nearest
 from t2t_phrase.training_hparams import OPTIMIZERS, TrainingHParams, parse_option
 
-# Constructor arguments that fields of the hparams are for, by the name of the field.
+# Fields of the hparams, and the constructor arguments that they set.
 FIELDS = {
     "optimizer_adam_beta1": "beta_1",
     "optimizer_adam_beta2": "beta_2",
     "optimizer_adam_epsilon": "epsilon",
     "optimizer_momentum": "momentum",
 }
-# What no option may change: the trainer sets the schedule, clips by the norm of the reduced
-# gradient, makes one update for each step, and averages checkpoints instead of weights.
+# Arguments that are no options: the trainer sets the schedule, clips the reduced gradient, makes
+# one update in each step, and averages checkpoints instead of weights.
 _SET_ELSEWHERE = frozenset({
     *("self", "learning_rate", "name", "kwargs", "clipnorm", "clipvalue", "global_clipnorm"),
     *("use_ema", "ema_momentum", "ema_overwrite_frequency"),
@@ -40,7 +40,15 @@ def make_optimizer(
         HParamsError: `optimizer_options` names an option that the optimizer does not have, or gives
             it a value that Keras refuses.
     """
-    arguments = {FIELDS[field]: getattr(hparams, field) for field in OPTIMIZERS[hparams.optimizer]}
+    values = {
+        "optimizer_adam_beta1": hparams.optimizer_adam_beta1,
+        "optimizer_adam_beta2": hparams.optimizer_adam_beta2,
+        "optimizer_adam_epsilon": hparams.optimizer_adam_epsilon,
+        "optimizer_momentum": hparams.optimizer_momentum,
+    }
+    arguments: dict[str, Any] = {
+        FIELDS[field]: values[field] for field in OPTIMIZERS[hparams.optimizer]
+    }
     known = options_of(hparams.optimizer)
     for text in hparams.optimizer_options:
         name, value = parse_option(text)
