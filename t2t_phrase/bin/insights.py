@@ -34,15 +34,17 @@ FLAGS = flags.FLAGS
 def define_flags() -> None:
     """Define the command's flags."""
     decoder.define_model_flags()
-    flags.DEFINE_bool("stats", False, "Print how much attention goes from and to phrases.")
-    flags.DEFINE_string("stats_file", None, "Where the statistics go as JSON, too.")
+    flags.DEFINE_bool("stats", False, "Print how much attention n-grams give and receive.")
+    flags.DEFINE_string("stats_file", None, "File for the statistics as JSON.")
     flags.DEFINE_string(
-        "insights_from_file", None, "Sources of the statistics; default: the development set's."
+        "insights_from_file",
+        None,
+        "Source sentences for the statistics; default: the development set.",
     )
-    flags.DEFINE_string("references_file", None, "Their translations, line by line.")
-    flags.DEFINE_string("heat_maps", None, "Folder for pictures of one sentence pair, as PNG.")
-    flags.DEFINE_string("source", None, "The sentence of the pictures.")
-    flags.DEFINE_string("target", None, "Its translation; default: the model's own.")
+    flags.DEFINE_string("references_file", None, "Their translations, one per line.")
+    flags.DEFINE_string("heat_maps", None, "Folder for PNG pictures of one sentence pair.")
+    flags.DEFINE_string("source", None, "The source sentence of the pictures.")
+    flags.DEFINE_string("target", None, "Its translation; default: that of the model.")
     flags.DEFINE_multi_string(
         "feature",
         [],
@@ -56,10 +58,18 @@ def define_flags() -> None:
         "Among encoder, decoder, cross, and, of models with source phrases, encoder_phrases, "
         "decoder_phrases, pooling; default: all.",
     )
-    flags.DEFINE_list("layers", [], "Layers to draw, from 1 on; default: all.")
-    flags.DEFINE_list("heads", ["mean"], "Heads to draw, from 0 on; mean: over all; all: each.")
-    flags.DEFINE_string("decode_hparams", "", "Such as beam_size=4, and batch_size for --stats.")
-    flags.DEFINE_bool("xla_compile", None, "Compile by XLA; default: on a GPU.")
+    flags.DEFINE_list("layers", [], "Layers to draw, counted from 1; default: all.")
+    flags.DEFINE_list(
+        "heads",
+        ["mean"],
+        "Heads to draw, counted from 0; mean: the average over heads; all: each head.",
+    )
+    flags.DEFINE_string(
+        "decode_hparams",
+        "",
+        "Options of decoding, such as beam_size=4; batch_size is also used by --stats.",
+    )
+    flags.DEFINE_bool("xla_compile", None, "Compile with XLA; default: only on a GPU.")
 
 
 def main(argv: Sequence[str]) -> None:
