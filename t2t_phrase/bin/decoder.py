@@ -56,7 +56,7 @@ def define_model_flags() -> None:
     flags.DEFINE_string(
         "checkpoint_path",
         None,
-        "A checkpoint, or a folder with checkpoints; `best`: the best one of --output_dir. Default: "
+        "A checkpoint or a folder of checkpoints; `best`: the best one of --output_dir. Default: "
         "the latest of --output_dir.",
     )
     flags.DEFINE_string("data_dir", None, "Folder of the vocabulary.")
