@@ -11,6 +11,7 @@ from keras import ops
 
 from t2t_phrase import registry
 from t2t_phrase.config import HParamsError
+from t2t_phrase.layers.attention.layout import AttentionMap
 from t2t_phrase.layers.attention.multi_head_attention import Cache, MultiHeadAttention
 from t2t_phrase.layers.attention.relative_attention import RelativeMultiHeadAttention
 from t2t_phrase.layers.common.decoder_layer import DecoderLayer
@@ -290,6 +291,22 @@ class Transformer(keras.Model):
             training: whether dropout is active.
         """
         return self._decode(features, memory, training)[0]
+
+    def attention_maps(self) -> dict[str, AttentionMap]:
+        """Return, for each name in `attention_weights`, what its rows and columns are."""
+        encoder = tuple(layer.self_attention.layout for layer in self.encoder_layers)
+        decoder = tuple(layer.self_attention.layout for layer in self.decoder_layers)
+        cross = tuple(layer.cross_attention.layout for layer in self.decoder_layers)
+        return {
+            "encoder": AttentionMap("encoder self-attention", "source", "source", encoder),
+            "decoder": AttentionMap("decoder self-attention", "target", "earlier target", decoder),
+            "cross": AttentionMap("cross-attention", "target", "source", cross),
+        }
+
+    def partitions(self, features: Features) -> dict[str, Any]:
+        """Return the partitions of the source that attention reads: (B, P, S) bool by name."""
+        del features
+        return {}
 
     def attention_weights(self, features: Features) -> dict[str, list[Any]]:
         """Return the weights of every attention, teacher-forced, as its layer returns them.
