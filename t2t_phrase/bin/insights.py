@@ -31,7 +31,7 @@ FLAGS = flags.FLAGS
 def define_flags() -> None:
     """Define the command's flags."""
     decoder.define_model_flags()
-    flags.DEFINE_bool("stats", False, "Print how much attention goes from and to phrases.")
+    flags.DEFINE_bool("stats", False, "Print how much attention goes from and to n-grams.")
     flags.DEFINE_string("stats_file", None, "Where the statistics go as JSON, too.")
     flags.DEFINE_string(
         "insights_from_file", None, "Sources of the statistics; default: the development set's."
@@ -47,11 +47,14 @@ def define_flags() -> None:
     flags.DEFINE_list(
         "attentions",
         [],
-        "Among encoder, decoder, cross, and, of models with source phrases, encoder_phrases, "
-        "decoder_phrases, pooling; default: all.",
+        "Attentions to draw, such as encoder, decoder, cross; default: all.",
     )
-    flags.DEFINE_list("layers", [], "Layers to draw, from 1 on; default: all.")
-    flags.DEFINE_list("heads", ["mean"], "Heads to draw, from 0 on; mean: over all; all: each.")
+    flags.DEFINE_list("layers", [], "Layers to draw, counted from 1; default: all.")
+    flags.DEFINE_list(
+        "heads",
+        ["mean"],
+        "Heads to draw, counted from 0; mean: the mean over all heads; all: each head.",
+    )
     flags.DEFINE_string("decode_hparams", "", "Such as beam_size=4, and batch_size for --stats.")
     flags.DEFINE_bool("xla_compile", None, "Compile by XLA; default: on a GPU.")
 
@@ -165,19 +168,18 @@ def show_statistics(
     """Print the tables, and write --stats_file.
 
     Raises:
-        UserError: the model has no phrases, or the pairs no words.
+        UserError: the model has no n-grams, or the pairs have no words.
     """
     from t2t_phrase.decoding.search.beam_search import EOS_ID
     from t2t_phrase.evaluation.text_files import write_text
-    from t2t_phrase.insights.layouts import model_layouts
     from t2t_phrase.insights.statistics import attention_statistics
     from t2t_phrase.insights.tables import format_statistics, statistics_to_dict
 
-    layouts = model_layouts(trained.model)
-    if not any(layout.has_phrases for stack in layouts.values() for layout in stack):
+    maps = trained.model.attention_maps().values()
+    if not any(layout.has_ngrams for attention in maps for layout in attention.layouts):
         raise UserError(
-            f"{trained.checkpoint} ({trained.record.hparams_set}) has no phrases in its self- and "
-            "cross-attention: --stats is for models with phrase attention; try --heat_maps"
+            f"{trained.checkpoint} ({trained.record.hparams_set}) has no attention to n-grams, "
+            "which --stats are about; use --heat_maps"
         )
     ids = [
         ([*encoder.encode(source), EOS_ID], [*encoder.encode(target), EOS_ID])
@@ -216,12 +218,10 @@ def choose_pictures(model: Any) -> Choice:
     Raises:
         UserError: the model has no such attention, layer or head, or the folder cannot be made.
     """
-    from t2t_phrase.insights.layouts import model_layouts
     from t2t_phrase.insights.pictures import choose
 
     choice = choose(
-        model_layouts(model),
-        model.hparams.num_heads,
+        model.attention_maps(),
         attentions=FLAGS.attentions,
         layers=FLAGS.layers,
         heads=FLAGS.heads,
@@ -244,11 +244,8 @@ def draw_heat_maps(
     from t2t_phrase.decoding.translator import encode_all
     from t2t_phrase.insights.heat_map import png_of, unknown_characters
     from t2t_phrase.insights.labels import tokens_of
-    from t2t_phrase.insights.layouts import model_layouts
     from t2t_phrase.insights.pictures import draw
-    from t2t_phrase.models.phrase_representation import PhraseRepresentationTransformer
 
-    layouts = model_layouts(trained.model)
     folder = make_folder(FLAGS.heat_maps)
     (ids,), numbers = encode_all(encoder, [FLAGS.source], phrases and [phrases])
     source = [*ids, EOS_ID]
@@ -267,11 +264,13 @@ def draw_heat_maps(
         decoder.note(f"no font here has {missing}, drawn as boxes; install one, say Noto Sans CJK")
     caption = f"{trained.record.hparams_set}, step {trained.step}"
     count = 0
-    membership = None
-    if isinstance(trained.model, PhraseRepresentationTransformer):
-        membership = np.asarray(trained.model.membership(features))[0]
+    partitions = {
+        name: np.asarray(membership)[0]
+        for name, membership in trained.model.partitions(features).items()
+    }
+    maps = trained.model.attention_maps()
     for picture in draw(
-        weights, layouts, *tokens, membership=membership, choice=choice, caption=caption
+        weights, maps, *tokens, partitions=partitions, choice=choice, caption=caption
     ):
         write_bytes(folder / f"{picture.name}.png", png_of(picture.figure))
         count += 1
