@@ -55,14 +55,13 @@ def define_flags() -> None:
     flags.DEFINE_list(
         "attentions",
         [],
-        "Among encoder, decoder, cross, and, of models with source phrases, encoder_phrases, "
-        "decoder_phrases, pooling; default: all.",
+        "Attentions to draw, such as encoder, decoder, cross; default: all.",
     )
     flags.DEFINE_list("layers", [], "Layers to draw, counted from 1; default: all.")
     flags.DEFINE_list(
         "heads",
         ["mean"],
-        "Heads to draw, counted from 0; mean: the average over heads; all: each head.",
+        "Heads to draw, counted from 0; mean: the mean over all heads; all: each head.",
     )
     flags.DEFINE_string(
         "decode_hparams",
@@ -193,18 +192,17 @@ def show_statistics(
     """Print the tables, and write --stats_file.
 
     Raises:
-        UserError: the model has no phrases, or the pairs no words.
+        UserError: the model has no n-grams, or the pairs have no words.
     """
     from t2t_phrase.evaluation.text_files import write_text
-    from t2t_phrase.insights.layouts import model_layouts
     from t2t_phrase.insights.statistics import attention_statistics
     from t2t_phrase.insights.tables import format_statistics, statistics_to_dict
 
-    layouts = model_layouts(trained.model)
-    if not any(layout.has_phrases for stack in layouts.values() for layout in stack):
+    maps = trained.model.attention_maps().values()
+    if not any(layout.has_ngrams for attention in maps for layout in attention.layouts):
         raise UserError(
-            f"{trained.checkpoint} ({trained.record.hparams_set}) has no phrases in its self- and "
-            "cross-attention: --stats is for models with phrase attention; try --heat_maps"
+            f"{trained.checkpoint} ({trained.record.hparams_set}) has no attention to n-grams, "
+            "which --stats are about; use --heat_maps"
         )
     ids = [
         (
@@ -246,12 +244,10 @@ def choose_pictures(model: Any) -> Choice:
     Raises:
         UserError: the model has no such attention, layer or head, or the folder cannot be made.
     """
-    from t2t_phrase.insights.layouts import model_layouts
     from t2t_phrase.insights.pictures import choose
 
     choice = choose(
-        model_layouts(model),
-        model.hparams.num_heads,
+        model.attention_maps(),
         attentions=FLAGS.attentions,
         layers=FLAGS.layers,
         heads=FLAGS.heads,
@@ -272,11 +268,8 @@ def draw_heat_maps(
     from t2t_phrase.files import write
     from t2t_phrase.insights.heat_map import png_of, unknown_characters
     from t2t_phrase.insights.labels import tokens_of
-    from t2t_phrase.insights.layouts import model_layouts
     from t2t_phrase.insights.pictures import draw
-    from t2t_phrase.models.phrase_representation import PhraseRepresentationTransformer
 
-    layouts = model_layouts(trained.model)
     folder = make_folder(FLAGS.heat_maps)
     source = features_of("source", trained.model, vocabularies.source, FLAGS.source, texts)
     if FLAGS.target is None:
@@ -299,11 +292,13 @@ def draw_heat_maps(
         decoder.note(f"no font here has {missing}, drawn as boxes; install one, say Noto Sans CJK")
     caption = f"{trained.record.hparams_set}, step {trained.step}"
     count = 0
-    membership = None
-    if isinstance(trained.model, PhraseRepresentationTransformer):
-        membership = np.asarray(trained.model.membership(features))[0]
+    partitions = {
+        name: np.asarray(membership)[0]
+        for name, membership in trained.model.partitions(features).items()
+    }
+    maps = trained.model.attention_maps()
     for picture in draw(
-        weights, layouts, *tokens, membership=membership, choice=choice, caption=caption
+        weights, maps, *tokens, partitions=partitions, choice=choice, caption=caption
     ):
         write(folder / f"{picture.name}.png", png_of(picture.figure))
         count += 1

@@ -85,7 +85,7 @@ def test_statistics_of_files(toy, files, tmp_path, capsys):
     ids = [tuple([*toy.encoder.encode(side), 1] for side in pair) for pair in PAIRS if pair[0]]
     expected = statistics.attention_statistics(toy.model, ids)
     assert captured.out == format_statistics(expected) + "\n"
-    assert captured.out.startswith("cross-attention: interleaved, orders 1, 2\n")
+    assert captured.out.startswith("cross-attention: from tokens, 2-grams to tokens, 2-grams\n")
     assert "1 lines without words on both sides are left out" in captured.err
     assert "3 sentence pairs" in captured.err and f"written to {target}" in captured.err
     found = json.loads(target.read_text())
@@ -133,7 +133,7 @@ def test_pictures_of_a_pair(toy, tmp_path, capsys):
 def test_pictures_of_the_models_own_translation(toy, tmp_path, monkeypatch, capsys):
     drawn = []
 
-    def draw(weights, layouts, source, target, **options):
+    def draw(weights, maps, source, target, **options):
         drawn.extend([weights, target])
         yield pictures.Picture("one", Figure())
 
@@ -160,9 +160,9 @@ def test_pictures_of_the_models_own_translation(toy, tmp_path, monkeypatch, caps
 def test_pictures_of_source_phrases(parsed, tmp_path, monkeypatch, capsys):
     folder, real, memberships = tmp_path / "maps", pictures.draw, []
 
-    def draw(*args, membership, **options):
-        memberships.append(membership)
-        return real(*args, membership=membership, **options)
+    def draw(*args, partitions, **options):
+        memberships.append(partitions["phrases"])
+        return real(*args, partitions=partitions, **options)
 
     monkeypatch.setattr(pictures, "draw", draw)
     tree = "(S (NP (DT the) (NN house)) (VP (VBZ is) (JJ old)))"
@@ -194,7 +194,9 @@ def test_models_of_trees_want_a_tree_that_fits(toy, parsed, files, tmp_path):
 
 
 def test_a_plain_model_has_no_phrases_but_pictures(plain, files, tmp_path):
-    with pytest.raises(UserError, match=r"ckpt-30 \(transformer_tiny\) has no phrases"):
+    with pytest.raises(
+        UserError, match=r"ckpt-30 \(transformer_tiny\) has no attention to n-grams"
+    ):
         call(insights, *plain.flags, "--stats", *files)
     maps = [f"--heat_maps={tmp_path / 'maps'}", "--source=a", "--target=a cat"]
     call(insights, *plain.flags, *maps)
