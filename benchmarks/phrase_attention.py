@@ -141,7 +141,7 @@ def source_features(hparams, rows: int, length: int) -> dict[str, object]:
     import numpy as np
 
     features: dict[str, object] = {"inputs": random_ids(rows, length, VOCAB)}
-    if hparams.reads_phrases:
+    if hparams.features:
         numbers = np.arange(length, dtype="int32") // phrase_length(hparams, length) + 1
         features["phrases"] = np.tile(numbers, (rows, 1))
     return features

@@ -10,6 +10,7 @@ from t2t_phrase.config import UserError
 from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.decoding.translator import Translator
 from t2t_phrase.text.subwords.t2t_subwords import T2TSubwords
+from t2t_phrase.text.vocabularies import Vocabularies
 
 
 @pytest.fixture(scope="module")
@@ -58,8 +59,9 @@ def test_mistakes(toy, quick, monkeypatch, tmp_path):
         call(exporter, *toy.flags, f"--export_dir={tmp_path}", "--decode_hparams=sampling_temp=1")
     pieces = ["<pad>", "<EOS>", *"\\_u;0123456789"]
     monkeypatch.setattr(
-        "t2t_phrase.runs.vocabulary.run_encoder", lambda *a, **k: T2TSubwords(pieces)
+        "t2t_phrase.runs.vocabulary.run_vocabularies",
+        lambda *a, **k: Vocabularies(*2 * [T2TSubwords(pieces)]),
     )
-    with pytest.raises(UserError, match="uses tensor2tensor's own subwords"):
+    with pytest.raises(UserError, match="with tensor2tensor's own subwords cannot be exported"):
         call(exporter, *toy.flags, f"--export_dir={tmp_path}")
     assert list(tmp_path.iterdir()) == []

@@ -15,7 +15,8 @@ from t2t_phrase.insights import pictures, statistics
 from t2t_phrase.insights.tables import format_statistics
 from t2t_phrase.runs import checkpoints
 from t2t_phrase.runs.record import RunRecord
-from t2t_phrase.text.trees.subword_phrases import cut_by_tree
+from t2t_phrase.text.annotations.base import Sentence
+from t2t_phrase.text.annotations.phrases import Phrases
 
 PAIRS = [
     ("the house is old", "a cat sleeps"),
@@ -167,12 +168,13 @@ def test_pictures_of_source_phrases(parsed, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(pictures, "draw", draw)
     tree = "(S (NP (DT the) (NN house)) (VP (VBZ is) (JJ old)))"
     flags = [*parsed.flags, f"--heat_maps={folder}", "--source=the house is old"]
-    call(insights, *flags, f"--source_tree={tree}", "--attentions=decoder_phrases,pooling")
+    call(insights, *flags, f"--feature=phrases={tree}", "--attentions=decoder_phrases,pooling")
     names = ["decoder_phrases_layer1_mean.png", "pooling_layer1.png", "pooling_layer2.png"]
     assert sorted(path.name for path in folder.iterdir()) == names
     assert "translation: " in capsys.readouterr().err
-    ids, numbers = parsed.encoder.encode_with_phrases(
-        "the house is old", cut_by_tree("the house is old", tree)
+    ((ids, starts),) = parsed.encoder.encode_with_starts(["the house is old"])
+    numbers = Phrases().encode(
+        Sentence("the house is old", ids, starts), Phrases().read("the house is old", tree)
     )
     tokens_in_phrases = memberships[0].sum(axis=1)
     assert tokens_in_phrases.sum() == len(ids) + 1
@@ -182,14 +184,16 @@ def test_pictures_of_source_phrases(parsed, tmp_path, monkeypatch, capsys):
 
 def test_models_of_trees_want_a_tree_that_fits(toy, parsed, files, tmp_path):
     maps = [f"--heat_maps={tmp_path / 'maps'}", "--source=the house"]
-    with pytest.raises(UserError, match=r"parse_demo reads the phrases .* give the --source_tree"):
+    with pytest.raises(UserError, match=r"reads the feature 'phrases': give --feature='phrases=LI"):
         call(insights, *parsed.flags, *maps)
-    with pytest.raises(UserError, match=r"--source_tree:1: "):
-        call(insights, *parsed.flags, *maps, "--source_tree=(S (NN house))")
-    with pytest.raises(UserError, match=r"--source_tree: a model of phrase_inter\w* reads no tree"):
-        call(insights, *toy.flags, *maps, "--source_tree=(S (DT the) (NN house))")
+    with pytest.raises(UserError, match=r"house"):
+        call(insights, *parsed.flags, *maps, "--feature=phrases=(S (NN house))")
+    with pytest.raises(
+        UserError, match=r"--feature=phrases=\.\.\.: the model reads no such feature"
+    ):
+        call(insights, *toy.flags, *maps, "--feature=phrases=(S (DT the) (NN house))")
     assert not (tmp_path / "maps").exists()
-    with pytest.raises(UserError, match=r"ckpt-7 reads the phrases .* draw --heat_maps"):
+    with pytest.raises(UserError, match=r"ckpt-7 reads features .*phrases.* draw --heat_maps"):
         call(insights, *parsed.flags, "--stats", *files)
 
 

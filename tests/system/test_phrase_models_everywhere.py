@@ -47,7 +47,7 @@ features = dict(zip(("inputs", "targets"), batch))
 hparams = {**MIXED, **REPRESENTATIONS, "parsed": PARSED}[sys.argv[1]].replace(
     learning_rate_schedule="constant", learning_rate_constant=0.01
 )
-if hparams.reads_phrases:
+if hparams.features:
     # New ones in every row, so that rows and phrases cannot go different ways unseen.
     starts = random.random(batch[0].shape) < 0.5
     starts[:, 0] = True
