@@ -83,7 +83,7 @@ def problem_vocabulary() -> str:
         return ""
     from t2t_phrase.data.problem import get_problem
 
-    model_bytes = get_problem(FLAGS.problem).text_encoder(FLAGS.data_dir).model_bytes
+    model_bytes = get_problem(FLAGS.problem).vocabularies(FLAGS.data_dir).source.model_bytes
     return hashlib.sha256(model_bytes).hexdigest()
 
 

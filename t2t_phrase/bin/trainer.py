@@ -188,7 +188,7 @@ def dev_bleu(options: RunOptions) -> Callable[[Any], Callable[[], Score]]:
     if options.hparams.reads_phrases:
         texts = options.problem.raw_features(options.data_dir, "dev", options.hparams.features)
         phrases = [text.split("\t") for text in texts["phrases"]]
-    encoder = options.problem.text_encoder(options.data_dir)
+    encoder = options.problem.vocabularies(options.data_dir).source
 
     def make(model: Any) -> Callable[[], Score]:
         # One translator for all evaluations: what it compiled is kept.

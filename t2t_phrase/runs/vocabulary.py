@@ -9,7 +9,7 @@ from t2t_phrase.config import UserError
 from t2t_phrase.data.problem import get_problem
 from t2t_phrase.runs.load_model import TrainedModel
 from t2t_phrase.tensor2tensor.subwords import T2TSubwords
-from t2t_phrase.text.subwords.encoder import SubwordEncoder
+from t2t_phrase.text.vocabularies import Encoder
 
 # In the folder of an imported run: a copy of tensor2tensor's vocabulary.
 T2T_VOCABULARY = "vocab.t2t.subwords"
@@ -17,7 +17,7 @@ T2T_VOCABULARY = "vocab.t2t.subwords"
 
 def run_encoder(
     trained: TrainedModel, *, data_dir: str | None, problem: str | None = None
-) -> SubwordEncoder | T2TSubwords:
+) -> Encoder | T2TSubwords:
     """Return the subword encoder of a model.
 
     A model imported from tensor2tensor may have brought its own; all others' lie in `data_dir`.
@@ -41,7 +41,7 @@ def run_encoder(
         )
     if not data_dir:
         raise UserError(f"--data_dir is needed: the vocabulary of {name} lies there")
-    encoder = get_problem(name).text_encoder(data_dir)
+    encoder = get_problem(name).vocabularies(data_dir).source
     if encoder.vocab_size > trained.record.vocab_size:
         raise UserError(
             f"the vocabulary of {name} in --data_dir={data_dir} has {encoder.vocab_size} pieces, "

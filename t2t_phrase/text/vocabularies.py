@@ -5,9 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple, Protocol
 
+PAD_ID = 0
+EOS_ID = 1
+UNK_ID = 2
+
 
 class Encoder(Protocol):
-    """Turns text into ids and back."""
+    """Turns text into ids and back.
+
+    Attributes:
+        model_bytes: the serialised vocabulary, from which `text.encoders.make_encoder` makes the
+            encoder again.
+    """
+
+    model_bytes: bytes
 
     @property
     def vocab_size(self) -> int:
@@ -17,13 +28,16 @@ class Encoder(Protocol):
         """Return the ids of `text`, without EOS."""
 
     def encode_batch(self, texts: Sequence[str]) -> list[list[int]]:
-        """Return `[encode(text) for text in texts]`, sooner."""
+        """Return `[encode(text) for text in texts]`, faster."""
 
     def encode_with_starts(self, texts: Sequence[str]) -> list[tuple[list[int], list[int]]]:
         """Return, for each text, the ids and where each begins in it, in bytes of UTF-8."""
 
     def decode(self, ids: Iterable[int]) -> str:
         """Return the text of `ids` up to the first EOS."""
+
+    def pieces(self, ids: Iterable[int]) -> list[str]:
+        """Return the entry of the vocabulary for every id."""
 
 
 class Vocabularies(NamedTuple):

@@ -102,7 +102,7 @@ def prepare(
     say = log if chief else lambda text: None
     writes = chief and options.saves
     hparams = options.hparams
-    encoder = options.problem.text_encoder(options.data_dir)
+    encoder = options.problem.vocabularies(options.data_dir).source
     options.problem.require_features(options.data_dir, hparams.features)
     reader = _reader(options, "train")
     schedule = make_schedule(hparams, train_steps=loop.train_steps)

@@ -18,6 +18,7 @@ USER_MODULE = '''
 from t2t_phrase import registry
 from t2t_phrase.data.problem import Problem
 from t2t_phrase.text.subwords.encoder import SubwordEncoder
+from t2t_phrase.text.vocabularies import Vocabularies
 
 
 @registry.problems.register
@@ -30,8 +31,9 @@ class TranslateTrainerToy(Problem):
     def corpus(self, tmp_dir):
         raise NotImplementedError
 
-    def text_encoder(self, data_dir):
-        return SubwordEncoder.load(f"{data_dir}/toy.model")
+    def vocabularies(self, data_dir):
+        encoder = SubwordEncoder.load(f"{data_dir}/toy.model")
+        return Vocabularies(encoder, encoder)
 
     def record_files(self, data_dir, split):
         return [f"{data_dir}/{split}/toy-00000-of-00001"]

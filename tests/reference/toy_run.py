@@ -22,6 +22,7 @@ USER_MODULE = '''
 from t2t_phrase import registry
 from t2t_phrase.data.problem import Problem
 from t2t_phrase.text.subwords.encoder import SubwordEncoder
+from t2t_phrase.text.vocabularies import Vocabularies
 
 
 @registry.problems.register
@@ -34,8 +35,9 @@ class TranslateToy(Problem):
     def corpus(self, tmp_dir):
         raise NotImplementedError
 
-    def text_encoder(self, data_dir):
-        return SubwordEncoder.load(f"{data_dir}/toy.model")
+    def vocabularies(self, data_dir):
+        encoder = SubwordEncoder.load(f"{data_dir}/toy.model")
+        return Vocabularies(encoder, encoder)
 '''
 OVERRIDES = (
     "num_hidden_layers=1,hidden_size=16,filter_size=16,num_heads=2,max_length=40,"
