@@ -91,7 +91,7 @@ def test_features_of_both_sides_reach_the_batches(tmp_path, raw, corpus, workers
     generate(problem, str(data), str(raw), options=options, log=messages.append)
     features = tuple(feature for feature in problem.features if feature is not ABSENT)
     problem.require_features(str(data), features)
-    encoder = problem.text_encoder(str(data))
+    encoder = problem.vocabularies(str(data)).source
     files = tuple(problem.record_files(str(data), "train"))
     for example in RecordReader(files, features=features).read():
         for name, ids in (("source_case", example.inputs), ("target_case", example.targets)):
