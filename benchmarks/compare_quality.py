@@ -1,17 +1,17 @@
-"""Trains several hparams sets by one recipe and writes how well they translate.
+"""Trains several hparams sets by one recipe and compares the quality of their translations.
 
     python benchmarks/compare_quality.py --problem=translate_ende_multi30k --data_dir=data \\
         --work_dir=runs/compare --train_steps=2000 --hparams=batch_size=2048 \\
         --sets=transformer_multi30k,phrase_heterogeneous_convkv_1_2_multi30k [--seeds=1234,1235]
 
-The first set is the baseline that the others are held against, seed by seed. Every step is one of
-the commands, printed before it runs. What is finished is not done again, so the script can be
-killed and started anew, and given more sets or seeds later. The table goes to WORK_DIR/table.md and
+The first set is the baseline with which the others are compared, seed by seed. Each step is one of
+the commands, printed before it runs. Finished steps are not repeated, so the script can be
+interrupted and restarted, also with more sets or seeds. It writes WORK_DIR/table.md and
 WORK_DIR/table.json.
 
-For --problem=translate_ende_grammar the test set is larger (--test_sentences), and the table says
-which share of the idioms, compounds and particle verbs is right. --by_length=10,15,20 adds BLEU by
-source length, --contrastive=grammar (or LingEval97's JSON) contrastive accuracy by distance.
+For --problem=translate_ende_grammar, the test set is larger (--test_sentences), and the table has
+the accuracy on idioms, compounds and particle verbs. --by_length=10,15,20 adds BLEU by source
+length, --contrastive=grammar (or the JSON file of LingEval97) contrastive accuracy by distance.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def measure(
 def details(
     recipe: Recipe, texts: dict[tuple, list[str]], boundaries: list[int]
 ) -> tuple[list[str], dict[str, object]]:
-    """Return the tables that were asked for besides the first, and what they hold for JSON."""
+    """Return the additional tables that were requested, and their contents for JSON."""
     from t2t_phrase.evaluation.text_files import read_text
 
     tables, found = [], {}
@@ -104,20 +104,20 @@ def report(
     ]
     notes = [
         f"`{recipe.problem}`, {recipe.test.description}; BLEU `{signature}`.",
-        f"{recipe.train_steps} updates, `{recipe.hparams or 'no changes to the sets'}`; average of "
+        f"{recipe.train_steps} updates, `{recipe.hparams or 'no overrides'}`; average of "
         f"the last {recipe.num_last_checkpoints} checkpoints, `{recipe.decode_hparams}`; "
         f"seeds {', '.join(map(str, seeds))}.",
     ]
     if len(table) > 1:
         notes.append(
-            f"difference and p: against `{sets[0]}` of the same seed, p by paired bootstrap."
+            f"difference and p: compared with `{sets[0]}` of the same seed, p by paired bootstrap."
         )
     if any(row.spread is not None for row in table):
         notes.append("spread: standard deviation over the seeds.")
     if phenomena:
         first = phenomena[table[0].name]
         totals = ", ".join(f"{values['total']} {kind}s" for kind, values in first.items())
-        notes.append(f"{totals}: share with all words right; p by McNemar's exact test.")
+        notes.append(f"{totals}: accuracy; p by McNemar's exact test.")
     extra = quality_phenomena.columns(phenomena)
     tables, found = details(recipe, texts, boundaries)
     lines = [quality_table.markdown(table, extra), "", *notes, *tables]
@@ -143,23 +143,29 @@ def parse(argv: list[str] | None = None) -> argparse.Namespace:
         description=description, epilog=rest, formatter_class=argparse.RawTextHelpFormatter
     )
     parser.add_argument("--problem", required=True)
-    parser.add_argument("--data_dir", required=True, help="where t2t-phrase-datagen put it")
-    parser.add_argument("--work_dir", required=True, help="folder of all that is written")
-    parser.add_argument("--sets", required=True, help="hparams sets, the baseline first: a,b,c")
+    parser.add_argument(
+        "--data_dir", required=True, help="folder with the data of t2t-phrase-datagen"
+    )
+    parser.add_argument("--work_dir", required=True, help="folder for all output")
+    parser.add_argument(
+        "--sets", required=True, help="comma-separated hparams sets, the baseline first"
+    )
     parser.add_argument("--train_steps", type=int, required=True)
-    parser.add_argument("--seeds", default="1234", help="random seeds: 1234,1235")
-    parser.add_argument("--hparams", default="", help="changes to every set, as the trainer's")
-    parser.add_argument("--num_last_checkpoints", type=int, default=5, help="to average")
+    parser.add_argument("--seeds", default="1234", help="comma-separated random seeds")
+    parser.add_argument("--hparams", default="", help="overrides of every set, as for the trainer")
+    parser.add_argument(
+        "--num_last_checkpoints", type=int, default=5, help="checkpoints to average"
+    )
     parser.add_argument("--decode_hparams", default="beam_size=5")
     parser.add_argument(
         "--test_sentences", type=int, default=5000, help="size of the grammar's test set"
     )
-    parser.add_argument("--by_length", default="", help="where source lengths part: 10,15,20")
     parser.add_argument(
-        "--contrastive", default="", help="grammar: its wrong twins; or LingEval97's JSON file"
+        "--by_length", default="", help="boundaries of source lengths in words: 10,15,20"
     )
+    parser.add_argument("--contrastive", default="", help="grammar, or the JSON file of LingEval97")
     parser.add_argument(
-        "--report_only", action="store_true", help="train nothing: report what is trained"
+        "--report_only", action="store_true", help="train nothing, report what is finished"
     )
     return parser.parse_args(argv)
 
@@ -183,12 +189,12 @@ def main() -> int:
     )
     recipe.loaded().record_files(str(recipe.data_dir), "train")
     for name in sets:
-        # A wrong name or change is known before hours of training.
+        # Report wrong names and overrides before hours of training.
         registry.hparams[name]().override(args.hparams)
     recipe.work_dir.mkdir(parents=True, exist_ok=True)
     print(f"to translate: {recipe.test.source}, {recipe.test.description}")
     done, failed = [], []
-    # Seeds outside: with every seed, all sets can be compared.
+    # Seeds in the outer loop, so that all sets can be compared after each.
     for seed in seeds:
         for name in sets:
             try:

@@ -1,9 +1,9 @@
-"""Data generation in sentence pairs a second, beside bare SentencePiece in one process.
+"""Speed of data generation, compared with SentencePiece encoding in one process.
 
     python benchmarks/datagen.py [--pairs=50000]
 
-Generates the grammar corpus as text once, untimed, then times `Problem.generate` on it as a corpus
-of the user's own: reading, checking, the vocabulary, encoding, shards, checksums. The other side
+Generates the grammar corpus as text once, untimed, then times the generation of data from these
+files: reading, checking, the vocabulary, encoding, shards, checksums. The other side
 only encodes the same lines, held in memory, with the same vocabulary.
 """
 
@@ -22,15 +22,16 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, default=50_000)
     parser.add_argument("--repeats", type=int, default=3)
     args = parser.parse_args()
+    from t2t_phrase import grammar
+    from t2t_phrase.data.generation.generate import generate
     from t2t_phrase.data.generation.options import GenerateOptions
     from t2t_phrase.data.problem import get_problem
-    from t2t_phrase.grammar import generate
 
     with tempfile.TemporaryDirectory() as temporary:
         raw = pathlib.Path(temporary) / "raw"
         raw.mkdir()
         for split, size in (("train", args.pairs), ("dev", 200)):
-            pairs = list(generate(split, size))
+            pairs = list(grammar.generate(split, size))
             for suffix, side in (("src", "source"), ("tgt", "target")):
                 lines = "".join(getattr(pair, side) + "\n" for pair in pairs)
                 (raw / f"{split}.{suffix}").write_text(lines, encoding="utf-8")
@@ -39,9 +40,8 @@ def main() -> None:
         for number in range(args.repeats):
             data = f"{temporary}/data{number}"
             start = time.perf_counter()
-            problem.generate(
-                data, str(raw), options=GenerateOptions(vocab_size=4000), log=lambda line: None
-            )
+            options = GenerateOptions(vocab_size=4000)
+            generate(problem, data, str(raw), options=options, log=lambda line: None)
             whole.append(time.perf_counter() - start)
             encoder = problem.text_encoder(data)
             texts = [(raw / f"train.{s}").read_text().splitlines() for s in ("src", "tgt")]

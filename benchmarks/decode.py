@@ -1,10 +1,10 @@
-"""Decoding speed of `transformer_base`, beside the machine's matrix rate.
+"""Decoding speed of `transformer_base`, relative to the machine's matrix rate.
 
     python benchmarks/decode.py [--xla] [--dtype=mixed_bfloat16]
 
-Beam 4, 32 sentences of 24 source tokens, exactly 32 target tokens each (EOS cannot come earlier),
-random ids and weights, vocabulary of 32,000: 348 GFLOP, so 100% of a rate of 500 GFLOP/s would be
-1470 target tokens/s.
+Beam size 4, 32 sentences of 24 source tokens, exactly 32 target tokens each (no earlier EOS),
+random ids and weights, vocabulary of 32,000. This takes 348 GFLOP, so 100% of a rate of 500
+GFLOP/s is 1470 target tokens/s.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What every benchmark shares: medians, and the matrix rate of the machine as the ceiling."""
+"""What all benchmarks share: medians, and the matrix rate of the machine as the upper limit."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ THREADS = 2
 
 
 def parser(description: str) -> argparse.ArgumentParser:
-    """Return a parser with the options of every benchmark."""
+    """Return a parser with the options of all benchmarks."""
     made = argparse.ArgumentParser(description=description)
     made.add_argument("--repeats", type=int, default=7, help="timed runs; the median is reported")
     made.add_argument("--dtype", default="float32", choices=["float32", "mixed_bfloat16"])
-    made.add_argument("--xla", action="store_true", help="compile by XLA")
+    made.add_argument("--xla", action="store_true", help="compile with XLA")
     return made
 
 
@@ -33,7 +33,7 @@ def limit_threads() -> None:
 
 
 def median_seconds(run: Callable[[], object], *, repeats: int) -> float:
-    """Return the median duration of `run`, after one run that is not timed."""
+    """Return the median duration of `run`, after one warm-up run."""
     run()
     seconds = []
     for _ in range(repeats):
@@ -44,9 +44,10 @@ def median_seconds(run: Callable[[], object], *, repeats: int) -> float:
 
 
 def matrix_rate(*, repeats: int = 7, rows: int = 1024) -> float:
-    """Return the FLOP/s of the feed-forward network's float32 product, (rows, 512) by (512, 2048).
+    """Return the FLOP/s of float32 products of (rows, 512) and (512, 2048) matrices.
 
-    Twenty products run in one compiled call, so that what it costs to call does not count.
+    These are the shapes of the feed-forward network. Twenty products run in one compiled call, to
+    make the overhead of the call negligible.
     """
     import tensorflow as tf
 

@@ -1,14 +1,14 @@
-"""What phrases cost, beside what their extra multiplications must cost.
+"""Cost of phrase-aware models, compared with the multiplications that their equations require.
 
     python benchmarks/phrase_attention.py [--xla] [--sets=phrase_interleaved_queryk_1_2]
     python benchmarks/phrase_attention.py --decode [--source=24] [--rows=32] [--xla]
     python benchmarks/phrase_attention.py --sets=representations [--base=transformer_base_untied]
 
-For each hparams set: the multiply-adds of its equations over those of `transformer_base`, and its
-measured time over that of `transformer_base` in the same run. Steps of the two models alternate, so
-that a machine whose speed drifts is as fast for both. Training steps are those of `train_step.py`;
-with --decode, the beam search of `decode.py`, whose outputs are 8 tokens longer than the --source.
---sets takes names, or "attentions" or "representations" for the sets of either paper.
+For each hparams set, prints the ratio of its multiply-adds to those of `transformer_base`, and the
+ratio of the times measured in the same run. Steps of the two models alternate, so that changes in
+the speed of the machine affect both. Training steps are those of `train_step.py`; with --decode,
+the beam search of `decode.py`, whose outputs are 8 tokens longer than the --source. --sets takes
+names, or "attentions" or "representations" for the sets of either paper.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ BEAMS, EXTRA = 4, 8
 
 
 def attention_terms(hparams, position: str) -> tuple[float, float, float]:
-    """Return multiply-adds of one attention: per query, per memory token, per pair of the two."""
+    """Return the multiply-adds of an attention per query, per memory token, and per pair."""
     from t2t_phrase.models.phrase_transformer import PhraseHParams, attention_choice
 
     width, heads = hparams.hidden_size, hparams.num_heads
@@ -63,7 +63,7 @@ def attention_terms(hparams, position: str) -> tuple[float, float, float]:
     if structure == "homogeneous":
         shares = [count / heads for count in choice.head_counts]
     convolved = sum(n * share for n, share in zip(orders, shares, strict=True))
-    attended = sum(shares)  # widths of all orders' values together, in D
+    attended = sum(shares)  # total width of the values of all orders, in D
     query = 1.0 if method == "convkv" else convolved
     output, rows = 1.0, 1
     if structure == "interleaved":
@@ -77,12 +77,12 @@ def attention_terms(hparams, position: str) -> tuple[float, float, float]:
 
 
 def phrase_length(hparams, source: int) -> int:
-    """Return the tokens of a phrase in a sentence of `source` tokens; the parsed are as long."""
+    """Return the length of segments in a sentence of `source` tokens, also for parsed ones."""
     return hparams.phrase_length or max(min(8, source // 6), 3)
 
 
 def representation_cost(hparams, source: int, queries: int) -> float:
-    """Return the multiply-adds of phrase representations for `queries` decoder positions."""
+    """Return the multiply-adds of phrase representations with `queries` decoder positions."""
     from t2t_phrase.models.phrase_representation import PhraseRepresentationHParams
 
     if not isinstance(hparams, PhraseRepresentationHParams):
@@ -104,7 +104,7 @@ def representation_cost(hparams, source: int, queries: int) -> float:
 
 
 def forward_cost(hparams, source: int, target: int) -> float:
-    """Return multiply-adds of the forward pass of one sentence; backward takes twice as many."""
+    """Return the multiply-adds of a sentence's forward pass; the backward pass takes twice that."""
     width, filters = hparams.hidden_size, hparams.filter_size
     encoder = hparams.num_encoder_layers or hparams.num_hidden_layers
     decoder = hparams.num_decoder_layers or hparams.num_hidden_layers
@@ -120,7 +120,7 @@ def forward_cost(hparams, source: int, target: int) -> float:
 
 
 def decoding_cost(hparams, source: int, target: int, beams: int) -> float:
-    """Return multiply-adds of one sentence's beam search."""
+    """Return the multiply-adds of a sentence's beam search."""
     width, filters = hparams.hidden_size, hparams.filter_size
     encoder = hparams.num_encoder_layers or hparams.num_hidden_layers
     decoder = hparams.num_decoder_layers or hparams.num_hidden_layers
@@ -129,7 +129,7 @@ def decoding_cost(hparams, source: int, target: int, beams: int) -> float:
     cost = encoder * source * (2 * width * filters + per_query + per_memory + per_pair * source)
     cost += tokens * (decoder * 2 * width * filters + VOCAB * width)
     per_query, per_memory, per_pair = attention_terms(hparams, "decoder")
-    # The histories of all beams lie side by side, and each beam is masked from the others'.
+    # The history contains all beams, and each beam is masked from the others.
     cost += decoder * tokens * (per_query + per_memory + per_pair * target * beams)
     per_query, per_memory, per_pair = attention_terms(hparams, "cross")
     cost += decoder * (tokens * (per_query + per_pair * source) + per_memory * source)
@@ -141,33 +141,35 @@ def source_features(hparams, rows: int, length: int) -> dict[str, object]:
     import numpy as np
 
     features: dict[str, object] = {"inputs": random_ids(rows, length, VOCAB)}
-    if hparams.reads_phrases:
+    if hparams.features:
         numbers = np.arange(length, dtype="int32") // phrase_length(hparams, length) + 1
         features["phrases"] = np.tile(numbers, (rows, 1))
     return features
 
 
 def training(name: str, args: argparse.Namespace) -> tuple[Any, Callable[[int], None]]:
-    """Return the options of a set and a function that makes one update with size x size tokens."""
+    """Return the hparams of a set and a function that makes an update with size x size tokens."""
     from t2t_phrase.training.distribution import make_strategy
-    from t2t_phrase.training.step import Stepper, make_optimizer, make_schedule
+    from t2t_phrase.training.optimizers import make_optimizer
+    from t2t_phrase.training.schedules import make_schedule
+    from t2t_phrase.training.step import Stepper
 
     hparams, model = base_model(args.dtype, VOCAB, name)
     optimizer = make_optimizer(hparams, make_schedule(hparams, train_steps=1000))
     optimizer.build(model.trainable_variables)
     stepper = Stepper(
-        make_strategy(), model, optimizer, seed=0, xla=args.xla, phrases=hparams.reads_phrases
+        make_strategy(), model, optimizer, seed=0, xla=args.xla, features=hparams.features
     )
 
     def run(size: int) -> None:
         features = source_features(hparams, size, size)
-        float(stepper.train({**features, "targets": features["inputs"]}).loss)
+        float(stepper.train({**features, "targets": features["inputs"]}).objective)
 
     return hparams, run
 
 
 def decoding(name: str, args: argparse.Namespace) -> tuple[Any, Callable[[int], None]]:
-    """Return the options of a set and a function that decodes sources of `size` tokens."""
+    """Return the hparams of a set and a function that decodes sources of `size` tokens."""
     import numpy as np
 
     from t2t_phrase.compile import compiled
@@ -187,7 +189,7 @@ def decoding(name: str, args: argparse.Namespace) -> tuple[Any, Callable[[int], 
             xla=args.xla,
         )
 
-    # Once for all batches, as `Translator` does.
+    # Once for all batches, as in `Translator`.
     folded = model.fold_weights()
 
     def run(size: int) -> None:

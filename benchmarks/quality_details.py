@@ -1,4 +1,4 @@
-"""More tables of `compare_quality.py`: BLEU by source length, contrastive accuracy by distance."""
+"""Optional tables of `compare_quality.py`: BLEU by source length, contrastive accuracy."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from quality_table import grid
 
-# What the grammar's twins and LingEval97 call the agreement of subject and verb.
+# Names of subject-verb agreement in the grammar and in LingEval97.
 AGREEMENT = ("agreement", "subj_verb_agreement")
 
 
@@ -19,10 +19,10 @@ def by_length(
     sources: Sequence[str],
     boundaries: Sequence[int],
 ) -> tuple[str, dict[str, dict[str, float]]]:
-    """Return a table of the BLEU of each set and group of source lengths, mean over the seeds.
+    """Return a table of BLEU by set and source length, averaged over the seeds.
 
     Returns:
-        (Markdown, the same by set and group; without the groups that hold no sentence).
+        (Markdown, the same by set and group), without empty groups.
     """
     from t2t_phrase.evaluation.by_length import bleu_by_length
 
@@ -46,10 +46,10 @@ def by_length(
 
 
 def contrastive(files: Mapping[tuple[str, int], pathlib.Path]) -> tuple[str, dict[str, object]]:
-    """Return tables of what t2t-phrase-contrast counted, the seeds of a set added up.
+    """Return tables of the accuracies of t2t-phrase-contrast, over all seeds of a set.
 
     Returns:
-        (Markdown: by kind, and for subject and verb by distance; all counts by set).
+        (Markdown: by kind, and by distance for subject-verb agreement; all counts by set).
     """
     counts: dict[str, dict[tuple[str, ...], list[int]]] = {}
     for (name, _), path in files.items():

@@ -11,11 +11,11 @@ from t2t_phrase.evaluation.phenomena import Judgement, accuracies, compare
 def rows(
     judged: Mapping[tuple[str, int], Sequence[Judgement]], baseline: str
 ) -> dict[str, dict[str, dict[str, object]]]:
-    """Return, by set and kind, counts, the accuracy's mean over the seeds, and p by seed.
+    """Return counts, mean accuracy over the seeds, and p for each seed, by set and kind.
 
     Args:
-        judged: of each set and seed.
-        baseline: the set that the others are compared with, seed by seed.
+        judged: judgements of each set and seed.
+        baseline: the set with which the others are compared, seed by seed.
     """
     made: dict[str, dict[str, dict[str, object]]] = {}
     for name in dict.fromkeys(name for name, _ in judged):
@@ -42,7 +42,7 @@ def rows(
 
 
 def columns(made: Mapping[str, Mapping[str, Mapping[str, object]]]) -> dict[str, dict[str, str]]:
-    """Return the columns of `quality_table.markdown`, by title and set: an accuracy, then its p."""
+    """Return columns for `quality_table.markdown` by title and set: each accuracy, then its p."""
     found: dict[str, dict[str, str]] = {}
     for name, kinds in made.items():
         for kind, values in kinds.items():

@@ -1,4 +1,4 @@
-"""How one set and seed of `compare_quality.py` comes to be: trained, averaged, translated."""
+"""Runs the steps of `compare_quality.py` for a set and seed: train, average, translate."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from quality_sentences import Sentences, sentences_of
 
 from t2t_phrase.config import UserError
 
-# The value of --contrastive that stands for the grammar's wrong twins.
+# The value of --contrastive for pairs from the grammar.
 GRAMMAR = "grammar"
 
 
 @dataclasses.dataclass(frozen=True)
 class Recipe:
-    """What all sets have in common."""
+    """The settings that all sets share."""
 
     problem: str
     data_dir: pathlib.Path
@@ -70,12 +70,12 @@ class Recipe:
         return commands
 
     def place(self, name: str, seed: object, ending: str = "") -> pathlib.Path:
-        """Return where something of a set and seed lies."""
+        """Return the path of a file of a set and seed."""
         return self.work_dir / f"{name}-{seed}{ending}"
 
     @functools.cached_property
     def test(self) -> Sentences:
-        """What is translated, and how it should be."""
+        """The sentences to translate, and their references."""
         return sentences_of(
             self.loaded(),
             data_dir=self.data_dir,
@@ -84,21 +84,21 @@ class Recipe:
         )
 
     def translation(self, name: str, seed: object) -> pathlib.Path:
-        """Return where the translated test set lies."""
+        """Return the path of the translated test set."""
         return self.place(name, seed, f".test.{self.loaded().target_language}")
 
     def contrasts(self, name: str, seed: object) -> pathlib.Path:
-        """Return where the decisions on contrastive pairs are counted."""
+        """Return the path of the results on contrastive pairs."""
         return self.place(name, seed, ".contrast.json")
 
     def loaded(self):
-        """Return the problem itself."""
+        """Return the problem."""
         from t2t_phrase.data.problem import get_problem
 
         return get_problem(self.problem)
 
     def has_trained(self, name: str, seed: int) -> bool:
-        """Return whether a run reached its last step under this very recipe."""
+        """Return whether a run has reached its last step with exactly this recipe."""
         from t2t_phrase.runs.record import FILE, RunRecord, resolve_hparams
 
         run = self.place(name, seed)
@@ -112,7 +112,7 @@ class Recipe:
 
 
 class Steps:
-    """Runs commands, each once: what was made by the same flags from the same inputs stays."""
+    """Runs commands, unless their output was made by the same flags from the same inputs."""
 
     def __init__(self, folder: pathlib.Path) -> None:
         self._folder = folder
@@ -126,7 +126,7 @@ class Steps:
         source: pathlib.Path,
         log: pathlib.Path,
     ) -> None:
-        """Run a command unless `made` is there, newer than `source` and made by the same flags."""
+        """Run a command unless `made` exists, is newer than `source` and has the same flags."""
         stamp = made.with_name(f"{made.name}.flags")
         if made.exists() and stamp.exists() and stamp.read_text() == "\n".join(flags):
             marker = made / "checkpoint" if made.is_dir() else made
@@ -136,28 +136,30 @@ class Steps:
         stamp.write_text("\n".join(flags))
 
     def run(self, module: str, flags: list[str], log: pathlib.Path) -> None:
-        """Run a command, its output in `log`.
+        """Run a command and append its output to `log`.
 
         Raises:
-            UserError: it failed; its last lines are in the message.
-            SystemExit: a signal ended it, so nothing else is started.
+            UserError: the command failed; the message has the last lines of its output.
+            SystemExit: a signal ended the command, so no other is started.
         """
         print(f"$ t2t-phrase-{module} {shlex.join(flags)}", flush=True)
         command = [sys.executable, "-m", f"t2t_phrase.bin.{module}", *flags]
         with log.open("a") as file:
             status = subprocess.call(command, stdout=file, stderr=subprocess.STDOUT)
         if status < 0 or status >= 128:
-            sys.exit(f"a signal ended it (status {status}); start the same command to go on")
+            sys.exit(
+                f"interrupted by a signal (status {status}); run the same command again to continue"
+            )
         if status:
             tail = "\n".join(f"    {line}" for line in log.read_text().splitlines()[-5:])
             raise UserError(f"t2t-phrase-{module} failed, see {log}:\n{tail}")
 
 
 def finish(recipe: Recipe, name: str, seed: int, *, train: bool) -> bool:
-    """Bring one run to its translation; returns whether it is there.
+    """Run all steps of a set and seed; return whether they are finished.
 
     Args:
-        train: whether what has not been trained to its end is trained; else it is left alone.
+        train: whether to train if the training is not finished.
     """
     steps = Steps(recipe.work_dir)
     commands = recipe.commands(name, seed)
@@ -183,7 +185,7 @@ def finish(recipe: Recipe, name: str, seed: int, *, train: bool) -> bool:
 
 
 def count_parameters(folder: pathlib.Path) -> int:
-    """Return the number of weights in a folder's (averaged) checkpoint."""
+    """Return the number of weights in the checkpoint of a folder."""
     from t2t_phrase.runs import checkpoints
 
     tensors = checkpoints.read_tensors(checkpoints.resolve(folder))

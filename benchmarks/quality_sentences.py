@@ -1,4 +1,4 @@
-"""What `compare_quality.py` tests on: the test set, or a larger one of the grammar corpus."""
+"""The test set of `compare_quality.py`: the problem's own, or a larger one from the grammar."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ class Sentences:
     """Sentences to translate.
 
     Attributes:
-        source: the file that holds them.
+        source: file with the source sentences.
         references: one list of sentences for each reference.
-        facts: idioms, compounds and particle verbs of each sentence, None if they are not known.
+        facts: idioms, compounds and particle verbs of each sentence; None if unknown.
         description: for the notes under a table.
     """
 
@@ -31,16 +31,16 @@ class Sentences:
 def sentences_of(
     problem, *, data_dir: pathlib.Path, work_dir: pathlib.Path, size: int
 ) -> Sentences:
-    """Return the problem's test set; that of the grammar is drawn in any size.
+    """Return the test set of the problem; for the grammar, of any size.
 
     Args:
-        problem: its data lie in `data_dir`.
-        data_dir: see above.
-        work_dir: where the grammar's sentences are written.
-        size: how many of them.
+        problem: a problem with generated data.
+        data_dir: folder of the data.
+        work_dir: folder to which the grammar's sentences are written.
+        size: number of sentences from the grammar.
 
     Raises:
-        UserError: there are no data, or they are of another version of the grammar.
+        UserError: the data do not exist, or are of another version of the grammar.
     """
     from t2t_phrase.data.sources.grammar_problem import GrammarProblem
 
@@ -58,10 +58,10 @@ def sentences_of(
     shared = min(len(kept), size)
     if sources[:shared] != kept[:shared]:
         raise UserError(
-            f"the test set in {data_dir} is not what the grammar gives now; make the data anew by "
-            f"t2t-phrase-datagen --problem={problem.base_name}"
+            f"the test set in {data_dir} is of another version of the grammar; generate the data "
+            f"again by t2t-phrase-datagen --problem={problem.base_name}"
         )
-    # Beside the sentences lies what datagen keeps beside the problem's own test set.
+    # The same side files as datagen writes for the problem's own test set.
     texts["trees"] = [pair.tree for pair in pairs]
     texts["facts"] = [
         json.dumps(dataclasses.asdict(pair.facts), ensure_ascii=False) for pair in pairs
@@ -69,12 +69,12 @@ def sentences_of(
     for ending, lines in texts.items():
         path = work_dir / f"test-{size}.{ending}"
         content = "".join(f"{line}\n" for line in lines)
-        # An unchanged file keeps its age: what was made from it is still good.
+        # An unchanged file keeps its time stamp, so that files made from it remain valid.
         if not path.exists() or path.read_text(encoding="utf-8") != content:
             path.write_text(content, encoding="utf-8")
     return Sentences(
         work_dir / f"test-{size}.{problem.source_language}",
         [references],
         None if problem.reversed else [pair.facts.renderings for pair in pairs],
-        f"first {size} sentences of the test split, which training never sees",
+        f"first {size} sentences of the test split, never used in training",
     )

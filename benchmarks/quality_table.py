@@ -1,4 +1,4 @@
-"""The table of `compare_quality.py`: a row for each hparams set, measured against the first one."""
+"""The table of `compare_quality.py`: a row for each hparams set, compared with the first."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ class Run:
 
     Attributes:
         parameters: number of weights.
-        bleu: of the test set.
-        p_value: of the difference to the baseline of the same seed; None for the baseline itself
-            and where that is not finished.
+        bleu: BLEU on the test set.
+        p_value: of the difference from the baseline of the same seed; None for the baseline itself,
+            and if the baseline is not finished.
     """
 
     name: str
@@ -30,9 +30,9 @@ class Row:
     """All finished runs of a set.
 
     Attributes:
-        bleu: of each seed.
-        p_values: of each seed that has one.
-        difference: mean over the seeds that both this set and the baseline have; None if none.
+        bleu: BLEU for each seed.
+        p_values: p-value for each seed that has one.
+        difference: mean over the seeds that this set and the baseline share; None without any.
     """
 
     name: str
@@ -48,12 +48,12 @@ class Row:
 
     @property
     def spread(self) -> float | None:
-        """Standard deviation over the seeds, None of a single one."""
+        """Standard deviation over the seeds; None for a single seed."""
         return statistics.stdev(self.bleu.values()) if len(self.bleu) > 1 else None
 
 
 def rows(runs: Sequence[Run], baseline: str) -> list[Row]:
-    """Gather the runs by set, in the order in which the sets come."""
+    """Group the runs by set, in the order of the sets."""
     made = []
     reference = {run.seed: run.bleu for run in runs if run.name == baseline}
     for name in dict.fromkeys(run.name for run in runs):

@@ -1,10 +1,10 @@
-"""Training-step speed of `transformer_base`, beside the machine's matrix rate.
+"""Training speed of `transformer_base`, relative to the machine's matrix rate.
 
     python benchmarks/train_step.py [--xla] [--dtype=mixed_bfloat16]
 
-Whole updates: forward, backward, Adam, dropout and label smoothing on, random ids, vocabulary of
-32,000. The arithmetic of a step is 371 GFLOP at 32x32 tokens and 1485 at 64x64 (multiply and add
-counted apart), so 100% of a rate of 500 GFLOP/s would be 2760 source+target tokens/s.
+Times whole updates: forward and backward pass, Adam, dropout and label smoothing; random ids,
+vocabulary of 32,000. An update takes 371 GFLOP with 32x32 tokens and 1485 with 64x64 (a
+multiply-add counts as two), so 100% of a rate of 500 GFLOP/s is 2760 source and target tokens/s.
 """
 
 from __future__ import annotations
@@ -28,7 +28,9 @@ def main() -> None:
     args = options.parse_args()
     limit_threads()
     from t2t_phrase.training.distribution import make_strategy
-    from t2t_phrase.training.step import Stepper, make_optimizer, make_schedule
+    from t2t_phrase.training.optimizers import make_optimizer
+    from t2t_phrase.training.schedules import make_schedule
+    from t2t_phrase.training.step import Stepper
 
     hparams, model = base_model(args.dtype)
     optimizer = make_optimizer(hparams, make_schedule(hparams, train_steps=1000))
@@ -38,7 +40,7 @@ def main() -> None:
         ids = random_ids(size, size)
         before = matrix_rate()
         seconds = median_seconds(
-            lambda ids=ids: float(stepper.train({"inputs": ids, "targets": ids}).loss),
+            lambda ids=ids: float(stepper.train({"inputs": ids, "targets": ids}).objective),
             repeats=args.repeats,
         )
         rate = (before + matrix_rate()) / 2

@@ -1,1 +1,1 @@
-"""Hyperparameter sets, one file per model family: registrations only."""
+"""Hparams sets, one file for each model family: registrations only."""

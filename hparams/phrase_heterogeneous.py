@@ -1,4 +1,4 @@
-"""Heterogeneous phrase attention: the rows of Nguyen and Joty (2018), and other sizes."""
+"""Heterogeneous phrase attention: the models of Nguyen and Joty (2018), and other sizes."""
 
 from t2t_phrase.models.phrase_transformer import PhraseHParams, with_phrase_attention
 from t2t_phrase.registry import hparams
@@ -35,7 +35,7 @@ def phrase_heterogeneous_convkv_1_2_3_4() -> PhraseHParams:
 
 @hparams.register
 def phrase_heterogeneous_convkv_1_2_4l() -> PhraseHParams:
-    """ConvKV with four layers a stack: Table 2. 60.9M."""
+    """ConvKV with four encoder and four decoder layers: Table 2. 60.9M."""
     return with_phrase_attention(
         transformer_base_paper(), "heterogeneous_convkv", num_hidden_layers=4
     )
@@ -43,19 +43,19 @@ def phrase_heterogeneous_convkv_1_2_4l() -> PhraseHParams:
 
 @hparams.register
 def phrase_heterogeneous_convkv_1_2_big() -> PhraseHParams:
-    """`transformer_big` over tokens and bigrams."""
+    """`transformer_big` with attention to tokens and bigrams."""
     return with_phrase_attention(transformer_big(), "heterogeneous_convkv")
 
 
 @hparams.register
 def phrase_heterogeneous_convkv_1_2_multi30k() -> PhraseHParams:
-    """`transformer_multi30k` over tokens and bigrams."""
+    """`transformer_multi30k` with attention to tokens and bigrams."""
     return with_phrase_attention(transformer_multi30k(), "heterogeneous_convkv")
 
 
 @hparams.register
 def phrase_heterogeneous_convkv_1_2_3_multi30k() -> PhraseHParams:
-    """`transformer_multi30k` up to trigrams."""
+    """`transformer_multi30k` with attention to n-grams up to trigrams."""
     return with_phrase_attention(
         transformer_multi30k(), "heterogeneous_convkv", phrase_orders=(1, 2, 3)
     )
@@ -63,7 +63,7 @@ def phrase_heterogeneous_convkv_1_2_3_multi30k() -> PhraseHParams:
 
 @hparams.register
 def phrase_heterogeneous_convkv_1_2_demo() -> PhraseHParams:
-    """`transformer_demo` over tokens and bigrams."""
+    """`transformer_demo` with attention to tokens and bigrams."""
     return with_phrase_attention(transformer_demo(), "heterogeneous_convkv")
 
 
@@ -91,19 +91,19 @@ def phrase_heterogeneous_queryk_1_2_3_4() -> PhraseHParams:
 
 @hparams.register
 def phrase_heterogeneous_queryk_1_2_big() -> PhraseHParams:
-    """`transformer_big` over tokens and bigrams."""
+    """`transformer_big` with attention to tokens and bigrams."""
     return with_phrase_attention(transformer_big(), "heterogeneous_queryk")
 
 
 @hparams.register
 def phrase_heterogeneous_queryk_1_2_multi30k() -> PhraseHParams:
-    """`transformer_multi30k` over tokens and bigrams."""
+    """`transformer_multi30k` with attention to tokens and bigrams."""
     return with_phrase_attention(transformer_multi30k(), "heterogeneous_queryk")
 
 
 @hparams.register
 def phrase_heterogeneous_queryk_1_2_3_multi30k() -> PhraseHParams:
-    """`transformer_multi30k` up to trigrams."""
+    """`transformer_multi30k` with attention to n-grams up to trigrams."""
     return with_phrase_attention(
         transformer_multi30k(), "heterogeneous_queryk", phrase_orders=(1, 2, 3)
     )
@@ -111,5 +111,5 @@ def phrase_heterogeneous_queryk_1_2_3_multi30k() -> PhraseHParams:
 
 @hparams.register
 def phrase_heterogeneous_queryk_1_2_demo() -> PhraseHParams:
-    """`transformer_demo` over tokens and bigrams."""
+    """`transformer_demo` with attention to tokens and bigrams."""
     return with_phrase_attention(transformer_demo(), "heterogeneous_queryk")

@@ -1,4 +1,4 @@
-"""Homogeneous phrase attention: the rows of Nguyen and Joty (2018), Table 1, and other sizes."""
+"""Homogeneous phrase attention: the models of Nguyen and Joty (2018), Table 1, and other sizes."""
 
 from t2t_phrase.models.phrase_transformer import PhraseHParams, with_phrase_attention
 from t2t_phrase.registry import hparams

@@ -1,4 +1,4 @@
-"""Interleaved phrase attention: the rows of Nguyen and Joty (2018), Table 1, and other sizes."""
+"""Interleaved phrase attention: the models of Nguyen and Joty (2018), Table 1, and other sizes."""
 
 from t2t_phrase.models.phrase_transformer import PhraseHParams, with_phrase_attention
 from t2t_phrase.registry import hparams
@@ -13,13 +13,13 @@ from .transformer import (
 
 @hparams.register
 def phrase_interleaved_convkv_1_2() -> PhraseHParams:
-    """ConvKV from and to tokens and bigrams: Table 1, row 1-2. 97.6M (the paper says 116M)."""
+    """ConvKV from and to tokens and bigrams: Table 1, row 1-2. 97.6M (116M in the paper)."""
     return with_phrase_attention(transformer_base_paper(), "interleaved_convkv")
 
 
 @hparams.register
 def phrase_interleaved_convkv_1_2_3() -> PhraseHParams:
-    """ConvKV from and to phrases up to trigrams: beyond the paper."""
+    """ConvKV from and to n-grams up to trigrams; not in the paper."""
     return with_phrase_attention(
         transformer_base_paper(), "interleaved_convkv", phrase_orders=(1, 2, 3)
     )
@@ -27,19 +27,19 @@ def phrase_interleaved_convkv_1_2_3() -> PhraseHParams:
 
 @hparams.register
 def phrase_interleaved_convkv_1_2_big() -> PhraseHParams:
-    """`transformer_big` with phrases to phrases."""
+    """`transformer_big` with attention from and to tokens and bigrams."""
     return with_phrase_attention(transformer_big(), "interleaved_convkv")
 
 
 @hparams.register
 def phrase_interleaved_convkv_1_2_multi30k() -> PhraseHParams:
-    """`transformer_multi30k` with phrases to phrases."""
+    """`transformer_multi30k` with attention from and to tokens and bigrams."""
     return with_phrase_attention(transformer_multi30k(), "interleaved_convkv")
 
 
 @hparams.register
 def phrase_interleaved_convkv_1_2_3_multi30k() -> PhraseHParams:
-    """`transformer_multi30k` with phrases to phrases up to trigrams."""
+    """`transformer_multi30k` with attention from and to n-grams up to trigrams."""
     return with_phrase_attention(
         transformer_multi30k(), "interleaved_convkv", phrase_orders=(1, 2, 3)
     )
@@ -47,7 +47,7 @@ def phrase_interleaved_convkv_1_2_3_multi30k() -> PhraseHParams:
 
 @hparams.register
 def phrase_interleaved_convkv_1_2_demo() -> PhraseHParams:
-    """`transformer_demo` with phrases to phrases."""
+    """`transformer_demo` with attention from and to tokens and bigrams."""
     return with_phrase_attention(transformer_demo(), "interleaved_convkv")
 
 
@@ -59,7 +59,7 @@ def phrase_interleaved_queryk_1_2() -> PhraseHParams:
 
 @hparams.register
 def phrase_interleaved_queryk_1_2_3() -> PhraseHParams:
-    """QueryK from and to phrases up to trigrams: beyond the paper."""
+    """QueryK from and to n-grams up to trigrams; not in the paper."""
     return with_phrase_attention(
         transformer_base_paper(), "interleaved_queryk", phrase_orders=(1, 2, 3)
     )
@@ -67,19 +67,19 @@ def phrase_interleaved_queryk_1_2_3() -> PhraseHParams:
 
 @hparams.register
 def phrase_interleaved_queryk_1_2_big() -> PhraseHParams:
-    """`transformer_big` with phrases to phrases."""
+    """`transformer_big` with attention from and to tokens and bigrams."""
     return with_phrase_attention(transformer_big(), "interleaved_queryk")
 
 
 @hparams.register
 def phrase_interleaved_queryk_1_2_multi30k() -> PhraseHParams:
-    """`transformer_multi30k` with phrases to phrases."""
+    """`transformer_multi30k` with attention from and to tokens and bigrams."""
     return with_phrase_attention(transformer_multi30k(), "interleaved_queryk")
 
 
 @hparams.register
 def phrase_interleaved_queryk_1_2_3_multi30k() -> PhraseHParams:
-    """`transformer_multi30k` with phrases to phrases up to trigrams."""
+    """`transformer_multi30k` with attention from and to n-grams up to trigrams."""
     return with_phrase_attention(
         transformer_multi30k(), "interleaved_queryk", phrase_orders=(1, 2, 3)
     )
@@ -87,5 +87,5 @@ def phrase_interleaved_queryk_1_2_3_multi30k() -> PhraseHParams:
 
 @hparams.register
 def phrase_interleaved_queryk_1_2_demo() -> PhraseHParams:
-    """`transformer_demo` with phrases to phrases."""
+    """`transformer_demo` with attention from and to tokens and bigrams."""
     return with_phrase_attention(transformer_demo(), "interleaved_queryk")

@@ -1,4 +1,4 @@
-"""Source phrase representations: the rows of Xu et al. (2020), Table 2, and other sizes."""
+"""Source phrase representations: the models of Xu et al. (2020), Table 2, and other sizes."""
 
 from t2t_phrase.models.phrase_representation import (
     PhraseRepresentationHParams,
@@ -37,43 +37,43 @@ def _parse(base: TransformerHParams) -> PhraseRepresentationHParams:
 
 @hparams.register
 def phrase_representation_base_mean() -> PhraseRepresentationHParams:
-    """Phrases are means of their tokens: Table 2, +Mean. 129.0M."""
+    """Mean pooling of segments: Table 2, +Mean. 129.0M."""
     return _mean(transformer_base_untied())
 
 
 @hparams.register
 def phrase_representation_base_max() -> PhraseRepresentationHParams:
-    """Phrases are maxima of their tokens: Table 2, +Max. 129.0M."""
+    """Max pooling of segments: Table 2, +Max. 129.0M."""
     return _max(transformer_base_untied())
 
 
 @hparams.register
 def phrase_representation_base_max_attn() -> PhraseRepresentationHParams:
-    """Attentive phrases: Table 2, +Max+Attn. 132.7M (the paper says 173.0M)."""
+    """Attentive pooling: Table 2, +Max+Attn. 132.7M (173.0M in the paper)."""
     return _max_attn(transformer_base_untied())
 
 
 @hparams.register
 def phrase_representation_base_max_attn_ta() -> PhraseRepresentationHParams:
-    """Attentive phrases and transparent attention: Table 2, +Max+Attn+TA; Table 1, +PR. 132.7M."""
+    """Attentive pooling and transparent attention: Table 2, +Max+Attn+TA; Table 1, +PR. 132.7M."""
     return _max_attn_ta(transformer_base_untied())
 
 
 @hparams.register
 def phrase_representation_base_parse() -> PhraseRepresentationHParams:
-    """The same with the phrases of a parser: Table 2, +Parsing Phrase. 132.7M."""
+    """The same with segments of parsed sentences: Table 2, +Parsing Phrase. 132.7M."""
     return _parse(transformer_base_untied())
 
 
 @hparams.register
 def phrase_representation_big() -> PhraseRepresentationHParams:
-    """Attentive phrases and transparent attention, big: Table 1, Transformer Big +PR."""
+    """Attentive pooling and transparent attention, big: Table 1, Transformer Big +PR."""
     return _max_attn_ta(transformer_big_untied())
 
 
 @hparams.register
 def phrase_representation_interleaved_queryk_1_2_base() -> PhraseRepresentationHParams:
-    """Phrase representations of the source, and n-grams as entities of every other attention."""
+    """Source phrase representations, and attention from and to n-grams everywhere else."""
     return _max_attn_ta(transformer_base_untied()).replace(
         encoder_attention="interleaved_queryk",
         decoder_attention="interleaved_queryk",
@@ -83,59 +83,59 @@ def phrase_representation_interleaved_queryk_1_2_base() -> PhraseRepresentationH
 
 @hparams.register
 def phrase_representation_mean_multi30k() -> PhraseRepresentationHParams:
-    """`transformer_multi30k` with phrases that are means."""
+    """`transformer_multi30k` with mean pooling of segments."""
     return _mean(transformer_multi30k())
 
 
 @hparams.register
 def phrase_representation_max_multi30k() -> PhraseRepresentationHParams:
-    """`transformer_multi30k` with phrases that are maxima."""
+    """`transformer_multi30k` with max pooling of segments."""
     return _max(transformer_multi30k())
 
 
 @hparams.register
 def phrase_representation_max_attn_multi30k() -> PhraseRepresentationHParams:
-    """`transformer_multi30k` with attentive phrases."""
+    """`transformer_multi30k` with attentive pooling of segments."""
     return _max_attn(transformer_multi30k())
 
 
 @hparams.register
 def phrase_representation_max_attn_ta_multi30k() -> PhraseRepresentationHParams:
-    """`transformer_multi30k` with attentive phrases and transparent attention."""
+    """`transformer_multi30k` with attentive pooling and transparent attention."""
     return _max_attn_ta(transformer_multi30k())
 
 
 @hparams.register
 def phrase_representation_parse_multi30k() -> PhraseRepresentationHParams:
-    """The same with the phrases of a parser."""
+    """The same with segments of parsed sentences."""
     return _parse(transformer_multi30k())
 
 
 @hparams.register
 def phrase_representation_mean_demo() -> PhraseRepresentationHParams:
-    """`transformer_demo` with phrases that are means."""
+    """`transformer_demo` with mean pooling of segments."""
     return _mean(transformer_demo())
 
 
 @hparams.register
 def phrase_representation_max_demo() -> PhraseRepresentationHParams:
-    """`transformer_demo` with phrases that are maxima."""
+    """`transformer_demo` with max pooling of segments."""
     return _max(transformer_demo())
 
 
 @hparams.register
 def phrase_representation_max_attn_demo() -> PhraseRepresentationHParams:
-    """`transformer_demo` with attentive phrases."""
+    """`transformer_demo` with attentive pooling of segments."""
     return _max_attn(transformer_demo())
 
 
 @hparams.register
 def phrase_representation_max_attn_ta_demo() -> PhraseRepresentationHParams:
-    """`transformer_demo` with attentive phrases and transparent attention."""
+    """`transformer_demo` with attentive pooling and transparent attention."""
     return _max_attn_ta(transformer_demo())
 
 
 @hparams.register
 def phrase_representation_parse_demo() -> PhraseRepresentationHParams:
-    """The same with the phrases of the corpus' own trees."""
+    """The same with segments from the trees of the corpus."""
     return _parse(transformer_demo())

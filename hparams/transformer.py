@@ -1,4 +1,4 @@
-"""Sizes of the plain Transformer: tensor2tensor's names and values, and ours for small corpora."""
+"""The Transformer: the sets of tensor2tensor, and our own for small corpora."""
 
 from t2t_phrase.models.transformer import TransformerHParams
 from t2t_phrase.registry import hparams
@@ -6,7 +6,7 @@ from t2t_phrase.registry import hparams
 
 @hparams.register
 def transformer_base_v1() -> TransformerHParams:
-    """Vaswani et al. (2017), base: post-norm, one dropout only."""
+    """Vaswani et al. (2017), base: post-norm, dropout on the residual connections only."""
     return TransformerHParams(
         norm="post",
         attention_dropout=0.0,
@@ -19,7 +19,7 @@ def transformer_base_v1() -> TransformerHParams:
 
 @hparams.register
 def transformer_base_v2() -> TransformerHParams:
-    """v1 with pre-norm, three dropouts and twice the learning rate."""
+    """v1 with pre-norm, three kinds of dropout and twice the learning rate."""
     return transformer_base_v1().replace(
         norm="pre",
         attention_dropout=0.1,
@@ -31,19 +31,19 @@ def transformer_base_v2() -> TransformerHParams:
 
 @hparams.register
 def transformer_base() -> TransformerHParams:
-    """tensor2tensor's default, its v3: v2 with Adam's beta2 at 0.997. 63.0M at 37,000 subwords."""
+    """tensor2tensor's default, v3: v2 with beta2 = 0.997 in Adam. 63.0M with 37,000 subwords."""
     return TransformerHParams()
 
 
 @hparams.register
 def transformer_base_v3() -> TransformerHParams:
-    """The longer name of `transformer_base`."""
+    """Another name of `transformer_base`."""
     return transformer_base()
 
 
 @hparams.register
 def transformer_big() -> TransformerHParams:
-    """Vaswani et al. (2017), big. 214M at 37,000 subwords."""
+    """Vaswani et al. (2017), big. 214M with 37,000 subwords."""
     return transformer_base().replace(
         hidden_size=1024,
         filter_size=4096,
@@ -55,7 +55,7 @@ def transformer_big() -> TransformerHParams:
 
 @hparams.register
 def transformer_base_single_gpu() -> TransformerHParams:
-    """Base on one GPU: a quarter of the batch, learning rate without the factor of D."""
+    """Base for one GPU: a quarter of the batch size, learning rate independent of D."""
     return transformer_base().replace(
         batch_size=1024,
         learning_rate_schedule="constant*linear_warmup*rsqrt_decay",
@@ -66,7 +66,7 @@ def transformer_base_single_gpu() -> TransformerHParams:
 
 @hparams.register
 def transformer_big_single_gpu() -> TransformerHParams:
-    """Big on one GPU."""
+    """Big for one GPU."""
     return transformer_big().replace(
         layer_prepostprocess_dropout=0.1, learning_rate_warmup_steps=16000
     )
@@ -74,7 +74,7 @@ def transformer_big_single_gpu() -> TransformerHParams:
 
 @hparams.register
 def transformer_tiny() -> TransformerHParams:
-    """Two layers of 128, to try things out."""
+    """Two layers of size 128, for experiments."""
     return transformer_base().replace(
         num_hidden_layers=2, hidden_size=128, filter_size=512, num_heads=4
     )
@@ -82,7 +82,7 @@ def transformer_tiny() -> TransformerHParams:
 
 @hparams.register
 def transformer_small() -> TransformerHParams:
-    """Two layers of 256."""
+    """Two layers of size 256."""
     return transformer_base().replace(
         num_hidden_layers=2, hidden_size=256, filter_size=1024, num_heads=4
     )
@@ -90,34 +90,35 @@ def transformer_small() -> TransformerHParams:
 
 @hparams.register
 def transformer_relative() -> TransformerHParams:
-    """Shaw et al. (2018): distances up to 20 instead of absolute positions."""
+    """Shaw et al. (2018): relative positions, clipped at 20, instead of absolute ones."""
     return transformer_base().replace(pos="none", max_relative_position=20)
 
 
 @hparams.register
 def transformer_base_10l() -> TransformerHParams:
-    """Ten layers a stack: the control of equal size of the phrase paper's Table 2. 92.3M."""
+    """Ten layers: the baseline of equal size in Table 2 of Nguyen and Joty (2018). 92.3M."""
     return transformer_base_paper().replace(num_hidden_layers=10)
 
 
 @hparams.register
 def transformer_base_paper() -> TransformerHParams:
-    """The recipe of the phrase-attention paper, Section 4.1, which all its rows share.
+    """The common recipe of all models in Nguyen and Joty (2018), Section 4.1.
 
-    Rate 2 D^-1/2 min(s^-1/2, s 16000^-3/2), Adam (0.9, 0.98, 1e-9), 4096 tokens a batch, 500,000
-    steps; then the average of the last 5 checkpoints, 10,000 steps apart; beam 5, alpha 0.6.
+    Learning rate 2 D^-1/2 min(s^-1/2, s 16000^-3/2), Adam (0.9, 0.98, 1e-9), batches of 4096
+    tokens, 500,000 steps; average of the last 5 checkpoints, 10,000 steps apart; beam size 5,
+    alpha 0.6.
     """
     return transformer_base().replace(optimizer_adam_beta2=0.98, learning_rate_warmup_steps=16000)
 
 
 @hparams.register
 def transformer_base_untied() -> TransformerHParams:
-    """The baseline of the phrase-representation paper, Section 4.1, and its recipe. 88.1M.
+    """The baseline of Xu et al. (2020), Section 4.1, and its recipe. 88.1M.
 
-    Source and target have their own embeddings. Rate D^-1/2 min(s^-1/2, s 8000^-3/2), Adam
-    (0.9, 0.98, 1e-9), 100,000 steps of 25,000 target tokens; then the average of the last 5
-    checkpoints, 1500 steps apart; beam 4. `batch_size` counts the tokens of one replica: 6 make
-    25,000; on one device that has the memory, --hparams=batch_size=25000 does.
+    Source and target have separate embeddings. Learning rate D^-1/2 min(s^-1/2, s 8000^-3/2), Adam
+    (0.9, 0.98, 1e-9), 100,000 steps of 25,000 target tokens; average of the last 5 checkpoints,
+    1500 steps apart; beam size 4. `batch_size` is for each replica: use 6 replicas for 25,000
+    tokens, or one with enough memory and --hparams=batch_size=25000.
     """
     return transformer_base().replace(
         share_source_embedding=False,
@@ -129,9 +130,9 @@ def transformer_base_untied() -> TransformerHParams:
 
 @hparams.register
 def transformer_big_untied() -> TransformerHParams:
-    """The same with the sizes and dropout of `transformer_big`. 264M.
+    """The same with the sizes and the dropout of `transformer_big`. 264M.
 
-    300,000 steps of 25,000 target tokens, which are 12 replicas; the average of the last 20.
+    300,000 steps of 25,000 target tokens, on 12 replicas; average of the last 20 checkpoints.
     """
     big = transformer_big()
     return transformer_base_untied().replace(
@@ -145,9 +146,10 @@ def transformer_big_untied() -> TransformerHParams:
 
 @hparams.register
 def transformer_multi30k() -> TransformerHParams:
-    """4 + 4 layers of 128 for 29,000 sentences, after Wu et al. (2021), arXiv 2105.14462.
+    """4 + 4 layers of size 128 for 29,000 sentences, after Wu et al. (2021), arXiv 2105.14462.
 
-    Peak rate 0.005 after 2000 steps, 8000 updates, average of the last checkpoints, beam 5.
+    Learning rate up to 0.005 at step 2000, 8000 updates, average of the last checkpoints, beam
+    size 5.
     """
     return transformer_base().replace(
         num_hidden_layers=4,
@@ -168,21 +170,21 @@ def transformer_multi30k() -> TransformerHParams:
 
 @hparams.register
 def transformer_multi30k_6l() -> TransformerHParams:
-    """Deeper, 3.26M: the control of equal size of the heterogeneous sets at this size (3.39M)."""
+    """Deeper, 3.26M: the baseline of equal size for the heterogeneous sets (3.39M)."""
     return transformer_multi30k().replace(num_hidden_layers=6)
 
 
 @hparams.register
 def transformer_multi30k_wide() -> TransformerHParams:
-    """Wider, 4.70M: the control of equal size of interleaved QueryK at this size (4.83M)."""
+    """Wider, 4.70M: the baseline of equal size for interleaved QueryK (4.83M)."""
     return transformer_multi30k().replace(filter_size=1280)
 
 
 @hparams.register
 def transformer_demo() -> TransformerHParams:
-    """For `translate_ende_grammar`: 1500 updates, a few minutes on two cores.
+    """For `translate_ende_grammar`: 1500 updates, a few minutes on two CPU cores.
 
-    So short a training never repeats much of its data, so there is no dropout.
+    There is no dropout, since so short a training hardly repeats any data.
     """
     return transformer_base().replace(
         num_hidden_layers=2,

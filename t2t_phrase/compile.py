@@ -2,27 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import keras
 
 
-def compiled(function: Callable[..., Any], *, xla: bool | None = None) -> Callable[..., Any]:
-    """Return `function` compiled once for every combination of argument shapes.
+def compiled(
+    function: Callable[..., Any],
+    *,
+    variables: Iterable[keras.Variable] = (),
+    xla: bool | None = None,
+) -> Callable[..., Any]:
+    """Return `function`, compiled once for every combination of argument shapes.
 
     Args:
-        function: takes and returns nested tensors; may read variables but change none. JAX reads
-            them once, when it compiles: pass weights that will change as arguments there.
-        xla: whether TensorFlow compiles by XLA; None = on a GPU only, since on a CPU its plain
+        function: takes and returns nested tensors. It may read variables but must not change them.
+        variables: those that it reads, such as `model.variables`. Each call uses their current
+            values. JAX would otherwise read them only once, while it compiles.
+        xla: whether TensorFlow compiles by XLA; None: on a GPU only, because on a CPU its plain
             graphs run as fast and compile sooner. JAX always does.
     """
     if keras.backend.backend() == "jax":
-        import jax
-
-        return jax.jit(function)
+        return _compiled_by_jax(function, list(variables))
     import tensorflow as tf
 
     if xla is None:
         xla = bool(tf.config.list_logical_devices("GPU"))
     return tf.function(function, jit_compile=xla)
+
+
+def _compiled_by_jax(
+    function: Callable[..., Any], variables: list[keras.Variable]
+) -> Callable[..., Any]:
+    import jax
+
+    @jax.jit
+    def run(values: list[Any], arguments: tuple[Any, ...], named: dict[str, Any]) -> Any:
+        state = list(zip(variables, values, strict=True))
+        with keras.StatelessScope(state_mapping=state):
+            return function(*arguments, **named)
+
+    def call(*arguments: Any, **named: Any) -> Any:
+        return run([variable.value for variable in variables], arguments, named)
+
+    return call

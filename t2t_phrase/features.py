@@ -37,6 +37,19 @@ class Feature:
     stream: str
     pad: int = 0
 
+    @property
+    def side_stream(self) -> str:
+        """Name of the lines that hold it in a corpus and in generated data.
+
+        "trees" for trees of the source, "target.trees" for trees of the target.
+        """
+        return self.stream if self.side == "source" else f"{self.side}.{self.stream}"
+
+    @property
+    def reversed(self) -> Feature:
+        """The same feature when source and target are exchanged."""
+        return dataclasses.replace(self, side="target" if self.side == "source" else "source")
+
 
 # The segments of a source that was cut by its constituency tree.
 PHRASES = Feature(name="phrases", annotation="phrases", stream="trees")

@@ -1,12 +1,13 @@
-"""The options of training that every model family shares."""
+"""The training options that all model families share."""
 
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Iterable
-from typing import Literal
+from typing import Any, Literal, TypeVar
 
-from t2t_phrase.config import HParams
+from t2t_phrase.config import HParams, HParamsError, nearest
 from t2t_phrase.features import Feature
 
 SCHEDULE_FACTORS = (
@@ -16,7 +17,30 @@ SCHEDULE_FACTORS = (
     "rsqrt_hidden_size",
     "linear_decay",
     "cosdecay",
+    "halving",
 )
+
+_BETAS = ("optimizer_adam_beta1", "optimizer_adam_beta2")
+_ADAM = (*_BETAS, "optimizer_adam_epsilon")
+# The optimizers of Keras, named after their modules, each with the fields that it reads.
+OPTIMIZERS: dict[str, tuple[str, ...]] = {
+    "adadelta": ("optimizer_adam_epsilon",),
+    "adafactor": (),
+    "adagrad": ("optimizer_adam_epsilon",),
+    "adam": _ADAM,
+    "adamw": _ADAM,
+    "adamax": _ADAM,
+    "ftrl": (),
+    "lamb": _ADAM,
+    "lion": _BETAS,
+    "muon": ("optimizer_adam_epsilon",),
+    "nadam": _ADAM,
+    "rmsprop": ("optimizer_momentum", "optimizer_adam_epsilon"),
+    "schedule_free_adamw": _ADAM,
+    "sgd": ("optimizer_momentum",),
+}
+
+T = TypeVar("T", bound="TrainingHParams")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -28,28 +52,30 @@ class TrainingHParams(HParams):
     min_length_bucket: int = 8  # shortest padded length
     length_bucket_step: float = 1.1  # ratio of one padded length to the next
     label_smoothing: float = 0.1  # probability mass taken from the right token
-    optimizer_adam_beta1: float = 0.9
-    optimizer_adam_beta2: float = 0.997
-    optimizer_adam_epsilon: float = 1e-9
+    # An override may set only those of the five fields below that the optimizer reads: see
+    # OPTIMIZERS, and training/optimizers.py for what optimizer_options may hold.
+    optimizer: str = "adam"  # a name in OPTIMIZERS
+    optimizer_adam_beta1: float = 0.9  # read by optimizers with a parameter beta_1
+    optimizer_adam_beta2: float = 0.997  # read by optimizers with a parameter beta_2
+    optimizer_adam_epsilon: float = 1e-9  # read by optimizers with a parameter epsilon
+    optimizer_momentum: float = 0.0  # read by sgd and rmsprop
+    optimizer_options: tuple[str, ...] = ()  # other parameters: [weight_decay=0.01,rho=0.9]
     learning_rate_schedule: str = "constant*linear_warmup*rsqrt_decay*rsqrt_hidden_size"
     learning_rate_constant: float = 2.0
     learning_rate_warmup_steps: int = 8000
     learning_rate_decay_steps: int = 5000  # read by linear_decay and cosdecay
-    clip_grad_norm: float = 0.0  # largest global norm of the gradient; 0 = any
+    learning_rate_halving_start: int = 0  # step of the first halving; set with halving only
+    learning_rate_halving_steps: int = 0  # steps between halvings; set with halving only
+    clip_grad_norm: float = 0.0  # largest global norm of the gradient; 0 = no limit
     dtype_policy: Literal["float32", "mixed_bfloat16"] = "float32"  # variables stay float32
 
     @property
     def features(self) -> tuple[Feature, ...]:
-        """What the model reads beside the token ids of both sides."""
+        """What the model reads besides the token ids of both sides."""
         return ()
 
-    @property
-    def reads_phrases(self) -> bool:
-        """Whether the model reads the feature "phrases"."""
-        return any(feature.name == "phrases" for feature in self.features)
-
     def check(self) -> Iterable[str]:
-        """Yield one sentence for each fault in how the fields fit together."""
+        """Yield one sentence for each conflict between fields."""
         yield from super().check()
         for name in (
             "batch_size",
@@ -61,7 +87,7 @@ class TrainingHParams(HParams):
         ):
             if getattr(self, name) <= 0:
                 yield f"{name}: must be positive, got {getattr(self, name)}"
-        for name in ("label_smoothing", "optimizer_adam_beta1", "optimizer_adam_beta2"):
+        for name in ("label_smoothing", *_BETAS, "optimizer_momentum"):
             if not 0 <= getattr(self, name) < 1:
                 yield f"{name}: must be in [0, 1), got {getattr(self, name)}"
         if self.length_bucket_step <= 1:
@@ -76,9 +102,61 @@ class TrainingHParams(HParams):
             )
         if self.clip_grad_norm < 0:
             yield f"clip_grad_norm: must not be negative, got {self.clip_grad_norm}"
-        for factor in self.learning_rate_schedule.split("*"):
-            if factor.strip() not in SCHEDULE_FACTORS:
+        yield from self._check_optimizer()
+        yield from self._check_schedule()
+
+    def _check_optimizer(self) -> Iterable[str]:
+        if self.optimizer not in OPTIMIZERS:
+            known = ", ".join(OPTIMIZERS)
+            yield (
+                f"optimizer: unknown optimizer {self.optimizer!r}; known: {known}"
+                f"{nearest(self.optimizer, OPTIMIZERS)}"
+            )
+        elif self.optimizer_momentum and "optimizer_momentum" not in OPTIMIZERS[self.optimizer]:
+            yield f"optimizer_momentum={self.optimizer_momentum}: {self.optimizer} does not read it"
+        names = []
+        for text in self.optimizer_options:
+            try:
+                names.append(parse_option(text)[0])
+            except HParamsError as error:
+                yield str(error)
+        for name in sorted({name for name in names if names.count(name) > 1}):
+            yield f"optimizer_options: {name} is given twice"
+
+    def _check_schedule(self) -> Iterable[str]:
+        factors = [factor.strip() for factor in self.learning_rate_schedule.split("*")]
+        for factor in factors:
+            if factor not in SCHEDULE_FACTORS:
                 yield (
-                    f"learning_rate_schedule: unknown factor {factor.strip()!r}; known: "
-                    + ", ".join(SCHEDULE_FACTORS)
+                    f"learning_rate_schedule: unknown factor {factor!r}; known: "
+                    f"{', '.join(SCHEDULE_FACTORS)}{nearest(factor, SCHEDULE_FACTORS)}"
                 )
+        for name in ("learning_rate_halving_start", "learning_rate_halving_steps"):
+            value = getattr(self, name)
+            if "halving" in factors and value <= 0:
+                yield f"{name}: must be positive with the factor halving, got {value}"
+            elif "halving" not in factors and value:
+                yield (
+                    f"{name}={value}: learning_rate_schedule={self.learning_rate_schedule} has no "
+                    "factor halving, which alone reads it"
+                )
+
+
+def parse_option(text: str) -> tuple[str, bool | int | float]:
+    """Return the name and value of an option of an optimizer, such as "weight_decay=0.01".
+
+    Raises:
+        HParamsError: it is not a name with a number, true or false.
+    """
+    name, _, value = (part.strip() for part in text.partition("="))
+    converters: tuple[Any, ...] = ({"true": True, "false": False}.__getitem__, int, float)
+    for convert in converters:
+        try:
+            converted = convert(value.lower())
+        except (ValueError, KeyError):
+            continue
+        if name.isidentifier() and math.isfinite(converted):
+            return name, converted
+    raise HParamsError(
+        f"optimizer_options: expected name=value with a number, true or false, got {text!r}"
+    )

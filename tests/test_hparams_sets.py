@@ -1,4 +1,4 @@
-"""What every registered set of hyperparameters owes: a docstring, fields that are read, sizes."""
+"""All registered hparams sets: docstrings, fields that are read, values and sizes."""
 
 import ast
 import dataclasses
@@ -31,13 +31,13 @@ def test_every_set_constructs_is_described_and_survives_json(name: str) -> None:
 
 
 def declaring_classes() -> dict[str, type]:
-    """All dataclasses of options in use, by name."""
+    """All dataclasses of hyperparameters in use, by name."""
     used = {type(registry.hparams[name]()) for name in registry.hparams} | {DecodeHParams}
     return {cls.__name__: cls for leaf in used for cls in leaf.__mro__ if issubclass(cls, HParams)}
 
 
 def reads(tree: ast.AST, declaring: set[str]) -> Iterator[str]:
-    """Yield the attributes read of anything but a plain `self`, outside the declaring classes."""
+    """Yield all attributes that are read, except from `self` within the declaring classes."""
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.ClassDef) and node.name in declaring:
             continue
@@ -181,7 +181,7 @@ def test_a_mistake_in_the_options_of_decoding(changes: str, message: str) -> Non
 
 
 def test_every_field_says_what_it_is() -> None:
-    """All fields are typed; those of the dataclasses carry a default."""
+    """All fields have types, and those of dataclasses have defaults."""
     for cls in declaring_classes().values():
         hints: dict[str, Callable] = typing.get_type_hints(cls)
         for field in dataclasses.fields(cls):

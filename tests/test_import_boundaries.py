@@ -200,7 +200,7 @@ WITHOUT_TENSORFLOW = """
         run = compiled(
             lambda ids, limits: search(model, {"inputs": ids}, limits, options, length=6)
         )
-        ids, scores = run(inputs, limits)
+        ids, scores, _ = run(inputs, limits)
         drawn = options.replace(sampling_temp=1.0, sampling_keep_top_k=5)
         run_drawn = compiled(
             lambda ids, seed: translate_ids(model, {"inputs": ids}, drawn, seed=seed).ids

@@ -16,19 +16,21 @@ def define_flags() -> None:
     """Define the command's flags."""
     flags.DEFINE_string("output_dir", None, "Folder of the training run.")
     flags.DEFINE_integer(
-        "num_last_checkpoints", 0, "How many of its last checkpoints to average.", lower_bound=0
+        "num_last_checkpoints", 0, "Number of last checkpoints to average.", lower_bound=0
     )
-    flags.DEFINE_list("checkpoints", None, "These checkpoints instead: run/model.ckpt-100,...")
+    flags.DEFINE_list(
+        "checkpoints", None, "Average these checkpoints instead: run/model.ckpt-100,..."
+    )
     flags.DEFINE_string(
         "output_path",
         None,
-        "Folder for the averaged checkpoint; decoder and exporter take it as --output_dir. "
+        "Folder for the averaged checkpoint, which decoder and exporter accept as --output_dir. "
         "Default: averaged/ in --output_dir.",
     )
 
 
 def main(argv: Sequence[str]) -> None:
-    """Average and say what went into it."""
+    """Average the checkpoints and print their steps."""
     del argv
     if bool(FLAGS.checkpoints) == bool(FLAGS.num_last_checkpoints):
         raise app.UsageError("either --num_last_checkpoints or --checkpoints is required")

@@ -1,4 +1,4 @@
-"""What every command shares: user mistakes are one line on stderr, bugs keep their traceback."""
+"""What all commands share: user errors become one line on stderr, bugs keep their traceback."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from t2t_phrase.config import UserError
 
 
 def run(main: Callable[[Sequence[str]], None], *, tensorflow: bool = True) -> NoReturn:
-    """Run an absl `main`; a `UserError` prints `error: ...` and exits with status 2.
+    """Run an absl `main`; for a `UserError`, print `error: ...` and exit with status 2.
 
     Args:
-        main: takes the arguments that are no flags.
-        tensorflow: whether the command needs TensorFlow.
+        main: called with the arguments that are not flags.
+        tensorflow: whether the command uses TensorFlow.
     """
 
     def guarded(argv: Sequence[str]) -> None:
         if len(argv) > 1:
             raise app.UsageError(f"unexpected argument {argv[1]!r}; flags are written --name=value")
-        # TensorFlow's Python side tells of its own doings through absl.
+        # The Python part of TensorFlow logs through absl.
         logging.set_verbosity(logging.WARNING)
         if tensorflow:
             _load_tensorflow()
@@ -40,7 +40,7 @@ def run(main: Callable[[Sequence[str]], None], *, tensorflow: bool = True) -> No
 
 
 def _describe(main: Callable[[Sequence[str]], None]) -> None:
-    """Make `--help` show the command, not the script that an installer wrote around it."""
+    """Make `--help` describe the command, not the wrapper script that pip installed."""
     sys.modules["__main__"].__doc__ = sys.modules[main.__module__].__doc__
     for module, defined in flags.FLAGS.flags_by_module_dict().items():
         if module.startswith("t2t_phrase."):
@@ -49,10 +49,10 @@ def _describe(main: Callable[[Sequence[str]], None]) -> None:
 
 
 def _load_tensorflow() -> None:
-    """Import TensorFlow without its start-up notices, which would bury what a command has to say.
+    """Import TensorFlow without its start-up messages, which would bury the command's output.
 
-    They come from C++, before any setting is read, so the file descriptor itself is turned away; if
-    the import fails, they are shown after all.
+    They are written by C++ code before any setting is read, so the file descriptor itself is
+    redirected. If the import fails, they are printed after all.
     """
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     sys.stderr.flush()

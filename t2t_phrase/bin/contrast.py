@@ -1,11 +1,11 @@
-"""t2t-phrase-contrast: how often a model finds the reference likelier than one with a mistake.
+"""t2t-phrase-contrast: contrastive evaluation, by comparing references with corrupted copies.
 
     t2t-phrase-contrast --output_dir=run --data_dir=data
     t2t-phrase-contrast --output_dir=run --data_dir=data --contrastive_file=lingeval97.json
 
-The first takes the wrong twins of the built-in grammar: agreement, particles, case and gender; the
-second Sennrich's (2017) LingEval97. Accuracy is printed by kind of mistake, and by the distance of
-the words that must agree.
+Prints how often the model assigns a higher probability to the reference, by kind of error and by
+the distance between the words that must agree. The first command uses the built-in grammar, with
+errors in agreement, particles, case and gender; the second uses LingEval97 (Sennrich, 2017).
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ def define_flags() -> None:
     """Define the command's flags."""
     define_model_flags()
     flags.DEFINE_string(
-        "contrastive_file", None, "LingEval97's JSON; without it, the grammar's wrong twins."
+        "contrastive_file", None, "JSON file of LingEval97; default: the built-in grammar."
     )
     flags.DEFINE_integer(
         "sentences",
         1000,
-        "How many of the grammar's test sentences get twins; of translate_ende_grammar the first "
-        "1000 are the test set.",
+        "Number of the grammar's test sentences to use; the first 1000 are the test set of "
+        "translate_ende_grammar.",
         lower_bound=1,
     )
     flags.DEFINE_string("json_to_file", None, "Where the counts go as JSON.")
@@ -57,10 +57,10 @@ def define_flags() -> None:
 
 
 def main(argv: Sequence[str]) -> None:
-    """Score all translations and print how many decisions were right."""
+    """Score all translations and print the accuracies."""
     del argv
     if not (FLAGS.output_dir or FLAGS.checkpoint_path):
-        raise app.UsageError("--output_dir (or the --checkpoint_path of one checkpoint) is needed")
+        raise app.UsageError("--output_dir or --checkpoint_path is required")
     registry.discover(FLAGS.t2t_usr_dir)
     if FLAGS.json_to_file:
         check_writable(FLAGS.json_to_file)
@@ -80,7 +80,7 @@ def log_probabilities(
     """Return the log-probability of each (sentence, source, target).
 
     Raises:
-        UserError: no such model, or it reads phrases and they are not to be had.
+        UserError: the model cannot be loaded, or it reads segments and there are none.
     """
     from t2t_phrase.decoding.scoring import Scorer
 

@@ -43,6 +43,8 @@ def main(argv: Sequence[str]) -> None:
         return
     if not FLAGS.problem or not FLAGS.data_dir:
         raise app.UsageError("--problem and --data_dir are required; --registry_help lists names")
+    from t2t_phrase.data.generation.generate import generate
+
     problems = [get_problem(name) for name in FLAGS.problem]
     options = GenerateOptions(
         num_shards=FLAGS.num_shards,
@@ -53,9 +55,8 @@ def main(argv: Sequence[str]) -> None:
         num_workers=FLAGS.num_workers,
     )
     for problem in problems:
-        problem.generate(
-            FLAGS.data_dir, str(pathlib.Path(FLAGS.tmp_dir).expanduser()), options=options
-        )
+        tmp_dir = str(pathlib.Path(FLAGS.tmp_dir).expanduser())
+        generate(problem, FLAGS.data_dir, tmp_dir, options=options)
 
 
 def run() -> None:

@@ -26,40 +26,46 @@ FLAGS = flags.FLAGS
 def define_flags() -> None:
     """Define the command's flags."""
     define_model_flags()
-    flags.DEFINE_string("decode_from_file", None, "Text to translate; without it, standard input.")
+    flags.DEFINE_string("decode_from_file", None, "File to translate; default: standard input.")
     flags.DEFINE_string(
         "decode_to_file",
         None,
-        "Where translations or scores go; without it FILE.MODEL.SET.PROBLEM.beamB.alphaA.decodes "
-        "beside --decode_from_file, else standard output.",
+        "File for the translations or scores; default: FILE.MODEL.SET.PROBLEM.beamB.alphaA.decodes "
+        "for --decode_from_file=FILE, standard output otherwise.",
     )
-    flags.DEFINE_bool("decode_interactive", False, "Translate line by line as you type.")
+    flags.DEFINE_bool("decode_interactive", False, "Translate lines as you type them.")
     flags.DEFINE_string(
         "score_file",
         None,
-        "source<TAB>target in each line: writes the negative log-probability of each target, in "
-        "nats, instead of translating.",
+        "File with source<TAB>target in each line: write the negative log-probability of each "
+        "target, in nats, instead of translating.",
     )
     define_feature_flags()
-    flags.DEFINE_string("decode_hparams", "", "Such as beam_size=4,alpha=0.6,extra_length=50.")
-    flags.DEFINE_integer("random_seed", None, "Of sampling; as random_seed in --decode_hparams.")
-    flags.DEFINE_bool("xla_compile", None, "Compile by XLA; default: on a GPU.")
+    flags.DEFINE_string(
+        "decode_hparams", "", "Options of decoding, such as beam_size=4,alpha=0.6,extra_length=50."
+    )
+    flags.DEFINE_integer(
+        "random_seed", None, "Seed of sampling; the same as random_seed in --decode_hparams."
+    )
+    flags.DEFINE_bool("xla_compile", None, "Compile with XLA; default: only on a GPU.")
 
 
 def define_model_flags() -> None:
-    """Define the flags that say which model; the exporter has the same."""
+    """Define the flags that choose a model, shared by several commands."""
     flags.DEFINE_string("output_dir", None, "Folder of the training run.")
     flags.DEFINE_string(
         "checkpoint_path",
         None,
-        "A checkpoint or a folder of them; `best`: the best one of --output_dir by BLEU. Default: "
+        "A checkpoint or a folder of checkpoints; `best`: the best one of --output_dir. Default: "
         "the latest of --output_dir.",
     )
-    flags.DEFINE_string("data_dir", None, "Folder with the vocabulary.")
-    flags.DEFINE_string("problem", None, "Checked against the run, which knows it.")
-    flags.DEFINE_string("model", None, "Checked against the run, which knows it.")
-    flags.DEFINE_string("hparams_set", None, "Checked against the run, which knows it.")
-    flags.DEFINE_string("t2t_usr_dir", "", "Python package with registrations of your own.")
+    flags.DEFINE_string("data_dir", None, "Folder of the vocabulary.")
+    flags.DEFINE_string("problem", None, "If given, must be that of the run.")
+    flags.DEFINE_string("model", None, "If given, must be that of the run.")
+    flags.DEFINE_string("hparams_set", None, "If given, must be that of the run.")
+    flags.DEFINE_string(
+        "t2t_usr_dir", "", "Folder of a Python package with your own registrations."
+    )
 
 
 def load() -> tuple[TrainedModel, Vocabularies]:
@@ -91,7 +97,7 @@ def load() -> tuple[TrainedModel, Vocabularies]:
 
 
 def note(text: str) -> None:
-    """Print to standard error: standard output is for results."""
+    """Print to standard error; standard output is for results."""
     print(text, file=sys.stderr, flush=True)
 
 
@@ -114,12 +120,12 @@ def main(argv: Sequence[str]) -> None:
 
 
 def translate(hparams: DecodeHParams) -> None:
-    """Translate a file or standard input, line by line, order and count kept."""
+    """Translate a file or standard input; the output has as many lines, in the same order."""
     from t2t_phrase.decoding.length_notes import length_notes
     from t2t_phrase.decoding.translator import Translator, format_hypotheses
     from t2t_phrase.evaluation.text_files import check_writable, decode_stream, read_text
 
-    # What can fail at once does so before the model is loaded.
+    # Mistakes in file names should show before the model is loaded.
     if FLAGS.decode_to_file:
         check_writable(FLAGS.decode_to_file)
     if FLAGS.decode_from_file:
@@ -154,7 +160,7 @@ def translate(hparams: DecodeHParams) -> None:
 
 
 def score(hparams: DecodeHParams) -> None:
-    """Write one negative log-probability for each pair of --score_file."""
+    """Write the negative log-probability of each pair in --score_file."""
     from t2t_phrase.decoding.scoring import Scorer
     from t2t_phrase.evaluation.text_files import check_writable, read_pairs
 
@@ -180,7 +186,7 @@ def score(hparams: DecodeHParams) -> None:
 
 
 def converse(hparams: DecodeHParams) -> None:
-    """Answer what is typed until `q` or the end of input."""
+    """Answer typed lines until `q` or the end of the input."""
     from t2t_phrase.decoding.interactive import HELP, Conversation
     from t2t_phrase.decoding.translator import Translator
 
@@ -201,7 +207,7 @@ def converse(hparams: DecodeHParams) -> None:
 
 
 def default_target(source: str, record: Any, hparams: DecodeHParams) -> str:
-    """Return the name that tensor2tensor gives to translations of a file."""
+    """Return the file name that tensor2tensor would give to the translations of a file."""
     named = ".".join(filter(None, (record.model, record.hparams_set, record.problem)))
     return f"{source}.{named}.beam{hparams.beam_size}.alpha{hparams.alpha}.decodes"
 
@@ -218,14 +224,14 @@ def write(target: str | None, lines: Sequence[str]) -> None:
 
 
 class Ticker:
-    """Says on stderr every ten seconds how far the work is."""
+    """Reports progress on standard error every ten seconds."""
 
     def __init__(self, verb: str, total: int) -> None:
         self._verb, self._total = verb, total
         self._last = time.monotonic()
 
     def __call__(self, done: int) -> None:
-        """Take note of the number of lines done."""
+        """Report the number of lines that are done, if it is time."""
         if time.monotonic() - self._last >= 10:
             self._last = time.monotonic()
             note(f"{self._verb} {done} of {self._total} lines")

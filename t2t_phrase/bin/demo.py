@@ -1,8 +1,8 @@
-"""Runs the whole path on the embedded corpus: prepare, train, translate, score.
+"""t2t-phrase-demo: generates the built-in corpus, trains a model, translates and scores.
 
     t2t-phrase-demo --work_dir=runs/demo
 
-Every step is one of the other commands, printed before it runs; copy them to change something.
+Each step is one of the other commands, printed before it runs; copy them to change something.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ FLAGS = flags.FLAGS
 
 def define_flags() -> None:
     """Define the command's flags."""
-    flags.DEFINE_string("work_dir", "runs/demo", "Folder of all that the demo writes.")
-    flags.DEFINE_string("hparams_set", HPARAMS_SET, "Set of hyperparameters to train.")
-    flags.DEFINE_integer("train_steps", 1500, "Updates.", lower_bound=1)
-    flags.DEFINE_string("hparams", "", "Changes to the set, as the trainer takes them.")
+    flags.DEFINE_string("work_dir", "runs/demo", "Folder for everything that the demo writes.")
+    flags.DEFINE_string("hparams_set", HPARAMS_SET, "Registered hparams set to train.")
+    flags.DEFINE_integer("train_steps", 1500, "Number of updates.", lower_bound=1)
+    flags.DEFINE_string("hparams", "", "Overrides of the set, such as num_heads=4,norm=post.")
 
 
 def commands(
     work_dir: pathlib.Path, *, hparams_set: str, hparams: str, train_steps: int
 ) -> list[list[str]]:
-    """Return the commands of the demo, each a module of `t2t_phrase.bin` and its flags."""
+    """Return the commands of the demo: lists of a module of `t2t_phrase.bin` and its flags."""
     data, run = f"--data_dir={work_dir / 'data'}", f"--output_dir={work_dir / 'model'}"
     problem = f"--problem={PROBLEM}"
     translation = work_dir / "test.de"
@@ -68,7 +68,7 @@ def commands(
 
 
 def main(argv: Sequence[str]) -> None:
-    """Run the commands one after the other; the first that fails ends the demo."""
+    """Run the commands in order, until one fails."""
     del argv
     start = time.time()
     work_dir = pathlib.Path(FLAGS.work_dir).expanduser()
@@ -82,7 +82,7 @@ def main(argv: Sequence[str]) -> None:
         status = subprocess.call([sys.executable, "-m", f"t2t_phrase.bin.{module}", *options])
         if status:
             sys.exit(status)
-    print(f"\nAll of it took {(time.time() - start) / 60:.1f} minutes and lies in {work_dir}.")
+    print(f"\nThe demo took {(time.time() - start) / 60:.1f} minutes; its files are in {work_dir}.")
 
 
 def run() -> None:

@@ -1,10 +1,10 @@
-"""t2t-phrase-eval: scores translations by sacreBLEU, with signatures.
+"""t2t-phrase-eval: scores translations with sacreBLEU and prints the signatures.
 
     t2t-phrase-eval --translation=out.de --reference=test.de --metrics=bleu,chrf,ter
     t2t-phrase-eval --translation=out.de --reference=test.de --source=test.en --by_length=15,30,45
     t2t-phrase-eval --translation=out.de --facts=data/translate_ende_grammar-test.facts
 
-`--tokenize=intl` reproduces t2t-bleu's cased figure, with `--lowercase` its uncased one.
+`--tokenize=intl` reproduces the cased score of t2t-bleu, and with `--lowercase` the uncased one.
 """
 
 from __future__ import annotations
@@ -26,38 +26,38 @@ FLAGS = flags.FLAGS
 
 def define_flags() -> None:
     """Define the command's flags."""
-    flags.DEFINE_string("translation", None, "Translations, one detokenised sentence a line.")
+    flags.DEFINE_string("translation", None, "Translations, one detokenised sentence per line.")
     flags.DEFINE_multi_string("reference", None, "References; repeat the flag for several.")
-    flags.DEFINE_list("metrics", ["bleu"], f"Among {', '.join(METRICS)}.")
+    flags.DEFINE_list("metrics", ["bleu"], f"Comma-separated metrics: {', '.join(METRICS)}.")
     flags.DEFINE_string(
         "tokenize", "13a", "sacreBLEU's tokenizer for BLEU; intl reproduces t2t-bleu."
     )
-    flags.DEFINE_bool("lowercase", False, "Ignore case; t2t-bleu's uncased figure, with intl.")
+    flags.DEFINE_bool("lowercase", False, "Ignore case.")
     flags.DEFINE_string(
-        "baseline", None, "Translations of another system, to compare; p by a paired bootstrap."
+        "baseline", None, "Translations of another system, for a paired bootstrap test."
     )
-    flags.DEFINE_string("source", None, "What was translated: BLEU also by its length.")
+    flags.DEFINE_string("source", None, "Source sentences, to report BLEU by source length.")
     flags.DEFINE_list(
         "by_length",
         None,
-        f"Where the lengths part, in words of --source; default: {','.join(map(str, BOUNDARIES))}.",
+        f"Boundaries of --source lengths in words; default: {','.join(map(str, BOUNDARIES))}.",
     )
     flags.DEFINE_string(
         "facts",
         None,
-        "The .facts file of the grammar corpus: accuracy on idioms, compounds, particle verbs.",
+        "The .facts file of the grammar corpus, for accuracy on idioms, compounds, particle verbs.",
     )
 
 
 def main(argv: Sequence[str]) -> None:
-    """Print one line for each figure, and one for each comparison."""
+    """Print one line for each score, and one for each comparison."""
     del argv
     if not FLAGS.translation or not (FLAGS.reference or FLAGS.facts):
-        raise app.UsageError("--translation and --reference (or --facts) are needed")
+        raise app.UsageError("--translation and --reference (or --facts) are required")
     if FLAGS.source and not FLAGS.reference:
-        raise app.UsageError("--source: BLEU by length needs --reference")
+        raise app.UsageError("--source: BLEU by length requires --reference")
     if FLAGS.by_length and not FLAGS.source:
-        raise app.UsageError("--by_length: the lengths are those of --source, which is needed")
+        raise app.UsageError("--by_length requires --source")
     hypotheses = read_text(FLAGS.translation)
     baseline = read_same_length(FLAGS.baseline, len(hypotheses)) if FLAGS.baseline else None
     if FLAGS.reference:
@@ -67,7 +67,7 @@ def main(argv: Sequence[str]) -> None:
 
 
 def score(hypotheses: list[str], baseline: list[str] | None) -> None:
-    """Print the corpus scores, by length too if asked, and the comparison with the baseline."""
+    """Print the corpus scores, those by length, and the comparison with the baseline."""
     options = {"tokenize": FLAGS.tokenize, "lowercase": FLAGS.lowercase}
     references = [read_same_length(path, len(hypotheses)) for path in FLAGS.reference]
     for metric in FLAGS.metrics:
@@ -80,7 +80,7 @@ def score(hypotheses: list[str], baseline: list[str] | None) -> None:
             groups = bleu_by_length(system, references, sources, boundaries=boundaries(), **options)
             print(*groups, sep="\n", flush=True)
     if baseline:
-        print(f"Compared with {FLAGS.baseline}; p: chance of such a difference between equals")
+        print(f"Compared with {FLAGS.baseline}, p by paired bootstrap")
         for comparison in paired_bootstrap(
             hypotheses, baseline, references, metrics=FLAGS.metrics, **options
         ):
@@ -91,36 +91,38 @@ def boundaries() -> list[int]:
     """Return the numbers of --by_length.
 
     Raises:
-        UserError: some of them is no number.
+        UserError: a value is not an integer.
     """
     try:
         return [int(word) for word in FLAGS.by_length or BOUNDARIES]
     except ValueError:
         given = ",".join(FLAGS.by_length)
-        raise UserError(f"--by_length={given}: expected numbers of words, as 15,30,45") from None
+        raise UserError(
+            f"--by_length={given}: expected numbers of words, such as 15,30,45"
+        ) from None
 
 
 def judge(hypotheses: list[str], baseline: list[str] | None) -> None:
-    """Print the share of idioms, compounds and particle verbs that are right."""
+    """Print the accuracy on idioms, compounds and particle verbs."""
     facts = phenomena.read_facts(FLAGS.facts)
     judgements = phenomena.judge(hypotheses, facts)
     print(*phenomena.accuracies(judgements), sep="\n")
     if baseline:
-        print(f"Compared with {FLAGS.baseline}; p: McNemar's exact test")
+        print(f"Compared with {FLAGS.baseline}, p by McNemar's exact test")
         print(*phenomena.compare(judgements, phenomena.judge(baseline, facts)), sep="\n")
 
 
 def read_same_length(path: str, expected: int) -> list[str]:
-    """Return a file's lines, as many as the translation has.
+    """Return the lines of a file.
 
     Raises:
-        UserError: there are more or fewer; both files are named.
+        UserError: their number differs from that of the translation.
     """
     lines = read_text(path)
     if len(lines) != expected:
         raise UserError(
-            f"{FLAGS.translation} has {expected} lines and {path} has {len(lines)}; each line of "
-            "one must belong to the same line of the other"
+            f"{FLAGS.translation} has {expected} lines and {path} has {len(lines)}; the lines must "
+            "correspond one to one"
         )
     return lines
 

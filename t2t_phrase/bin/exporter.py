@@ -1,4 +1,4 @@
-"""t2t-phrase-exporter: writes a SavedModel that takes strings and returns strings."""
+"""t2t-phrase-exporter: exports a SavedModel that maps strings to strings."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def define_flags() -> None:
     """Define the command's flags."""
     decoder.define_model_flags()
     flags.DEFINE_string(
-        "export_dir", None, "Folder of all versions; default: `export` in --output_dir."
+        "export_dir", None, "Folder of the exported versions; default: `export` in --output_dir."
     )
     flags.DEFINE_string("decode_hparams", "", "Such as beam_size=4,alpha=0.6,extra_length=50.")
 
@@ -29,7 +29,7 @@ def main(argv: Sequence[str]) -> None:
     del argv
     hparams = DecodeHParams().override(FLAGS.decode_hparams)
     if not (FLAGS.export_dir or FLAGS.output_dir):
-        raise UserError("--export_dir is needed where no --output_dir is given")
+        raise UserError("--export_dir is required if --output_dir is not given")
     registry.discover(FLAGS.t2t_usr_dir)
     from t2t_phrase.export.saved_model import export
 

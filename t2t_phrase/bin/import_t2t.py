@@ -1,9 +1,9 @@
-"""t2t-phrase-import: turns a tensor2tensor checkpoint into a run of ours.
+"""t2t-phrase-import: converts a tensor2tensor checkpoint to a run of this library.
 
     t2t-phrase-import --checkpoint_path=t2t_train/model.ckpt-250000 --hparams_set=transformer_base \
         --vocab_file=vocab.translate_ende_wmt32k.32768.subwords --output_dir=runs/imported
 
-The decoder and the exporter take the result as `--output_dir`, the trainer as `--warm_start_from`.
+Decoder and exporter accept the result as `--output_dir`, the trainer as `--warm_start_from`.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ FLAGS = flags.FLAGS
 
 def define_flags() -> None:
     """Define the command's flags."""
-    flags.DEFINE_string("checkpoint_path", None, "tensor2tensor's training folder or checkpoint.")
+    flags.DEFINE_string("checkpoint_path", None, "Training folder or checkpoint of tensor2tensor.")
     flags.DEFINE_string("output_dir", None, "Folder of the new run.")
     flags.DEFINE_string("model", "transformer", "Registered name of the model.")
-    flags.DEFINE_string("hparams_set", "transformer_base", "The set it was trained with.")
-    flags.DEFINE_string("hparams", "", "Changes to the set, a=1,b=2.")
+    flags.DEFINE_string("hparams_set", "transformer_base", "The hparams set of the checkpoint.")
+    flags.DEFINE_string("hparams", "", "Overrides of the set, such as num_heads=4,norm=post.")
     flags.DEFINE_string(
         "vocab_file", None, "tensor2tensor's vocab.*.subwords; it is copied into the run."
     )
@@ -33,19 +33,19 @@ def define_flags() -> None:
         "target_vocab_file", None, "That of the target, if it has a vocabulary of its own."
     )
     flags.DEFINE_string(
-        "problem", None, "Our problem whose vocabulary the model was trained with, if so."
+        "problem", None, "Problem of this library whose vocabulary the model was trained with."
     )
     flags.DEFINE_string("data_dir", None, "Folder with that problem's vocabulary.")
-    flags.DEFINE_string("t2t_usr_dir", "", "Python package with registrations of your own.")
+    flags.DEFINE_string("t2t_usr_dir", "", "Python package with your own registrations.")
 
 
 def main(argv: Sequence[str]) -> None:
-    """Read the checkpoint, say what was found, write the run."""
+    """Read the checkpoint, report what was found, and write the run."""
     del argv
     if not FLAGS.checkpoint_path or not FLAGS.output_dir:
-        raise app.UsageError("--checkpoint_path and --output_dir are needed")
+        raise app.UsageError("--checkpoint_path and --output_dir are required")
     if FLAGS.vocab_file and FLAGS.problem:
-        raise UserError("--vocab_file and --problem both name a vocabulary; give one of them")
+        raise UserError("--vocab_file and --problem both name a vocabulary; give only one")
     registry.discover(FLAGS.t2t_usr_dir)
     from t2t_phrase.runs.record import RunRecord, resolve_hparams
     from t2t_phrase.tensor2tensor.checkpoint_import import read_t2t_checkpoint, write_run
@@ -92,7 +92,7 @@ def main(argv: Sequence[str]) -> None:
         print(f"not used: {name}")
     for name in ("num_heads", "pos", "target_space_id"):
         if name not in imported.sizes:
-            print(f"{name}={getattr(hparams, name)}: from the hparams, the checkpoint cannot tell")
+            print(f"{name}={getattr(hparams, name)}: from the hparams, not in the checkpoint")
     print(f"written to {path}")
 
 

@@ -34,15 +34,17 @@ FLAGS = flags.FLAGS
 def define_flags() -> None:
     """Define the command's flags."""
     decoder.define_model_flags()
-    flags.DEFINE_bool("stats", False, "Print how much attention goes from and to phrases.")
-    flags.DEFINE_string("stats_file", None, "Where the statistics go as JSON, too.")
+    flags.DEFINE_bool("stats", False, "Print how much attention n-grams give and receive.")
+    flags.DEFINE_string("stats_file", None, "File for the statistics as JSON.")
     flags.DEFINE_string(
-        "insights_from_file", None, "Sources of the statistics; default: the development set's."
+        "insights_from_file",
+        None,
+        "Source sentences for the statistics; default: the development set.",
     )
-    flags.DEFINE_string("references_file", None, "Their translations, line by line.")
-    flags.DEFINE_string("heat_maps", None, "Folder for pictures of one sentence pair, as PNG.")
-    flags.DEFINE_string("source", None, "The sentence of the pictures.")
-    flags.DEFINE_string("target", None, "Its translation; default: the model's own.")
+    flags.DEFINE_string("references_file", None, "Their translations, one per line.")
+    flags.DEFINE_string("heat_maps", None, "Folder for PNG pictures of one sentence pair.")
+    flags.DEFINE_string("source", None, "The source sentence of the pictures.")
+    flags.DEFINE_string("target", None, "Its translation; default: that of the model.")
     flags.DEFINE_multi_string(
         "feature",
         [],
@@ -53,13 +55,20 @@ def define_flags() -> None:
     flags.DEFINE_list(
         "attentions",
         [],
-        "Among encoder, decoder, cross, and, of models with source phrases, encoder_phrases, "
-        "decoder_phrases, pooling; default: all.",
+        "Attentions to draw, such as encoder, decoder, cross; default: all.",
     )
-    flags.DEFINE_list("layers", [], "Layers to draw, from 1 on; default: all.")
-    flags.DEFINE_list("heads", ["mean"], "Heads to draw, from 0 on; mean: over all; all: each.")
-    flags.DEFINE_string("decode_hparams", "", "Such as beam_size=4, and batch_size for --stats.")
-    flags.DEFINE_bool("xla_compile", None, "Compile by XLA; default: on a GPU.")
+    flags.DEFINE_list("layers", [], "Layers to draw, counted from 1; default: all.")
+    flags.DEFINE_list(
+        "heads",
+        ["mean"],
+        "Heads to draw, counted from 0; mean: the mean over all heads; all: each head.",
+    )
+    flags.DEFINE_string(
+        "decode_hparams",
+        "",
+        "Options of decoding, such as beam_size=4; batch_size is also used by --stats.",
+    )
+    flags.DEFINE_bool("xla_compile", None, "Compile with XLA; default: only on a GPU.")
 
 
 def main(argv: Sequence[str]) -> None:
@@ -109,7 +118,7 @@ def texts_of_features(features: Sequence[Feature]) -> FeatureTexts:
     Raises:
         UserError: a feature is missing, malformed, does not fit, or is not read by the model.
     """
-    from t2t_phrase.decoding.sides import annotation_of
+    from t2t_phrase.text.annotations.base import annotation_of
 
     given = dict(option.partition("=")[::2] for option in FLAGS.feature)
     names = [feature.name for feature in features]
@@ -183,18 +192,17 @@ def show_statistics(
     """Print the tables, and write --stats_file.
 
     Raises:
-        UserError: the model has no phrases, or the pairs no words.
+        UserError: the model has no n-grams, or the pairs have no words.
     """
     from t2t_phrase.evaluation.text_files import write_text
-    from t2t_phrase.insights.layouts import model_layouts
     from t2t_phrase.insights.statistics import attention_statistics
     from t2t_phrase.insights.tables import format_statistics, statistics_to_dict
 
-    layouts = model_layouts(trained.model)
-    if not any(layout.has_phrases for stack in layouts.values() for layout in stack):
+    maps = trained.model.attention_maps().values()
+    if not any(layout.has_ngrams for attention in maps for layout in attention.layouts):
         raise UserError(
-            f"{trained.checkpoint} ({trained.record.hparams_set}) has no phrases in its self- and "
-            "cross-attention: --stats is for models with phrase attention; try --heat_maps"
+            f"{trained.checkpoint} ({trained.record.hparams_set}) has no attention to n-grams, "
+            "which --stats are about; use --heat_maps"
         )
     ids = [
         (
@@ -236,12 +244,10 @@ def choose_pictures(model: Any) -> Choice:
     Raises:
         UserError: the model has no such attention, layer or head, or the folder cannot be made.
     """
-    from t2t_phrase.insights.layouts import model_layouts
     from t2t_phrase.insights.pictures import choose
 
     choice = choose(
-        model_layouts(model),
-        model.hparams.num_heads,
+        model.attention_maps(),
         attentions=FLAGS.attentions,
         layers=FLAGS.layers,
         heads=FLAGS.heads,
@@ -262,11 +268,8 @@ def draw_heat_maps(
     from t2t_phrase.files import write
     from t2t_phrase.insights.heat_map import png_of, unknown_characters
     from t2t_phrase.insights.labels import tokens_of
-    from t2t_phrase.insights.layouts import model_layouts
     from t2t_phrase.insights.pictures import draw
-    from t2t_phrase.models.phrase_representation import PhraseRepresentationTransformer
 
-    layouts = model_layouts(trained.model)
     folder = make_folder(FLAGS.heat_maps)
     source = features_of("source", trained.model, vocabularies.source, FLAGS.source, texts)
     if FLAGS.target is None:
@@ -276,7 +279,11 @@ def draw_heat_maps(
     else:
         target = features_of("target", trained.model, vocabularies.target, FLAGS.target, texts)
     features = {**source, **target}
-    weights = compiled(trained.model.attention_weights, xla=FLAGS.xla_compile)(features)
+    weights = compiled(
+        trained.model.attention_weights,
+        variables=trained.model.variables,
+        xla=FLAGS.xla_compile,
+    )(features)
     tokens = [
         tokens_of(features[name][0].tolist(), encoder)
         for name, encoder in zip(("inputs", "targets"), vocabularies, strict=True)
@@ -285,11 +292,13 @@ def draw_heat_maps(
         decoder.note(f"no font here has {missing}, drawn as boxes; install one, say Noto Sans CJK")
     caption = f"{trained.record.hparams_set}, step {trained.step}"
     count = 0
-    membership = None
-    if isinstance(trained.model, PhraseRepresentationTransformer):
-        membership = np.asarray(trained.model.membership(features))[0]
+    partitions = {
+        name: np.asarray(membership)[0]
+        for name, membership in trained.model.partitions(features).items()
+    }
+    maps = trained.model.attention_maps()
     for picture in draw(
-        weights, layouts, *tokens, membership=membership, choice=choice, caption=caption
+        weights, maps, *tokens, partitions=partitions, choice=choice, caption=caption
     ):
         write(folder / f"{picture.name}.png", png_of(picture.figure))
         count += 1
@@ -334,7 +343,7 @@ def translate(model: Any, features: dict[str, Any], hparams: DecodeHParams) -> l
     def run(features: Any) -> Any:
         return translate_ids(model, features, hparams, seed=np.int32(0)).ids
 
-    found = compiled(run, xla=FLAGS.xla_compile)(features)
+    found = compiled(run, variables=model.variables, xla=FLAGS.xla_compile)(features)
     best = np.asarray(found)[0, 0]
     return [int(token) for token in best if token]
 

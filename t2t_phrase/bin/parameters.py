@@ -1,4 +1,4 @@
-"""t2t-phrase-parameters: how many parameters hparams sets have, beside what their papers say.
+"""t2t-phrase-parameters: prints the parameter counts of hparams sets next to those published.
 
 t2t-phrase-parameters
 t2t-phrase-parameters --hparams_sets=transformer_tiny --hparams=num_heads=8 --vocab_size=8000
@@ -18,12 +18,12 @@ FLAGS = flags.FLAGS
 
 def define_flags() -> None:
     """Define the command's flags."""
-    flags.DEFINE_list("hparams_sets", [], "Which; default: all whose size a paper gives.")
-    flags.DEFINE_string("hparams", "", "Changes to each of them, as the trainer takes them.")
+    flags.DEFINE_list("hparams_sets", [], "Hparams sets; default: all whose size a paper reports.")
+    flags.DEFINE_string("hparams", "", "Overrides of each set, such as num_heads=4,norm=post.")
     flags.DEFINE_integer(
-        "vocab_size", 0, "Subwords; 0: as many as in the paper, or 37,000.", lower_bound=0
+        "vocab_size", 0, "Number of subwords; 0: as in the paper, or 37,000.", lower_bound=0
     )
-    flags.DEFINE_string("t2t_usr_dir", "", "Python package with registrations of your own.")
+    flags.DEFINE_string("t2t_usr_dir", "", "Python package with your own registrations.")
 
 
 def main(argv: Sequence[str]) -> None:
@@ -42,12 +42,12 @@ def parameter_lines(
     """Yield the header and a line for each set.
 
     Args:
-        hparams_sets: registered names; none: those of `PUBLISHED`.
-        overrides: changes to each of them.
-        vocab_size: subwords; 0: those of the paper, or 37,000.
+        hparams_sets: registered names; if empty, those of `PUBLISHED`.
+        overrides: overrides of each set.
+        vocab_size: number of subwords; 0: as in the paper, or 37,000.
 
     Raises:
-        UserError: an unknown set, or wrong overrides.
+        UserError: a set is unknown, or the overrides are invalid.
     """
     from t2t_phrase.models.parameter_count import count_parameters
     from t2t_phrase.models.published import PUBLISHED

@@ -94,7 +94,7 @@ def read_lines_of(
     Raises:
         UserError: as `read_feature`.
     """
-    from t2t_phrase.decoding.sides import annotation_of
+    from t2t_phrase.text.annotations.base import annotation_of
 
     if len(lines) != len(sentences):
         raise UserError(f"{name} has {len(lines)} lines for {len(sentences)} sentences")
@@ -113,7 +113,7 @@ def parsed(feature: Feature) -> Callable[[Sequence[str]], list[str]]:
     Raises:
         UserError: the parser is not installed.
     """
-    from t2t_phrase.decoding.sides import annotation_of
+    from t2t_phrase.text.annotations.base import annotation_of
     from t2t_phrase.text.trees.parsers import open_parser, parse_lines
 
     parser = open_parser(FLAGS.parser, language=FLAGS.language, corenlp_url=FLAGS.corenlp_url)

@@ -25,58 +25,102 @@ SCHEDULES = ("continuous_train_and_eval", "train_and_evaluate", "train", "evalua
 
 def define_flags() -> None:
     """Define the command's flags; names and defaults are tensor2tensor's."""
-    flags.DEFINE_string("problem", None, "What to train on; append _rev to reverse it.")
-    flags.DEFINE_string("model", None, "A registered model; default: the one the set is of.")
+    flags.DEFINE_string(
+        "problem", None, "The problem to train on; append _rev to reverse its direction."
+    )
+    flags.DEFINE_string("model", None, "A registered model; default: that of the hparams set.")
     flags.DEFINE_string("hparams_set", None, "A registered set of hyperparameters.")
     flags.DEFINE_string("hparams", "", "Changes to the set: batch_size=2048,num_heads=4.")
-    flags.DEFINE_string("data_dir", None, "Folder that t2t-phrase-datagen filled.")
-    flags.DEFINE_string("output_dir", None, "The run's folder; if it has checkpoints, go on there.")
-    flags.DEFINE_integer("train_steps", 250000, "Step at which to end.", lower_bound=1)
-    flags.DEFINE_integer(
-        "eval_steps", 100, "Batches of the development set for its loss; 0: all.", lower_bound=0
+    flags.DEFINE_string("data_dir", None, "Folder written by t2t-phrase-datagen.")
+    flags.DEFINE_string(
+        "output_dir", None, "Folder of the run; if it has checkpoints, training resumes."
     )
     flags.DEFINE_integer(
-        "local_eval_frequency", 1000, "Steps between checkpoints and evaluations.", lower_bound=1
+        "train_steps",
+        250000,
+        "Step at which training ends, counted from the start of the run.",
+        lower_bound=1,
     )
-    flags.DEFINE_integer("keep_checkpoint_max", 20, "Checkpoints that stay.", lower_bound=1)
+    flags.DEFINE_integer(
+        "eval_steps",
+        100,
+        "Batches of the development set used for its loss; 0: all.",
+        lower_bound=0,
+    )
+    flags.DEFINE_integer(
+        "local_eval_frequency",
+        1000,
+        "Steps between checkpoints, each with an evaluation.",
+        lower_bound=1,
+    )
+    flags.DEFINE_integer("keep_checkpoint_max", 20, "Checkpoints to keep.", lower_bound=1)
     flags.DEFINE_float(
-        "save_checkpoints_secs", 0, "Seconds between further checkpoints; 0: none.", lower_bound=0
+        "save_checkpoints_secs",
+        0,
+        "Seconds between additional checkpoints; 0: none.",
+        lower_bound=0,
     )
-    flags.DEFINE_integer("log_step_count_steps", 100, "Steps between lines.", lower_bound=1)
-    flags.DEFINE_integer("worker_gpu", 0, "GPUs; 0: all there are, or the CPU.", lower_bound=0)
+    flags.DEFINE_integer(
+        "log_step_count_steps", 100, "Steps between lines of progress.", lower_bound=1
+    )
+    flags.DEFINE_integer(
+        "worker_gpu",
+        0,
+        "Number of GPUs; 0: all of them, or the CPU if there is none.",
+        lower_bound=0,
+    )
     flags.DEFINE_enum(
         "schedule",
         "continuous_train_and_eval",
         SCHEDULES,
-        "The first two are the same here; train looks at no development set; evaluate scores the "
-        "latest checkpoint.",
+        "The first two are the same; train does not evaluate; evaluate scores the latest "
+        "checkpoint.",
     )
-    flags.DEFINE_string("warm_start_from", "", "A run or checkpoint whose weights to begin with.")
-    flags.DEFINE_integer("random_seed", 1234, "Of weights, data order and dropout.", lower_bound=0)
-    flags.DEFINE_bool("xla_compile", None, "Compile by XLA; default: on a GPU.")
-    flags.DEFINE_bool(
-        "eval_run_autoregressive", True, "Translate the development set and print its BLEU."
+    flags.DEFINE_string(
+        "warm_start_from", "", "A run or checkpoint to take the initial weights from."
     )
-    flags.DEFINE_string("decode_hparams", "", "Of that translation: beam_size=4,alpha=0.6.")
     flags.DEFINE_integer(
-        "eval_early_stopping_steps", 0, "End without improvement for so long; 0: never."
+        "random_seed", 1234, "Seed of initial weights, data order and dropout.", lower_bound=0
     )
-    flags.DEFINE_enum("eval_early_stopping_metric", "loss", ("loss", "bleu"), "Of what.")
-    flags.DEFINE_float("eval_early_stopping_metric_delta", 0.1, "An improvement exceeds it.")
+    flags.DEFINE_bool("xla_compile", None, "Compile with XLA; default: only on a GPU.")
     flags.DEFINE_bool(
-        "eval_early_stopping_metric_minimize", None, "Default: as the metric wants it."
+        "eval_run_autoregressive", True, "Translate the development set and report BLEU."
+    )
+    flags.DEFINE_string("decode_hparams", "", "Options of that translation: beam_size=4,alpha=0.6.")
+    flags.DEFINE_integer(
+        "eval_early_stopping_steps",
+        0,
+        "Stop when the metric has not improved for this many steps; 0: never.",
+        lower_bound=0,
+    )
+    flags.DEFINE_string(
+        "eval_early_stopping_metric",
+        "loss",
+        "Score of the development set that early stopping watches: loss, nll, accuracy, bleu, or "
+        "another one that the model reports.",
+    )
+    flags.DEFINE_float(
+        "eval_early_stopping_metric_delta", 0.1, "Smaller changes of the metric do not count."
+    )
+    flags.DEFINE_bool(
+        "eval_early_stopping_metric_minimize",
+        None,
+        "Whether a lower metric is better; default: true, except for bleu, neg_log_perplexity and "
+        "names that end in accuracy.",
     )
     flags.DEFINE_bool("generate_data", False, "Run datagen first.")
-    flags.DEFINE_string("tmp_dir", "/tmp/t2t_datagen", "Where datagen finds the raw corpus.")
+    flags.DEFINE_string("tmp_dir", "/tmp/t2t_datagen", "Folder of the raw corpus for datagen.")
     flags.DEFINE_bool(
-        "dry_run", False, "Print parameters and batch shapes, try the largest batch, and leave."
+        "dry_run", False, "Print parameters and batch shapes, try the largest batch, and exit."
     )
-    flags.DEFINE_string("t2t_usr_dir", "", "Python package with registrations of your own.")
-    flags.DEFINE_bool("registry_help", False, "Print all registered names and leave.")
+    flags.DEFINE_string(
+        "t2t_usr_dir", "", "Folder of a Python package with your own registrations."
+    )
+    flags.DEFINE_bool("registry_help", False, "Print all registered names and exit.")
 
 
 def main(argv: Sequence[str]) -> None:
-    """Train, evaluate, or show what would be done."""
+    """Train, evaluate, or show what would be trained."""
     del argv
     registry.discover(FLAGS.t2t_usr_dir)
     if FLAGS.registry_help:
@@ -98,7 +142,9 @@ def main(argv: Sequence[str]) -> None:
     for line in told:
         log(f"--hparams: {line}")
     if FLAGS.generate_data and not problem.has_data(FLAGS.data_dir):
-        problem.generate(FLAGS.data_dir, folder(FLAGS.tmp_dir), log=log)
+        from t2t_phrase.data.generation.generate import generate
+
+        generate(problem, FLAGS.data_dir, folder(FLAGS.tmp_dir), log=log)
     run = prepare(problem, hparams, log)
     if FLAGS.dry_run:
         from t2t_phrase.training.dry_run import dry_run
@@ -175,7 +221,7 @@ def loop_options() -> LoopOptions:
 
 
 def dev_bleu(options: RunOptions) -> Callable[[Any], Callable[[], Score]]:
-    """Return what makes, for a model, the function that translates the development set."""
+    """Return a function that makes, for a model, the one that scores its development BLEU."""
     from t2t_phrase.decoding.hparams import DecodeHParams
     from t2t_phrase.decoding.translator import Translator
     from t2t_phrase.evaluation.bleu import corpus_bleu

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import abc
 import pathlib
-from collections.abc import Callable
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from t2t_phrase import registry
 from t2t_phrase.config import UserError
 from t2t_phrase.data.generation.manifest import Manifest, manifest_path
-from t2t_phrase.data.generation.options import GenerateOptions
 from t2t_phrase.data.lines import read_lines
 from t2t_phrase.data.sources.corpus import Corpus
-from t2t_phrase.data.sources.tree_files import TREES, tree_lines
+from t2t_phrase.data.sources.side_files import TREES, side_lines
+from t2t_phrase.features import PHRASES, Feature
+from t2t_phrase.text.annotations.base import annotation_of
 
 if TYPE_CHECKING:
     from t2t_phrase.text.subwords.encoder import SubwordEncoder
@@ -35,7 +36,7 @@ class Problem(abc.ABC):
     character_coverage: ClassVar[float] = 1.0  # see train_subwords
     vocab_pairs: ClassVar[int] = 2_000_000  # at most as many pairs teach the vocabulary
     max_characters: ClassVar[int] = 4000  # a longer side is a fault
-    takes_trees: ClassVar[bool] = True  # whether trees may lie beside the source files
+    features: ClassVar[tuple[Feature, ...]] = (PHRASES,)  # what the records may hold beside ids
     hparams_set: ClassVar[str] = "transformer_base"  # what to train it with, as a start
 
     def __init__(self, *, reversed: bool = False) -> None:
@@ -70,36 +71,25 @@ class Problem(abc.ABC):
         """Return the raw corpus, downloaded to or found in `tmp_dir`.
 
         Raises:
-            UserError: it cannot be had.
+            UserError: it is missing and cannot be downloaded.
         """
 
     def inputs_at_hand(self, tmp_dir: str) -> dict[str, str]:
-        """Return checksums of the raw data as far as it can be had without a download.
+        """Return checksums of the raw data that are available without a download, by name.
 
-        Finished data is held against them. Files that are checked whenever they are fetched need
-        not be listed.
+        They are compared with those of finished data. Files whose checksums are verified on every
+        download need not be listed.
         """
         del tmp_dir
         return {}
 
-    def generate(
-        self,
-        data_dir: str,
-        tmp_dir: str,
-        *,
-        options: GenerateOptions | None = None,
-        log: Callable[[str], None] = print,
-    ) -> Manifest:
-        """Write vocabulary, record shards and kept text to `data_dir`; go on where a kill left off.
+    def streams_at_hand(self, tmp_dir: str) -> tuple[str, ...]:
+        """Return the side streams of the corpus as far as they are known without a download.
 
-        Raises:
-            UserError: the raw corpus is missing or faulty, the disk is full, or `data_dir` holds
-                this problem made with other options.
+        If finished data lack the features made from them, they are added.
         """
-        # Names and hparams sets can be listed where no TensorFlow is installed.
-        from t2t_phrase.data.generation.generate import generate
-
-        return generate(self, data_dir, tmp_dir, options=options or GenerateOptions(), log=log)
+        del tmp_dir
+        return ()
 
     def has_data(self, data_dir: str) -> bool:
         """Return whether `data_dir` holds the problem's finished data."""
@@ -144,49 +134,60 @@ class Problem(abc.ABC):
         """
         return self._texts(data_dir, split)[1]
 
-    def require_phrases(self, data_dir: str) -> None:
-        """Check that the records hold the phrases of the sources.
+    def require_features(self, data_dir: str, features: Sequence[Feature]) -> None:
+        """Check that the records hold the features that a model reads.
 
         Raises:
             UserError: they do not; the message says what to do.
         """
-        if self.reversed:
-            raise UserError(
-                f"the trees of {self.base_name} are of its {self.languages[0]} side, but "
-                f"{self.name} translates from {self.languages[1]}: it has no phrases for a model "
-                f"that reads them; train it on {self.base_name}, or choose an hparams set whose "
-                "phrases are n-grams"
-            )
-        if not self.takes_trees:
-            raise UserError(
-                f"{self.base_name} reads archives and takes no trees, so it has no phrases for a "
-                "model that reads them: name the text files and put their trees beside them as "
-                "docs/trees.md says, and train on translate_text; or choose an hparams set whose "
-                "phrases are n-grams"
-            )
-        folder = _folder(data_dir)
-        if not self._manifest(folder).has_phrases:
-            path = manifest_path(folder, self.base_name)
-            raise UserError(
-                f"the records of {self.base_name} in {folder} hold no phrases, which the model "
-                f"reads: put trees beside every source file in --tmp_dir (train."
-                f"{self.languages[0]}.{TREES} and so on, made by t2t-phrase-parse), delete {path}, "
-                f"and run t2t-phrase-datagen --problem={self.base_name} --data_dir={folder}"
-            )
+        for feature in features:
+            self._require(_folder(data_dir), feature)
 
-    def raw_phrases(self, data_dir: str, split: str) -> list[list[str]]:
-        """Return every kept source sentence cut into the phrases of its tree.
+    def raw_features(
+        self, data_dir: str, split: str, features: Sequence[Feature]
+    ) -> dict[str, list[str]]:
+        """Return the text form of features for each kept sentence, by name.
 
         Raises:
-            UserError: as `require_phrases`.
+            UserError: as `require_features` and `raw_text`, or a kept file has been changed.
         """
-        from t2t_phrase.text.trees.subword_phrases import cut_lines
+        self.require_features(data_dir, features)
+        sides = dict(zip(("source", "target"), self.raw_text(data_dir, split), strict=True))
+        found = {}
+        for feature in features:
+            stored = feature.reversed if self.reversed else feature
+            path = _folder(data_dir) / f"{self.base_name}-{split}.{stored.side_stream}"
+            found[feature.name] = read_annotations(feature, sides[feature.side], path)
+        return found
 
-        self.require_phrases(data_dir)
-        folder = _folder(data_dir)
-        name = f"{self.base_name}-{split}.{TREES}"
-        sources, _ = self.raw_text(data_dir, split)
-        return cut_lines(sources, list(tree_lines(folder / name)), str(folder / name))
+    def _require(self, folder: pathlib.Path, feature: Feature) -> None:
+        known = {stored.name: stored for stored in self.features}
+        remedy = f"choose an hparams set that does not read {feature.name!r}"
+        if feature.name not in known:
+            raise UserError(
+                f"{self.base_name} has no feature {feature.name!r}, which the model reads (its "
+                f"features: {', '.join(known) or 'none'}); train on a problem that has it, such "
+                f"as translate_text with side files beside your text files for 'phrases' (see "
+                f"docs/trees.md), or {remedy}"
+            )
+        stored = known[feature.name]
+        if feature.side != (stored.reversed if self.reversed else stored).side:
+            language = self.languages[0 if stored.side == "source" else 1]
+            raise UserError(
+                f"{stored.name!r} describes the {language} side of {self.base_name}, which is not "
+                f"the {feature.side} of {self.name}, but the model reads it there; train in the "
+                f"other direction, or {remedy}"
+            )
+        if not self._manifest(folder).has_feature(stored.name):
+            language = self.languages[0 if stored.side == "source" else 1]
+            maker = ", made by t2t-phrase-parse" if stored.stream == TREES else ""
+            raise UserError(
+                f"the records of {self.base_name} in {folder} have no {stored.name!r}, which the "
+                f"model reads: put the files train.{language}.{stored.stream} and so on{maker}, "
+                f"beside all {language} files in --tmp_dir, delete "
+                f"{manifest_path(folder, self.base_name)}, and run "
+                f"t2t-phrase-datagen --problem={self.base_name} --data_dir={folder}"
+            )
 
     def _texts(self, data_dir: str, split: str) -> tuple[list[str], list[list[str]]]:
         folder = _folder(data_dir)
@@ -232,3 +233,23 @@ def get_problem(name: str) -> Problem:
 
 def _folder(data_dir: str) -> pathlib.Path:
     return pathlib.Path(data_dir).expanduser()
+
+
+def read_annotations(feature: Feature, sentences: Sequence[str], path: pathlib.Path) -> list[str]:
+    """Return the text form of a feature for each sentence, read from a side file.
+
+    Raises:
+        UserError: the file cannot be read or has more or fewer lines, or a line does not fit its
+            sentence.
+    """
+    annotation = annotation_of(feature)
+    lines = list(side_lines(path))
+    if len(lines) != len(sentences):
+        raise UserError(f"{path} has {len(lines)} lines for {len(sentences)} sentences")
+    found = []
+    for number, (sentence, line) in enumerate(zip(sentences, lines, strict=True), start=1):
+        try:
+            found.append(annotation.read(sentence, line))
+        except UserError as error:
+            raise UserError(f"{path}:{number}: {error}") from error
+    return found

@@ -51,7 +51,11 @@ class Scorer:
         self.vocabularies = vocabularies
         self.batch_size = batch_size
         self.features = model.hparams.features
-        self._run = compiled(lambda features: log_probabilities(model, features), xla=xla)
+        self._run = compiled(
+            lambda features: log_probabilities(model, features),
+            variables=model.variables,
+            xla=xla,
+        )
 
     def score(
         self,

@@ -7,27 +7,15 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from t2t_phrase import registry
 from t2t_phrase.config import UserError, nearest
 from t2t_phrase.decoding.batches import Batch
 from t2t_phrase.features import IDS, Feature, Side
 from t2t_phrase.special_ids import EOS_ID
-from t2t_phrase.text.annotations.base import Annotation, Sentence
+from t2t_phrase.text.annotations.base import Sentence, annotation_of
 from t2t_phrase.text.vocabularies import Encoder
 
 # The text form of each feature, by its name: one string for each sentence.
 FeatureTexts = Mapping[str, Sequence[str]]
-
-
-def annotation_of(feature: Feature) -> Annotation:
-    """Return the annotation that turns the text of a feature into integers.
-
-    Raises:
-        UnknownNameError: nobody registered it.
-    """
-    if feature.annotation not in registry.annotation_types:
-        registry.discover()
-    return registry.annotation_types[feature.annotation]()
 
 
 def check_features(

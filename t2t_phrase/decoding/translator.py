@@ -65,8 +65,8 @@ class Translator:
         def run(folded: Any, features: Any, seed: Any) -> Any:
             return translate_ids(model, features, hparams, seed=seed, folded=folded)
 
-        self._fold = compiled(model.fold_weights, xla=xla)
-        self._run = compiled(run, xla=xla)
+        self._fold = compiled(model.fold_weights, variables=model.variables, xla=xla)
+        self._run = compiled(run, variables=model.variables, xla=xla)
 
     def translate(
         self,

@@ -1,1 +1,1 @@
-"""Corpus scores with their signatures."""
+"""Evaluation: corpus scores with signatures, significance, phenomena, contrastive pairs."""

@@ -1,4 +1,4 @@
-"""BLEU by sacreBLEU."""
+"""BLEU, computed by sacreBLEU."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def corpus_bleu(
 ) -> Score:
     """Return the BLEU of detokenised translations, with its signature; see `corpus_score`.
 
-    tensor2tensor's t2t-bleu tokenises as `tokenize="intl"` does; its uncased figure is that with
-    `lowercase=True`.
+    `tokenize="intl"` reproduces the cased score of tensor2tensor's t2t-bleu, and together with
+    `lowercase=True` its uncased score.
     """
     return corpus_score("bleu", hypotheses, references, tokenize=tokenize, lowercase=lowercase)

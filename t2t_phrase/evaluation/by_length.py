@@ -19,9 +19,9 @@ class LengthGroup:
     """The sentences of a range of lengths.
 
     Attributes:
-        low, high: words of the source, from `low` to below `high`; None is without end.
-        sentences: how many there are.
-        score: their BLEU as a corpus, None if there are none.
+        low, high: length of the source in words, `low` <= length < `high`; None: no upper limit.
+        sentences: number of sentences.
+        score: their corpus BLEU; None if there are no sentences.
     """
 
     low: int
@@ -51,31 +51,32 @@ def bleu_by_length(
     tokenize: str = "13a",
     lowercase: bool = False,
 ) -> list[LengthGroup]:
-    """Score the sentences of each range of source lengths as a corpus of their own.
+    """Compute the corpus BLEU of each range of source lengths.
 
-    Words are what white space parts.
+    Lengths are counted in words separated by whitespace.
 
     Args:
-        hypotheses: one translation a sentence.
+        hypotheses: one translation for each sentence.
         references: see `corpus_score`.
         sources: the sentences that were translated.
         boundaries: where one range ends and the next begins, ascending.
         tokenize: see `corpus_score`.
-        lowercase: whether case is ignored.
+        lowercase: whether to ignore case.
 
     Raises:
-        UserError: as `corpus_score`; also boundaries that do not ascend from 1 on.
+        UserError: as for `corpus_score`, or if the boundaries are not ascending and positive.
     """
     if not boundaries or list(boundaries) != sorted(set(boundaries)) or boundaries[0] < 1:
         raise UserError(
-            f"lengths {','.join(map(str, boundaries))} must ascend and be positive, as 15,30,45"
+            f"lengths {','.join(map(str, boundaries))} must be ascending and positive, such as "
+            "15,30,45"
         )
     lists = as_reference_lists(references)
     check_lengths(hypotheses, lists)
     if len(sources) != len(hypotheses):
         raise UserError(
-            f"the translation has {len(hypotheses)} lines and the source {len(sources)}; each "
-            "line of one must belong to the same line of the other"
+            f"the translation has {len(hypotheses)} lines and the source {len(sources)}; the lines "
+            "must correspond one to one"
         )
     members: list[list[int]] = [[] for _ in range(len(boundaries) + 1)]
     for at, source in enumerate(sources):

@@ -1,8 +1,8 @@
-"""Contrastive pairs: whether a model finds a reference likelier than the same with one mistake.
+"""Contrastive evaluation: does a model prefer the reference to a copy of it with one error?
 
-Pairs come from LingEval97 (Sennrich, 2017) or from the wrong twins of the built-in grammar.
-Distances are LingEval97's: how far apart the two words stand that must agree, 1 being next to each
-other and 0 within one word.
+The pairs come from LingEval97 (Sennrich, 2017) or from the built-in grammar. Distances are defined
+as in LingEval97: the distance in words between the two words that must agree, 1 for adjacent words
+and 0 within one word.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ from t2t_phrase.config import UserError
 from t2t_phrase.evaluation.text_files import read_text
 from t2t_phrase.grammar import SentencePair, Twin, generate, wrong_twins
 
-# Larger distances are counted together, as LingEval97 does.
+# Larger distances are grouped, as in LingEval97.
 FAR = 15
 
 
 @dataclasses.dataclass(frozen=True)
 class ContrastivePair:
-    """A reference and its spoilt copy.
+    """A reference and a corrupted copy of it.
 
     Attributes:
-        sentence: number of the source sentence, from 0.
-        source: what is translated.
+        sentence: index of the source sentence, from 0.
+        source: the source sentence.
         reference: its translation.
-        contrastive: the same with a mistake.
-        kind: of the mistake.
-        distance: see above; None where no two words are concerned.
+        contrastive: the same with one error.
+        kind: the kind of error.
+        distance: see above; None if the error does not concern the agreement of two words.
     """
 
     sentence: int
@@ -43,12 +43,12 @@ class ContrastivePair:
 
 @dataclasses.dataclass(frozen=True)
 class ContrastiveSet:
-    """Contrastive pairs and the sentences that they translate.
+    """Contrastive pairs and their source sentences.
 
     Attributes:
         pairs: at least one.
-        sources: all sentences, also those without pairs, by number.
-        trees: of the sentences in Penn brackets; None if they are not known.
+        sources: all source sentences, including those without pairs.
+        trees: their constituency trees in Penn Treebank brackets; None if unknown.
     """
 
     pairs: list[ContrastivePair]
@@ -61,8 +61,8 @@ class Share:
     """How many decisions were right.
 
     Attributes:
-        right: pairs whose reference was found likelier.
-        total: pairs.
+        right: number of pairs whose reference was more probable.
+        total: number of pairs.
     """
 
     right: int
@@ -76,10 +76,10 @@ class Share:
 
 @dataclasses.dataclass(frozen=True)
 class Accuracies:
-    """Decisions over all pairs, by kind, and by kind and distance.
+    """Accuracy over all pairs, by kind, and by kind and distance.
 
     Attributes:
-        overall: all pairs.
+        overall: over all pairs.
         kinds: by kind, in alphabetical order.
         distances: by kind and distance ("1" to "15" and ">15"; "0" within a word).
     """
@@ -90,7 +90,7 @@ class Accuracies:
 
 
 def grammar_pairs(sentences: int) -> ContrastiveSet:
-    """Return the wrong twins of the grammar's first test sentences."""
+    """Return contrastive pairs for the first test sentences of the grammar."""
     found = list(generate("test", sentences))
     pairs = [
         ContrastivePair(
@@ -105,38 +105,38 @@ def grammar_pairs(sentences: int) -> ContrastiveSet:
 
 def _distance(pair: SentencePair, twin: Twin) -> int:
     note = pair.derivation[twin.position].note
-    # A particle that is joined to its verb.
+    # The particle is part of the same word as its verb.
     if note is not None and note[0] == "joined":
         return 0
     return twin.distance + 1
 
 
 def read_lingeval(path: str) -> ContrastiveSet:
-    """Read LingEval97's JSON, a list of entries like this one.
+    """Read LingEval97's JSON, a list of entries such as this one:
 
         {"source": "...", "reference": "...", "origin": "newstest2009.1", "errors": [
             {"type": "np_agreement", "contrastive": "...", "distance": 2, "frequency": 2020}]}
 
-    `origin` and `frequency` are not used; `distance` may be absent.
+    `origin` and `frequency` are ignored; `distance` is optional.
 
     Raises:
-        UserError: the file cannot be read, is no such list, or holds no error; an entry at fault is
-            named by its number, from 1.
+        UserError: the file cannot be read, does not have this form (the message names the entry by
+            its number, from 1), or contains no errors.
     """
     text = "\n".join(read_text(path))
     try:
         entries = json.loads(text)
     except ValueError as error:
-        raise UserError(f"{path} is no JSON: {error}") from None
+        raise UserError(f"{path} is not valid JSON: {error}") from None
     if not isinstance(entries, list):
-        raise UserError(f"{path}: expected a list of entries, as in lingeval97.json")
+        raise UserError(f"{path}: expected a list of entries as in lingeval97.json")
     pairs = [
         pair
         for number, entry in enumerate(entries)
         for pair in _read_entry(entry, number, f"{path}: entry {number + 1}")
     ]
     if not pairs:
-        raise UserError(f"{path} holds no contrastive translation")
+        raise UserError(f"{path} contains no contrastive translations")
     return ContrastiveSet(pairs, [entry["source"] for entry in entries])
 
 
@@ -153,7 +153,7 @@ def _read_entry(entry: Any, number: int, name: str) -> list[ContrastivePair]:
 
 def _field(entry: Any, key: str, wanted: type, where: str) -> Any:
     if not isinstance(entry, dict) or not isinstance(entry.get(key), wanted):
-        noun = "a text" if wanted is str else "a list"
+        noun = "a string" if wanted is str else "a list"
         raise UserError(f"{where}: expected {key!r} with {noun}")
     return entry[key]
 
@@ -167,12 +167,12 @@ def _distance_of(error: Mapping[str, Any], where: str) -> int | None:
     except (TypeError, ValueError):
         number = -1
     if number < 0 or isinstance(distance, float):
-        raise UserError(f"{where}: distance {distance!r} is no number of words")
+        raise UserError(f"{where}: distance {distance!r} is not a number of words")
     return number
 
 
 def to_score(pairs: Sequence[ContrastivePair]) -> list[tuple[int, str, str]]:
-    """Return what a model must score, each once: (sentence, source, target)."""
+    """Return the distinct (sentence, source, target) that a model must score."""
     scored: dict[tuple[int, str, str], None] = {}
     for pair in pairs:
         scored[pair.sentence, pair.source, pair.reference] = None
@@ -183,11 +183,11 @@ def to_score(pairs: Sequence[ContrastivePair]) -> list[tuple[int, str, str]]:
 def accuracies(
     pairs: Sequence[ContrastivePair], scores: Mapping[tuple[int, str, str], float]
 ) -> Accuracies:
-    """Count for how many pairs the reference has the higher score; a tie is wrong.
+    """Count the pairs whose reference has the higher score; ties count as wrong.
 
     Args:
         pairs: at least one.
-        scores: log-probabilities of what `to_score` returned.
+        scores: log-probabilities of the items returned by `to_score`.
     """
     right = [
         scores[pair.sentence, pair.source, pair.reference]
@@ -211,12 +211,12 @@ def accuracies(
 
 
 def bucket(distance: int) -> str:
-    """Return the name that a distance is counted under."""
+    """Return the name of the group that a distance belongs to."""
     return str(distance) if distance <= FAR else f">{FAR}"
 
 
 def as_text(found: Accuracies) -> str:
-    """Return aligned tables: accuracy by kind, then by distance, numbers of pairs in brackets."""
+    """Return tables: accuracy by kind, then by distance with the number of pairs in brackets."""
     rows = [["kind", "right", "pairs", "accuracy"]]
     for name, share in {**found.kinds, "all": found.overall}.items():
         rows.append([name, str(share.right), str(share.total), f"{share.percent:.2f}%"])
@@ -242,7 +242,7 @@ def _align(rows: Sequence[Sequence[str]]) -> str:
 
 
 def as_json(found: Accuracies) -> dict[str, Any]:
-    """Return the same as JSON can hold it."""
+    """Return the same as a JSON-serializable dictionary."""
 
     def share(value: Share) -> dict[str, float]:
         return {"right": value.right, "total": value.total, "accuracy": value.percent}

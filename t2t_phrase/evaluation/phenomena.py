@@ -1,4 +1,4 @@
-"""Which idioms, compounds and particle verbs of the grammar corpus a translation has right."""
+"""Accuracy on the idioms, compounds and particle verbs of the grammar corpus."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from t2t_phrase.grammar import PHENOMENA, Rendering, tokenize
 
 @dataclasses.dataclass(frozen=True)
 class Judgement:
-    """One idiom, compound or particle verb of the source, and what became of it.
+    """Whether one idiom, compound or particle verb is translated correctly.
 
     Attributes:
         kind: one of `grammar.PHENOMENA`.
-        right: all its German words are in the translation.
-        in_order: they are, and in the reference's order.
+        right: the translation contains all its German words.
+        in_order: the same, in the order of the reference.
     """
 
     kind: str
@@ -30,12 +30,12 @@ class Judgement:
 
 @dataclasses.dataclass(frozen=True)
 class Accuracy:
-    """How many of a kind are right.
+    """The accuracy on one kind of phenomenon.
 
     Attributes:
         kind: one of `grammar.PHENOMENA`.
         right, in_order: counts, see `Judgement`.
-        total: how many there are.
+        total: number of items.
     """
 
     kind: str
@@ -45,7 +45,7 @@ class Accuracy:
 
     @property
     def percent(self) -> float:
-        """Share that is right, in per cent."""
+        """The accuracy in per cent."""
         return 100 * self.right / self.total
 
     def __str__(self) -> str:
@@ -57,12 +57,12 @@ class Accuracy:
 
 @dataclasses.dataclass(frozen=True)
 class Comparison:
-    """The same phenomena in the translations of two systems.
+    """A comparison of two systems on one kind of phenomenon.
 
     Attributes:
         kind: one of `grammar.PHENOMENA`.
-        gained, lost: right in the system's translation alone, in the baseline's alone.
-        p_value: McNemar's exact test: chance of so uneven a division between equals.
+        gained, lost: items that only the system, or only the baseline, has right.
+        p_value: of McNemar's exact test.
     """
 
     kind: str
@@ -72,7 +72,7 @@ class Comparison:
 
     def __str__(self) -> str:
         return (
-            f"{self.kind}: {self.gained} right here only, {self.lost} in the baseline only, "
+            f"{self.kind}: {self.gained} right here only, {self.lost} right in the baseline only, "
             f"p = {self.p_value:.4f}"
         )
 
@@ -81,7 +81,7 @@ def read_facts(path: str) -> list[list[Rendering]]:
     """Read the phenomena of each sentence from a `.facts` file of the grammar corpus.
 
     Raises:
-        UserError: it cannot be read, or a line is no facts; file and line are named.
+        UserError: the file cannot be read, or a line does not contain such facts.
     """
     sentences = []
     for number, line in enumerate(read_text(path), start=1):
@@ -92,8 +92,8 @@ def read_facts(path: str) -> list[list[Rendering]]:
             )
         except (ValueError, KeyError, TypeError):
             raise UserError(
-                f"{path}:{number}: no facts with renderings; t2t-phrase-datagen "
-                "--problem=translate_ende_grammar writes such files, earlier versions did not"
+                f"{path}:{number}: expected facts with renderings; write the file again by "
+                "t2t-phrase-datagen --problem=translate_ende_grammar"
             ) from None
     return sentences
 
@@ -101,20 +101,21 @@ def read_facts(path: str) -> list[list[Rendering]]:
 def judge(hypotheses: Sequence[str], facts: Sequence[Sequence[Rendering]]) -> list[Judgement]:
     """Judge every phenomenon of every sentence, in order.
 
-    A phenomenon is right if each of its words, in the reference's form, is a token of the
-    translation, as often as it is needed. Case counts, but for a sentence's first letter.
+    An item is right if the translation contains each of its words as a token, inflected as in the
+    reference and as often as needed. Matching is case-sensitive, except for the first letter of a
+    sentence.
 
     Args:
-        hypotheses: one translation a sentence.
+        hypotheses: one translation for each sentence.
         facts: see `read_facts`.
 
     Raises:
-        UserError: not as many sentences as facts.
+        UserError: the numbers of sentences differ.
     """
     if len(hypotheses) != len(facts):
         raise UserError(
-            f"the translation has {len(hypotheses)} lines and the facts {len(facts)}; each line of "
-            "one must belong to the same line of the other"
+            f"the translation has {len(hypotheses)} lines and the facts {len(facts)}; the lines "
+            "must correspond one to one"
         )
     return [
         _judge(tokenize(hypothesis), rendering)
@@ -125,7 +126,7 @@ def judge(hypotheses: Sequence[str], facts: Sequence[Sequence[Rendering]]) -> li
 
 def _judge(tokens: list[str], rendering: Rendering) -> Judgement:
     words = rendering.words
-    # A sentence's first word may owe its capital to its place.
+    # The first word may be capitalised only because it begins the sentence.
     variants = [tokens]
     if tokens:
         variants.append([tokens[0][0].lower() + tokens[0][1:], *tokens[1:]])
@@ -154,7 +155,7 @@ def accuracies(judgements: Sequence[Judgement]) -> list[Accuracy]:
 
 
 def compare(judgements: Sequence[Judgement], baseline: Sequence[Judgement]) -> list[Comparison]:
-    """Compare two systems on the same phenomena, each kind that occurs by McNemar's exact test."""
+    """Compare two systems by McNemar's exact test, once for each kind that occurs."""
     pairs = list(zip(judgements, baseline, strict=True))
     made = []
     for kind in PHENOMENA:
@@ -166,14 +167,14 @@ def compare(judgements: Sequence[Judgement], baseline: Sequence[Judgement]) -> l
 
 
 def mcnemar(gained: int, lost: int) -> float:
-    """Return the two-sided p of McNemar's exact test.
+    """Return the two-sided p-value of McNemar's exact test.
 
-    Under the null hypothesis each of the cases in which two systems differ falls to either with
-    probability one half.
+    Under the null hypothesis, each item that exactly one system has right is equally likely to be
+    won by either.
 
     Args:
-        gained: cases that one system alone has right.
-        lost: cases that the other alone has right.
+        gained: number of items that only one system has right.
+        lost: number of items that only the other has right.
     """
     cases = gained + lost
     tail = sum(math.comb(cases, k) for k in range(min(gained, lost) + 1))

@@ -1,4 +1,4 @@
-"""Corpus scores by sacreBLEU, each with the signature that makes it comparable."""
+"""Corpus scores by sacreBLEU, each with its signature."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ METRICS = ("bleu", "chrf", "ter")
 
 @dataclasses.dataclass(frozen=True)
 class Score:
-    """One figure of a corpus.
+    """A corpus score.
 
     Attributes:
-        name: of the metric, "BLEU", "chrF2" or "TER".
-        value: in per cent; better is higher, but for TER.
-        signature: sacreBLEU's: figures with different ones cannot be compared.
+        name: name of the metric, "BLEU", "chrF2" or "TER".
+        value: in per cent; higher is better, except for TER.
+        signature: sacreBLEU's signature; only scores with the same signature are comparable.
     """
 
     name: str
@@ -39,17 +39,18 @@ def corpus_score(
     tokenize: str = "13a",
     lowercase: bool = False,
 ) -> Score:
-    """Score translations, detokenised text, against one or several references.
+    """Score detokenised translations against one or several references.
 
     Args:
         metric: "bleu", "chrf" or "ter".
-        hypotheses: one translation a sentence.
-        references: one reference a sentence, or several such lists.
-        tokenize: sacreBLEU's tokenizer, read by BLEU only. "intl" reproduces t2t-bleu.
-        lowercase: whether case is ignored.
+        hypotheses: one translation for each sentence.
+        references: one reference for each sentence, or several such lists.
+        tokenize: sacreBLEU's tokenizer, used by BLEU only. "intl" reproduces t2t-bleu.
+        lowercase: whether to ignore case.
 
     Raises:
-        UserError: an unknown metric or tokenizer, no sentences, or lists of different lengths.
+        UserError: the metric or tokenizer is unknown, there are no sentences, or the lists have
+            different lengths.
     """
     lists = as_reference_lists(references)
     check_lengths(hypotheses, lists)
@@ -62,7 +63,7 @@ def make_metric(metric: str, *, tokenize: str, lowercase: bool) -> Metric:
     """Return sacreBLEU's object for a metric.
 
     Raises:
-        UserError: an unknown metric or tokenizer, or one whose package is not installed.
+        UserError: the metric or tokenizer is unknown, or a package that it needs is missing.
     """
     if metric not in METRICS:
         hint = nearest(metric, METRICS) or f"; known: {', '.join(METRICS)}"
@@ -83,24 +84,24 @@ def make_metric(metric: str, *, tokenize: str, lowercase: bool) -> Metric:
 def as_reference_lists(
     references: Sequence[str] | Sequence[Sequence[str]],
 ) -> list[Sequence[str]]:
-    """Return a list of reference lists, whether one list or several were given."""
+    """Return a list of reference lists, given one list or several."""
     if not references or isinstance(references[0], str):
         return [references]  # type: ignore[list-item]
     return list(references)
 
 
 def check_lengths(hypotheses: Sequence[str], references: Sequence[Sequence[str]]) -> None:
-    """Check that there is one reference a sentence in every list.
+    """Check that every list has one reference for each sentence.
 
     Raises:
-        UserError: lengths differ, or there are no sentences.
+        UserError: the lengths differ, or there are no sentences.
     """
     for number, column in enumerate(references, start=1):
         if len(column) != len(hypotheses):
             which = f"reference {number}" if len(references) > 1 else "the reference"
             raise UserError(
                 f"the translation has {len(hypotheses)} lines and {which} {len(column)}; "
-                "each line of one must belong to the same line of the other"
+                "the lines must correspond one to one"
             )
     if not hypotheses:
         raise UserError("there are no sentences to score")

@@ -1,4 +1,4 @@
-"""Whether two systems differ by more than chance, by sacreBLEU's paired bootstrap."""
+"""Statistical significance by sacreBLEU's paired bootstrap test."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ RESAMPLES = 1000
 
 @dataclasses.dataclass(frozen=True)
 class PairedComparison:
-    """How a system compares with a baseline on the same sentences.
+    """A comparison of a system with a baseline on the same sentences.
 
     Attributes:
-        name: of the metric.
-        baseline, value: both scores, in per cent.
+        name: name of the metric.
+        baseline, value: scores of the baseline and of the system, in per cent.
         p_value: share of the resampled test sets (shifted to the null hypothesis) on which the two
             differ at least as much as they do here; below 0.05 is usually called significant.
-        signature: sacreBLEU's, of the test and the metric.
+        signature: sacreBLEU's signature of the test and the metric.
     """
 
     name: str
@@ -33,7 +33,7 @@ class PairedComparison:
 
     def __str__(self) -> str:
         return (
-            f"{self.name}: {self.value:.2f} against {self.baseline:.2f}, "
+            f"{self.name}: {self.value:.2f}, baseline {self.baseline:.2f}, "
             f"difference {self.value - self.baseline:+.2f}, p = {self.p_value:.4f}  "
             f"{self.signature}"
         )
@@ -49,19 +49,19 @@ def paired_bootstrap(
     lowercase: bool = False,
     resamples: int = RESAMPLES,
 ) -> list[PairedComparison]:
-    """Compare two systems, Koehn (2004), once for each metric.
+    """Compare two systems by each metric (Koehn, 2004).
 
     Args:
-        hypotheses: one translation a sentence.
-        baseline: those of the other system.
+        hypotheses: one translation for each sentence.
+        baseline: the translations of the other system.
         references: see `corpus_score`.
         metrics: names, see `METRICS`.
         tokenize: see `corpus_score`.
-        lowercase: whether case is ignored.
-        resamples: number of test sets drawn with replacement.
+        lowercase: whether to ignore case.
+        resamples: number of test sets, drawn with replacement.
 
     Raises:
-        UserError: as `corpus_score`; also lists of different lengths.
+        UserError: as for `corpus_score`.
     """
     lists = as_reference_lists(references)
     check_lengths(hypotheses, lists)
@@ -77,7 +77,7 @@ def paired_bootstrap(
     signatures, scores = test()
     comparisons = []
     for name, (base, ours) in scores.items():
-        # The first column holds the systems' names.
+        # The first column contains the names of the systems.
         if isinstance(base, Result) and isinstance(ours, Result):
             comparisons.append(
                 PairedComparison(

@@ -1,4 +1,4 @@
-"""Text files of the commands: read strictly, written whole or not at all."""
+"""Text files of the commands: strict reading, atomic writing."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def read_text(path: str) -> list[str]:
     """Return the lines of a UTF-8 file, plain or gzipped; see `data.lines.read_lines`.
 
     Raises:
-        UserError: the file cannot be read, or a line is not UTF-8; file and line are named.
+        UserError: the file cannot be read, or a line is not valid UTF-8.
     """
     place = pathlib.Path(path).expanduser()
     lines = []
@@ -28,14 +28,14 @@ def read_text(path: str) -> list[str]:
 
 
 def decode_stream(stream: Iterable[bytes], name: str) -> Iterable[str]:
-    """Yield the lines of a stream under the rules of `read_text`.
+    """Yield the lines of a stream, decoded as by `read_text`.
 
     Args:
-        stream: lines of bytes, such as standard input's buffer.
-        name: stands for the file's name in messages.
+        stream: lines of bytes, such as `sys.stdin.buffer`.
+        name: name of the stream in messages.
 
     Raises:
-        UserError: a line is not UTF-8.
+        UserError: a line is not valid UTF-8.
     """
     for number, line in enumerate(stream, start=1):
         if number == 1 and line.startswith(_BOM):
@@ -50,7 +50,7 @@ def read_pairs(path: str) -> list[tuple[str, str]]:
     """Return the pairs of a file with `source<TAB>target` in each line.
 
     Raises:
-        UserError: as `read_text`; also a line without exactly one tab, which is named.
+        UserError: as for `read_text`, or if a line does not contain exactly one tab.
     """
     pairs = []
     for number, line in enumerate(read_text(path), start=1):
@@ -64,10 +64,10 @@ def read_pairs(path: str) -> list[tuple[str, str]]:
 
 
 def check_writable(path: str) -> None:
-    """Check, before hours of work, that a file can be written.
+    """Check that a file can be written, before the work that fills it.
 
     Raises:
-        UserError: its folder does not exist or cannot be written.
+        UserError: its folder does not exist or is not writable.
     """
     place = pathlib.Path(path).expanduser()
     if place.is_dir():
@@ -81,10 +81,10 @@ def check_writable(path: str) -> None:
 
 
 def write_text(path: str, lines: Sequence[str]) -> None:
-    """Write a file under a temporary name, then rename it.
+    """Write a file atomically.
 
     Raises:
-        UserError: it cannot be written.
+        UserError: the file cannot be written.
     """
     with (
         atomic(pathlib.Path(path).expanduser()) as temporary,
@@ -95,5 +95,5 @@ def write_text(path: str, lines: Sequence[str]) -> None:
 
 def _not_utf8(name: str, number: int) -> UserError:
     return UserError(
-        f"{name}:{number}: the line is not valid UTF-8; convert the file, say by iconv"
+        f"{name}:{number}: the line is not valid UTF-8; convert the file, for example with iconv"
     )

@@ -8,10 +8,9 @@ import tensorflow as tf
 
 from t2t_phrase.config import UserError
 from t2t_phrase.decoding.batches import LENGTH_STEP
-from t2t_phrase.decoding.sides import annotation_of
 from t2t_phrase.features import IDS, Feature, Side
 from t2t_phrase.special_ids import EOS_ID
-from t2t_phrase.text.annotations.base import Annotation
+from t2t_phrase.text.annotations.base import Annotation, annotation_of
 from t2t_phrase.text.subwords.tf_subwords import TfSubwords
 
 

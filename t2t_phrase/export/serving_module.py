@@ -18,8 +18,8 @@ from t2t_phrase.decoding.search.translate_ids import translate_ids
 from t2t_phrase.export.graph_side import GraphSide
 from t2t_phrase.features import of_side
 from t2t_phrase.models.base import EncoderDecoder, Features
+from t2t_phrase.text.in_graph.visible import BLANKS
 from t2t_phrase.text.subwords.encoder import SubwordEncoder
-from t2t_phrase.text.subwords.tf_subwords import BLANKS
 
 
 class ServingModule(tf.Module):

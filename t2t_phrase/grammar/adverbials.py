@@ -22,7 +22,7 @@ def adverbial_tree(adverb: Adverb, link: int) -> Tree:
 
 
 def add_adverbials(ctx: Context, clause: Clause) -> None:
-    """Draw manner, place, time and frequency, as far as the clause has room for them."""
+    """Draw adverbials of manner, place, time and frequency, where the clause allows them."""
     tense = clause.tense
     if clause.modal is not None:
         tense = "fut" if clause.tense == "pres" else "past"

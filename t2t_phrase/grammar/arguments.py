@@ -17,7 +17,7 @@ ONLY_WITH_TO = frozenset(("explain", "dictate", "recommend"))
 NEVER_WITH_TO = frozenset(("allow", "refuse", "wish", "owe", "grant"))
 
 
-# `nicht einige`, `nicht viele` say something else than the English negation.
+# `nicht einige`, `nicht viele` do not mean the same as the English negation.
 _VAGUE = frozenset(("some", "much", "little", "many", "several", "few"))
 
 
@@ -26,11 +26,11 @@ def _vague(phrase: NounPhrase) -> bool:
 
 
 class ArgumentSampler:
-    """Draws objects into clauses of one context.
+    """Draws the objects of clauses in one context.
 
     Args:
         ctx: the sentence under construction.
-        depth: how deep in the sentence the clause stands; relative clauses only at depth 0.
+        depth: depth of the clause in the sentence; relative clauses are drawn at depth 0 only.
     """
 
     def __init__(self, ctx: Context, *, depth: int = 0) -> None:
@@ -38,7 +38,7 @@ class ArgumentSampler:
         self.depth = depth
 
     def relative(self, phrase: NounPhrase, *, after_object: bool) -> None:
-        """Give a common noun phrase a relative clause, now and then."""
+        """Add a relative clause to a common noun phrase, with some probability."""
         raise NotImplementedError
 
     def _predicate(self, clause: Clause, gap: NounPhrase | None) -> None:
@@ -82,7 +82,7 @@ class ArgumentSampler:
             clause.after += phrase.relative[0]
 
     def _check_ambiguity(self, clause: Clause, phrase: NounPhrase) -> None:
-        """A verb that agreed with the object instead would be another sentence, not a wrong one."""
+        """Note whether agreement with the object would give another correct sentence."""
         subject = clause.subject
         clause.ambiguous = (
             phrase.plural != subject.plural
@@ -93,7 +93,7 @@ class ArgumentSampler:
         )
 
     def arguments(self, clause: Clause, gap: NounPhrase | None) -> None:
-        """Draw the objects that the verb's frame calls for, all but the gap."""
+        """Draw the objects that the verb's frame requires, except for the gap."""
         handler = {
             "intransitive": self._none,
             "transitive": self._accusative,
@@ -239,7 +239,7 @@ class ArgumentSampler:
         ctx = self.ctx
         ctx.fact("impersonal passive" if clause.impersonal else "passive")
         if clause.verb.frame == "ditransitive":
-            # The thing is promoted: `the book was given to the child`.
+            # The thing becomes the subject: `the book was given to the child`.
             recipient = noun_phrase(ctx, "per", light=True)
             link = ctx.link()
             clause.complements.append(("PP", [("TO", "to", link), recipient.english_full("acc")]))

@@ -1,7 +1,7 @@
-"""A clause: what is said, then its English tree and its German word order.
+"""A clause: its content, its English tree and its German word order.
 
-German order in the middle field goes by rank (see `Rank`); the verb takes the second place, the
-first, or the last, and its particle, participles and infinitives close the clause.
+In German, the constituents of the middle field are ordered by rank (see `Rank`). The finite verb
+comes first, second or last; its particle, participles and infinitives close the clause.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from t2t_phrase.grammar.words import Verb
 
 
 class Rank:
-    """Places of the German middle field, from left to right."""
+    """Positions in the German middle field, from left to right."""
 
     SUBJECT = 0.0
     REFLEXIVE = 1.0
@@ -54,19 +54,19 @@ class Clause:
     """One clause under construction; the `english_` and `german_` methods only read it.
 
     Attributes:
-        tense: pres, past, perf, plup, fut; of the modal (pres, past) where there is one.
+        tense: pres, past, perf, plup, fut; that of the modal (pres, past) if there is one.
         impersonal: the English subject of a passive is a German dative (`Ihm wurde geholfen`).
-        complements: English constituents right behind the verb.
+        complements: English constituents right after the verb.
         adverbials: English constituents at the end of the verb phrase.
-        middle: German constituents with their rank.
-        after: German constituents behind the closing verb.
+        middle: German constituents of the middle field with their rank.
+        after: German constituents after the closing verb.
         front: a fronted constituent in both languages.
-        before_rest: English object in front of the rest of a multi-word verb.
-        before: English adverb in front of the main verb.
-        silent_subject: the subject is left out in the German middle field.
-        ambiguous: the clause would stay grammatical if the verb agreed with the object.
-        direct_object: the accusative object, for pronouns that take it up.
-        german_not: whether negation is `nicht` (else it is `kein` inside a noun phrase).
+        before_rest: English object before the rest of a multi-word verb.
+        before: English adverb before the main verb.
+        silent_subject: whether the subject is omitted in the German middle field.
+        ambiguous: whether the clause would still be grammatical if the verb agreed with the object.
+        direct_object: the accusative object, for pronouns that refer to it.
+        german_not: whether the negation is `nicht` (otherwise it is `kein` in a noun phrase).
     """
 
     ctx: Context
@@ -133,7 +133,7 @@ class Clause:
         return inner + self.complements + self.adverbials + self.after_english
 
     def _english_vp(self) -> list[Tree]:
-        """Return the constituents behind the subject of a declarative clause."""
+        """Return the constituents after the subject of a declarative clause."""
         group = self._group(support=self.negated)
         inner = self._english_inner()
         chain = group.chain
@@ -149,7 +149,7 @@ class Clause:
         return [tree] if self.before is None else [self.before, tree]
 
     def english_clause(self, *, silent: bool = False) -> Tree:
-        """Return the declarative clause; a silent subject is left out (relative clauses)."""
+        """Return the declarative clause; a silent subject is omitted (relative clauses)."""
         children: list[Tree] = []
         if self.front is not None:
             children.append(self.front[0])
@@ -177,7 +177,7 @@ class Clause:
         return ("SQ", children)
 
     def english_infinitive(self) -> Tree:
-        """Return the clause as `to` and infinitive."""
+        """Return the clause as an infinitive with `to`."""
         group = self._group(support=False, infinitive=True)
         chain: list[tuple[str, str, int]] = group.chain
         tree = wrap(chain, self._english_inner())
@@ -201,7 +201,7 @@ class Clause:
         return "dat" if self.impersonal else "nom"
 
     def _cluster(self) -> tuple[german.GermanVerb, str, int, list[Token], bool]:
-        """Return finite verb, its tense, its link, the other verbs, whether it is the main one."""
+        """Return the finite verb, its tense and link, the other verbs, if it is the main verb."""
         verb, links = self.verb.de, self.links
         note = ("joined", verb.particle, verb.infinitive) if verb.particle else None
         participle = Token(verb.participle, (links["verb"],), note)
@@ -230,7 +230,7 @@ class Clause:
         return verb, form, links["verb"], [], True
 
     def _finite(self, *, joined: bool) -> tuple[Token, list[Token]]:
-        """Return the finite verb and what closes the clause."""
+        """Return the finite verb and the tokens that close the clause."""
         verb, tense, link, others, is_main = self._cluster()
         paradigm = verb.preterite if tense == "past" else verb.present
         prefix = verb.particle if joined and is_main else ""
@@ -263,7 +263,7 @@ class Clause:
         return [token for _, tokens in parts for token in tokens]
 
     def german_main(self) -> list[Token]:
-        """Return the clause with the verb in second place."""
+        """Return the clause with the verb in second position."""
         finite, closing = self._finite(joined=False)
         if self.front is not None:
             first, subject = self.front[1], True
@@ -272,12 +272,12 @@ class Clause:
         return [*first, finite, *self._middle(subject=subject), *closing, *self.after]
 
     def german_question(self, first: list[Token] | None = None) -> list[Token]:
-        """Return the clause with the verb in first place, or behind a question word."""
+        """Return the clause with the verb in first position, or after a question word."""
         finite, closing = self._finite(joined=False)
         return [*(first or []), finite, *self._middle(subject=True), *closing, *self.after]
 
     def german_final(self, first: list[Token]) -> list[Token]:
-        """Return the clause with the verb at the end, behind the word that introduces it."""
+        """Return the clause with the verb at the end, after the word that introduces it."""
         finite, closing = self._finite(joined=True)
         return [*first, *self._middle(subject=True), *closing, finite, *self.after]
 
@@ -314,7 +314,7 @@ def _head_phrase(
     tail: list[tuple[str, str, int]],
     inner: list[Tree],
 ) -> Tree:
-    """Build the verb phrase of an auxiliary with `not` and adverbs behind it."""
+    """Build the verb phrase of an auxiliary followed by `not` and adverbs."""
     if not tail:
         return ("VP", [head, *extra, *inner])
     tree = wrap(tail, inner)

@@ -1,7 +1,8 @@
-"""What one derivation is made of: linked English leaves, linked German tokens, and a context.
+"""The parts of a derivation: linked English leaves, linked German tokens, and a context.
 
-Every English leaf and every German token carries links, small integers; leaf and token are aligned
-when they share one. A verb and its separated particle share a link, so do the words of an idiom.
+Every English leaf and every German token has links, which are small integers. A leaf and a token
+are aligned if they share a link. A verb and its separated particle share a link, and so do the
+words of an idiom.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ Tree = tuple[Any, ...]
 
 
 class Token(NamedTuple):
-    """A German token; `note` says how it came to its form, for building wrong twins."""
+    """A German token; `note` records how it was inflected, for `wrong_twins`."""
 
     form: str
     links: tuple[int, ...]
@@ -25,7 +26,7 @@ class Token(NamedTuple):
 
 
 class Context:
-    """Random choices, link numbers and the facts of one sentence."""
+    """The random choices, links and facts of one sentence."""
 
     def __init__(self, rng: random.Random, lexicon: Lexicon) -> None:
         self.rng = rng
@@ -45,11 +46,11 @@ class Context:
         return self.rng.random() < probability
 
     def phenomenon(self, kind: str, citation: str, link: int) -> None:
-        """Note an idiom, a compound or a particle verb, and the link of its words."""
+        """Record an idiom, a compound or a particle verb, and the link of its words."""
         self.phenomena.append((kind, citation, link))
 
     def fact(self, construction: str) -> None:
-        """Note a construction once."""
+        """Record a construction once."""
         if construction not in self.constructions:
             self.constructions.append(construction)
 
@@ -64,7 +65,7 @@ def leaves(tree: Tree) -> Iterator[Tree]:
 
 
 def bracketed(tree: Tree, words: Iterator[str]) -> str:
-    """Write Penn brackets, taking the words of the leaves from `words`."""
+    """Write the tree in Penn Treebank brackets, with the words of the leaves from `words`."""
     if isinstance(tree[1], str):
         return f"({tree[0]} {next(words)})"
     return f"({tree[0]} {' '.join([bracketed(child, words) for child in tree[1]])})"
@@ -79,12 +80,12 @@ COMMA = ","
 
 
 def comma(link: int) -> Token:
-    """Return a comma; links to the word that calls for it."""
+    """Return a comma, linked to the word that requires it."""
     return Token(COMMA, (link,))
 
 
 def tidy(tokens: list[Token]) -> list[Token]:
-    """Drop commas that stand before other punctuation or at the very start."""
+    """Drop commas before other punctuation and at the beginning."""
     kept: list[Token] = []
     for token in tokens:
         if token.form in (",", ".", "?", "!") and kept and kept[-1].form == COMMA:

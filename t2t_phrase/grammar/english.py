@@ -128,7 +128,7 @@ def fixed_phrase(words: tuple[str, ...], link: int) -> Tree:
 
 
 def rest_of_verb(words: tuple[str, ...], link: int) -> list[Tree]:
-    """Build the constituents of a multi-word verb behind its inflected head."""
+    """Build the constituents of a multi-word verb after its inflected head."""
     if all(word in PARTICLES for word in words):
         return [("PRT", [("RP", word, link)]) for word in words]
     if words[-1] == "aloud" or words[-1].endswith("ly") or words == ("forward",):
@@ -140,7 +140,7 @@ def rest_of_verb(words: tuple[str, ...], link: int) -> list[Tree]:
 class Modal:
     """An English modal or its paraphrase, and the German modal verb.
 
-    `kind` is `MD` for a true modal, otherwise the inflected verb in front of `to`: `want`, `have`,
+    `kind` is `MD` for a true modal, otherwise the inflected verb before `to`: `want`, `have`,
     or `be` (in `be allowed to`).
     """
 
@@ -152,7 +152,7 @@ class Modal:
 
 
 def finite(verb: Verb, tense: str, agreement: str) -> tuple[str, str]:
-    """Return tag and finite form."""
+    """Return the tag and the finite form."""
     if verb.en == "be":
         tag = "VBD" if tense == "past" else ("VBZ" if agreement == "3s" else "VBP")
         return tag, BE[tense][agreement]
@@ -177,7 +177,7 @@ def _auxiliary(name: str, tense: str, agreement: str) -> tuple[str, str]:
 
 @dataclasses.dataclass(slots=True)
 class VerbGroup:
-    """The verbal chain of a clause: [(tag, word, link), ...], the finite verb first."""
+    """The verbs of a clause: [(tag, word, link), ...], the finite verb first."""
 
     chain: list[tuple[str, str, int]]
     auxiliary_first: bool
@@ -198,10 +198,10 @@ def verb_group(
     """Build the chain.
 
     Args:
-        links: `verb`, `modal`, `future`, `perfect`, `be`: the link of each part.
-        tense: pres, past, perf, plup, fut; of the modal where there is one: pres, past.
-        support: put `do` in front where there is no auxiliary (negation, questions).
-        infinitive: `to` and the bare infinitive, no finite verb.
+        links: the links of `verb`, `modal`, `future`, `perfect`, `be`.
+        tense: pres, past, perf, plup, fut; that of the modal (pres, past) if there is one.
+        support: whether to add `do` if there is no auxiliary (negation, questions).
+        infinitive: whether to use the infinitive with `to` instead of a finite verb.
     """
     chain: list[tuple[str, str, int]] = []
     form = "past" if tense in ("past", "plup") else "pres"
@@ -271,7 +271,7 @@ def verb_group(
 
 
 def wrap(chain: list[tuple[str, str, int]], inner: list[Tree]) -> Tree:
-    """Nest verb phrases: each verb of the chain governs the next, the last one `inner`."""
+    """Nest verb phrases: each verb governs the next, and the last one governs `inner`."""
     tree: Tree = ("VP", [chain[-1], *inner])
     for at in range(len(chain) - 2, -1, -1):
         leaf = chain[at]
@@ -285,7 +285,7 @@ def wrap(chain: list[tuple[str, str, int]], inner: list[Tree]) -> Tree:
 
 
 def indefinite_article(word: str) -> str:
-    """Return `a` or `an` before a word, by its first sound."""
+    """Return `a` or `an`, depending on the first sound of a word."""
     lowered = word.lower()
     if re.match("uni(?!n|m)|us(e|u)|eu|one", lowered):
         return "a"

@@ -1,4 +1,4 @@
-"""The corpus: endless distinct sentence pairs, in three splits that share no sentence."""
+"""The corpus: unlimited distinct sentence pairs in three disjoint splits."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from t2t_phrase.grammar.sentences import Sentence, sentence
 from t2t_phrase.grammar.tokens import PUNCTUATION, detokenize
 
 SPLITS = ("train", "dev", "test")
-# Every SHARE-th English sentence belongs to dev, and as many to test.
+# One in SHARE English sentences belongs to dev, and as many to test.
 SHARE = 16
 
 
 def split_of(source: str) -> str:
-    """Return the split that an English sentence belongs to, whatever the seed."""
+    """Return the split of an English sentence, which does not depend on the seed."""
     digest = hashlib.blake2b(source.lower().encode(), digest_size=4).digest()
     return {0: "test", 1: "dev"}.get(int.from_bytes(digest, "big") % SHARE, "train")
 
@@ -34,16 +34,16 @@ def split_of(source: str) -> str:
 def generate(split: str = "train", size: int = 20000, *, seed: int = 0) -> Iterator[SentencePair]:
     """Yield distinct sentence pairs.
 
-    The pairs depend on `split` and `seed` alone: a smaller `size` gives the first of the same
-    pairs. No English sentence of one split is ever in another, with any seed.
+    The pairs depend only on `split` and `seed`: a smaller `size` gives a prefix of the same
+    sequence. An English sentence belongs to the same split with any seed.
 
     Args:
         split: train, dev or test.
-        size: how many pairs.
-        seed: another number gives other pairs.
+        size: number of pairs.
+        seed: selects another sequence of pairs.
 
     Raises:
-        UserError: there is no such split.
+        UserError: the split is unknown.
     """
     if split not in SPLITS:
         raise UserError(f"split {split!r} is unknown; expected one of {', '.join(SPLITS)}")
@@ -124,12 +124,12 @@ def _citations(ctx: Context, kind: str) -> tuple[str, ...]:
     return tuple(citation for found, citation, _ in ctx.phenomena if found == kind)
 
 
-# Of the words that share a particle verb's link, these are its own; the others belong to an idiom.
+# Notes of the words of a particle verb. Other words with the same link belong to an idiom.
 _VERB_NOTES = ("finite", "particle", "joined", "imperative")
 
 
 def _renderings(ctx: Context, derivation: list[Token]) -> tuple[Rendering, ...]:
-    """Gather the German words of each phenomenon that made it into the sentence."""
+    """Return the German words of each phenomenon in the sentence."""
     found = []
     for kind, citation, link in ctx.phenomena:
         tokens = [token for token in derivation if link in token.links]
@@ -141,7 +141,7 @@ def _renderings(ctx: Context, derivation: list[Token]) -> tuple[Rendering, ...]:
 
 
 def words_between(tokens: list[str] | tuple[str, ...], first: int, second: int) -> int:
-    """Count the words between two positions; punctuation does not count."""
+    """Count the words between two positions, without punctuation."""
     low, high = sorted((first, second))
     return sum(token not in PUNCTUATION for token in tokens[low + 1 : high])
 

@@ -67,7 +67,7 @@ def adjective(stem: str, declension: str, case: str, gender: str) -> str:
 
 
 def weak_principal_parts(infinitive: str) -> tuple[str, str]:
-    """Return third person singular present and past of a regular verb."""
+    """Return the third person singular of the present and past of a regular verb."""
     stem = infinitive[:-1] if infinitive.endswith(("eln", "ern")) else infinitive[:-2]
     link = "e" if re.search(rf"([dt]|chn|[^lrhmn{VOWEL}][mn])$", stem) else ""
     third = stem + link + "t"
@@ -92,7 +92,7 @@ Paradigm = dict[str, str]
 
 
 def present(infinitive: str, third: str) -> Paradigm:
-    """Conjugate the present: keys `1s 2s 3s 1p 3p`, from the infinitive without its particle."""
+    """Conjugate the present, by `1s 2s 3s 1p 3p`, from the infinitive without its particle."""
     if infinitive in _IRREGULAR_PRESENT:
         first, second, third, plural = _IRREGULAR_PRESENT[infinitive]
         return {"1s": first, "2s": second, "3s": third, "1p": plural, "3p": plural}
@@ -139,12 +139,12 @@ class GermanVerb:
 
     @property
     def joined_infinitive(self) -> str:
-        """The infinitive with the particle in front."""
+        """The infinitive with the particle."""
         return self.particle + self.infinitive
 
 
 def imperative(infinitive: str, third: str) -> str:
-    """Return the imperative of `du`."""
+    """Return the imperative for `du`."""
     if infinitive == "sein":
         return "sei"
     stem = infinitive[:-1] if infinitive.endswith(("eln", "ern")) else infinitive[:-2]
@@ -152,7 +152,7 @@ def imperative(infinitive: str, third: str) -> str:
         return infinitive[:-3] + "le"
     if infinitive.endswith("ern"):
         return stem + "e"
-    # Only the change of e to i reaches the imperative (nimm), not the umlaut (fahr).
+    # The imperative has the vowel change from e to i (nimm), but not the umlaut (fahr).
     if re.search(rf"e[^{VOWEL}]*$", stem) and re.search(rf"ie?[^{VOWEL}]*$", third[:-1]):
         return third if stem.endswith("t") else third[:-1]
     link = re.search(rf"([dt]|chn|ig|[^lrhmn{VOWEL}][mn])$", stem)

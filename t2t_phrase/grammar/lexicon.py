@@ -1,4 +1,4 @@
-"""The lexicon: all words of the tables, and the pools that the grammar draws from."""
+"""The lexicon: all words of the tables, and pools to draw them from."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from t2t_phrase.grammar.german import make_verb
 from t2t_phrase.grammar.pools import Pool, read_table
 from t2t_phrase.grammar.words import Adjective, Adverb, Noun, Verb, join_compound, make_noun
 
-# Frames whose subject or object a relative pronoun may be.
+# Frames in which a relative pronoun can be the subject or the object.
 _OBJECT_FRAMES = frozenset(
     {
         "transitive",
@@ -28,7 +28,7 @@ _RELATIVE_FRAMES = {
 
 
 class Lexicon:
-    """All words, and the pools that the grammar draws from."""
+    """All words, and pools to draw them from."""
 
     def __init__(self) -> None:
         self.nouns = [_noun_row(row) for row in read_table("nouns")]
@@ -90,11 +90,11 @@ class Lexicon:
         return list(found.values())
 
     def particles_of(self, infinitive: str) -> frozenset[str]:
-        """Return the particles that make a verb of the lexicon with this base."""
+        """Return the particles that form a verb of the lexicon with this base."""
         return self._particles[infinitive]
 
     def nouns_in(self, groups: str) -> Pool[Noun]:
-        """Return the nouns of groups, kinds or single nouns joined by `+`."""
+        """Return the nouns of groups, classes or single nouns joined by `+`."""
         pool = self._pools.get(groups)
         if pool is None:
             pool = self._pools[groups] = Pool(self._members(groups))
@@ -108,7 +108,7 @@ class Lexicon:
         return {name: Pool(adjectives) for name, adjectives in found.items()}
 
     def adjectives_of(self, noun: Noun) -> Pool[Adjective] | None:
-        """Return the adjectives that go with a noun, if any."""
+        """Return the adjectives that can modify a noun, if any."""
         return self._adjectives_of.get(noun.en)
 
     def verbs_in(self, frame: str) -> Pool[Verb]:
@@ -116,7 +116,7 @@ class Lexicon:
         return self._verb_pools[frame]
 
     def verb_for(self, noun: Noun, slot: str, rng: random.Random) -> Verb | None:
-        """Draw a verb that takes the noun as its `subject` or `object`; None if none does."""
+        """Draw a verb that accepts the noun as its `subject` or `object`; None if there is none."""
         pool = self._verbs_for.get((slot, noun.en))
         if pool is None:
             pool = self._verbs_for[slot, noun.en] = Pool(self._fitting_verbs(noun, slot))
@@ -140,7 +140,7 @@ class Lexicon:
         return names
 
     def adverbs_in(self, kind: str, tense: str) -> Pool[Adverb]:
-        """Return the adverbs of a kind that fit a tense."""
+        """Return the adverbs of a kind that can be used with a tense."""
         pool = self._adverb_pools.get((kind, tense))
         if pool is None:
             fitting = [a for a in self.adverbs if a.kind == kind and tense in a.tenses]
@@ -223,5 +223,5 @@ def _adverb_row(row: dict[str, str]) -> Adverb:
 
 @functools.cache
 def lexicon() -> Lexicon:
-    """Return the lexicon, read at the first call."""
+    """Return the lexicon, which is read at the first call."""
     return Lexicon()

@@ -1,4 +1,4 @@
-"""Noun phrases: what is chosen, and how both languages say it."""
+"""Noun phrases with a determiner, in both languages."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ CONTRACTIONS = {
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Determiner:
-    """A row of the determiner table; `de` ends in `-` for der-words, starts with `=` if fixed."""
+    """A row of the determiner table; `de` ends in `-` for der-words, begins with `=` if fixed."""
 
     en: str
     tag: str
@@ -38,7 +38,7 @@ class Determiner:
 
 @dataclasses.dataclass(slots=True)
 class AttributiveAdjective:
-    """An adjective in front of a noun, perhaps with a degree adverb or joined by `and`."""
+    """An adjective before a noun, with an optional degree adverb or conjunction."""
 
     en: Tree
     stem: str
@@ -48,7 +48,7 @@ class AttributiveAdjective:
 
 
 class CommonPhrase(NounPhrase):
-    """Determiner, adjectives, noun, and what follows the noun."""
+    """A determiner, adjectives, a noun, and what follows the noun."""
 
     def __init__(
         self,
@@ -183,7 +183,7 @@ _KEIN = Determiner("no", "DT", "kein", "mixed", False)
 
 
 class KeinPhrase(NounPhrase):
-    """An indefinite phrase under negation: `not ... a` is `kein`."""
+    """An indefinite phrase in a negated clause: `not ... a` is `kein`."""
 
     def __init__(self, phrase: CommonPhrase, not_link: int) -> None:
         self.phrase = phrase
@@ -210,7 +210,7 @@ class KeinPhrase(NounPhrase):
 
 
 def with_preposition(preposition: str, link: int, tokens: list[Token]) -> list[Token]:
-    """Put a German preposition in front, contracted with a bare definite article."""
+    """Prepend a German preposition, contracted with a definite article."""
     first = tokens[0]
     note: Any = first.note
     if note and note[0] == "det" and note[1] == "der":

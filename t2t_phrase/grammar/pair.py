@@ -1,4 +1,4 @@
-"""The result types: a sentence pair, the facts that were chosen for it, and a wrong twin."""
+"""The result types: a sentence pair, its facts, and a copy with one error."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ PHENOMENA = (IDIOM, COMPOUND, PARTICLE_VERB)
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Rendering:
-    """How the German sentence renders one idiom, compound or particle verb.
+    """The German translation of one idiom, compound or particle verb.
 
     Attributes:
         kind: one of `PHENOMENA`.
         citation: as in `Facts.idioms`, `Facts.compounds`, `Facts.particle_verbs`.
-        words: the German words that say it, inflected, in the sentence's order; a capital that is
-            due to the sentence's start alone is left out.
+        words: its German words, inflected, in the order of the sentence; the first word of the
+            sentence is capitalised only if it always is.
     """
 
     kind: str
@@ -28,7 +28,7 @@ class Rendering:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Facts:
-    """What the grammar chose for a sentence.
+    """What was chosen for a sentence.
 
     Attributes:
         sentence_type: statement, question (yes or no), wh-question, or command.
@@ -36,14 +36,14 @@ class Facts:
         voice: active or passive, of the main clause.
         modal: German modal verb of the main clause, or the empty string.
         negated: whether the main clause is negated.
-        clauses: the subordinate and further clauses, such as `because`, `relative`, `that`.
-        constructions: other things of note, such as `genitive`, `kein`, `dative object`.
+        clauses: subordinate and further main clauses, such as `because`, `relative`, `that`.
+        constructions: other constructions, such as `genitive`, `kein`, `dative object`.
         idioms: English citation forms.
-        compounds: English compounds that are one German word.
-        particle_verbs: German particle verbs, as `an|rufen`.
-        renderings: all idioms, compounds and particle verbs with the German words that say them.
-        subject_verb_distance: words between the main clause's subject head and finite verb in
-            German; punctuation does not count.
+        compounds: English compounds that are translated by one German word.
+        particle_verbs: German particle verbs, such as `an|rufen`.
+        renderings: all idioms, compounds and particle verbs with their German words.
+        subject_verb_distance: number of words between the head of the subject and the finite verb
+            of the German main clause, without punctuation.
         source_subject_verb_distance: the same in English.
     """
 
@@ -71,8 +71,8 @@ class SentencePair:
         target: natural German text.
         source_tokens: `tokenize(source)`.
         target_tokens: `tokenize(target)`.
-        alignment: Pharaoh format, `i-j` with 0-based source and target token positions.
-        tree: Penn brackets over the source tokens.
+        alignment: in Pharaoh format, `i-j` with 0-based source and target token positions.
+        tree: of the source tokens, in Penn Treebank brackets.
         facts: what was chosen.
         derivation: German tokens with their origin, for `wrong_twins`.
     """
@@ -89,17 +89,17 @@ class SentencePair:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Twin:
-    """A German sentence that is wrong in exactly one word.
+    """A German sentence with exactly one wrong word.
 
     Attributes:
         kind: agreement, particle, particle-dropped, case, or gender.
         target: the wrong sentence as natural text.
         target_tokens: its tokens.
-        position: where the wrong word stands (or stood) in the reference's tokens.
-        right: the reference's word.
-        wrong: the twin's word, empty if it was dropped.
-        distance: words between the two that must agree: subject head and finite verb
-            (agreement), finite verb and particle (particle), word and noun (case, gender).
+        position: index of the wrong (or dropped) word in the tokens of the reference.
+        right: the word in the reference.
+        wrong: the word in the twin, empty if it was dropped.
+        distance: number of words between the two that must agree: head of the subject and finite
+            verb (agreement), finite verb and particle (particle), word and noun (case, gender).
     """
 
     kind: str

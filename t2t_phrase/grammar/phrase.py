@@ -1,4 +1,4 @@
-"""What every noun phrase offers."""
+"""The interface of noun phrases."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from t2t_phrase.grammar.words import Noun
 
 
 class NounPhrase:
-    """A noun phrase of both languages; subclasses say how it is built.
+    """A noun phrase in both languages.
 
     Attributes:
         agreement: `1s 2s 3s 1p 3p`.
         gender: `m f n`, or `p` in the plural.
         head: link of the head word.
-        definite: definite noun phrases stand before `nicht` and manner adverbs.
-        pronoun: whether German places it as a pronoun.
-        relative: German relative clause with its commas, apart from the phrase itself.
+        definite: whether it is definite, and precedes `nicht` and adverbs of manner.
+        pronoun: whether it is ordered like a pronoun in German.
+        relative: its relative clause: German with commas, and English.
         noun: the head noun, if there is one.
     """
 
@@ -28,7 +28,7 @@ class NounPhrase:
     relative: tuple[list[Token], Tree] | None = None
 
     def english(self, case: str = "nom") -> Tree:
-        """Return the constituent; the case matters to pronouns."""
+        """Return the constituent; the case is relevant for pronouns."""
         raise NotImplementedError
 
     def german(self, case: str) -> list[Token]:
@@ -42,7 +42,7 @@ class NounPhrase:
 
     @property
     def nominative_is_accusative(self) -> bool:
-        """Whether German does not tell the nominative from the accusative."""
+        """Whether nominative and accusative are the same in German."""
         return [t.form for t in self.german("nom")] == [t.form for t in self.german("acc")]
 
     def english_full(self, case: str = "nom") -> Tree:
@@ -51,6 +51,6 @@ class NounPhrase:
         return ("NP", [core, self.relative[1]]) if self.relative else core
 
     def german_full(self, case: str) -> list[Token]:
-        """Return the tokens with the relative clause right behind."""
+        """Return the tokens, followed by the relative clause."""
         core = self.german(case)
         return core + self.relative[0] if self.relative else core

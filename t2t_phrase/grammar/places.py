@@ -1,4 +1,4 @@
-"""Places: where, where to, where from; with prepositions that govern one case or either."""
+"""Places, directions and origins, with prepositions of one or two cases."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def places() -> Weighted[dict[str, str]]:
 
 
 def place_phrase(ctx: Context, relation: str) -> tuple[Tree, list[Token]]:
-    """Draw a place: where (`in`), where to (`to`) or where from (`from`)."""
+    """Draw a place (`in`), a direction (`to`) or an origin (`from`)."""
     if ctx.chance(0.2):
         return _geographic(ctx, relation)
     noun = ctx.lexicon.nouns_in("plc").draw(ctx.rng)
@@ -67,7 +67,7 @@ def two_way(
 
 
 def spot(ctx: Context, case: str) -> tuple[Tree, list[Token]]:
-    """Draw a place relative to furniture or things; the case tells place from goal."""
+    """Draw a position relative to furniture or things; the case distinguishes place and goal."""
     surface = ctx.chance(0.5)
     if surface:
         pair, groups = ("on", "auf"), "table+chair+bed+bench+carpet+sofa+desk"

@@ -1,4 +1,4 @@
-"""Reads the word tables, and draws from lists by weight."""
+"""Reads the word tables, and draws items by weight."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def read_table(name: str) -> Iterator[dict[str, str]]:
 
 
 class Pool(Generic[T]):
-    """Items drawn with a mildly falling frequency, the first ones most often."""
+    """Items whose frequency decreases slowly with their position."""
 
     def __init__(self, items: Sequence[T]) -> None:
         self.items = items

@@ -1,4 +1,4 @@
-"""What stands behind a copula: adjectives, comparisons, professions, places."""
+"""Predicates of a copula: adjectives, comparisons, professions, places."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from t2t_phrase.grammar.words import Noun
 
 
 def predicate(ctx: Context, clause: Clause) -> None:
-    """Draw what the subject of a copula is."""
+    """Draw the predicate of a copula."""
     verb, subject = clause.verb, clause.subject
     noun = subject.noun
     link = ctx.link()
@@ -59,7 +59,7 @@ def _role(ctx: Context, clause: Clause, role: Noun) -> None:
     bare = not plural and not phrase.adjectives
     tokens = phrase.german("nom")
     if bare:
-        # German names a profession without an article.
+        # In German, professions have no article.
         article, noun = tokens
         tokens = [noun._replace(links=article.links + noun.links)]
         ctx.fact("profession without article")

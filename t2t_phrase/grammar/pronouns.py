@@ -1,4 +1,4 @@
-"""Noun phrases without a determiner of their own: pronouns, relative pronouns, names."""
+"""Noun phrases without a determiner: pronouns, relative pronouns, names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Questions: yes or no, and with a question word."""
+"""Yes-no questions, and questions with a question word."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from t2t_phrase.grammar.words import Noun
 
 
 def yes_no_question(ctx: Context) -> Sentence:
-    """Draw a question to be answered by yes or no."""
+    """Draw a yes-no question."""
     clause = ClauseSampler(ctx, depth=1).clause(allow_negation=False)
     return Sentence(clause.english_question(), clause.german_question(), clause, "question", "?")
 
@@ -26,7 +26,7 @@ _ADVERB_QUESTIONS = (
 
 
 def wh_question(ctx: Context) -> Sentence:
-    """Draw a question for the subject, the object, or a circumstance."""
+    """Draw a question about the subject, the object, or a circumstance."""
     sampler = ClauseSampler(ctx, depth=1)
     dice = ctx.rng.random()
     link = ctx.link()

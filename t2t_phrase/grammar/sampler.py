@@ -32,7 +32,7 @@ _FRAME_WEIGHTS = {
     "idiom": 8,
 }
 FRAMES = Weighted(tuple(_FRAME_WEIGHTS), tuple(_FRAME_WEIGHTS.values()))
-# Frames of states and of single moments.
+# Frames of states and of momentary events.
 NO_PROGRESSIVE = frozenset(
     {
         "stative",
@@ -62,7 +62,7 @@ _WITH_RELATIVE = frozenset(("the", "a", "this", "that", "these", "those", "many"
 
 
 class ClauseSampler(ArgumentSampler):
-    """Draws clauses into one context."""
+    """Draws clauses in one context."""
 
     def clause(
         self,
@@ -83,11 +83,11 @@ class ClauseSampler(ArgumentSampler):
         """Draw a clause.
 
         Args:
-            frame: verb frame; drawn if absent.
-            subject: given subject (relative pronouns, shared subjects).
-            tense: fixed tense, without modal.
-            plain: neither negation, passive, modal, progressive nor perfect.
-            nonfinite: the clause will be an infinitive or a command.
+            frame: verb frame; None: drawn.
+            subject: the subject, for relative pronouns and shared subjects; None: drawn.
+            tense: the tense, without a modal; None: drawn.
+            plain: no negation, passive, modal, progressive or perfect.
+            nonfinite: the clause becomes an infinitive or a command.
             gap: a relative pronoun that is the accusative or dative object.
         """
         ctx = self.ctx
@@ -111,7 +111,7 @@ class ClauseSampler(ArgumentSampler):
             modal = modals().draw(ctx.rng)
         chosen = modal.tense if modal else (tense or TENSES.draw(ctx.rng))
         negated = allow_negation and not plain and ctx.chance(0.12)
-        # `nicht ein Ende setzen` would have to be `kein Ende setzen`.
+        # Instead of `nicht ein Ende setzen`, German has `kein Ende setzen`.
         negated = negated and not any(word.startswith("ein") for word in verb.de_words)
         impersonal = False
         if subject is None:
@@ -124,7 +124,7 @@ class ClauseSampler(ArgumentSampler):
             self.relative(subject, after_object=False)
         bare = modal is None and not passive and not nonfinite and chosen in ("pres", "past")
         if bare and verb.past_is_base and subject.agreement != "3s":
-            # Without an ending or auxiliary, `put` could be present or past.
+            # Without ending or auxiliary, `put` can be present or past.
             chosen = "perf"
         if frame == "copula" and verb.en == "be" and chosen == "plup":
             chosen = "past"
@@ -157,7 +157,7 @@ class ClauseSampler(ArgumentSampler):
         return clause
 
     def relative(self, phrase: NounPhrase, *, after_object: bool) -> None:
-        """Give a common noun phrase a relative clause, now and then."""
+        """Add a relative clause to a common noun phrase, with some probability."""
         ctx = self.ctx
         if self.depth or not isinstance(phrase, CommonPhrase) or "relative" in ctx.clauses:
             return

@@ -1,4 +1,4 @@
-"""Draws noun phrases that fit a selectional class."""
+"""Draws noun phrases of a selectional class."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def pronouns() -> Weighted[dict[str, str]]:
 
 @functools.cache
 def names() -> list[tuple[str, str]]:
-    """Return first names with `m` or `f`."""
+    """Return first names with their gender, `m` or `f`."""
     return [(row["name"], row["class"][0]) for row in read_table("names")]
 
 
@@ -68,7 +68,7 @@ def name_phrase(ctx: Context) -> NamePhrase:
 def attributive(
     ctx: Context, adjective: Adjective, determiner: Determiner | None = None
 ) -> AttributiveAdjective:
-    """Make an adjective attributive, sometimes with a degree adverb or as a superlative."""
+    """Make an attributive adjective, with some probability of an adverb or a superlative."""
     link = ctx.link()
     if adjective.comparison and determiner is THE and ctx.chance(0.12):
         ctx.fact("superlative")
@@ -119,7 +119,7 @@ def common_phrase(
     adjective_chance: float = 0.36,
     modifiers: bool = True,
 ) -> CommonPhrase:
-    """Draw determiner, number, adjectives and modifiers of a noun."""
+    """Draw the determiner, number, adjectives and modifiers of a noun."""
     if not noun.countable:
         plural = False
         if determiner is None:
@@ -220,8 +220,8 @@ def noun_phrase(
     """Draw a noun phrase from selectional groups joined by `+`.
 
     Args:
-        light: no possessors and no coordination.
-        names_too: pronouns and first names may stand for persons.
+        light: whether to exclude possessors and coordination.
+        names_too: whether persons can be pronouns and first names.
     """
     personal = names_too and any(group in PERSONAL for group in groups.split("+"))
     if personal:
@@ -259,7 +259,7 @@ def noun_phrase(
 def prepositional(
     ctx: Context, en: str, de: str, case: str, phrase: NounPhrase
 ) -> tuple[Tree, list[Token]]:
-    """Build a prepositional phrase of both languages."""
+    """Build a prepositional phrase in both languages."""
     link = ctx.link()
     words: list[Tree] = [("TO" if word == "to" else "IN", word, link) for word in en.split(" ")]
     tree = ("PP", [*words, phrase.english_full("acc")])

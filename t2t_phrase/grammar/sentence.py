@@ -1,4 +1,4 @@
-"""A sentence in the making, and what all kinds of sentences share."""
+"""A sentence under construction, and what all kinds of sentences share."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PERSON_FRAMES = ("transitive", "intransitive", "prepositional", "motion", "dativ
 
 @dataclasses.dataclass(slots=True)
 class Sentence:
-    """Both sides of a sentence without its final punctuation, and its main clause."""
+    """Both sides of a sentence, without the final punctuation, and its main clause."""
 
     tree: Tree
     tokens: list[Token]
@@ -57,7 +57,7 @@ def front_adverbial(ctx: Context, clause: Clause) -> None:
             if bare:
                 return
             clause.front_comma = ctx.link()
-            # German has no comma there: the English one goes with the adverb.
+            # German has no comma here; the English comma is aligned with the adverb.
             first, *others = clause.front[1]
             links = (*first.links, clause.front_comma)
             clause.front = clause.front[0], [first._replace(links=links), *others]

@@ -1,4 +1,4 @@
-"""Whole sentences: the kinds, and those without subordinate clause."""
+"""Whole sentences of all kinds; those without subordinate clauses."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _coordinated(ctx: Context) -> Sentence:
 
 
 def _shared_subject(ctx: Context) -> Sentence:
-    """Draw one subject with two predicates."""
+    """Draw a subject with two predicates."""
     sampler = ClauseSampler(ctx, depth=1)
     verb = person_verb(ctx)
     subject = noun_phrase(ctx, "per")

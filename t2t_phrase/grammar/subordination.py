@@ -17,7 +17,7 @@ from t2t_phrase.grammar.sentence import Sentence, front_adverbial, person_verb
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Subordinator:
-    """A conjunction and the tenses of main and subordinate clause that go with it."""
+    """A conjunction, and the tenses of main and subordinate clause that it allows."""
 
     en: tuple[str, ...]
     de: str
@@ -44,7 +44,7 @@ SUBORDINATORS = Weighted(
 
 
 def subordinate_sentence(ctx: Context) -> Sentence:
-    """Draw a main clause with an adverbial clause before or behind it."""
+    """Draw a main clause, preceded or followed by an adverbial clause."""
     conjunction = SUBORDINATORS.draw(ctx.rng)
     main_tense, tense = ctx.rng.choice(conjunction.tenses)
     main = ClauseSampler(ctx, depth=1).clause(tense=main_tense)
@@ -80,7 +80,7 @@ def _embedded(ctx: Context, tense: str, subject: NounPhrase | None = None) -> Cl
 
 
 def _echo(ctx: Context, subject: NounPhrase) -> NounPhrase | None:
-    """Return a pronoun that takes up a personal subject."""
+    """Return a pronoun that refers to a personal subject."""
     if isinstance(subject, PronounPhrase):
         return PronounPhrase(ctx, subject.row)
     if subject.noun is not None and subject.noun.kind != "person":
@@ -101,7 +101,7 @@ _IT = {"m": "er", "f": "sie", "n": "es"}
 
 
 def _take_up(ctx: Context, main: Clause) -> NounPhrase | None:
-    """Return `it` or `they` for a thing that is the object: German agrees with its gender."""
+    """Return `it` or `they` for an object that is a thing; German agrees with its gender."""
     thing = main.direct_object
     if thing is None or thing.noun is None or thing.noun.kind == "person":
         return None
@@ -120,7 +120,7 @@ def _take_up(ctx: Context, main: Clause) -> NounPhrase | None:
 
 
 def complement_sentence(ctx: Context) -> Sentence:
-    """Draw a `that` or `whether` clause behind a verb of saying or knowing."""
+    """Draw a `that` or `whether` clause after a verb of saying or knowing."""
     sampler = ClauseSampler(ctx, depth=1)
     verb = ctx.lexicon.verbs_in("clausal").draw(ctx.rng)
     options = verb.object.split("+")

@@ -1,7 +1,7 @@
-"""Tokens of natural text and back.
+"""Conversion between natural text and tokens.
 
-A token is a run of characters without white space, except that `. , ? !` and the possessive `'s`
-stand alone and `cannot` is two tokens, `can` and `not`. Hyphens and umlauts split nothing.
+Tokens are separated by whitespace. In addition, `. , ? !` and the possessive `'s` are tokens of
+their own, and `cannot` is split into `can` and `not`. Hyphenated words are not split.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ def tokenize(text: str) -> list[str]:
 
 
 def detokenize(tokens: Sequence[str]) -> str:
-    """Join tokens into natural text; `tokenize` gives the tokens back."""
+    """Join tokens into natural text; the inverse of `tokenize`."""
     text = ""
     before = ""
     for token in tokens:

@@ -1,4 +1,4 @@
-"""Wrong twins: the German sentence with one word wrong, and what is wrong with it."""
+"""Wrong twins: copies of the German sentence with one wrong word."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ _OTHER_NUMBER = {"1s": "1p", "2s": "3p", "3s": "3p", "1p": "1s", "3p": "3s"}
 
 
 def wrong_twins(pair: SentencePair) -> list[Twin]:
-    """Return every minimally wrong German sentence that the derivation can name, in text order.
+    """Return all copies of the German sentence with one error, in the order of its words.
 
-    Kinds: `agreement` (finite verb in the other number), `particle` (another particle, separated
-    or joined), `particle-dropped`, `case` and `gender` (article, or adjective without one).
+    Kinds: `agreement` (the finite verb has the wrong number), `particle` (a wrong particle,
+    separated or not), `particle-dropped`, `case` and `gender` (of the article, or of the adjective
+    if there is no article).
     """
     twins = []
     for position, token in enumerate(pair.derivation):
@@ -62,7 +63,7 @@ def _agreement(pair: SentencePair, position: int) -> list[Twin]:
     subject = _find(pair, head, position)
     if ambiguous or subject is None:
         return []
-    # `sie` is singular and plural: the other number would be another right sentence.
+    # `sie` is singular and plural, so the other number would be correct, too.
     if pair.target_tokens[subject].lower() == "sie":
         return []
     wrong = prefix + paradigm[_OTHER_NUMBER[agreement]]

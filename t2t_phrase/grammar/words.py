@@ -9,7 +9,7 @@ from t2t_phrase.grammar.german import CASES, GermanVerb
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class Noun:
-    """A noun of one or more English words and one German word."""
+    """A noun: one or more English words, and one German word."""
 
     en: str
     en_plural: str
@@ -30,7 +30,7 @@ class Noun:
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class Verb:
-    """A verb in one frame, with its English and German forms and its government."""
+    """A verb in one frame, with its English and German forms, preposition and case."""
 
     en: str
     third: str
@@ -55,13 +55,13 @@ class Verb:
 
     @property
     def past_is_base(self) -> bool:
-        """Whether only the third person tells the English simple past from the present."""
+        """Whether the English past equals the present, except in the third person."""
         return self.past == self.en
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class Adjective:
-    """An adjective; `comparison` holds English and German comparative and superlative stem."""
+    """An adjective; `comparison` has the English and German comparatives and superlatives."""
 
     en: str
     de: str
@@ -73,7 +73,7 @@ class Adjective:
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)
 class Adverb:
-    """An adverb or fixed adverbial phrase, with the tenses that it fits."""
+    """An adverb or fixed adverbial phrase, with the tenses in which it can be used."""
 
     en: tuple[str, ...]
     de: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""A heat map of attention: a quadrant for each order of queries and each order of keys.
+"""A heat map of attention: one block for each kind of queries and keys.
 
 Nguyen and Joty (2018), Figures 4 to 6: token-to-token, token-to-phrase, phrase-to-token and
 phrase-to-phrase attention at the upper left, upper right, lower left and lower right.
@@ -22,8 +22,8 @@ from matplotlib.figure import Figure
 CELL, LARGEST_CELL, SHORTEST_SIDE, LONGEST_SIDE = 0.19, 0.5, 3.0, 40.0
 GAP, HEADING, BAR = 0.09, 0.38, 0.14
 DPI = 160
-# What matplotlib brings lacks Chinese, Japanese and Korean; the first of these that is installed
-# helps out.
+# The font that comes with matplotlib lacks Chinese, Japanese and Korean; the first of these that is
+# installed fills the gap.
 FAMILIES = (
     "DejaVu Sans",
     "Noto Sans CJK SC",
@@ -40,20 +40,15 @@ FAMILIES = (
 
 @dataclasses.dataclass(frozen=True)
 class Group:
-    """The phrases of one order along one side of a picture.
+    """Rows or columns of one kind.
 
     Attributes:
-        order: of the phrases; 0: those of a partition.
-        labels: of each.
+        kind: what they are called, such as "tokens" or "2-grams".
+        labels: one for each of them.
     """
 
-    order: int
+    kind: str
     labels: Sequence[str]
-
-    @property
-    def kind(self) -> str:
-        """What such phrases are called."""
-        return {0: "phrases", 1: "tokens"}.get(self.order, f"phrases of {self.order}")
 
 
 def heat_map(
@@ -67,16 +62,16 @@ def heat_map(
 ) -> Figure:
     """Return the figure of one head, or of the mean over heads.
 
-    Every cell is a square of the same size and all blocks share one scale of colours, which begins
-    at 0. The axes of the blocks come row by row, that of the scale is the last.
+    All cells are squares of the same size, and all blocks share one colour scale, which starts at
+    0. The figure's axes are those of the blocks, row by row, and then that of the scale.
 
     Args:
         blocks: in row m, column n the weights (T_m, S_n) from queries m to keys n.
         queries: the rows of the blocks.
         keys: their columns.
-        title: stands above the figure.
-        query_side: what the queries are, such as "target".
-        key_side: what the keys are.
+        title: printed above the figure.
+        query_side: the text of the queries, such as "target".
+        key_side: the text of the keys.
     """
     rows, columns = ([len(group.labels) for group in side] for side in (queries, keys))
     cell = max(CELL, min(LARGEST_CELL, SHORTEST_SIDE / min(sum(rows), sum(columns))))
@@ -112,7 +107,7 @@ def heat_map(
                 ax.set_xticks(range(columns[n]), keys[n].labels, rotation=90, **small)
         top -= rows[m] * cell + GAP
     bar_height = min(height, 2.0)
-    # The headings stand between.
+    # Leave space for the headings.
     left = width + GAP + HEADING
     bar = figure.add_axes((left / width, 1 - bar_height / height, BAR / width, bar_height / height))
     figure.colorbar(mesh, cax=bar).ax.tick_params(labelsize=8)
@@ -138,10 +133,10 @@ def _draw(ax: Axes, block: np.ndarray, highest: float) -> Any:
 
 
 def png_of(figure: Figure) -> bytes:
-    """Return the figure as a PNG, with all its labels; the same figure gives the same bytes."""
+    """Return the figure as a PNG with all labels; equal figures give equal bytes."""
     buffer = io.BytesIO()
     with warnings.catch_warnings():
-        # `unknown_characters` says it once, in a sentence.
+        # The caller reports them once, by `unknown_characters`.
         warnings.filterwarnings("ignore", message="Glyph .* missing")
         figure.savefig(
             buffer, format="png", bbox_inches="tight", pad_inches=0.08, metadata={"Software": None}
@@ -150,7 +145,7 @@ def png_of(figure: Figure) -> bytes:
 
 
 def unknown_characters(texts: Iterable[str]) -> str:
-    """Return the characters that no font at hand can draw."""
+    """Return the characters that no installed font of `FAMILIES` can draw."""
     known: set[int] = set()
     for family in _families():
         path = font_manager.findfont(family)

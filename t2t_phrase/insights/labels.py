@@ -1,4 +1,4 @@
-"""What a picture calls the tokens and phrases of a sentence."""
+"""Labels for the tokens, n-grams and segments of a sentence."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from t2t_phrase.decoding.search.beam_search import EOS_ID
+from t2t_phrase.layers.attention.layout import Units
+from t2t_phrase.special_ids import EOS_ID
 from t2t_phrase.text.vocabularies import Encoder
 
 START = "<start>"
@@ -23,13 +24,13 @@ class Token(NamedTuple):
 
 
 def tokens_of(ids: Sequence[int], encoder: Encoder) -> list[Token]:
-    """Return the tokens of a sentence's ids, without padding."""
+    """Return a token for each id of a sentence; `ids` must not contain padding."""
     tokens: list[Token] = []
     for place, token in enumerate(ids):
         if token == EOS_ID:
             tokens.append(Token(END))
             continue
-        # A piece that stands for a blank alone has no text.
+        # A piece that is only a word boundary has no text.
         text = encoder.decode([token]) or "▁"
         before = ids[place - 1] if place else EOS_ID
         joined = encoder.decode([before, token]) if before != EOS_ID else None
@@ -37,27 +38,34 @@ def tokens_of(ids: Sequence[int], encoder: Encoder) -> list[Token]:
     return tokens
 
 
-def phrase_labels(tokens: Sequence[Token], order: int) -> list[str]:
-    """Return the label of the phrase that ends at each token.
+def ngram_labels(tokens: Sequence[Token], order: int) -> list[str]:
+    """Return the label of the n-gram that ends at each token.
 
-    Words are written as in the sentence; what begins inside a word is marked by ##. A phrase that
-    would begin before the sentence is called by what there is of it.
+    Words are written as in the sentence; a label that begins inside a word starts with ##. An
+    n-gram that begins before the sentence is labelled by its tokens within the sentence.
     """
     return [_spelled(tokens[max(0, end - order + 1) : end + 1]) for end in range(len(tokens))]
 
 
 def segment_labels(tokens: Sequence[Token], membership: np.ndarray) -> list[str]:
-    """Return the label of every phrase of a partition; see `phrase_labels`.
+    """Return the label of each segment of a partition that has tokens, see `ngram_labels`.
 
     Args:
-        tokens: S of a sentence.
-        membership: (P, S) bool, True where phrase p holds token s; empty phrases at the end.
+        tokens: the S tokens of a sentence.
+        membership: (P, S) bool, True where segment p contains token s.
     """
     return [
         _spelled([token for token, inside in zip(tokens, row, strict=True) if inside])
         for row in membership
         if row.any()
     ]
+
+
+def kind_of(units: Units) -> str:
+    """Return what such rows or columns are called, such as "tokens" or "2-grams"."""
+    if units.partition:
+        return units.partition
+    return "tokens" if units.order == 1 else f"{units.order}-grams"
 
 
 def _spelled(tokens: Sequence[Token]) -> str:

@@ -1,7 +1,6 @@
-"""Heat maps of one sentence and its translation: which there are, and what stands on their sides.
+"""Heat maps of the attentions of one sentence pair: which to draw, and their rows and columns.
 
-Shapes: H heads, T queries, S memory positions, P phrases of a partition, M and N orders of queries
-and memory.
+Shapes: H heads, R rows, C columns, S source tokens, P segments of a partition.
 """
 
 from __future__ import annotations
@@ -13,20 +12,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from t2t_phrase.config import UserError, nearest
+from t2t_phrase.insights.blocks import split_blocks
 from t2t_phrase.insights.heat_map import Group, heat_map
-from t2t_phrase.insights.labels import START, Token, phrase_labels, segment_labels
-from t2t_phrase.insights.layouts import ATTENTIONS, Layout, split_blocks
+from t2t_phrase.insights.labels import START, Token, kind_of, ngram_labels, segment_labels
+from t2t_phrase.layers.attention.layout import AttentionMap, Layout, Units
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MEAN, ALL = "mean", "all"
-# Poolings have no heads.
-ONLY = ""
 
 
 class Picture(NamedTuple):
-    """A figure and the name of its file, without an ending."""
+    """A figure, and the name of its file without extension."""
 
     name: str
     figure: Figure
@@ -37,9 +35,9 @@ class Choice:
     """Which attentions to draw.
 
     Attributes:
-        attentions: some of `ATTENTIONS`; () = all that the model has.
-        layers: counted from 1; () = all.
-        heads: counted from 0, or MEAN, the mean over all.
+        attentions: names in `model.attention_maps`; () = all.
+        layers: numbers from 1 on; () = all.
+        heads: numbers from 0 on, or MEAN, the mean over all heads.
     """
 
     attentions: tuple[str, ...] = ()
@@ -48,31 +46,31 @@ class Choice:
 
 
 def choose(
-    layouts: Mapping[str, Sequence[Layout]],
-    num_heads: int,
+    maps: Mapping[str, AttentionMap],
     *,
     attentions: Sequence[str] = (),
     layers: Sequence[str] = (),
     heads: Sequence[str] = (MEAN,),
 ) -> Choice:
-    """Return the choice that a user's words mean.
+    """Return the choice that a user has made.
 
     Args:
-        layouts: of the model's attentions.
-        num_heads: H.
-        attentions: some of those in `layouts`; none = all.
+        maps: from `model.attention_maps`.
+        attentions: some of the names in `maps`; none = all.
         layers: numbers from 1 on; none = all.
-        heads: numbers from 0 on, "mean", or "all", which is each of them.
+        heads: numbers from 0 on, "mean", or "all" for each of them.
 
     Raises:
         UserError: the model has no such attention, layer or head.
     """
     for name in attentions:
-        if name not in layouts:
+        if name not in maps:
             raise UserError(
-                f"--attentions={name}: the model has {', '.join(layouts)}{nearest(name, layouts)}"
+                f"--attentions={name}: the model has {', '.join(maps)}{nearest(name, maps)}"
             )
-    depth = max(len(layouts[name]) for name in attentions or layouts)
+    chosen = [maps[name].layouts for name in attentions or maps]
+    depth = max(map(len, chosen))
+    num_heads = max(layout.num_heads for layouts in chosen for layout in layouts)
     numbers: list[int | str] = []
     for head in heads:
         if head == ALL:
@@ -95,73 +93,62 @@ def _number(flag: str, text: str, least: int, most: int) -> int:
 
 def draw(
     weights: Mapping[str, Sequence[Any]],
-    layouts: Mapping[str, Sequence[Layout]],
+    maps: Mapping[str, AttentionMap],
     source: Sequence[Token],
     target: Sequence[Token],
     *,
-    membership: np.ndarray | None = None,
+    partitions: Mapping[str, np.ndarray] | None = None,
     choice: Choice | None = None,
     caption: str = "",
 ) -> Iterator[Picture]:
-    """Yield the pictures of one sentence pair, one after the other: each takes some memory.
+    """Yield the pictures of one sentence pair one by one, since each takes some memory.
 
-    A query of the decoder is called by the token that it is to produce; a key of the decoder's
-    self-attention by the token it stands for, the one produced just before.
+    A query of the decoder is labelled by the token that it predicts, a key of the decoder's
+    self-attention by the token that it has read, which is the one before.
 
     Args:
-        weights: what `model.attention_weights` returns for this pair alone, without padding.
-        layouts: of the weights.
+        weights: from `model.attention_weights` for this pair alone, without padding.
+        maps: from `model.attention_maps`.
         source: the S tokens of the source.
-        target: the T tokens of the target.
-        membership: (P, S) bool, which source tokens each phrase of a partition holds; for models
-            that have one.
-        choice: which to draw; None = the mean over heads of every attention.
-        caption: stands at the end of each title.
+        target: the tokens of the target.
+        partitions: by name (P, S) bool, the source tokens in each segment; None = there are none.
+        choice: what to draw; None = the mean over heads of every attention.
+        caption: printed below each title.
     """
     choice = choice or Choice()
-    read = [Token(START), *target[:-1]]
-    sides = {
-        "encoder": (source, source, "source", "source"),
-        "decoder": (target, read, "target", "earlier target"),
-        "cross": (target, source, "target", "source"),
-        "encoder_phrases": (source, (), "source", "source"),
-        "decoder_phrases": (target, (), "target", "source"),
-        "pooling": ((), source, "source", "source"),
-    }
-    segments = () if membership is None else segment_labels(source, membership)
-    for attention in choice.attentions or layouts:
-        query_tokens, key_tokens, query_side, key_side = sides[attention]
-        for place, layout in enumerate(layouts[attention]):
+    texts = {"source": source, "target": target, "earlier target": [Token(START), *target[:-1]]}
+    for attention in choice.attentions or maps:
+        attention_map = maps[attention]
+        for place, layout in enumerate(attention_map.layouts):
             if choice.layers and place + 1 not in choice.layers:
                 continue
-            drawn, heads = np.asarray(weights[attention][place])[0], choice.heads
-            if layout.structure == "pooling":
-                drawn, heads = drawn[None], (ONLY,)
-            for head in heads:
+            for head in choice.heads if layout.num_heads else (MEAN,):
+                if isinstance(head, int) and head >= layout.num_heads:
+                    continue
                 blocks, queries, keys = blocks_of_head(
-                    drawn,
+                    np.asarray(weights[attention][place])[0],
                     layout,
                     head if isinstance(head, int) else None,
-                    query_tokens,
-                    key_tokens,
-                    segments,
+                    texts[attention_map.rows],
+                    texts[attention_map.columns],
+                    partitions or {},
                 )
-                words, suffix = _words_for(head)
-                parts = (f"{ATTENTIONS[attention]}, layer {place + 1}{words}", caption)
+                words, suffix = _words_for(head, layout)
+                parts = (f"{attention_map.title}, layer {place + 1}{words}", caption)
                 figure = heat_map(
                     blocks,
                     queries,
                     keys,
                     title="\n".join(filter(None, parts)),
-                    query_side=query_side,
-                    key_side=key_side,
+                    query_side=attention_map.rows,
+                    key_side=attention_map.columns,
                 )
                 yield Picture(f"{attention}_layer{place + 1}{suffix}", figure)
 
 
-def _words_for(head: int | str) -> tuple[str, str]:
-    """Return what a title says of the head, and a file name."""
-    if head == ONLY:
+def _words_for(head: int | str, layout: Layout) -> tuple[str, str]:
+    """Return the part of the title and of the file name that names the head."""
+    if not layout.num_heads:
         return "", ""
     return (", mean over heads", "_mean") if head == MEAN else (f", head {head}", f"_head{head}")
 
@@ -170,62 +157,83 @@ def blocks_of_head(
     weights: np.ndarray,
     layout: Layout,
     head: int | None,
-    query_tokens: Sequence[Token],
-    key_tokens: Sequence[Token],
-    segments: Sequence[str] = (),
+    row_tokens: Sequence[Token],
+    column_tokens: Sequence[Token],
+    partitions: Mapping[str, np.ndarray],
 ) -> tuple[list[list[np.ndarray]], list[Group], list[Group]]:
-    """Return the blocks of weights between phrases that exist, and the phrases.
+    """Return the blocks of weights between units that exist, and the labels of these units.
 
-    Of a homogeneous attention the mean is that over the heads of each order, and a single head has
-    the keys of its own order alone; its phrases reach into the padding at the left of the sentence.
+    Where heads have different columns, the mean has one block for each kind, the mean over the
+    heads of that kind, and a single head has the block of its own kind.
 
     Args:
-        weights: (H, ...), as the layer returns them for a sentence pair without padding.
-        layout: theirs.
-        head: counted from 0; None = the mean.
-        query_tokens: T of them.
-        key_tokens: S of them.
-        segments: labels of the phrases of a partition, for a layout that knows them: the slots
-            behind them hold nothing.
+        weights: (H, R, C), or (R, C), as the layer returns them for a pair without padding.
+        layout: of these weights.
+        head: number from 0 on; None = the mean over heads.
+        row_tokens: the tokens that the rows are made of.
+        column_tokens: the tokens that the columns are made of.
+        partitions: by name (P, S) bool, the tokens in each segment.
 
     Raises:
-        UserError: there is no such phrase.
+        UserError: the sentence is too short for any of the n-grams.
     """
-    if layout.structure in ("segments", "pooling"):
-        block = weights.mean(axis=0) if head is None else weights[head]
-        phrases = [Group(0, list(segments))]
-        if layout.structure == "pooling":
-            return [[block[: len(segments)]]], phrases, [Group(1, phrase_labels(key_tokens, 1))]
-        return [[block[:, : len(segments)]]], [Group(1, phrase_labels(query_tokens, 1))], phrases
-    homogeneous = layout.structure == "homogeneous"
-    if homogeneous and head is not None:
-        layout = Layout("plain", key_orders=(layout.order_of_head(head),))
-    if head is not None:
+    if not layout.num_heads:
+        weights = weights[None]
+    elif head is not None:
         weights = weights[head : head + 1]
+        if layout.columns_by_head:
+            own = (layout.columns_by_head[head],)
+            layout = dataclasses.replace(layout, columns=own, columns_by_head=())
     split = split_blocks(weights[None], layout)
-    queries = [
-        (m, order) for m, order in enumerate(layout.query_orders) if order <= len(query_tokens)
-    ]
-    keys = [
-        (n, order)
-        for n, order in enumerate(layout.key_orders)
-        if homogeneous or order <= len(key_tokens)
-    ]
-    if not queries or not keys:
+    rows, columns = (
+        _existing(units, tokens, partitions, reaches_back=layout.reaches_back)
+        for units, tokens in ((layout.rows, row_tokens), (layout.all_columns, column_tokens))
+    )
+    if not rows or not columns:
+        kinds = dict.fromkeys(kind_of(units) for units in (*layout.rows, *layout.all_columns))
         raise UserError(
-            f"a sentence of {min(len(query_tokens), len(key_tokens))} tokens has no phrase of the "
-            f"orders {', '.join(map(str, layout.key_orders))} that the model attends to"
+            f"a sentence of {min(len(row_tokens), len(column_tokens))} tokens is too short for "
+            f"this attention, which is between {', '.join(kinds)}"
         )
-    key_start = {order: 0 if homogeneous else order - 1 for _, order in keys}
     blocks = [
         [
-            split[m][n][0].mean(axis=0)[query_order - 1 :, key_start[key_order] :]
-            for n, key_order in keys
+            np.asarray(split[row.place][column.place])[0].mean(axis=0)[row.slots, column.slots]
+            for column in columns
         ]
-        for m, query_order in queries
+        for row in rows
     ]
-    return (
-        blocks,
-        [Group(order, phrase_labels(query_tokens, order)[order - 1 :]) for _, order in queries],
-        [Group(order, phrase_labels(key_tokens, order)[key_start[order] :]) for _, order in keys],
-    )
+    return blocks, [row.group for row in rows], [column.group for column in columns]
+
+
+class _Existing(NamedTuple):
+    """The units of one kind that a sentence has.
+
+    Attributes:
+        place: index of the kind.
+        slots: which of its rows or columns they are.
+        group: their labels.
+    """
+
+    place: int
+    slots: slice
+    group: Group
+
+
+def _existing(
+    kinds: Sequence[Units],
+    tokens: Sequence[Token],
+    partitions: Mapping[str, np.ndarray],
+    *,
+    reaches_back: bool,
+) -> list[_Existing]:
+    found = []
+    for place, units in enumerate(kinds):
+        if units.partition:
+            labels = segment_labels(tokens, partitions[units.partition])
+            slots = slice(len(labels))
+        else:
+            slots = slice(0 if reaches_back else units.order - 1, len(tokens))
+            labels = ngram_labels(tokens, units.order)[slots]
+        if labels:
+            found.append(_Existing(place, slots, Group(kind_of(units), labels)))
+    return found

@@ -1,18 +1,17 @@
-"""How much of a model's attention goes from and to tokens and phrases.
+"""How much attention goes from and to tokens and n-grams.
 
 Nguyen and Joty (2018), Tables 3 and 4. Two measures:
 
-- softmax mass: of what a query attends to, the share that lies on keys of each order; the mean over
-  heads and over the queries of one order. All that go from one order of queries add up to 1.
+- softmax mass: the share of a query's attention on the keys of each order, averaged over heads and
+  over the queries of one order. The shares from one order of queries sum to 1.
 - strongest activation: the share of positions whose largest weight, among those of all heads and of
-  the query phrases of every order that end there, goes from and to such an order. Equal largest
-  weights share the position. All of a layer add up to 1.
+  the query n-grams of all orders that end there, goes from and to these orders. Equal largest
+  weights share the position. The shares of a layer sum to 1.
 
-The paper speaks of a percentage of activations and does not define it. Each row of its tables adds
-up to 100, with anything from 4 to 99 in the two columns of token queries together. Softmax gives
-every query a mass of 1, and there are nearly as many phrases as tokens, so that of softmax mass
-those two columns would hold close to 50. The second measure can give such rows, and adds up
-likewise: it is the one to hold against them.
+The paper reports a "percentage of activations" without defining it. Each row of its tables sums to
+100, with 4 to 99 in the two columns of token queries together. Softmax gives every query a mass of
+1, and there are nearly as many n-grams as tokens, so those two columns would sum to nearly 50 if it
+were softmax mass. The second measure can produce such rows: compare that one with the paper.
 
 Shapes: B batch, H heads, T queries, S memory positions, M and N orders of queries and memory.
 """
@@ -28,18 +27,20 @@ from keras import ops
 
 from t2t_phrase.compile import compiled
 from t2t_phrase.decoding.batches import make_batches
-from t2t_phrase.insights.layouts import Layout, model_layouts, split_blocks
+from t2t_phrase.insights.blocks import split_blocks
+from t2t_phrase.layers.attention.layout import TOKENS, Layout, Units
 from t2t_phrase.ops.masks import padding_mask
+from t2t_phrase.ops.position import positions
 
 Measure = Literal["mass", "strongest"]
 QUADRANTS = ("token-to-token", "token-to-phrase", "phrase-to-token", "phrase-to-phrase")
 
 
 class Sums(NamedTuple):
-    """What adds up over batches.
+    """Sums over sentences.
 
     Attributes:
-        mass: (M, N), the softmax mass on each order of keys, the mean over heads.
+        mass: (M, N), the softmax mass on each order of keys, averaged over heads.
         rows: (M,), the number of queries.
         strongest: (M, N), the number of positions whose strongest activation lies there.
         positions: scalar, the number of positions.
@@ -54,20 +55,22 @@ class Sums(NamedTuple):
 def block_sums(weights: Any, layout: Layout, real: Any) -> Sums:
     """Return the sums over one batch of one layer's weights.
 
-    Queries that are no phrase, since the sentence begins too late, count no more than padding does,
-    nor do those that may attend to nothing.
+    Query n-grams that would begin before the sentence are not counted, nor are padding and queries
+    that may attend to nothing.
 
     Args:
-        weights: as the layer returns them, see `Layout`.
-        layout: theirs.
+        weights: (B, H, R, C) as the layer returns them.
+        layout: of these weights.
         real: (B, T) bool, False at the padding of the queries.
     """
     heads, blocks = weights.shape[1], split_blocks(weights, layout)
     mass = ops.stack([ops.stack([ops.sum(b, (1, 3)) for b in row]) for row in blocks]) / heads
     peak = ops.stack([ops.stack([ops.max(b, (1, 3)) for b in row]) for row in blocks])
     # Both are (M, N, B, T).
-    place = ops.arange(ops.shape(real)[1])
-    exists = ops.stack([ops.logical_and(real, place >= m - 1) for m in layout.query_orders])
+    position = positions(ops.shape(real)[1])
+    exists = ops.stack(
+        [ops.logical_and(real, position >= units.order - 1) for units in layout.rows]
+    )
     exists = ops.logical_and(exists, ops.sum(mass, axis=1) > 0)[:, None]  # (M, 1, B, T)
     highest = ops.max(ops.where(exists, peak, -1.0), axis=(0, 1))  # (B, T)
     winners = ops.cast(ops.logical_and(exists, ops.equal(peak, highest)), "float32")
@@ -86,38 +89,39 @@ class LayerStatistics:
     """The sums over all sentences of one attention layer.
 
     Attributes:
-        attention: one of `ATTENTIONS`.
-        layer: from 1 on.
+        attention: its name in `model.attention_maps`.
+        title: the title of the attention.
+        layer: number of the layer, from 1 on.
         layout: of its weights.
         sums: in float64.
     """
 
     attention: str
+    title: str
     layer: int
     layout: Layout
     sums: Sums
 
     def quadrants(self, measure: Measure) -> dict[str, float | None]:
-        """Return the shares of the quadrants that the layer has, all orders above 1 in one.
+        """Return the shares of the quadrants that the layer has, named as in the paper.
 
-        None stands for a share of no query: no sentence was long enough.
+        All units but tokens count as phrases. None: there was no such query, because no sentence
+        was long enough.
         """
-        sides = (("token", lambda order: order == 1), ("phrase", lambda order: order > 1))
         shares = {}
-        for query_kind, of_query in sides:
-            for key_kind, of_key in sides:
-                queries = [m for m, n in enumerate(self.layout.query_orders) if of_query(n)]
-                keys = [place for place, n in enumerate(self.layout.key_orders) if of_key(n)]
-                if queries and keys:
-                    shares[f"{query_kind}-to-{key_kind}"] = self._share(measure, queries, keys)
+        for query_kind, queries in _tokens_and_phrases(self.layout.rows).items():
+            for key_kind, keys in _tokens_and_phrases(self.layout.all_columns).items():
+                shares[f"{query_kind}-to-{key_kind}"] = self._share(measure, queries, keys)
         return shares
 
     def orders(self, measure: Measure) -> dict[str, float | None]:
-        """Return the shares from each order to each order, named such as "1-to-2"."""
+        """Return the shares from each order to each order, such as "1-to-2"."""
         return {
-            f"{query_order}-to-{key_order}": self._share(measure, [m], [n])
-            for m, query_order in enumerate(self.layout.query_orders)
-            for n, key_order in enumerate(self.layout.key_orders)
+            f"{query.partition or query.order}-to-{key.partition or key.order}": self._share(
+                measure, [m], [n]
+            )
+            for m, query in enumerate(self.layout.rows)
+            for n, key in enumerate(self.layout.all_columns)
         }
 
     def _share(self, measure: Measure, queries: list[int], keys: list[int]) -> float | None:
@@ -128,6 +132,16 @@ class LayerStatistics:
         return float(part[np.ix_(queries, keys)].sum() / whole) if whole else None
 
 
+def _tokens_and_phrases(units: Sequence[Units]) -> dict[str, list[int]]:
+    """Return the indices of "token" and "phrase" units, of each that there is."""
+    kinds = ["token" if unit == TOKENS else "phrase" for unit in units]
+    return {
+        kind: [place for place, own in enumerate(kinds) if own == kind]
+        for kind in ("token", "phrase")
+        if kind in kinds
+    }
+
+
 def attention_statistics(
     model: Any,
     pairs: Sequence[tuple[Sequence[int], Sequence[int]]],
@@ -136,23 +150,21 @@ def attention_statistics(
     xla: bool | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> list[LayerStatistics]:
-    """Return the statistics of every attention that knows phrases, teacher-forced over pairs.
+    """Return the statistics of every attention that reads n-grams, teacher-forced over pairs.
 
     Args:
-        model: see `models.transformer.Transformer`.
-        pairs: ids of source and target, EOS at their ends.
-        batch_size: tokens of the longer side read at once, padding included.
+        model: an `EncoderDecoder`.
+        pairs: ids of source and target, each with EOS at the end.
+        batch_size: tokens of the longer side in one batch, including padding.
         xla: see `compile.compiled`.
         progress: called after each batch with the number of pairs done so far.
-
-    Raises:
-        UserError: the model has an attention of a kind unknown here.
     """
+    maps = model.attention_maps()
     layouts = {
         (attention, place): layout
-        for attention, stack in model_layouts(model).items()
-        for place, layout in enumerate(stack)
-        if layout.has_phrases
+        for attention, attention_map in maps.items()
+        for place, layout in enumerate(attention_map.layouts)
+        if layout.has_ngrams
     }
 
     def run(features: Any) -> Any:
@@ -160,15 +172,17 @@ def attention_statistics(
         source, target = padding_mask(features["inputs"]), padding_mask(features["targets"])
         return [
             block_sums(
-                weights[attention][place], layout, source if attention == "encoder" else target
+                weights[attention][place],
+                layout,
+                source if maps[attention].rows == "source" else target,
             )
             for (attention, place), layout in layouts.items()
         ]
 
-    step, done = compiled(run, xla=xla), 0
+    step, done = compiled(run, variables=model.variables, xla=xla), 0
     totals = [
         Sums(np.zeros((m, n)), np.zeros(m), np.zeros((m, n)), np.zeros(()))
-        for m, n in ((len(v.query_orders), len(v.key_orders)) for v in layouts.values())
+        for m, n in ((len(v.rows), len(v.all_columns)) for v in layouts.values())
     ]
     for batch in make_batches([max(map(len, pair)) for pair in pairs], batch_size):
         features = {
@@ -182,6 +196,6 @@ def attention_statistics(
         if progress is not None:
             progress(done)
     return [
-        LayerStatistics(attention, place + 1, layout, total)
+        LayerStatistics(attention, maps[attention].title, place + 1, layout, total)
         for ((attention, place), layout), total in zip(layouts.items(), totals, strict=True)
     ]

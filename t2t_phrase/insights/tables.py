@@ -1,15 +1,16 @@
-"""Statistics as text in the form of the paper's tables, and as JSON-ready values."""
+"""Statistics as text, in the form of the tables of Nguyen and Joty (2018), and as JSON values."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-from t2t_phrase.insights.layouts import ATTENTIONS
+from t2t_phrase.insights.labels import kind_of
 from t2t_phrase.insights.statistics import QUADRANTS, LayerStatistics, Measure
+from t2t_phrase.layers.attention.layout import Units
 
 MEASURES: dict[Measure, str] = {
-    "mass": "softmax mass (% of what a query attends to; the mean over queries and heads)",
+    "mass": "softmax mass (% of the attention of a query; mean over queries and heads)",
     "strongest": "strongest activation (% of positions)",
 }
 Shares = dict[str, float | None]
@@ -18,24 +19,26 @@ Shares = dict[str, float | None]
 def format_statistics(statistics: Sequence[LayerStatistics]) -> str:
     """Return tables with a row for each layer and a column for each quadrant, in percent.
 
-    Where an attention knows orders above 2, tables with a column for each pair of orders follow.
+    If an attention has orders above 2, tables with a column for each pair of orders follow.
     """
     parts = []
-    for attention, title in ATTENTIONS.items():
+    for attention in dict.fromkeys(entry.attention for entry in statistics):
         layers = [entry for entry in statistics if entry.attention == attention]
-        if not layers:
-            continue
-        structures = dict.fromkeys(entry.layout.structure for entry in layers)
-        orders = sorted({order for entry in layers for order in entry.layout.key_orders})
-        parts.append(f"{title}: {', '.join(structures)}, orders {', '.join(map(str, orders))}")
+        rows = dict.fromkeys(units for entry in layers for units in entry.layout.rows)
+        columns = dict.fromkeys(units for entry in layers for units in entry.layout.all_columns)
+        parts.append(f"{layers[0].title}: from {_list(rows)} to {_list(columns)}")
         for measure, heading in MEASURES.items():
             quadrants = {entry.layer: entry.quadrants(measure) for entry in layers}
             parts.append(_table(f"  {heading}", quadrants))
-        if max(orders) > 2:
+        if any(units.order > 2 for units in columns):
             for measure, heading in MEASURES.items():
                 by_order = {entry.layer: entry.orders(measure) for entry in layers}
                 parts.append(_table(f"  {heading}, order by order", by_order))
     return "\n\n".join(parts)
+
+
+def _list(units: Iterable[Units]) -> str:
+    return ", ".join(kind_of(unit) for unit in units)
 
 
 def _table(heading: str, rows: dict[int, Shares]) -> str:
@@ -58,14 +61,13 @@ def _percent(share: float | None) -> str:
 
 
 def statistics_to_dict(statistics: Sequence[LayerStatistics]) -> dict[str, Any]:
-    """Return the same as nested JSON-ready values, shares of 1 instead of percent."""
+    """Return the same as nested JSON values, as fractions instead of percentages."""
     found: dict[str, list[Any]] = {}
     for entry in statistics:
         values: dict[str, Any] = {
             "layer": entry.layer,
-            "structure": entry.layout.structure,
-            "query_orders": list(entry.layout.query_orders),
-            "key_orders": list(entry.layout.key_orders),
+            "query_orders": [units.order for units in entry.layout.rows],
+            "key_orders": [units.order for units in entry.layout.all_columns],
             "queries": [int(count) for count in entry.sums.rows],
             "positions": int(entry.sums.positions),
         }

@@ -1,4 +1,4 @@
-"""How many numbers a model learns, without making it."""
+"""Parameter counts of models, without allocating their variables."""
 
 from __future__ import annotations
 
@@ -12,18 +12,19 @@ from t2t_phrase.models.transformer import TransformerHParams
 
 
 def variable_shapes(hparams: TransformerHParams, *, vocab_size: int) -> dict[str, tuple[int, ...]]:
-    """Return the shapes of all trainable variables by path; none is allocated."""
+    """Return the shapes of all trainable variables by path, without allocating them."""
 
     def build() -> dict[str, tuple[int, ...]]:
         with keras.StatelessScope(initialize_variables=False):
             model = registry.models[hparams.model].from_hparams(hparams, vocab_size=vocab_size)
         return {variable.path: tuple(variable.shape) for variable in model.trainable_variables}
 
-    # Keras lists variables that await their values by thread: in a thread of their own they go.
+    # Keras keeps a list of uninitialised variables for each thread. A thread of its own makes sure
+    # that these are forgotten.
     with concurrent.futures.ThreadPoolExecutor(1) as pool:
         return pool.submit(build).result()
 
 
 def count_parameters(hparams: TransformerHParams, *, vocab_size: int) -> int:
-    """Return how many numbers the model of `hparams` learns."""
+    """Return the number of trainable parameters of the model of `hparams`."""
     return sum(map(math.prod, variable_shapes(hparams, vocab_size=vocab_size).values()))

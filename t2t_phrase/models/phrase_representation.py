@@ -12,6 +12,7 @@ from keras import ops
 from t2t_phrase import registry
 from t2t_phrase.config import UserError
 from t2t_phrase.features import PHRASES, Feature
+from t2t_phrase.layers.attention.layout import AttentionMap, Layout, Units
 from t2t_phrase.layers.attention.multi_head_attention import MultiHeadAttention
 from t2t_phrase.layers.segments.attentive_combination import AttentiveCombination
 from t2t_phrase.layers.segments.attentive_pooling import AttentivePooling
@@ -27,11 +28,11 @@ from t2t_phrase.ops.masks import causal_mask, memory_mask, padding_mask
 from t2t_phrase.ops.partition import (
     LONGEST,
     SHORTEST,
+    fixed_partition,
+    fixed_slots,
     length_partition,
     length_slots,
-    ngram_partition,
-    ngram_slots,
-    phrase_mask,
+    segment_mask,
     segment_membership,
 )
 
@@ -178,7 +179,7 @@ class PhraseRepresentationTransformer(PhraseTransformer):
             hidden_size=hparams.hidden_size,
             units=hparams.phrase_combination_size or 3 * hparams.hidden_size,
             # Parsed phrases may be as many as tokens.
-            by_phrase=hparams.phrases == "length" or hparams.phrase_length >= SHORTEST,
+            by_segment=hparams.phrases == "length" or hparams.phrase_length >= SHORTEST,
             dropout=hparams.relu_dropout,
             dtype=self.dtype_policy,
             name="phrase_combination",
@@ -222,9 +223,35 @@ class PhraseRepresentationTransformer(PhraseTransformer):
             return segment_membership(features["phrases"], length)
         if self.hparams.phrases == "fixed":
             tokens = self.hparams.phrase_length
-            numbers = ngram_partition(padding_mask(inputs), tokens)
-            return segment_membership(numbers, ngram_slots(length, tokens))
+            numbers = fixed_partition(padding_mask(inputs), tokens)
+            return segment_membership(numbers, fixed_slots(length, tokens))
         return segment_membership(length_partition(padding_mask(inputs)), length_slots(length))
+
+    def attention_maps(self) -> dict[str, AttentionMap]:
+        """Return, for each name in `attention_weights`, what its rows and columns are."""
+        phrases = Units(partition="phrases")
+        encoder, decoder = (
+            tuple(
+                dataclasses.replace(layer.combination.attention.layout, columns=(phrases,))
+                for layer in layers
+            )
+            for layers in (self.encoder_layers, self.decoder_layers)
+        )
+        pooling = (Layout(num_heads=0, rows=(phrases,)),) * (len(self.encoder_layers) + 1)
+        return {
+            **super().attention_maps(),
+            "encoder_phrases": AttentionMap(
+                "encoder attention to phrases", "source", "source", encoder
+            ),
+            "decoder_phrases": AttentionMap(
+                "decoder attention to phrases", "target", "source", decoder
+            ),
+            "pooling": AttentionMap("pooling of tokens", "source", "source", pooling),
+        }
+
+    def partitions(self, features: Features) -> dict[str, Any]:
+        """Return the partition of the source into "phrases", (B, P, S) bool."""
+        return {"phrases": self.membership(features)}
 
     def attention_weights(self, features: Features) -> dict[str, list[Any]]:
         """Return the weights of every attention, teacher-forced, as its layer returns them.
@@ -274,7 +301,7 @@ class PhraseRepresentationTransformer(PhraseTransformer):
         weights["pooling"].append(pooling_weights)
         return Encoded(
             memory={"tokens": x, "phrases": self._phrases_by_reader(memories)},
-            masks={"tokens": mask, "phrases": phrase_mask(membership)},
+            masks={"tokens": mask, "phrases": segment_mask(membership)},
             weights=weights,
         )
 
@@ -297,7 +324,7 @@ class PhraseRepresentationTransformer(PhraseTransformer):
                 phrases,
                 attention_mask=mask,
                 memory_mask=encoded.masks["tokens"],
-                phrase_mask=encoded.masks["phrases"],
+                segment_mask=encoded.masks["phrases"],
                 training=training,
             )
             weights["decoder"].append(self_weights)

@@ -1,4 +1,4 @@
-"""Parameter counts that papers give for the models that hparams sets are named after."""
+"""Parameter counts that the papers report for the models of our hparams sets."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from typing import NamedTuple
 
 
 class Published(NamedTuple):
-    """A paper's figure.
+    """A published parameter count.
 
     Attributes:
-        millions: of parameters.
+        millions: parameters in millions.
         where: paper, table and row.
-        vocab_size: subwords at which to count ours.
-        remark: why ours is another, where rounding and vocabulary do not explain it.
+        vocab_size: number of subwords for which to count ours.
+        remark: why ours differs, if not because of rounding or the vocabulary.
     """
 
     millions: float
@@ -23,11 +23,11 @@ class Published(NamedTuple):
 
 _TABLE_1 = "Nguyen and Joty (2018), Table 1"
 _TABLE_2 = "Nguyen and Joty (2018), Table 2"
-_BOTH = "the paper has one figure for ConvKV and QueryK; QueryK's equations give it"
+_BOTH = "the paper gives one count for ConvKV and QueryK, which is that of QueryK's equations"
 _PHRASES = "Xu et al. (2020), Table 2"
 _SCORES = (
-    "44.0M over +Max would need W_1 of 12 D rows in all seven poolings; it has D here, as in the "
-    "authors' code"
+    "an increase of 44.0M over +Max requires W_1 with 12 D rows in all seven poolings; here it has "
+    "D rows, as in the authors' code"
 )
 
 PUBLISHED: dict[str, Published] = {

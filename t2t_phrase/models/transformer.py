@@ -11,6 +11,7 @@ from keras import ops
 
 from t2t_phrase import registry
 from t2t_phrase.config import HParamsError
+from t2t_phrase.layers.attention.layout import AttentionMap
 from t2t_phrase.layers.attention.multi_head_attention import MultiHeadAttention
 from t2t_phrase.layers.attention.relative_attention import RelativeMultiHeadAttention
 from t2t_phrase.layers.common.decoder_layer import DecoderLayer
@@ -288,6 +289,17 @@ class Transformer(EncoderDecoder):
         )
         named = {"loss": losses.smoothed, "nll": losses.nll, "accuracy": losses.correct}
         return {name: ops.reshape(value, ops.shape(targets)) for name, value in named.items()}
+
+    def attention_maps(self) -> dict[str, AttentionMap]:
+        """Return, for each name in `attention_weights`, what its rows and columns are."""
+        encoder = tuple(layer.self_attention.layout for layer in self.encoder_layers)
+        decoder = tuple(layer.self_attention.layout for layer in self.decoder_layers)
+        cross = tuple(layer.cross_attention.layout for layer in self.decoder_layers)
+        return {
+            "encoder": AttentionMap("encoder self-attention", "source", "source", encoder),
+            "decoder": AttentionMap("decoder self-attention", "target", "earlier target", decoder),
+            "cross": AttentionMap("cross-attention", "target", "source", cross),
+        }
 
     def attention_weights(self, features: Features) -> dict[str, list[Any]]:
         """Return the weights of every attention, teacher-forced, as its layer returns them.

@@ -1,1 +1,1 @@
-"""Pure functions on keras.ops: masks, attention, linear maps."""
+"""Pure functions on keras.ops: masks, attention, n-grams, segments, positions, the loss."""

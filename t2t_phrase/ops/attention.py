@@ -1,8 +1,7 @@
 """Scaled dot-product attention as pure functions.
 
-Shapes: B batch, T queries, S memory positions, D hidden size, H heads, d_k = D / H. Queries keep
-the heads behind the positions, (B, T, H, d_k); keys and values, which decoding reads again at every
-step, have them before, (B, H, S, d_k).
+Shapes: B batch, T queries, S memory positions, D hidden size, H heads, d_k = D / H. Queries are
+(B, T, H, d_k); keys and values are (B, H, S, d_k), as each decoding step reads them.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ def attention_logits(query: Any, key: Any) -> Any:
     """Return query-key dot products, (B, H, T, S).
 
     Args:
-        query: (B, T, H, d_k), scaled already.
+        query: (B, T, H, d_k), already scaled.
         key: (B, H, S, d_k).
     """
     return ops.einsum("bthd,bhsd->bhts", query, key)
@@ -45,7 +44,7 @@ def attention_logits(query: Any, key: Any) -> Any:
 def attention_weights(logits: Any, mask: Any | None) -> Any:
     """Return the softmax of `logits` over the last axis, in float32.
 
-    A row with nothing to attend to gives zeros, where a plain softmax would average over masked
+    A row with nothing to attend to gives zeros; a plain softmax would average over its masked
     positions.
 
     Args:
@@ -61,10 +60,10 @@ def attention_weights(logits: Any, mask: Any | None) -> Any:
 
 
 def heads_product(x: Any, maps: Any) -> Any:
-    """Return (B, H S, W): what each head's own map makes of its part of `x`, head after head.
+    """Return (B, H S, W): each head's part of `x` times the map of that head, head after head.
 
     Args:
-        x: (B, S, D), the heads side by side.
+        x: (B, S, D), the heads concatenated.
         maps: (H, d_k, W).
     """
     batch, length, _ = ops.shape(x)

@@ -1,4 +1,4 @@
-"""Writing one time step into an array that holds all of them."""
+"""Writing one time step into an array of all time steps."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from keras import ops
 def write_block(x: Any, values: Any, index: Any, *, axis: int) -> Any:
     """Return `x` with its block `index` along `axis` replaced.
 
-    A block is as long as `values` along the axis; `x` holds a whole number of them. Where a size
-    is unknown while the graph is traced, the result is made of plain selections: the slice update
-    below is an operation of XLA's, which a server may lack and which wants known sizes.
+    Blocks are as long as `values` along the axis; `x` consists of a whole number of them. If a size
+    is unknown while the graph is traced, the result is computed by `where`, because a slice update
+    is an XLA operation that needs known sizes and that some servers lack.
 
     Args:
         x: (..., L * N, ...).
-        values: (..., N, ...), with N known; its other axes are as those of `x`.
-        index: the block's number, 0 <= index < L.
-        axis: which axis that is, from 0.
+        values: (..., N, ...), with N known; its other axes are those of `x`.
+        index: number of the block, 0 <= index < L.
+        axis: the axis of L * N, not negative.
     """
     shape = ops.shape(x)
     size = values.shape[axis]

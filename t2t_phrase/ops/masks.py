@@ -1,6 +1,7 @@
-"""Boolean masks over tokens; `phrase_masks` derives those over phrases. True = may attend.
+"""Boolean masks over tokens; True = may attend.
 
-These two modules are the only places where masks are made.
+Masks are made here and in `ngram_masks` and `partition`, which derive those over n-grams and
+segments.
 
 Shapes: B batch, T queries, S memory positions, K beams, L longest output.
 """
@@ -11,7 +12,8 @@ from typing import Any
 
 from keras import ops
 
-PAD_ID = 0
+from t2t_phrase.ops.position import positions
+from t2t_phrase.special_ids import PAD_ID
 
 
 def padding_mask(ids: Any) -> Any:
@@ -26,23 +28,22 @@ def memory_mask(ids: Any) -> Any:
 
 def causal_mask(length: Any) -> Any:
     """Return (1, 1, T, T) bool: query i may attend to memory position j <= i."""
-    position = ops.arange(length)
+    position = positions(length)
     return (position[None, :] <= position[:, None])[None, None]
 
 
 def history_mask(ancestors: Any, index: Any) -> Any:
-    """Return (B, 1, K, L * K) bool: what a beam may see of all beams' history.
+    """Return (B, 1, K, L * K) bool: what each beam may see of the history of all beams.
 
-    The histories of all beams lie side by side, position t of beam k at t * K + k, and are never
-    moved; a beam sees just the positions of its own ancestors.
+    The histories of all beams are kept side by side, position t of beam k at t * K + k, and are
+    never moved; a beam sees only the positions of its own ancestors.
 
     Args:
-        ancestors: (B, K, L) int; at [b, k, t], the beam that held at time t what is now beam k's
-            token t.
+        ancestors: (B, K, L) int; at [b, k, t], the beam that held token t of beam k at time t.
         index: the time of the current token; later ones are hidden.
     """
     _, beam_size, length = ops.shape(ancestors)
     own = ops.equal(ancestors[..., None], ops.arange(beam_size))  # (B, K, L, K)
-    past = ops.arange(length) <= index
+    past = positions(length) <= index
     visible = ops.logical_and(own, past[:, None])
     return ops.reshape(visible, (-1, 1, beam_size, length * beam_size))

@@ -1,7 +1,8 @@
-"""Masks of attention between phrases, made from masks between tokens. True = may attend.
+"""Masks over n-grams, made from masks over tokens. True = may attend.
 
-A phrase of order n, indexed by its last token j, exists if j >= n - 1; it may be attended to where
-its last token may. With padding at the right and causality, that settles all its tokens.
+An n-gram of order n is indexed by its last token j, and exists if j >= n - 1. A query may attend to
+it where it may attend to its last token: under padding at the right and under a causal mask, it may
+then attend to its other tokens too.
 
 Shapes: B batch, H heads, T queries, S memory positions, N and M orders of memory and queries, K
 beams. Token masks are broadcastable to (B, H, T, S).
@@ -14,20 +15,22 @@ from typing import Any
 
 from keras import ops
 
+from t2t_phrase.ops.position import positions
+
 
 def ngram_memory_mask(
     attention_mask: Any | None, orders: Sequence[int], length: Any, beam_size: int = 1
 ) -> Any:
-    """Return a mask broadcastable to (B, H, T, N S): orders one after the other.
+    """Return a mask broadcastable to (B, H, T, N S), one block of S columns for each order.
 
     Args:
-        attention_mask: over tokens, its last axis of S; None = everywhere.
-        orders: of the memory's phrases.
+        attention_mask: over tokens, with a last axis of S; None = everywhere.
+        orders: of the n-grams in the memory.
         length: S.
-        beam_size: positions to each time, see `ops.masks.history_mask`.
+        beam_size: number of entries at each position, see `ops.masks.history_mask`.
     """
-    time = ops.arange(length) // beam_size
-    exists = ops.stack([time >= order - 1 for order in orders])  # (N, S)
+    position = positions(length, beam_size)
+    exists = ops.stack([position >= order - 1 for order in orders])  # (N, S)
     if attention_mask is None:
         return ops.reshape(exists, (1, 1, 1, -1))
     attention_mask = with_all_axes(attention_mask)
@@ -37,22 +40,22 @@ def ngram_memory_mask(
 
 
 def ngram_query_mask(
-    mask: Any, orders: Sequence[int], positions: Any, real: Any | None = None
+    mask: Any, orders: Sequence[int], query_positions: Any, real: Any | None = None
 ) -> Any:
-    """Return a mask broadcastable to (B, H, M T, S): rows of all query orders, one after the other.
+    """Return a mask broadcastable to (B, H, M T, S), one block of T rows for each query order.
 
-    A query phrase that does not exist attends to nothing.
+    A query n-gram that does not exist attends to nothing.
 
     Args:
         mask: bool, broadcastable to (B, H, T, S).
-        orders: of the query phrases.
-        positions: (T,) int, the time of each query.
+        orders: of the query n-grams.
+        query_positions: (T,) int.
         real: bool, broadcastable to (B, T), False at padding; None = all are real.
     """
-    exists = ops.stack([positions >= order - 1 for order in orders])  # (M, T)
+    exists = ops.stack([query_positions >= order - 1 for order in orders])  # (M, T)
     if real is not None:
         exists = ops.logical_and(exists, real[:, None, :])  # (B, M, T)
-    exists = ops.reshape(exists, (-1, 1, len(orders), ops.shape(positions)[0], 1))
+    exists = ops.reshape(exists, (-1, 1, len(orders), ops.shape(query_positions)[0], 1))
     full = ops.logical_and(ops.expand_dims(mask, 2), exists)  # (B, H, M, T, S)
     batch, heads, count, queries, length = ops.shape(full)
     return ops.reshape(full, (batch, heads, count * queries, length))
@@ -64,6 +67,6 @@ def attended_mask(attention_mask: Any) -> Any:
 
 
 def with_all_axes(attention_mask: Any) -> Any:
-    """Return a mask that broadcasts to (B, H, T, S) with four axes."""
+    """Return a mask that is broadcastable to (B, H, T, S) as one with four axes."""
     mask = ops.convert_to_tensor(attention_mask)
     return ops.reshape(mask, (*[1] * (4 - len(mask.shape)), *ops.shape(mask)))

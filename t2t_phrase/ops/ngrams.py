@@ -1,7 +1,7 @@
-"""n-grams as pure functions: their convolution, and the windows of tokens they are made of.
+"""Convolution of n-grams, and the windows of tokens that n-grams consist of.
 
-An n-gram of order n is indexed by its last token j; it holds the tokens j-n+1 ... j, and zeros
-where these lie before the sentence. So every order has as many n-grams as there are tokens.
+An n-gram of order n is indexed by its last token j. It consists of the tokens j-n+1 ... j, with
+zeros in place of tokens before the sentence. So every order has as many n-grams as tokens.
 
 Shapes: B batch, S positions, K beams, D width of a token, D' width of an n-gram.
 """
@@ -23,13 +23,13 @@ def ngram_conv(x: Any, kernel: Any) -> Any:
         kernel: (n, D, D'), of the same type.
     """
     padded = ops.pad(x, [(0, 0), (kernel.shape[0] - 1, 0), (0, 0)])
-    # Of one convolution, n shifted products, and one product of unfolded windows, this one's
-    # forward and backward pass together is the fastest on a CPU, for n = 1 too.
+    # Compared with n shifted products and one product of unfolded windows, forward and backward
+    # pass together are the fastest on a CPU, even for n = 1.
     return ops.conv(padded, kernel, padding="valid", data_format="channels_last")
 
 
 def window_product(windows: Any, kernel: Any) -> Any:
-    """Return Conv_n of single windows, (..., D').
+    """Return Conv_n of separate windows, (..., D').
 
     Args:
         windows: (..., n D), from `unfold` or `unfold_latest`.
@@ -40,7 +40,7 @@ def window_product(windows: Any, kernel: Any) -> Any:
 
 
 def unfold(x: Any, order: int) -> Any:
-    """Return the window of each position, its tokens side by side, (..., S, n D).
+    """Return the window of each position, its tokens concatenated, (..., S, n D).
 
     Args:
         x: (..., S, D).

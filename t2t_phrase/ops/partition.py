@@ -1,11 +1,11 @@
 """Partitions of a sentence into segments.
 
-A partition is written as one integer a token, (..., S): the number of the token's segment, counted
-from 1 and never descending, and 0 at padding; so a segment is a run of neighbouring tokens. Pooling
-and attention read it as a boolean matrix, `segment_membership`, (..., P, S), True where segment p
-contains token s. Rows beyond a sentence's last segment are empty. The partition of a sentence
-depends on that sentence alone, not on padding or batch, and P depends on S alone, so that P is
-static wherever S is.
+A partition assigns an integer to each token, (..., S): the number of its segment, which starts at 1
+and never decreases, and 0 at padding. So a segment is a run of adjacent tokens. Pooling and
+attention read it as a boolean matrix, `segment_membership`, (..., P, S), True where segment p
+contains token s. Rows after a sentence's last segment are empty. The partition of a sentence
+depends on that sentence alone, not on padding or batch, and P depends on S alone, so P is static
+wherever S is.
 
 Shapes: B batch, P rows for segments, S positions; ... any number of axes.
 """
@@ -16,39 +16,43 @@ from typing import Any
 
 from keras import ops
 
-# Of Xu et al. (2020), Section 3: a sentence of l tokens is cut into phrases of
+from t2t_phrase.ops.position import positions
+
+# Xu et al. (2020), Section 3: a sentence of l tokens is cut into segments of
 # max(min(LONGEST, l / PARTS), SHORTEST) tokens.
 SHORTEST, LONGEST, PARTS = 3, 8, 6
 
 
-def ngram_partition(real: Any, length: Any) -> Any:
-    """Return the numbers (..., S) int32 of phrases of `length` tokens; the last may be shorter.
+def fixed_partition(real: Any, length: Any) -> Any:
+    """Return the partition (..., S) int32 into segments of `length` tokens.
+
+    The last segment may be shorter.
 
     Args:
         real: (..., S) bool, True at tokens, False at the padding that follows them.
-        length: tokens of a phrase; int, or (...) int where sentences differ.
+        length: tokens in a segment; int, or (...) int to use another length for each sentence.
     """
-    position = ops.arange(ops.shape(real)[-1], dtype="int32")
+    position = positions(ops.shape(real)[-1])
     length = ops.expand_dims(ops.cast(length, "int32"), -1)
     return ops.where(real, position // length + 1, 0)
 
 
 def length_partition(real: Any) -> Any:
-    """Return the numbers (..., S) int32 of phrases that are longer in longer sentences.
+    """Return the partition (..., S) int32 into segments that are longer in longer sentences.
 
-    Xu et al. (2020), footnote 2. Differs from the paper: the length is that of the sentence, EOS
-    included, not that of the padded batch, on which the phrases of a sentence would depend. The
-    division rounds down.
+    Xu et al. (2020), footnote 2. Differs from the paper: the length is that of the sentence,
+    including EOS, not that of the padded batch, so that a sentence has the same segments in any
+    batch. The division rounds down.
 
     Args:
-        real: (..., S) bool, as in `ngram_partition`.
+        real: (..., S) bool, as in `fixed_partition`.
     """
     tokens = ops.sum(ops.cast(real, "int32"), axis=-1)
-    return ngram_partition(real, ops.clip(tokens // PARTS, SHORTEST, LONGEST))
+    return fixed_partition(real, ops.clip(tokens // PARTS, SHORTEST, LONGEST))
 
 
-def ngram_slots(length: Any, shortest: int) -> Any:
-    """Return P, for phrases that all but the last have at least `shortest` tokens.
+def fixed_slots(length: Any, shortest: int) -> Any:
+    """Return P for partitions in which all segments but the last have at least `shortest` tokens.
 
     Args:
         length: S; a number, or a scalar where a graph is traced for sentences of unknown length.
@@ -58,18 +62,18 @@ def ngram_slots(length: Any, shortest: int) -> Any:
 
 
 def length_slots(length: Any) -> Any:
-    """Return the P that `length_partition` needs of sentences of up to `length` tokens."""
-    # The most phrases of SHORTEST are those of the longest sentence before a phrase has one more.
-    most = ngram_slots((SHORTEST + 1) * PARTS - 1, SHORTEST)
+    """Return the P that `length_partition` needs for sentences of up to `length` tokens."""
+    # The most segments of SHORTEST tokens are in the longest sentence that has such segments.
+    most = fixed_slots((SHORTEST + 1) * PARTS - 1, SHORTEST)
     if isinstance(length, int):
-        return min(ngram_slots(length, SHORTEST), max(most, ngram_slots(length, LONGEST)))
+        return min(fixed_slots(length, SHORTEST), max(most, fixed_slots(length, LONGEST)))
     return ops.minimum(
-        ngram_slots(length, SHORTEST), ops.maximum(most, ngram_slots(length, LONGEST))
+        fixed_slots(length, SHORTEST), ops.maximum(most, fixed_slots(length, LONGEST))
     )
 
 
 def segment_membership(numbers: Any, slots: Any) -> Any:
-    """Return which tokens each phrase holds, (..., P, S) bool.
+    """Return which tokens each segment contains, (..., P, S) bool.
 
     Args:
         numbers: (..., S) int.
@@ -79,8 +83,8 @@ def segment_membership(numbers: Any, slots: Any) -> Any:
     return ops.equal(ops.expand_dims(ops.cast(numbers, "int32"), -2), slot[:, None])
 
 
-def phrase_mask(membership: Any) -> Any:
-    """Return (B, 1, 1, P) bool: every query may attend to every phrase that holds a token.
+def segment_mask(membership: Any) -> Any:
+    """Return (B, 1, 1, P) bool: every query may attend to every segment that contains a token.
 
     Args:
         membership: (B, P, S) bool.

@@ -1,4 +1,7 @@
-"""The timing signal: sinusoids that tell positions apart."""
+"""Positions of tokens in their sentence, and the timing signal that tells them apart.
+
+All masks, n-grams, partitions and relative distances take their positions from here.
+"""
 
 from __future__ import annotations
 
@@ -9,17 +12,34 @@ import numpy as np
 from keras import ops
 
 
+def positions(length: Any, beam_size: int = 1) -> Any:
+    """Return (S,) int32: the position of each entry of a row in its sentence, from 0 on.
+
+    Args:
+        length: S; a number, or a scalar where a graph is traced for rows of unknown length.
+        beam_size: how many entries each position has: a decoder's history holds those of all beams
+            side by side, see `ops.masks.history_mask`.
+    """
+    entries = ops.arange(length, dtype="int32")
+    return entries // beam_size if beam_size > 1 else entries
+
+
+def positions_at(index: Any, count: int) -> Any:
+    """Return (count,) int32: the positions of tokens that are all decoded at time `index`."""
+    return ops.zeros((count,), "int32") + index
+
+
 def timing_signal(positions: Any, hidden_size: int) -> Any:
     """Return (T, D) float32: at position t, sin(t f_i) for all i, then cos(t f_i).
 
-    The D/2 frequencies fall geometrically from 1 to 1e-4, as in tensor2tensor.
+    The D/2 frequencies decrease geometrically from 1 to 1e-4, as in tensor2tensor.
 
     Differs from the paper: Vaswani et al. (2017), Section 3.5, interleave sines and cosines and
     let the frequencies end one step before 1e-4; the blocks are a permutation of that.
 
     Args:
         positions: (T,) int.
-        hidden_size: D; an odd one ends in a zero.
+        hidden_size: D; if odd, the last number is 0.
     """
     count = hidden_size // 2
     step = math.log(1e4) / max(count - 1, 1)

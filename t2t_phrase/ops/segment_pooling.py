@@ -1,10 +1,10 @@
-"""Making one vector of each phrase. Its tokens are those that `ops.partition` says.
+"""Pooling the tokens of each segment of a partition into one vector.
 
-No function builds the vectors of every pair of phrase and token: sums are one matrix product with
-the (P, S) matrix, the maximum spreads within phrases by doubling steps.
+No function builds a vector for every pair of segment and token: sums are one matrix product with
+the (P, S) matrix, and maxima spread within segments by steps of doubling length.
 
-Shapes: B batch, P slots for phrases, S positions, D width. `membership` is (B, P, S) bool. A slot
-that holds no token gets zeros.
+Shapes: B batch, P rows for segments, S positions, D width. `membership` is (B, P, S) bool, see
+`ops.partition`. A row without a token gives zeros.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from t2t_phrase.ops.attention import MASKED
 
 
 def mean_weights(membership: Any) -> Any:
-    """Return (B, P, S) float32: 1 over the number of the phrase's tokens, 0 at other tokens."""
+    """Return (B, P, S) float32: 1 / number of tokens of the segment, 0 at other tokens."""
     member = ops.cast(membership, "float32")
     return member / ops.maximum(ops.sum(member, axis=-1, keepdims=True), 1.0)
 
@@ -32,27 +32,27 @@ def weighted_sum(weights: Any, x: Any) -> Any:
     return ops.matmul(ops.cast(weights, x.dtype), x)
 
 
-def to_tokens(phrases: Any, membership: Any) -> Any:
-    """Return (B, S, D): at each token what its phrase has in (B, P, D); zeros at padding."""
-    return ops.matmul(ops.cast(ops.swapaxes(membership, 1, 2), phrases.dtype), phrases)
+def to_tokens(segments: Any, membership: Any) -> Any:
+    """Return (B, S, D): for each token the vector of its segment (B, P, D); zeros at padding."""
+    return ops.matmul(ops.cast(ops.swapaxes(membership, 1, 2), segments.dtype), segments)
 
 
-def own_segment(phrases: Any, membership: Any) -> Any:
-    """Return (B, S, D): as `to_tokens`, never rounded, but with no meaning at padding."""
+def own_segment(segments: Any, membership: Any) -> Any:
+    """Return the same as `to_tokens`, but exact in any dtype, and meaningless at padding."""
     slot = ops.cast(ops.argmax(membership, axis=1), "int32")  # (B, S)
-    return _take_rows(phrases, slot)
+    return _take_rows(segments, slot)
 
 
 def segment_max(x: Any, membership: Any, *, longest: int | None = None) -> Any:
-    """Return the largest value of each dimension within each phrase, (B, P, D).
+    """Return the largest value of each dimension within each segment, (B, P, D).
 
-    Its gradient goes to the token that has the largest value; tokens that share it share that too.
+    The gradient goes to the token with the largest value, in equal parts if there are several.
 
     Args:
         x: (B, S, D) float.
-        membership: (B, P, S) bool, of tokens side by side.
-        longest: at least the number of tokens in the longest phrase. None: it is counted, and the
-            steps are a loop.
+        membership: (B, P, S) bool; the tokens of a segment must be adjacent.
+        longest: an upper bound on the number of tokens in a segment. None: computed from
+            `membership`, which makes the steps a loop.
     """
     slot = ops.cast(ops.argmax(membership, axis=1), "int32")
     number = ops.where(ops.any(membership, axis=1), slot, -1)  # (B, S)
@@ -61,8 +61,8 @@ def segment_max(x: Any, membership: Any, *, longest: int | None = None) -> Any:
     exists = ops.any(membership, axis=-1)
 
     def spread(shift: Any, y: Any) -> Any:
-        """Let each token know what it and those up to `shift` before it in its phrase know."""
-        # What comes around from the end counts only if it is of the same phrase, as it may.
+        """Return at each token the maximum with the token `shift` before it in its segment."""
+        # A roll wraps around, which does no harm: only a token of the same segment can count.
         same = ops.equal(number, ops.roll(number, shift, axis=1))
         penalty = ops.cast(ops.where(same, 0.0, MASKED), y.dtype)
         return ops.maximum(y, ops.roll(y, shift, axis=1) + penalty[..., None])
@@ -99,7 +99,7 @@ def segment_max(x: Any, membership: Any, *, longest: int | None = None) -> Any:
 
 
 def max_shares(x: Any, pooled: Any, membership: Any) -> Any:
-    """Return (B, P, S) float32: the part of the dimensions whose largest value a token has.
+    """Return (B, P, S) float32: the share of dimensions in which a token has the largest value.
 
     Args:
         x: (B, S, D) float.
@@ -114,9 +114,9 @@ def max_shares(x: Any, pooled: Any, membership: Any) -> Any:
 
 
 def _take_rows(x: Any, index: Any) -> Any:
-    """Return (B, N, D): of (B, M, D) the rows that `index` (B, N) names.
+    """Return (B, N, D): the rows `index` (B, N) of `x` (B, M, D).
 
-    A product with a one-hot matrix may round its result, and the maximum's gradient compares.
+    A product with a one-hot matrix could round the values, which are then compared for equality.
     """
     batch, count, width = ops.shape(x)
     first = count * ops.arange(batch, dtype="int32")[:, None]

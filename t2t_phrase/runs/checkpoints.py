@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import dataclasses
 import json
 import os
@@ -65,12 +66,25 @@ def model_variables(model: keras.Model) -> dict[str, keras.Variable]:
 def optimizer_variables(
     optimizer: keras.optimizers.Optimizer, model: keras.Model
 ) -> dict[str, keras.Variable]:
-    """Return the optimizer's state, its slots named `VARIABLE/SLOT` after the model's variables."""
+    """Return the optimizer's state, its slots named `VARIABLE/SLOT` after the model's variables.
+
+    State that Keras does not name after a variable of the model keeps Keras' name; repeated names
+    are numbered in Keras' order.
+    """
     owners = {v.path.replace("/", "_"): name for name, v in model_variables(model).items()}
-    named = {}
+    named: dict[str, keras.Variable] = {}
+    repeats: collections.Counter[str] = collections.Counter()
     for variable in optimizer.variables:
-        owner, _, slot = variable.name.rpartition("_")
-        named[f"{owners[owner]}/{slot}" if owner in owners else variable.name] = variable
+        prefixes = [owner for owner in owners if variable.name.startswith(f"{owner}_")]
+        owner = max(prefixes, key=len, default="")
+        # Keras numbers variables without a name through the whole process.
+        name = re.sub(r"^variable_\d+$", "variable", variable.name)
+        if owner:
+            name = f"{owners[owner]}/{name.removeprefix(owner)[1:]}"
+        repeats[name] += 1
+        if repeats[name] > 1:
+            name = f"{name}:{repeats[name]}"
+        named[name] = variable
     return named
 
 

@@ -106,8 +106,8 @@ class RunRecord:
 
     def _identity(self) -> dict[str, Any]:
         named = {k: v for k, v in dataclasses.asdict(self).items() if k != "version"}
-        # The resolved values tell what the overrides did.
-        del named["overrides"]
+        # The resolved values say what the set and the overrides did, whatever they are called.
+        del named["hparams_set"], named["overrides"]
         return {**named.pop("hparams"), **named}
 
 

@@ -1,4 +1,4 @@
-"""Reads tensor2tensor's TF1 checkpoints of Transformers."""
+"""Import of tensor2tensor's TensorFlow 1 checkpoints of Transformers."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ TARGET_SPACE = "target_space/embeddings"
 _EMBEDDING = re.compile(
     r"symbol_modality_(\d+)_\d+/(shared|input_emb|target_emb|softmax)/weights_\d+"
 )
-# Adam's and Adafactor's slots, and counters of training.
+# Slots of Adam and Adafactor, and counters of the training.
 _STATE = re.compile(
     r"(^|.*/)(Adam|Adam_1|Momentum|vr|vc|v|m|ExponentialMovingAverage|beta[12]_power|"
     r"global_step)$|^(training|losses_avg|problem_\d+_steps|train_stats)\b.*"
@@ -35,10 +35,10 @@ _STATE = re.compile(
 
 @dataclasses.dataclass(frozen=True)
 class Imported:
-    """What was found in a checkpoint.
+    """The contents of a checkpoint.
 
     Attributes:
-        tensors: our variables by name.
+        tensors: values of our variables by name.
         sizes: the hyperparameters that the checkpoint determines.
         vocab_size: entries of the source vocabulary.
         target_vocab_size: entries of the target vocabulary; None: one for both languages.
@@ -65,18 +65,18 @@ def read_t2t_checkpoint(
     model: str = "transformer",
     source_vocab_size: int | None = None,
 ) -> Imported:
-    """Return the variables of one of our models, found in a tensor2tensor checkpoint.
+    """Read the variables of one of our models from a tensor2tensor checkpoint.
 
     Args:
         path: the training folder, or a checkpoint in it.
-        hparams: of the model; its sizes must be those of the checkpoint.
+        hparams: hyperparameters of the model; its sizes must be those of the checkpoint.
         model: registered name of the model.
         source_vocab_size: entries of the source vocabulary; needed only where the checkpoint holds
             two embeddings and does not say which is the source's.
 
     Raises:
-        UserError: no such checkpoint, none of tensor2tensor's, sizes that differ (all of them
-            named, with the overrides that would fit), or variables that are missing.
+        UserError: the checkpoint does not exist or is not one of tensor2tensor's, sizes differ (the
+            message lists the overrides that would fit), or variables are missing.
     """
     prefix_path = resolve(path)
     try:
@@ -101,9 +101,9 @@ def read_t2t_checkpoint(
             tensors[name] = np.concatenate(parts).reshape(variable.shape).astype("float32")
             used.update(names)
         elif name == TARGET_SPACE:
-            # Trained without one: adding zeros is adding nothing.
+            # The model was trained without a target space; zeros have no effect.
             tensors[name] = np.zeros(variable.shape, "float32")
-            notes.append(f"{name}: not in the checkpoint; zeros, which change nothing")
+            notes.append(f"{name}: not in the checkpoint; set to zero, which has no effect")
         else:
             missing.append(name)
     if missing:
@@ -204,9 +204,9 @@ def _check_sizes(sizes: Mapping[str, Any], hparams: Any, path: str) -> None:
         ours[name] = ours[name] or ours["num_hidden_layers"]
     wrong = {name: value for name, value in sizes.items() if ours[name] != value}
     if wrong:
-        told = "; ".join(f"{n}: {ours[n]} asked for, {v} in it" for n, v in wrong.items())
+        told = "; ".join(f"{n}: {ours[n]} instead of {v}" for n, v in wrong.items())
         fix = ",".join(f"{name}={value}" for name, value in wrong.items())
-        raise UserError(f"the hparams do not fit {path}: {told}; add --hparams={fix}")
+        raise UserError(f"the hparams do not match {path}: {told}; add --hparams={fix}")
 
 
 def _body(
@@ -221,7 +221,7 @@ def _body(
             if any(_EMBEDDING.fullmatch(name) for name in own):
                 return own, prefix
     raise UserError(
-        f"{path} is no tensor2tensor checkpoint of a Transformer: it has no variables named "
+        f"{path} is not a tensor2tensor checkpoint of a Transformer: it has no variables named "
         "MODEL/body/encoder/layer_0/... and MODEL/symbol_modality_V_D/..."
     )
 
@@ -231,7 +231,7 @@ def _matching(name: str, shapes: Iterable[str], norm: str, vocab_size: int) -> l
     try:
         pattern = re.compile(t2t_pattern(name, norm=norm, vocab_size=vocab_size))
     except (KeyError, AttributeError):
-        # A variable of a model that tensor2tensor does not have.
+        # The model does not exist in tensor2tensor.
         return []
     found = [other for other in shapes if pattern.fullmatch(other)]
     return sorted(found, key=lambda other: int(re.findall(r"\d+$", other)[0]) if found[1:] else 0)
@@ -249,7 +249,7 @@ def write_run(
     *,
     vocabularies: Sequence[str | os.PathLike[str]] = (),
 ) -> str:
-    """Write what was imported as a run of ours and return the checkpoint's path.
+    """Write an imported checkpoint as a run of this library.
 
     Args:
         imported: from `read_t2t_checkpoint`.
@@ -259,11 +259,11 @@ def write_run(
             of its own, of the target; copied into the run.
 
     Raises:
-        UserError: the folder holds a run already, or the vocabulary does not fit.
+        UserError: the folder already contains a run, or the vocabulary has another size.
     """
     target = pathlib.Path(folder).expanduser()
     if (target / RECORD_FILE).exists():
-        raise UserError(f"--output_dir={folder} holds a run already; give a new folder")
+        raise UserError(f"--output_dir={folder} already contains a run; give a new folder")
     try:
         target.mkdir(parents=True, exist_ok=True)
         sizes = (imported.vocab_size, imported.target_vocab_size or imported.vocab_size)
@@ -279,7 +279,7 @@ def write_run(
         path = str(target / f"{PREFIX}-{imported.step}")
         write(path, model=imported.tensors, step=imported.step)
         set_latest(target, [path])
-        # Last: without it the folder is no run, and the import can be repeated.
+        # Written last, so that an interrupted import can be repeated.
         record.save(target)
     except OSError as error:
         raise UserError(f"cannot write {target}: {error.strerror or error}") from error

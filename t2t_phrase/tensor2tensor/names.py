@@ -1,4 +1,4 @@
-"""What our variables are called in a tensor2tensor checkpoint."""
+"""Names of our variables in tensor2tensor checkpoints."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def t2t_pattern(name: str, *, norm: str, vocab_size: int) -> str:
     """Return a regular expression for the T2T variables that make up ours called `name`.
 
     The expression matches names without the model's prefix ("transformer/"). A sharded embedding
-    matches several variables, to be joined by rows in the order of their numbers.
+    matches several variables, which are concatenated by rows in the order of their numbers.
 
     Args:
         name: the path of one of our variables, without the model's name.

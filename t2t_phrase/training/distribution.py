@@ -1,4 +1,4 @@
-"""Which devices train: one, all GPUs of the machine, or those of several machines."""
+"""Choose the devices: one, all GPUs of the machine, or those of several machines."""
 
 from __future__ import annotations
 
@@ -14,29 +14,30 @@ from t2t_phrase.config import UserError
 def make_strategy(
     *, worker_gpu: int = 0, devices: Sequence[str] | None = None
 ) -> tf.distribute.Strategy:
-    """Return the strategy for the devices at hand.
+    """Return the strategy for the available devices.
 
-    `TF_CONFIG` in the environment with more than one worker joins the workers; call this before
-    any other work then.
+    If `TF_CONFIG` in the environment lists several workers, this process joins them; call this
+    before any other use of TensorFlow then.
 
     Args:
-        worker_gpu: how many of the machine's GPUs; 0: all of them, or the CPU if there is none.
-        devices: these devices instead, such as ("CPU:0", "CPU:1").
+        worker_gpu: number of GPUs of this machine to use; 0: all of them, or the CPU if there are
+            none.
+        devices: use these devices instead, such as ("CPU:0", "CPU:1").
 
     Raises:
-        UserError: fewer GPUs than asked for.
+        UserError: the machine has fewer GPUs than requested.
     """
     if devices:
         return tf.distribute.MirroredStrategy(list(devices))
     gpus = tf.config.list_physical_devices("GPU")
     if worker_gpu > len(gpus):
         raise UserError(
-            f"--worker_gpu={worker_gpu}: TensorFlow finds {len(gpus)} GPUs on this machine; give "
-            "at most that many, or 0 for all there are"
+            f"--worker_gpu={worker_gpu}: TensorFlow finds {len(gpus)} GPUs on this machine; use "
+            "at most that many, or 0 for all of them"
         )
     count = worker_gpu or len(gpus)
     for gpu in gpus:
-        # Otherwise the process takes all of the memory, and its peak cannot be measured.
+        # Otherwise the process reserves all memory, and the peak cannot be measured.
         tf.config.experimental.set_memory_growth(gpu, True)
     if _workers() > 1:
         tf.config.set_visible_devices(gpus[:count], "GPU")
@@ -52,7 +53,7 @@ def has_gpu() -> bool:
 
 
 def is_chief(strategy: tf.distribute.Strategy) -> bool:
-    """Return whether this process writes the files; true where there is only one."""
+    """Return whether this process writes the files; always true without other workers."""
     resolver = strategy.cluster_resolver
     if resolver is None or not resolver.task_type:
         return True

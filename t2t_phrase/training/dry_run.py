@@ -1,4 +1,4 @@
-"""What a run would be: its parameters, its batch shapes, and whether the largest batch fits."""
+"""Shows a run without training: parameters, batch shapes, and whether the largest batch fits."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ from t2t_phrase.training.setup import Run
 
 
 def dry_run(run: Run, *, log: Callable[[str], None] = print) -> None:
-    """Print a run's parameters and batch shapes, and make one update on its largest batch.
+    """Print a run's parameters and batch shapes, and make two updates on its largest batch.
 
-    Nothing is saved; the weights are changed.
+    The updates change the weights, but nothing is saved.
     """
     for line in (*parameter_table(run.model), *bucket_table(run.trainer.pipeline.buckets)):
         log(line)
     stepper, buckets = run.trainer.stepper, run.trainer.pipeline.buckets
     largest = buckets.largest()
     rows, bound = buckets.rows[largest], buckets.bounds[largest]
-    features = stepper.fake_features(rows, bound)
+    features = stepper.fake_features(rows, bound, bound)
     for repeat in ("with compilation", "again"):
         start = time.perf_counter()
-        float(stepper.train(features).loss)
+        float(stepper.train(features).objective)
         log(f"one update of {rows} x {bound} tokens: {time.perf_counter() - start:.2f} s {repeat}")
     log(f"peak memory: {peak_memory()}")
 
 
 def parameter_table(model: keras.Model) -> Iterator[str]:
-    """Yield a line for each weight, and the total."""
+    """Yield a line for each weight, and one for the total."""
     weights = checkpoints.model_variables(model)
     width = max(map(len, weights))
     for name, weight in weights.items():
@@ -45,14 +45,14 @@ def parameter_table(model: keras.Model) -> Iterator[str]:
 
 
 def bucket_table(buckets: Buckets) -> Iterator[str]:
-    """Yield a line for each shape of a batch."""
-    yield f"{len(buckets)} batch shapes (rows x length of each language):"
+    """Yield a line for each batch shape."""
+    yield f"{len(buckets)} batch shapes (sentence pairs x length of each side):"
     for rows, bound in zip(buckets.rows, buckets.bounds, strict=True):
         yield f"  {rows:>6} x {bound}"
 
 
 def peak_memory() -> str:
-    """Return the most memory that this process, and each GPU in it, has used."""
+    """Return the peak memory of this process and of each of its GPUs."""
     kibibytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     parts = [f"{kibibytes / 2**20:.2f} GiB of main memory"]
     for index in range(len(tf.config.list_logical_devices("GPU"))):

@@ -1,18 +1,21 @@
-"""Development scores: teacher-forced loss, and BLEU of real translations."""
+"""Development scores: what the model reports with teacher forcing, and BLEU of its translations."""
 
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
+import numpy as np
+
 from t2t_phrase.data.input.pipeline import Batch
+from t2t_phrase.models.base import Mean
+from t2t_phrase.training import means
 from t2t_phrase.training.step import Stepper
 
 
 class Bleu(Protocol):
-    """A figure and how it was computed."""
+    """A score and how it was computed."""
 
     @property
     def value(self) -> float:
@@ -25,39 +28,28 @@ class Bleu(Protocol):
 
 @dataclasses.dataclass(frozen=True)
 class DevScores:
-    """What an evaluation found.
+    """The result of an evaluation.
 
     Attributes:
-        loss: mean smoothed cross-entropy of a target token, 0 for a perfect model.
-        nll: mean negative log-probability of a target token, in nats.
-        accuracy: share of target tokens that have the highest probability.
-        tokens: target tokens scored.
-        bleu: of the translations; None: nothing was translated.
+        means: what the model reports, by name, see `means.values`.
+        tokens: number of target tokens.
+        bleu: BLEU of the translations; None: nothing was translated.
+        signature: sacreBLEU's signature; empty where another worker translated.
     """
 
-    loss: float
-    nll: float
-    accuracy: float
+    means: dict[str, float]
     tokens: int
-    bleu: Bleu | None = None
+    bleu: float | None = None
+    signature: str = ""
 
     def to_dict(self) -> dict[str, float]:
-        """Return the figures by name."""
-        scores = {
-            "loss": self.loss,
-            "neg_log_perplexity": -self.nll,
-            "accuracy": self.accuracy,
-        }
-        return scores if self.bleu is None else {**scores, "bleu": self.bleu.value}
+        """Return the scores by name."""
+        return self.means if self.bleu is None else {**self.means, "bleu": self.bleu}
 
     def __str__(self) -> str:
-        perplexity = math.exp(min(self.nll, 700.0))
-        text = (
-            f"dev loss {self.loss:.4f}  perplexity {perplexity:.3f}  "
-            f"accuracy {self.accuracy:.2%}  ({self.tokens} tokens)"
-        )
+        text = f"dev {means.describe(self.means)}  ({self.tokens} tokens)"
         if self.bleu is not None:
-            text += f"  BLEU {self.bleu.value:.2f}  [{self.bleu.signature}]"
+            text += f"  BLEU {self.bleu:.2f}  [{self.signature}]"
         return text
 
 
@@ -67,9 +59,11 @@ class Evaluator:
 
     Args:
         stepper: holds the model.
-        batches: of the development set.
-        eval_steps: at most so many batches, 0: all. Translations are of the whole set always.
-        bleu: translates the development set and returns its BLEU; None: do not translate.
+        batches: the development set.
+        eval_steps: largest number of batches to compute the means on, 0: no limit. The translations
+            are always of the whole set.
+        bleu: translates the development set and returns its BLEU; None: do not translate. With
+            several workers only the chief translates; the others receive its score.
     """
 
     stepper: Stepper
@@ -78,16 +72,19 @@ class Evaluator:
     bleu: Callable[[], Bleu] | None = None
 
     def evaluate(self) -> DevScores:
-        """Return the scores of the current weights."""
-        sums = {"loss": 0.0, "nll": 0.0, "correct": 0.0, "tokens": 0.0}
+        """Return the scores of the current weights, the same on all workers."""
+        sums: dict[str, Mean] = {}
+        tokens = 0
         for batch in self.batches[: self.eval_steps or None]:
-            for name, value in self.stepper.evaluate(batch.features).items():
-                sums[name] += value
-        tokens = max(sums["tokens"], 1.0)
+            sums = means.add(sums, self.stepper.evaluate(batch.features))
+            tokens += int(np.count_nonzero(batch.features["targets"]))
+        own = self.bleu() if self.bleu is not None else None
+        translated, value = self.stepper.agreement.of_chief(
+            [own is not None, 0.0 if own is None else own.value]
+        )
         return DevScores(
-            loss=sums["loss"] / tokens,
-            nll=sums["nll"] / tokens,
-            accuracy=sums["correct"] / tokens,
-            tokens=int(sums["tokens"]),
-            bleu=self.bleu() if self.bleu is not None else None,
+            means=means.values(sums),
+            tokens=tokens,
+            bleu=value if translated else None,
+            signature="" if own is None else own.signature,
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import signal
 import time
 from collections.abc import Callable
 from typing import Literal, NamedTuple
@@ -12,7 +13,7 @@ from t2t_phrase.config import UserError
 from t2t_phrase.data.input.pipeline import Batch, Position, TrainingPipeline
 from t2t_phrase.data.input.prefetch import Prefetcher
 from t2t_phrase.runs.directory import RunDirectory
-from t2t_phrase.training.early_stopping import EarlyStopping, History, Metric
+from t2t_phrase.training.early_stopping import EarlyStopping, History
 from t2t_phrase.training.evaluate import DevScores, Evaluator
 from t2t_phrase.training.progress import Progress
 from t2t_phrase.training.schedules import FactorSchedule
@@ -23,16 +24,16 @@ from t2t_phrase.training.summaries import Summaries
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class LoopOptions:
-    """When to do what, in steps.
+    """When to do what.
 
     Attributes:
-        train_steps: the step at which training ends, counted from the run's beginning.
-        local_eval_frequency: between checkpoints, each with an evaluation.
-        log_step_count_steps: between progress lines.
-        try_largest_batch: whether to compute the largest batch's gradient before training, so that
-            a run that does not fit fails at once.
-        save_checkpoints_secs: seconds between further checkpoints; 0: none.
-        early_stopping: patience.
+        train_steps: step at which training ends, counted from the start of the run.
+        local_eval_frequency: steps between checkpoints; each is evaluated.
+        log_step_count_steps: steps between progress lines.
+        try_largest_batch: whether to compute the gradient of the largest batch before training, so
+            that a run that does not fit in memory fails at once.
+        save_checkpoints_secs: seconds between additional checkpoints; 0: none.
+        early_stopping: when to stop before `train_steps`.
     """
 
     train_steps: int
@@ -49,7 +50,7 @@ class Outcome(NamedTuple):
     step: int
     reason: Literal["finished", "early", "signal"]
     signal: int = 0
-    """The signal's number, if one ended it."""
+    """Number of the signal that ended it, or 0."""
 
 
 class _Pending(NamedTuple):
@@ -61,17 +62,20 @@ class _Pending(NamedTuple):
 
 @dataclasses.dataclass
 class Trainer:
-    """Runs one training to its end, or until it is told to stop.
+    """Trains a model to the last step, or until it is asked to stop.
+
+    With several workers, each runs one of these, and all of them stop at the same step for the same
+    reason.
 
     Args:
         stepper: makes the updates.
-        pipeline: where the batches are from.
-        directory: where checkpoints go.
+        pipeline: yields the batches.
+        directory: saves the checkpoints.
         schedule: the learning rate, for the reports.
         options: when to do what.
-        evaluator: None: train only.
-        summaries: TensorBoard.
-        log: writes one line.
+        evaluator: scores the development set; None: train only.
+        summaries: writes TensorBoard scalars.
+        log: called with one line of text.
     """
 
     stepper: Stepper
@@ -84,15 +88,19 @@ class Trainer:
     log: Callable[[str], None] = print
 
     def train(self) -> Outcome:
-        """Train until the last step, the end of patience, or a signal.
-
-        A loss that is not finite, a checkpoint that could not be written at the end and damaged
-        data raise; all that was saved before stays.
+        """Train until the last step, early stopping, or a signal.
 
         Raises:
-            UserError: one of these.
+            UserError: the loss is not finite, the last checkpoint could not be written, the data
+                are damaged, or early stopping names an unknown metric. Checkpoints that were saved
+                before are kept.
         """
         step, position = self.directory.restore()
+        if not self.stepper.agreement.same(step):
+            raise UserError(
+                f"{self.directory.folder}: the workers resume from different steps, this one from "
+                f"step {step}; --output_dir must be a folder that all workers share"
+            )
         history = History.load(self.directory.folder, until=step)
         self._progress = Progress(self.options.train_steps, step)
         self._saved_at = time.monotonic()
@@ -104,15 +112,15 @@ class Trainer:
         if self.directory.unsaved is not None:
             raise UserError(
                 f"the last checkpoint, of step {outcome.step}, is not saved: "
-                f"{self.directory.unsaved}; make room and run the same command again"
+                f"{self.directory.unsaved}; free some space and run the same command again"
             )
         return outcome
 
     def evaluate(self) -> DevScores:
-        """Score the latest checkpoint, an average too.
+        """Score the latest checkpoint, which may be an average.
 
         Raises:
-            UserError: there is none.
+            UserError: there is no checkpoint.
         """
         step = self.directory.restore_weights()
         if not step or self.evaluator is None:
@@ -130,13 +138,13 @@ class Trainer:
         batches: Prefetcher[Batch],
     ) -> Outcome:
         options = self.options
-        # A run that was killed while it evaluated has a checkpoint without its scores.
+        # A run that was killed during an evaluation has a checkpoint without scores.
         if step and self._evaluation_is_due(step) and step not in history.scores:
             self._evaluate(step, history)
         if options.try_largest_batch and step < options.train_steps:
             self._try_largest_batch()
         saved, pending = step, None
-        while step < options.train_steps and stop.signal is None:
+        while not (asked := self._asked_to_stop(stop)) and step < options.train_steps:
             if history.exhausted(options.early_stopping):
                 return self._stopped_early(step, history)
             waited = batches.waited
@@ -155,38 +163,40 @@ class Trainer:
                 if due:
                     self._evaluate(step, history)
         self._settle(pending)
-        if stop.signal is not None:
+        if asked:
             if saved != step:
                 self._save(step, position)
-            self.log(
-                f"stopped by {stop.signal.name} at step {step}; the same command goes on from here"
-            )
-            return Outcome(step, "signal", int(stop.signal))
+            name = signal.Signals(asked).name
+            self.log(f"stopped by {name} at step {step}; the same command resumes from here")
+            return Outcome(step, "signal", asked)
         if step and history.exhausted(options.early_stopping):
             return self._stopped_early(step, history)
         self.log(f"finished at step {step} of {options.train_steps}")
         return Outcome(step, "finished")
 
+    def _asked_to_stop(self, stop: StopRequest) -> int:
+        """Return the number of the signal that any worker received, or 0."""
+        return int(self.stepper.agreement.largest(stop.signal or 0))
+
     def _evaluation_is_due(self, step: int) -> bool:
         return step % self.options.local_eval_frequency == 0 or step == self.options.train_steps
 
     def _settle(self, done: _Pending | None) -> None:
-        """Wait for an update's figures, check and count them."""
+        """Wait for the figures of an update, check and count them."""
         if done is None:
             return
-        loss, norm = float(done.result.loss), float(done.result.grad_norm)
-        tokens = float(done.result.tokens)
+        tokens = max(float(done.result.tokens), 1.0)
+        loss, norm = float(done.result.objective) / tokens, float(done.result.grad_norm)
         if not (math.isfinite(loss) and math.isfinite(norm)):
             named = "loss" if not math.isfinite(loss) else "gradient"
             raise UserError(
-                f"step {done.step}: the {named} is not finite (loss {loss / max(tokens, 1)}, "
-                f"gradient norm {norm}) in {done.batch.describe()}; nothing was saved since. Lower "
-                "learning_rate_constant, raise learning_rate_warmup_steps or set clip_grad_norm, "
-                "in a new --output_dir"
+                f"step {done.step}: the {named} is not finite (training objective {loss} per "
+                f"token, gradient norm {norm}) in {done.batch.describe()}; this step and those "
+                "after the last checkpoint are not saved. Lower learning_rate_constant, raise "
+                "learning_rate_warmup_steps or set clip_grad_norm, in a new --output_dir"
             )
         self._progress.add(
-            loss=loss,
-            target_tokens=tokens,
+            done.result.means,
             tokens=done.batch.tokens,
             size=done.batch.size,
             waited=done.waited,
@@ -222,8 +232,9 @@ class Trainer:
         start = time.perf_counter()
         scores = self.evaluator.evaluate()
         seconds = time.perf_counter() - start
+        self.options.early_stopping.check(scores.to_dict())
         history.add(step, scores.to_dict())
-        metric: Metric = "loss" if scores.bleu is None else "bleu"
+        metric = "loss" if scores.bleu is None else "bleu"
         is_best = history.best(metric) == step
         mark = f"  best {metric} so far" if is_best else ""
         self.log(f"step {step}: {scores}  {seconds:.0f} s{mark}")
@@ -238,7 +249,7 @@ class Trainer:
         self.log(
             f"stopped early at step {step}: dev {stopping.metric} has not improved by more than "
             f"{stopping.delta:g} for {stopping.steps} steps (best at step "
-            f"{history.best(stopping.metric)})"
+            f"{history.best(stopping.metric, lower=stopping.lower)})"
         )
         return Outcome(step, "early")
 
@@ -247,7 +258,7 @@ class Trainer:
         largest = buckets.largest()
         rows, bound = buckets.rows[largest], buckets.bounds[largest]
         start = time.perf_counter()
-        self.stepper.probe(self.stepper.fake_features(rows, bound))
+        self.stepper.probe(self.stepper.fake_features(rows, bound, bound))
         self.log(
             f"the largest batch, {rows} x {bound} tokens, fits "
             f"({time.perf_counter() - start:.1f} s with compilation)"

@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import dataclasses
 import time
+from collections.abc import Mapping
+
+from t2t_phrase.models.base import Mean
+from t2t_phrase.training import means
+
+# Figures of a report besides the means that the model reports.
+_SPEED = ("tokens_per_second", "steps_per_second", "non_pad", "input_wait", "seconds_left")
 
 
 @dataclasses.dataclass
 class Progress:
-    """Adds up what happened since the last line.
+    """Counts what happened since the last progress line.
 
     Args:
-        train_steps: where training ends.
-        step: where it begins.
+        train_steps: the step at which training ends.
+        step: the step at which it begins.
     """
 
     train_steps: int
@@ -27,45 +34,42 @@ class Progress:
     def _reset(self) -> None:
         self._start, self._pause = time.perf_counter(), 0.0
         self._tokens = self._size = self._steps = 0
-        self._loss = self._target_tokens = self._waited = 0.0
+        self._waited = 0.0
+        self._means: dict[str, Mean] = {}
 
-    def add(
-        self, *, loss: float, target_tokens: float, tokens: int, size: int, waited: float
-    ) -> None:
+    def add(self, reported: Mapping[str, Mean], *, tokens: int, size: int, waited: float) -> None:
         """Count one update.
 
         Args:
-            loss: summed over the target tokens.
-            target_tokens: how many those are.
+            reported: what the model reports.
             tokens: source and target tokens.
             size: the same with padding.
             waited: seconds spent waiting for the batch.
         """
         self.step += 1
         self._steps += 1
-        self._loss += loss
-        self._target_tokens += target_tokens
+        self._means = means.add(self._means, reported)
         self._tokens += tokens
         self._size += size
         self._waited += waited
 
     def pause(self, seconds: float) -> None:
-        """Leave out time that was not spent on training."""
+        """Exclude time that was not spent on training."""
         self._pause += seconds
         self._paused += seconds
 
     def take(self) -> dict[str, float]:
-        """Return the averages since the last call, and begin anew.
+        """Return the averages since the last call, and start over.
 
-        loss is a mean over target tokens; tokens_per_second counts source and target tokens;
-        non_pad and input_wait are shares; seconds_left includes no evaluations to come.
+        Besides the means that the model reports: tokens_per_second counts source and target tokens,
+        non_pad and input_wait are shares, seconds_left does not include evaluations.
         """
         now = time.perf_counter()
         elapsed = max(now - self._start - self._pause, 1e-9)
         trained = max(self.step - self._first_step, 1)
         per_step = (now - self._began - self._paused) / trained
         report = {
-            "loss": self._loss / max(self._target_tokens, 1.0),
+            **means.values(self._means),
             "tokens_per_second": self._tokens / elapsed,
             "steps_per_second": self._steps / elapsed,
             "non_pad": self._tokens / max(self._size, 1),
@@ -77,8 +81,9 @@ class Progress:
 
     def line(self, report: dict[str, float], *, rate: float, grad_norm: float) -> str:
         """Return the progress line for a report."""
+        shown = {name: value for name, value in report.items() if name not in _SPEED}
         return (
-            f"step {self.step}/{self.train_steps}  loss {report['loss']:.4f}  "
+            f"step {self.step}/{self.train_steps}  {means.describe(shown)}  "
             f"lr {rate:.3g}  grad norm {grad_norm:.3g}  "
             f"{report['tokens_per_second']:.0f} tokens/s  non-pad {report['non_pad']:.0%}  "
             f"input wait {report['input_wait']:.0%}  left {clock(report['seconds_left'])}"

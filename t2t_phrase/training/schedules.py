@@ -1,4 +1,4 @@
-"""Learning rates as tensor2tensor writes them: factors multiplied, `constant*linear_warmup*...`."""
+"""Learning rates in tensor2tensor's notation: a product of factors, `constant*linear_warmup`."""
 
 from __future__ import annotations
 
@@ -9,12 +9,27 @@ import keras
 from keras import ops
 
 
+def make_schedule(hparams: Any, *, train_steps: int) -> FactorSchedule:
+    """Return the learning rate that `hparams` describe."""
+    return FactorSchedule(
+        hparams.learning_rate_schedule,
+        constant=hparams.learning_rate_constant,
+        warmup_steps=hparams.learning_rate_warmup_steps,
+        decay_steps=hparams.learning_rate_decay_steps,
+        hidden_size=hparams.hidden_size,
+        train_steps=train_steps,
+        halving_start=hparams.learning_rate_halving_start,
+        halving_steps=max(1, hparams.learning_rate_halving_steps),
+    )
+
+
 @keras.saving.register_keras_serializable(package="t2t_phrase")
 class FactorSchedule(keras.optimizers.schedules.LearningRateSchedule):
-    """The product of named factors of the step.
+    """A product of factors that depend on the step.
 
-    The step is the number of updates made before this one, as in tensor2tensor: the first update
-    sees 0. With W = `warmup_steps`, N = `decay_steps` and D = `hidden_size`:
+    The step is the number of updates made before this one, as in tensor2tensor: 0 for the first
+    update. With W = `warmup_steps`, N = `decay_steps`, D = `hidden_size`, A = `halving_start` and
+    P = `halving_steps`:
 
     | factor | value |
     |---|---|
@@ -22,16 +37,22 @@ class FactorSchedule(keras.optimizers.schedules.LearningRateSchedule):
     | linear_warmup | min(1, step / W) |
     | rsqrt_decay | 1 / sqrt(max(step, W)) |
     | rsqrt_hidden_size | 1 / sqrt(D) |
-    | linear_decay | (`train_steps` - step) / N, kept in [0, 1] |
+    | linear_decay | (`train_steps` - step) / N, clipped to [0, 1] |
     | cosdecay | 1 up to W, then (1 + cos(pi step / N)) / 2 |
+    | halving | 1 before A, then 1 / 2^(1 + floor((step - A) / P)) |
+
+    `constant*halving` with plain SGD is the schedule of Luong et al. (2015): rate 1, halved after
+    five epochs and then every epoch. A and P are these epochs in steps.
 
     Args:
-        factors: names joined by `*`, each from the table.
+        factors: names from the table, joined by `*`.
         constant: the value of the factor `constant`.
         warmup_steps: W, positive.
         decay_steps: N, positive.
         hidden_size: D.
         train_steps: the step at which training ends.
+        halving_start: A.
+        halving_steps: P, positive.
     """
 
     def __init__(
@@ -43,6 +64,8 @@ class FactorSchedule(keras.optimizers.schedules.LearningRateSchedule):
         decay_steps: int,
         hidden_size: int,
         train_steps: int,
+        halving_start: int = 0,
+        halving_steps: int = 1,
     ) -> None:
         self.factors = factors
         self.constant = constant
@@ -50,10 +73,12 @@ class FactorSchedule(keras.optimizers.schedules.LearningRateSchedule):
         self.decay_steps = decay_steps
         self.hidden_size = hidden_size
         self.train_steps = train_steps
+        self.halving_start = halving_start
+        self.halving_steps = halving_steps
         self._factors = [getattr(self, f"_{name.strip()}") for name in factors.split("*")]
 
     def __call__(self, step: Any) -> Any:
-        """Return the learning rate, a float32 scalar, of the update after `step` updates."""
+        """Return the learning rate, a float32 scalar, for the update that follows `step` others."""
         step = ops.cast(step, "float32")
         rate = ops.ones((), dtype="float32")
         for factor in self._factors:
@@ -69,6 +94,8 @@ class FactorSchedule(keras.optimizers.schedules.LearningRateSchedule):
             "decay_steps": self.decay_steps,
             "hidden_size": self.hidden_size,
             "train_steps": self.train_steps,
+            "halving_start": self.halving_start,
+            "halving_steps": self.halving_steps,
         }
 
     def _constant(self, step: Any) -> Any:
@@ -89,3 +116,9 @@ class FactorSchedule(keras.optimizers.schedules.LearningRateSchedule):
     def _cosdecay(self, step: Any) -> Any:
         decayed = 0.5 * (1.0 + ops.cos(math.pi * step / self.decay_steps))
         return ops.where(step <= self.warmup_steps, 1.0, decayed)
+
+    def _halving(self, step: Any) -> Any:
+        # Whole numbers, so that the rate changes at exactly these steps.
+        after = ops.cast(step, "int32") - self.halving_start
+        halvings = ops.where(after < 0, 0, 1 + after // self.halving_steps)
+        return ops.power(0.5, ops.cast(halvings, "float32"))

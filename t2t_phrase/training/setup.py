@@ -1,9 +1,8 @@
-"""Put a run together from names and options: what the trainer's flags say, without flags."""
+"""Build a training run from names and options, without command-line flags."""
 
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 import os
 import pathlib
 from collections.abc import Callable
@@ -20,35 +19,41 @@ from t2t_phrase.data.problem import Problem
 from t2t_phrase.runs import checkpoints
 from t2t_phrase.runs.directory import RunDirectory
 from t2t_phrase.runs.record import FILE, RunRecord
+from t2t_phrase.runs.vocabulary import checksums
 from t2t_phrase.runs.warm_start import warm_start
+from t2t_phrase.text.vocabularies import Encoder
 from t2t_phrase.training.distribution import has_gpu, is_chief
 from t2t_phrase.training.evaluate import Bleu, Evaluator
 from t2t_phrase.training.loop import LoopOptions, Trainer
-from t2t_phrase.training.step import Stepper, make_optimizer, make_schedule
+from t2t_phrase.training.optimizers import make_optimizer
+from t2t_phrase.training.schedules import make_schedule
+from t2t_phrase.training.step import Stepper
 from t2t_phrase.training.summaries import Summaries
 from t2t_phrase.training_hparams import TrainingHParams
 
-# Rows of the embedding are a multiple of this, which matrix units like.
+# The number of rows of the embedding is a multiple of this, for the sake of matrix units.
 VOCAB_MULTIPLE = 8
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class RunOptions:
-    """What to train, on what, where to.
+    """What to train on which data, and where to save it.
 
     Attributes:
-        problem: an instance, data in `data_dir`.
-        data_dir: where its shards and vocabulary are.
-        output_dir: the run's folder.
-        model, hparams_set, overrides: names, and T2T's `--hparams`.
-        hparams: the set with the overrides applied.
-        random_seed: of weights, data order and dropout.
-        warm_start_from: a run or checkpoint whose weights to begin with.
-        keep_checkpoint_max: how many checkpoints stay.
-        eval_steps: at most so many development batches, 0: all.
-        evaluate: whether to look at the development set at all.
+        problem: the problem; its data are in `data_dir`.
+        data_dir: folder of the shards and the vocabulary.
+        output_dir: folder of the run.
+        model: registered name of the model.
+        hparams_set: registered name of the set of hyperparameters.
+        overrides: changes to the set, as in `--hparams`.
+        hparams: the set with these changes.
+        random_seed: seed of weights, data order and dropout.
+        warm_start_from: run or checkpoint to take initial weights from; empty: random weights.
+        keep_checkpoint_max: number of checkpoints to keep.
+        eval_steps: largest number of development batches for the loss, 0: no limit.
+        evaluate: whether to evaluate on the development set.
         saves: whether to write to `output_dir`.
-        xla: whether XLA compiles; None: on GPUs.
+        xla: whether to compile with XLA; None: on GPUs only.
     """
 
     problem: Problem
@@ -69,7 +74,7 @@ class RunOptions:
 
 @dataclasses.dataclass(frozen=True)
 class Run:
-    """Everything of a run, ready to train, to evaluate, or to be looked at."""
+    """A run that is ready to train or evaluate."""
 
     trainer: Trainer
     model: Any
@@ -84,27 +89,27 @@ def prepare(
     bleu: Callable[[Any], Callable[[], Bleu]] | None = None,
     log: Callable[[str], None] = print,
 ) -> Run:
-    """Build the model and all around it; writes `hparams.json` if the folder is new.
+    """Build the model and the trainer, and write `hparams.json` if the folder is new.
 
     Args:
         options: what to train.
-        loop: when to do what.
-        strategy: on which devices.
-        bleu: makes, for a model, a function that translates the development set and scores it;
-            None: only the loss.
-        log: writes a line; only one of several workers does.
+        loop: when to report, save, evaluate and stop.
+        strategy: the devices.
+        bleu: returns, for a model, a function that translates the development set and computes
+            BLEU; None: do not translate.
+        log: called with one line of text, on the chief only.
 
     Raises:
-        UserError: the data, or phrases that the model reads, are missing, or `output_dir` holds a
+        UserError: the data, or features that the model reads, are missing, or `output_dir` holds a
             run with other settings.
     """
     chief = is_chief(strategy)
     say = log if chief else lambda text: None
     writes = chief and options.saves
     hparams = options.hparams
-    encoder = options.problem.text_encoder(options.data_dir)
-    if hparams.reads_phrases:
-        options.problem.require_phrases(options.data_dir)
+    vocabularies = options.problem.vocabularies(options.data_dir)
+    source_checksum, target_checksum = checksums(vocabularies)
+    options.problem.require_features(options.data_dir, hparams.features)
     reader = _reader(options, "train")
     schedule = make_schedule(hparams, train_steps=loop.train_steps)
     record = RunRecord(
@@ -113,22 +118,30 @@ def prepare(
         hparams_set=options.hparams_set,
         overrides=options.overrides,
         hparams=hparams.to_dict(),
-        vocab_size=-(-encoder.vocab_size // VOCAB_MULTIPLE) * VOCAB_MULTIPLE,
-        vocabulary=hashlib.sha256(encoder.model_bytes).hexdigest(),
+        vocab_size=_rows(vocabularies.source),
+        vocabulary=source_checksum,
+        target_vocab_size=None if vocabularies.shared else _rows(vocabularies.target),
+        target_vocabulary=target_checksum,
         random_seed=options.random_seed,
         replicas=strategy.num_replicas_in_sync,
         train_steps=loop.train_steps if "linear_decay" in schedule.factors else 0,
     )
-    _claim(options.output_dir, record, writes=writes)
+    _check_folder(options.output_dir, record)
     # Initializers draw from Keras' process-wide generator.
     keras.utils.set_random_seed(options.random_seed)
     with strategy.scope():
-        model = registry.models[options.model].from_hparams(hparams, vocab_size=record.vocab_size)
+        model = registry.models[options.model].from_hparams(
+            hparams,
+            vocab_size=record.vocab_size,
+            target_vocab_size=record.target_vocab_size,
+        )
         optimizer = make_optimizer(hparams, schedule)
         optimizer.build(model.trainable_variables)
+    if writes:
+        _claim(options.output_dir, record)
     if options.warm_start_from:
         if checkpoints.latest(options.output_dir):
-            say(f"{options.output_dir} has checkpoints: --warm_start_from is not used")
+            say(f"{options.output_dir} has checkpoints: --warm_start_from is ignored")
         else:
             say(str(warm_start(model, options.warm_start_from)))
     xla = options.xla
@@ -137,7 +150,7 @@ def prepare(
         model,
         optimizer,
         seed=options.random_seed,
-        phrases=hparams.reads_phrases,
+        features=hparams.features,
         clip_grad_norm=hparams.clip_grad_norm,
         xla=has_gpu() if xla is None else xla,
         log=say,
@@ -180,16 +193,21 @@ def prepare(
 
 @dataclasses.dataclass
 class EpochLog:
-    """Says what the first epoch held, and any later one only if it differs."""
+    """Logs the counts of the first epoch, and of later ones if they differ."""
 
     log: Callable[[str], None]
     _said: tuple[int, int] = (0, 0)
 
     def __call__(self, count: EpochCount) -> None:
-        """Take note of an epoch."""
+        """Log the counts of an epoch if they are new."""
         if (count.examples, count.dropped) != self._said:
             self._said = (count.examples, count.dropped)
             self.log(str(count))
+
+
+def _rows(encoder: Encoder) -> int:
+    """Return the rows of the embedding of a vocabulary."""
+    return -(-encoder.vocab_size // VOCAB_MULTIPLE) * VOCAB_MULTIPLE
 
 
 def _reader(options: RunOptions, split: str) -> RecordReader:
@@ -197,15 +215,19 @@ def _reader(options: RunOptions, split: str) -> RecordReader:
     return RecordReader(
         tuple(files),
         reversed=options.problem.reversed,
-        phrases=options.hparams.reads_phrases,
+        features=options.hparams.features,
     )
 
 
-def _claim(output_dir: str | os.PathLike[str], record: RunRecord, *, writes: bool) -> None:
-    """Make the folder this run's, or check that it is."""
+def _check_folder(output_dir: str | os.PathLike[str], record: RunRecord) -> None:
+    """Check that the folder is new or belongs to this run."""
+    if (pathlib.Path(output_dir) / FILE).exists() or checkpoints.latest(output_dir):
+        record.check_same(RunRecord.load(output_dir), output_dir)
+
+
+def _claim(output_dir: str | os.PathLike[str], record: RunRecord) -> None:
+    """Record the run in a new folder."""
     folder = pathlib.Path(output_dir)
-    if (folder / FILE).exists() or checkpoints.latest(folder):
-        record.check_same(RunRecord.load(folder), folder)
-    elif writes:
+    if not (folder / FILE).exists():
         folder.mkdir(parents=True, exist_ok=True)
         record.save(folder)

@@ -1,4 +1,4 @@
-"""SIGTERM and Ctrl-C ask the training to stop at the end of its step."""
+"""SIGTERM and Ctrl-C stop the training after the current step."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import threading
 from types import FrameType
 from typing import Any
 
-_ASKING = (signal.SIGTERM, signal.SIGINT)
+_HANDLED = (signal.SIGTERM, signal.SIGINT)
 
 
 class StopRequest:
-    """A context in which the signals are noted in `signal`; a second one acts as without it."""
+    """A context that stores the first signal in `signal`; a second one has its usual effect."""
 
     def __init__(self) -> None:
         self.signal: signal.Signals | None = None
@@ -20,7 +20,7 @@ class StopRequest:
     def __enter__(self) -> StopRequest:
         # Python delivers signals to the main thread only.
         if threading.current_thread() is threading.main_thread():
-            self._before = {asking: signal.signal(asking, self._note) for asking in _ASKING}
+            self._before = {asking: signal.signal(asking, self._note) for asking in _HANDLED}
         return self
 
     def __exit__(self, *exception: object) -> None:

@@ -11,70 +11,52 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-from t2t_phrase.training.schedules import FactorSchedule
-from t2t_phrase.training_hparams import TrainingHParams
+from t2t_phrase.features import IDS, Feature
+from t2t_phrase.models.base import Loss, Mean
+from t2t_phrase.training.agreement import Agreement
 
 Features = Mapping[str, Any]
 _IDS = tf.TensorSpec((None, None), tf.int32)
 
 
 class StepResult(NamedTuple):
-    """Sums over the target tokens of all replicas; scalars, perhaps still being computed."""
+    """What an update found, over all replicas; scalars, perhaps still being computed."""
 
-    loss: Any
-    nll: Any
-    correct: Any
+    objective: Any
+    """The sum over target tokens that was minimised."""
+    means: dict[str, Mean]
+    """What the model reports, see `models.base.Loss`."""
     tokens: Any
+    """Target tokens."""
     grad_norm: Any
-    """Of the gradient of the mean loss, before it is clipped."""
-
-
-def make_optimizer(hparams: TrainingHParams, schedule: FactorSchedule) -> keras.optimizers.Adam:
-    """Return tensor2tensor's Adam."""
-    return keras.optimizers.Adam(
-        learning_rate=schedule,
-        beta_1=hparams.optimizer_adam_beta1,
-        beta_2=hparams.optimizer_adam_beta2,
-        epsilon=hparams.optimizer_adam_epsilon,
-        name="adam",
-    )
-
-
-def make_schedule(hparams: Any, *, train_steps: int) -> FactorSchedule:
-    """Return the learning rate that `hparams` describe."""
-    return FactorSchedule(
-        hparams.learning_rate_schedule,
-        constant=hparams.learning_rate_constant,
-        warmup_steps=hparams.learning_rate_warmup_steps,
-        decay_steps=hparams.learning_rate_decay_steps,
-        hidden_size=hparams.hidden_size,
-        train_steps=train_steps,
-    )
+    """The norm of the gradient of objective / tokens, before it is clipped."""
 
 
 @dataclasses.dataclass
 class Stepper:
     """Trains and evaluates a model on batches of any of a fixed set of shapes.
 
-    The random state of dropout is a function of (seed, step, replica, layer), nothing else, so
-    a run that is resumed draws what the first run would have drawn.
+    The random state of dropout is a function of (seed, step, replica, layer) and of nothing else,
+    so that a resumed run draws what an uninterrupted one would have drawn.
 
     Args:
-        strategy: the devices. Model and optimizer were made in its scope, the optimizer built.
-        model: has `loss_sums(features, training)`.
-        optimizer: one of Keras'.
-        seed: of dropout.
-        phrases: whether the model reads the phrases of its inputs.
-        clip_grad_norm: largest norm of the gradient; 0: any.
+        strategy: the devices. Model and optimizer were made in its scope, and the optimizer was
+            built.
+        model: an `EncoderDecoder`; only its `batch_loss` is used.
+        optimizer: one of Keras' optimizers. It applies gradients that are summed over the replicas
+            already.
+        seed: seed of dropout.
+        features: what the model reads besides the token ids of both sides.
+        clip_grad_norm: largest norm of the gradient; 0: no limit.
         xla: whether XLA compiles the pure function, once for each shape.
-        log: is told of compilations.
+        log: called with a line for each compilation.
     """
 
     strategy: tf.distribute.Strategy
     model: Any
     optimizer: keras.optimizers.Optimizer
     seed: int
-    phrases: bool = False
+    features: tuple[Feature, ...] = ()
     clip_grad_norm: float = 0.0
     xla: bool = False
     log: Callable[[str], None] = lambda text: None
@@ -84,61 +66,73 @@ class Stepper:
         self.generators = [
             v for v in self.model.non_trainable_variables if v.name == "seed_generator_state"
         ]
+        self.agreement = Agreement(self.strategy)
         self.compilations = 0
-        self._shapes: set[tuple[str, tuple[int, ...]]] = set()
+        self._shapes: set[tuple[Any, ...]] = set()
         self._gradient = tf.function(self._forward_and_gradient, jit_compile=self.xla or None)
-        self._sums = tf.function(self._forward, jit_compile=self.xla or None)
+        self._loss = tf.function(self._forward, jit_compile=self.xla or None)
         # One trace for all shapes: with XLA each shape is compiled when it is first met.
-        names = ("inputs", "targets", "phrases") if self.phrases else ("inputs", "targets")
+        names = (*IDS.values(), *(feature.name for feature in self.features))
         signature = [dict.fromkeys(names, _IDS)]
         self._train = tf.function(self._train_step, input_signature=signature)
         self._eval = tf.function(self._eval_step, input_signature=signature)
         self._probe = tf.function(self._probe_step, input_signature=signature)
+        # Keras would sum the gradients over the replicas once more.
+        self.optimizer._all_reduce_sum_gradients = list
 
     @property
     def replicas(self) -> int:
-        """How many devices share a batch."""
+        """The number of devices that share a batch."""
         return self.strategy.num_replicas_in_sync
 
     def train(self, features: Features) -> StepResult:
         """Make one update.
 
         Args:
-            features: "inputs" (rows, S) int32, "targets" (rows, T) int32, and "phrases" (rows, S)
-                int32 if the model reads them; rows are a multiple of the number of replicas.
+            features: "inputs" (rows, S) int32, "targets" (rows, T) int32, and each of `features`,
+                int32 of the shape of its side's ids. The number of rows is a multiple of the number
+                of replicas.
         """
         return self._counted("train", self._train, features)
 
-    def evaluate(self, features: Features) -> dict[str, float]:
-        """Return the model's sums on a batch, without dropout."""
-        sums = self._counted("evaluation", self._eval, features)
-        return {name: float(value) for name, value in sums.items()}
+    def evaluate(self, features: Features) -> dict[str, Mean]:
+        """Return what the model reports on a batch, as numbers, without dropout."""
+        means = self._counted("evaluation", self._eval, features)
+        return {name: Mean(float(mean.total), float(mean.count)) for name, mean in means.items()}
 
     def probe(self, features: Features) -> None:
-        """Compute loss and gradient and forget them: shows that a shape fits in memory."""
+        """Compute loss and gradient and drop them, to show that a shape fits in memory."""
         float(self._counted("train", self._probe, features))
 
-    def fake_features(self, rows: int, length: int) -> dict[str, np.ndarray]:
-        """Return a batch of nothing but real tokens, each a phrase of its own: as large as any."""
-        ids = np.ones((rows, length), np.int32)
-        features = {"inputs": ids, "targets": ids}
-        if self.phrases:
-            features["phrases"] = np.cumsum(ids, axis=1, dtype=np.int32)
-        return features
+    def fake_features(self, rows: int, source: int, target: int) -> dict[str, np.ndarray]:
+        """Return a batch without padding: as large as any batch of its shape.
+
+        Args:
+            rows: number of sentence pairs.
+            source: S, length of the sources.
+            target: T, length of the targets.
+        """
+        lengths = {"source": source, "target": target}
+        fake = {name: np.ones((rows, lengths[side]), np.int32) for side, name in IDS.items()}
+        for feature in self.features:
+            # Each token is a segment of its own: a valid partition, with as many parts as possible.
+            numbers = np.arange(1, lengths[feature.side] + 1, dtype=np.int32)
+            fake[feature.name] = np.tile(numbers, (rows, 1))
+        return fake
 
     def _counted(self, kind: str, function: Any, features: Features) -> Any:
         traces = function.experimental_get_tracing_count()
-        inputs = features["inputs"]
-        shape = (kind, inputs.shape + features["targets"].shape)
-        first_of_shape = self.xla and shape not in self._shapes
-        self._shapes.add(shape)
+        shape = tuple(features[name].shape for name in IDS.values())
+        first_of_shape = self.xla and (kind, shape) not in self._shapes
+        self._shapes.add((kind, shape))
         start = time.perf_counter()
         result = function({name: tf.constant(value) for name, value in features.items()})
         traced = function.experimental_get_tracing_count() - traces
         if traced or first_of_shape:
             self.compilations += max(traced, int(first_of_shape))
+            sizes = " and ".join(f"{rows} x {length}" for rows, length in dict.fromkeys(shape))
             self.log(
-                f"compiled the {kind} step for {inputs.shape[0]} x {inputs.shape[1]} tokens "
+                f"compiled the {kind} step for {sizes} tokens "
                 f"in {time.perf_counter() - start:.1f} s (compilation {self.compilations})"
                 if self.xla
                 else f"traced the {kind} step in {time.perf_counter() - start:.1f} s"
@@ -146,47 +140,48 @@ class Stepper:
         return result
 
     def _train_step(self, features: Features) -> StepResult:
+        tokens = tf.cast(tf.math.count_nonzero(features["targets"]), tf.float32)
+
         def replica(features: Features) -> StepResult:
             context = tf.distribute.get_replica_context()
-            gradients, sums = self._local(context, features)
-            sums = context.all_reduce(tf.distribute.ReduceOp.SUM, sums)
-            if self.replicas > 1:
-                gradients = context.all_reduce(tf.distribute.ReduceOp.SUM, gradients)
+            gradients, loss = self._sum(context, self._local(context, features, tokens))
             norm = tf.linalg.global_norm(gradients)
             if self.clip_grad_norm:
                 gradients, _ = tf.clip_by_global_norm(gradients, self.clip_grad_norm, norm)
-            # Keras sums over the replicas once more.
-            if self.replicas > 1:
-                gradients = [gradient / self.replicas for gradient in gradients]
             self.optimizer.apply(gradients, self.trainable)
-            return StepResult(
-                sums["loss"], sums["nll"], sums["correct"], sums["tokens"], grad_norm=norm
-            )
+            return StepResult(loss.objective, loss.means, tokens, norm)
 
         return self._first(self.strategy.run(replica, args=(features,)))
 
-    def _eval_step(self, features: Features) -> dict[str, Any]:
-        def replica(features: Features) -> dict[str, Any]:
+    def _eval_step(self, features: Features) -> dict[str, Mean]:
+        def replica(features: Features) -> dict[str, Mean]:
             context = tf.distribute.get_replica_context()
-            sums = self._sums(self._values(), self._own_rows(context, features))
-            return context.all_reduce(tf.distribute.ReduceOp.SUM, sums)
+            loss = self._loss(self._values(), self._own_rows(context, features))
+            return self._sum(context, loss.means)
 
         return self._first(self.strategy.run(replica, args=(features,)))
 
     def _probe_step(self, features: Features) -> Any:
+        tokens = tf.cast(tf.math.count_nonzero(features["targets"]), tf.float32)
+
         def replica(features: Features) -> Any:
             context = tf.distribute.get_replica_context()
-            return tf.linalg.global_norm(self._local(context, features)[0])
+            return tf.linalg.global_norm(self._local(context, features, tokens)[0])
 
         return self._first(self.strategy.run(replica, args=(features,)))
 
-    def _local(self, context: Any, features: Features) -> tuple[list[Any], dict[str, Any]]:
-        """Return this replica's share of the mean loss's gradients, and its sums."""
+    def _local(self, context: Any, features: Features, tokens: Any) -> tuple[list[Any], Loss]:
+        """Return this replica's share of the gradient of objective / tokens, and its loss."""
         own = self._own_rows(context, features)
         replica = tf.cast(context.replica_id_in_sync_group, tf.int64)
         # Scaling the loss costs nothing; scaling the gradients would be a pass over all of them.
-        scale = 1.0 / tf.cast(tf.math.count_nonzero(features["targets"]), tf.float32)
-        return self._gradient(self._values(), self._seeds(replica), scale, own)
+        return self._gradient(self._values(), self._seeds(replica), 1.0 / tokens, own)
+
+    def _sum(self, context: Any, values: Any) -> Any:
+        """Return the sums over all replicas, in one reduction."""
+        if self.replicas == 1:
+            return values
+        return context.all_reduce(tf.distribute.ReduceOp.SUM, values)
 
     def _own_rows(self, context: Any, features: Features) -> dict[str, Any]:
         rows = tf.shape(features["inputs"])[0] // self.replicas
@@ -197,9 +192,9 @@ class Stepper:
         return [tf.convert_to_tensor(variable.value) for variable in self.trainable]
 
     def _seeds(self, replica: Any) -> list[Any]:
-        """Return a state (2,) int64 for every generator of the model; draws count up its end."""
+        """Return a state (2,) int64 for every generator; each draw adds to its second number."""
         step = tf.cast(self.optimizer.iterations.value, tf.int64)
-        # Far apart, so that the draws of one layer in one step never reach the next one's.
+        # Far apart, so that the draws of one layer in one step do not overlap the next one's.
         place = (step * self.replicas + replica) * max(1, len(self.generators))
         return [
             tf.stack([tf.constant(self.seed, tf.int64), (place + index) * 1024])
@@ -212,37 +207,31 @@ class Stepper:
         seeds: Sequence[Any],
         scale: Any,
         features: Features,
-    ) -> tuple[list[Any], dict[str, Any]]:
+    ) -> tuple[list[Any], Loss]:
         with tf.GradientTape() as tape:
             tape.watch(values)
-            sums = self._loss_sums(values, seeds, features, training=True)
-            loss = sums["loss"] * scale
+            loss = self._stateless_loss(values, seeds, features, training=True)
+            objective = loss.objective * scale
         gradients = tape.gradient(
-            loss, list(values), unconnected_gradients=tf.UnconnectedGradients.ZERO
+            objective, list(values), unconnected_gradients=tf.UnconnectedGradients.ZERO
         )
-        return [tf.convert_to_tensor(gradient) for gradient in gradients], sums
+        return [tf.convert_to_tensor(gradient) for gradient in gradients], loss
 
-    def _forward(self, values: Sequence[Any], features: Features) -> dict[str, Any]:
-        return self._loss_sums(values, (), features, training=False)
+    def _forward(self, values: Sequence[Any], features: Features) -> Loss:
+        return self._stateless_loss(values, (), features, training=False)
 
-    def _loss_sums(
+    def _stateless_loss(
         self,
         values: Sequence[Any],
         seeds: Sequence[Any],
         features: Features,
         *,
         training: bool,
-    ) -> dict[str, Any]:
+    ) -> Loss:
         mapping = list(zip(self.trainable, values, strict=True))
         mapping += list(zip(self.generators, seeds, strict=False))
         with keras.StatelessScope(state_mapping=mapping):
-            found = self.model.batch_loss(dict(features), training=training)
-            return {
-                "loss": found.objective,
-                "nll": found.means["nll"].total,
-                "correct": found.means["accuracy"].total,
-                "tokens": found.means["loss"].count,
-            }
+            return self.model.batch_loss(dict(features), training=training)
 
     def _first(self, values: Any) -> Any:
         # All replicas hold the same sums.

@@ -1,4 +1,4 @@
-"""TensorBoard."""
+"""Scalars for TensorBoard."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ import tensorflow as tf
 
 
 class Summaries:
-    """TensorBoard scalars; a disk that is full must not stop the training.
+    """Writes scalars for TensorBoard; a full disk ends this, but not the training.
 
     Args:
-        folder: `--output_dir`; evaluation goes to `eval/` in it, as in tensor2tensor.
+        folder: `--output_dir`; those of evaluations go to its subfolder `eval`, as in
+            tensor2tensor.
         writes: whether this process writes files.
-        log: is told when scalars cannot be written.
+        log: called with a warning if scalars cannot be written.
     """
 
     def __init__(
@@ -27,7 +28,13 @@ class Summaries:
         self._writes, self._log = writes, log
 
     def write(self, kind: str, step: int, values: dict[str, float]) -> None:
-        """Write scalars of "train" or "eval"."""
+        """Write scalars.
+
+        Args:
+            kind: "train" or "eval".
+            step: number of updates made.
+            values: the scalars by name.
+        """
         if not self._writes:
             return
         try:
@@ -39,10 +46,10 @@ class Summaries:
             self._writers[kind].flush()
         except (OSError, tf.errors.OpError) as error:
             self._writes = False
-            self._log(f"WARNING: TensorBoard scalars end here: {error}")
+            self._log(f"WARNING: no more TensorBoard scalars are written: {error}")
 
     def close(self) -> None:
-        """Write what is left."""
+        """Close the files."""
         for writer in self._writers.values():
             if self._writes:
                 writer.close()

@@ -1,4 +1,4 @@
-"""The parts of `benchmarks/compare_quality.py` that need no training."""
+"""The parts of `benchmarks/compare_quality.py` that require no training."""
 
 import dataclasses
 import itertools
@@ -90,7 +90,7 @@ def test_phenomena_are_compared_seed_by_seed():
 
 @pytest.fixture
 def grammar_problem(monkeypatch):
-    """The grammar problem, its kept test set read from nowhere."""
+    """The grammar problem, with a test set that is not read from files."""
     from t2t_phrase.data.problem import get_problem
 
     def get(name):
@@ -131,7 +131,7 @@ def test_data_of_another_grammar_are_refused(grammar_problem, tmp_path, monkeypa
     other = list(grammar.generate("test", 5, seed=problem.seed + 1))
     kept = [pair.source for pair in other], [pair.target for pair in other]
     monkeypatch.setattr(problem, "raw_text", lambda data_dir, split: kept)
-    with pytest.raises(UserError, match="make the data anew by t2t-phrase-datagen"):
+    with pytest.raises(UserError, match="generate the data again by t2t-phrase-datagen"):
         sentences_of(problem, data_dir=tmp_path, work_dir=tmp_path, size=10)
 
 
@@ -147,7 +147,7 @@ SET, OVERRIDES = "transformer_tiny", "num_heads=2"
 
 @pytest.fixture
 def recipe(tmp_path, monkeypatch):
-    """A recipe whose sentences lie ready, and the commands that ran."""
+    """A recipe with its sentences, and the list of commands that ran."""
     registry.discover()
     source = tmp_path / "test.en"
     source.write_text("a\n")
@@ -213,11 +213,11 @@ def test_what_is_finished_is_not_done_again(recipe):
     assert ran == ["trainer", "avg", "decoder", "contrast"]
     assert quality_runs.finish(recipe, SET, 7, train=True)
     assert ran == ["trainer", "avg", "decoder", "contrast"]
-    # Its translation is of other flags, its average is not.
+    # The translation was made by other flags, the average was not.
     changed = changed_recipe(recipe, decode_hparams="beam_size=3")
     assert quality_runs.finish(changed, SET, 7, train=True)
     assert ran[4:] == ["decoder"]
-    # A newer average needs a newer translation, and a new look at contrastive pairs.
+    # A newer average requires a new translation and new contrastive scores.
     os.utime(recipe.place(SET, 7, "-averaged") / "checkpoint")
     assert quality_runs.finish(changed, SET, 7, train=True)
     assert ran[5:] == ["decoder", "contrast"]
@@ -236,7 +236,7 @@ def test_a_run_of_another_recipe_is_left_to_the_trainer_to_refuse(recipe):
     assert not recipe.has_trained(SET, 8)
     assert not changed_recipe(recipe, hparams="num_heads=4").has_trained(SET, 7)
     assert not changed_recipe(recipe, train_steps=80).has_trained(SET, 7)
-    # The same values in other words are the same recipe.
+    # The same values in another notation are the same recipe.
     assert changed_recipe(recipe, hparams="num_heads=2,norm=pre").has_trained(SET, 7)
 
 
@@ -262,7 +262,7 @@ def test_a_command_that_fails_is_told_with_its_last_lines(recipe, monkeypatch):
     with pytest.raises(UserError, match=r"(?s)trainer failed, see .*7.log:.*no such thing"):
         quality_runs.finish(recipe, SET, 7, train=True)
     monkeypatch.setattr(quality_runs.subprocess, "call", lambda *a, **o: 143)
-    with pytest.raises(SystemExit, match="a signal ended it"):
+    with pytest.raises(SystemExit, match="interrupted by a signal"):
         quality_runs.finish(recipe, SET, 7, train=True)
 
 

@@ -7,6 +7,7 @@ import time
 
 import pytest
 
+from t2t_phrase.data.generation.generate import generate
 from t2t_phrase.data.generation.options import GenerateOptions
 from t2t_phrase.data.problem import get_problem
 
@@ -72,7 +73,8 @@ def test_killed_and_restarted_gives_the_same_bytes(tmp_path):
     )
     assert "train: kept" in resumed.stdout
     # An uninterrupted run, without the seconds that another process takes to start.
-    get_problem("translate_text").generate(
+    generate(
+        get_problem("translate_text"),
         str(tmp_path / "whole"),
         str(tmp_path / "raw"),
         options=GenerateOptions(num_shards=40, vocab_size=400, num_workers=1),

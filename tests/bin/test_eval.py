@@ -50,22 +50,22 @@ def test_comparison_with_a_baseline(files, capsys):
     score(files, f"--baseline={files}/other", "--metrics=bleu,ter")
     lines = capsys.readouterr().out.split("\n")
     assert len(lines) == 6 and lines[2].startswith("Compared with ")
-    assert lines[3].startswith("BLEU: ") and " against " in lines[3] and ", p = 0." in lines[3]
+    assert lines[3].startswith("BLEU: ") and ", baseline " in lines[3] and ", p = 0." in lines[3]
     assert lines[4].startswith("TER: ") and "bs:1000" in lines[4]
 
 
 def test_line_counts_that_differ_are_named(files):
     (files / "ref").write_text("nur eine\n")
-    with pytest.raises(UserError, match=r"/out has 3 lines and .*/ref has 1; each line"):
+    with pytest.raises(UserError, match=r"/out has 3 lines and .*/ref has 1; the lines"):
         score(files)
 
 
 def test_flags_that_are_missing(files):
-    with pytest.raises(app.UsageError, match=r"--translation and --reference .*are needed"):
+    with pytest.raises(app.UsageError, match=r"--translation and --reference .*are required"):
         call(eval_command, f"--translation={files}/out")
-    with pytest.raises(app.UsageError, match="--by_length: the lengths are those of --source"):
+    with pytest.raises(app.UsageError, match="--by_length requires --source"):
         score(files, "--by_length=3")
-    with pytest.raises(app.UsageError, match="--source: BLEU by length needs --reference"):
+    with pytest.raises(app.UsageError, match="--source: BLEU by length requires --reference"):
         call(eval_command, f"--translation={files}/out", f"--source={files}/ref", "--facts=x")
 
 
@@ -98,8 +98,8 @@ def test_phenomena_of_the_grammar_corpus(files, capsys):
     )
     assert capsys.readouterr().out.splitlines() == [
         "particle verb: 1 of 1 right = 100.00%, in the right order 100.00%",
-        f"Compared with {files}/other; p: McNemar's exact test",
-        "particle verb: 1 right here only, 0 in the baseline only, p = 1.0000",
+        f"Compared with {files}/other, p by McNemar's exact test",
+        "particle verb: 1 right here only, 0 right in the baseline only, p = 1.0000",
     ]
 
 

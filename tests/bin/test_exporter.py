@@ -10,6 +10,7 @@ from t2t_phrase.config import UserError
 from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.decoding.translator import Translator
 from t2t_phrase.text.subwords.t2t_subwords import T2TSubwords
+from t2t_phrase.text.vocabularies import Vocabularies
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +37,7 @@ def test_strings_in_strings_out(toy, capsys):
 
 @pytest.fixture
 def quick(monkeypatch):
-    """Leave the graph out."""
+    """Do not write the graph."""
 
     def save(module, model_bytes, folder):
         pathlib.Path(folder, "saved_model.pb").write_bytes(b"")
@@ -52,14 +53,15 @@ def test_another_folder_and_the_best_checkpoint(toy, quick, tmp_path, capsys):
 
 
 def test_mistakes(toy, quick, monkeypatch, tmp_path):
-    with pytest.raises(UserError, match="--export_dir is needed where no --output_dir is given"):
+    with pytest.raises(UserError, match="--export_dir is required if --output_dir is not given"):
         call(exporter, f"--checkpoint_path={toy.output_dir}/model.ckpt-30")
     with pytest.raises(UserError, match=r"sampling_temp=1\.0: a served model answers"):
         call(exporter, *toy.flags, f"--export_dir={tmp_path}", "--decode_hparams=sampling_temp=1")
     pieces = ["<pad>", "<EOS>", *"\\_u;0123456789"]
     monkeypatch.setattr(
-        "t2t_phrase.runs.vocabulary.run_encoder", lambda *a, **k: T2TSubwords(pieces)
+        "t2t_phrase.runs.vocabulary.run_vocabularies",
+        lambda *a, **k: Vocabularies(*2 * [T2TSubwords(pieces)]),
     )
-    with pytest.raises(UserError, match="uses tensor2tensor's own subwords"):
+    with pytest.raises(UserError, match="with tensor2tensor's own subwords cannot be exported"):
         call(exporter, *toy.flags, f"--export_dir={tmp_path}")
     assert list(tmp_path.iterdir()) == []

@@ -22,7 +22,7 @@ PIECES = list(dict.fromkeys(PIECES))
 
 @pytest.fixture
 def theirs(tmp_path):
-    """A folder of tensor2tensor's with a checkpoint and its vocabulary."""
+    """A tensor2tensor training folder with a checkpoint and its vocabulary."""
     folder = tmp_path / "t2t"
     folder.mkdir()
     checkpoint = make_checkpoint(vocab_size=len(PIECES), seed=3)
@@ -43,12 +43,12 @@ def test_an_imported_model_translates_text(theirs, tmp_path, capsys):
     assert f"variables imported, vocabulary of {len(PIECES)}" in printed[0]
     assert "not used: 1 variables of the optimizer and counters" in printed
     assert "not used: transformer/body/odd/kernel" in printed
-    assert "num_heads=2: from the hparams, the checkpoint cannot tell" in printed
+    assert "num_heads=2: from the hparams, not in the checkpoint" in printed
     assert f"written to {ours}/model.ckpt-700" in printed
 
     lines = ["the dogs", "", "house, the house"]
     (tmp_path / "in").write_text("".join(f"{line}\n" for line in lines))
-    # Neither a problem nor a data folder: the vocabulary came along.
+    # Neither a problem nor a data folder: the run contains the vocabulary.
     call(
         decoder,
         f"--output_dir={ours}",
@@ -74,7 +74,7 @@ def test_a_model_of_one_of_our_problems(theirs, tmp_path):
     run(theirs, *ours_flags, "--problem=translate_toy", f"--data_dir={toy.data_dir}")
     record = json.loads((ours / "hparams.json").read_text())
     assert record["problem"] == "translate_toy" and len(record["vocabulary"]) == 64
-    # A wrong vocabulary is found when it is used.
+    # A wrong vocabulary is detected when it is used.
     (tmp_path / "in").write_text("a\n")
     with pytest.raises(UserError, match=rf"the model only {len(PIECES)}: it was trained on other"):
         call(
@@ -95,7 +95,7 @@ def test_a_model_without_any_vocabulary_asks_for_one(theirs, tmp_path):
 
 def test_mistakes(theirs, tmp_path):
     ours = f"--output_dir={tmp_path / 'ours'}"
-    with pytest.raises(UserError, match=r"hidden_size: 16 asked for, 8 in it; .*--hparams=hidden"):
+    with pytest.raises(UserError, match=r"hidden_size: 16 instead of 8; .*--hparams=hidden"):
         run(theirs, ours, sizes=SIZES.replace("=8", "=16"))
     with pytest.raises(HParamsError, match="hidden_sise: unknown; did you mean hidden_size"):
         run(theirs, ours, sizes="hidden_sise=8")
@@ -103,6 +103,6 @@ def test_mistakes(theirs, tmp_path):
         run(theirs, ours, "--hparams_set=transformer_bass")
     with pytest.raises(UserError, match="--vocab_file and --problem both name a vocabulary"):
         run(theirs, ours, "--vocab_file=x", "--problem=y")
-    with pytest.raises(app.UsageError, match="--checkpoint_path and --output_dir are needed"):
+    with pytest.raises(app.UsageError, match="--checkpoint_path and --output_dir are required"):
         run(theirs)
     assert not (tmp_path / "ours").exists()

@@ -15,7 +15,8 @@ from t2t_phrase.insights import pictures, statistics
 from t2t_phrase.insights.tables import format_statistics
 from t2t_phrase.runs import checkpoints
 from t2t_phrase.runs.record import RunRecord
-from t2t_phrase.text.trees.subword_phrases import cut_by_tree
+from t2t_phrase.text.annotations.base import Sentence
+from t2t_phrase.text.annotations.phrases import Phrases
 
 PAIRS = [
     ("the house is old", "a cat sleeps"),
@@ -85,7 +86,7 @@ def test_statistics_of_files(toy, files, tmp_path, capsys):
     ids = [tuple([*toy.encoder.encode(side), 1] for side in pair) for pair in PAIRS if pair[0]]
     expected = statistics.attention_statistics(toy.model, ids)
     assert captured.out == format_statistics(expected) + "\n"
-    assert captured.out.startswith("cross-attention: interleaved, orders 1, 2\n")
+    assert captured.out.startswith("cross-attention: from tokens, 2-grams to tokens, 2-grams\n")
     assert "1 lines without words on both sides are left out" in captured.err
     assert "3 sentence pairs" in captured.err and f"written to {target}" in captured.err
     found = json.loads(target.read_text())
@@ -133,7 +134,7 @@ def test_pictures_of_a_pair(toy, tmp_path, capsys):
 def test_pictures_of_the_models_own_translation(toy, tmp_path, monkeypatch, capsys):
     drawn = []
 
-    def draw(weights, layouts, source, target, **options):
+    def draw(weights, maps, source, target, **options):
         drawn.extend([weights, target])
         yield pictures.Picture("one", Figure())
 
@@ -160,19 +161,20 @@ def test_pictures_of_the_models_own_translation(toy, tmp_path, monkeypatch, caps
 def test_pictures_of_source_phrases(parsed, tmp_path, monkeypatch, capsys):
     folder, real, memberships = tmp_path / "maps", pictures.draw, []
 
-    def draw(*args, membership, **options):
-        memberships.append(membership)
-        return real(*args, membership=membership, **options)
+    def draw(*args, partitions, **options):
+        memberships.append(partitions["phrases"])
+        return real(*args, partitions=partitions, **options)
 
     monkeypatch.setattr(pictures, "draw", draw)
     tree = "(S (NP (DT the) (NN house)) (VP (VBZ is) (JJ old)))"
     flags = [*parsed.flags, f"--heat_maps={folder}", "--source=the house is old"]
-    call(insights, *flags, f"--source_tree={tree}", "--attentions=decoder_phrases,pooling")
+    call(insights, *flags, f"--feature=phrases={tree}", "--attentions=decoder_phrases,pooling")
     names = ["decoder_phrases_layer1_mean.png", "pooling_layer1.png", "pooling_layer2.png"]
     assert sorted(path.name for path in folder.iterdir()) == names
     assert "translation: " in capsys.readouterr().err
-    ids, numbers = parsed.encoder.encode_with_phrases(
-        "the house is old", cut_by_tree("the house is old", tree)
+    ((ids, starts),) = parsed.encoder.encode_with_starts(["the house is old"])
+    numbers = Phrases().encode(
+        Sentence("the house is old", ids, starts), Phrases().read("the house is old", tree)
     )
     tokens_in_phrases = memberships[0].sum(axis=1)
     assert tokens_in_phrases.sum() == len(ids) + 1
@@ -182,19 +184,23 @@ def test_pictures_of_source_phrases(parsed, tmp_path, monkeypatch, capsys):
 
 def test_models_of_trees_want_a_tree_that_fits(toy, parsed, files, tmp_path):
     maps = [f"--heat_maps={tmp_path / 'maps'}", "--source=the house"]
-    with pytest.raises(UserError, match=r"parse_demo reads the phrases .* give the --source_tree"):
+    with pytest.raises(UserError, match=r"reads the feature 'phrases': give --feature='phrases=LI"):
         call(insights, *parsed.flags, *maps)
-    with pytest.raises(UserError, match=r"--source_tree:1: "):
-        call(insights, *parsed.flags, *maps, "--source_tree=(S (NN house))")
-    with pytest.raises(UserError, match=r"--source_tree: a model of phrase_inter\w* reads no tree"):
-        call(insights, *toy.flags, *maps, "--source_tree=(S (DT the) (NN house))")
+    with pytest.raises(UserError, match=r"house"):
+        call(insights, *parsed.flags, *maps, "--feature=phrases=(S (NN house))")
+    with pytest.raises(
+        UserError, match=r"--feature=phrases=\.\.\.: the model reads no such feature"
+    ):
+        call(insights, *toy.flags, *maps, "--feature=phrases=(S (DT the) (NN house))")
     assert not (tmp_path / "maps").exists()
-    with pytest.raises(UserError, match=r"ckpt-7 reads the phrases .* draw --heat_maps"):
+    with pytest.raises(UserError, match=r"ckpt-7 reads features .*phrases.* draw --heat_maps"):
         call(insights, *parsed.flags, "--stats", *files)
 
 
 def test_a_plain_model_has_no_phrases_but_pictures(plain, files, tmp_path):
-    with pytest.raises(UserError, match=r"ckpt-30 \(transformer_tiny\) has no phrases"):
+    with pytest.raises(
+        UserError, match=r"ckpt-30 \(transformer_tiny\) has no attention to n-grams"
+    ):
         call(insights, *plain.flags, "--stats", *files)
     maps = [f"--heat_maps={tmp_path / 'maps'}", "--source=a", "--target=a cat"]
     call(insights, *plain.flags, *maps)

@@ -18,6 +18,7 @@ USER_MODULE = '''
 from t2t_phrase import registry
 from t2t_phrase.data.problem import Problem
 from t2t_phrase.text.subwords.encoder import SubwordEncoder
+from t2t_phrase.text.vocabularies import Vocabularies
 
 
 @registry.problems.register
@@ -30,11 +31,9 @@ class TranslateTrainerToy(Problem):
     def corpus(self, tmp_dir):
         raise NotImplementedError
 
-    def generate(self, data_dir, tmp_dir, *, log):
-        log(f"generating in {data_dir} from {tmp_dir}")
-
-    def text_encoder(self, data_dir):
-        return SubwordEncoder.load(f"{data_dir}/toy.model")
+    def vocabularies(self, data_dir):
+        encoder = SubwordEncoder.load(f"{data_dir}/toy.model")
+        return Vocabularies(encoder, encoder)
 
     def record_files(self, data_dir, split):
         return [f"{data_dir}/{split}/toy-00000-of-00001"]
@@ -124,7 +123,11 @@ def test_more_steps_and_then_only_an_evaluation(toy, trained, capsys):
     assert capsys.readouterr().out.splitlines()[-1].startswith("step 5: dev loss ")
 
 
-def test_warm_start_in_reverse_without_evaluation(toy, trained, capsys):
+def test_warm_start_in_reverse_without_evaluation(toy, trained, capsys, monkeypatch):
+    def generate(problem, data_dir, tmp_dir, *, log):
+        log(f"generating {problem.base_name} in {data_dir} from {tmp_dir}")
+
+    monkeypatch.setattr("t2t_phrase.data.generation.generate.generate", generate)
     call(
         trainer,
         *flags(
@@ -135,7 +138,7 @@ def test_warm_start_in_reverse_without_evaluation(toy, trained, capsys):
         "--tmp_dir=somewhere",
     )
     out = capsys.readouterr().out
-    assert f"generating in {toy} from somewhere\n" in out
+    assert f"generating translate_trainer_toy in {toy} from somewhere\n" in out
     assert "warm start from " in out and "dev loss" not in out
     assert load_model(toy / "warm").record.problem == "translate_trainer_toy_rev"
 

@@ -47,14 +47,14 @@ def test_training_reads_phrases_and_says_what_it_lacks(corpus, tmp_path, capsys)
     assert checkpoints.latest(tmp_path / "run").endswith("model.ckpt-2")
     train(tmp_path, dry_run=True, train_steps=2)
     assert "one update of" in capsys.readouterr().out
-    with pytest.raises(UserError, match=r"trees of translate_text are of its src side"):
+    with pytest.raises(UserError, match=r"'phrases' describes the src side of translate_text"):
         train(tmp_path, problem="translate_text_rev", output_dir=tmp_path / "other")
 
     (tmp_path / "plain").mkdir()
     for path in corpus.iterdir():
         if path.suffix != ".trees":
             (tmp_path / "plain" / path.name).write_bytes(path.read_bytes())
-    match = r"hold no phrases.*train\.src\.trees.*t2t-phrase-parse.*t2t-phrase-datagen --problem"
+    match = r"have no 'phrases'.*train\.src\.trees.*t2t-phrase-parse.*t2t-phrase-datagen --problem"
     with pytest.raises(UserError, match=match):
         train(
             tmp_path,

@@ -38,7 +38,7 @@ def test_options_and_several_references_reach_the_score():
 
 @pytest.mark.parametrize("boundaries", [[], [0, 5], [5, 5], [9, 3]])
 def test_boundaries_must_ascend(boundaries):
-    with pytest.raises(UserError, match="must ascend and be positive"):
+    with pytest.raises(UserError, match="must be ascending and positive"):
         bleu_by_length(["a"], ["a"], ["a"], boundaries=boundaries)
 
 

@@ -15,7 +15,7 @@ from t2t_phrase.evaluation.contrastive import (
 )
 from t2t_phrase.grammar import generate, tokenize
 
-# The form of lingeval97.json, with sentences of our own.
+# In the form of lingeval97.json, with our own sentences.
 ENTRIES = [
     {
         "source": "The dogs of the neighbour bark loudly.",
@@ -76,15 +76,18 @@ def test_lingeval_is_read(tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda e: e[0].pop("source"), "entry 1: expected 'source' with a text"),
+        (lambda e: e[0].pop("source"), "entry 1: expected 'source' with a string"),
         (lambda e: e[1].update(errors=None), "entry 2: expected 'errors' with a list"),
-        (lambda e: e.__setitem__(1, "x"), "entry 2: expected 'source' with a text"),
-        (lambda e: e[0]["errors"][1].pop("type"), "entry 1, error 2: expected 'type' with a text"),
+        (lambda e: e.__setitem__(1, "x"), "entry 2: expected 'source' with a string"),
+        (
+            lambda e: e[0]["errors"][1].pop("type"),
+            "entry 1, error 2: expected 'type' with a string",
+        ),
         (lambda e: e[2]["errors"].insert(0, 3), "entry 3, error 1: expected 'contrastive'"),
         (lambda e: e[2]["errors"][0].update(distance="far"), "error 1: distance 'far' is no"),
         (lambda e: e[2]["errors"][0].update(distance=-1), "error 1: distance -1 is no"),
         (lambda e: e[2]["errors"][0].update(distance=1.5), "error 1: distance 1.5 is no"),
-        (lambda e: e.__delitem__(slice(0, 3)), "holds no contrastive translation"),
+        (lambda e: e.__delitem__(slice(0, 3)), "contains no contrastive translation"),
     ],
 )
 def test_an_entry_at_fault_is_named(tmp_path, change, message):
@@ -95,7 +98,7 @@ def test_an_entry_at_fault_is_named(tmp_path, change, message):
 
 
 def test_what_is_no_such_file_is_told(tmp_path):
-    with pytest.raises(UserError, match="is no JSON"):
+    with pytest.raises(UserError, match="is not valid JSON"):
         read_lingeval(write(tmp_path, "[1, 2"))
     with pytest.raises(UserError, match="expected a list of entries"):
         read_lingeval(write(tmp_path, {"a": 1}))
@@ -134,7 +137,7 @@ def test_grammar_distances_are_counted_as_lingeval_counts_them():
         (at,) = [i for i, word in enumerate(reference) if word != spoilt[i]]
         separated = reference[at].islower() and reference[at + 1 : at + 2] != []
         if pair.distance == 0:
-            # One word: what follows the particle is the same verb.
+            # One word: the particle is followed by the same verb.
             assert reference[at][-3:] == spoilt[at][-3:]
         elif pair.distance == 1:
             assert separated
@@ -158,7 +161,7 @@ def scored(**values):
 
 
 def test_the_reference_must_be_likelier():
-    # `e` ties with its reference.
+    # `e` has the same score as its reference.
     found = accuracies(PAIRS, scored(r=-1, a=-2, b=-0.5, c=-3, q=-2, d=-5, e=-2))
     assert (found.overall.right, found.overall.total) == (3, 5)
     assert {kind: (s.right, s.total) for kind, s in found.kinds.items()} == {

@@ -80,13 +80,13 @@ def test_comparison_counts_what_only_one_has_right():
     assert (found.kind, found.gained, found.lost) == ("particle verb", 2, 0)
     assert found.p_value == mcnemar(2, 0) == 0.5
     assert str(found).startswith(
-        "particle verb: 2 right here only, 0 in the baseline only, p = 0.5"
+        "particle verb: 2 right here only, 0 right in the baseline only, p = 0.5"
     )
 
 
 def test_mcnemar_is_the_two_sided_binomial_test():
     def enumerated(gained, lost):
-        """Sum over all divisions that are at least as uneven."""
+        """Sum over all outcomes that are at least as extreme."""
         cases = gained + lost
         uneven = abs(gained - lost)
         count = sum(
@@ -122,7 +122,7 @@ def test_facts_are_read_as_datagen_writes_them(tmp_path):
 def test_what_is_no_facts_is_named(tmp_path, line):
     path = tmp_path / "x.facts"
     path.write_text(f'{{"renderings": []}}\n{line}\n')
-    with pytest.raises(UserError, match=r"x.facts:2: no facts with renderings"):
+    with pytest.raises(UserError, match=r"x.facts:2: expected facts with renderings"):
         read_facts(str(path))
 
 

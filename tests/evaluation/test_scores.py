@@ -10,7 +10,7 @@ from t2t_phrase.evaluation.scores import Score, corpus_score
 
 
 def test_bleu_by_hand():
-    # 5 of 6 words, 3 of 5 pairs, 2 of 4 triples, 1 of 3 fours; one word too short.
+    # 5 of 6 words, 3 of 5 bigrams, 2 of 4 trigrams, 1 of 3 4-grams; one word too short.
     score = corpus_bleu(["a b c d e f"], ["a b c d x f g"])
     expected = 100 * math.exp(1 - 7 / 6) * (5 / 6 * 3 / 5 * 2 / 4 * 1 / 3) ** 0.25
     assert score.value == pytest.approx(expected)
@@ -47,7 +47,7 @@ def test_lowercase():
 
 
 def t2t_bleu_tokenize(line):
-    """mteval-v14's international tokenisation, character by character."""
+    """The international tokenisation of mteval-v14, character by character."""
     out = []
     for i, char in enumerate(line):
         kind = unicodedata.category(char)[0]

@@ -41,7 +41,9 @@ def test_systems_of_the_same_quality_do_not_differ(systems):
 def test_a_comparison_reads_as_a_sentence(systems):
     references, good, _, bad = systems
     (bleu,) = paired_bootstrap(good, bad, references, resamples=100)
-    assert str(bleu).startswith(f"BLEU: {bleu.value:.2f} against {bleu.baseline:.2f}, difference +")
+    assert str(bleu).startswith(
+        f"BLEU: {bleu.value:.2f}, baseline {bleu.baseline:.2f}, difference +"
+    )
 
 
 def test_lengths_must_agree(systems):

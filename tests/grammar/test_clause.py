@@ -1,4 +1,4 @@
-"""Sentences built by hand, in both languages."""
+"""Clauses built by hand, in both languages."""
 
 import random
 

@@ -41,7 +41,7 @@ def test_unknown_split():
 
 
 def test_same_english_same_german(pairs):
-    # Within a seed no source comes twice, so compare across seeds.
+    # Sources do not repeat within a seed, so compare seeds.
     known = {p.source.lower(): p.target for p in pairs}
     again = 0
     for pair in generate("train", 20000, seed=6):
@@ -91,7 +91,7 @@ def test_verb_second_in_simple_statements(pairs):
         if not simple or "fronted adverbial" not in facts.constructions:
             continue
         (finite,) = finite_positions(pair)
-        # One constituent stands in front: the adverbial, and the subject follows the verb.
+        # Only the adverbial precedes the verb; the subject follows it.
         links = {link for t in pair.derivation[:finite] for link in t.links}
         subject = pair.derivation[finite].note[3]
         assert subject not in links
@@ -194,7 +194,7 @@ def test_an_idiom_is_rendered_by_its_verb_and_its_fixed_words(pairs):
                 fixed = verbs[rendering.citation].de_words
                 others = [word for word in rendering.words if word not in fixed]
                 assert is_within(fixed, rendering.words)
-                # The verb; its particle and its reflexive pronoun, where it has them.
+                # The verb, and its particle and reflexive pronoun, if any.
                 assert 1 <= len(others) <= 3, pair.target
     assert seen > 1000
 
@@ -227,7 +227,7 @@ def test_variety(pairs):
 
 
 def used_lemmas(pairs):
-    """Count the words of the tables of which some form was seen."""
+    """Count the words of the tables that occur in some form."""
     words = lexicon()
     seen = set()
     for pair in pairs:

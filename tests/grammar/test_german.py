@@ -1,4 +1,4 @@
-"""German inflection against paradigms written by hand."""
+"""German inflection, compared with handwritten paradigms."""
 
 import pytest
 

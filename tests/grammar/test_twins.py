@@ -1,4 +1,4 @@
-"""Every twin is wrong in one place, of the kind that it claims."""
+"""Each twin has exactly one error, of the kind that it names."""
 
 import pytest
 

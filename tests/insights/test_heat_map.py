@@ -7,8 +7,8 @@ from matplotlib import _pylab_helpers
 
 from t2t_phrase.insights.heat_map import DPI, Group, heat_map, png_of, unknown_characters
 
-QUERIES = [Group(1, ["Ein", "$a$ 100%", "##n"]), Group(2, ["Ein $a$", "$a$n"])]
-KEYS = [Group(1, list("abcd")), Group(2, ["ab", "bc", "cd"])]
+QUERIES = [Group("tokens", ["Ein", "$a$ 100%", "##n"]), Group("2-grams", ["Ein $a$", "$a$n"])]
+KEYS = [Group("tokens", list("abcd")), Group("2-grams", ["ab", "bc", "cd"])]
 BLOCKS = [
     [
         np.random.default_rng(len(q.labels) + 9 * len(k.labels)).random(
@@ -47,9 +47,9 @@ def test_four_quadrants(figure):
     assert labels(upper_left.get_xticklabels()) == labels(upper_right.get_yticklabels()) == []
     assert [text.get_text() for text in upper_right.texts] == [
         "from target\ntokens",
-        "to source\nphrases of 2",
+        "to source\n2-grams",
     ]
-    assert [text.get_text() for text in lower_right.texts] == ["from target\nphrases of 2"]
+    assert [text.get_text() for text in lower_right.texts] == ["from target\n2-grams"]
     assert figure.get_suptitle() == "layer 1\nmodel_a"
     assert len(bar.images) == 0
 
@@ -91,20 +91,20 @@ def test_a_png_holds_all_labels_and_is_the_same_each_time(figure):
 
 def test_long_sentences_get_smaller_cells():
     words = [str(i) for i in range(220)]
-    groups = [Group(1, words)]
+    groups = [Group("tokens", words)]
     figure = heat_map([[np.eye(220)]], groups, groups)
     assert max(figure.get_size_inches()) <= 40
 
 
 def test_a_block_of_zeros_is_drawn():
-    groups = [Group(1, ["a"])]
+    groups = [Group("tokens", ["a"])]
     png_of(heat_map([[np.zeros((1, 1))]], groups, groups))
 
 
 def test_characters_without_a_font_are_told(recwarn):
     private = "\ue0ff"
     assert unknown_characters(["Männer", f"a{private}", "…$"]) == private
-    groups = [Group(1, [private])]
+    groups = [Group("tokens", [private])]
     png_of(heat_map([[np.ones((1, 1))]], groups, groups))
     assert not [w for w in recwarn if "missing" in str(w.message)]
 

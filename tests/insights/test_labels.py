@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from t2t_phrase.insights.labels import Token, phrase_labels, segment_labels, tokens_of
+from t2t_phrase.insights.labels import Token, ngram_labels, segment_labels, tokens_of
 from t2t_phrase.text.subwords.encoder import SubwordEncoder
 from t2t_phrase.text.subwords.t2t_subwords import T2TSubwords
 from t2t_phrase.text.subwords.training import train_subwords
@@ -19,25 +19,25 @@ def test_pieces_of_words_are_marked(subwords):
     assert tokens[0] == Token("a") and tokens[-1] == Token("<EOS>")
     continued = [token.continues for token in tokens]
     assert continued == [not p.startswith("▁") for p in subwords.pieces(ids[:-1])] + [False]
-    labels = phrase_labels(tokens, 1)
+    labels = ngram_labels(tokens, 1)
     assert labels[-1] == "<EOS>" and labels[-2].startswith("##")
-    assert phrase_labels(tokens, len(ids))[-1] == "a redhouses <EOS>"
+    assert ngram_labels(tokens, len(ids))[-1] == "a redhouses <EOS>"
 
 
 def test_tensor2tensors_pieces_too():
     pieces = ["<pad>", "<EOS>", *"\\_u;0123456789", "hous", "es_", "a_", "._"]
     encoder = T2TSubwords(pieces)
     tokens = tokens_of([*encoder.encode("a houses."), 1], encoder)
-    assert phrase_labels(tokens, 1) == ["a", "hous", "##es", "##.", "<EOS>"]
-    assert phrase_labels(tokens, 2) == ["a", "a hous", "houses", "##es.", "##. <EOS>"]
+    assert ngram_labels(tokens, 1) == ["a", "hous", "##es", "##.", "<EOS>"]
+    assert ngram_labels(tokens, 2) == ["a", "a hous", "houses", "##es.", "##. <EOS>"]
 
 
-def test_phrases_of_three():
+def test_ngrams_of_three():
     tokens = [Token("a"), Token("b", True), Token("c"), Token("d", True), Token("<EOS>")]
-    assert phrase_labels(tokens, 3) == ["a", "ab", "ab c", "##b cd", "cd <EOS>"]
+    assert ngram_labels(tokens, 3) == ["a", "ab", "ab c", "##b cd", "cd <EOS>"]
 
 
-def test_phrases_of_a_partition():
+def test_segments_of_a_partition():
     tokens = [Token("a"), Token("b", True), Token("c", True), Token("d"), Token("<EOS>")]
     membership = np.array([[1, 1, 0, 0, 0], [0, 0, 1, 1, 1], [0, 0, 0, 0, 0]], bool)
     assert segment_labels(tokens, membership) == ["ab", "##c d <EOS>"]

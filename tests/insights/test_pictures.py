@@ -4,16 +4,23 @@ import pytest
 from t2t_phrase.config import UserError
 from t2t_phrase.insights.heat_map import Group
 from t2t_phrase.insights.labels import Token
-from t2t_phrase.insights.layouts import Layout
 from t2t_phrase.insights.pictures import Choice, blocks_of_head, choose, draw
+from t2t_phrase.layers.attention.layout import TOKENS, AttentionMap, Layout, Units
 
 SOURCE = [Token("a"), Token("b"), Token("c"), Token("<EOS>")]
 TARGET = [Token("x"), Token("y", True), Token("<EOS>")]
 HEADS = 3
-LAYOUTS = {
-    "encoder": [Layout("interleaved", (1, 2), (1, 2))],
-    "decoder": [Layout("homogeneous", (1,), (1, 2), (1, 2)), Layout("plain")],
-    "cross": [Layout("heterogeneous", (1,), (1, 3))] * 2,
+TWO, THREE = Units(2), Units(3)
+INTERLEAVED = Layout(HEADS, (TOKENS, TWO), (TOKENS, TWO))
+HOMOGENEOUS = Layout(HEADS, columns_by_head=(TOKENS, TWO, TWO), reaches_back=True)
+MAPS = {
+    "encoder": AttentionMap("encoder self-attention", "source", "source", (INTERLEAVED,)),
+    "decoder": AttentionMap(
+        "decoder self-attention", "target", "earlier target", (HOMOGENEOUS, Layout(HEADS))
+    ),
+    "cross": AttentionMap(
+        "cross-attention", "target", "source", (Layout(HEADS, columns=(TOKENS, THREE)),) * 2
+    ),
 }
 
 
@@ -28,45 +35,50 @@ WEIGHTS = {
 }
 
 
-def test_phrases_that_do_not_exist_are_left_out():
+def test_ngrams_that_do_not_exist_are_left_out():
     weights = WEIGHTS["encoder"][0][0]
-    blocks, queries, keys = blocks_of_head(weights, LAYOUTS["encoder"][0], None, SOURCE, SOURCE)
+    blocks, queries, keys = blocks_of_head(weights, INTERLEAVED, None, SOURCE, SOURCE, {})
     mean = weights.mean(axis=0)
     expected = [[mean[:4, :4], mean[:4, 5:]], [mean[5:, :4], mean[5:, 5:]]]
     for row, expected_row in zip(blocks, expected, strict=True):
         for block, expected_block in zip(row, expected_row, strict=True):
             np.testing.assert_allclose(block, expected_block)
-    assert (
-        queries == keys == [Group(1, ["a", "b", "c", "<EOS>"]), Group(2, ["a b", "b c", "c <EOS>"])]
-    )
-    blocks, _, _ = blocks_of_head(weights, LAYOUTS["encoder"][0], 2, SOURCE, SOURCE)
+    tokens, bigrams = ["a", "b", "c", "<EOS>"], ["a b", "b c", "c <EOS>"]
+    assert queries == keys == [Group("tokens", tokens), Group("2-grams", bigrams)]
+    blocks, _, _ = blocks_of_head(weights, INTERLEAVED, 2, SOURCE, SOURCE, {})
     np.testing.assert_array_equal(blocks[1][0], weights[2, 5:, :4])
 
 
 def test_short_sentences_lack_high_orders():
-    layout = Layout("interleaved", (1, 3), (1, 3))
-    blocks, queries, keys = blocks_of_head(draw_weights(4, 8)[0], layout, 0, SOURCE[:2], SOURCE)
-    assert [group.order for group in queries] == [1] and [group.order for group in keys] == [1, 3]
+    layout = Layout(HEADS, (TOKENS, THREE), (TOKENS, THREE))
+    blocks, queries, keys = blocks_of_head(draw_weights(4, 8)[0], layout, 0, SOURCE[:2], SOURCE, {})
+    assert [group.kind for group in queries] == ["tokens"]
+    assert [group.kind for group in keys] == ["tokens", "3-grams"]
     assert [block.shape for block in blocks[0]] == [(2, 4), (2, 2)]
-    layout = Layout("heterogeneous", (1,), (2, 3))
-    with pytest.raises(UserError, match="a sentence of 1 tokens has no phrase of the orders 2, 3"):
-        blocks_of_head(draw_weights(3, 2)[0], layout, 0, TARGET, SOURCE[:1])
+    layout = Layout(HEADS, columns=(TWO, THREE))
+    with pytest.raises(
+        UserError, match=r"1 tokens is too short .* between tokens, 2-grams, 3-grams"
+    ):
+        blocks_of_head(draw_weights(3, 2)[0], layout, 0, TARGET, SOURCE[:1], {})
 
 
 def test_heads_of_a_homogeneous_attention_belong_to_their_order():
-    weights, layout = WEIGHTS["decoder"][0][0], LAYOUTS["decoder"][0]
-    blocks, _, keys = blocks_of_head(weights, layout, None, TARGET, TARGET)
+    weights, layout = WEIGHTS["decoder"][0][0], HOMOGENEOUS
+    blocks, _, keys = blocks_of_head(weights, layout, None, TARGET, TARGET, {})
     np.testing.assert_allclose(blocks[0][0], weights[0])
     np.testing.assert_allclose(blocks[0][1], weights[1:].mean(axis=0))
-    # Padding at the left: there is a phrase at each token.
-    assert keys == [Group(1, ["x", "##y", "<EOS>"]), Group(2, ["x", "xy", "##y <EOS>"])]
-    blocks, _, keys = blocks_of_head(weights, layout, 2, TARGET, TARGET)
-    assert [group.order for group in keys] == [2]
+    # With padding at the left, an n-gram ends at each token.
+    assert keys == [
+        Group("tokens", ["x", "##y", "<EOS>"]),
+        Group("2-grams", ["x", "xy", "##y <EOS>"]),
+    ]
+    blocks, _, keys = blocks_of_head(weights, layout, 2, TARGET, TARGET, {})
+    assert [group.kind for group in keys] == ["2-grams"]
     np.testing.assert_allclose(blocks[0][0], weights[2])
 
 
 def test_every_attention_and_layer_is_drawn():
-    found = list(draw(WEIGHTS, LAYOUTS, SOURCE, TARGET, caption="set, step 3"))
+    found = list(draw(WEIGHTS, MAPS, SOURCE, TARGET, caption="set, step 3"))
     assert [name for name, _ in found] == [
         "encoder_layer1_mean",
         "decoder_layer1_mean",
@@ -82,7 +94,7 @@ def test_every_attention_and_layer_is_drawn():
 
 def test_the_decoder_has_read_what_came_before_the_token_it_produces():
     choice = Choice(("decoder", "cross"), (2,), (1,))
-    decoder, cross = (figure for _, figure in draw(WEIGHTS, LAYOUTS, SOURCE, TARGET, choice=choice))
+    decoder, cross = (figure for _, figure in draw(WEIGHTS, MAPS, SOURCE, TARGET, choice=choice))
     assert decoder.get_suptitle() == "decoder self-attention, layer 2, head 1"
     assert [t.get_text() for t in decoder.axes[0].get_yticklabels()] == ["x", "##y", "<EOS>"]
     assert [t.get_text() for t in decoder.axes[0].get_xticklabels()] == ["<start>", "x", "##y"]
@@ -94,13 +106,15 @@ def test_the_decoder_has_read_what_came_before_the_token_it_produces():
     assert [t.get_text() for t in cross.axes[1].get_xticklabels()] == ["a b c", "b c <EOS>"]
 
 
-def test_partitions_have_phrases_on_one_side():
-    layouts = {
-        "encoder_phrases": [Layout("segments")],
-        "decoder_phrases": [Layout("segments")],
-        "pooling": [Layout("pooling")] * 2,
+def test_partitions_have_segments_on_one_side():
+    phrases = (Units(partition="phrases"),)
+    to_phrases = (Layout(HEADS, columns=phrases),)
+    maps = {
+        "encoder_phrases": AttentionMap("to phrases", "source", "source", to_phrases),
+        "decoder_phrases": AttentionMap("decoder to phrases", "target", "source", to_phrases),
+        "pooling": AttentionMap("pooling", "source", "source", (Layout(0, rows=phrases),) * 2),
     }
-    # The third slot holds nothing.
+    # The third row has no tokens.
     membership = np.array([[1, 1, 0, 0], [0, 0, 1, 1], [0, 0, 0, 0]], bool)
     pooling = np.random.default_rng(1).random((1, 3, 4))
     weights = {
@@ -108,7 +122,7 @@ def test_partitions_have_phrases_on_one_side():
         "decoder_phrases": [draw_weights(3, 3)],
         "pooling": [pooling, 2 * pooling],
     }
-    found = dict(draw(weights, layouts, SOURCE, TARGET, membership=membership))
+    found = dict(draw(weights, maps, SOURCE, TARGET, partitions={"phrases": membership}))
     assert list(found) == [
         "encoder_phrases_layer1_mean",
         "decoder_phrases_layer1_mean",
@@ -116,7 +130,7 @@ def test_partitions_have_phrases_on_one_side():
         "pooling_layer2",
     ]
     decoder, pooled = found["decoder_phrases_layer1_mean"], found["pooling_layer2"]
-    assert decoder.get_suptitle() == "decoder's attention to phrases, layer 1, mean over heads"
+    assert decoder.get_suptitle() == "decoder to phrases, layer 1, mean over heads"
     assert [t.get_text() for t in decoder.axes[0].get_xticklabels()] == ["a b", "c <EOS>"]
     assert [t.get_text() for t in decoder.axes[0].get_yticklabels()] == ["x", "##y", "<EOS>"]
     assert [t.get_text() for t in decoder.axes[0].texts] == [
@@ -127,23 +141,73 @@ def test_partitions_have_phrases_on_one_side():
         decoder.axes[0].images[0].get_array(),
         weights["decoder_phrases"][0][0].mean(axis=0)[:, :2],
     )
-    assert pooled.get_suptitle() == "pooling of tokens, layer 2"
+    assert pooled.get_suptitle() == "pooling, layer 2"
     assert [t.get_text() for t in pooled.axes[0].get_yticklabels()] == ["a b", "c <EOS>"]
     np.testing.assert_allclose(pooled.axes[0].images[0].get_array(), 2 * pooling[0, :2])
     choice = Choice(("decoder_phrases",), heads=(1,))
-    (head,) = draw(weights, layouts, SOURCE, TARGET, membership=membership, choice=choice)
+    (head,) = draw(weights, maps, SOURCE, TARGET, partitions={"phrases": membership}, choice=choice)
     assert head.name == "decoder_phrases_layer1_head1"
     np.testing.assert_allclose(
         head.figure.axes[0].images[0].get_array(), weights["decoder_phrases"][0][0, 1, :, :2]
     )
 
 
+class ToyModel:
+    """A model unknown to insights: its heads attend to tokens or to segments of two partitions.
+
+    One cross-attention, of two layers, the second with a head more.
+    """
+
+    def attention_maps(self):
+        chunks, trees = Units(partition="chunks"), Units(partition="trees")
+        first = Layout(3, columns_by_head=(TOKENS, chunks, trees))
+        second = Layout(4, columns_by_head=(TOKENS, chunks, trees, trees))
+        return {"cross": AttentionMap("toy attention", "target", "source", (first, second))}
+
+    def partitions(self, features):
+        del features
+        chunks = np.array([[1, 1, 1, 0], [0, 0, 0, 1]], bool)
+        trees = np.array([[1, 0, 0, 0], [0, 1, 1, 1]], bool)
+        return {"chunks": chunks[None], "trees": trees[None]}
+
+    def attention_weights(self, features):
+        del features
+        return {"cross": [np.random.default_rng(h).random((1, h, 3, 4)) for h in (3, 4)]}
+
+
+def test_a_model_with_heads_over_tokens_and_over_segments():
+    model = ToyModel()
+    weights = model.attention_weights({})
+    partitions = {name: rows[0] for name, rows in model.partitions({}).items()}
+    maps = model.attention_maps()
+    choice = choose(maps, heads=["mean", "all"])
+    assert choice.heads == ("mean", 0, 1, 2, 3)
+    found = dict(draw(weights, maps, SOURCE, TARGET, partitions=partitions, choice=choice))
+    assert list(found) == [
+        *(f"cross_layer1_{name}" for name in ("mean", "head0", "head1", "head2")),
+        *(f"cross_layer2_{name}" for name in ("mean", "head0", "head1", "head2", "head3")),
+    ]
+    *blocks, _ = found["cross_layer2_mean"].axes
+    labels = [[t.get_text() for t in ax.get_xticklabels()] for ax in blocks]
+    assert labels == [["a", "b", "c", "<EOS>"], ["a b c", "<EOS>"], ["a", "b c <EOS>"]]
+    headings = ["to source\ntokens", "to source\nchunks", "to source\ntrees"]
+    assert [ax.texts[-1].get_text() for ax in blocks] == headings
+    layer = weights["cross"][1][0]
+    expected = [layer[0], layer[1, :, :2], layer[2:, :, :2].mean(axis=0)]
+    for ax, values in zip(blocks, expected, strict=True):
+        np.testing.assert_allclose(ax.images[0].get_array(), values, rtol=1e-6)
+    (block, _) = found["cross_layer1_head1"].axes
+    np.testing.assert_allclose(
+        block.images[0].get_array(), weights["cross"][0][0, 1, :, :2], rtol=1e-6
+    )
+
+
 def test_choices():
-    assert choose(LAYOUTS, HEADS) == Choice()
+    assert choose(MAPS) == Choice()
     assert choose(
-        LAYOUTS, HEADS, attentions=["cross"], layers=["2", "1", "2"], heads=["mean", "1"]
+        MAPS, attentions=["cross"], layers=["2", "1", "2"], heads=["mean", "1"]
     ) == Choice(("cross",), (2, 1), ("mean", 1))
-    assert choose(LAYOUTS, HEADS, heads=["all"]).heads == (0, 1, 2)
+    assert choose(MAPS, heads=["all"]).heads == (0, 1, 2)
 
 
 @pytest.mark.parametrize(
@@ -160,4 +224,4 @@ def test_choices():
 )
 def test_what_the_model_does_not_have(words, message):
     with pytest.raises(UserError, match=message):
-        choose(LAYOUTS, HEADS, **words)
+        choose(MAPS, **words)

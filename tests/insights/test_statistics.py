@@ -5,29 +5,30 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from t2t_phrase.insights.layouts import Layout, model_layouts
 from t2t_phrase.insights.statistics import LayerStatistics, Sums, attention_statistics, block_sums
+from t2t_phrase.layers.attention.layout import Layout, Units
 from t2t_phrase.models.phrase_transformer import PhraseHParams, PhraseTransformer
 
 HEADS = 4
+ONE, TWO, THREE = map(Units, (1, 2, 3))
 LAYOUTS = {
-    "heterogeneous": Layout("heterogeneous", (1,), (1, 2)),
-    "heterogeneous without tokens": Layout("heterogeneous", (1,), (2, 3)),
-    "homogeneous": Layout("homogeneous", (1,), (1, 3), (1, 3)),
-    "interleaved": Layout("interleaved", (1, 2), (1, 2)),
-    "interleaved up to 3": Layout("interleaved", (1, 2, 3), (1, 2, 3)),
+    "heterogeneous": Layout(HEADS, columns=(ONE, TWO)),
+    "heterogeneous without tokens": Layout(HEADS, columns=(TWO, THREE)),
+    "homogeneous": Layout(HEADS, columns_by_head=(ONE, THREE, THREE, THREE), reaches_back=True),
+    "heads in any order": Layout(HEADS, columns_by_head=(THREE, ONE, TWO, ONE), reaches_back=True),
+    "interleaved": Layout(HEADS, (ONE, TWO), (ONE, TWO)),
+    "interleaved up to 3": Layout(HEADS, (ONE, TWO, THREE), (ONE, TWO, THREE)),
 }
 
 
 def loop_sums(weights: np.ndarray, layout: Layout, lengths: list[int]) -> Sums:
     """Return what `block_sums` does, number by number."""
-    key_orders, query_orders = layout.key_orders, layout.query_orders
-    shape = (len(query_orders), len(key_orders))
+    kinds, query_orders = layout.all_columns, [units.order for units in layout.rows]
+    shape = (len(query_orders), len(kinds))
     mass, rows, strongest = np.zeros(shape), np.zeros(shape[0]), np.zeros(shape)
     positions, heads = 0, weights.shape[1]
     queries = weights.shape[2] // len(query_orders)
-    homogeneous = layout.structure == "homogeneous"
-    keys = weights.shape[3] // (1 if homogeneous else len(key_orders))
+    keys = weights.shape[3] // (1 if layout.columns_by_head else len(kinds))
     for sentence, length in enumerate(lengths):
         for i in range(length):
             peak: dict[tuple[int, int], float] = {}
@@ -40,8 +41,8 @@ def loop_sums(weights: np.ndarray, layout: Layout, lengths: list[int]) -> Sums:
                 rows[m] += 1
                 for head in range(heads):
                     for column, weight in enumerate(found[head]):
-                        if homogeneous:
-                            n = key_orders.index(layout.order_of_head(head))
+                        if layout.columns_by_head:
+                            n = kinds.index(layout.columns_by_head[head])
                         else:
                             n = column // keys
                         mass[m, n] += weight / heads
@@ -59,10 +60,9 @@ def random_weights(
 ) -> np.ndarray:
     """Return weights as a layer does: of keys in the sentence alone, for padded queries too."""
     queries, memory = max(lengths), rng.integers(1, keys + 1, size=len(lengths))
-    homogeneous = layout.structure == "homogeneous"
-    columns = (1,) if homogeneous else layout.key_orders
+    columns = (1,) if layout.columns_by_head else [units.order for units in layout.columns]
     logits = 3 * rng.normal(
-        size=(len(lengths), HEADS, len(layout.query_orders) * queries, len(columns) * keys)
+        size=(len(lengths), HEADS, len(layout.rows) * queries, len(columns) * keys)
     )
     place = np.arange(keys)
     allowed = np.stack(
@@ -89,12 +89,16 @@ def test_sums_are_those_of_a_loop(layout: Layout, lengths: list[int]) -> None:
     np.testing.assert_allclose(np.sum(actual.strongest), actual.positions, atol=1e-5)
 
 
-def test_a_sentence_of_one_token_has_no_phrase() -> None:
+def test_a_sentence_of_one_token_has_no_bigram() -> None:
     layout = LAYOUTS["interleaved"]
     weights = np.zeros((1, HEADS, 2, 2), "float32")
     weights[:, :, 0, 0] = 1
     entry = LayerStatistics(
-        "cross", 1, layout, Sums(*map(np.asarray, block_sums(weights, layout, np.ones((1, 1)) > 0)))
+        "cross",
+        "",
+        1,
+        layout,
+        Sums(*map(np.asarray, block_sums(weights, layout, np.ones((1, 1)) > 0))),
     )
     assert entry.quadrants("mass") == {
         "token-to-token": 1.0,
@@ -121,7 +125,7 @@ def test_quadrants_merge_all_orders_above_one() -> None:
         strongest=np.array([[1.0, 2.0, 0.0], [3.0, 0.0, 1.0], [0.0, 1.0, 2.0]]),
         positions=np.array(10.0),
     )
-    entry = LayerStatistics("cross", 1, LAYOUTS["interleaved up to 3"], sums)
+    entry = LayerStatistics("cross", "", 1, LAYOUTS["interleaved up to 3"], sums)
     assert entry.quadrants("mass") == pytest.approx(
         {
             "token-to-token": 0.6,
@@ -139,7 +143,7 @@ def test_quadrants_merge_all_orders_above_one() -> None:
         }
     )
     assert entry.orders("mass")["2-to-3"] == 0.25 and entry.orders("strongest")["2-to-1"] == 0.3
-    without_tokens = LayerStatistics("cross", 1, LAYOUTS["heterogeneous without tokens"], sums)
+    without_tokens = LayerStatistics("cross", "", 1, LAYOUTS["heterogeneous without tokens"], sums)
     assert list(without_tokens.quadrants("mass")) == ["token-to-phrase"]
 
 
@@ -166,7 +170,7 @@ def test_a_model_is_read_sentence_by_sentence_and_batch_by_batch() -> None:
     for variable in model.trainable_variables:
         variable.assign(variable + 0.3 * rng.normal(size=variable.shape))
     pairs = [(draw(rng, s), draw(rng, t)) for s, t in ((1, 1), (2, 5), (9, 1), (4, 4))]
-    layouts = {name: layout for name, (layout,) in model_layouts(model).items()}
+    layouts = {name: found.layouts[0] for name, found in model.attention_maps().items()}
     expected: dict[str, list[Sums]] = {name: [] for name in layouts}
     for source, target in pairs:
         weights = model.attention_weights(

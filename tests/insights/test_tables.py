@@ -2,16 +2,18 @@ import json
 
 import numpy as np
 
-from t2t_phrase.insights.layouts import Layout
 from t2t_phrase.insights.statistics import LayerStatistics, Sums
 from t2t_phrase.insights.tables import format_statistics, statistics_to_dict
+from t2t_phrase.layers.attention.layout import Layout, Units
 
-INTERLEAVED = Layout("interleaved", (1, 2), (1, 2))
+ONE, TWO, THREE = map(Units, (1, 2, 3))
+INTERLEAVED = Layout(2, (ONE, TWO), (ONE, TWO))
 
 
 def entry(attention, layer, layout, mass, rows, strongest, positions):
     sums = Sums(np.array(mass), np.array(rows), np.array(strongest), np.array(positions))
-    return LayerStatistics(attention, layer, layout, sums)
+    title = {"cross": "cross-attention", "encoder": "encoder self-attention"}[attention]
+    return LayerStatistics(attention, title, layer, layout, sums)
 
 
 CROSS = [
@@ -22,8 +24,8 @@ CROSS = [
 
 def test_the_form_of_the_papers_tables():
     assert format_statistics(CROSS) == (
-        "cross-attention: interleaved, orders 1, 2\n\n"
-        "  softmax mass (% of what a query attends to; the mean over queries and heads)\n"
+        "cross-attention: from tokens, 2-grams to tokens, 2-grams\n\n"
+        "  softmax mass (% of the attention of a query; mean over queries and heads)\n"
         "  layer  token-to-token  token-to-phrase  phrase-to-token  phrase-to-phrase\n"
         "      1           75.00            25.00            25.00             75.00\n"
         "      2           25.00            75.00                -                 -\n\n"
@@ -34,19 +36,19 @@ def test_the_form_of_the_papers_tables():
     )
 
 
-def test_attentions_come_in_order_and_higher_orders_one_by_one():
-    layout = Layout("heterogeneous", (1,), (1, 2, 3))
+def test_attentions_keep_their_order_and_higher_orders_come_one_by_one():
+    layout = Layout(2, columns=(ONE, TWO, THREE))
     encoder = entry("encoder", 1, layout, [[1.0, 2.0, 1.0]], [4], [[4.0, 0.0, 0.0]], 4)
-    text = format_statistics([*CROSS, encoder])
+    text = format_statistics([encoder, *CROSS])
     blocks = text.split("\n\n")
-    assert blocks[0] == "encoder self-attention: heterogeneous, orders 1, 2, 3"
+    assert blocks[0] == "encoder self-attention: from tokens to tokens, 2-grams, 3-grams"
     assert blocks[1].split("\n")[1:] == [
         "  layer  token-to-token  token-to-phrase",
         "      1           25.00            75.00",
     ]
     assert blocks[3].split("\n") == [
-        "  softmax mass (% of what a query attends to; the mean over queries and heads), order by "
-        "order",
+        "  softmax mass (% of the attention of a query; mean over queries and heads), "
+        "order by order",
         "  layer  1-to-1  1-to-2  1-to-3",
         "      1   25.00   50.00   25.00",
     ]
@@ -59,7 +61,6 @@ def test_the_same_as_json():
     first, second = found["cross"]
     assert first == {
         "layer": 1,
-        "structure": "interleaved",
         "query_orders": [1, 2],
         "key_orders": [1, 2],
         "queries": [4, 2],

@@ -41,7 +41,7 @@ def test_counts_are_those_of_the_equations(name: str, millions: float, digits: i
 
 
 def count_matrices(name: str, *, vocab_size: int) -> int:
-    """Count the equations' matrices. Vectors and T2T's 32 target spaces add 0.2% and less."""
+    """Count the matrices of the equations. Vectors and the 32 target spaces add at most 0.2%."""
     shapes = variable_shapes(registry.hparams[name](), vocab_size=vocab_size)
     return sum(
         math.prod(shape)
@@ -92,7 +92,7 @@ def test_the_table_has_the_papers_figures_beside_ours() -> None:
     assert lines[1].split()[3] == "116"
     assert "the paper has one figure" in lines[1]
     (changed,) = list(parameter_lines(["transformer_base"], overrides="num_hidden_layers=1"))[1:]
-    assert len(changed.split()) == 3  # a changed set is not the paper's
+    assert len(changed.split()) == 3  # with overrides, it is not the set of the paper
 
 
 def test_mistakes() -> None:

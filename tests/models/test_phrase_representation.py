@@ -25,6 +25,7 @@ from t2t_phrase.compile import compiled
 from t2t_phrase.config import HParamsError, UserError
 from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.decoding.search.translate_ids import translate_ids
+from t2t_phrase.features import PHRASES
 from t2t_phrase.models.phrase_representation import (
     PhraseRepresentationHParams,
     PhraseRepresentationTransformer,
@@ -302,8 +303,8 @@ def test_every_layer_reads_its_own_folded_weights(index: int) -> None:
 
 
 def test_only_parsed_phrases_are_read_from_the_data() -> None:
-    assert model_of("parsed").hparams.reads_phrases
-    assert not model_of("max_attn_ta").hparams.reads_phrases
+    assert model_of("parsed").hparams.features == (PHRASES,)
+    assert model_of("max_attn_ta").hparams.features == ()
     features = {name: FEATURES[name] for name in ("inputs", "targets")}
     np.testing.assert_array_equal(
         model_of("max_attn_ta")(features), model_of("max_attn_ta")(FEATURES)

@@ -13,9 +13,9 @@ from reference_transformer import smoothed_loss
 from t2t_phrase.compile import compiled
 from t2t_phrase.config import HParamsError
 from t2t_phrase.decoding.hparams import DecodeHParams
-from t2t_phrase.decoding.search.beam_search import EOS_ID
 from t2t_phrase.decoding.search.translate_ids import search, translate_ids
 from t2t_phrase.models.transformer import Transformer, TransformerHParams
+from t2t_phrase.special_ids import EOS_ID
 
 SMALL: dict[str, Any] = {
     "hidden_size": 16,
@@ -237,6 +237,24 @@ def test_shared_embeddings_are_one_variable() -> None:
         for share in (True, False)
     )
     assert apart.count_params() - shared.count_params() == 2 * 19 * 16
+
+
+def test_two_vocabularies_have_two_embeddings() -> None:
+    hparams = TransformerHParams(**SMALL, share_source_embedding=False)
+    model = Transformer.from_hparams(hparams, vocab_size=19, target_vocab_size=7)
+    shapes = {v.path.split("/")[1]: v.shape for v in model.trainable_variables}
+    assert shapes["embedding"] == (19, 16) and shapes["target_embedding"] == (7, 16)
+    assert "softmax" not in shapes
+    features = {"inputs": np.array([[18, 3, 1]]), "targets": np.array([[6, 1]])}
+    assert model(features).shape == (1, 2, 7)
+    found = translate_ids(model, {"inputs": features["inputs"]}, DecodeHParams(beam_size=2))
+    assert np.max(found.ids) < 7
+    apart = hparams.replace(share_source_embedding=True, shared_embedding_and_softmax_weights=False)
+    model = Transformer.from_hparams(apart, vocab_size=19, target_vocab_size=7)
+    assert model.softmax.kernel.shape == (7, 16)
+    shared = TransformerHParams(**SMALL)
+    with pytest.raises(HParamsError, match="add --hparams=share_source_embedding=false"):
+        Transformer.from_hparams(shared, vocab_size=19, target_vocab_size=7)
 
 
 def test_another_models_options_are_refused() -> None:

@@ -6,11 +6,11 @@ import tensorflow as tf
 from reference_phrase_representation import Phrases, cut, cut_by_length
 
 from t2t_phrase.ops.partition import (
+    fixed_partition,
+    fixed_slots,
     length_partition,
     length_slots,
-    ngram_partition,
-    ngram_slots,
-    phrase_mask,
+    segment_mask,
     segment_membership,
 )
 
@@ -42,7 +42,7 @@ def test_a_sentence_of_17_tokens_has_phrases_of_3_and_one_of_60_of_8() -> None:
 
 @pytest.mark.parametrize("tokens", [1, 2, 5])
 def test_fixed_ngrams(tokens: int) -> None:
-    numbers = np.asarray(ngram_partition(real_tokens(LENGTHS, 60), tokens))
+    numbers = np.asarray(fixed_partition(real_tokens(LENGTHS, 60), tokens))
     for row, length in zip(numbers, LENGTHS, strict=True):
         assert row.tolist() == numbers_of(cut(length, tokens) if length else [], 60)
 
@@ -53,7 +53,7 @@ def test_every_sentence_has_slots_for_its_phrases_and_the_longest_need_them_all(
         needed = int(np.max(length_partition(every)))
         assert length_slots(length) == needed
         assert int(length_slots(tf.constant(length))) == needed
-        assert ngram_slots(length, 4) == len(cut(length, 4))
+        assert fixed_slots(length, 4) == len(cut(length, 4))
 
 
 def test_membership_and_mask_of_two_partitions_at_once() -> None:
@@ -63,5 +63,5 @@ def test_membership_and_mask_of_two_partitions_at_once() -> None:
     expected = [[True, True, False, False], [False, False, True, False], [False] * 4]
     assert membership[0, 0].tolist() == expected
     assert membership[1, 1].sum(-1).tolist() == [2, 2, 0]
-    mask = np.asarray(phrase_mask(membership[:, 0]))
+    mask = np.asarray(segment_mask(membership[:, 0]))
     assert mask.tolist() == [[[[True, True, False]]], [[[True, False, False]]]]

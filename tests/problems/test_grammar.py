@@ -3,6 +3,7 @@ import json
 import nltk
 
 from t2t_phrase import grammar
+from t2t_phrase.data.generation.generate import generate
 from t2t_phrase.data.problem import get_problem
 from t2t_phrase.registry import problems
 
@@ -13,7 +14,7 @@ def test_side_files_match_the_text(tmp_path):
     small = type("SmallGrammar", (full,), {"sizes": {"train": 60, "dev": 8, "test": 8}})
     small.vocab_size = 400
     problem = small()
-    problem.generate(str(tmp_path), "", log=lambda line: None)
+    generate(problem, str(tmp_path), "", log=lambda line: None)
     sources = {}
     for split in ("train", "dev", "test"):
         source, target = problem.raw_text(str(tmp_path), split)

@@ -1,6 +1,7 @@
 import pytest
 
 from t2t_phrase.config import UserError
+from t2t_phrase.data.generation.generate import generate
 from t2t_phrase.data.generation.records import read_examples
 from t2t_phrase.data.problem import get_problem
 
@@ -14,8 +15,8 @@ from t2t_phrase.data.problem import get_problem
 )
 def test_real_files(shared_dir, tmp_path, name, first):
     problem = get_problem(name)
-    manifest = problem.generate(
-        str(tmp_path), str(shared_dir / "data/multi30k"), log=lambda line: None
+    manifest = generate(
+        problem, str(tmp_path), str(shared_dir / "data/multi30k"), log=lambda line: None
     )
     assert {split: entry["pairs"] for split, entry in manifest.splits.items()} == {
         "train": 29000,

@@ -1,6 +1,7 @@
 import pytest
 
 from t2t_phrase.config import UserError
+from t2t_phrase.data.generation.generate import generate
 from t2t_phrase.data.problem import get_problem
 
 DOC = '<DOC docid="{doc}" sysid="{by}"><p>{segments}</p></DOC>'
@@ -26,7 +27,7 @@ def write_nist(folder, references=4):
 def test_nist_in_its_own_format(tmp_path):
     write_nist(tmp_path / "nist")
     problem = get_problem("translate_zhen_nist")
-    problem.generate(str(tmp_path / "data"), str(tmp_path), log=lambda line: None)
+    generate(problem, str(tmp_path / "data"), str(tmp_path), log=lambda line: None)
     data = str(tmp_path / "data")
     assert problem.raw_text(data, "test") == (
         ["你好", "世界"] * 2,
@@ -42,9 +43,8 @@ def test_nist_in_its_own_format(tmp_path):
 def test_nist_needs_four_references(tmp_path):
     write_nist(tmp_path / "nist", references=3)
     with pytest.raises(UserError, match=r"dev\.mt02\.en\.sgm comes with 3 references, not 4"):
-        get_problem("translate_zhen_nist").generate(
-            str(tmp_path / "data"), str(tmp_path), log=lambda line: None
-        )
+        problem = get_problem("translate_zhen_nist")
+        generate(problem, str(tmp_path / "data"), str(tmp_path), log=lambda line: None)
 
 
 def test_bolt_layout(tmp_path):

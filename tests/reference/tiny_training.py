@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import pathlib
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import keras
@@ -22,9 +22,12 @@ from t2t_phrase.data.generation.records import make_example
 from t2t_phrase.data.input.buckets import Buckets
 from t2t_phrase.data.input.pipeline import TrainingPipeline, evaluation_batches
 from t2t_phrase.data.input.reader import RecordReader
+from t2t_phrase.evaluation.scores import Score
+from t2t_phrase.models.base import Loss, Mean
 from t2t_phrase.runs.checkpoints import model_variables
 from t2t_phrase.runs.directory import RunDirectory
 from t2t_phrase.training.distribution import is_chief, make_strategy
+from t2t_phrase.training.early_stopping import EarlyStopping
 from t2t_phrase.training.evaluate import Evaluator
 from t2t_phrase.training.loop import LoopOptions, Trainer
 from t2t_phrase.training.schedules import FactorSchedule
@@ -36,10 +39,17 @@ BUCKETS = Buckets((8, 12), (6, 4))
 
 
 class TinyModel(keras.Model):
-    """Predicts each target from the one before it and the mean of the source."""
+    """Predicts each target from the one before it and the mean of the source.
 
-    def __init__(self, dropout: float = 0.0, dtype: str = "float32") -> None:
+    With `auxiliary`, the objective adds a tenth of the mean square of the logits, and the model
+    reports that as "aux".
+    """
+
+    def __init__(
+        self, dropout: float = 0.0, dtype: str = "float32", auxiliary: bool = False
+    ) -> None:
         super().__init__(name="tiny", dtype=dtype)
+        self.auxiliary = auxiliary
         self.embedding = keras.layers.Embedding(VOCAB_SIZE, 8, name="embedding", dtype=dtype)
         self.drop = keras.layers.Dropout(dropout, name="dropout", dtype=dtype)
         self.softmax = keras.layers.Dense(VOCAB_SIZE, name="softmax", dtype=dtype)
@@ -47,8 +57,8 @@ class TinyModel(keras.Model):
         self.softmax.build((None, 8))
         self.built = True
 
-    def loss_sums(self, features: dict[str, Any], training: bool = False) -> dict[str, Any]:
-        """As the real models' method of the same name."""
+    def batch_loss(self, features: dict[str, Any], training: bool = False) -> Loss:
+        """As `EncoderDecoder.batch_loss`."""
         real = ops.cast(ops.not_equal(features["inputs"], 0), self.compute_dtype)[..., None]
         count = ops.maximum(ops.sum(real, axis=1, keepdims=True), 1)
         source = ops.sum(self.embedding(features["inputs"]) * real, axis=1, keepdims=True) / count
@@ -60,12 +70,18 @@ class TinyModel(keras.Model):
             targets, ops.cast(logits, "float32"), from_logits=True
         )
         correct = ops.cast(ops.equal(ops.argmax(logits, axis=-1), targets), "float32")
-        return {
-            "loss": ops.sum(nll * real),
-            "nll": ops.sum(nll * real),
-            "correct": ops.sum(correct * real),
-            "tokens": ops.sum(real),
+        tokens = ops.sum(real)
+        objective = ops.sum(nll * real)
+        means = {
+            "loss": Mean(objective, tokens),
+            "nll": Mean(objective, tokens),
+            "accuracy": Mean(ops.sum(correct * real), tokens),
         }
+        if self.auxiliary:
+            square = ops.mean(ops.square(ops.cast(logits, "float32")), axis=-1)
+            means["aux"] = Mean(ops.sum(square * real), tokens)
+            objective = objective + 0.1 * means["aux"].total
+        return Loss(objective, means)
 
 
 def random_pairs(lengths: Sequence[int], seed: int = 0) -> list[tuple[list[int], list[int]]]:
@@ -108,16 +124,19 @@ def make_stepper(
     strategy: tf.distribute.Strategy | None = None,
     rate: float = 0.01,
     dtype: str = "float32",
+    auxiliary: bool = False,
+    make_model: Callable[..., keras.Model] = TinyModel,
+    optimizer: Callable[..., keras.optimizers.Optimizer] = keras.optimizers.Adam,
     **options: Any,
 ) -> Stepper:
-    """Return a stepper of a new tiny model with an optimizer."""
+    """Return a stepper of a new tiny model; `options` are the stepper's."""
     strategy = strategy or tf.distribute.get_strategy()
     keras.utils.set_random_seed(seed)
     with strategy.scope():
-        model = TinyModel(dropout, dtype)
-        optimizer = keras.optimizers.Adam(constant_rate(rate), name="adam")
-        optimizer.build(model.trainable_variables)
-    return Stepper(strategy, model, optimizer, seed=seed, **options)
+        model = make_model(dropout, dtype, auxiliary)
+        made = optimizer(constant_rate(rate))
+        made.build(model.trainable_variables)
+    return Stepper(strategy, model, made, seed=seed, **options)
 
 
 def make_trainer(
@@ -167,14 +186,23 @@ def weights(stepper: Stepper) -> dict[str, np.ndarray]:
 
 
 def main(options: dict[str, Any]) -> None:
-    """Train as the options say; every line is printed at once."""
-    stepper = make_stepper(dropout=options["dropout"], strategy=make_strategy())
+    """Train as the options say; every line is printed at once.
+
+    With "bleu", a list, the chief alone has these scores of translations, one for each evaluation.
+    """
+    strategy = make_strategy()
+    stepper = make_stepper(dropout=options["dropout"], strategy=strategy)
+    scores = iter(options.get("bleu", ()))
+    translates = "bleu" in options and is_chief(strategy)
     trainer = make_trainer(
         options["folder"],
         options["files"],
         stepper,
         train_steps=options["train_steps"],
         local_eval_frequency=options.get("local_eval_frequency", 4),
+        evaluate="bleu" in options,
+        bleu=(lambda: Score(name="BLEU", value=next(scores), signature="")) if translates else None,
+        early_stopping=EarlyStopping(**options.get("early_stopping", {})),
         log=lambda text: print(text, flush=True),
     )
     outcome = trainer.train()

@@ -53,6 +53,21 @@ def test_other_settings_are_refused_with_the_difference():
     assert "overrides" not in str(caught.value)
 
 
+def test_a_set_may_get_another_name_and_a_field_a_default():
+    old = record(hparams_set="a_name_that_is_gone")
+    del old.hparams["norm"]
+    assert old.resolved() == registry.hparams["transformer_tiny"]()
+    record().check_same(old, "run")
+
+
+def test_two_vocabularies_are_part_of_a_run(tmp_path):
+    old = record(target_vocab_size=32, target_vocabulary="def")
+    old.save(tmp_path)
+    assert RunRecord.load(tmp_path) == old
+    with pytest.raises(UserError, match="target_vocab_size: 32 -> None"):
+        record().check_same(old, "run")
+
+
 def test_version_and_spelling_do_not_matter():
     old = record(version="0.0.1")
     dataclasses.replace(old, version="9.9.9", overrides="num_heads=4").check_same(old, "run")

@@ -1,5 +1,6 @@
 """The documents are right: commands, flags, links and Python code work as shown."""
 
+import itertools
 import pathlib
 import re
 import subprocess
@@ -17,7 +18,8 @@ MODULES = {"import": "import_t2t"}
 
 
 def blocks(text: str, language: str = "") -> list[str]:
-    return re.findall(rf"^```{language}\n(.*?)^```", text, flags=re.M | re.S)
+    found = re.findall(r"^```(\w*)\n(.*?)^```$", text, flags=re.M | re.S)
+    return [block for name, block in found if name == language]
 
 
 def shown_commands() -> dict[str, set[str]]:
@@ -99,6 +101,40 @@ def test_the_phrase_layers_python_runs():
     exec("import numpy as np\nx, mask = np.ones((2, 5, 512), 'float32'), None\n" + code, scope)
     assert scope["output"].shape == (2, 5, 512)
     assert scope["weights"].shape == (2, 8, 10, 10)
+
+
+def test_the_extensions_work(monkeypatch):
+    import numpy as np
+
+    from t2t_phrase import registry
+    from t2t_phrase.data.problem import get_problem
+    from t2t_phrase.text.annotations.base import Sentence, annotation_of
+
+    registry.discover()
+    for names in (registry.models, registry.hparams, registry.problems, registry.annotation_types):
+        monkeypatch.setattr(names, "_entries", dict(names._entries))
+    code = "\n".join(blocks(DOCUMENTS["docs/extending.md"], "python"))
+    smaller = code.replace("vocab_size=32000", "vocab_size=20").replace("=128", "=8")
+    source_ids = np.array([[5, 6, 7, 1], [8, 9, 1, 0]])
+    scope: dict = {"__name__": __name__, "source_ids": source_ids}
+    exec(smaller, scope)
+    best = np.asarray(scope["best"])
+    assert best.shape == (2, 14)
+    for row in best.tolist():
+        words = row[: [*row, 0].index(0)]
+        assert words and all(a != b for a, b in itertools.pairwise(words))
+
+    sentence = Sentence("a b", [5, 6], [0, 2])
+    assert annotation_of(scope["DOMAIN"]).encode(sentence, "3") == [3, 3]
+    cased = scope["CasedTransformer"].from_hparams(
+        scope["CasedHParams"](hidden_size=8, num_heads=2, num_hidden_layers=1), vocab_size=20
+    )
+    features = {"inputs": source_ids, "targets": source_ids}
+    one, other = (
+        np.asarray(cased({**features, "cases": np.full((2, 4), case)})) for case in (1, 2)
+    )
+    assert np.abs(one - other).max() > 1e-4
+    assert get_problem("translate_envi_words_rev").source_language == "vi"
 
 
 def test_the_source_phrases_python_runs():

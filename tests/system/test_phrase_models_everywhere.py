@@ -1,4 +1,4 @@
-"""Phrase models on several devices and as SavedModels: the same as on one and in the decoder."""
+"""Phrase models give the same results on several devices and as SavedModels."""
 
 import json
 import os
@@ -24,7 +24,7 @@ MODELS = {
     **REPRESENTATIONS,
 }
 
-# Logical devices must be made before TensorFlow starts: a process of its own.
+# Logical devices must be created before TensorFlow starts, hence in another process.
 TWO_DEVICES = """
 import json, sys
 import keras
@@ -36,7 +36,9 @@ tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfigur
 from small_phrase_models import MIXED, PARSED, REPRESENTATIONS
 from t2t_phrase import registry
 from t2t_phrase.training.distribution import make_strategy
-from t2t_phrase.training.step import Stepper, make_optimizer, make_schedule
+from t2t_phrase.training.optimizers import make_optimizer
+from t2t_phrase.training.schedules import make_schedule
+from t2t_phrase.training.step import Stepper
 
 random = np.random.default_rng(0)
 batch = random.integers(3, 19, (2, 4, 9)).astype(np.int32)
@@ -45,7 +47,7 @@ features = dict(zip(("inputs", "targets"), batch))
 hparams = {**MIXED, **REPRESENTATIONS, "parsed": PARSED}[sys.argv[1]].replace(
     learning_rate_schedule="constant", learning_rate_constant=0.01
 )
-if hparams.reads_phrases:
+if hparams.features:
     # New ones in every row, so that rows and phrases cannot go different ways unseen.
     starts = random.random(batch[0].shape) < 0.5
     starts[:, 0] = True
@@ -57,8 +59,8 @@ for strategy in (make_strategy(devices=["CPU:0", "CPU:1"]), make_strategy()):
         model = registry.models[hparams.model].from_hparams(hparams, vocab_size=19)
         optimizer = make_optimizer(hparams, make_schedule(hparams, train_steps=3))
         optimizer.build(model.trainable_variables)
-    stepper = Stepper(strategy, model, optimizer, seed=1, phrases=hparams.reads_phrases)
-    losses = [float(stepper.train(features).loss) for _ in range(3)]
+    stepper = Stepper(strategy, model, optimizer, seed=1, features=hparams.features)
+    losses = [float(stepper.train(features).objective) for _ in range(3)]
     found.append({"replicas": stepper.replicas, "losses": losses})
 print(json.dumps(found))
 """

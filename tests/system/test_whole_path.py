@@ -1,4 +1,4 @@
-"""The commands as a user types them, one after the other, on a small corpus of her own."""
+"""The commands in the order in which a user runs them, on a small corpus."""
 
 import pathlib
 import re
@@ -26,7 +26,7 @@ def command(name: str, *flags: str, status: int = 0, stdin: str | None = None) -
 
 @pytest.fixture(scope="module")
 def work(tmp_path_factory) -> pathlib.Path:
-    """A folder with a corpus whose target is the source in capitals."""
+    """A folder with a corpus whose target is the source in upper case."""
     folder = tmp_path_factory.mktemp("whole_path")
     raw = folder / "raw"
     raw.mkdir()

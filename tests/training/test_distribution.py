@@ -1,17 +1,14 @@
 import json
 import os
 import pathlib
-import socket
 import subprocess
 import sys
 
 import numpy as np
 import pytest
 import tensorflow as tf
-from tiny_training import random_pairs, write_shards
 
 from t2t_phrase.config import UserError
-from t2t_phrase.runs import checkpoints
 from t2t_phrase.training.distribution import is_chief, make_strategy
 
 REFERENCE = pathlib.Path(__file__).resolve().parents[1] / "reference"
@@ -20,14 +17,21 @@ ENVIRONMENT = {**os.environ, "PYTHONPATH": str(REFERENCE)}
 # Logical devices must be made before TensorFlow starts: a process of its own.
 SCRIPT = """
 import json
+import sys
+
+import keras
 import numpy as np
 import tensorflow as tf
 
 cpu = tf.config.list_physical_devices("CPU")[0]
 tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * 2)
-from tiny_training import VOCAB_SIZE, make_stepper, weights
+from tiny_training import VOCAB_SIZE, TinyModel, make_stepper, weights
+from t2t_phrase.models.base import Loss, Mean
+from t2t_phrase.models.transformer import TransformerHParams
 from t2t_phrase.training.distribution import make_strategy
+from t2t_phrase.training.optimizers import make_optimizer
 
+ONE, TWO = make_strategy(), make_strategy(devices=["CPU:0", "CPU:1"])
 random = np.random.default_rng(0)
 batches = []
 for length in (6, 9, 6, 12):
@@ -36,37 +40,111 @@ for length in (6, 9, 6, 12):
     batch[1, 0, 4:] = 0
     batches.append(dict(zip(("inputs", "targets"), batch)))
 
-found = []
-for strategy in (make_strategy(devices=["CPU:0", "CPU:1"]), make_strategy()):
-    stepper = make_stepper(strategy=strategy, clip_grad_norm=0.05)
-    norms = [float(stepper.train(batch).grad_norm) for batch in batches]
-    sums = stepper.evaluate(batches[0])
-    found.append(
-        {
-            "replicas": stepper.replicas,
-            "norms": norms,
-            "sums": sums,
-            "weights": {name: value.tolist() for name, value in weights(stepper).items()},
-        }
-    )
+
+def train(strategy, **options):
+    stepper = make_stepper(strategy=strategy, auxiliary=True, **options)
+    results = [stepper.train(batch) for batch in batches]
+    return {
+        "replicas": stepper.replicas,
+        "norms": [float(result.grad_norm) for result in results],
+        "objectives": [float(result.objective) for result in results],
+        "means": [[n, *map(float, m)] for n, m in results[-1].means.items()],
+        "evaluated": [[n, *m] for n, m in stepper.evaluate(batches[0]).items()],
+        "weights": {name: value.tolist() for name, value in weights(stepper).items()},
+    }
+
+
+"""
+DEVICES = """
+def reductions():
+    calls, before = [], tf.distribute.ReplicaContext.all_reduce
+    def counted(self, *args, **options):
+        calls.append(self.replica_id_in_sync_group)
+        return before(self, *args, **options)
+    tf.distribute.ReplicaContext.all_reduce = counted
+    make_stepper(strategy=TWO).train(batches[0])
+    tf.distribute.ReplicaContext.all_reduce = before
+    return len(calls)
+
+
+found = {
+    "clipped": [train(s, clip_grad_norm=0.05) for s in (TWO, ONE)],
+    "xla": [train(TWO, xla=True), train(ONE)],
+    "reductions": reductions(),
+}
+for name in sys.argv[1:]:
+    hparams = TransformerHParams().override(name)
+    found[name] = [
+        train(s, optimizer=lambda rate: make_optimizer(hparams, rate)) for s in (TWO, ONE)
+    ]
+print(json.dumps(found))
+"""
+OPTIMIZERS = (
+    "optimizer=sgd,optimizer_momentum=0.9",
+    "optimizer=adamw",
+    "optimizer=adafactor",
+    "optimizer=lion",
+)
+MASKS = """
+class MaskDifference(TinyModel):
+    # A number made of the dropout mask, times the sign that the first input of a replica gives.
+    def batch_loss(self, features, training=False):
+        loss = super().batch_loss(features, training)
+        kept = self.drop(tf.ones((1, 64)), training=training)[0]
+        number = tf.reduce_sum(tf.cast(kept != 0, tf.float32) * tf.range(1.0, 65.0))
+        sign = tf.where(features["inputs"][0, 0] == 3, 1.0, -1.0)
+        return Loss(loss.objective, {**loss.means, "difference": Mean(sign * number, 1.0)})
+
+
+ids = np.full((2, 5), 4, np.int32)
+ids[0] = 3
+found = {}
+for dropout in (0.0, 0.5):
+    stepper = make_stepper(strategy=TWO, dropout=dropout, make_model=MaskDifference)
+    results = [stepper.train({"inputs": ids, "targets": ids}) for _ in range(3)]
+    found[dropout] = [float(result.means["difference"].total) for result in results]
 print(json.dumps(found))
 """
 
 
-def test_two_devices_are_one_on_the_joined_batch():
+def run_script(script, *arguments):
     done = subprocess.run(
-        [sys.executable, "-c", SCRIPT],
+        [sys.executable, "-c", SCRIPT + script, *arguments],
         capture_output=True,
         text=True,
         env=ENVIRONMENT,
-        check=True,
     )
-    two, one = json.loads(done.stdout)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@pytest.fixture(scope="module")
+def devices():
+    return run_script(DEVICES, *OPTIMIZERS)
+
+
+@pytest.mark.parametrize("case", ["clipped", "xla", *OPTIMIZERS])
+def test_two_devices_are_one_on_the_joined_batch(devices, case):
+    """XLA on two devices equals a graph on one; sgd feels every factor of the gradient."""
+    two, one = devices[case]
     assert (two["replicas"], one["replicas"]) == (2, 1)
     np.testing.assert_allclose(two["norms"], one["norms"], rtol=1e-5)
-    assert two["sums"] == pytest.approx(one["sums"], rel=1e-5)
+    np.testing.assert_allclose(two["objectives"], one["objectives"], rtol=1e-5)
+    for kind in ("means", "evaluated"):
+        for (name, *mean), (other, *expected) in zip(two[kind], one[kind], strict=True):
+            assert name == other and mean == pytest.approx(expected, rel=1e-5)
     for name, value in one["weights"].items():
         np.testing.assert_allclose(two["weights"][name], value, atol=2e-6)
+
+
+def test_gradients_and_figures_take_one_reduction(devices):
+    assert devices["reductions"] == 2  # one call of each replica
+
+
+def test_replicas_draw_different_dropout_masks():
+    found = run_script(MASKS)
+    assert found["0.0"] == [0.0] * 3
+    assert 0.0 not in found["0.5"] and len(set(found["0.5"])) == 3
 
 
 def test_more_gpus_than_there_are():
@@ -77,30 +155,3 @@ def test_more_gpus_than_there_are():
 
 def test_one_process_is_its_own_chief():
     assert is_chief(make_strategy())
-
-
-@pytest.mark.slow
-def test_two_workers_are_one_on_the_joined_batch(tmp_path):
-    files = write_shards(tmp_path, random_pairs([1 + i * 7 % 12 for i in range(50)]))
-    with socket.socket() as one, socket.socket() as other:
-        ports = []
-        for opened in (one, other):
-            opened.bind(("localhost", 0))
-            ports.append(opened.getsockname()[1])
-    cluster = {"worker": [f"localhost:{port}" for port in ports]}
-    configs = [{"cluster": cluster, "task": {"type": "worker", "index": i}} for i in (0, 1)]
-
-    def start(folder, config):
-        options = {"folder": str(tmp_path / folder), "files": files, "dropout": 0, "train_steps": 6}
-        environment = {**ENVIRONMENT, "TF_CONFIG": json.dumps(config)}
-        script = str(REFERENCE / "tiny_training.py")
-        return subprocess.Popen([sys.executable, script, json.dumps(options)], env=environment)
-
-    processes = [start("two", config) for config in configs]
-    assert [process.wait(timeout=300) for process in processes] == [0, 0]
-    assert start("one", {}).wait() == 0
-    two, one = (
-        checkpoints.read_tensors(tmp_path / name / "model.ckpt-6") for name in ("two", "one")
-    )
-    for name, value in one.items():
-        np.testing.assert_allclose(two[name], value, atol=2e-6)

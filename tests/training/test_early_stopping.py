@@ -34,10 +34,36 @@ def test_without_patience_nothing_stops():
     assert not history("loss", 1.0, *[9.0] * 50).exhausted(EarlyStopping())
 
 
+def test_evaluations_without_the_metric_do_not_count():
+    stopping = EarlyStopping(steps=20, metric="bleu", delta=0.0)
+    missing = {10: {}, 20: {"bleu": 20.0}, 30: {"loss": 1.0}, 40: {}, 50: {}}
+    assert not History(missing).exhausted(stopping)
+    assert not History({**missing, 60: {"bleu": 21.0}}).exhausted(stopping)
+    assert History({**missing, 60: {"bleu": 19.0}}).exhausted(stopping)
+    assert not History({10: {}, 20: {}, 30: {}}).exhausted(stopping)
+
+
+@pytest.mark.parametrize(("metric", "lower"), [
+    *[("loss", True), ("nll", True), ("coverage", True), ("bleu", False)],
+    *[("accuracy", False), ("tag_accuracy", False), ("neg_log_perplexity", False)],
+])  # fmt: skip
+def test_direction_follows_from_the_name(metric, lower):
+    stopping = EarlyStopping(steps=20, metric=metric, delta=0.0)
+    assert stopping.lower == lower
+    assert history(metric, 3.0, 2.0, 1.0).exhausted(stopping) != lower
+    assert history(metric, 3.0, 2.0, 1.0).best(metric) == (30 if lower else 10)
+
+
+def test_the_direction_of_a_models_own_mean_can_be_chosen():
+    stopping = EarlyStopping(steps=20, metric="coverage", delta=0.0, minimize=False)
+    assert history("coverage", 3.0, 2.0, 1.0).exhausted(stopping)
+    assert history("coverage", 3.0, 2.0, 1.0).best("coverage", lower=stopping.lower) == 10
+
+
 def test_the_wrong_direction_is_refused():
     EarlyStopping(metric="bleu", minimize=False)
     EarlyStopping(metric="loss", minimize=True)
-    with pytest.raises(UserError, match="minimize=true: a higher bleu is better"):
+    with pytest.raises(UserError, match="minimize=true: higher bleu is better"):
         EarlyStopping(metric="bleu", minimize=True)
 
 

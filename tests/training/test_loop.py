@@ -1,5 +1,6 @@
 import gc
 import os
+import re
 import signal
 import threading
 
@@ -145,7 +146,7 @@ def test_signals_save_and_leave(files, tmp_path, asked):
     assert outcome.reason == "signal" and outcome.signal == asked and 6 <= outcome.step <= 7
     assert steps_in(tmp_path) == [4, outcome.step]
     assert lines[-1] == (
-        f"stopped by {asked.name} at step {outcome.step}; the same command goes on from here"
+        f"stopped by {asked.name} at step {outcome.step}; the same command resumes from here"
     )
     assert signal.getsignal(asked) == before and threading.active_count() < 20
 
@@ -166,7 +167,9 @@ def test_a_loss_that_is_not_finite_stops_and_saves_nothing(files, tmp_path):
     with pytest.raises(UserError) as caught:
         trainer.train()
     text = str(caught.value)
-    assert text.startswith("step 8: the loss is not finite (loss nan") or text.startswith("step 7")
+    assert text.startswith(
+        "step 8: the loss is not finite (training objective nan"
+    ) or text.startswith("step 7")
     assert " of epoch " in text and "records " in text and "clip_grad_norm" in text
     assert steps_in(tmp_path) == [4]
     assert np.isfinite(checkpoints.read_tensors(tmp_path / "model.ckpt-4")["softmax/bias"]).all()
@@ -231,7 +234,7 @@ def test_evaluate_scores_the_latest_checkpoint(files, tmp_path):
     stepper = make_stepper(seed=7)
     fresh = make_trainer(tmp_path / "no", files, stepper, train_steps=4, evaluate=True)
     checkpoints.restore(stepper.model, tmp_path / "model.ckpt-4")
-    assert fresh.evaluator.evaluate().loss == pytest.approx(scores.loss, rel=1e-6)
+    assert fresh.evaluator.evaluate().means == pytest.approx(scores.means, rel=1e-6)
     with pytest.raises(UserError, match="holds no checkpoint to evaluate"):
         fresh.evaluate()
 
@@ -243,33 +246,78 @@ def test_weights_alone_are_evaluated_but_not_trained_on(files, tmp_path):
         tmp_path / "model.ckpt-3", model=checkpoints.model_variables(stepper.model), step=3
     )
     trainer = make_trainer(tmp_path, files, make_stepper(seed=9), train_steps=4, evaluate=True)
-    assert trainer.evaluate().loss == pytest.approx(expected.evaluator.evaluate().loss, rel=1e-6)
+    means = expected.evaluator.evaluate().means
+    assert trainer.evaluate().means == pytest.approx(means, rel=1e-6)
     with pytest.raises(UserError, match=r"cannot resume from .*model\.ckpt-3.*--warm_start_from"):
         trainer.train()
+
+
+def scalars(folder):
+    found = {}
+    for file in folder.glob("events.*"):
+        for event in tf.compat.v1.train.summary_iterator(str(file)):
+            for value in event.summary.value:
+                found[value.tag, event.step] = float(tf.make_ndarray(value.tensor))
+    return found
 
 
 def test_scalars_for_tensorboard(files, tmp_path):
     make_trainer(
         tmp_path, files, make_stepper(), train_steps=4, evaluate=True, bleu=fake_bleu(12.5)
     ).train()
-
-    def scalars(folder):
-        found = {}
-        for file in folder.glob("events.*"):
-            for event in tf.compat.v1.train.summary_iterator(str(file)):
-                for value in event.summary.value:
-                    found[value.tag, event.step] = float(tf.make_ndarray(value.tensor))
-        return found
-
     train = scalars(tmp_path)
     assert {step for _, step in train} == {2, 4}
     assert {tag for tag, _ in train} == {
-        *("loss", "learning_rate", "tokens_per_second", "steps_per_second"),
+        *("loss", "nll", "neg_log_perplexity", "accuracy"),
+        *("learning_rate", "tokens_per_second", "steps_per_second"),
         *("grad_norm", "non_pad", "input_wait"),
     }
     assert train["learning_rate", 2] == pytest.approx(0.01)
     evaluation = scalars(tmp_path / "eval")
     assert evaluation["bleu", 4] == 12.5 and ("loss", 4) in evaluation
+
+
+def test_an_auxiliary_loss_is_reported_by_its_name_and_trained_on(files, tmp_path):
+    lines = []
+    stepper = make_stepper(auxiliary=True, rate=0.05)
+    trainer = make_trainer(
+        tmp_path,
+        files,
+        stepper,
+        train_steps=24,
+        evaluate=True,
+        early_stopping=EarlyStopping(steps=100, metric="aux"),
+        log=lines.append,
+    )
+    trainer.train()
+    scores = History.load(tmp_path, until=24).scores
+    without = make_stepper(rate=0.05)
+    make_trainer(tmp_path / "no", files, without, train_steps=24).train()
+    without.model.auxiliary = True
+    twin = make_trainer(tmp_path / "twin", files, without, train_steps=24, evaluate=True)
+    assert scores[24]["aux"] < 0.9 * twin.evaluator.evaluate().means["aux"]
+    progress = next(line for line in lines if line.startswith("step 4/"))
+    assert re.search(
+        r"  loss \d+\.\d{4}  perplexity \S+  accuracy \S+%  aux \d\.\d{4}  lr ", progress
+    )
+    dev = next(line for line in lines if line.startswith("step 4: dev "))
+    assert f"  aux {scores[4]['aux']:.4f}  (" in dev
+    assert scalars(tmp_path)["aux", 24] > 0
+    assert scalars(tmp_path / "eval")["aux", 24] == pytest.approx(scores[24]["aux"], rel=1e-6)
+
+
+def test_an_unknown_metric_is_an_error_at_the_first_evaluation(files, tmp_path):
+    stopping = EarlyStopping(steps=100, metric="accurcy")
+    trainer = make_trainer(
+        tmp_path, files, make_stepper(), train_steps=8, evaluate=True, early_stopping=stopping
+    )
+    with pytest.raises(UserError) as caught:
+        trainer.train()
+    assert str(caught.value) == (
+        "--eval_early_stopping_metric=accurcy: the evaluation reports accuracy, loss, "
+        "neg_log_perplexity, nll; did you mean accuracy?"
+    )
+    assert steps_in(tmp_path) == [4]
 
 
 class Unthreaded(Prefetcher):

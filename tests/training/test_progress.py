@@ -1,5 +1,6 @@
 import pytest
 
+from t2t_phrase.models.base import Mean
 from t2t_phrase.training import progress
 from t2t_phrase.training.progress import Progress, clock
 
@@ -12,16 +13,29 @@ def now(monkeypatch):
     return time
 
 
+def reported(loss, tokens):
+    return {
+        "loss": Mean(loss, tokens),
+        "nll": Mean(loss / 2, tokens),
+        "accuracy": Mean(tokens / 4, tokens),
+        "coverage": Mean(tokens, tokens * 2),
+    }
+
+
 def test_figures(now):
     counted = Progress(train_steps=50, step=10)
     for _ in range(4):
-        counted.add(loss=30.0, target_tokens=10, tokens=24, size=32, waited=0.5)
+        counted.add(reported(30.0, 10.0), tokens=24, size=32, waited=0.5)
         now[0] += 2.0
     counted.pause(3.0)
     now[0] += 3.0
     report = counted.take()
     assert report == {
         "loss": 3.0,
+        "nll": 1.5,
+        "neg_log_perplexity": -1.5,
+        "accuracy": 0.25,
+        "coverage": 0.5,
         "tokens_per_second": 12.0,
         "steps_per_second": 0.5,
         "non_pad": 0.75,
@@ -29,17 +43,17 @@ def test_figures(now):
         "seconds_left": 72.0,
     }
     assert counted.line(report, rate=0.0012, grad_norm=0.5) == (
-        "step 14/50  loss 3.0000  lr 0.0012  grad norm 0.5  12 tokens/s  non-pad 75%  "
-        "input wait 25%  left 0:01:12"
+        "step 14/50  loss 3.0000  perplexity 4.482  accuracy 25.00%  coverage 0.5000  lr 0.0012  "
+        "grad norm 0.5  12 tokens/s  non-pad 75%  input wait 25%  left 0:01:12"
     )
 
 
 def test_each_report_begins_anew(now):
     counted = Progress(train_steps=4)
-    counted.add(loss=1.0, target_tokens=1, tokens=10, size=10, waited=0)
+    counted.add(reported(1.0, 1.0), tokens=10, size=10, waited=0)
     now[0] += 1.0
     counted.take()
-    counted.add(loss=8.0, target_tokens=2, tokens=20, size=20, waited=0)
+    counted.add(reported(8.0, 2.0), tokens=20, size=20, waited=0)
     now[0] += 1.0
     report = counted.take()
     assert (report["loss"], report["tokens_per_second"]) == (4.0, 20.0)

@@ -1,14 +1,25 @@
-"""Learning rates against tensor2tensor's formulas, written out."""
+"""Learning rates against their formulas, written out."""
 
 import math
 
 import pytest
 
-from t2t_phrase.training.schedules import FactorSchedule
+from t2t_phrase.config import HParamsError
+from t2t_phrase.models.transformer import TransformerHParams
+from t2t_phrase.training.schedules import FactorSchedule, make_schedule
 from t2t_phrase.training_hparams import SCHEDULE_FACTORS
 
-W, N, D, TRAIN = 40, 30, 64, 100
-STEPS = (0, 1, 39, 40, 41, 75, 99, 100, 250)
+W, N, D, TRAIN, A, P = 40, 30, 64, 100, 50, 25
+STEPS = (0, 1, 39, 40, 41, 49, 50, 74, 75, 76, 99, 100, 250)
+
+
+def halving(step):
+    rate = 1.0
+    for made in range(1, step + 1):
+        if made >= A and (made - A) % P == 0:
+            rate /= 2
+    return rate
+
 
 EXPECTED = {
     "constant": lambda step: 2.0,
@@ -16,13 +27,21 @@ EXPECTED = {
     "rsqrt_decay": lambda step: 1 / math.sqrt(max(step, W)),
     "rsqrt_hidden_size": lambda step: D**-0.5,
     "linear_decay": lambda step: min(1, max(0, (TRAIN - step) / N)),
+    "halving": halving,
     "cosdecay": lambda step: 1 if step <= W else 0.5 * (1 + math.cos(math.pi * step / N)),
 }
 
 
 def schedule(factors):
     return FactorSchedule(
-        factors, constant=2.0, warmup_steps=W, decay_steps=N, hidden_size=D, train_steps=TRAIN
+        factors,
+        constant=2.0,
+        warmup_steps=W,
+        decay_steps=N,
+        hidden_size=D,
+        train_steps=TRAIN,
+        halving_start=A,
+        halving_steps=P,
     )
 
 
@@ -45,6 +64,32 @@ def test_product_is_the_rate_of_transformer_base():
 
 
 def test_config_round_trip():
-    rate = schedule("constant*linear_decay")
+    rate = schedule("constant*linear_decay*halving")
     again = FactorSchedule.from_config(rate.get_config())
     assert float(again(90)) == float(rate(90))
+
+
+def test_schedule_of_luong():
+    """Rate 1 with plain SGD; after five epochs, here of 1000 steps, halved every epoch."""
+    hparams = TransformerHParams().override(
+        "optimizer=sgd,learning_rate_schedule=constant*halving,learning_rate_constant=1.0,"
+        "learning_rate_halving_start=5000,learning_rate_halving_steps=1000"
+    )
+    rate = make_schedule(hparams, train_steps=10_000)
+    epochs = [{float(rate(1000 * epoch + step)) for step in (0, 500, 999)} for epoch in range(10)]
+    assert epochs == [{1.0}] * 5 + [{0.5}, {0.25}, {0.125}, {0.0625}, {0.03125}]
+
+
+@pytest.mark.parametrize(("overrides", "message"), [
+    (
+        "learning_rate_schedule=constant*halving,learning_rate_halving_start=5",
+        "learning_rate_halving_steps: must be positive with the factor halving, got 0",
+    ),
+    ("learning_rate_halving_start=5", "has no factor halving, which alone reads it"),
+    ("learning_rate_schedule=constant*halfing", "unknown factor 'halfing'; known: constant, "),
+    ("learning_rate_schedule=constant*halfing", "; did you mean halving?"),
+])  # fmt: skip
+def test_wrong_schedules(overrides, message):
+    with pytest.raises(HParamsError) as caught:
+        TransformerHParams().override(overrides)
+    assert message in str(caught.value)

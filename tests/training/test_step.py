@@ -4,8 +4,8 @@ import pytest
 import tensorflow as tf
 from tiny_training import VOCAB_SIZE, TinyModel, make_stepper, weights
 
-from t2t_phrase.models.transformer import TransformerHParams
-from t2t_phrase.training.step import Stepper, make_optimizer, make_schedule
+from t2t_phrase.features import PHRASES, Feature
+from t2t_phrase.models.base import Loss, Mean
 
 
 def ids(rows, length, seed=0):
@@ -21,21 +21,25 @@ def set_weights(stepper, values):
         variable.assign(value)
 
 
-def test_gradient_is_that_of_the_mean_loss_over_target_tokens():
-    stepper = make_stepper()
+@pytest.mark.parametrize("auxiliary", [False, True])
+def test_gradient_is_that_of_the_objective_over_target_tokens(auxiliary):
+    stepper = make_stepper(auxiliary=auxiliary)
     inputs, targets = ids(4, 6), ids(4, 6, seed=1)
     targets[0, 2:] = 0
     with tf.GradientTape() as tape:
-        sums = stepper.model.loss_sums({"inputs": inputs, "targets": targets})
-        loss = sums["loss"] / sums["tokens"]
-    gradients = tape.gradient(loss, [variable.value for variable in stepper.trainable])
+        loss = stepper.model.batch_loss(both(inputs, targets))
+        objective = loss.objective / np.count_nonzero(targets)
+    gradients = tape.gradient(objective, [variable.value for variable in stepper.trainable])
     gradients = [tf.convert_to_tensor(gradient) for gradient in gradients]
     twin = keras.optimizers.Adam(0.01)
     expected = [tf.Variable(variable.value) for variable in stepper.trainable]
     twin.apply_gradients(zip(gradients, expected, strict=True))
     result = stepper.train(both(inputs, targets))
     assert float(result.tokens) == np.count_nonzero(targets)
-    assert float(result.loss) == pytest.approx(float(sums["loss"]), rel=1e-5)
+    assert float(result.objective) == pytest.approx(float(loss.objective), rel=1e-5)
+    assert result.means.keys() == loss.means.keys()
+    for name, mean in loss.means.items():
+        np.testing.assert_allclose(result.means[name], mean, rtol=1e-5)
     norm = np.sqrt(sum(np.sum(np.square(gradient)) for gradient in gradients))
     assert float(result.grad_norm) == pytest.approx(norm, rel=1e-5)
     for value, variable in zip(expected, stepper.trainable, strict=True):
@@ -52,7 +56,7 @@ def test_rows_of_padding_change_nothing():
     set_weights(twin, before)
     padded = [np.pad(array, [(0, 3), (0, 2)]) for array in (inputs, targets)]
     together = twin.train(both(*padded))
-    np.testing.assert_allclose(float(together.loss), float(alone.loss), rtol=1e-5)
+    np.testing.assert_allclose(float(together.objective), float(alone.objective), rtol=1e-5)
     for name, value in weights(twin).items():
         np.testing.assert_allclose(value, after[name], atol=1e-6)
 
@@ -62,7 +66,7 @@ def test_dropout_is_a_function_of_seed_and_step():
         stepper = make_stepper(dropout=0.5, rate=0.0, seed=3)
         stepper.seed = seed
         stepper.optimizer.iterations.assign(start)
-        return [float(stepper.train(both(ids(4, 6), ids(4, 6))).loss) for _ in range(3)]
+        return [float(stepper.train(both(ids(4, 6), ids(4, 6))).objective) for _ in range(3)]
 
     first = losses(3, 0)
     assert len(set(first)) == 3
@@ -88,7 +92,7 @@ def test_no_dropout_in_evaluation():
     stepper = make_stepper(dropout=0.5)
     one = stepper.evaluate(both(ids(4, 6), ids(4, 6)))
     assert one == stepper.evaluate(both(ids(4, 6), ids(4, 6)))
-    assert one["tokens"] == 24
+    assert one["loss"].count == 24
 
 
 def test_one_trace_serves_all_shapes_and_steps():
@@ -110,7 +114,7 @@ def test_xla_compiles_once_for_each_shape_and_computes_the_same():
     for rows, length in ((4, 6), (2, 9), (4, 6), (2, 9)):
         inputs, targets = ids(rows, length), ids(rows, length, seed=1)
         expected, found = plain.train(both(inputs, targets)), xla.train(both(inputs, targets))
-        np.testing.assert_allclose(float(found.loss), float(expected.loss), rtol=1e-5)
+        np.testing.assert_allclose(float(found.objective), float(expected.objective), rtol=1e-5)
     assert xla.compilations == 2
     assert lines[0].startswith("compiled the train step for 4 x 6 tokens in ")
     assert lines[1].startswith("compiled the train step for 2 x 9 tokens in ")
@@ -141,47 +145,48 @@ def test_probe_changes_nothing():
         np.testing.assert_array_equal(value, before[name])
 
 
-class PhraseModel(TinyModel):
-    """Knows how many phrases there are."""
-
-    def loss_sums(self, features, training=False):
-        sums = super().loss_sums(features, training)
-        return {**sums, "correct": tf.cast(tf.reduce_max(features["phrases"]), tf.float32)}
+TAGS = Feature(name="tags", side="target", stream="tags")
 
 
-def test_phrases_reach_only_models_that_read_them():
-    model = PhraseModel()
-    optimizer = keras.optimizers.Adam(0.01)
-    optimizer.build(model.trainable_variables)
-    stepper = Stepper(tf.distribute.get_strategy(), model, optimizer, seed=3, phrases=True)
-    fake = stepper.fake_features(4, 6)
+class Counting(TinyModel):
+    """Reports the largest phrase and the sum of the target tags."""
+
+    def batch_loss(self, features, training=False):
+        loss = super().batch_loss(features, training)
+        means = {
+            "phrases": Mean(tf.cast(tf.reduce_max(features["phrases"]), tf.float32), 1.0),
+            "tags": Mean(tf.cast(tf.reduce_sum(features["tags"]), tf.float32), 1.0),
+        }
+        return Loss(loss.objective, {**loss.means, **means})
+
+
+def test_features_of_both_sides_reach_the_model():
+    stepper = make_stepper(make_model=Counting, features=(PHRASES, TAGS))
+    fake = stepper.fake_features(4, 6, 3)
+    assert {name: value.shape for name, value in fake.items()} == {
+        **{"inputs": (4, 6), "phrases": (4, 6), "targets": (4, 3), "tags": (4, 3)}
+    }
     assert fake["phrases"].tolist() == [[1, 2, 3, 4, 5, 6]] * 4
-    assert float(stepper.train(fake).correct) == stepper.evaluate(fake)["correct"] == 6
-    assert set(make_stepper().fake_features(4, 6)) == {"inputs", "targets"}
+    result, evaluated = stepper.train(fake), stepper.evaluate(fake)
+    for means in (result.means, evaluated):
+        assert float(means["phrases"].total) == 6 and float(means["tags"].total) == 4 * (1 + 2 + 3)
+    assert set(make_stepper().fake_features(4, 6, 6)) == {"inputs", "targets"}
+
+
+def test_sides_of_different_lengths_compile_by_their_shapes():
+    lines = []
+    stepper = make_stepper(xla=True, log=lines.append)
+    for source, target in ((6, 9), (9, 6), (6, 9)):
+        stepper.train(both(ids(4, source), ids(4, target)))
+    assert stepper.compilations == 2
+    assert lines[0].startswith("compiled the train step for 4 x 6 and 4 x 9 tokens in ")
 
 
 def test_variables_stay_float32_in_mixed_bfloat16():
     stepper = make_stepper(dtype="mixed_bfloat16")
     before = weights(stepper)
-    assert np.isfinite(float(stepper.train(both(ids(4, 6), ids(4, 6))).loss))
+    assert np.isfinite(float(stepper.train(both(ids(4, 6), ids(4, 6))).objective))
     for name, value in weights(stepper).items():
         assert value.dtype == np.float32
         assert not np.array_equal(value, before[name])
     assert {v.dtype for v in stepper.optimizer.variables[1:]} == {"float32"}
-
-
-def test_optimizer_and_schedule_are_those_of_the_hparams():
-    hparams = TransformerHParams(
-        optimizer_adam_beta1=0.8,
-        optimizer_adam_beta2=0.95,
-        optimizer_adam_epsilon=1e-7,
-        learning_rate_schedule="constant*rsqrt_hidden_size*linear_decay",
-        learning_rate_constant=3.0,
-        learning_rate_decay_steps=10,
-        hidden_size=64,
-    )
-    schedule = make_schedule(hparams, train_steps=15)
-    optimizer = make_optimizer(hparams, schedule)
-    assert (optimizer.beta_1, optimizer.beta_2, optimizer.epsilon) == (0.8, 0.95, 1e-7)
-    assert float(optimizer.learning_rate) == pytest.approx(3.0 / 8)
-    assert float(schedule(10)) == pytest.approx(0.5 * 3.0 / 8)

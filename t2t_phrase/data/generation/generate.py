@@ -8,7 +8,7 @@ import pathlib
 import shutil
 from collections.abc import Iterator
 from importlib import metadata
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from t2t_phrase import __version__
 from t2t_phrase.config import UserError
@@ -17,26 +17,41 @@ from t2t_phrase.data.generation.manifest import Manifest, intact, manifest_path
 from t2t_phrase.data.generation.options import GenerateOptions
 from t2t_phrase.data.generation.progress import Log, Progress
 from t2t_phrase.data.generation.records import ShardTask, shard_name
-from t2t_phrase.data.generation.staging import dealt_index, stage
+from t2t_phrase.data.generation.staging import dealt_index, feature_streams, stage
 from t2t_phrase.data.generation.workers import write_shards
 from t2t_phrase.data.lines import read_lines
+from t2t_phrase.data.problem import Problem
 from t2t_phrase.data.sources.corpus import Corpus
-from t2t_phrase.data.sources.tree_files import TREES, names_trees
+from t2t_phrase.features import Feature
 from t2t_phrase.files import explain_os_error, sha256_of, write
 from t2t_phrase.text.subwords.encoder import SubwordEncoder
 from t2t_phrase.text.subwords.training import train_subwords
-
-if TYPE_CHECKING:
-    from t2t_phrase.data.problem import Problem
 
 # Above this many pairs the start of worker processes is worth its seconds.
 _MANY_PAIRS = 200_000
 
 
 def generate(
-    problem: Problem, data_dir: str, tmp_dir: str, *, options: GenerateOptions, log: Log
+    problem: Problem,
+    data_dir: str,
+    tmp_dir: str,
+    *,
+    options: GenerateOptions = GenerateOptions(),  # noqa: B008 (immutable)
+    log: Log = print,
 ) -> Manifest:
-    """Write a problem's data; see `Problem.generate`."""
+    """Write vocabularies, record shards and kept text; continue where an earlier run stopped.
+
+    Args:
+        problem: what to generate; both directions of a problem share their data.
+        data_dir: where the data go.
+        tmp_dir: where the raw corpus is, or where it is downloaded to.
+        options: what differs from the problem's defaults.
+        log: takes one line of progress.
+
+    Raises:
+        UserError: the raw corpus is missing or faulty, the disk is full, or `data_dir` holds data
+            of this problem made with other options.
+    """
     folder = pathlib.Path(data_dir).expanduser()
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -68,18 +83,21 @@ class _Generation:
         self._path = manifest_path(folder, self._base)
         self._manifest = self._load()
         self._streams: tuple[str, ...] = ()
+        self._features: tuple[Feature, ...] = ()
 
     def run(self) -> Manifest:
         """Do what is left to do."""
         if self._manifest.complete and self._all_intact():
             at_hand = self._problem.inputs_at_hand(self._tmp_dir)
             self._manifest.require_same_inputs(self._path, at_hand)
-            if self._manifest.has_phrases or not any(map(names_trees, at_hand)):
+            new = self._new_features()
+            if not new:
                 self._log(f"{self._base}: complete in {self._folder}, nothing to do")
                 return self._manifest
-            self._log(f"{self._base}: there are trees now; the records will hold their phrases")
+            self._log(f"{self._base}: new side files found; adding {', '.join(new)} to the records")
         corpus = self._problem.corpus(self._tmp_dir)
         self._streams = corpus.side_streams()
+        self._features = tuple(f for f in self._problem.features if f.side_stream in self._streams)
         inputs = corpus.inputs()
         self._manifest.require_same_inputs(self._path, inputs)
         self._manifest.inputs.update(inputs)
@@ -133,14 +151,23 @@ class _Generation:
             for name, checksum in {**split["text"], **split["side"]}.items()
         )
 
+    def _new_features(self) -> list[str]:
+        """Return names of features that finished records lack, though their files now exist."""
+        streams = self._problem.streams_at_hand(self._tmp_dir)
+        return [
+            feature.name
+            for feature in self._problem.features
+            if feature.side_stream in streams and not self._manifest.has_feature(feature.name)
+        ]
+
     def _check_shards(self, split: str) -> None:
-        """Forget the shards of an earlier run that are not what the manifest says."""
+        """Drop the manifest's shards that are damaged or hold other features."""
         entry = self._manifest.splits.get(split)
         if entry:
             shards = entry["shards"]
             entry["shards"] = [
-                s if intact(self._folder, s) and ("phrases" in s) == self._has_trees else None
-                for s in shards
+                shard if intact(self._folder, shard) and self._fits(shard) else None
+                for shard in shards
             ]
             if kept := sum(shard is not None for shard in entry["shards"]):
                 self._log(f"{self._base} {split}: kept {kept} of {len(shards)} shards")
@@ -157,16 +184,16 @@ class _Generation:
             return True
         return all(path.is_file() for group in self._dealt() for path in group)
 
-    @property
-    def _has_trees(self) -> bool:
-        return TREES in self._streams
+    def _fits(self, shard: dict[str, Any]) -> bool:
+        """Return whether a shard holds the features that it should hold."""
+        return all((f.name in shard) == (f in self._features) for f in self._problem.features)
 
     def _side_names(self, split: str) -> list[str]:
         return [f"{self._base}-{split}.{suffix}" for suffix in self._streams]
 
     def _dealt(self) -> list[list[pathlib.Path]]:
-        """Return the work files of each training shard: source, target and, if any, trees."""
-        suffixes = ("source", "target", TREES) if self._has_trees else ("source", "target")
+        """Return the work files of each training shard: source, target and streams of features."""
+        suffixes = ("source", "target", *feature_streams(self._features))
         return [
             [self._work / f"train-{i:05d}.{suffix}" for suffix in suffixes]
             for i in range(self._num_shards)
@@ -190,7 +217,8 @@ class _Generation:
             drop_faulty=train,
             max_characters=self._manifest.options["max_characters"],
             progress=progress,
-            trees=self._streams.index(TREES) if self._has_trees else None,
+            streams=self._streams,
+            features=self._features,
         )
         self._log(progress.describe())
         for message in result.messages:
@@ -255,16 +283,17 @@ class _Generation:
         for split, entry in splits.items():
             for index, shard in enumerate(entry["shards"]):
                 if shard is None:
-                    source, target, *trees = self._shard_text(split, index)
+                    source, target, *side = map(str, self._shard_text(split, index))
                     name = shard_name(self._base, split, index, len(entry["shards"]))
                     seed = f"{self._options.random_seed}-{index}" if split == "train" else None
                     tasks[split, index] = ShardTask(
-                        source=str(source),
-                        target=str(target),
+                        source=source,
+                        target=target,
                         output=str(self._folder / name),
                         vocabulary=vocabulary,
                         shuffle_seed=seed,
-                        trees=str(trees[0]) if trees else None,
+                        side=dict(zip(feature_streams(self._features), side, strict=True)),
+                        features=self._features,
                     )
         kept = sum(s["records"] for entry in splits.values() for s in entry["shards"] if s)
         left = sum(entry["pairs"] for entry in splits.values()) - kept
@@ -277,11 +306,11 @@ class _Generation:
         self._log(progress.describe())
 
     def _shard_text(self, split: str, index: int) -> list[pathlib.Path]:
-        """Return the files with a shard's sources, targets and, if any, trees."""
+        """Return the files with a shard's sources, targets and streams of features."""
         if split == "train":
             return self._dealt()[index]
-        trees = [f"{self._base}-{split}.{TREES}"] if self._has_trees else []
-        return [self._folder / name for name in (*self._text_names(split, 2), *trees)]
+        side = [f"{self._base}-{split}.{stream}" for stream in feature_streams(self._features)]
+        return [self._folder / name for name in (*self._text_names(split, 2), *side)]
 
     def _workers(self, pairs: int) -> int:
         return self._options.num_workers or (os.cpu_count() or 1 if pairs > _MANY_PAIRS else 1)
@@ -296,7 +325,7 @@ class _Generation:
             self._log(
                 f"  {self._base}-{split}-*: {len(shards)} shards, {entry['pairs']:,} pairs, "
                 f"{tokens[0]:,} source and {tokens[1]:,} target tokens"
-                + (f", {sum(s['phrases'] for s in shards):,} phrases" if self._has_trees else "")
+                + "".join(f", {sum(s[f.name] for s in shards):,} {f.name}" for f in self._features)
             )
             for kind, count in entry["faults"].items():
                 self._log(f"    {count:,} x {kind} ({'dropped' if split == 'train' else 'kept'})")

@@ -29,8 +29,9 @@ class Manifest:
         versions: packages that took part.
         vocabulary: `file`, `sha256` and `size`, once it exists.
         splits: for each split that is staged `pairs`, `faults`, `text`, `side`, and `shards`, a
-            list with an entry (`file`, `sha256`, `records`, `source_tokens`, `target_tokens`, and
-            `phrases` if the records hold them) or null for each shard.
+            list with an entry or null for each shard: `file`, `sha256`, `records`, `source_tokens`,
+            `target_tokens`, and for each feature that the records hold, by its name, the number of
+            different values in a sentence, summed over the sentences.
         complete: whether all is done.
     """
 
@@ -42,11 +43,10 @@ class Manifest:
     splits: dict[str, dict[str, Any]] = dataclasses.field(default_factory=dict)
     complete: bool = False
 
-    @property
-    def has_phrases(self) -> bool:
-        """Whether all records hold the phrases of their source."""
+    def has_feature(self, name: str) -> bool:
+        """Return whether all records hold a feature."""
         shards = [shard for split in self.splits.values() for shard in split["shards"]]
-        return bool(shards) and all(shard and "phrases" in shard for shard in shards)
+        return bool(shards) and all(shard and name in shard for shard in shards)
 
     def save(self, path: pathlib.Path) -> None:
         """Write the manifest atomically."""

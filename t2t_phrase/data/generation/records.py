@@ -1,4 +1,4 @@
-"""Token ids, and phrases, as TFRecord shards of `tf.train.Example`."""
+"""Token ids and features as TFRecord shards of `tf.train.Example`."""
 
 from __future__ import annotations
 
@@ -6,16 +6,19 @@ import dataclasses
 import itertools
 import pathlib
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import tensorflow as tf
 
+from t2t_phrase.config import UserError
 from t2t_phrase.data.lines import read_lines
-from t2t_phrase.data.sources.tree_files import tree_lines
+from t2t_phrase.data.sources.side_files import side_lines
+from t2t_phrase.features import IDS, Feature
 from t2t_phrase.files import atomic, disk_full, sha256_of
-from t2t_phrase.text.subwords.encoder import EOS_ID, SubwordEncoder
-from t2t_phrase.text.trees.subword_phrases import cut_lines, subword_phrases, with_eos
+from t2t_phrase.special_ids import EOS_ID
+from t2t_phrase.text.annotations.base import Annotation, Sentence, annotation_of
+from t2t_phrase.text.subwords.encoder import SubwordEncoder
 
 _BATCH = 1000
 
@@ -26,10 +29,11 @@ class ShardTask:
 
     Attributes:
         source, target: text files with as many lines.
-        trees: a file with the trees of the sources, if the records are to hold phrases.
+        side: files with the lines of streams, by the name of the stream.
+        features: what the records hold, made from those lines.
         output: the record file.
         vocabulary: the SentencePiece model file.
-        shuffle_seed: order of the records; None keeps the order of the lines.
+        shuffle_seed: seed of the order of the records; None keeps the order of the lines.
     """
 
     source: str
@@ -37,7 +41,8 @@ class ShardTask:
     output: str
     vocabulary: str
     shuffle_seed: str | None
-    trees: str | None = None
+    side: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    features: tuple[Feature, ...] = ()
 
 
 def shard_name(base: str, split: str, index: int, count: int) -> str:
@@ -51,53 +56,38 @@ def write_shard(task: ShardTask) -> dict[str, Any]:
     Raises:
         UserError: the disk is full, or a file cannot be read or written.
     """
-    encoder = SubwordEncoder.load(task.vocabulary)
     output = pathlib.Path(task.output)
-    examples = _encode(task, encoder)
+    examples = _encode(task)
     if task.shuffle_seed is not None:
         shuffled = list(examples)
         random.Random(task.shuffle_seed).shuffle(shuffled)
         examples = iter(shuffled)
-    records = source_tokens = target_tokens = phrases = 0
+    names = ("source_tokens", "target_tokens", *(feature.name for feature in task.features))
+    records, totals = 0, [0] * len(names)
     with atomic(output) as temporary:
         try:
             with tf.io.TFRecordWriter(str(temporary)) as writer:
-                for serialized, *counts in examples:
+                for serialized, counts in examples:
                     writer.write(serialized)
                     records += 1
-                    source_tokens += counts[0]
-                    target_tokens += counts[1]
-                    phrases += counts[2]
+                    totals = [total + count for total, count in zip(totals, counts, strict=True)]
         except tf.errors.ResourceExhaustedError as error:
-            temporary.unlink(missing_ok=True)
             raise disk_full(output) from error
         checksum = sha256_of(temporary)
-    entry = {
-        "file": output.name,
-        "sha256": checksum,
-        "records": records,
-        "source_tokens": source_tokens,
-        "target_tokens": target_tokens,
-    }
-    return entry if task.trees is None else {**entry, "phrases": phrases}
+    entry = {"file": output.name, "sha256": checksum, "records": records}
+    return {**entry, **dict(zip(names, totals, strict=True))}
 
 
 def make_example(
-    inputs: Sequence[int], targets: Sequence[int], phrases: Sequence[int] | None = None
+    inputs: Sequence[int],
+    targets: Sequence[int],
+    features: Mapping[str, Sequence[int]] | None = None,
 ) -> bytes:
-    """Return a serialized `tf.train.Example` of int64 lists, stored as they are given.
-
-    Args:
-        inputs: source ids.
-        targets: target ids.
-        phrases: the number of the phrase that each source id is in; None: not stored.
-    """
-    lists = {"inputs": inputs, "targets": targets}
-    if phrases is not None:
-        lists["phrases"] = phrases
+    """Return a serialized `tf.train.Example` of int64 lists: "inputs", "targets" and `features`."""
+    lists = {"inputs": inputs, "targets": targets, **(features or {})}
     feature = {
-        name: tf.train.Feature(int64_list=tf.train.Int64List(value=ids))
-        for name, ids in lists.items()
+        name: tf.train.Feature(int64_list=tf.train.Int64List(value=values))
+        for name, values in lists.items()
     }
     example = tf.train.Example(features=tf.train.Features(feature=feature))
     return bytes(example.SerializeToString(deterministic=True))
@@ -110,34 +100,54 @@ def read_examples(path: str) -> Iterator[tuple[list[int], list[int]]]:
         yield list(feature["inputs"].int64_list.value), list(feature["targets"].int64_list.value)
 
 
-def _encode(task: ShardTask, encoder: SubwordEncoder) -> Iterator[tuple[bytes, int, int, int]]:
-    """Yield each example with its numbers of source ids, target ids and phrases."""
+def _encode(task: ShardTask) -> Iterator[tuple[bytes, tuple[int, ...]]]:
+    """Yield each example with its counts: tokens of both sides, different values of features."""
+    encoder = SubwordEncoder.load(task.vocabulary)
     sources = map(str, read_lines(pathlib.Path(task.source)))
     targets = map(str, read_lines(pathlib.Path(task.target)))
-    trees = tree_lines(pathlib.Path(task.trees)) if task.trees else None
+    sides = {stream: side_lines(pathlib.Path(path)) for stream, path in task.side.items()}
+    annotated = [(feature, annotation_of(feature)) for feature in task.features]
+    with_starts = {feature.side for feature in task.features}
+    done = 0
     while batch := list(itertools.islice(sources, _BATCH)):
-        outputs = encoder.encode_batch(list(itertools.islice(targets, len(batch))))
-        inputs: list[list[int]]
-        phrases: list[list[int]] | list[None] = [None] * len(batch)
-        if trees is None:
-            inputs = encoder.encode_batch(batch)
-        else:
-            cuts = cut_lines(batch, list(itertools.islice(trees, len(batch))), str(task.trees))
-            inputs, phrases = _with_phrases(encoder, batch, cuts)
-        for source_ids, target_ids, numbers in zip(inputs, outputs, phrases, strict=True):
-            source_ids.append(EOS_ID)
-            target_ids.append(EOS_ID)
-            serialized = make_example(source_ids, target_ids, numbers)
-            yield serialized, len(source_ids), len(target_ids), numbers[-1] if numbers else 0
+        columns = {"source": batch, "target": list(itertools.islice(targets, len(batch)))}
+        sentences = {
+            side: _sentences(encoder, texts, starts=side in with_starts)
+            for side, texts in columns.items()
+        }
+        lines = {
+            stream: list(itertools.islice(column, len(batch))) for stream, column in sides.items()
+        }
+        for i in range(len(batch)):
+            pair = {side: column[i] for side, column in sentences.items()}
+            source, target = ([*pair[side].ids, EOS_ID] for side in IDS)
+            features = {}
+            for feature, annotation in annotated:
+                stream = feature.side_stream
+                try:
+                    features[feature.name] = _values(feature, annotation, pair, lines[stream][i])
+                except UserError as error:
+                    raise UserError(f"{task.side[stream]}:{done + i + 1}: {error}") from error
+            values = (len(set(features[feature.name])) for feature in task.features)
+            serialized = make_example(source, target, features)
+            yield serialized, (len(source), len(target), *values)
+        done += len(batch)
 
 
-def _with_phrases(
-    encoder: SubwordEncoder, texts: list[str], cuts: list[list[str]]
-) -> tuple[list[list[int]], list[list[int]]]:
-    """Return the ids of the texts, without EOS, and the phrases' numbers, that of EOS included."""
-    encoded = encoder.encode_with_starts(texts)
-    numbers = [
-        with_eos(subword_phrases(text, starts, cut))
-        for text, (_, starts), cut in zip(texts, encoded, cuts, strict=True)
-    ]
-    return [ids for ids, _ in encoded], numbers
+def _sentences(encoder: SubwordEncoder, texts: list[str], *, starts: bool) -> list[Sentence]:
+    """Return the texts with their ids; without `starts`, which take time, those are empty."""
+    if starts:
+        encoded = encoder.encode_with_starts(texts)
+    else:
+        encoded = [(ids, []) for ids in encoder.encode_batch(texts)]
+    return [Sentence(text, *found) for text, found in zip(texts, encoded, strict=True)]
+
+
+def _values(
+    feature: Feature, annotation: Annotation, pair: Mapping[str, Sentence], line: str
+) -> list[int]:
+    """Return the integer of each token of the feature's side, EOS included."""
+    own = pair[feature.side]
+    other = pair[feature.reversed.side]
+    numbers = annotation.encode(own, annotation.read(own.text, line), other)
+    return [*numbers, annotation.end(numbers)]

@@ -12,9 +12,10 @@ from typing import TextIO
 from t2t_phrase.config import UserError
 from t2t_phrase.data.generation.progress import Progress
 from t2t_phrase.data.sources.corpus import Pair
+from t2t_phrase.data.sources.side_files import text_column
+from t2t_phrase.features import Feature
 from t2t_phrase.files import explain_os_error
-from t2t_phrase.text.trees.subword_phrases import cut_by_tree
-from t2t_phrase.text.trees.trees import TreeError
+from t2t_phrase.text.annotations.base import annotation_of
 from t2t_phrase.text.whitespace import normalize_whitespace
 
 # Faults listed by place; the others are only counted.
@@ -57,6 +58,11 @@ def find_faults(pair: Pair, *, max_characters: int) -> Iterator[tuple[str, str]]
             yield f"side over {max_characters} characters", place
 
 
+def feature_streams(features: Sequence[Feature]) -> tuple[str, ...]:
+    """Return the streams that features are made from, each once."""
+    return tuple(dict.fromkeys(feature.side_stream for feature in features))
+
+
 def deal(index: int, shards: int) -> int:
     """Return the shard of the pair at `index`.
 
@@ -88,28 +94,35 @@ def stage(
     drop_faulty: bool,
     max_characters: int,
     progress: Progress,
-    trees: int | None = None,
+    streams: Sequence[str] = (),
+    features: Sequence[Feature] = (),
 ) -> Staged:
-    """Write the pairs, blanks normalised, to parallel text files.
+    """Write the pairs, with normalised blanks, to parallel text files.
 
     Args:
         pairs: raw pairs.
-        dealt: (source, target) paths of shards, or (source, target, trees), which get the pairs as
-            `deal` says.
-        whole: one path for each text of a pair and then one for each side stream, which get all
-            pairs; or none.
+        dealt: paths of each shard, among which the pairs are distributed by `deal`: source, target
+            and one for each of `feature_streams(features)`.
+        whole: paths that get all pairs, one for each text of a pair and then one for each stream;
+            or none.
         drop_faulty: leave out faulty pairs (training). Otherwise empty and over-long sides are
-            kept, so that line numbers and scores stay what they are, and invalid UTF-8 is refused.
-        max_characters: longest side that is no fault.
-        progress: told of every pair.
-        trees: which of the side streams holds the trees of the sources, which are checked.
+            kept, so that line numbers and scores do not change, and invalid UTF-8 is an error.
+        max_characters: a longer side is a fault.
+        progress: counts the pairs.
+        streams: names of the lines in `Pair.side`.
+        features: those made from the streams; their lines are checked.
 
     Raises:
-        UserError: invalid UTF-8 where it is refused, a tree that does not fit its sentence, no
+        UserError: invalid UTF-8 where it is an error, a line that does not fit its sentence, no
             pairs at all, or a full disk.
     """
+    checks = [
+        (text_column(feature), streams.index(feature.side_stream), annotation_of(feature))
+        for feature in features
+    ]
+    dealt_streams = [streams.index(stream) for stream in feature_streams(features)]
     faults = Faults()
-    misfits = []
+    misfits: dict[str, None] = {}  # several features may read the same line
     written = 0
     with contextlib.ExitStack() as stack:
         groups = [[_open(stack, path) for path in group] for group in dealt]
@@ -122,12 +135,15 @@ def stage(
             if found and (drop_faulty or None in pair.texts):
                 continue
             texts = [normalize_whitespace(text or "") for text in pair.texts]
-            if trees is not None and (misfit := _misfit(pair, texts[0], trees)):
-                misfits.append(misfit)
-                if len(misfits) == LISTED:
-                    break
+            for column, stream, annotation in checks:
+                try:
+                    annotation.read(texts[column], pair.side[stream])
+                except UserError as error:
+                    misfits[f"{pair.side_names[stream]}:{pair.line}: {error}"] = None
+            if len(misfits) >= LISTED:
+                break
             if groups:
-                row = texts[:2] if trees is None else [*texts[:2], pair.side[trees]]
+                row = [*texts[:2], *(pair.side[stream] for stream in dealt_streams)]
                 for file, text in zip(groups[deal(written, len(groups))], row, strict=True):
                     _write(file, text)
             columns = [*texts, *pair.side]
@@ -141,27 +157,18 @@ def stage(
             written += 1
         _close(stack, (*whole, *(path for group in dealt for path in group))[0])
     if misfits:
-        raise UserError("trees that do not fit their sentences: " + "; ".join(misfits))
+        raise UserError("lines that do not fit their sentences: " + "; ".join(misfits))
     if not drop_faulty and faults.counts["invalid UTF-8"]:
-        raise UserError("; ".join(faults.describe("refused in a dev or test set")))
+        raise UserError("; ".join(faults.describe("not allowed in a dev or test set")))
     if not written:
         detail = "; ".join(faults.describe("dropped"))
-        raise UserError(f"not one usable sentence pair{': ' if detail else ''}{detail}")
+        raise UserError(f"no usable sentence pair{': ' if detail else ''}{detail}")
     consequence = "dropped" if drop_faulty else "kept, so that scores stay comparable"
     return Staged(
         pairs=written,
         faults={kind: count for kind, count in faults.counts.items() if count},
         messages=faults.describe(consequence),
     )
-
-
-def _misfit(pair: Pair, source: str, trees: int) -> str | None:
-    """Return where the tree of a pair stands and what is wrong with it, if anything is."""
-    try:
-        cut_by_tree(source, pair.side[trees])
-    except TreeError as error:
-        return f"{pair.side_names[trees]}:{pair.line}: {error}"
-    return None
 
 
 def _open(stack: contextlib.ExitStack, path: pathlib.Path) -> TextIO:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -12,6 +12,7 @@ import numpy as np
 from t2t_phrase.config import UserError
 from t2t_phrase.data.input.buckets import Buckets
 from t2t_phrase.data.input.reader import Example, RecordReader
+from t2t_phrase.features import IDS, Feature
 
 SHUFFLE_SIZE = 2**17
 
@@ -25,24 +26,24 @@ class Position(NamedTuple):
 
 
 class Batch(NamedTuple):
-    """Sentence pairs padded with 0 to a bucket's shape; rows without a sentence are all 0."""
+    """Sentence pairs padded to a bucket's shape; rows without a sentence are all padding."""
 
-    inputs: np.ndarray
-    """(rows, bound) int32."""
-    targets: np.ndarray
-    """(rows, bound) int32."""
+    features: dict[str, np.ndarray]
+    """What a model reads, (rows, bound) int32 each: "inputs", "targets" and all features."""
     examples: tuple[Example, ...]
     """The sentence pairs, one for each row that is not empty."""
     position: Position
-    """Where the stream stands after this batch."""
-    phrases: np.ndarray | None = None
-    """(rows, bound) int32, the phrase of each input, if the reader reads them."""
+    """The position of the stream after this batch."""
 
     @property
-    def features(self) -> dict[str, np.ndarray]:
-        """What a model is given."""
-        features = {"inputs": self.inputs, "targets": self.targets}
-        return features if self.phrases is None else {**features, "phrases": self.phrases}
+    def inputs(self) -> np.ndarray:
+        """(rows, bound) int32, padded with 0."""
+        return self.features["inputs"]
+
+    @property
+    def targets(self) -> np.ndarray:
+        """(rows, bound) int32, padded with 0."""
+        return self.features["targets"]
 
     @property
     def tokens(self) -> int:
@@ -55,7 +56,7 @@ class Batch(NamedTuple):
         return self.inputs.size + self.targets.size
 
     def describe(self) -> str:
-        """Say which batch it is and where its first examples come from."""
+        """Return the position of the batch and the origin of its first examples."""
         rows, bound = self.inputs.shape
         named = ", ".join(f"{e.file}#{e.record}" for e in self.examples[:3])
         more = f" and {len(self.examples) - 3} more" if len(self.examples) > 3 else ""
@@ -67,7 +68,7 @@ class Batch(NamedTuple):
 
 @dataclasses.dataclass
 class EpochCount:
-    """What one pass over the training data held, or held so far."""
+    """Counts of one pass over the training data, complete or in progress."""
 
     epoch: int
     max_length: int
@@ -83,17 +84,17 @@ class EpochCount:
 
 @dataclasses.dataclass(frozen=True)
 class TrainingPipeline:
-    """An endless stream of batches, a function of its arguments alone.
+    """An endless stream of batches, which depends only on its arguments.
 
-    Each epoch opens the shards in another order, shuffles blocks of `SHUFFLE_SIZE` examples, fills
-    the buckets, and yields a bucket's batch as soon as it is full. At the end of an epoch what is
-    left of short buckets fills up the batches of longer ones.
+    Each epoch opens the shards in a different order, shuffles blocks of `SHUFFLE_SIZE` examples,
+    distributes them over the buckets, and yields the batch of a bucket as soon as it is full. At
+    the end of an epoch the remaining examples of short buckets fill up the batches of longer ones.
 
     Args:
         reader: the training shards.
         buckets: the shapes of the batches.
-        seed: not negative; another seed gives another order.
-        on_epoch: is told each epoch's counts when the epoch has been read.
+        seed: of the order; not negative.
+        on_epoch: called with the counts of each epoch after it has been read.
     """
 
     reader: RecordReader
@@ -102,7 +103,7 @@ class TrainingPipeline:
     on_epoch: Callable[[EpochCount], None] = lambda count: None
 
     def batches(self, start: Position = Position()) -> Iterator[Batch]:  # noqa: B008
-        """Yield the batches after `start`; a resumed stream goes on exactly as the first one.
+        """Yield the batches after `start`; a resumed stream equals an uninterrupted one.
 
         Raises:
             UserError: no example fits `max_length`, or the data are damaged.
@@ -112,7 +113,8 @@ class TrainingPipeline:
             count = EpochCount(epoch, self.buckets.max_length)
             groups = _group(self._shuffled(count), self.buckets)
             for number, (bucket, examples) in enumerate(itertools.islice(groups, skip, None)):
-                yield _pad(examples, self.buckets, bucket, Position(epoch, skip + number + 1))
+                position = Position(epoch, skip + number + 1)
+                yield _pad(self.reader.features, examples, self.buckets, bucket, position)
             if count.examples == count.dropped:
                 raise UserError(
                     f"none of the {count.examples} training examples has at most "
@@ -134,11 +136,11 @@ class TrainingPipeline:
 
 
 def evaluation_batches(reader: RecordReader, buckets: Buckets) -> list[Batch]:
-    """Return all examples in batches, in a fixed order, over-long ones in buckets of their own."""
+    """Return all examples in batches, in a fixed order; larger buckets are added as needed."""
     examples = list(reader.read())
     wider = buckets.extended(max((e.length for e in examples), default=0))
     return [
-        _pad(group, wider, bucket, Position(0, number + 1))
+        _pad(reader.features, group, wider, bucket, Position(0, number + 1))
         for number, (bucket, group) in enumerate(_group(examples, wider))
     ]
 
@@ -146,7 +148,7 @@ def evaluation_batches(reader: RecordReader, buckets: Buckets) -> list[Batch]:
 def _group(
     examples: Iterable[Example], buckets: Buckets
 ) -> Iterator[tuple[int, tuple[Example, ...]]]:
-    """Yield (bucket, examples) once a bucket is full, then the left-overs."""
+    """Yield (bucket, examples) as soon as a bucket is full, then the remaining examples."""
     waiting: list[list[Example]] = [[] for _ in buckets.bounds]
     bucket_of = np.zeros(buckets.max_length + 1, np.int64)
     bucket_of[:] = buckets.of(np.arange(buckets.max_length + 1))
@@ -156,7 +158,7 @@ def _group(
         if len(waiting[bucket]) == buckets.rows[bucket]:
             yield bucket, tuple(waiting[bucket])
             waiting[bucket] = []
-    # The longest left-overs come first, and each batch has the shape its longest sentence needs.
+    # The longest come first, and each batch has the shape that its longest sentence needs.
     left = [(i, example) for i, group in enumerate(waiting) for example in group]
     while left:
         bucket = left[-1][0]
@@ -164,13 +166,19 @@ def _group(
         yield bucket, tuple(taken)
 
 
-def _pad(examples: tuple[Example, ...], buckets: Buckets, bucket: int, position: Position) -> Batch:
+def _pad(
+    extra: Sequence[Feature],
+    examples: tuple[Example, ...],
+    buckets: Buckets,
+    bucket: int,
+    position: Position,
+) -> Batch:
     shape = (buckets.rows[bucket], buckets.bounds[bucket])
-    inputs, targets = np.zeros(shape, np.int32), np.zeros(shape, np.int32)
-    phrases = None if examples[0].phrases is None else np.zeros(shape, np.int32)
+    features = {name: np.zeros(shape, np.int32) for name in IDS.values()}
+    features |= {feature.name: np.full(shape, feature.pad, np.int32) for feature in extra}
     for row, example in enumerate(examples):
-        inputs[row, : len(example.inputs)] = example.inputs
-        targets[row, : len(example.targets)] = example.targets
-        if phrases is not None and example.phrases is not None:
-            phrases[row, : len(example.inputs)] = example.phrases
-    return Batch(inputs, targets, examples, position, phrases)
+        features["inputs"][row, : len(example.inputs)] = example.inputs
+        features["targets"][row, : len(example.targets)] = example.targets
+        for name, values in example.features.items():
+            features[name][row, : len(values)] = values
+    return Batch(features, examples, position)

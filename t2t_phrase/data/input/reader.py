@@ -1,4 +1,4 @@
-"""Read record shards: `tf.train.Example`s with the int64 lists `inputs`, `targets`, `phrases`."""
+"""Read record shards: `tf.train.Example`s with int64 lists of ids and features."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ import numpy as np
 import tensorflow as tf
 
 from t2t_phrase.config import UserError
+from t2t_phrase.features import IDS, Feature
 
-# Fixed, since they decide the order in which examples arrive.
+# Constants, since they determine the order of the examples.
 _CYCLE = 16
 _CHUNK = 4096
 
@@ -24,12 +25,12 @@ class Example(NamedTuple):
     """(S,) int32, EOS last."""
     targets: np.ndarray
     """(T,) int32, EOS last."""
+    features: dict[str, np.ndarray]
+    """(S,) or (T,) int32 for each feature that was asked for, by name."""
     file: str
     """The shard."""
     record: int
     """Its place in the shard, from 0."""
-    phrases: np.ndarray | None = None
-    """(S,) int32, the phrase of each input, if they were asked for."""
 
     @property
     def length(self) -> int:
@@ -43,29 +44,22 @@ class RecordReader:
 
     Args:
         files: the shards of one split.
-        reversed: whether inputs and targets change places.
-        phrases: whether to read the phrases too; they belong to the inputs as they are stored.
-
-    Raises:
-        ValueError: phrases of reversed pairs are asked for.
+        reversed: whether inputs and targets are exchanged.
+        features: what else to read; their sides are those after the exchange.
     """
 
     files: tuple[str, ...]
     reversed: bool = False
-    phrases: bool = False
-
-    def __post_init__(self) -> None:
-        if self.reversed and self.phrases:
-            raise ValueError("phrases are those of the inputs; reversed pairs have none")
+    features: tuple[Feature, ...] = ()
 
     def read(self, order: Sequence[int] | None = None) -> Iterator[Example]:
-        """Yield all examples, records of several shards taking turns; the same order every time.
+        """Yield all examples, always in the same order; records of several shards are interleaved.
 
         Args:
-            order: the order in which shards are opened; None: as they stand.
+            order: the order in which shards are opened; None: that of `files`.
 
         Raises:
-            UserError: a shard is damaged.
+            UserError: a shard is damaged or lacks a feature.
         """
         numbers = list(range(len(self.files)) if order is None else order)
         opened = tf.data.Dataset.from_tensor_slices(
@@ -77,7 +71,7 @@ class RecordReader:
             num_parallel_calls=tf.data.AUTOTUNE,
             deterministic=True,
         )
-        names = ("inputs", "targets", "phrases") if self.phrases else ("inputs", "targets")
+        names = (*IDS.values(), *(feature.name for feature in self.features))
         chunks = records.batch(_CHUNK).map(
             functools.partial(_parse, names),
             num_parallel_calls=tf.data.AUTOTUNE,
@@ -98,24 +92,27 @@ class RecordReader:
         lists: tuple[tuple[np.ndarray, np.ndarray], ...],
     ) -> Iterator[Example]:
         inputs, targets = lists[1::-1] if self.reversed else lists[:2]
-        (sources, source_splits), (labels, label_splits) = inputs, targets
-        phrases = None
-        if self.phrases:
-            phrases, phrase_splits = lists[2]
-            if not np.array_equal(phrase_splits, source_splits):
-                wrong = int(np.argmax(np.diff(phrase_splits) != np.diff(source_splits)))
+        splits = {"source": inputs[1], "target": targets[1]}
+        for feature, (_, found) in zip(self.features, lists[2:], strict=True):
+            expected = splits[feature.side]
+            if not np.array_equal(found, expected):
+                wrong = int(np.argmax(np.diff(found) != np.diff(expected)))
                 raise UserError(
-                    f"record {records[wrong]} of {self.files[shards[wrong]]} has not one phrase "
-                    "number for each source token; write the data anew with t2t-phrase-datagen"
+                    f"record {records[wrong]} of {self.files[shards[wrong]]} does not have one "
+                    f"value of {feature.name!r} for each {feature.side} token; write the data "
+                    "again with t2t-phrase-datagen"
                 )
+        values = [
+            (feature.name, found, splits[feature.side])
+            for feature, (found, _) in zip(self.features, lists[2:], strict=True)
+        ]
         for i in range(len(records)):
-            of_source = slice(source_splits[i], source_splits[i + 1])
             yield Example(
-                sources[of_source],
-                labels[label_splits[i] : label_splits[i + 1]],
+                inputs[0][inputs[1][i] : inputs[1][i + 1]],
+                targets[0][targets[1][i] : targets[1][i + 1]],
+                {name: found[bounds[i] : bounds[i + 1]] for name, found, bounds in values},
                 self.files[shards[i]],
                 int(records[i]),
-                None if phrases is None else phrases[of_source],
             )
 
 

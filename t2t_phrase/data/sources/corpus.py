@@ -12,7 +12,8 @@ from t2t_phrase.config import UserError
 from t2t_phrase.data.lines import read_lines
 from t2t_phrase.data.sources.misalignment import first_shifted_line
 from t2t_phrase.data.sources.mteval import read_mteval
-from t2t_phrase.data.sources.tree_files import TREES, count_mismatch, find_trees, tree_lines
+from t2t_phrase.data.sources.side_files import count_mismatch, find_side_files, side_lines
+from t2t_phrase.features import Feature
 from t2t_phrase.files import sha256_of
 
 SPLITS = ("train", "dev", "test")
@@ -56,10 +57,10 @@ class Corpus(abc.ABC):
         return {}
 
     def side_streams(self) -> tuple[str, ...]:
-        """Return what ends the names of the side files; if any, the training text is kept too.
+        """Return the names of the lines that accompany each pair, in the order of `Pair.side`.
 
-        The stream "trees" holds constituency trees of the sources in Penn brackets; they are
-        checked, and phrases are made from them.
+        Features are made from the streams that they name, see `Feature.side_stream`; other streams
+        are only kept. If there are any, the training text is kept as well.
         """
         return ()
 
@@ -70,15 +71,19 @@ class TextCorpus(Corpus):
     Args:
         files: for each split the parts it is made of; each part is the source file and one or
             more reference files of as many lines, or a `.sgm` source set and its reference set.
-            Trees of the sources are found beside them, see `find_trees`.
+        features: what side files to look for, see `find_side_files`.
 
     Raises:
-        UserError: only some of the source files have trees.
+        UserError: only some of the files have side files of a stream.
     """
 
-    def __init__(self, files: Mapping[str, Sequence[Sequence[pathlib.Path]]]) -> None:
+    def __init__(
+        self,
+        files: Mapping[str, Sequence[Sequence[pathlib.Path]]],
+        features: Sequence[Feature] = (),
+    ) -> None:
         self._files = files
-        self._trees = find_trees(files)
+        self._side_files = find_side_files(files, features)
 
     def splits(self) -> tuple[str, ...]:
         """Return the splits that have files."""
@@ -88,7 +93,8 @@ class TextCorpus(Corpus):
         """Return the SHA-256 of every file that exists."""
         checksums: dict[str, str] = {}
         text = (path for parts in self._files.values() for part in parts for path in part)
-        for path in (*text, *self._trees.values()):
+        side = (path for paths in self._side_files.values() for path in paths.values())
+        for path in (*text, *side):
             if path.is_file():
                 same_name = sum(name.split("#")[0] == path.name for name in checksums)
                 name = f"{path.name}#{same_name + 1}" if same_name else path.name
@@ -96,8 +102,8 @@ class TextCorpus(Corpus):
         return checksums
 
     def side_streams(self) -> tuple[str, ...]:
-        """Return "trees" if there are any."""
-        return (TREES,) if self._trees else ()
+        """Return the streams of the side files that exist."""
+        return tuple(self._side_files)
 
     def pairs(self, split: str) -> Iterator[Pair]:
         """Yield the lines of the split's parts, one part after the other.
@@ -108,7 +114,28 @@ class TextCorpus(Corpus):
         for part in self._files[split]:
             sgml = all(path.suffix in (".sgm", ".sgml") for path in part)
             pairs = _mteval(part) if sgml else parallel_lines(part)
-            yield from _with_trees(pairs, part[0], self._trees[part[0]]) if self._trees else pairs
+            yield from self._with_side_lines(pairs, part)
+
+    def _with_side_lines(
+        self, pairs: Iterator[Pair], part: Sequence[pathlib.Path]
+    ) -> Iterator[Pair]:
+        beside = [
+            next((text, paths[text]) for text in part if text in paths)
+            for paths in self._side_files.values()
+        ]
+        names = tuple(str(side) for _, side in beside)
+        columns = [side_lines(side) for _, side in beside]
+        count = 0
+        for pair in pairs:
+            lines = [next(column, None) for column in columns]
+            if None in lines:
+                sentences = count + 1 + sum(1 for _ in pairs)
+                raise count_mismatch(*beside[lines.index(None)], sentences)
+            count += 1
+            yield pair._replace(side=tuple(map(str, lines)), side_names=names)
+        for files, column in zip(beside, columns, strict=True):
+            if next(column, None) is not None:
+                raise count_mismatch(*files, count)
 
 
 def parallel_lines(part: Sequence[pathlib.Path]) -> Iterator[Pair]:
@@ -133,19 +160,6 @@ def _mteval(part: Sequence[pathlib.Path]) -> Iterator[Pair]:
     for number, texts in enumerate(read_mteval(source, reference), start=1):
         names = (str(source), *[str(reference)] * (len(texts) - 1))
         yield Pair(texts, names, number)
-
-
-def _with_trees(pairs: Iterator[Pair], source: pathlib.Path, trees: pathlib.Path) -> Iterator[Pair]:
-    lines = tree_lines(trees)
-    count = 0
-    for pair in pairs:
-        line = next(lines, None)
-        if line is None:
-            raise count_mismatch(source, trees, 1 + count + sum(1 for _ in pairs))
-        count += 1
-        yield pair._replace(side=(line,), side_names=(str(trees),))
-    if next(lines, None) is not None:
-        raise count_mismatch(source, trees, count)
 
 
 def _length_mismatch(part: Sequence[pathlib.Path]) -> UserError:

@@ -12,7 +12,7 @@ from typing import ClassVar
 from t2t_phrase import grammar
 from t2t_phrase.data.problem import Problem
 from t2t_phrase.data.sources.corpus import SPLITS, Corpus, Pair
-from t2t_phrase.data.sources.tree_files import TREES
+from t2t_phrase.data.sources.side_files import TREES
 
 
 class GrammarProblem(Problem):
@@ -34,6 +34,10 @@ class GrammarProblem(Problem):
     def inputs_at_hand(self, tmp_dir: str) -> dict[str, str]:
         """Return a checksum of the grammar, and the sizes."""
         return self.corpus(tmp_dir).inputs()
+
+    def streams_at_hand(self, tmp_dir: str) -> tuple[str, ...]:
+        """Return the streams of the grammar."""
+        return self.corpus(tmp_dir).side_streams()
 
 
 class _GrammarCorpus(Corpus):

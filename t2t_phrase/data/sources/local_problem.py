@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 from t2t_phrase.config import UserError
 from t2t_phrase.data.problem import Problem
 from t2t_phrase.data.sources.corpus import SPLITS, Corpus, Pair, TextCorpus
+from t2t_phrase.features import Feature
 
 Parts = list[list[pathlib.Path]]
 
@@ -24,9 +25,9 @@ class LocalProblem(Problem):
     - with several references `SPLIT.en.0`, `SPLIT.en.1`, ... in place of `SPLIT.en`;
     - or NIST's SGML: a source set `SPLIT.zh.sgm` and a reference set `SPLIT.en.sgm`.
 
-    Text files may be gzipped (`.gz` at the end of the name). Constituency trees of the sources, one
-    a line, may lie beside them as `SPLIT.zh.trees`, `SPLIT.PART.zh.trees` or `SPLIT.zh.sgm.trees`,
-    for all of them or for none.
+    Text files may be gzipped (`.gz` at the end of the name). Side files of the problem's features,
+    with one line for each sentence, may be beside all text files of a language: constituency trees
+    of the sources as `SPLIT.zh.trees`, `SPLIT.PART.zh.trees` or `SPLIT.zh.sgm.trees`.
     """
 
     folder: ClassVar[str] = ""  # within tmp_dir
@@ -55,14 +56,21 @@ class LocalProblem(Problem):
                     f"{listing}; the files it expects are described by its class "
                     f"{type(self).__name__}"
                 )
-        return _CheckedCorpus(files, name=self.base_name, references=self.references)
+        return _CheckedCorpus(files, self.features, name=self.base_name, references=self.references)
 
     def inputs_at_hand(self, tmp_dir: str) -> dict[str, str]:
-        """Return checksums of the files, if they are still there."""
+        """Return checksums of the files, if they still exist."""
         try:
             return self.corpus(tmp_dir).inputs()
         except UserError:
             return {}
+
+    def streams_at_hand(self, tmp_dir: str) -> tuple[str, ...]:
+        """Return the streams of the side files, if the files still exist."""
+        try:
+            return self.corpus(tmp_dir).side_streams()
+        except UserError:
+            return ()
 
     def _parts(self, folder: pathlib.Path, split: str) -> Parts:
         source, target = self.languages
@@ -106,8 +114,15 @@ def read_file_list(path: pathlib.Path) -> dict[str, Parts]:
 class _CheckedCorpus(TextCorpus):
     """Text files whose dev and test sets must have a certain number of references."""
 
-    def __init__(self, files: dict[str, Parts], *, name: str, references: int) -> None:
-        super().__init__(files)
+    def __init__(
+        self,
+        files: dict[str, Parts],
+        features: Sequence[Feature],
+        *,
+        name: str,
+        references: int,
+    ) -> None:
+        super().__init__(files, features)
         self._name = name
         self._references = references
 

@@ -11,12 +11,12 @@ from t2t_phrase.data.sources.corpus import Corpus
 class WmtProblem(Problem):
     """A problem of WMT corpora, downloaded and checked by tensorflow-datasets.
 
-    Archives that already lie in `tmp_dir` under their own names are used from there.
+    Archives that are already in `tmp_dir`, under their original names, are not downloaded.
     """
 
     subsets: ClassVar[dict[str, tuple[str, ...]]]  # tensorflow-datasets' names, for each split
     num_shards = 100
-    takes_trees = False
+    features = ()  # no side files can be put beside files in archives
 
     def corpus(self, tmp_dir: str) -> Corpus:
         """Download and prepare the subsets.

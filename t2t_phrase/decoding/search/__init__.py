@@ -1,1 +1,1 @@
-"""Searching for translations, on token ids alone."""
+"""Search for the best outputs: token ids in, token ids out."""

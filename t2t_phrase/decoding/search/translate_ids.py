@@ -1,38 +1,53 @@
-"""Searches with a model, by the options of decoding: ids in, ids and scores out."""
+"""Translates token ids with a model, as the options of decoding say."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from keras import ops
 
 from t2t_phrase.decoding.hparams import DecodeHParams
+from t2t_phrase.decoding.search.batch_decoder import BatchDecoder, start_decoder
 from t2t_phrase.decoding.search.beam_search import Hypotheses, beam_search
-from t2t_phrase.decoding.search.sampling import sample
+from t2t_phrase.decoding.search.expansion import Expansion
+from t2t_phrase.decoding.search.output_limits import longest_output, output_limits
+from t2t_phrase.decoding.search.plain_expansion import plain_expansion
+from t2t_phrase.decoding.search.sampling import sampling_expansion
 
 Features = Mapping[str, Any]
+MakeExpansion = Callable[[BatchDecoder, Features, DecodeHParams], Expansion]
 
 
 def translate_ids(
-    model: Any, features: Features, hparams: DecodeHParams, *, seed: Any = 0, folded: Any = None
+    model: Any,
+    features: Features,
+    hparams: DecodeHParams,
+    *,
+    seed: Any = 0,
+    folded: Any = None,
+    make_expansion: MakeExpansion | None = None,
 ) -> Hypotheses:
-    """Translate a batch of token ids within the limits that the options set.
+    """Translate a batch of token ids, with the output lengths that the options allow.
 
     Args:
         model: see `search`.
-        features: "inputs", (B, S) int32, 0-padded, EOS at the end of each sentence; and what else
-            the model reads of the source.
+        features: see `search`.
         hparams: the options of decoding.
-        seed: int, distinguishes the batches when sampling.
+        seed: see `search`.
         folded: see `search`.
+        make_expansion: see `search`.
     """
-    length = ops.shape(features["inputs"])[1] + hparams.extra_length
-    if hparams.max_length:
-        at_most = min if isinstance(length, int) else ops.minimum
-        length = at_most(length, hparams.max_length)
-    limits = output_limits(features["inputs"], hparams)
-    return search(model, features, limits, hparams, length=length, seed=seed, folded=folded)
+    return search(
+        model,
+        features,
+        output_limits(features["inputs"], hparams),
+        hparams,
+        length=longest_output(features["inputs"], hparams),
+        seed=seed,
+        folded=folded,
+        make_expansion=make_expansion,
+    )
 
 
 def search(
@@ -44,58 +59,44 @@ def search(
     length: Any,
     seed: Any = 0,
     folded: Any = None,
+    make_expansion: MakeExpansion | None = None,
 ) -> Hypotheses:
-    """Translate a batch of token ids within given limits.
+    """Translate a batch of token ids, with output lengths of the caller's choice.
 
     Args:
-        model: follows the decoding protocol of `models.transformer.Transformer`: `prepare_memory`,
-            `start_cache`, `step` and `reorder`.
-        features: see `translate_ids`.
+        model: an `EncoderDecoder`.
+        features: "inputs", (B, S) int32, 0-padded, EOS at the end of each sentence, and what else
+            the model or the expansion reads of the source.
         max_lengths: (B,) int32, longest output of each sentence, see `output_limits`.
         hparams: the options of decoding.
-        length: the longest of `max_lengths` there may be; a number, or a scalar where a graph is
-            traced for inputs of unknown length.
+        length: upper bound of `max_lengths`; a number, or a scalar where a graph is traced for
+            sources of unknown length.
         seed: int, distinguishes the batches when sampling.
-        folded: from the model's `fold_weights`, which many batches may share; None = made here.
+        folded: from the model's `fold_weights`, which many batches may share; None: made here.
+        make_expansion: maps (decoder, features, hparams) to another way of continuing hypotheses
+            than `plain_expansion`; `min_length` is then its affair. None: as the options say.
     """
-    memory = model.prepare_memory(features, folded)
-    sampling = hparams.sampling_temp > 0 or hparams.beam_size == 1
-    beam_size = 1 if sampling else hparams.beam_size
-    cache = model.start_cache(memory, beam_size, length)
-
-    def step(ids: Any, index: Any, cache: Any) -> tuple[Any, Any]:
-        found = model.step(ids, index, memory, cache)
-        return found.logits, found.cache
-
-    common = {"max_lengths": max_lengths, "length": length, "min_length": hparams.min_length}
-    if sampling:
-        return sample(
-            step,
-            cache,
+    single = hparams.sampling_temp > 0 or hparams.beam_size == 1
+    beam_size = 1 if single else hparams.beam_size
+    decoder = start_decoder(model, features, beam_size=beam_size, length=length, folded=folded)
+    if make_expansion is not None:
+        expansion = make_expansion(decoder, features, hparams)
+    elif single:
+        expansion = sampling_expansion(
+            decoder,
             temperature=hparams.sampling_temp,
             keep_top_k=hparams.sampling_keep_top_k,
+            min_length=hparams.min_length,
             seed=ops.stack([hparams.random_seed, seed]),
-            **common,
         )
+    else:
+        expansion = plain_expansion(decoder, min_length=hparams.min_length)
     return beam_search(
-        step,
-        cache,
-        reorder=model.reorder,
+        expansion,
+        max_lengths=max_lengths,
+        length=length,
         beam_size=beam_size,
-        alpha=hparams.alpha,
+        # A single hypothesis has no other to be compared with: its score is not divided.
+        alpha=0.0 if single else hparams.alpha,
         only_best=not hparams.return_beams,
-        **common,
     )
-
-
-def output_limits(inputs: Any, hparams: DecodeHParams) -> Any:
-    """Return (B,) int32: the longest output of each of the inputs (B, S), EOS included.
-
-    It is counted from the sentence, not from its padding, so that a sentence has the same limit in
-    any batch. Sentences without tokens have the limit 0.
-    """
-    lengths = ops.sum(ops.cast(ops.not_equal(inputs, 0), "int32"), axis=1)
-    limits = lengths + hparams.extra_length
-    if hparams.max_length:
-        limits = ops.minimum(limits, hparams.max_length)
-    return ops.where(lengths > 0, limits, 0)

@@ -1,7 +1,7 @@
 """What the rows and columns of attention weights are.
 
-Every attention layer has a `layout`, and every model says by `attention_maps` which sentences its
-attentions connect; statistics, heat maps and alignments read these, and need no list of families.
+Every attention layer has a `layout`, and every model describes its attentions by `attention_maps`.
+Statistics, heat maps and alignments read these and need not know any kind of attention.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ Text = Literal["source", "target", "earlier target"]
 
 @dataclasses.dataclass(frozen=True)
 class Units:
-    """What a run of rows or columns stands for.
+    """What a block of rows or columns stands for.
 
     Attributes:
-        order: n-grams of this order, each at the place of its last token; 1: tokens.
+        order: n-grams of this order, each at the position of its last token; 1: tokens.
         partition: if not empty, the segments of the partition of this name instead, see
             `EncoderDecoder.partitions`.
     """
@@ -34,22 +34,23 @@ class Layout:
     """The layout of the weights (B, H, R, C) that an attention layer returns.
 
     Attributes:
-        rows: what the R rows are, blocks of equal size one after the other.
+        num_heads: H; 0: the weights are (B, R, C).
+        rows: what the R rows are, in blocks of equal size.
         columns: what the C columns are, likewise.
-        columns_by_head: if not empty, what the columns are in each of the H heads, instead.
-        reaches_back: whether n-grams may begin before the sentence, as if it were padded by zeros.
-        has_heads: False: the weights are (B, R, C).
+        columns_by_head: if not empty, what the columns of each of the H heads are, instead of
+            `columns`; a head with fewer than C uses the first.
+        reaches_back: whether n-grams may begin before the sentence, which is padded with zeros.
     """
 
+    num_heads: int
     rows: tuple[Units, ...] = (TOKENS,)
     columns: tuple[Units, ...] = (TOKENS,)
     columns_by_head: tuple[Units, ...] = ()
     reaches_back: bool = False
-    has_heads: bool = True
 
     @property
     def all_columns(self) -> tuple[Units, ...]:
-        """Every kind of column, each once, in the order in which they first stand."""
+        """Every kind of column once, in order of appearance."""
         return tuple(dict.fromkeys(self.columns_by_head or self.columns))
 
     @property
@@ -60,13 +61,13 @@ class Layout:
 
 @dataclasses.dataclass(frozen=True)
 class AttentionMap:
-    """One kind of attention of a model, over all layers that have it.
+    """One kind of attention of a model, in all layers that have it.
 
     Attributes:
-        title: as it stands above pictures and tables, such as "cross-attention".
-        rows: whose tokens the rows are made of.
-        columns: whose tokens the columns are made of.
-        layouts: of each layer's weights.
+        title: heading of pictures and tables, such as "cross-attention".
+        rows: the text that the rows are made of.
+        columns: the text that the columns are made of.
+        layouts: of the weights of each layer.
     """
 
     title: str

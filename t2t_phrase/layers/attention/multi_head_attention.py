@@ -1,4 +1,4 @@
-"""Multi-head attention, and the protocol that every attention of the library follows."""
+"""Multi-head attention, and the protocol that all attention layers follow."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 import keras
 from keras import ops
 
+from t2t_phrase.layers.attention.layout import Layout
 from t2t_phrase.layers.common.feed_forward import kernel_initializer
 from t2t_phrase.ops.attention import (
     attention_context,
@@ -34,12 +35,13 @@ class MultiHeadAttention(keras.layers.Layer):
     bias. The softmax runs in float32 under every dtype policy. A query that may attend to nothing
     gets zeros.
 
-    Decoding runs in two ways. A memory that does not change is projected once, by
-    `project_memory`, and read by `attend`. A history that grows is kept in a cache, made by
-    `start_cache`, which `step` extends by one token of every beam and reads. Beams are never moved:
-    the mask says which of the positions, K to each time, a beam descends from. An attention whose
-    queries reach back in time keeps them from `start_queries` on, and reads the fixed memory by
-    `attend_step` instead of `attend`; `reorder` and `reorder_queries` follow a change of beams.
+    All attention layers follow the same protocol. A memory that does not change while decoding is
+    projected once, by `project_memory`, and read by `attend`, or by `attend_step` where a query
+    depends on earlier ones, which `start_queries` begins to collect. A growing history is kept in a
+    cache: `start_cache` makes it, `step` adds one token of every beam to it and attends to it. The
+    history itself is never reordered; the mask says which of its K entries at each time a beam
+    descends from. What does depend on the order of the beams is moved by `reorder` and
+    `reorder_queries`. `layout` describes the weights.
 
     Shapes: B batch, T queries, S memory positions, D `hidden_size`, H `num_heads`, d_k = D / H,
     K beams, L longest output.
@@ -79,6 +81,11 @@ class MultiHeadAttention(keras.layers.Layer):
         self.value_map = self._map("value")
         self.output_map = self._map("output")
         self.weight_dropout = keras.layers.Dropout(dropout, dtype=self.dtype_policy)
+
+    @property
+    def layout(self) -> Layout:
+        """The layout of the attention weights."""
+        return Layout(num_heads=self.num_heads)
 
     def _map(self, name: str) -> keras.layers.Dense:
         return keras.layers.Dense(
@@ -132,7 +139,7 @@ class MultiHeadAttention(keras.layers.Layer):
         return attention_context(weights, projected["value"])
 
     def start_cache(self, batch_size: Any, beam_size: int, length: int) -> Cache:
-        """Return an empty history of `length` times: keys and values (B, H, L * K, d_k)."""
+        """Return an empty history of L = `length` tokens: keys and values (B, H, L * K, d_k)."""
         shape = (batch_size, self.num_heads, length * beam_size, self.head_size)
         return {name: ops.zeros(shape, self.compute_dtype) for name in ("key", "value")}
 
@@ -156,7 +163,7 @@ class MultiHeadAttention(keras.layers.Layer):
         return output, weights, cache
 
     def reorder(self, cache: Cache, parents: Any) -> Cache:
-        """Follow a change of beams: `parents` (B, K) names the beam each new one continues.
+        """Return the cache for new beams, which continue the beams `parents` (B, K).
 
         Nothing here depends on the order of the beams; an attention that keeps more than the
         history overrides this.
@@ -165,7 +172,7 @@ class MultiHeadAttention(keras.layers.Layer):
         return cache
 
     def start_queries(self, batch_size: Any, beam_size: int) -> Cache:
-        """Return what `attend_step` has to know of earlier queries: here nothing."""
+        """Return what `attend_step` needs to know of earlier queries: here nothing."""
         del batch_size, beam_size
         return {}
 
@@ -176,21 +183,21 @@ class MultiHeadAttention(keras.layers.Layer):
 
         Args:
             query: (B, K, D), the current token of every beam.
-            queries: what is known of earlier ones.
+            queries: from `start_queries`, `attend_step` or `reorder_queries`.
             index: the current time.
             projected: from `project_memory`.
             attention_mask: bool, broadcastable to (B, H, K, S).
 
         Returns:
-            (output, weights, queries): (B, K, D), (B, H, K, S), and what the next step needs to
-            know of the queries so far.
+            (output, weights, queries): (B, K, D), (B, H, K, S), and what the next call
+            needs to know of the queries so far.
         """
         del index
         output, weights = self.attend(query, projected, attention_mask)
         return output, weights, queries
 
     def reorder_queries(self, queries: Cache, parents: Any) -> Cache:
-        """Follow a change of beams, as `reorder` does."""
+        """Return what `attend_step` needs to know for new beams, see `reorder`."""
         del parents
         return queries
 

@@ -1,4 +1,4 @@
-"""Self-attention that knows how far apart two tokens are."""
+"""Self-attention with relative positions."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from t2t_phrase.layers.attention.multi_head_attention import Cache, MultiHeadAtt
 from t2t_phrase.layers.common.feed_forward import kernel_initializer
 from t2t_phrase.ops.attention import attention_context, attention_logits
 from t2t_phrase.ops.blocks import write_block
+from t2t_phrase.ops.position import positions, positions_at
 
 
 @keras.saving.register_keras_serializable(package="t2t_phrase")
@@ -22,11 +23,12 @@ class RelativeMultiHeadAttention(MultiHeadAttention):
         logit_ij = q_i (k_j + a^K_clip(j-i)) / sqrt(d_k)
         output_i = sum_j weight_ij (v_j + a^V_clip(j-i))
 
-    where clip holds the distance within +-`max_relative_position`.
+    where clip limits the distance to +-`max_relative_position`. Call arguments and result are those
+    of `MultiHeadAttention`, with T = S.
 
     Args:
-        max_relative_position: the distance beyond which all positions look alike, at least 1.
-        **kwargs: as for `MultiHeadAttention`; call arguments and result likewise, with T = S.
+        max_relative_position: the largest distance that is told apart, at least 1.
+        **kwargs: as for `MultiHeadAttention`.
 
     Raises:
         ValueError: `max_relative_position` is below 1.
@@ -53,7 +55,7 @@ class RelativeMultiHeadAttention(MultiHeadAttention):
         self, query: Any, memory: Any, attention_mask: Any | None = None, training: bool = False
     ) -> tuple[Any, Any]:
         """Attend from every query to the memory, which must be the query itself."""
-        position = ops.arange(ops.shape(query)[1])
+        position = positions(ops.shape(query)[1])
         projected = self._with_distances(self.project_memory(memory), position, position)
         return self.attend(query, projected, attention_mask, training=training)
 
@@ -64,8 +66,8 @@ class RelativeMultiHeadAttention(MultiHeadAttention):
         beam_size = query.shape[1]
         new = self.project_memory(query)
         cache = {name: write_block(cache[name], new[name], index, axis=2) for name in cache}
-        memory_position = ops.arange(ops.shape(cache["key"])[2]) // beam_size
-        query_position = ops.zeros((beam_size,), "int32") + index
+        memory_position = positions(ops.shape(cache["key"])[2], beam_size)
+        query_position = positions_at(index, beam_size)
         projected = self._with_distances(cache, query_position, memory_position)
         output, weights = self.attend(query, projected, attention_mask)
         return output, weights, cache

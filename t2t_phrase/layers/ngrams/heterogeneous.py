@@ -1,31 +1,39 @@
-"""The heterogeneous structure: each head attends to phrases of all orders at once."""
+"""The heterogeneous structure: each head attends to n-grams of all orders at once."""
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 from keras import ops
 
-from t2t_phrase.layers.ngrams.ngram_attention import NgramAttention
+from t2t_phrase.layers.attention.layout import Layout, Units
+from t2t_phrase.layers.ngrams.structure import Structure
 from t2t_phrase.ops.ngram_masks import ngram_memory_mask
 
 
-class Heterogeneous(NgramAttention):
-    """Base of attention with one softmax over the phrases of all orders.
+@dataclasses.dataclass(frozen=True)
+class Heterogeneous(Structure):
+    """Each head has one softmax over the n-grams of all orders.
 
-    Nguyen and Joty (2018), Section 3.2.2. Nothing is padded: a phrase must lie in the sentence. The
-    attention weights are (B, H, T, N S), the orders one after the other, in each of them the phrase
-    that ends at j at place j.
+    Nguyen and Joty (2018), Section 3.2.2 and the concatenations of Eq. (7) and (8). Nothing is
+    padded: an n-gram must lie within the sentence. The attention weights are (B, H, T, N S), one
+    block of S columns for each order; within a block, column j is the n-gram that ends at token j.
     """
 
     @property
     def heads_by_order(self) -> tuple[int, ...]:
-        """How many heads attend to each of `orders`: all."""
+        """H for each order."""
         return (self.num_heads,) * len(self.orders)
 
-    def share_query(self, query: Any) -> list[Any]:
-        """Return (B, R, H, d_k) for each order."""
-        return [query] * len(self.orders)
+    @property
+    def layout(self) -> Layout:
+        """The layout of the attention weights."""
+        return Layout(num_heads=self.num_heads, columns=tuple(map(Units, self.orders)))
+
+    def deal_heads(self, x: Any) -> list[Any]:
+        """Return all of `x` (B, R, H, d_k) for each order."""
+        return [x] * len(self.orders)
 
     def join_logits(self, by_order: list[Any]) -> Any:
         """Return (B, H, R, N S) from each order's (B, H, R, S)."""
@@ -47,7 +55,7 @@ class Heterogeneous(NgramAttention):
         return ops.transpose(ops.reshape(joined, shape), (0, 3, 2, 1, 4))
 
     def joined_shape(self, batch_size: Any, length: Any) -> tuple[Any, ...]:
-        """Return the shape of `join_memory`'s result."""
+        """Return the shape of the result of `join_memory`."""
         return (batch_size, self.num_heads, len(self.orders), length, self.head_size)
 
     def read_memory(self, joined: Any) -> Any:
@@ -55,9 +63,9 @@ class Heterogeneous(NgramAttention):
         batch, heads, count, length, width = ops.shape(joined)
         return ops.reshape(joined, (batch, heads, count * length, width))
 
-    def phrase_mask(
+    def mask(
         self, attention_mask: Any | None, positions: Any, length: Any, beam_size: int
-    ) -> Any:
+    ) -> Any | None:
         """Return a mask broadcastable to (B, H, T, N S)."""
         del positions
         return ngram_memory_mask(attention_mask, self.orders, length, beam_size)

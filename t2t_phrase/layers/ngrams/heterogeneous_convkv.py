@@ -1,16 +1,21 @@
 """Heterogeneous attention by key-value convolution."""
 
+from __future__ import annotations
+
+from typing import Any
+
 import keras
 
 from t2t_phrase.layers.ngrams.convkv import ConvKV
 from t2t_phrase.layers.ngrams.heterogeneous import Heterogeneous
+from t2t_phrase.layers.ngrams.ngram_attention import NgramAttention
 
 
 @keras.saving.register_keras_serializable(package="t2t_phrase")
-class HeterogeneousConvKV(ConvKV, Heterogeneous):
-    """ConvKV in the heterogeneous structure: one softmax over the phrases of all orders.
+class HeterogeneousConvKV(NgramAttention):
+    """ConvKV in the heterogeneous structure: one softmax over the n-grams of all orders.
 
-    Nguyen and Joty (2018), Eq. (7), per head, [;] over the phrases of all orders:
+    Nguyen and Joty (2018), Eq. (7), per head, [;] over the n-grams of all orders:
 
         head   = softmax(Q W_q [K W_k,1; Conv_2(K, W_k,2); ...]^T / sqrt(d_k))
                  [V W_v,1; Conv_2(V, W_v,2); ...]
@@ -29,6 +34,11 @@ class HeterogeneousConvKV(ConvKV, Heterogeneous):
         training: whether dropout is active.
 
     Returns:
-        (output, weights): (B, T, D), and (B, H, T, N S) float32 before dropout, laid out as
-        `Heterogeneous` says.
+        (output, weights): (B, T, D), and (B, H, T, N S) float32 before dropout,
+        in the layout of `Heterogeneous`.
     """
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.structure = Heterogeneous(self.num_heads, self.head_size, self.orders)
+        self.method = ConvKV(self.structure)

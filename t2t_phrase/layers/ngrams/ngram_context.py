@@ -1,7 +1,7 @@
-"""Where a token's predecessors are: in the same tensor, or kept from earlier steps.
+"""Where the preceding tokens of an n-gram are: in the same tensor, or kept from earlier steps.
 
-An attention computes its n-grams through one of these two, so that its equations stand once, for
-whole sentences and for decoding token by token.
+An attention computes its n-grams by one of these two classes, so its equations are written once,
+for whole sentences and for decoding token by token.
 """
 
 from __future__ import annotations
@@ -20,11 +20,14 @@ class NgramContext(Protocol):
     def unfold_heads(self, name: str, x: Any, order: int) -> Any:
         """Return windows (B, H, S, n d_k) of each head of `x` (B, S, H, d_k).
 
-        `name` says what is kept for later steps.
+        Args:
+            name: under which the tokens are kept for later steps.
+            x: the heads of each token.
+            order: n.
         """
 
     def convolve(self, name: str, x: Any, dense: NgramDense) -> Any:
-        """Return `dense` of the n-grams of `x`."""
+        """Return `dense` of the n-grams that end at each position of `x` (B, S, D)."""
 
 
 class WholeSentences:
@@ -45,13 +48,13 @@ class LatestTokens:
     """The current token of every beam, (B, K, ...).
 
     Args:
-        recent: under each name, the tokens before the current one, (B, K, N - 1, ...).
+        recent: the tokens before the current one, (B, K, N - 1, ...), by name.
     """
 
     def __init__(self, recent: dict[str, Any]) -> None:
         self.recent = recent
         self.next = dict(recent)
-        """What `recent` is at the next time."""
+        """`recent` for the next step."""
 
     def unfold_heads(self, name: str, x: Any, order: int) -> Any:
         """Return windows (B, H, K, n d_k) of each head of `x` (B, K, H, d_k)."""

@@ -16,9 +16,9 @@ class NgramDense(keras.layers.Layer):
 
         y_j = sum_{t=0}^{n-1} x_{j-n+1+t} W_t,    x_j = 0 for j < 0
 
-    Nguyen and Joty (2018), Eq. (4); order 1 is a dense map. No bias. The kernel
-    starts uniform with variance 1 / (n D), so that outputs have the variance of inputs, whatever
-    the order and however the outputs are dealt to heads.
+    Nguyen and Joty (2018), Eq. (4); order 1 is a dense map. No bias. The kernel is initialised
+    uniformly with variance 1 / (n D), so the outputs have the variance of the inputs for every
+    order and any number of heads.
 
     Shapes: B batch, S positions, D width of the input, D' `units`.
 

@@ -1,4 +1,4 @@
-"""Relative positions of phrases."""
+"""Relative positions of n-grams."""
 
 from __future__ import annotations
 
@@ -13,18 +13,17 @@ from t2t_phrase.layers.common.feed_forward import kernel_initializer
 
 @keras.saving.register_keras_serializable(package="t2t_phrase")
 class NgramDistances(keras.layers.Layer):
-    """Vectors for how far a phrase ends from where the query ends.
+    """Relative position representations of n-grams.
 
-    Shaw et al. (2018), Eq. (3) and (4), for phrases: to the key and the value of the phrase of
-    order n that ends at j, read by a query that ends at i, are added a^K_n and a^V_n at
-    clip(j - i). Each order has vectors of its own, shared by its heads; all query orders share
-    them. A key is as wide as the method's queries to its order. Beyond the phrase paper, which has
-    absolute positions only.
+    Shaw et al. (2018), Eq. (3) and (4), extended to n-grams: for a query that ends at i, the
+    vectors a^K_n and a^V_n at clip(j - i) are added to the key and the value of the n-gram of order
+    n that ends at j. Each order has its own vectors, shared by its heads and by all query orders.
+    Nguyen and Joty (2018) use absolute positions only.
 
     Shapes: R queries, S memory positions, h_n heads of order n, w_n width of its keys.
 
     Args:
-        max_relative_position: the distance beyond which all look alike, at least 1.
+        max_relative_position: the largest distance that is told apart, at least 1.
         key_widths: w_n of each order.
         value_width: d_k.
 
@@ -68,10 +67,10 @@ class NgramDistances(keras.layers.Layer):
         ]
         self.built = True
 
-    def between(self, query_ends: Any, phrase_ends: Any) -> Any:
-        """Return (R, S) rows of the tables for the ends of queries (R,) and phrases (S,)."""
+    def between(self, query_ends: Any, ngram_ends: Any) -> Any:
+        """Return (R, S) indices into the tables for the ends of queries (R,) and n-grams (S,)."""
         limit = self.max_relative_position
-        return ops.clip(phrase_ends[None, :] - query_ends[:, None], -limit, limit) + limit
+        return ops.clip(ngram_ends[None, :] - query_ends[:, None], -limit, limit) + limit
 
     def logits(self, queries: Sequence[Any], distance: Any) -> list[Any]:
         """Return each order's (B, h_n, R, S) from its scaled queries (B, R, h_n, w_n)."""

@@ -2,51 +2,62 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 from keras import ops
 
 from t2t_phrase.layers.attention.multi_head_attention import Cache
-from t2t_phrase.layers.ngrams.ngram_attention import NgramAttention
+from t2t_phrase.layers.ngrams.method import KeyMap, Method
 from t2t_phrase.layers.ngrams.ngram_context import NgramContext
-from t2t_phrase.ops.attention import attention_logits
+from t2t_phrase.layers.ngrams.ngram_dense import NgramDense
+from t2t_phrase.ops.attention import attention_logits, split_heads
 
 
-class QueryK(NgramAttention):
-    """Base of attention by query-as-kernel convolution.
+@dataclasses.dataclass(frozen=True)
+class QueryK(Method):
+    """Query-as-kernel convolution.
 
     Nguyen and Joty (2018), Eq. (6), per head:
 
         logit_ij = sum_{t=0}^{n-1} (Q_i W_q[t]) . (K_{j-n+1+t} W_k) / sqrt(d_k n)
         value_j  = Conv_n(V, W_v)_j
 
-    With the n keys of a phrase side by side, a logit is one product of n d_k numbers.
+    With the n keys of an n-gram side by side, a logit is one dot product of n d_k numbers.
+
+    Attributes:
+        share_key_projection: whether all orders share one W_k; False: each has a W_k,n of its own.
     """
 
+    share_key_projection: bool = True
+
     @property
-    def query_widths(self) -> tuple[int, ...]:
-        """Width of all heads' queries to each of `orders`."""
-        return tuple(
-            heads * width for heads, width in zip(self.heads_by_order, self.key_widths, strict=True)
-        )
+    def query_width(self) -> int:
+        """sum_n h_n n d_k: the kernels of all orders side by side."""
+        return sum(self._query_widths)
 
     @property
     def key_widths(self) -> tuple[int, ...]:
-        """Width of one head's key of each of `orders`."""
-        return tuple(order * self.head_size for order in self.orders)
+        """n d_k for each order n."""
+        return tuple(order * self.structure.head_size for order in self.structure.orders)
 
-    def token_keys(self, memory: Any) -> list[tuple[str, Any]]:
-        """Return for each order the name and the keys (B, S, h_n, d_k) of its tokens.
+    @property
+    def key_maps(self) -> list[KeyMap]:
+        """W_k: one map of tokens to keys, or one for each order."""
+        width = self.structure.num_heads * self.structure.head_size
+        if self.share_key_projection:
+            return [KeyMap("key", 1, width)]
+        return [KeyMap(f"key_{order}", 1, width) for order in self.structure.orders]
 
-        While decoding, keys are kept by this name; orders that share keys share the name.
-        """
-        raise NotImplementedError
-
-    def make_keys(self, memory: Any, context: NgramContext) -> Cache:
-        """Return by order (B, h_n, S, n d_k): the keys of a phrase's tokens side by side."""
+    def make_keys(self, memory: Any, maps: list[NgramDense], context: NgramContext) -> Cache:
+        """Return "key_n" (B, h_n, S, n d_k) for each order n: the keys of its n tokens."""
+        structure = self.structure
+        keys = [split_heads(dense(memory), structure.num_heads) for dense in maps]
+        if self.share_key_projection:
+            keys = structure.deal_heads(keys[0])
         return {
-            f"key_{order}": context.unfold_heads(name, keys, order)
-            for order, (name, keys) in zip(self.orders, self.token_keys(memory), strict=True)
+            f"key_{order}": context.unfold_heads(f"key_{order}", own, order)
+            for order, own in zip(structure.orders, keys, strict=True)
         }
 
     def key_shapes(self, batch_size: Any, length: Any) -> dict[str, tuple[Any, ...]]:
@@ -54,34 +65,54 @@ class QueryK(NgramAttention):
         return {
             f"key_{order}": (batch_size, heads, length, width)
             for order, heads, width in zip(
-                self.orders, self.heads_by_order, self.key_widths, strict=True
+                self.structure.orders, self.structure.heads_by_order, self.key_widths, strict=True
             )
         }
 
-    def split_queries(self, rows: Any) -> list[Any]:
+    def recent_key_shapes(self) -> dict[str, tuple[int, ...]]:
+        """Return, for each order n above 1, the shape of the last n - 1 tokens' keys."""
+        structure = self.structure
+        return {
+            f"key_{order}": (order - 1, heads, structure.head_size)
+            for order, heads in zip(structure.orders, structure.heads_by_order, strict=True)
+            if order > 1
+        }
+
+    def queries(self, rows: Any) -> list[Any]:
         """Return the scaled queries to each order, (B, R, h_n, n d_k)."""
         return [
             query * width**-0.5
-            for query, width in zip(self._queries(rows), self.key_widths, strict=True)
+            for query, width in zip(self._kernels(rows), self.key_widths, strict=True)
         ]
 
-    def logits(self, rows: Any, projected: Cache) -> Any:
-        """Return the logits over all orders of `rows` (B, R, width)."""
+    def logits(self, rows: Any, keys: Cache) -> Any:
+        """Return the joined logits of all orders, Eq. (6)."""
         # Logits are fewer than the numbers in the queries, so scaling them costs less.
-        return self.join_logits(
+        return self.structure.join_logits(
             [
-                attention_logits(query, projected[f"key_{order}"]) * width**-0.5
-                for query, order, width in zip(
-                    self._queries(rows), self.orders, self.key_widths, strict=True
+                attention_logits(kernel, keys[f"key_{order}"]) * width**-0.5
+                for kernel, order, width in zip(
+                    self._kernels(rows), self.structure.orders, self.key_widths, strict=True
                 )
             ]
         )
 
-    def _queries(self, rows: Any) -> list[Any]:
+    @property
+    def _query_widths(self) -> list[int]:
+        return [
+            heads * width
+            for heads, width in zip(self.structure.heads_by_order, self.key_widths, strict=True)
+        ]
+
+    def _kernels(self, rows: Any) -> list[Any]:
+        """Return Q_i W_q of each order, (B, R, h_n, n d_k)."""
         batch, length, _ = ops.shape(rows)
-        ends = [sum(self.query_widths[: place + 1]) for place in range(len(self.orders) - 1)]
+        widths = self._query_widths
+        ends = [sum(widths[: place + 1]) for place in range(len(widths) - 1)]
         parts = ops.split(rows, ends, axis=-1) if ends else [rows]
         return [
             ops.reshape(part, (batch, length, heads, width))
-            for part, heads, width in zip(parts, self.heads_by_order, self.key_widths, strict=True)
+            for part, heads, width in zip(
+                parts, self.structure.heads_by_order, self.key_widths, strict=True
+            )
         ]

@@ -1,4 +1,4 @@
-"""The vector of a phrase: its tokens', weighted by how each compares with a glance at all."""
+"""Attentive pooling: a weighted sum of the tokens of each segment."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ from t2t_phrase.ops.segment_pooling import to_tokens, weighted_sum
 class AttentivePooling(keras.layers.Layer):
     """Attentive phrase representations.
 
-    Xu et al. (2020), Eq. (2) to (5), for a phrase of the tokens R_1, ..., R_m:
+    Xu et al. (2020), Eq. (2) to (5), for a segment of the tokens R_1, ..., R_m:
 
         R_all = glance(R_1, ..., R_m)
         s_i = w_2 sigmoid(W_1 [R_i | R_all] + b_1)
         p = softmax(s_1, ..., s_m)
-        phrase = sum_i p_i R_i
+        segment = sum_i p_i R_i
 
-    The halves of W_1 are two maps, so that R_all is multiplied once for each phrase. The softmax
-    runs in float32 under every dtype policy. Nothing is dropped.
+    The halves of W_1 are two maps, so R_all is multiplied only once for each segment. The softmax
+    runs in float32 under every dtype policy. There is no dropout.
 
-    Differs from the paper: there is no b_2, which moves all scores alike and so has no effect on
-    the softmax.
+    Differs from the paper: there is no b_2, which would change all scores by the same amount and so
+    has no effect on the softmax.
 
     Args:
-        glance: another pooling.
+        glance: another pooling, which makes R_all.
         hidden_size: D, width of the tokens.
         units: width of the inner layer.
 
-    Call arguments and result are those of `MeanPooling`.
+    Call arguments and results are those of `MeanPooling`.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class AttentivePooling(keras.layers.Layer):
         self.built = True
 
     def call(self, x: Any, membership: Any) -> tuple[Any, Any]:
-        """Pool the tokens of every phrase."""
+        """Pool the tokens of every segment."""
         summary, _ = self.glance(x, membership)
         seen = self.glance_map(summary)  # (B, P, units)
         inner = ops.sigmoid(self.token_map(x) + to_tokens(seen, membership))  # (B, S, units)

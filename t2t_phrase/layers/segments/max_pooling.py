@@ -1,4 +1,4 @@
-"""The vector of a phrase: the largest value of each dimension among its tokens."""
+"""Max pooling: the largest value of each dimension within each segment."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from t2t_phrase.ops.segment_pooling import max_shares, segment_max
 
 @keras.saving.register_keras_serializable(package="t2t_phrase")
 class MaxPooling(keras.layers.Layer):
-    """Max-over-time pooling within each phrase.
+    """Max-over-time pooling within each segment.
 
-    Xu et al. (2020), Eq. (2). Call arguments and result are those of `MeanPooling`; a token's
-    weight is the part of the dimensions in which its value is the largest.
+    Xu et al. (2020), Eq. (2). Call arguments and results are those of `MeanPooling`; the weight of
+    a token is the share of dimensions in which its value is the largest.
 
     Args:
-        longest: at least the number of tokens in the longest phrase there will be; None = any.
+        longest: an upper bound on the number of tokens in a segment; None = unknown.
     """
 
     def __init__(self, *, longest: int | None = None, **kwargs: Any) -> None:
@@ -25,13 +25,13 @@ class MaxPooling(keras.layers.Layer):
         self.longest = longest
 
     def build(self, x_shape: Any, membership_shape: Any = None) -> None:
-        """Create nothing: there is nothing to learn."""
+        """Do nothing: the layer has no weights."""
         self.built = True
 
     def call(self, x: Any, membership: Any) -> tuple[Any, Any]:
-        """Pool the tokens of every phrase."""
-        phrases = segment_max(x, membership, longest=self.longest)
-        return phrases, max_shares(x, phrases, membership)
+        """Pool the tokens of every segment."""
+        segments = segment_max(x, membership, longest=self.longest)
+        return segments, max_shares(x, segments, membership)
 
     def get_config(self) -> dict[str, Any]:
         """Return the constructor's arguments."""

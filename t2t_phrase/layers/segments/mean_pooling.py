@@ -1,4 +1,4 @@
-"""The vector of a phrase: the mean of its tokens'."""
+"""Mean pooling, and the protocol that all poolings follow."""
 
 from __future__ import annotations
 
@@ -11,26 +11,27 @@ from t2t_phrase.ops.segment_pooling import mean_weights, weighted_sum
 
 @keras.saving.register_keras_serializable(package="t2t_phrase")
 class MeanPooling(keras.layers.Layer):
-    """The mean over the tokens of each phrase, and the protocol that every pooling follows.
+    """The mean over the tokens of each segment.
 
-    Xu et al. (2020), Eq. (2). A slot that holds no token gets zeros.
+    Xu et al. (2020), Eq. (2). A row for a segment without tokens gives zeros. All poolings have
+    these call arguments and results.
 
-    Shapes: B batch, S positions, P slots for phrases, D width.
+    Shapes: B batch, S positions, P rows for segments, D width.
 
     Call arguments:
         x: (B, S, D) float.
-        membership: (B, P, S) bool, which tokens each phrase holds, see `ops.partition`.
+        membership: (B, P, S) bool, which tokens each segment contains, see `ops.partition`.
 
     Returns:
-        (phrases, weights): (B, P, D), and (B, P, S) float32, what each token contributed; the
-        weights of a phrase add up to 1.
+        (segments, weights): (B, P, D), and (B, P, S) float32, the contribution of each token; the
+        weights of a segment sum to 1.
     """
 
     def build(self, x_shape: Any, membership_shape: Any = None) -> None:
-        """Create nothing: there is nothing to learn."""
+        """Do nothing: the layer has no weights."""
         self.built = True
 
     def call(self, x: Any, membership: Any) -> tuple[Any, Any]:
-        """Pool the tokens of every phrase."""
+        """Pool the tokens of every segment."""
         weights = mean_weights(membership)
         return weighted_sum(weights, x), weights

@@ -1,4 +1,4 @@
-"""One layer of a decoder that looks up the phrases of the source before its tokens."""
+"""A decoder layer that attends to the segments of the source before its tokens."""
 
 from __future__ import annotations
 
@@ -15,71 +15,71 @@ from t2t_phrase.layers.segments.attentive_combination import AttentiveCombinatio
 
 @keras.saving.register_keras_serializable(package="t2t_phrase")
 class SegmentDecoderLayer(DecoderLayer):
-    """Self-attention, combination with source phrases, attention to the source, feed-forward.
+    """Self-attention, combination with source segments, attention to the source, feed-forward.
 
     Xu et al. (2020), Figure 2.
 
     Args:
-        combination: reads the phrases.
+        combination: attends to the segments.
         **kwargs: as for `DecoderLayer`.
 
     Call arguments:
         x: (B, T, D) float.
         memory: (B, S, D) float, the encoder's output.
-        phrases: (B, P, D) float, this layer's memory of phrases.
+        segments: (B, P, D) float, the memory of segments for this layer.
         attention_mask: bool, broadcastable to (B, H, T, T); True = may attend.
         memory_mask: bool, broadcastable to (B, H, T, S).
-        phrase_mask: bool, broadcastable to (B, H, T, P).
+        segment_mask: bool, broadcastable to (B, H, T, P).
         training: whether dropout is active.
 
     Returns:
-        (output (B, T, D), self-attention weights, cross-attention weights, weights of the attention
-        to phrases).
+        (output, weights, cross_weights, segment_weights): (B, T, D), and the weights of
+        self-attention, cross-attention and attention to segments.
     """
 
     def __init__(self, *, combination: AttentiveCombination, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.combination = combination
-        self.phrase_residual = Residual(
+        self.segment_residual = Residual(
             name="phrase_residual", norm=self.norm, dropout=self.dropout, dtype=self.dtype_policy
         )
 
-    def build(self, x_shape: Any, memory_shape: Any = None, phrases_shape: Any = None) -> None:
+    def build(self, x_shape: Any, memory_shape: Any = None, segments_shape: Any = None) -> None:
         """Create the weights of all sublayers."""
-        build_once(self.combination, x_shape, phrases_shape)
-        self.phrase_residual.build(x_shape)
+        build_once(self.combination, x_shape, segments_shape)
+        self.segment_residual.build(x_shape)
         super().build(x_shape, memory_shape)
 
     def call(  # type: ignore[override]
         self,
         x: Any,
         memory: Any,
-        phrases: Any,
+        segments: Any,
         attention_mask: Any | None = None,
         memory_mask: Any | None = None,
-        phrase_mask: Any | None = None,
+        segment_mask: Any | None = None,
         training: bool = False,
     ) -> tuple[Any, Any, Any, Any]:
         """Apply all sublayers to whole sentences."""
         x, weights = self.attend_self(x, attention_mask, training)
-        combined, phrase_weights = self.combination(
-            self.phrase_residual.before(x), phrases, phrase_mask=phrase_mask, training=training
+        combined, segment_weights = self.combination(
+            self.segment_residual.before(x), segments, segment_mask=segment_mask, training=training
         )
-        x = self.phrase_residual(x, combined, training=training)
+        x = self.segment_residual(x, combined, training=training)
         x, cross_weights = self.attend_source(x, memory, memory_mask, training)
-        return self.feed(x, training), weights, cross_weights, phrase_weights
+        return self.feed(x, training), weights, cross_weights, segment_weights
 
     def project_memory(  # type: ignore[override]
-        self, memory: Any, phrases: Any, phrase_mask: Any, folded: Cache | None = None
+        self, memory: Any, segments: Any, segment_mask: Any, folded: Cache | None = None
     ) -> Cache:
-        """Return what `step` reads of the encoder's output and the phrases.
+        """Return what `step` reads of the encoder's output and the segments.
 
         `folded`: see `AttentiveCombination`.
         """
         return {
             "source": super().project_memory(memory),
-            "phrases": self.combination.project_memory(phrases, folded),
-            "phrase_mask": phrase_mask,
+            "segments": self.combination.project_memory(segments, folded),
+            "segment_mask": segment_mask,
         }
 
     def step(
@@ -97,16 +97,16 @@ class SegmentDecoderLayer(DecoderLayer):
         The attention weights are "decoder", "decoder_phrases" and "cross".
         """
         x, self_weights, history = self.step_self(x, cache["self"], index, attention_mask)
-        combined, phrase_weights = self.combination.attend(
-            self.phrase_residual.before(x), projected["phrases"], projected["phrase_mask"]
+        combined, segment_weights = self.combination.attend(
+            self.segment_residual.before(x), projected["segments"], projected["segment_mask"]
         )
-        x = self.phrase_residual(x, combined)
+        x = self.segment_residual(x, combined)
         x, cross_weights, queries = self.step_source(
             x, cache["cross"], index, projected["source"], memory_mask
         )
         weights = {
             "decoder": self_weights,
-            "decoder_phrases": phrase_weights,
+            "decoder_phrases": segment_weights,
             "cross": cross_weights,
         }
         return self.feed(x), weights, {"self": history, "cross": queries}

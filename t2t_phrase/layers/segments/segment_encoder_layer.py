@@ -1,4 +1,4 @@
-"""One layer of an encoder whose tokens look up the phrases of their sentence."""
+"""An encoder layer whose tokens attend to the segments of their sentence."""
 
 from __future__ import annotations
 
@@ -10,32 +10,33 @@ from t2t_phrase.layers.attention.multi_head_attention import Cache
 from t2t_phrase.layers.common.encoder_layer import EncoderLayer, build_once
 from t2t_phrase.layers.common.residual import Residual
 from t2t_phrase.layers.segments.attentive_combination import AttentiveCombination
-from t2t_phrase.ops.partition import phrase_mask
+from t2t_phrase.ops.partition import segment_mask
 
 
 @keras.saving.register_keras_serializable(package="t2t_phrase")
 class SegmentEncoderLayer(EncoderLayer):
-    """Attentive combination with phrases, then self-attention, then the feed-forward network.
+    """Attentive combination with segments, then self-attention, then the feed-forward network.
 
-    Xu et al. (2020), Figure 2. The layer pools the phrases from its own input; with norm="pre",
-    from its input as the combination reads it, normalised, so that the memories of all layers,
-    which the decoder mixes, have one scale.
+    Xu et al. (2020), Figure 2. The layer pools the segments from its own input; with norm="pre",
+    from its normalised input, which the combination reads too. So the memories of all layers, which
+    the decoder mixes, have the same scale.
 
     Args:
         pooling: a layer that follows the protocol of `MeanPooling`.
-        combination: reads the phrases.
+        combination: attends to the segments.
         **kwargs: as for `EncoderLayer`.
 
     Call arguments:
         x: (B, S, D) float.
-        membership: (B, P, S) bool, which tokens each phrase holds, see `ops.partition`.
+        membership: (B, P, S) bool, which tokens each segment contains, see `ops.partition`.
         attention_mask: bool, broadcastable to (B, H, S, S); True = may attend.
         folded: see `AttentiveCombination`.
         training: whether dropout is active.
 
     Returns:
-        (output (B, S, D), self-attention weights, phrases (B, P, D), weights of the attention to
-        them (B, H, S, P), weights of the pooling (B, P, S)).
+        (output, weights, segments, segment_weights, pooling_weights): (B, S, D), the self-attention
+        weights, (B, P, D), the weights of the attention to segments (B, H, S, P), and those of the
+        pooling (B, P, S).
     """
 
     def __init__(
@@ -44,7 +45,7 @@ class SegmentEncoderLayer(EncoderLayer):
         super().__init__(**kwargs)
         self.pooling = pooling
         self.combination = combination
-        self.phrase_residual = Residual(
+        self.segment_residual = Residual(
             name="phrase_residual", norm=self.norm, dropout=self.dropout, dtype=self.dtype_policy
         )
 
@@ -52,7 +53,7 @@ class SegmentEncoderLayer(EncoderLayer):
         """Create the weights of all sublayers."""
         build_once(self.pooling, x_shape)
         build_once(self.combination, x_shape)
-        self.phrase_residual.build(x_shape)
+        self.segment_residual.build(x_shape)
         super().build(x_shape)
 
     def call(  # type: ignore[override]
@@ -64,18 +65,18 @@ class SegmentEncoderLayer(EncoderLayer):
         training: bool = False,
     ) -> tuple[Any, Any, Any, Any, Any]:
         """Apply all sublayers."""
-        normed = self.phrase_residual.before(x)
-        phrases, pooling_weights = self.pooling(normed, membership)
-        combined, phrase_weights = self.combination(
+        normed = self.segment_residual.before(x)
+        segments, pooling_weights = self.pooling(normed, membership)
+        combined, segment_weights = self.combination(
             normed,
-            phrases,
-            phrase_mask=phrase_mask(membership),
+            segments,
+            segment_mask=segment_mask(membership),
             folded=folded,
             training=training,
         )
-        x = self.phrase_residual(x, combined, training=training)
+        x = self.segment_residual(x, combined, training=training)
         x, weights = super().call(x, attention_mask=attention_mask, training=training)
-        return x, weights, phrases, phrase_weights, pooling_weights
+        return x, weights, segments, segment_weights, pooling_weights
 
     def get_config(self) -> dict[str, Any]:
         """Return the constructor's arguments."""

@@ -1,4 +1,4 @@
-"""Every decoder layer's own mixture of what all encoder layers made."""
+"""Transparent attention: each decoder layer reads its own mixture of all encoder layers."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from keras import ops
 
 @keras.saving.register_keras_serializable(package="t2t_phrase")
 class TransparentAttention(keras.layers.Layer):
-    """Transparent attention: softmax-normalised weights, learnt for each reader.
+    """Transparent attention: learned, softmax-normalised mixtures of several memories.
 
     Bapna et al. (2018); Xu et al. (2020), Eq. (6):
 
         output_j = sum_i softmax(w_j)_i memory_i
 
-    The weights start equal.
+    The weights are equal at initialisation.
 
     Shapes: B batch, M memories, N `readers`, P positions, D width.
 
     Args:
-        readers: N, how many mixtures.
-        memories: M, how many memories to mix.
+        readers: N, the number of mixtures.
+        memories: M, the number of memories.
 
     Call arguments:
         x: (B, M, P, D) float.
@@ -48,7 +48,7 @@ class TransparentAttention(keras.layers.Layer):
         return ops.softmax(ops.cast(ops.convert_to_tensor(self.logits), "float32"), axis=-1)
 
     def call(self, x: Any) -> Any:
-        """Mix the memories."""
+        """Return the mixtures."""
         batch, _, length, width = ops.shape(x)
         weights = ops.cast(self.weights_of_memories(), x.dtype)
         mixed = ops.matmul(weights, ops.reshape(x, (batch, self.memories, length * width)))

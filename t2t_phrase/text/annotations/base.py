@@ -6,6 +6,9 @@ import abc
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from t2t_phrase import registry
+from t2t_phrase.features import Feature
+
 if TYPE_CHECKING:
     import tensorflow as tf
 
@@ -83,3 +86,15 @@ class Annotation(abc.ABC):
     def end_in_graph(self, numbers: tf.RaggedTensor) -> tf.Tensor:
         """Return (B,) int32: the integer of EOS for each sentence, see `end`."""
         raise NotImplementedError
+
+
+def annotation_of(feature: Feature) -> Annotation:
+    """Return the annotation that a feature is written in.
+
+    Raises:
+        UnknownNameError: its name is not registered.
+    """
+    if feature.annotation not in registry.annotation_types:
+        registry.discover()
+    annotation: Annotation = registry.annotation_types[feature.annotation]()
+    return annotation

@@ -10,11 +10,7 @@ import sentencepiece
 from sentencepiece import sentencepiece_pb2
 
 from t2t_phrase.config import UserError
-from t2t_phrase.text.trees.subword_phrases import subword_phrases
-
-PAD_ID = 0
-EOS_ID = 1
-UNK_ID = 2
+from t2t_phrase.special_ids import EOS_ID, PAD_ID, UNK_ID
 
 
 class SubwordEncoder:
@@ -80,19 +76,6 @@ class SubwordEncoder:
             pieces = parse(serialized).pieces
             found.append(([piece.id for piece in pieces], [piece.begin for piece in pieces]))
         return found
-
-    def encode_with_phrases(self, text: str, phrases: Sequence[str]) -> tuple[list[int], list[int]]:
-        """Return the ids of `text`, without EOS, and the number of the phrase each is in.
-
-        Args:
-            text: a sentence.
-            phrases: the same sentence cut into phrases, see `subword_phrases`.
-
-        Raises:
-            UserError: the phrases do not spell the sentence.
-        """
-        ((ids, starts),) = self.encode_with_starts([text])
-        return ids, subword_phrases(text, starts, phrases)
 
     def decode(self, ids: Iterable[int]) -> str:
         """Return the text of `ids` up to the first EOS.

@@ -1,6 +1,6 @@
-"""tensor2tensor's own subwords: reads the `vocab.*.subwords` file of an imported model.
+"""tensor2tensor's subword format, `vocab.*.subwords`, for imported models.
 
-New vocabularies are SentencePiece's; this is for models trained by tensor2tensor.
+New vocabularies are built with SentencePiece.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 
 from t2t_phrase.config import UserError
-from t2t_phrase.text.subwords.encoder import EOS_ID, PAD_ID
+from t2t_phrase.special_ids import EOS_ID, PAD_ID
 
 _ESCAPES = "\\_u;0123456789"
 _ESCAPED = re.compile(r"\\u|\\\\|\\([0-9]+);")
@@ -20,17 +20,17 @@ _UNPRINTABLE = "\u3013"
 
 
 class T2TSubwords:
-    """Encodes and decodes as tensor2tensor's SubwordTextEncoder does.
+    """Encodes and decodes like tensor2tensor's SubwordTextEncoder.
 
-    Text is split where letters and digits meet anything else, and single blanks are left out; each
-    token is escaped, ends in "_", and is cut into the longest pieces the vocabulary has, from left
-    to right.
+    Text is split between alphanumeric and other characters, and single spaces between words are
+    dropped. Each token is escaped, ends in "_", and is segmented from left to right into the
+    longest pieces in the vocabulary.
 
     Args:
-        pieces: in the order of their ids; the first two are padding and EOS.
+        pieces: all pieces in the order of their ids; the first two are padding and EOS.
 
     Raises:
-        UserError: the pieces cannot spell the escapes, so they are no such vocabulary.
+        UserError: the pieces cannot spell the escapes, so they are not such a vocabulary.
     """
 
     def __init__(self, pieces: Iterable[str]) -> None:
@@ -39,8 +39,8 @@ class T2TSubwords:
         missing = [char for char in _ESCAPES if char not in self._ids]
         if missing:
             raise UserError(
-                f"the vocabulary lacks {' '.join(missing)}, which every tensor2tensor vocabulary "
-                "of subwords has"
+                f"the vocabulary lacks {' '.join(missing)}, which every subword vocabulary of "
+                "tensor2tensor contains"
             )
         self._longest = max(map(len, self._pieces))
         self._alphabet = {char for piece in self._pieces for char in piece}
@@ -48,10 +48,10 @@ class T2TSubwords:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> T2TSubwords:
-        """Read a vocabulary file, one piece a line, usually in quotes.
+        """Read a vocabulary file with one piece per line, usually in quotes.
 
         Raises:
-            UserError: the file cannot be read or is no such vocabulary.
+            UserError: the file cannot be read or is not such a vocabulary.
         """
         try:
             with open(path, encoding="utf-8", newline="\n") as file:
@@ -67,7 +67,7 @@ class T2TSubwords:
 
     @property
     def vocab_size(self) -> int:
-        """Number of pieces, the special ones included."""
+        """Number of pieces, including the special ones."""
         return len(self._pieces)
 
     def encode(self, text: str) -> list[int]:
@@ -86,7 +86,7 @@ class T2TSubwords:
         )
 
     def decode(self, ids: Iterable[int]) -> str:
-        """Return the text of `ids` up to the first EOS; pad ids and unknown ones are skipped."""
+        """Return the text of `ids` up to the first EOS; padding and unknown ids are skipped."""
         pieces = []
         for i in ids:
             if i == EOS_ID:
@@ -110,13 +110,13 @@ class T2TSubwords:
                     start = end
                     break
             else:
-                # Only ever inside other pieces in the vocabulary: spelt by its number, too.
+                # A character that occurs only within longer pieces is escaped by its number, too.
                 yield from self._longest_matches(_number(text[start]))
                 start += 1
 
 
 def split_tokens(text: str) -> list[str]:
-    """Cut `text` between letters or digits and all else; a blank between two words goes."""
+    """Split `text` between alphanumeric and other characters; drop spaces between words."""
     runs: list[str] = []
     for i, char in enumerate(text):
         if i and _is_alphanumeric(char) == _is_alphanumeric(text[i - 1]):
@@ -128,7 +128,7 @@ def split_tokens(text: str) -> list[str]:
 
 
 def join_tokens(tokens: list[str]) -> str:
-    """Undo `split_tokens`: a blank stands between two tokens of letters or digits."""
+    """Undo `split_tokens`: insert a space between two alphanumeric tokens."""
     text = ""
     for i, token in enumerate(tokens):
         if i and _is_alphanumeric(tokens[i - 1][0]) and _is_alphanumeric(token[0]):
@@ -151,7 +151,7 @@ def _unescaped(token: str) -> str:
         if match[1] is None:
             return "_" if match[0] == "\\u" else "\\"
         code = int(match[1])
-        # Half a surrogate pair is no character, and could not be written to a file.
+        # Half of a surrogate pair is not a character and could not be written to a file.
         return chr(code) if code < 0xD800 or 0xDFFF < code < 0x110000 else _UNPRINTABLE
 
     return _ESCAPED.sub(replace, token)

@@ -1,1 +1,1 @@
-"""Constituency trees: reading, parsing, and the phrases they contain."""
+"""Constituency trees: reading, parsing, and cutting sentences into segments."""

@@ -1,4 +1,4 @@
-"""Constituency trees by a CoreNLP server (Manning et al., 2014)."""
+"""Constituency trees from a CoreNLP server (Manning et al., 2014)."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from t2t_phrase.config import UserError
 from t2t_phrase.text.trees.parsers import joined, respelt
 from t2t_phrase.text.trees.trees import TreeError
 
-# Parsing takes time that grows with the cube of the length.
+# In seconds; parsing time grows with the cube of the length.
 _TIMEOUT = 300
 _PROPERTIES = {
     "ssplit.isOneSentence": "true",
-    # Keep what the tokenizer does not know, and do not respell the rest.
+    # Keep characters unknown to the tokenizer, and do not change the spelling of the others.
     "tokenize.options": "untokenizable=noneKeep,invertible=true",
 }
 
 
 class CoreNLPParser:
-    """A server that is running, of the language that it was started with.
+    """Parses with a running server, in the language for which it was started.
 
     Args:
-        url: where it listens.
+        url: address of the server.
 
     Raises:
-        UserError: no CoreNLP server answers there.
+        UserError: no CoreNLP server answers at this address.
     """
 
     def __init__(self, url: str) -> None:
@@ -46,7 +46,7 @@ class CoreNLPParser:
         """Return a tree for each sentence.
 
         Raises:
-            UserError: the server does not answer, or not as a CoreNLP server does.
+            UserError: the server does not answer, or does not answer like a CoreNLP server.
         """
         return [self._tree(sentence) for sentence in sentences]
 
@@ -56,7 +56,7 @@ class CoreNLPParser:
             sentences = answer["sentences"]
             trees = [sentence["parse"] for sentence in sentences]
         except OSError as error:
-            # What requests raises is an OSError, and so is nltk's error of the server.
+            # The exceptions of requests are OSErrors, and so is nltk's for an error of the server.
             raise UserError(
                 f"no CoreNLP server answers at --corenlp_url={self._url} "
                 f"({' '.join(str(error).split())[:200]}); start one in the folder of CoreNLP: "
@@ -64,8 +64,8 @@ class CoreNLPParser:
             ) from error
         except (ValueError, KeyError, TypeError) as error:
             raise UserError(
-                f"--corenlp_url={self._url} does not answer as a CoreNLP server with the "
-                f"annotator parse does ({error!r})"
+                f"--corenlp_url={self._url} does not answer like a CoreNLP server with the "
+                f"annotator parse ({error!r})"
             ) from error
         at = 0
         spelt = []
@@ -77,15 +77,16 @@ class CoreNLPParser:
             try:
                 spelt.append(respelt(nltk.Tree.fromstring(tree), words))
             except (TreeError, ValueError):
-                # The caller compares the tree with the sentence and reports it.
+                # The caller compares the tree with the sentence and reports the error.
                 spelt.append(" ".join(tree.split()))
         return joined(spelt) if spelt else ""
 
 
 def _written(text: str, token: Mapping[str, Any], at: int) -> tuple[str, int]:
-    """Return what the text has where a token stands, not before `at`, and where it ends.
+    """Return the text of a token, at position `at` or later, and the position of its end.
 
-    Java counts UTF-16 units. Words of one multi-word token share its place: the first gets it all.
+    Java counts UTF-16 units. The words of a multi-word token share its position; the first word
+    gets all of its text.
     """
     units = text.encode("utf-16-le")
     begin = max(int(token["characterOffsetBegin"]), at)

@@ -1,7 +1,7 @@
-"""Constituency parsers that a user has installed, made to spell what they were given.
+"""Constituency parsers installed by the user, with trees that spell the sentence.
 
-A parser's own words need not do that: multi-word tokens are taken apart ("zum" is "zu dem"),
-characters are replaced. So the words are put back as the sentence has them.
+Parsers change words: they split multi-word tokens ("zum" into "zu dem") and replace characters. So
+the words of their trees are replaced by those of the sentence.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from t2t_phrase.text.trees.trees import TreeError, escaped
 
 PARSERS = ("stanza", "corenlp")
 CORENLP_URL = "http://localhost:9000"
-# Sentences given to a parser at once.
+# Number of sentences parsed at once.
 BATCH = 64
 
 
 class Parser(Protocol):
-    """Parses sentences, none of which is blank."""
+    """Parses sentences that are not blank."""
 
     def parse(self, sentences: Sequence[str]) -> list[str]:
         """Return a tree in Penn brackets for each sentence.
@@ -38,11 +38,11 @@ def open_parser(name: str, *, language: str = "en", corenlp_url: str = CORENLP_U
 
     Args:
         name: one of PARSERS.
-        language: whose models Stanza loads. A CoreNLP server has been started for one language.
-        corenlp_url: where the CoreNLP server listens.
+        language: language of Stanza's models. A CoreNLP server is started for one language.
+        corenlp_url: address of the CoreNLP server.
 
     Raises:
-        UserError: the package, its models or the server are not there; nothing is downloaded.
+        UserError: the package, its models or the server are missing; nothing is downloaded.
     """
     if name == "stanza":
         from t2t_phrase.text.trees.stanza_parser import StanzaParser
@@ -58,11 +58,11 @@ def open_parser(name: str, *, language: str = "en", corenlp_url: str = CORENLP_U
 def parse_lines(parser: Parser, lines: Iterable[str]) -> Iterator[tuple[str, str]]:
     """Yield (tree, fault) for each line; the tree always spells the line.
 
-    A line without words has an empty tree. Where the parser's tree does not spell the line, the
-    tree is flat, and the fault says what was wrong; else the fault is empty.
+    A line without words has an empty tree. If the parser's tree does not spell the line, a flat
+    tree is returned instead, and `fault` describes the mismatch; otherwise it is empty.
 
     Raises:
-        UserError: as `Parser.parse`.
+        UserError: as for `Parser.parse`.
     """
     stream = iter(lines)
     while batch := list(itertools.islice(stream, BATCH)):
@@ -73,11 +73,11 @@ def parse_lines(parser: Parser, lines: Iterable[str]) -> Iterator[tuple[str, str
 
 
 def respelt(tree: nltk.Tree, words: Sequence[str]) -> str:
-    """Return the tree in Penn brackets with other words.
+    """Return the tree in Penn Treebank brackets with its words replaced.
 
     Args:
-        tree: of as many words.
-        words: what to write; an empty one takes its word, and constituents of nothing else, away.
+        tree: a tree with as many words.
+        words: the new words. An empty one removes the word, and constituents that become empty.
 
     Raises:
         TreeError: the numbers of words differ.
@@ -98,12 +98,12 @@ def respelt(tree: nltk.Tree, words: Sequence[str]) -> str:
 
 
 def joined(trees: Sequence[str]) -> str:
-    """Return one tree for a sentence that a parser took for several."""
+    """Return one tree for a sentence that a parser has split into several."""
     return trees[0] if len(trees) == 1 else f"(ROOT {' '.join(trees)})"
 
 
 def flat_tree(sentence: str) -> str:
-    """Return a tree in which all words, as blanks part them, are sisters."""
+    """Return a tree in which all words, separated by whitespace, are siblings."""
     return f"(ROOT {' '.join(f'(X {escaped(word)})' for word in sentence.split())})"
 
 

@@ -1,4 +1,4 @@
-"""Constituency trees by Stanza (Qi et al., 2020)."""
+"""Constituency trees from Stanza (Qi et al., 2020)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class StanzaParser:
     """Stanza's tokenizer, tagger and constituency parser; each line is one sentence.
 
     Args:
-        language: such as "en"; its models must have been downloaded.
+        language: a language such as "en" whose models have been downloaded.
 
     Raises:
         UserError: Stanza or the models are not installed.
@@ -43,7 +43,7 @@ class StanzaParser:
             reason = " ".join(str(error).split())
             raise UserError(
                 f"Stanza has no constituency models for --language={language} here ({reason}); "
-                f"download them by {_download(language)}, if there are any for that language"
+                f"if they exist for that language, download them: {_download(language)}"
             ) from error
 
     def parse(self, sentences: Sequence[str]) -> list[str]:
@@ -57,10 +57,10 @@ def _download(language: str) -> str:
 
 
 def _tree(document: Any) -> str:
-    """Return the tree of a document, words as they are written in the text.
+    """Return the tree of a document, with the words as they are written in the text.
 
-    A token of several words ("zum", "can't") is shared among them if they spell it, and else goes
-    to the first of them.
+    If the words of a multi-word token ("can't", "zum") spell it, they are kept; otherwise the first
+    of them is replaced by the token and the others are removed.
     """
     trees = []
     for sentence in document.sentences:
@@ -72,6 +72,6 @@ def _tree(document: Any) -> str:
         try:
             trees.append(respelt(nltk.Tree.fromstring(str(sentence.constituency)), words))
         except (TreeError, ValueError):
-            # The caller compares the tree with the sentence and reports it.
+            # The caller compares the tree with the sentence and reports the error.
             trees.append(str(sentence.constituency))
     return joined(trees) if trees else ""

@@ -1,4 +1,4 @@
-"""Phrases from a constituency tree: Xu et al. (2020), Algorithm 1."""
+"""Segments from a constituency tree: Xu et al. (2020), Algorithm 1."""
 
 from __future__ import annotations
 
@@ -8,35 +8,37 @@ import nltk
 
 
 def phrase_length(words: int) -> int:
-    """Return the most words that a phrase of a sentence of so many words may have.
+    """Return the maximum length of a segment, in a sentence with this number of words.
 
-    The paper's footnote 2, which it uses for phrases from trees as well.
+    From the paper's footnote 2, which also applies to segments from trees.
     """
     return max(min(8, words // 6), 3)
 
 
 def phrase_ends(tree: nltk.Tree, longest: int | None = None) -> list[int]:
-    """Cut a tree into phrases; phrase k is the words from `ends[k - 1]` up to `ends[k]`.
+    """Cut a tree into segments; segment k consists of the words `ends[k - 1]` to `ends[k] - 1`.
 
-    From the right, each phrase is the largest sub-tree of what is left of the tree that has at most
-    `longest` words, and, while they still fit, the sub-trees of the same depth to the left of it.
+    Segments are cut from right to left. Each is the largest subtree at the right edge of the
+    remaining tree that has at most `longest` words, extended to the left by sibling subtrees as
+    long as they fit.
 
-    Differs from the paper: its pseudocode asks the first sub-tree to have fewer than n tokens, and
-    then lets n more be added to it. Section 3 says that n is "the maximum number of tokens allowed"
-    in a phrase; so here the first sub-tree may have n, and the others what is left of n.
+    Differs from the paper: its pseudocode requires the first subtree to have fewer than n tokens,
+    and then allows n more to be added. But in Section 3, n is "the maximum number of tokens
+    allowed" in a phrase. So here the first subtree may have n words, and the siblings what remains
+    of n.
 
-    What it leaves open:
+    What the paper leaves open:
 
-    - Of several sub-trees of the same words (unary chains, and constituents of which only their
-      first child is left) the highest is taken, since it has the most neighbours.
-    - A sub-tree is one of the tree that is left: words that were cut off no longer count in it.
-    - A single word is a sub-tree, so one that fits always exists.
-    - The sub-trees to the left of the first one are its sisters. It is the highest that fits, so
-      its parent has more than n words left, and they cannot run out.
+    - If several subtrees consist of the same words (unary chains, and constituents of which only
+      the first child remains), the highest is taken, since it has the most siblings.
+    - Subtrees are those of the remaining tree: words that were cut off no longer count.
+    - A single word is a subtree, so there is always one that fits.
+    - Only siblings of the first subtree are added. It is the highest that fits, so its parent has
+      more than n words left, and there are always enough siblings.
 
     Args:
-        tree: of n words, at least one.
-        longest: most words of a phrase; None: `phrase_length(n)`.
+        tree: a tree with at least one word.
+        longest: maximum number of words in a segment; None: `phrase_length` of the sentence.
     """
     root = _measured(tree)
     longest = longest or phrase_length(root.end)
@@ -59,7 +61,7 @@ def phrase_ends(tree: nltk.Tree, longest: int | None = None) -> list[int]:
 
 @dataclasses.dataclass(slots=True)
 class _Constituent:
-    """The words `start` up to `end`; a word itself has no children."""
+    """The words `start` to `end - 1`; a single word has no children."""
 
     start: int
     end: int
@@ -67,10 +69,10 @@ class _Constituent:
 
 
 def _measured(tree: nltk.Tree) -> _Constituent:
-    """Return the tree's constituents, those without words left out."""
+    """Return the constituents of the tree, without empty ones."""
     root = _Constituent(0, 0, [])
     at = 0
-    # No recursion: degenerate trees are deep.
+    # Not recursive, because degenerate trees are deep.
     stack = [(iter(tree), root)]
     while stack:
         children, parent = stack[-1]

@@ -1,4 +1,4 @@
-"""Constituency trees in Penn brackets, and whether they spell a sentence."""
+"""Constituency trees in Penn Treebank brackets, and their match with a sentence."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _BRACKETS = {
     "-RCB-": "}",
 }
 _ESCAPE = re.compile("|".join([*_BRACKETS, r"\\[/*]"]))
-# What parsers of English write in place of characters that the Penn Treebank does not have.
+# What English parsers write for characters that do not occur in the Penn Treebank.
 _STAND_FOR = {
     "``": ('"', "“", "„", "«"),
     "''": ('"', "”", "“", "»"),
@@ -30,7 +30,7 @@ _STAND_FOR = {
 
 
 class TreeError(UserError):
-    """What is wrong with one tree; the caller says where it stands."""
+    """A fault in one tree; the caller adds the file and line."""
 
 
 def read_tree(line: str) -> nltk.Tree:
@@ -49,8 +49,8 @@ def read_tree(line: str) -> nltk.Tree:
 
 
 def words(tree: nltk.Tree) -> Iterator[str]:
-    """Yield the words of a tree from left to right, as they are written there."""
-    # Not Tree.leaves(), which recurses: degenerate trees are deep.
+    """Yield the words of a tree from left to right, without unescaping them."""
+    # Not Tree.leaves(), which is recursive, because degenerate trees are deep.
     stack = [tree]
     while stack:
         node = stack.pop()
@@ -63,15 +63,15 @@ def words(tree: nltk.Tree) -> Iterator[str]:
 def word_ends(spelt: Sequence[str], sentence: str) -> list[int]:
     """Find the words of a tree in the sentence.
 
-    Blanks count on neither side. A word may be written with Penn escapes: -LRB- for an opening
-    bracket, `` and '' for quotation marks, and so on.
+    Whitespace is ignored on both sides. Words may use the escapes of the Penn Treebank: -LRB- for
+    an opening bracket, `` and '' for quotation marks, and so on.
 
     Args:
-        spelt: the words, as the tree has them.
+        spelt: the words of the tree.
         sentence: natural text.
 
     Returns:
-        How many visible characters of the sentence stand before the end of each word.
+        For each word, the number of visible characters of the sentence up to its end.
 
     Raises:
         TreeError: the words do not spell the sentence.
@@ -92,12 +92,12 @@ def word_ends(spelt: Sequence[str], sentence: str) -> list[int]:
 
 
 def escaped(word: str) -> str:
-    """Return a word as it may stand in a tree: without blanks, brackets as -LRB- and -RRB-."""
+    """Return a word escaped for a tree: without whitespace, brackets as -LRB- and -RRB-."""
     return "".join(word.split()).replace("(", "-LRB-").replace(")", "-RRB-")
 
 
 def _forms(word: str) -> Iterator[str]:
-    """Yield how a word of a tree may look in the sentence, the likeliest first."""
+    """Yield the possible spellings of a tree's word in the sentence, the most likely first."""
     yield word
     yield from _STAND_FOR.get(word, ())
     plain = _ESCAPE.sub(lambda match: _BRACKETS.get(match[0], match[0][-1]), word)
@@ -114,10 +114,10 @@ def _explain(line: str, error: ValueError) -> str:
     if opening != closing:
         return f"the brackets do not match: {opening} opening, {closing} closing"
     if "expected 'end-of-string'" in str(error):
-        return "there is more behind the end of the tree"
+        return "there is more text after the end of the tree"
     if "expected '('" in str(error):
         return "the line does not begin with a bracket"
-    return f"it is no tree in Penn brackets ({' '.join(str(error).split())[:80]})"
+    return f"it is not a tree in Penn Treebank brackets ({' '.join(str(error).split())[:80]})"
 
 
 def _clip(text: str) -> str:

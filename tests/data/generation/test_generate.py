@@ -7,6 +7,7 @@ import random
 import pytest
 
 from t2t_phrase.config import UserError
+from t2t_phrase.data.generation.generate import generate
 from t2t_phrase.data.generation.options import GenerateOptions
 from t2t_phrase.data.generation.records import read_examples
 from t2t_phrase.data.problem import Problem
@@ -48,11 +49,11 @@ class Toy(Problem):
         return self.inputs
 
 
-def generate(folder, problem=None, **options):
+def make(folder, problem=None, **options):
     messages = []
     problem = problem or Toy()
-    manifest = problem.generate(
-        str(folder), "", options=GenerateOptions(**options), log=messages.append
+    manifest = generate(
+        problem, str(folder), "", options=GenerateOptions(**options), log=messages.append
     )
     return manifest, messages
 
@@ -68,7 +69,7 @@ def content(folder):
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
     folder = tmp_path_factory.mktemp("data")
-    return folder, *generate(folder)
+    return folder, *make(folder)
 
 
 def test_records_hold_every_pair_with_eos(made):
@@ -128,13 +129,13 @@ def test_summary_says_what_was_written(made):
 
 def test_a_second_run_does_nothing(made):
     before = content(made[0])
-    _, messages = generate(made[0])
+    _, messages = make(made[0])
     assert messages == [f"toy: complete in {made[0]}, nothing to do"]
     assert content(made[0]) == before
 
 
 def test_workers_make_the_same_bytes(made, tmp_path):
-    generate(tmp_path, num_workers=2)
+    make(tmp_path, num_workers=2)
     assert content(tmp_path) == content(made[0])
 
 
@@ -143,13 +144,13 @@ def test_the_vocabulary_does_not_depend_on_the_shards(tmp_path):
         vocab_pairs = 40
 
     for shards in (3, 8):
-        generate(tmp_path / str(shards), Sampled(), num_shards=shards)
+        make(tmp_path / str(shards), Sampled(), num_shards=shards)
     one, two = (next((tmp_path / s).glob("vocab*")).read_bytes() for s in ("3", "8"))
     assert one == two
 
 
 def test_restart_redoes_what_is_missing_or_damaged(made, tmp_path):
-    generate(tmp_path)
+    make(tmp_path)
     manifest = json.loads((tmp_path / "toy-manifest.json").read_text())
     manifest["complete"] = False
     manifest["splits"]["train"]["shards"][0] = None
@@ -159,23 +160,23 @@ def test_restart_redoes_what_is_missing_or_damaged(made, tmp_path):
     kept = shards[2].stat().st_mtime_ns
     with pytest.raises(UserError, match=r"only unfinished data of toy .*t2t-phrase-datagen"):
         Toy().record_files(str(tmp_path), "train")
-    _, messages = generate(tmp_path)
+    _, messages = make(tmp_path)
     assert any("train: kept 2 of 4 shards" in message for message in messages)
     assert shards[2].stat().st_mtime_ns == kept
     assert content(tmp_path) == content(made[0])
 
 
 def test_finished_data_that_was_damaged_is_repaired(made, tmp_path):
-    generate(tmp_path)
+    make(tmp_path)
     (tmp_path / "toy-dev.de").unlink()
     next(tmp_path.glob("vocab*")).unlink()
-    generate(tmp_path)
+    make(tmp_path)
     assert content(tmp_path) == content(made[0])
 
 
 def test_other_options_are_refused_by_name(made):
     with pytest.raises(UserError, match=r"num_shards: 4 -> 5; random_seed: 429459 -> 1"):
-        generate(made[0], num_shards=5, random_seed=1)
+        make(made[0], num_shards=5, random_seed=1)
 
 
 def test_other_inputs_are_refused_by_name(tmp_path):
@@ -187,14 +188,14 @@ def test_other_inputs_are_refused_by_name(tmp_path):
             corpus.inputs = lambda: self.inputs
             return corpus
 
-    generate(tmp_path, Watched())
+    make(tmp_path, Watched())
     Watched.inputs = {"train.en": "2"}
     with pytest.raises(UserError, match=r"train\.en changed since watched was written"):
-        generate(tmp_path, Watched())
+        make(tmp_path, Watched())
 
 
 def test_max_cases_limits_training_only(tmp_path):
-    manifest, _ = generate(tmp_path, max_cases=10)
+    manifest, _ = make(tmp_path, max_cases=10)
     assert {s: e["pairs"] for s, e in manifest.splits.items()} == {"train": 10, "dev": 5, "test": 6}
 
 
@@ -204,11 +205,11 @@ def test_a_full_disk_is_named_and_finished_shards_are_kept(made, tmp_path):
     blocked = tmp_path / "toy-train-00002-of-00004.tmp"
     blocked.symlink_to("/dev/full")
     with pytest.raises(UserError, match=r"no space left while writing .*00002-of-00004 .*again"):
-        generate(tmp_path)
+        make(tmp_path)
     shards = sorted(tmp_path.glob("toy-train-0000*"))
     assert [shard.name[-10] for shard in shards] == ["0", "1"]
     blocked.unlink(missing_ok=True)
-    _, messages = generate(tmp_path)
+    _, messages = make(tmp_path)
     assert any("kept 2 of 4" in message for message in messages)
     assert content(tmp_path) == content(made[0])
 
@@ -216,11 +217,11 @@ def test_a_full_disk_is_named_and_finished_shards_are_kept(made, tmp_path):
 def test_two_writers_do_not_meet(tmp_path):
     class Nested(Toy):
         def corpus(self, tmp_dir):
-            generate(tmp_path, Nested())
+            make(tmp_path, Nested())
             return super().corpus(tmp_dir)
 
     with pytest.raises(UserError, match="another process is writing nested"):
-        generate(tmp_path, Nested())
+        make(tmp_path, Nested())
 
 
 def test_missing_data_names_the_command(tmp_path):
@@ -262,7 +263,7 @@ def test_the_corpus_is_not_held_in_memory(tmp_path):
         def corpus(self, tmp_dir):
             return _CountedCorpus(self.sizes)
 
-    generate(tmp_path, Large())
+    make(tmp_path, Large())
     assert 0 < _Counted.most < 20
 
 

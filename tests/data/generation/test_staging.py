@@ -47,12 +47,12 @@ def test_dev_keeps_every_line(tmp_path):
 
 
 def test_dev_refuses_invalid_utf8(tmp_path):
-    with pytest.raises(UserError, match=r"1 x invalid UTF-8 \(refused .*\): a\.de:3"):
+    with pytest.raises(UserError, match=r"1 x invalid UTF-8 \(not allowed .*\): a\.de:3"):
         run(tmp_path, FAULTY, drop_faulty=False)
 
 
 def test_nothing_usable_is_an_error_that_says_why(tmp_path):
-    with pytest.raises(UserError, match=r"not one usable.*12 x empty side.*a\.en:10 and 2 more"):
+    with pytest.raises(UserError, match=r"no usable.*12 x empty side.*a\.en:10 and 2 more"):
         run(tmp_path, [("", "x")] * 12, drop_faulty=True)
 
 

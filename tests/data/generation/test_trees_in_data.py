@@ -10,6 +10,7 @@ import tensorflow as tf
 
 from t2t_phrase import grammar
 from t2t_phrase.config import UserError
+from t2t_phrase.data.generation.generate import generate
 from t2t_phrase.data.generation.records import make_example
 from t2t_phrase.data.input.buckets import Buckets
 from t2t_phrase.data.input.pipeline import TrainingPipeline, evaluation_batches
@@ -17,8 +18,10 @@ from t2t_phrase.data.input.reader import RecordReader
 from t2t_phrase.data.problem import Problem, get_problem
 from t2t_phrase.data.sources.downloaded_problem import DownloadedProblem
 from t2t_phrase.data.sources.local_problem import LocalProblem
-from t2t_phrase.data.sources.tree_files import names_trees
-from t2t_phrase.text.trees.subword_phrases import cut_by_tree, with_eos
+from t2t_phrase.features import PHRASES
+from t2t_phrase.text.annotations.base import Sentence
+from t2t_phrase.text.annotations.phrases import Phrases
+from t2t_phrase.text.trees.subword_phrases import cut_by_tree
 
 
 class Treebank(LocalProblem):
@@ -55,9 +58,9 @@ def edit(path, line, text):
     path.write_text("\n".join(lines))
 
 
-def generate(folder, raw, problem=None):
+def make(folder, raw, problem=None):
     messages = []
-    (problem or Treebank()).generate(str(folder), str(raw), log=messages.append)
+    generate(problem or Treebank(), str(folder), str(raw), log=messages.append)
     return messages
 
 
@@ -69,13 +72,13 @@ def made(tmp_path_factory, corpus):
     edit(raw / "train.de", 7, "")
     edit(raw / "train.en.trees", 7, "no tree")
     data = tmp_path_factory.mktemp("data")
-    return data, raw, generate(data, raw)
+    return data, raw, make(data, raw)
 
 
 def records(data, split):
     problem = Treebank()
     files = tuple(problem.record_files(str(data), split))
-    return list(RecordReader(files, phrases=True).read())
+    return list(RecordReader(files, features=(PHRASES,)).read())
 
 
 def test_every_source_has_the_phrases_of_its_own_tree(made, corpus):
@@ -84,12 +87,15 @@ def test_every_source_has_the_phrases_of_its_own_tree(made, corpus):
     for split, pairs in corpus.items():
         expected = {}
         for pair in pairs:
-            cut = cut_by_tree(pair.source, pair.tree)
-            expected[pair.source] = with_eos(encoder.encode_with_phrases(pair.source, cut)[1])
+            phrases = "\t".join(cut_by_tree(pair.source, pair.tree))
+            (encoded,) = encoder.encode_with_starts([pair.source])
+            numbers = Phrases().encode(Sentence(pair.source, *encoded), phrases)
+            expected[pair.source] = [*numbers, Phrases().end(numbers)]
         if split == "train":
             del expected[pairs[6].source]
         found = {
-            encoder.decode(e.inputs.tolist()): e.phrases.tolist() for e in records(data, split)
+            encoder.decode(e.inputs.tolist()): e.features["phrases"].tolist()
+            for e in records(data, split)
         }
         assert found == expected
         assert max(max(numbers) for numbers in found.values()) > 3
@@ -100,34 +106,38 @@ def test_trees_are_kept_beside_the_text(made, corpus):
     kept = (data / "treebank-train.trees").read_text().split("\n")[:-1]
     assert kept == [pair.tree for i, pair in enumerate(corpus["train"]) if i != 6]
     problem = Treebank()
-    cuts = problem.raw_phrases(str(data), "dev")
+    texts = problem.raw_features(str(data), "dev", (PHRASES,))["phrases"]
+    cuts = [text.split("\t") for text in texts]
     assert cuts == [cut_by_tree(pair.source, pair.tree) for pair in corpus["dev"]]
     assert any("target tokens, " in line and line.endswith(" phrases") for line in messages)
-    assert generate(data, made[1]) == [f"treebank: complete in {data}, nothing to do"]
+    assert make(data, made[1]) == [f"treebank: complete in {data}, nothing to do"]
 
 
 def test_batches_carry_phrases_only_when_asked(made):
     files = tuple(Treebank().record_files(str(made[0]), "train"))
     buckets = Buckets((16, 64), (4, 2))
-    batch = next(TrainingPipeline(RecordReader(files, phrases=True), buckets, 1).batches())
+    batch = next(TrainingPipeline(RecordReader(files, features=(PHRASES,)), buckets, 1).batches())
     assert set(batch.features) == {"inputs", "targets", "phrases"}
-    assert batch.phrases.shape == batch.inputs.shape and batch.phrases.dtype == np.int32
-    np.testing.assert_array_equal(batch.phrases > 0, batch.inputs > 0)
-    for row, example in zip(batch.phrases, batch.examples, strict=False):
-        np.testing.assert_array_equal(row[: len(example.phrases)], example.phrases)
+    phrases = batch.features["phrases"]
+    assert phrases.shape == batch.inputs.shape and phrases.dtype == np.int32
+    np.testing.assert_array_equal(phrases > 0, batch.inputs > 0)
+    for row, example in zip(phrases, batch.examples, strict=False):
+        found = example.features["phrases"]
+        np.testing.assert_array_equal(row[: len(found)], found)
     plain = next(TrainingPipeline(RecordReader(files), buckets, 1).batches())
-    assert plain.phrases is None and set(plain.features) == {"inputs", "targets"}
+    assert set(plain.features) == {"inputs", "targets"}
     np.testing.assert_array_equal(plain.inputs, batch.inputs)
     dev = tuple(Treebank().record_files(str(made[0]), "dev"))
     assert all(
-        b.phrases.any() for b in evaluation_batches(RecordReader(dev, phrases=True), buckets)
+        b.features["phrases"].any()
+        for b in evaluation_batches(RecordReader(dev, features=(PHRASES,)), buckets)
     )
 
 
 def test_without_trees_the_data_is_as_ever(tmp_path, corpus):
     write(tmp_path / "raw", corpus, trees=False)
     data = tmp_path / "data"
-    generate(data, tmp_path / "raw")
+    make(data, tmp_path / "raw")
     assert "phrases" not in (data / "treebank-manifest.json").read_text()
     assert not list(data.glob("*.trees"))
     (file,) = Treebank().record_files(str(data), "dev")
@@ -143,33 +153,40 @@ def test_without_trees_the_data_is_as_ever(tmp_path, corpus):
     expected = tf.train.Example(features=tf.train.Features(feature=features))
     assert record == expected.SerializeToString(deterministic=True)
     with pytest.raises(
-        UserError, match=r"hold no phrases.*train\.en\.trees.*t2t-phrase-datagen --problem=treebank"
+        UserError,
+        match=r"have no 'phrases'.*train\.en\.trees.*t2t-phrase-datagen --problem=treebank",
     ):
-        Treebank().require_phrases(str(data))
-    with pytest.raises(UserError, match=r"has not one phrase number for each source token"):
-        list(RecordReader((file,), phrases=True).read())
+        Treebank().require_features(str(data), (PHRASES,))
+    with pytest.raises(
+        UserError,
+        match=r"record 0 of \S+ does not have one value of 'phrases' for each source token",
+    ):
+        list(RecordReader((file,), features=(PHRASES,)).read())
 
     # Trees that come later are taken up; vocabulary and order stay.
     before = (data / "vocab.treebank.400.model").read_bytes()
     (tmp_path / "raw").rename(tmp_path / "before")
     write(tmp_path / "raw", corpus)
-    messages = generate(data, tmp_path / "raw")
-    assert "treebank: there are trees now; the records will hold their phrases" in messages
+    messages = make(data, tmp_path / "raw")
+    assert "treebank: new side files found; adding phrases to the records" in messages
     assert (data / "vocab.treebank.400.model").read_bytes() == before
-    Treebank().require_phrases(str(data))
-    assert all(len(e.phrases) == len(e.inputs) for e in records(data, "train"))
+    Treebank().require_features(str(data), (PHRASES,))
+    assert all(len(e.features["phrases"]) == len(e.inputs) for e in records(data, "train"))
 
 
 def test_reversed_problems_have_no_phrases(made):
-    with pytest.raises(UserError, match=r"trees of treebank are of its en side, but treebank_rev"):
-        Treebank(reversed=True).require_phrases(str(made[0]))
-    with pytest.raises(ValueError, match="reversed pairs have none"):
-        RecordReader(("x",), reversed=True, phrases=True)
+    with pytest.raises(
+        UserError,
+        match=r"'phrases' describes the en side of treebank, .* not the source of treebank_rev",
+    ):
+        Treebank(reversed=True).require_features(str(made[0]), (PHRASES,))
 
 
 def test_problems_made_of_archives_say_where_trees_can_be_given(tmp_path):
-    with pytest.raises(UserError, match=r"wmt14 reads archives.*train on translate_text"):
-        get_problem("translate_ende_wmt14").require_phrases(str(tmp_path))
+    with pytest.raises(
+        UserError, match=r"wmt14 has no feature 'phrases'.*\(its features: none\).*translate_text"
+    ):
+        get_problem("translate_ende_wmt14").require_features(str(tmp_path), (PHRASES,))
 
 
 @pytest.mark.parametrize(
@@ -184,8 +201,8 @@ def test_trees_that_do_not_fit_are_named(tmp_path, corpus, changes, fault):
     write(tmp_path / "raw", corpus)
     for (name, line), text in changes.items():
         edit(tmp_path / "raw" / name, line, text)
-    with pytest.raises(UserError, match=rf"trees that do not fit their sentences: \S*{fault}"):
-        generate(tmp_path / "data", tmp_path / "raw")
+    with pytest.raises(UserError, match=rf"lines that do not fit their sentences: \S*{fault}"):
+        make(tmp_path / "data", tmp_path / "raw")
 
 
 def test_all_files_have_trees_or_none(tmp_path, corpus):
@@ -193,16 +210,16 @@ def test_all_files_have_trees_or_none(tmp_path, corpus):
     trees = tmp_path / "raw" / "dev.en.trees"
     lines = trees.read_text()
     trees.unlink()
-    with pytest.raises(UserError, match=r"dev\.en\.trees is missing, though \S*train\.en\.trees"):
-        generate(tmp_path / "data", tmp_path / "raw")
+    with pytest.raises(UserError, match=r"dev\.en\.trees is missing, but \S*train\.en\.trees"):
+        make(tmp_path / "data", tmp_path / "raw")
     for other, count in ((lines + "(S x)\n", 5), (lines[: lines.index("\n") + 1], 1)):
         trees.write_text(other)
-        match = rf"dev\.en\.trees has {count} trees, but \S*dev\.en has 4 sentences.*--input_file"
+        match = rf"dev\.en\.trees has {count} lines, but \S*dev\.en has 4 sentences.*--input_file"
         with pytest.raises(UserError, match=match):
-            generate(tmp_path / f"data{count}", tmp_path / "raw")
+            make(tmp_path / f"data{count}", tmp_path / "raw")
     trees.write_bytes(b"\xff\n")
     with pytest.raises(UserError, match=r"dev\.en\.trees:1: not UTF-8"):
-        generate(tmp_path / "data", tmp_path / "raw")
+        make(tmp_path / "data", tmp_path / "raw")
 
 
 def test_downloaded_and_gzipped_text_has_trees_beside_it(tmp_path, corpus):
@@ -223,25 +240,20 @@ def test_downloaded_and_gzipped_text_has_trees_beside_it(tmp_path, corpus):
         files = {s: (f"{s}.en.gz", f"{s}.de.gz") for s in SIZES}  # noqa: RUF012
 
     data = tmp_path / "data"
-    generate(data, tmp_path, Fetched())
+    make(data, tmp_path, Fetched())
     for split, suffix in (("train", ".gz"), ("dev", "")):
         lines = "".join(f"{pair.tree}\n" for pair in corpus[split]).encode()
         content = gzip.compress(lines) if suffix else lines
         (tmp_path / f"{split}.en.trees{suffix}").write_bytes(content)
-    assert "there are trees now" in generate(data, tmp_path, Fetched())[0]
+    assert "adding phrases" in make(data, tmp_path, Fetched())[0]
     problem: Problem = Fetched()
-    problem.require_phrases(str(data))
+    problem.require_features(str(data), (PHRASES,))
     inputs = json.loads((data / "fetched-manifest.json").read_text())["inputs"]
     assert {"train.en.trees.gz", "dev.en.trees"} < set(inputs)
 
 
-def test_inputs_that_are_trees_are_known_by_name():
-    names = ["a.en.trees", "a.en.trees.gz", "a.en.trees#2", "grammar.trees", "a.trees.en", "trees"]
-    assert [names_trees(name) for name in names] == [True] * 4 + [False] * 2
-
-
 def test_examples_hold_phrases_beside_the_ids():
-    plain, full = make_example([5, 1], [6, 1]), make_example([5, 1], [6, 1], [1, 2])
+    plain, full = make_example([5, 1], [6, 1]), make_example([5, 1], [6, 1], {"phrases": [1, 2]})
     assert set(tf.train.Example.FromString(plain).features.feature) == {"inputs", "targets"}
     found = tf.train.Example.FromString(full).features.feature["phrases"]
     assert list(found.int64_list.value) == [1, 2]

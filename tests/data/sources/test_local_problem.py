@@ -3,6 +3,7 @@ import json
 import pytest
 
 from t2t_phrase.config import UserError
+from t2t_phrase.data.generation.generate import generate
 from t2t_phrase.data.sources.local_problem import LocalProblem
 
 
@@ -99,8 +100,8 @@ def test_changed_files_are_noticed(tmp_path):
     write(tmp_path / "sub", train__zh=["1"], train__en=["a b"], dev__zh=["1"], dev__en=["a"])
     problem = Local()
     for _ in range(2):
-        problem.generate(str(tmp_path / "data"), str(tmp_path), log=str)
+        generate(problem, str(tmp_path / "data"), str(tmp_path), log=str)
     write(tmp_path / "sub", train__en=["c"])
     with pytest.raises(UserError, match=r"train\.en changed since local was written"):
-        problem.generate(str(tmp_path / "data"), str(tmp_path), log=str)
-    problem.generate(str(tmp_path / "data"), str(tmp_path / "gone"), log=str)
+        generate(problem, str(tmp_path / "data"), str(tmp_path), log=str)
+    generate(problem, str(tmp_path / "data"), str(tmp_path / "gone"), log=str)

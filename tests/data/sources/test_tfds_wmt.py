@@ -10,6 +10,7 @@ from tensorflow_datasets.core.download.checksums import UrlInfo, get_all_url_inf
 from tensorflow_datasets.translate import wmt
 
 from t2t_phrase.config import UserError
+from t2t_phrase.data.generation.generate import generate
 from t2t_phrase.data.generation.options import GenerateOptions
 from t2t_phrase.data.problem import get_problem
 from t2t_phrase.data.sources.tfds_wmt import WmtPairs
@@ -135,7 +136,7 @@ def test_ende_wmt16_from_archives_to_records(raw, tmp_path):
     ]
     messages = []
     options = GenerateOptions(num_shards=2)
-    problem.generate(str(tmp_path / "data"), str(raw), options=options, log=messages.append)
+    generate(problem, str(tmp_path / "data"), str(raw), options=options, log=messages.append)
     assert any("1 x empty side (dropped): europarl_v7:2" in message for message in messages)
     sources, references = problem.raw_text(str(tmp_path / "data"), "test")
     assert sources == ["test one", "test two &amp; three"]

@@ -9,85 +9,10 @@ import numpy as np
 import pytest
 import reference_beam_search as reference
 import tensorflow as tf
-from keras import ops
+from table_model import TableModel, as_lists, assert_same, random_table
 
-from t2t_phrase.decoding.search.beam_search import (
-    EOS_ID,
-    WORST,
-    Hypotheses,
-    beam_search,
-    length_penalty,
-)
-
-STATES = 5
-
-
-@dataclasses.dataclass(frozen=True)
-class TableModel:
-    """Logits (B, L, STATES, V, V) by sentence, time, a sum of all tokens so far, and last token.
-
-    The sum is kept in the cache, so that a beam that is continued with another's cache shows.
-    """
-
-    table: Any
-
-    def start(self, beam_size: int) -> Any:
-        return {"sum": ops.zeros((self.table.shape[0], beam_size), "int32")}
-
-    def step(self, ids: Any, index: Any, cache: Any) -> tuple[Any, Any]:
-        total = ops.mod(cache["sum"] + ids, STATES)
-        now = ops.take(self.table, index, axis=1)  # (B, STATES, V, V)
-        batch, states, vocab, _ = now.shape
-        rows = ops.reshape(now, (batch, states * vocab, vocab))
-        logits = ops.take_along_axis(rows, (total * vocab + ids)[..., None], axis=1)
-        return logits, {"sum": total}
-
-    def reorder(self, cache: Any, parents: Any) -> Any:
-        return {"sum": ops.take_along_axis(cache["sum"], parents, axis=1)}
-
-    def log_probs(self, sentence: int) -> reference.LogProbs:
-        def of_prefix(prefix: reference.Prefix) -> list[float]:
-            last = prefix[-1] if prefix else 0
-            row = np.asarray(self.table, "float64")[
-                sentence, len(prefix), sum(prefix) % STATES, last
-            ]
-            top = row.max()
-            return (row - top - np.log(np.exp(row - top).sum())).tolist()
-
-        return of_prefix
-
-    def search(self, **options: Any) -> Hypotheses:
-        cache = self.start(options["beam_size"])
-        return beam_search(self.step, cache, reorder=self.reorder, **options)
-
-
-def random_table(seed: int, batch: int, length: int, vocab: int, eos: float = 0.0) -> np.ndarray:
-    """Return logits; a higher `eos` makes outputs end earlier."""
-    rng = np.random.default_rng(seed)
-    table = 2 * rng.normal(size=(batch, length, STATES, vocab, vocab)).astype("float32")
-    table[..., EOS_ID] += eos
-    return table
-
-
-def as_lists(found: Hypotheses, sentence: int) -> list[tuple[tuple[int, ...], float]]:
-    """Return the hypotheses that are no placeholders, each without the zeros behind its EOS."""
-    listed = []
-    rows = zip(np.asarray(found.ids[sentence]), np.asarray(found.scores[sentence]), strict=True)
-    for ids, score in rows:
-        if score > WORST / 2:
-            ids = ids.tolist()
-            end = ids.index(EOS_ID) + 1 if EOS_ID in ids else None
-            if end is not None:
-                assert not any(ids[end:])
-            listed.append((tuple(ids[:end]), float(score)))
-    return listed
-
-
-def assert_same(actual: list, expected: list) -> None:
-    assert [ids for ids, _ in actual] == [ids for ids, _ in expected]
-    np.testing.assert_allclose(
-        [score for _, score in actual], [score for _, score in expected], atol=1e-4
-    )
+from t2t_phrase.decoding.search.beam_search import Hypotheses, length_penalty
+from t2t_phrase.special_ids import EOS_ID
 
 
 @pytest.mark.parametrize("only_best", [False, True])

@@ -5,20 +5,23 @@ import pytest
 import tensorflow as tf
 from keras import ops
 
-from t2t_phrase.decoding.search.beam_search import EOS_ID, Hypotheses
-from t2t_phrase.decoding.search.sampling import sample
+from t2t_phrase.decoding.search.batch_decoder import BatchDecoder
+from t2t_phrase.decoding.search.beam_search import Hypotheses, beam_search
+from t2t_phrase.decoding.search.sampling import sampling_expansion
+from t2t_phrase.models.base import Step
+from t2t_phrase.special_ids import EOS_ID
 
 V, L = 8, 6
 
 
 def by_table(table: Any) -> Any:
-    """Return a step whose logits (B, 1, V) depend on sentence, time and last token."""
+    """Return a decoder whose logits (B, 1, V) depend on sentence, time and last token."""
 
-    def step(ids: Any, index: Any, cache: Any) -> tuple[Any, Any]:
+    def step(ids: Any, index: Any, cache: Any) -> Step:
         now = ops.take(table, index, axis=1)  # (B, V, V)
-        return ops.take_along_axis(now, ids[..., None], axis=1), cache
+        return Step(ops.take_along_axis(now, ids[..., None], axis=1), cache, weights={})
 
-    return step
+    return BatchDecoder(step, cache={}, reorder=lambda cache, parents: cache)
 
 
 def random_table(seed: int, batch: int) -> np.ndarray:
@@ -27,7 +30,13 @@ def random_table(seed: int, batch: int) -> np.ndarray:
 
 def draw(table: Any, limits: Any = None, **options: Any) -> Hypotheses:
     limits = np.full(table.shape[0], L, "int32") if limits is None else limits
-    return sample(by_table(table), {}, max_lengths=limits, length=L, **options)
+    return beam_search(
+        sampling_expansion(by_table(table), **options),
+        max_lengths=limits,
+        length=L,
+        beam_size=1,
+        alpha=0.0,
+    )
 
 
 def greedy_by_loops(table: np.ndarray, limit: int, min_length: int = 0) -> tuple[list[int], float]:

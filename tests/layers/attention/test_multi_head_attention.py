@@ -152,6 +152,28 @@ def test_step_by_step_equals_the_whole_with_beams_that_branch(
         histories = np.take_along_axis(histories, parents[..., None, None], axis=1)
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_weights_of_steps_equal_those_of_the_whole(attentions: dict, kind: str) -> None:
+    layer = attentions[kind]
+    _, whole = layer(X, X, causal_mask(5))
+    cache = layer.start_cache(2, 1, 5)
+    for time in range(5):
+        mask = history_mask(np.zeros((2, 1, 5), "int32"), time)
+        _, weights, cache = layer.step(X[:, time : time + 1], cache, time, mask)
+        np.testing.assert_allclose(weights[:, :, 0], whole[:, :, time], atol=1e-6)
+
+
+def test_weights_of_single_queries_equal_those_of_the_whole(attentions: dict) -> None:
+    layer = attentions["plain"]
+    mask = memory_mask(np.array([[5, 6, 1, 0], [5, 6, 7, 1]]))
+    _, whole = layer(X, MEMORY, mask)
+    projected, queries = layer.project_memory(MEMORY), layer.start_queries(2, 1)
+    for time in range(5):
+        token = X[:, time : time + 1]
+        _, weights, queries = layer.attend_step(token, queries, time, projected, mask)
+        np.testing.assert_allclose(weights[:, :, 0], whole[:, :, time], atol=1e-6)
+
+
 def test_a_projected_memory_gives_what_a_call_gives(attentions: dict) -> None:
     layer = attentions["plain"]
     mask = memory_mask(np.array([[5, 6, 1, 0], [5, 6, 7, 1]]))

@@ -111,7 +111,7 @@ def test_step_by_step_equals_the_whole_with_beams_that_branch(norm: str, relativ
         token = rng.normal(size=(2, beam_size, D)).astype("float32")
         histories = np.concatenate([histories, token[:, :, None]], axis=2)
         ancestors[:, :, time] = np.arange(beam_size)
-        output, _, cache = layer.step(
+        output, weights, cache = layer.step(
             token,
             cache,
             time,
@@ -120,8 +120,10 @@ def test_step_by_step_equals_the_whole_with_beams_that_branch(norm: str, relativ
             memory_mask=SOURCE_MASK,
         )
         for k in range(beam_size):
-            whole, _, _ = layer(histories[:, k], MEMORY, causal_mask(time + 1), SOURCE_MASK)
+            whole, _, cross = layer(histories[:, k], MEMORY, causal_mask(time + 1), SOURCE_MASK)
             np.testing.assert_allclose(output[:, k], whole[:, -1], atol=1e-5)
+            np.testing.assert_allclose(weights["cross"][:, :, k], cross[:, :, -1], atol=1e-6)
+        assert weights["decoder"].shape == (2, H, beam_size, length * beam_size)
         parents = rng.integers(beam_size, size=(2, beam_size))
         cache = layer.reorder(cache, parents)
         ancestors = np.take_along_axis(ancestors, parents[..., None], axis=1)

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import reference_phrases as reference
 
+from t2t_phrase.layers.attention.layout import TOKENS, Units
 from t2t_phrase.layers.attention.multi_head_attention import MultiHeadAttention
 from t2t_phrase.layers.attention.relative_attention import RelativeMultiHeadAttention
 from t2t_phrase.layers.ngrams.heterogeneous_convkv import HeterogeneousConvKV
@@ -263,6 +264,51 @@ def test_queries_one_by_one_equal_the_whole_with_beams_that_branch(kind: str) ->
         parents = rng.integers(2, size=(3, 2))
         queries = layer.reorder_queries(queries, parents)
         histories = np.take_along_axis(histories, parents[..., None, None], axis=1)
+
+
+@pytest.mark.parametrize("limit", [0, 2])
+@pytest.mark.parametrize("kind", LAYERS)
+def test_weights_of_steps_equal_those_of_the_whole(kind: str, limit: int) -> None:
+    layer, length = built(kind, "decoder", (1, 3), limit), 5
+    _, whole = layer(X, X, causal_mask(length))
+    rows = whole.shape[2] // length
+    cache = layer.start_cache(3, 1, length)
+    for time in range(length):
+        mask = history_mask(np.zeros((3, 1, length), "int32"), time)
+        _, weights, cache = layer.step(X[:, time : time + 1], cache, time, mask)
+        # One row for each query order.
+        expected = np.asarray(whole)[:, :, [row * length + time for row in range(rows)]]
+        np.testing.assert_allclose(weights, expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("kind", LAYERS)
+def test_weights_of_single_queries_equal_those_of_the_whole(kind: str) -> None:
+    layer, length = built(kind, "cross", (1, 3)), 5
+    mask = memory_mask(MEMORY_IDS)
+    _, whole = layer(X, MEMORY, mask)
+    rows = whole.shape[2] // length
+    projected, queries = layer.project_memory(MEMORY), layer.start_queries(3, 1)
+    for time in range(length):
+        token = X[:, time : time + 1]
+        _, weights, queries = layer.attend_step(token, queries, time, projected, mask)
+        expected = np.asarray(whole)[:, :, [row * length + time for row in range(rows)]]
+        np.testing.assert_allclose(weights, expected, atol=1e-6)
+
+
+@pytest.mark.parametrize("kind", LAYERS)
+def test_the_layout_describes_the_weights(kind: str) -> None:
+    layer = built(kind, "decoder", (1, 3))
+    _, weights = layer(X, MEMORY, memory_mask(MEMORY_IDS))
+    layout, units = layer.layout, (Units(1), Units(3))
+    structure = kind.split("_")[0]
+    assert layout.num_heads == H and layout.has_ngrams
+    assert layout.rows == (units if structure == "interleaved" else (TOKENS,))
+    assert layout.all_columns == units
+    assert layout.reaches_back == (structure == "homogeneous")
+    # Two heads for order 1 and one for order 3.
+    by_head = (Units(1), Units(1), Units(3)) if structure == "homogeneous" else ()
+    assert layout.columns_by_head == by_head
+    assert weights.shape == (3, H, 5 * len(layout.rows), 6 * len(layout.columns))
 
 
 @pytest.mark.parametrize("kind", LAYERS)

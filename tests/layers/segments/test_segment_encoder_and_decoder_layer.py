@@ -23,11 +23,11 @@ D, H, F, UNITS = 8, 2, 12, 10
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(2, 4, D)).astype("float32")
 MEMORY = RNG.normal(size=(2, 5, D)).astype("float32")
-PHRASES = RNG.normal(size=(2, 3, D)).astype("float32")
+SEGMENTS = RNG.normal(size=(2, 3, D)).astype("float32")
 MEMBERSHIP = np.asarray(segment_membership(np.array([[1, 1, 2, 0], [1, 2, 2, 2]]), 3))
 MASK = memory_mask(np.array([[4, 4, 1, 0], [4, 4, 4, 1]]))
 SOURCE_MASK = memory_mask(np.array([[4, 4, 4, 1, 0], [4, 1, 0, 0, 0]]))
-PHRASE_MASK = np.array([[True, True, True], [True, False, False]])[:, None, None]
+SEGMENT_MASK = np.array([[True, True, True], [True, False, False]])[:, None, None]
 ATTENTION = 4 * D * D
 FEED_FORWARD = 2 * D * F + D + F
 COMBINATION = ATTENTION + 3 * D * UNITS + UNITS + D
@@ -77,57 +77,57 @@ def test_contract_of_the_encoder_layer(check_layer: Callable, norm: str) -> None
 def test_contract_of_the_decoder_layer(check_layer: Callable, norm: str) -> None:
     check_layer(
         lambda dtype: make_decoder(norm, dtype),
-        [X, MEMORY, PHRASES],
+        [X, MEMORY, SEGMENTS],
         weights=2 * ATTENTION + FEED_FORWARD + COMBINATION + 4 * 2 * D,
         options={
             "attention_mask": causal_mask(4),
             "memory_mask": SOURCE_MASK,
-            "phrase_mask": PHRASE_MASK,
+            "segment_mask": SEGMENT_MASK,
         },
     )
 
 
 def test_the_encoder_reads_phrases_first_and_the_decoder_after_itself() -> None:
     encoder = make_encoder("pre")
-    output, weights, phrases, phrase_weights, pooling_weights = encoder(X, MEMBERSHIP, MASK)
-    normed = encoder.phrase_residual.before(X)
+    output, weights, phrases, segment_weights, pooling_weights = encoder(X, MEMBERSHIP, MASK)
+    normed = encoder.segment_residual.before(X)
     expected, _ = encoder.pooling(normed, MEMBERSHIP)
     np.testing.assert_allclose(phrases, expected, atol=1e-6)
     looked_up, _ = encoder.combination(normed, phrases, np.any(MEMBERSHIP, -1)[:, None, None])
     plain, _ = super(SegmentEncoderLayer, encoder).call(X + looked_up, attention_mask=MASK)
     np.testing.assert_allclose(output, plain, atol=1e-6)
     assert weights.shape == (2, H, 4, 4)
-    assert phrase_weights.shape == (2, H, 4, 3)
+    assert segment_weights.shape == (2, H, 4, 3)
     assert pooling_weights.shape == (2, 3, 4)
-    np.testing.assert_array_equal(np.asarray(phrase_weights)[..., 2], 0)
+    np.testing.assert_array_equal(np.asarray(segment_weights)[..., 2], 0)
 
     decoder = make_decoder("pre")
-    output, own, cross, phrase_weights = decoder(
-        X, MEMORY, PHRASES, causal_mask(4), SOURCE_MASK, PHRASE_MASK
+    output, own, cross, segment_weights = decoder(
+        X, MEMORY, SEGMENTS, causal_mask(4), SOURCE_MASK, SEGMENT_MASK
     )
     x, _ = decoder.attend_self(X, causal_mask(4), False)
-    looked_up, _ = decoder.combination(decoder.phrase_residual.before(x), PHRASES, PHRASE_MASK)
+    looked_up, _ = decoder.combination(decoder.segment_residual.before(x), SEGMENTS, SEGMENT_MASK)
     x, _ = decoder.attend_source(x + looked_up, MEMORY, SOURCE_MASK, False)
     np.testing.assert_allclose(output, decoder.feed(x), atol=1e-6)
     assert (own.shape, cross.shape) == ((2, H, 4, 4), (2, H, 4, 5))
-    assert phrase_weights.shape == (2, H, 4, 3)
+    assert segment_weights.shape == (2, H, 4, 3)
 
 
 @pytest.mark.parametrize("norm", ["pre", "post"])
 def test_step_by_step_equals_the_whole_with_beams_that_branch(norm: str) -> None:
     layer, rng = make_decoder(norm), np.random.default_rng(1)
-    layer.build(X.shape, MEMORY.shape, PHRASES.shape)
+    layer.build(X.shape, MEMORY.shape, SEGMENTS.shape)
     randomize(layer)
     beam_size, length = 3, 4
     cache = layer.start_cache(2, beam_size, length)
-    projected = layer.project_memory(MEMORY, PHRASES, PHRASE_MASK)
+    projected = layer.project_memory(MEMORY, SEGMENTS, SEGMENT_MASK)
     ancestors = np.zeros((2, beam_size, length), "int32")
     histories = np.zeros((2, beam_size, 0, D), "float32")
     for time in range(length):
         token = rng.normal(size=(2, beam_size, D)).astype("float32")
         histories = np.concatenate([histories, token[:, :, None]], axis=2)
         ancestors[:, :, time] = np.arange(beam_size)
-        output, _, cache = layer.step(
+        output, weights, cache = layer.step(
             token,
             cache,
             time,
@@ -137,9 +137,14 @@ def test_step_by_step_equals_the_whole_with_beams_that_branch(norm: str) -> None
         )
         for k in range(beam_size):
             whole = layer(
-                histories[:, k], MEMORY, PHRASES, causal_mask(time + 1), SOURCE_MASK, PHRASE_MASK
+                histories[:, k], MEMORY, SEGMENTS, causal_mask(time + 1), SOURCE_MASK, SEGMENT_MASK
             )
             np.testing.assert_allclose(output[:, k], whole[0][:, -1], atol=1e-5)
+            for name, expected in zip(("cross", "decoder_phrases"), whole[2:], strict=True):
+                np.testing.assert_allclose(
+                    weights[name][:, :, k], expected[:, :, -1], atol=1e-6, err_msg=name
+                )
+        assert weights["decoder"].shape == (2, H, beam_size, length * beam_size)
         parents = rng.integers(beam_size, size=(2, beam_size))
         cache = layer.reorder(cache, parents)
         ancestors = np.take_along_axis(ancestors, parents[..., None], axis=1)

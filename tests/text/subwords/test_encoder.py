@@ -5,7 +5,8 @@ import pytest
 import sentencepiece
 
 from t2t_phrase.config import UserError
-from t2t_phrase.text.subwords.encoder import EOS_ID, SubwordEncoder
+from t2t_phrase.special_ids import EOS_ID
+from t2t_phrase.text.subwords.encoder import SubwordEncoder
 from t2t_phrase.text.subwords.training import train_subwords
 from t2t_phrase.text.whitespace import WHITESPACE, normalize_whitespace
 

@@ -36,18 +36,18 @@ def test_joining_undoes_splitting(text):
 
 
 def test_the_longest_piece_wins_from_left_to_right(subwords):
-    # "house" is longer than "hou", though "hou" "se_" would need as few pieces.
+    # "house" is preferred to "hou", although "hou" "se_" is as few pieces.
     assert pieces_of(subwords, "the house") == ["the_", "house", "_"]
     assert pieces_of(subwords, "houses") == ["house", "s_"]
     assert pieces_of(subwords, "über, the.") == ["über", "_", ", _", "the_", "._"]
 
 
 def test_unknown_characters_and_escapes_are_spelt(subwords):
-    # ñ is character 241; the escape itself is made of single pieces.
+    # ñ is character 241; its escape consists of single-character pieces.
     assert pieces_of(subwords, "ñ") == ["\\", "2", "4", "1", ";", "_"]
     assert pieces_of(subwords, "_") == ["\\", "u", "_"]
     assert pieces_of(subwords, "\\") == ["\\", "\\", "_"]
-    # b stands in "über" only, r too.
+    # b and r occur in "über" only.
     assert pieces_of(subwords, "b") == ["\\", "9", "8", ";", "_"]
 
 

@@ -15,7 +15,7 @@ from t2t_phrase.text.trees.trees import TreeError
 
 
 class Fixed:
-    """Gives every sentence the tree it is told; counts its calls."""
+    """Returns given trees, and counts its calls."""
 
     def __init__(self, trees):
         self.trees = trees
@@ -57,7 +57,7 @@ def test_words_are_put_back_and_empty_ones_taken_away():
         respelt(tree, ["a", "b", "c"])
 
 
-# What Stanza's objects look like to us.
+# The parts of Stanza's interface that we use.
 
 
 class StanzaTree:
@@ -74,7 +74,7 @@ def token(text, *words):
 
 
 class FakeStanza(types.ModuleType):
-    """Knows the models of English, and three sentences."""
+    """Has models for English, and can parse three sentences."""
 
     def __init__(self):
         super().__init__("stanza")
@@ -163,7 +163,7 @@ def test_stanza_that_is_not_there(stanza, monkeypatch):
 
 
 class CoreNLP(http.server.BaseHTTPRequestHandler):
-    """Speaks CoreNLP's JSON: every sentence is flat, `"` and `zum` are respelt as CoreNLP would."""
+    """Answers in CoreNLP's JSON with flat trees; changes `"` and `zum` as CoreNLP does."""
 
     requests: list = []  # noqa: RUF012
 
@@ -181,7 +181,7 @@ class CoreNLP(http.server.BaseHTTPRequestHandler):
         for word in text.split():
             at = text.index(word, at)
             parts = {"zum": ["zu", "dem"], '"': ["``"]}.get(word, [word])
-            # Java's characters are UTF-16 units.
+            # Java counts UTF-16 units.
             begin, end = (len(text[:i].encode("utf-16-le")) // 2 for i in (at, at + len(word)))
             tokens += [
                 {"word": part, "characterOffsetBegin": begin, "characterOffsetEnd": end}
@@ -219,7 +219,10 @@ def test_corenlp(corenlp):
     properties, text = CoreNLP.requests[-1]
     assert text == '🙂 " 🙂 zum .'
     assert properties["ssplit.isOneSentence"] == "true" and "parse" in properties["annotators"]
-    for sentence, fault in (("crash", "no CoreNLP server answers"), ("odd", "does not answer as")):
+    for sentence, fault in (
+        ("crash", "no CoreNLP server answers"),
+        ("odd", "does not answer like"),
+    ):
         with pytest.raises(UserError, match=fault):
             parser.parse([sentence])
 

@@ -24,41 +24,41 @@ def test_length_of_phrases():
 @pytest.mark.parametrize(
     "tree, longest, phrases",
     [
-        # One word, and unary chains above it.
+        # A single word with unary chains above it.
         ("(S (VP (VB Go)))", 3, ["Go"]),
         ("(NN Rain)", 1, ["Rain"]),
-        # A tree that fits is one phrase.
+        # A tree that fits is one segment.
         ("(S (NP (PRP He)) (VP (VBD saw) (NP (PRP her))))", 3, ["He saw her"]),
-        # The largest that fits; of what is left of S its neighbour fits with nothing.
+        # The largest subtree that fits; its sibling in the rest of S does not fit.
         (
             "(S (NP (DT The) (NN dog)) (VP (VBD bit) (NP (DT the) (NN man))))",
             3,
             ["The dog", "bit the man"],
         ),
-        # Exactly n words fit, though the pseudocode says fewer than n.
+        # Exactly n words fit, although the pseudocode requires fewer than n.
         ("(S (NP a b c) (VP d (NP e f)))", 3, ["a b c", "d e f"]),
-        # Sisters of the same depth join while they fit: (. .) and (ADVP now), not the long NP.
+        # Siblings are added while they fit: (. .) and (ADVP now), but not the long NP.
         (
             "(S (NP a b c d) (VP (V e)) (ADVP (RB now)) (. .))",
             3,
             ["a", "b c d", "e now ."],
         ),
-        # They do not join where only a part of a sister would fit.
+        # Siblings are never split.
         ("(S (NP a b) (NP c d) (NP e f))", 3, ["a b", "c d", "e f"]),
-        # The room that the first sub-tree takes is taken: three words, not two and three more.
+        # The first subtree counts: three words in total, not two and three more.
         ("(S a b c d (NP e f))", 3, ["a b c", "d e f"]),
-        # Ties: NP, N and the word are the same; NP is chosen, whose neighbour is V, not DT.
+        # Ties: NP, N and the word are equal; NP is chosen, whose sibling is V, not DT.
         (
             "(S (X (DT a) (JJ b)) (V c) (V d) (NP (N e)))",
             2,
             ["a b", "c", "d e"],
         ),
-        # A tie once words are cut off: of VP only V is left, and VP's neighbour, NP, fits.
+        # A tie after a cut: only V is left of VP, and NP, the sibling of VP, fits.
         ("(S (NP a) (VP (V b) (NP c d e)))", 3, ["a b", "c d e"]),
-        # Cut by the limit: flat constituents break every n words, from the right.
+        # Flat constituents are cut every n words, from the right.
         ("(S a b c d e f g h)", 3, ["a b", "c d e", "f g h"]),
         ("(S a b c)", 1, ["a", "b", "c"]),
-        # Constituents without words, as traces leave them, do not count.
+        # Empty constituents, left by traces, do not count.
         ("(S (NP (-NONE- )) (VP (V a) (NP )) (. b))", 3, ["a b"]),
     ],
 )
@@ -72,7 +72,7 @@ def test_the_length_is_that_of_the_sentence():
 
 
 def random_tree(draw, words):
-    """Return a tree of random shape; unary chains and words without tags occur."""
+    """Return a random tree, with some unary chains and words without tags."""
     if words == 1:
         node = "w"
         for _ in range(draw.randrange(3)):
@@ -135,7 +135,7 @@ def test_phrases_are_sisters_of_what_was_left_and_could_not_be_longer(gold):
 
 
 def sisters(tree, words):
-    """Return the spans of all groups of sisters among the first words, the highest group first."""
+    """Return the spans of all groups of siblings among the first words, the highest first."""
     groups = [[(0, words)]]
     queue = [(tree, 0)]
     while queue:

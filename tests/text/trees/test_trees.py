@@ -18,8 +18,8 @@ def test_words_are_read_in_order():
         ("(S a))", "1 opening, 2 closing"),
         (")S a(", "does not begin with a bracket"),
         ("no tree", "the line does not begin with a bracket"),
-        ("(S a) (S b)", "more behind the end of the tree"),
-        ("(S a) b", "does not begin with a bracket|more behind the end"),
+        ("(S a) (S b)", "more text after the end of the tree"),
+        ("(S a) b", "does not begin with a bracket|more text after the end"),
         ("(S (NP ))", "the tree has no words"),
         ("()", "the tree has no words"),
     ],
@@ -47,7 +47,7 @@ def test_faults_are_named(line, fault):
 def test_words_are_found_in_the_sentence(spelt, sentence, ends):
     found = list(words(read_tree(f"(S {spelt.replace(chr(0xA0), ' ')})")))
     if "\u00a0" in spelt:
-        # A reader that splits at blanks of every kind has two words here.
+        # A reader that splits at any whitespace would see two words here.
         assert word_ends(found, sentence)[-1] == ends[-1]
     assert word_ends([word.replace("\u00a0", "") for word in spelt.split(" ")], sentence) == ends
 

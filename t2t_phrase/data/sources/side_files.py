@@ -1,0 +1,90 @@
+"""Side files: one line for each sentence of a text file beside which they are found.
+
+Trees of `train.en`, and of `train.en.gz`, are in `train.en.trees` or `train.en.trees.gz`.
+"""
+
+from __future__ import annotations
+
+import pathlib
+from collections.abc import Iterator, Mapping, Sequence
+
+from t2t_phrase.config import UserError
+from t2t_phrase.data.lines import read_lines
+from t2t_phrase.features import Feature
+
+# What ends the names of files with constituency trees.
+TREES = "trees"
+
+# Paths of side files by stream (see `Feature.side_stream`), then by the path of the text file.
+SideFiles = dict[str, dict[pathlib.Path, pathlib.Path]]
+
+
+def find_side_files(
+    files: Mapping[str, Sequence[Sequence[pathlib.Path]]], features: Sequence[Feature]
+) -> SideFiles:
+    """Find the side files that hold features.
+
+    Args:
+        files: for each split its parts, each of a source file and reference files.
+        features: which to look for. The files of a source feature are beside the source files,
+            those of a target feature beside the first reference.
+
+    Returns:
+        For each stream that exists the path of the side file of every text file.
+
+    Raises:
+        UserError: only some of the text files have side files of a stream.
+    """
+    found: SideFiles = {}
+    for feature in features:
+        column = text_column(feature)
+        texts = [part[column] for parts in files.values() for part in parts]
+        paths = {
+            text: path
+            for text in texts
+            for path in _candidates(text, feature.stream)
+            if path.is_file()
+        }
+        lacking = [text for text in texts if text not in paths]
+        if paths and lacking:
+            hint = " (t2t-phrase-parse makes them)" if feature.stream == TREES else ""
+            raise UserError(
+                f"{next(_candidates(lacking[0], feature.stream))} is missing, but "
+                f"{next(iter(paths.values()))} exists: put .{feature.stream} files beside all "
+                f"{feature.side} files, or beside none{hint}"
+            )
+        if paths:
+            found[feature.side_stream] = paths
+    return found
+
+
+def text_column(feature: Feature) -> int:
+    """Return which of a pair's texts a feature describes: the source, or the first reference."""
+    return 0 if feature.side == "source" else 1
+
+
+def side_lines(path: pathlib.Path) -> Iterator[str]:
+    """Yield the lines of a side file.
+
+    Raises:
+        UserError: it cannot be read, or a line is not UTF-8.
+    """
+    for number, line in enumerate(read_lines(path), start=1):
+        if line is None:
+            raise UserError(f"{path}:{number}: not UTF-8")
+        yield line
+
+
+def count_mismatch(text: pathlib.Path, side: pathlib.Path, sentences: int) -> UserError:
+    """Return the error of a side file that does not have one line for each sentence."""
+    count = sum(1 for _ in read_lines(side))
+    hint = ""
+    if f".{TREES}" in side.suffixes:
+        hint = f"; recreate it: t2t-phrase-parse --input_file={text} --output_file={side}"
+    return UserError(f"{side} has {count} lines, but {text} has {sentences} sentences{hint}")
+
+
+def _candidates(text: pathlib.Path, stream: str) -> Iterator[pathlib.Path]:
+    name = text.name.removesuffix(".gz")
+    for suffix in (f".{stream}", f".{stream}.gz"):
+        yield text.with_name(name + suffix)

@@ -1,0 +1,42 @@
+"""A model's decoder, given the sources of one batch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from t2t_phrase.models.base import Step
+
+
+class BatchDecoder(NamedTuple):
+    """What an expansion needs of a model.
+
+    Attributes:
+        step: maps (ids (B, K) int32, time, cache) to a `Step`.
+        cache: before the first token.
+        reorder: maps (cache, parents (B, K) int32) to the cache of the beams that continue them.
+    """
+
+    step: Callable[[Any, Any, Any], Step]
+    cache: Any
+    reorder: Callable[[Any, Any], Any]
+
+
+def start_decoder(
+    model: Any, features: Mapping[str, Any], *, beam_size: int, length: Any, folded: Any = None
+) -> BatchDecoder:
+    """Encode a batch and return the decoder that reads it.
+
+    Args:
+        model: an `EncoderDecoder`.
+        features: those of the source, see `EncoderDecoder`.
+        beam_size: K.
+        length: of the longest output, a number or a scalar.
+        folded: from the model's `fold_weights`, which many batches may share; None: made here.
+    """
+    memory = model.prepare_memory(features, folded)
+
+    def step(ids: Any, index: Any, cache: Any) -> Step:
+        return model.step(ids, index, memory, cache)
+
+    return BatchDecoder(step, model.start_cache(memory, beam_size, length), model.reorder)

@@ -1,0 +1,68 @@
+"""What beam search asks for: how hypotheses continue.
+
+Shapes: B sentences, K beams, C candidates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+
+class Alive(NamedTuple):
+    """The hypotheses that have not ended, as far as their continuations depend on them.
+
+    Attributes:
+        log_probs: (B, K) float32. -inf: there is no such hypothesis, as in all beams but the first
+            at the start.
+        tokens: (B, K) int32, the last token of each; 0 at the start.
+        notes: (B, K, ...) the last notes of each, by name; at the start their padding.
+    """
+
+    log_probs: Any
+    tokens: Any
+    notes: dict[str, Any]
+
+
+class Candidates(NamedTuple):
+    """Hypotheses that are one token longer, in any order.
+
+    C is at least K. A search keeps the K best that have not ended and, among those that have, the
+    K best so far; so what it finds is exact if these are among the candidates. Where fewer than K
+    can go on, the others have log-probability -inf: they and what continues them are never returned
+    as translations. A sentence without any hypothesis that can go on is done.
+
+    Attributes:
+        log_probs: (B, C) float32, of all tokens so far.
+        parents: (B, C) int32, the beam that each continues.
+        tokens: (B, C) int32.
+        ended: (B, C) bool, whether the token is the last one.
+        notes: (B, C, ...) whatever else is to be remembered about the token, by name.
+    """
+
+    log_probs: Any
+    parents: Any
+    tokens: Any
+    ended: Any
+    notes: dict[str, Any]
+
+
+Expand = Callable[[Alive, Any, Any], tuple[Candidates, Any]]
+
+
+class Expansion(NamedTuple):
+    """How a search continues hypotheses.
+
+    Attributes:
+        expand: maps (`Alive`, time, cache) to (`Candidates`, cache). It is traced once, so it must
+            be made of `keras.ops`; its results for a sentence must not depend on the others.
+        cache: nested tensors for the first call of `expand`, of the same shapes in every step.
+        reorder: maps (cache, parents (B, K) int32) to the cache of the beams that continue them.
+        notes: for each of the candidates' notes a number or tensor of its shape (...) and type,
+            which pads it after the end and is its value before the first token.
+    """
+
+    expand: Expand
+    cache: Any
+    reorder: Callable[[Any, Any], Any]
+    notes: Mapping[str, Any]

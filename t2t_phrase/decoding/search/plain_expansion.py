@@ -1,0 +1,61 @@
+"""The best continuations by the model's own probabilities.
+
+Shapes: B sentences, K beams, V vocabulary size.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from keras import ops
+
+from t2t_phrase.decoding.search.batch_decoder import BatchDecoder
+from t2t_phrase.decoding.search.expansion import Alive, Candidates, Expansion
+from t2t_phrase.special_ids import EOS_ID
+
+
+def plain_expansion(decoder: BatchDecoder, *, min_length: int = 0) -> Expansion:
+    """Continue hypotheses by their 2K best tokens over all beams; EOS ends them.
+
+    At most K of the 2K can end, so K always go on.
+
+    Args:
+        decoder: of a batch.
+        min_length: fewest tokens before EOS.
+    """
+
+    def expand(alive: Alive, index: Any, cache: Any) -> tuple[Candidates, Any]:
+        logits, cache, _ = decoder.step(alive.tokens, index, cache)
+        logits = forbid_early_end(ops.cast(logits, "float32"), index, min_length)
+        log_probs, parents, tokens = best_continuations(logits, alive.log_probs)
+        return Candidates(log_probs, parents, tokens, ops.equal(tokens, EOS_ID), notes={}), cache
+
+    return Expansion(expand, decoder.cache, decoder.reorder, notes={})
+
+
+def forbid_early_end(logits: Any, index: Any, min_length: int) -> Any:
+    """Return logits (..., V) that exclude EOS before the time `min_length`."""
+    if not min_length:
+        return logits
+    too_early = ops.logical_and(ops.arange(logits.shape[-1]) == EOS_ID, index < min_length)
+    return ops.where(too_early, -float("inf"), logits)
+
+
+def best_continuations(logits: Any, log_probs: Any) -> tuple[Any, Any, Any]:
+    """Return (log-probabilities, parent beams, tokens), each (B, 2K), best first.
+
+    The best 2K over all beams are among the best 2K of each beam; so the normalised
+    log-probabilities of the whole vocabulary are never written out.
+
+    Args:
+        logits: (B, K, V) float32 of the next tokens.
+        log_probs: (B, K) of the hypotheses that they continue.
+    """
+    beam_size = logits.shape[1]
+    each = min(2 * beam_size, logits.shape[-1])
+    top, tokens = ops.top_k(logits, each)  # (B, K, each)
+    top = top - ops.logsumexp(logits, axis=-1, keepdims=True) + log_probs[..., None]
+    flat = (-1, beam_size * each)
+    log_probs, chosen = ops.top_k(ops.reshape(top, flat), 2 * beam_size)
+    tokens = ops.take_along_axis(ops.reshape(tokens, flat), chosen, axis=1)
+    return log_probs, ops.cast(chosen // each, "int32"), ops.cast(tokens, "int32")

@@ -1,0 +1,110 @@
+"""What a structure of n-gram attention defines: which n-grams share one softmax."""
+
+from __future__ import annotations
+
+import abc
+import dataclasses
+from typing import Any
+
+from t2t_phrase.layers.attention.layout import Layout
+from t2t_phrase.layers.ngrams.ngram_dense import NgramDense
+
+
+@dataclasses.dataclass(frozen=True)
+class Structure(abc.ABC):
+    """Base of the structures: deals heads to orders and joins the orders into one softmax.
+
+    A structure has no weights; `NgramAttention` combines it with a method, `ConvKV` or `QueryK`.
+
+    Shapes: B batch, T queries, R rows of queries (T for each query order), S memory positions,
+    H heads, h_n heads that attend to order n, d_k width of a head, D = H d_k, N orders of the
+    memory.
+
+    Attributes:
+        num_heads: H.
+        head_size: d_k.
+        orders: of the n-grams in the memory, ascending.
+    """
+
+    num_heads: int
+    head_size: int
+    orders: tuple[int, ...]
+
+    @property
+    def query_orders(self) -> tuple[int, ...]:
+        """Orders of the query n-grams."""
+        return (1,)
+
+    @property
+    def can_decode(self) -> bool:
+        """Whether no output depends on later queries."""
+        return True
+
+    @property
+    @abc.abstractmethod
+    def heads_by_order(self) -> tuple[int, ...]:
+        """h_n of each order."""
+
+    @property
+    @abc.abstractmethod
+    def layout(self) -> Layout:
+        """The layout of the attention weights."""
+
+    @abc.abstractmethod
+    def deal_heads(self, x: Any) -> list[Any]:
+        """Return the heads of each order, (B, R, h_n, d_k), of `x` (B, R, H, d_k)."""
+
+    @abc.abstractmethod
+    def join_logits(self, by_order: list[Any]) -> Any:
+        """Return the logits of one softmax from those of each order, (B, h_n, R, S)."""
+
+    @abc.abstractmethod
+    def split_weights(self, weights: Any) -> list[Any]:
+        """Return the weights of each order, (B, h_n, R, S): the inverse of `join_logits`."""
+
+    @abc.abstractmethod
+    def join_context(self, by_order: list[Any]) -> Any:
+        """Return (B, R, H, d_k) from the context of each order, (B, R, h_n, d_k)."""
+
+    @abc.abstractmethod
+    def join_memory(self, by_order: list[Any]) -> Any:
+        """Return what is kept of the keys or values, (B, ..., S, d_k).
+
+        Args:
+            by_order: (B, S, h_n d_k) for each order.
+        """
+
+    @abc.abstractmethod
+    def joined_shape(self, batch_size: Any, length: Any) -> tuple[Any, ...]:
+        """Return the shape of the result of `join_memory`."""
+
+    @abc.abstractmethod
+    def read_memory(self, joined: Any) -> Any:
+        """Return the result of `join_memory` as the softmax reads it, (B, H, S or N S, d_k)."""
+
+    @abc.abstractmethod
+    def mask(
+        self, attention_mask: Any | None, positions: Any, length: Any, beam_size: int
+    ) -> Any | None:
+        """Return the mask over n-grams, broadcastable to the joined logits.
+
+        Args:
+            attention_mask: bool over tokens, broadcastable to (B, H, T, S); None = everywhere.
+            positions: (T,) int, positions of the queries.
+            length: S.
+            beam_size: number of entries of the memory at each position.
+        """
+
+    @property
+    def output_order(self) -> int:
+        """How many of the heads' results, each D wide, an output is made of."""
+        return 1
+
+    def output(self, context: Any, output_map: NgramDense) -> Any:
+        """Return (B, T, D) from the heads' results (B, R, D).
+
+        Args:
+            context: the results.
+            output_map: of `output_order`.
+        """
+        return output_map(context)

@@ -1,0 +1,176 @@
+"""Several models that translate together.
+
+Shapes: B batch, T target length, V target vocabulary size, K beams.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from keras import ops
+
+from t2t_phrase.config import UserError
+from t2t_phrase.features import Feature
+from t2t_phrase.layers.attention.layout import AttentionMap, Layout, Units
+from t2t_phrase.models.base import Cache, EncoderDecoder, Features, Loss, Step
+
+
+@dataclasses.dataclass(frozen=True)
+class EnsembleHParams:
+    """What is known of an ensemble.
+
+    Attributes:
+        features: what any of its members reads beside token ids.
+    """
+
+    features: tuple[Feature, ...]
+
+
+class Ensemble(EncoderDecoder):
+    """Models of any families, whose probabilities of the next token are averaged.
+
+        p(y_i | y_<i, x) = 1/M sum_m p_m(y_i | y_<i, x)
+
+    An ensemble translates and scores like any model. It is not trained: its members are, each by
+    itself. It must be made of models that exist, and is not registered.
+
+    Its attention is that of the members, as if their layers were stacked. Shapes: M models, the
+    others as in `EncoderDecoder`.
+
+    Args:
+        models: the members, all with the same source and target vocabularies.
+
+    Raises:
+        UserError: there are no models, or two of them read different features of the same name.
+    """
+
+    def __init__(self, models: Sequence[Any], **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        if not models:
+            raise UserError("an ensemble needs at least one model")
+        self.models = list(models)
+        named: dict[str, Feature] = {}
+        for feature in (feature for model in models for feature in model.hparams.features):
+            if named.setdefault(feature.name, feature) != feature:
+                raise UserError(
+                    f"the models of an ensemble read different features named {feature.name}: "
+                    f"{named[feature.name]} and {feature}"
+                )
+        self.hparams = EnsembleHParams(tuple(named.values()))
+        self.built = True
+
+    def call(self, features: Features, training: bool = False) -> Any:
+        """Return (B, T, V) float32: logarithms of the mean probabilities."""
+        return _log_mean([model(features, training=training) for model in self.models])
+
+    def loss(self, features: Features, training: bool = False) -> Loss:
+        """Not supported.
+
+        Raises:
+            NotImplementedError: always.
+        """
+        raise NotImplementedError("an ensemble has no loss: train its models one by one")
+
+    def token_log_probabilities(self, features: Features) -> Any:
+        """Return (B, T) float32: the log-probability of each target token, in nats."""
+        return _log_mean_exp([model.token_log_probabilities(features) for model in self.models])
+
+    def fold_weights(self) -> Cache:
+        """Return those of each member."""
+        return {"models": [model.fold_weights() for model in self.models]}
+
+    def prepare_memory(self, features: Features, folded: Cache | None = None) -> Any:
+        """Return the memory of each member."""
+        parts = [None] * len(self.models) if folded is None else folded["models"]
+        return [
+            model.prepare_memory(features, part)
+            for model, part in zip(self.models, parts, strict=True)
+        ]
+
+    def start_cache(self, memory: Any, beam_size: int, length: Any) -> Cache:
+        """Return the state of each member."""
+        parts = zip(self.models, memory, strict=True)
+        return {"models": [model.start_cache(part, beam_size, length) for model, part in parts]}
+
+    def step(self, ids: Any, index: Any, memory: Any, cache: Cache) -> Step:
+        """Decode the tokens at time `index` with every member.
+
+        Returns:
+            logits: logarithms of the mean probabilities.
+            cache: those of all members.
+            weights: those of all members.
+        """
+        steps = [
+            model.step(ids, index, part, state)
+            for model, part, state in zip(self.models, memory, cache["models"], strict=True)
+        ]
+        return Step(
+            _log_mean([step.logits for step in steps]),
+            {"models": [step.cache for step in steps]},
+            _stacked([step.weights for step in steps]),
+        )
+
+    def reorder(self, cache: Cache, parents: Any) -> Cache:
+        """Follow a change of beams in every member."""
+        parts = zip(self.models, cache["models"], strict=True)
+        return {"models": [model.reorder(part, parents) for model, part in parts]}
+
+    def attention_maps(self) -> dict[str, AttentionMap]:
+        """Return what the weights of all members are."""
+        found: dict[str, AttentionMap] = {}
+        for number, model in enumerate(self.models):
+            for name, member in model.attention_maps().items():
+                layouts = tuple(_of_member(number, layout) for layout in member.layouts)
+                before = found[name].layouts if name in found else ()
+                found[name] = dataclasses.replace(member, layouts=before + layouts)
+        return found
+
+    def attention_weights(self, features: Features) -> dict[str, list[Any]]:
+        """Return the weights of all members, teacher-forced."""
+        return _stacked([model.attention_weights(features) for model in self.models])
+
+    def partitions(self, features: Features) -> dict[str, Any]:
+        """Return the partitions of all members: that named "x" of the second one is "1/x"."""
+        return {
+            f"{number}/{name}": partition
+            for number, model in enumerate(self.models)
+            for name, partition in model.partitions(features).items()
+        }
+
+
+def _log_mean(logits: Sequence[Any]) -> Any:
+    """Return (..., V): logarithms of the mean of the distributions with these logits (..., V)."""
+    sizes = [x.shape[-1] for x in logits]
+    if len(set(sizes)) > 1:
+        raise UserError(f"the models of an ensemble need one target vocabulary, got sizes {sizes}")
+    return _log_mean_exp([x - ops.logsumexp(x, axis=-1, keepdims=True) for x in logits])
+
+
+def _log_mean_exp(values: Sequence[Any]) -> Any:
+    return ops.logsumexp(ops.stack(values), axis=0) - math.log(len(values))
+
+
+def _stacked(weights: Sequence[dict[str, list[Any]]]) -> dict[str, list[Any]]:
+    """Return for each name the layers of all members."""
+    names = dict.fromkeys(name for member in weights for name in member)
+    return {name: [x for member in weights for x in member.get(name, [])] for name in names}
+
+
+def _of_member(number: int, layout: Layout) -> Layout:
+    """Return the layout with the names of partitions as in `Ensemble.partitions`."""
+
+    def renamed(blocks: tuple[Units, ...]) -> tuple[Units, ...]:
+        return tuple(
+            dataclasses.replace(units, partition=units.partition and f"{number}/{units.partition}")
+            for units in blocks
+        )
+
+    return dataclasses.replace(
+        layout,
+        rows=renamed(layout.rows),
+        columns=renamed(layout.columns),
+        columns_by_head=renamed(layout.columns_by_head),
+    )

@@ -1,0 +1,86 @@
+"""One integer for each word of a sentence, such as its case, part of speech or source of data."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from t2t_phrase import registry
+from t2t_phrase.config import UserError
+from t2t_phrase.text.annotations.base import Annotation, Sentence
+from t2t_phrase.text.visible import spans_of_tokens
+
+if TYPE_CHECKING:
+    import tensorflow as tf
+
+INTEGER = "-?[0-9]{1,10}"
+
+
+def word_numbers(sentence: str, text: str) -> list[int]:
+    """Return the integers of `text`, one for each word of the sentence.
+
+    Args:
+        sentence: words separated by blanks.
+        text: integers separated by blanks, such as "3 1 -1".
+
+    Raises:
+        UserError: something is not a 32-bit integer, or there are more or fewer than words.
+    """
+    fields = text.split()
+    for field in fields:
+        if not re.fullmatch(INTEGER, field) or not -(2**31) <= int(field) < 2**31:
+            raise UserError(f"{field!r} is not a 32-bit integer; expected one for each word")
+    words = len(sentence.split())
+    if len(fields) != words:
+        raise UserError(f"{len(fields)} integers for the {words} words of {sentence!r}")
+    return [int(field) for field in fields]
+
+
+@registry.annotation_types.register
+class WordNumbers(Annotation):
+    """One integer for each word, separated by blanks, such as "3 1 1"; words are so, too.
+
+    Every token has the integer of the word that its first visible character is in; EOS has 0.
+    """
+
+    def read(self, sentence: str, line: str) -> str:
+        """Return the line with single spaces between the integers.
+
+        Raises:
+            UserError: something is not an integer, or there are more or fewer than words.
+        """
+        return " ".join(map(str, word_numbers(sentence, line)))
+
+    def encode(self, own: Sentence, text: str, other: Sentence | None = None) -> list[int]:
+        """Return the integer of each token's word.
+
+        Raises:
+            UserError: something is not an integer, or there are more or fewer than words.
+        """
+        del other
+        numbers = word_numbers(own.text, text)
+        return [numbers[i] for i in spans_of_tokens(own.text, own.starts, own.text.split())]
+
+    def end(self, numbers: Sequence[int]) -> int:
+        """Return 0, the integer of EOS."""
+        del numbers
+        return 0
+
+    def encode_in_graph(
+        self, texts: tf.Tensor, starts: tf.RaggedTensor, annotations: tf.Tensor
+    ) -> tf.RaggedTensor:
+        """Do the same as `encode` for a batch inside a TensorFlow graph.
+
+        Raises:
+            InvalidArgumentError: when it runs, if the integers do not fit the words.
+        """
+        from t2t_phrase.text.in_graph.word_numbers import word_numbers as in_graph
+
+        return in_graph(texts, starts, annotations)
+
+    def end_in_graph(self, numbers: tf.RaggedTensor) -> tf.Tensor:
+        """Return (B,) int32 zeros, the integers of EOS."""
+        import tensorflow as tf
+
+        return tf.zeros(tf.shape(numbers.row_lengths()), tf.int32)

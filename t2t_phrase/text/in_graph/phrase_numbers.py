@@ -1,0 +1,40 @@
+"""`text.annotations.phrases.phrase_numbers` inside a TensorFlow graph."""
+
+from __future__ import annotations
+
+import tensorflow as tf
+
+from t2t_phrase.text.in_graph.visible import BLANKS, at_visible, first_visible
+
+
+def phrase_numbers(
+    texts: tf.Tensor, starts: tf.RaggedTensor, phrases: tf.Tensor
+) -> tf.RaggedTensor:
+    """Return the number, from 1, of the phrase that each token belongs to.
+
+    Args:
+        texts: (B,) string.
+        starts: (B, None) ragged int, where each token begins, in bytes.
+        phrases: (B,) string, the same sentences with tabs between their phrases.
+
+    Returns:
+        (B, None) ragged int32.
+
+    Raises:
+        InvalidArgumentError: when it runs, if phrases do not spell their sentence.
+    """
+    spelt = [tf.strings.regex_replace(strings, BLANKS, "") for strings in (texts, phrases)]
+    same = tf.debugging.assert_equal(
+        *spelt, message="phrases must be the text with tabs between its phrases"
+    )
+    with tf.control_dependencies([same]):
+        first = first_visible(texts, starts)
+    characters = tf.strings.unicode_decode(phrases, "UTF-8")
+    tabs = tf.cast(characters.to_tensor(0) == ord("\t"), tf.int32)
+    tabs_before = at_visible(tf.cumsum(tabs, axis=1), characters)
+    phrase = tf.gather(tabs_before, first, batch_dims=1)  # (B, T)
+    new = tf.cast(phrase[:, 1:] != phrase[:, :-1], tf.int32)
+    numbers = tf.cumsum(tf.pad(new, [(0, 0), (1, 0)], constant_values=1), axis=1)
+    # Without any token the padding is one column too many.
+    numbers = numbers[:, : tf.shape(phrase)[1]]
+    return tf.RaggedTensor.from_tensor(numbers, lengths=starts.row_lengths())

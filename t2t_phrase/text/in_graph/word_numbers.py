@@ -1,0 +1,49 @@
+"""`text.annotations.word_numbers.WordNumbers.encode` inside a TensorFlow graph."""
+
+from __future__ import annotations
+
+import tensorflow as tf
+
+from t2t_phrase.text.annotations.word_numbers import INTEGER
+from t2t_phrase.text.in_graph.visible import BLANKS, at_visible, first_visible, is_visible
+
+
+def word_numbers(texts: tf.Tensor, starts: tf.RaggedTensor, numbers: tf.Tensor) -> tf.RaggedTensor:
+    """Return the integer of the word that each token begins in.
+
+    Args:
+        texts: (B,) string, words separated by blanks.
+        starts: (B, None) ragged int, where each token begins, in bytes.
+        numbers: (B,) string, one integer for each word, separated by blanks.
+
+    Returns:
+        (B, None) ragged int32.
+
+    Raises:
+        InvalidArgumentError: when it runs, if something is not an integer, or there are more or
+            fewer integers than words.
+    """
+    fields = tf.strings.split(tf.strings.regex_replace(numbers, BLANKS, " "))  # (B, None)
+    characters = tf.strings.unicode_decode(texts, "UTF-8")
+    visible = is_visible(characters).to_tensor(0)  # (B, C)
+    begins = visible * (1 - tf.pad(visible, [(0, 0), (1, 0)])[:, :-1])
+    word = at_visible(tf.cumsum(begins, axis=1) - 1, characters)  # (B, N + 1)
+    checks = [
+        tf.debugging.assert_equal(
+            tf.cast(fields.row_lengths(), tf.int32),
+            tf.reduce_sum(begins, axis=1),
+            message="there must be one integer for each word of the text",
+        ),
+        tf.debugging.assert_equal(
+            tf.strings.regex_full_match(fields.values, INTEGER),
+            True,
+            message="the annotation must consist of integers",
+        ),
+    ]
+    with tf.control_dependencies(checks):
+        first = first_visible(texts, starts)  # (B, T)
+        values = tf.strings.to_number(fields.values, tf.int32)
+    values = fields.with_values(values).to_tensor(0)
+    values = tf.pad(values, [(0, 0), (0, 1)])
+    found = tf.gather(values, tf.gather(word, first, batch_dims=1), batch_dims=1)
+    return tf.RaggedTensor.from_tensor(found, lengths=starts.row_lengths())

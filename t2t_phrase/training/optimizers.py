@@ -1,0 +1,90 @@
+"""Any optimizer of Keras, made from hparams."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import keras
+
+from t2t_phrase.config import HParamsError, nearest
+from t2t_phrase.training_hparams import OPTIMIZERS, TrainingHParams, parse_option
+
+# Fields of the hparams, and the constructor arguments that they set.
+FIELDS = {
+    "optimizer_adam_beta1": "beta_1",
+    "optimizer_adam_beta2": "beta_2",
+    "optimizer_adam_epsilon": "epsilon",
+    "optimizer_momentum": "momentum",
+}
+# Arguments that are no options: the trainer sets the schedule, clips the reduced gradient, makes
+# one update in each step, and averages checkpoints instead of weights.
+_SET_ELSEWHERE = frozenset({
+    *("self", "learning_rate", "name", "kwargs", "clipnorm", "clipvalue", "global_clipnorm"),
+    *("use_ema", "ema_momentum", "ema_overwrite_frequency"),
+    *("loss_scale_factor", "gradient_accumulation_steps"),
+})  # fmt: skip
+
+
+def make_optimizer(
+    hparams: TrainingHParams, schedule: Callable[[Any], Any]
+) -> keras.optimizers.Optimizer:
+    """Return the optimizer that `hparams` describe.
+
+    Args:
+        hparams: `optimizer` and the fields that it reads.
+        schedule: the learning rate.
+
+    Raises:
+        HParamsError: `optimizer_options` names an option that the optimizer does not have, or gives
+            it a value that Keras refuses.
+    """
+    values = {
+        "optimizer_adam_beta1": hparams.optimizer_adam_beta1,
+        "optimizer_adam_beta2": hparams.optimizer_adam_beta2,
+        "optimizer_adam_epsilon": hparams.optimizer_adam_epsilon,
+        "optimizer_momentum": hparams.optimizer_momentum,
+    }
+    arguments: dict[str, Any] = {
+        FIELDS[field]: values[field] for field in OPTIMIZERS[hparams.optimizer]
+    }
+    known = options_of(hparams.optimizer)
+    for text in hparams.optimizer_options:
+        name, value = parse_option(text)
+        if name not in known:
+            raise HParamsError(
+                f"optimizer_options: {hparams.optimizer} has no option {name!r}; known: "
+                f"{', '.join(sorted(known)) or 'none'}{nearest(name, known)}"
+            )
+        if isinstance(known[name], bool) != isinstance(value, bool):
+            wanted = "true or false" if isinstance(known[name], bool) else "a number"
+            raise HParamsError(f"optimizer_options: {name} must be {wanted}, got {text!r}")
+        arguments[name] = value
+    try:
+        return optimizer_class(hparams.optimizer)(
+            learning_rate=schedule, name=hparams.optimizer, **arguments
+        )
+    except (ValueError, TypeError) as error:
+        raise HParamsError(f"optimizer={hparams.optimizer}: {error}") from error
+
+
+def optimizer_class(name: str) -> type[keras.optimizers.Optimizer]:
+    """Return Keras' class for a name in `OPTIMIZERS`, which is that of the class in lower case."""
+    found = {key.lower(): value for key, value in vars(keras.optimizers).items()}
+    return found[name.replace("_", "")]
+
+
+def options_of(name: str) -> dict[str, Any]:
+    """Return what `optimizer_options` may set for an optimizer, with Keras' defaults.
+
+    These are the numbers and switches of its constructor for which there is no field.
+    """
+    by_field = {FIELDS[field] for field in OPTIMIZERS[name]}
+    parameters = inspect.signature(optimizer_class(name).__init__).parameters.values()
+    return {
+        parameter.name: parameter.default
+        for parameter in parameters
+        if parameter.name not in _SET_ELSEWHERE | by_field
+        and (parameter.name == "weight_decay" or isinstance(parameter.default, (int, float)))
+    }

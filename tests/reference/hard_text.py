@@ -1,0 +1,50 @@
+"""Sentences on which tokenisers and annotations go wrong, and models to try them with."""
+
+from __future__ import annotations
+
+import io
+
+import sentencepiece
+
+LINES = [
+    "the dog can not find ﬁre in the fire",
+    "Cafe\u0301 ＡＢＣ １２ café ABC 12",
+    "two  blanks\u3000wide 🙂 smile",
+    "the dogs cannot find the finest cafe",
+] * 3
+# Each is cut by bars into pieces, which may be parts of words.
+CUTS = [
+    "the dog|can|not find",
+    "the dogs| can|not |find",
+    "ﬁre in| the fire",
+    "the ﬁ|nest",
+    "Cafe|\u0301 ＡＢ|Ｃ １|２",
+    "two|  blanks|\u3000wide",
+    "🙂🙂| smile|🙂 日本|語",
+    "| the|dog|| cannot|",
+    "a\x1cb\x85c| \u2028d\u00a0",
+    "a\x00b| \ufeffc d\u200be",
+    "a",
+    "",
+    "  ",
+]
+
+
+def normalising_model(lines: list[str]) -> bytes:
+    """Return a SentencePiece model that normalises text, as most published models do."""
+    model = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(lines),
+        model_writer=model,
+        model_type="bpe",
+        vocab_size=340,
+        byte_fallback=True,
+        pad_id=0,
+        eos_id=1,
+        unk_id=2,
+        bos_id=-1,
+        normalization_rule_name="nmt_nfkc",
+        hard_vocab_limit=False,
+        minloglevel=2,
+    )
+    return model.getvalue()
