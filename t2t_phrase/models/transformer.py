@@ -19,10 +19,10 @@ from t2t_phrase.layers.common.encoder_layer import EncoderLayer
 from t2t_phrase.layers.common.feed_forward import FeedForward
 from t2t_phrase.layers.common.residual import EPSILON
 from t2t_phrase.layers.common.token_embedding import TokenEmbedding
-from t2t_phrase.models.base import Cache, Encoded, EncoderDecoder, Features, Loss, Mean, Step
+from t2t_phrase.models.base import Cache, Encoded, EncoderDecoder, Features, Loss, Step
+from t2t_phrase.models.token_losses import loss_of_tokens, token_losses
 from t2t_phrase.ops.blocks import write_block
-from t2t_phrase.ops.cross_entropy import smoothed_cross_entropy
-from t2t_phrase.ops.masks import causal_mask, history_mask, memory_mask, padding_mask
+from t2t_phrase.ops.masks import causal_mask, history_mask, memory_mask
 from t2t_phrase.ops.position import timing_signal
 from t2t_phrase.training_hparams import TrainingHParams
 
@@ -265,10 +265,8 @@ class Transformer(EncoderDecoder):
         encoded = self.encode(features, training=training)
         hidden = self.decode(features, encoded, training=training).hidden
         tokens = self.token_losses(hidden, features["targets"])
-        real = ops.cast(padding_mask(features["targets"]), "float32")
-        count = ops.sum(real)
-        means = {name: Mean(ops.sum(values * real), count) for name, values in tokens.items()}
-        return Loss(means["loss"].total + encoded.objective, {**means, **encoded.losses})
+        objective, means = loss_of_tokens(tokens, features["targets"])
+        return Loss(objective + encoded.objective, {**means, **encoded.losses})
 
     def token_log_probabilities(self, features: Features) -> Any:
         """Return (B, T) float32: the log-probability of each target token, in nats."""
@@ -276,19 +274,9 @@ class Transformer(EncoderDecoder):
         return -self.token_losses(hidden, features["targets"])["nll"]
 
     def token_losses(self, hidden: Any, targets: Any) -> dict[str, Any]:
-        """Compare the decoder's output (B, T, D) with the targets.
-
-        Returns:
-            "loss", "nll" and "accuracy", each (B, T) float32, see `smoothed_cross_entropy`.
-        """
-        losses = smoothed_cross_entropy(
-            ops.reshape(hidden, (-1, self.hparams.hidden_size)),
-            ops.cast(ops.convert_to_tensor(self.softmax.kernel), hidden.dtype),
-            ops.reshape(targets, (-1,)),
-            label_smoothing=self.hparams.label_smoothing,
-        )
-        named = {"loss": losses.smoothed, "nll": losses.nll, "accuracy": losses.correct}
-        return {name: ops.reshape(value, ops.shape(targets)) for name, value in named.items()}
+        """Return the losses of `models.token_losses` for the decoder's output (B, T, D)."""
+        smoothing = self.hparams.label_smoothing
+        return token_losses(hidden, self.softmax.kernel, targets, label_smoothing=smoothing)
 
     def attention_maps(self) -> dict[str, AttentionMap]:
         """Return, for each name in `attention_weights`, what its rows and columns are."""
