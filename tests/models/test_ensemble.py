@@ -26,7 +26,8 @@ from t2t_phrase.decoding.translator import Translator
 from t2t_phrase.features import PHRASES
 from t2t_phrase.layers.attention.layout import TOKENS, Layout, Units
 from t2t_phrase.models.ensemble import Ensemble
-from t2t_phrase.models.transformer import Transformer, TransformerHParams
+from t2t_phrase.models.transformer import Transformer
+from t2t_phrase.models.transformer_hparams import TransformerHParams
 
 VOCAB = 7
 FEATURES = {
