@@ -277,8 +277,8 @@ def test_decoder_layers_read_their_own_mixture_or_the_last_phrases() -> None:
 
 
 def test_phrases_of_a_sentence_are_projected_once() -> None:
-    few = model_of("max_attn_ta").prepare_memory(FEATURES)["layers"][0]["phrases"]
-    many = model_of("parsed").prepare_memory(FEATURES)["layers"][0]["phrases"]
+    few = model_of("max_attn_ta").prepare_memory(FEATURES)["layers"][0]["segments"]
+    many = model_of("parsed").prepare_memory(FEATURES)["layers"][0]["segments"]
     assert few["key"].shape == (4, 16, 4 * 8)  # (B, D, H P): any tokens, few phrases
     assert many["key"].shape == (4, 4, 60, 4)  # (B, H, P, d_k)
 
@@ -299,7 +299,7 @@ def test_every_layer_reads_its_own_folded_weights(index: int) -> None:
     changed = with_twice("decoder")
     for layer, (new, old) in enumerate(zip(changed, usual, strict=True)):
         times = 2 if layer == index else 1
-        np.testing.assert_array_equal(new["phrases"]["value"], times * old["phrases"]["value"])
+        np.testing.assert_array_equal(new["segments"]["value"], times * old["segments"]["value"])
 
 
 def test_only_parsed_phrases_are_read_from_the_data() -> None:
