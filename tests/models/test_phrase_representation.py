@@ -317,7 +317,7 @@ def test_only_parsed_phrases_are_read_from_the_data() -> None:
     ("changes", "message"),
     [
         ({"phrases": "fixed"}, "phrase_length: phrases=fixed needs the number of tokens"),
-        ({"phrase_length": 3}, "phrase_length=3: has a meaning only with phrases=fixed, got phra"),
+        ({"phrase_length": 3}, "phrase_length=3: is only used with phrases=fixed, got phra"),
         ({"phrase_length": -1}, "phrase_length: must not be negative, got -1"),
         (
             {"phrases": "fixed", "phrase_length": 9, "max_length": 8},
@@ -325,13 +325,13 @@ def test_only_parsed_phrases_are_read_from_the_data() -> None:
         ),
         (
             {"attentive_pooling": False, "phrase_pooling_size": 8},
-            "phrase_pooling_size=8: has no meaning with attentive_pooling=false",
+            "phrase_pooling_size=8: is not used with attentive_pooling=false",
         ),
         ({"phrase_combination_size": -4}, "phrase_combination_size: must not be negative, got -4"),
         ({"phrase_glance": "sum"}, "phrase_glance: expected one of max, mean, got 'sum'"),
         (
             {"share_source_embedding": False, "shared_embedding_and_softmax_weights": False},
-            "share_source_embedding=False: has no meaning with shared_embedding_and_softmax",
+            "share_source_embedding=False: is not used with shared_embedding_and_softmax",
         ),
     ],
 )
