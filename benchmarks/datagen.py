@@ -43,7 +43,7 @@ def main() -> None:
             options = GenerateOptions(vocab_size=4000)
             generate(problem, data, str(raw), options=options, log=lambda line: None)
             whole.append(time.perf_counter() - start)
-            encoder = problem.text_encoder(data)
+            encoder = problem.vocabularies(data).source
             texts = [(raw / f"train.{s}").read_text().splitlines() for s in ("src", "tgt")]
             start = time.perf_counter()
             for text in texts:

@@ -4,7 +4,7 @@ from t2t_phrase.models.phrase_representation import (
     PhraseRepresentationHParams,
     with_phrase_representation,
 )
-from t2t_phrase.models.transformer import TransformerHParams
+from t2t_phrase.models.transformer_hparams import TransformerHParams
 from t2t_phrase.registry import hparams
 
 from .transformer import (

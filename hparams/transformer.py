@@ -1,6 +1,6 @@
 """The Transformer: the sets of tensor2tensor, and our own for small corpora."""
 
-from t2t_phrase.models.transformer import TransformerHParams
+from t2t_phrase.models.transformer_hparams import TransformerHParams
 from t2t_phrase.registry import hparams
 
 

@@ -51,8 +51,10 @@ class Feature:
         return dataclasses.replace(self, side="target" if self.side == "source" else "source")
 
 
+# The stream of constituency trees in Penn brackets, which a parser can write.
+TREES = "trees"
 # The segments of a source that was cut by its constituency tree.
-PHRASES = Feature(name="phrases", annotation="phrases", stream="trees")
+PHRASES = Feature(name="phrases", annotation="phrases", stream=TREES)
 
 
 def of_side(features: Iterable[Feature], side: Side) -> tuple[Feature, ...]:

@@ -13,6 +13,7 @@ from typing import Any, Generic, TypeVar
 
 from t2t_phrase.config import UserError, nearest
 
+_USER_PREFIX = "t2t_usr_dir_"
 T = TypeVar("T")
 V = TypeVar("V", bound=Callable[..., Any])
 
@@ -101,6 +102,15 @@ def discover(user_dir: str = "") -> None:
         _import_folder(pathlib.Path(user_dir).expanduser().resolve())
 
 
+def user_folders() -> list[str]:
+    """Return the folders of users that `discover` has imported, for other processes to import."""
+    return [
+        str(pathlib.Path(str(module.__file__)).parent)
+        for name, module in sys.modules.items()
+        if name.startswith(_USER_PREFIX) and "." not in name
+    ]
+
+
 def _import_folder(folder: pathlib.Path) -> None:
     init = folder / "__init__.py"
     if not init.is_file():
@@ -109,7 +119,7 @@ def _import_folder(folder: pathlib.Path) -> None:
             "imports the modules with your registrations"
         )
     # A name of its own: a folder called like an installed package must not shadow it.
-    name = f"t2t_usr_dir_{folder.name}"
+    name = f"{_USER_PREFIX}{folder.name}"
     spec = importlib.util.spec_from_file_location(
         name, init, submodule_search_locations=[str(folder)]
     )

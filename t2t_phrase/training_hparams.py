@@ -52,9 +52,8 @@ class TrainingHParams(HParams):
     min_length_bucket: int = 8  # shortest padded length
     length_bucket_step: float = 1.1  # ratio of one padded length to the next
     label_smoothing: float = 0.1  # probability mass taken from the right token
-    # An override may set only those of the five fields below that the optimizer reads: see
-    # OPTIMIZERS, and training/optimizers.py for what optimizer_options may hold.
-    optimizer: str = "adam"  # a name in OPTIMIZERS
+    # --hparams may set only those of the next fields that the optimizer reads, see OPTIMIZERS.
+    optimizer: str = "adam"  # any optimizer of Keras: sgd, adamw, adafactor, ...
     optimizer_adam_beta1: float = 0.9  # read by optimizers with a parameter beta_1
     optimizer_adam_beta2: float = 0.997  # read by optimizers with a parameter beta_2
     optimizer_adam_epsilon: float = 1e-9  # read by optimizers with a parameter epsilon

@@ -22,7 +22,8 @@ from t2t_phrase.compile import compiled
 from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.decoding.scoring import Scorer
 from t2t_phrase.decoding.translator import Translator
-from t2t_phrase.models.transformer import Transformer, TransformerHParams
+from t2t_phrase.models.transformer import Transformer
+from t2t_phrase.models.transformer_hparams import TransformerHParams
 
 assert keras.backend.backend() == sys.argv[1]
 

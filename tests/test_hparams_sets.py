@@ -14,7 +14,7 @@ import pytest
 from t2t_phrase import registry
 from t2t_phrase.config import HParams, HParamsError
 from t2t_phrase.decoding.hparams import DecodeHParams
-from t2t_phrase.models.transformer import TransformerHParams
+from t2t_phrase.models.transformer_hparams import TransformerHParams
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 registry.discover()

@@ -20,15 +20,11 @@ from absl import app, flags
 from t2t_phrase import registry
 from t2t_phrase.bin import common
 from t2t_phrase.bin.decoder import Ticker, define_model_flags, load, note
-from t2t_phrase.bin.source_features import (
-    TREES,
-    define_feature_flags,
-    feature_texts,
-    read_lines_of,
-)
+from t2t_phrase.bin.source_features import define_feature_flags, feature_texts
 from t2t_phrase.config import UserError
 from t2t_phrase.evaluation import contrastive
 from t2t_phrase.evaluation.text_files import check_writable, write_text
+from t2t_phrase.features import TREES
 
 if TYPE_CHECKING:
     from t2t_phrase.decoding.sides import FeatureTexts
@@ -116,8 +112,10 @@ def texts_of_sources(
                 "translations do not have"
             )
     if examined.trees is not None:
+        from t2t_phrase.text.annotations.base import read_annotations
+
         return {
-            feature.name: read_lines_of(feature, examined.sources, examined.trees, "the grammar")
+            feature.name: read_annotations(feature, examined.sources, examined.trees, "the grammar")
             for feature in features
             if feature.stream == TREES
         }

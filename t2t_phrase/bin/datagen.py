@@ -1,4 +1,4 @@
-"""t2t-phrase-datagen: from a raw corpus to subword vocabulary and record shards."""
+"""t2t-phrase-datagen: makes vocabularies and record shards from a raw corpus."""
 
 from __future__ import annotations
 
@@ -18,24 +18,52 @@ FLAGS = flags.FLAGS
 def define_flags() -> None:
     """Define the command's flags."""
     flags.DEFINE_list("problem", None, "Problem to generate, or several: a,b.")
-    flags.DEFINE_string("data_dir", None, "Folder for vocabulary, record shards and kept text.")
+    flags.DEFINE_string("data_dir", None, "Folder for vocabularies, record shards and kept text.")
     flags.DEFINE_string(
         "tmp_dir", "/tmp/t2t_datagen", "Folder with the raw corpus, or to download it to."
     )
-    flags.DEFINE_integer("num_shards", 0, "Training shards; 0: as the problem says.")
-    flags.DEFINE_integer("vocab_size", 0, "Subwords of the joint vocabulary; 0: as it says.")
-    flags.DEFINE_integer("max_characters", 0, "A longer side is a fault; 0: as it says.")
-    flags.DEFINE_integer("max_cases", 0, "Read only the first training pairs; 0: all.")
-    flags.DEFINE_integer(
-        "num_workers", 0, "Processes that encode; 0: one, or one for each CPU if it pays."
+    flags.DEFINE_integer("num_shards", 0, "Training shards; 0: the problem's default.")
+    flags.DEFINE_enum(
+        "vocab_type",
+        None,
+        ["subwords", "words"],
+        "Units of the vocabulary; default: the problem's. Words need tokenised text.",
     )
-    flags.DEFINE_integer("random_seed", 429459, "Order of the records within training shards.")
+    flags.DEFINE_bool(
+        "shared_vocab",
+        None,
+        "Whether source and target share one vocabulary; default: the problem's.",
+    )
+    flags.DEFINE_integer(
+        "vocab_size",
+        0,
+        "Entries of the vocabulary, or of the source vocabulary if there are two; 0: the problem's "
+        "default.",
+    )
+    flags.DEFINE_integer(
+        "target_vocab_size",
+        0,
+        "Entries of the target vocabulary if there are two; 0: the problem's default, or else "
+        "that of the source.",
+    )
+    flags.DEFINE_integer(
+        "max_characters",
+        0,
+        "Training pairs with a longer side are dropped; 0: the problem's default.",
+    )
+    flags.DEFINE_integer("max_cases", 0, "Most training pairs to read; 0: all.")
+    flags.DEFINE_integer(
+        "num_workers",
+        0,
+        "Processes that encode; 0: one for each CPU if the corpus is large, else one.",
+    )
+    flags.DEFINE_integer("random_seed", 429459, "Seed of the order of records in training shards.")
     flags.DEFINE_string("t2t_usr_dir", "", "Python package with problems of your own.")
-    flags.DEFINE_bool("registry_help", False, "Print the names of all problems and leave.")
+    flags.DEFINE_bool("registry_help", False, "Print the names of all problems and exit.")
 
 
 def main(argv: Sequence[str]) -> None:
-    """Generate the problems one after the other."""
+    """Generate the data of each problem in turn."""
     del argv
     registry.discover(FLAGS.t2t_usr_dir)
     if FLAGS.registry_help:
@@ -48,7 +76,10 @@ def main(argv: Sequence[str]) -> None:
     problems = [get_problem(name) for name in FLAGS.problem]
     options = GenerateOptions(
         num_shards=FLAGS.num_shards,
+        vocab_type=FLAGS.vocab_type,
+        shared_vocab=FLAGS.shared_vocab,
         vocab_size=FLAGS.vocab_size,
+        target_vocab_size=FLAGS.target_vocab_size,
         max_characters=FLAGS.max_characters,
         max_cases=FLAGS.max_cases,
         random_seed=FLAGS.random_seed,

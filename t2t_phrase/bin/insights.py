@@ -16,9 +16,10 @@ from absl import app, flags
 
 from t2t_phrase import registry
 from t2t_phrase.bin import common, decoder
-from t2t_phrase.bin.source_features import TREES, define_parser_flags, parsed
+from t2t_phrase.bin.source_features import define_parser_flags, parsed
 from t2t_phrase.config import UserError, nearest
 from t2t_phrase.decoding.hparams import DecodeHParams
+from t2t_phrase.features import TREES
 from t2t_phrase.special_ids import EOS_ID
 
 if TYPE_CHECKING:

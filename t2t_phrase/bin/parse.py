@@ -11,7 +11,7 @@ from absl import app, flags
 
 from t2t_phrase.bin import common
 from t2t_phrase.bin.decoder import Ticker, note
-from t2t_phrase.bin.source_phrases import define_parser_flags
+from t2t_phrase.bin.source_features import define_parser_flags
 from t2t_phrase.config import UserError
 
 FLAGS = flags.FLAGS

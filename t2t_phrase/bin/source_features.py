@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Any
 from absl import flags
 
 from t2t_phrase.config import UserError, nearest, parse_assignments
+from t2t_phrase.features import TREES
 
 if TYPE_CHECKING:
     from t2t_phrase.decoding.sides import FeatureTexts
     from t2t_phrase.features import Feature
 
 FLAGS = flags.FLAGS
-# The stream that a parser can write.
-TREES = "trees"
 
 
 def define_feature_flags() -> None:
@@ -53,6 +52,9 @@ def feature_texts(
         UserError: a file is missing or does not fit the sentences, or a feature is given that the
             model does not read.
     """
+    from t2t_phrase.evaluation.text_files import read_text
+    from t2t_phrase.text.annotations.base import read_annotations
+
     given = parse_assignments(FLAGS.feature_files)
     names = [feature.name for feature in features]
     for name in given:
@@ -67,43 +69,11 @@ def feature_texts(
         own = sentences[feature.side]
         path = given.get(feature.name) or file_beside(files.get(feature.side), feature.stream)
         if path:
-            texts[feature.name] = read_feature(feature, own, path)
+            texts[feature.name] = read_annotations(feature, own, read_text(path), path)
         elif feature.stream == TREES and FLAGS.parser:
             texts[feature.name] = parsed(feature)(own)
         else:
             raise UserError(_missing(feature, files.get(feature.side)))
-    return texts
-
-
-def read_feature(feature: Feature, sentences: Sequence[str], path: str) -> list[str]:
-    """Return the text of a feature from a file with a line for each sentence.
-
-    Raises:
-        UserError: there are more or fewer lines, or one does not fit its sentence; it is named.
-    """
-    from t2t_phrase.evaluation.text_files import read_text
-
-    return read_lines_of(feature, sentences, read_text(path), path)
-
-
-def read_lines_of(
-    feature: Feature, sentences: Sequence[str], lines: Sequence[str], name: str
-) -> list[str]:
-    """Return the text of a feature from lines; `name` is what messages call their origin.
-
-    Raises:
-        UserError: as `read_feature`.
-    """
-    from t2t_phrase.text.annotations.base import annotation_of
-
-    if len(lines) != len(sentences):
-        raise UserError(f"{name} has {len(lines)} lines for {len(sentences)} sentences")
-    annotation, texts = annotation_of(feature), []
-    for number, (sentence, line) in enumerate(zip(sentences, lines, strict=True), start=1):
-        try:
-            texts.append(annotation.read(sentence, line))
-        except UserError as error:
-            raise UserError(f"{name}:{number}: {error}") from error
     return texts
 
 

@@ -1,50 +1,54 @@
-"""A translation problem: where its text comes from and where its data lies."""
+"""A translation problem: where its text comes from, and access to its generated data."""
 
 from __future__ import annotations
 
 import abc
 import pathlib
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from t2t_phrase import registry
 from t2t_phrase.config import UserError
 from t2t_phrase.data.generation.manifest import Manifest, manifest_path
 from t2t_phrase.data.lines import read_lines
 from t2t_phrase.data.sources.corpus import Corpus
-from t2t_phrase.data.sources.side_files import TREES, side_lines
-from t2t_phrase.features import PHRASES, Feature
-from t2t_phrase.text.annotations.base import annotation_of
-
-if TYPE_CHECKING:
-    from t2t_phrase.text.subwords.encoder import SubwordEncoder
+from t2t_phrase.data.sources.side_files import side_lines
+from t2t_phrase.features import PHRASES, TREES, Feature
+from t2t_phrase.text.annotations.base import read_annotations
+from t2t_phrase.text.vocabularies import Vocabularies
 
 REVERSED = "_rev"
 
 
 class Problem(abc.ABC):
-    """Base of every problem; a subclass states facts and says where the corpus is.
+    """Base of every problem; a subclass defines its properties and its corpus.
 
     Register a subclass with `registry.problems.register`; its name is the class name in snake
-    case. `get_problem("name_rev")` gives the same problem with source and target exchanged; the
-    files on disk are those of the problem as it stands, shared by both directions.
+    case. `get_problem("name_rev")` returns the same problem with source and target exchanged. Both
+    directions share their files, whose source and target are those of the problem without `_rev`.
+
+    A problem has one vocabulary for both languages or one for each, made of subwords or of words.
+    Words are separated by blanks, so the text of a problem with words must be tokenised.
     """
 
     languages: ClassVar[tuple[str, str]]  # source and target; they end the kept text files
-    vocab_size: ClassVar[int]  # pieces of the joint vocabulary
+    vocab_size: ClassVar[int]  # entries of the vocabulary, or of the source's if there are two
+    target_vocab_size: ClassVar[int] = 0  # entries of the target's; 0 = `vocab_size`
+    shared_vocab: ClassVar[bool] = True  # whether source and target share one vocabulary
+    vocab_type: ClassVar[Literal["subwords", "words"]] = "subwords"
     num_shards: ClassVar[int] = 10  # training shards; dev and test have one each
     character_coverage: ClassVar[float] = 1.0  # see train_subwords
-    vocab_pairs: ClassVar[int] = 2_000_000  # at most as many pairs teach the vocabulary
+    vocab_pairs: ClassVar[int] = 2_000_000  # most pairs that vocabularies are learnt from
     max_characters: ClassVar[int] = 4000  # a longer side is a fault
     features: ClassVar[tuple[Feature, ...]] = (PHRASES,)  # what the records may hold beside ids
-    hparams_set: ClassVar[str] = "transformer_base"  # what to train it with, as a start
+    hparams_set: ClassVar[str] = "transformer_base"  # a good set to start with
 
     def __init__(self, *, reversed: bool = False) -> None:
         self.reversed = reversed
 
     def __init_subclass__(cls) -> None:
         if registry.snake_case(cls.__name__).endswith(REVERSED):
-            raise TypeError(f"{cls.__name__}: {REVERSED} is read as a direction, not as a name")
+            raise TypeError(f"{cls.__name__}: {REVERSED} marks a direction and cannot end a name")
 
     @property
     def base_name(self) -> str:
@@ -96,16 +100,20 @@ class Problem(abc.ABC):
         manifest = Manifest.load(manifest_path(_folder(data_dir), self.base_name))
         return manifest is not None and manifest.complete
 
-    def text_encoder(self, data_dir: str) -> SubwordEncoder:
-        """Return the joint vocabulary.
+    def vocabularies(self, data_dir: str) -> Vocabularies:
+        """Return the encoders of source and target, in this direction.
 
         Raises:
-            UserError: the data is not there yet.
+            UserError: there are no data yet.
         """
-        from t2t_phrase.text.subwords.encoder import SubwordEncoder
+        # Problems can be listed where SentencePiece is not installed.
+        from t2t_phrase.text.encoders import load_encoder
 
         folder = _folder(data_dir)
-        return SubwordEncoder.load(folder / self._manifest(folder).vocabulary["file"])
+        entries = self._manifest(folder).vocabulary
+        found = [load_encoder(folder / entry["file"]) for entry in entries]
+        stored = Vocabularies(found[0], found[-1])
+        return stored.reversed if self.reversed else stored
 
     def record_files(self, data_dir: str, split: str) -> list[str]:
         """Return the paths of the split's record shards, in order.
@@ -157,7 +165,9 @@ class Problem(abc.ABC):
         for feature in features:
             stored = feature.reversed if self.reversed else feature
             path = _folder(data_dir) / f"{self.base_name}-{split}.{stored.side_stream}"
-            found[feature.name] = read_annotations(feature, sides[feature.side], path)
+            found[feature.name] = read_annotations(
+                feature, sides[feature.side], list(side_lines(path)), str(path)
+            )
         return found
 
     def _require(self, folder: pathlib.Path, feature: Feature) -> None:
@@ -233,23 +243,3 @@ def get_problem(name: str) -> Problem:
 
 def _folder(data_dir: str) -> pathlib.Path:
     return pathlib.Path(data_dir).expanduser()
-
-
-def read_annotations(feature: Feature, sentences: Sequence[str], path: pathlib.Path) -> list[str]:
-    """Return the text form of a feature for each sentence, read from a side file.
-
-    Raises:
-        UserError: the file cannot be read or has more or fewer lines, or a line does not fit its
-            sentence.
-    """
-    annotation = annotation_of(feature)
-    lines = list(side_lines(path))
-    if len(lines) != len(sentences):
-        raise UserError(f"{path} has {len(lines)} lines for {len(sentences)} sentences")
-    found = []
-    for number, (sentence, line) in enumerate(zip(sentences, lines, strict=True), start=1):
-        try:
-            found.append(annotation.read(sentence, line))
-        except UserError as error:
-            raise UserError(f"{path}:{number}: {error}") from error
-    return found

@@ -12,7 +12,7 @@ from t2t_phrase.compile import compiled
 from t2t_phrase.decoding.batches import make_batches
 from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.decoding.search.beam_search import WORST
-from t2t_phrase.decoding.search.translate_ids import translate_ids
+from t2t_phrase.decoding.search.translate_ids import MakeExpansion, translate_ids
 from t2t_phrase.decoding.sides import (
     EncodedSide,
     FeatureTexts,
@@ -27,11 +27,12 @@ from t2t_phrase.text.vocabularies import Vocabularies
 
 @dataclasses.dataclass(frozen=True)
 class Hypothesis:
-    """A translation and its score: see `Hypotheses.scores` and, for greedy search, `sample`.
+    """A translation and its score.
 
     Attributes:
         text: one line, without tabs, whatever bytes the model put together.
-        score: 0 for the empty translation of an empty line.
+        score: see `Hypotheses.scores`; 0 for the empty translation of an empty line. Greedy search
+            and sampling give the plain log-probability.
         tokens: subwords, EOS included.
     """
 
@@ -47,6 +48,7 @@ class Translator:
         model: any encoder-decoder.
         vocabularies: of both sides.
         hparams: the options of decoding.
+        make_expansion: another way of continuing hypotheses, see `search.translate_ids.search`.
         xla: see `compile.compiled`.
     """
 
@@ -56,6 +58,7 @@ class Translator:
         vocabularies: Vocabularies,
         hparams: DecodeHParams,
         *,
+        make_expansion: MakeExpansion | None = None,
         xla: bool | None = None,
     ) -> None:
         self.vocabularies = vocabularies
@@ -63,7 +66,14 @@ class Translator:
         self.features = of_side(model.hparams.features, "source")
 
         def run(folded: Any, features: Any, seed: Any) -> Any:
-            return translate_ids(model, features, hparams, seed=seed, folded=folded)
+            return translate_ids(
+                model,
+                features,
+                hparams,
+                seed=seed,
+                folded=folded,
+                make_expansion=make_expansion,
+            )
 
         self._fold = compiled(model.fold_weights, variables=model.variables, xla=xla)
         self._run = compiled(run, variables=model.variables, xla=xla)

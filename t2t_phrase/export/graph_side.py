@@ -11,7 +11,7 @@ from t2t_phrase.decoding.batches import LENGTH_STEP
 from t2t_phrase.features import IDS, Feature, Side
 from t2t_phrase.special_ids import EOS_ID
 from t2t_phrase.text.annotations.base import Annotation, annotation_of
-from t2t_phrase.text.subwords.tf_subwords import TfSubwords
+from t2t_phrase.text.in_graph.encoders import make_tf_encoder
 
 
 class GraphSide(tf.Module):
@@ -21,7 +21,7 @@ class GraphSide(tf.Module):
 
     Args:
         side: which one.
-        model_bytes: the SentencePiece model of its language.
+        model_bytes: the vocabulary of its language.
         features: those of this side that the model reads.
 
     Raises:
@@ -31,7 +31,7 @@ class GraphSide(tf.Module):
     def __init__(self, side: Side, model_bytes: bytes, features: Sequence[Feature]) -> None:
         super().__init__()
         self._side = side
-        self.subwords = TfSubwords(model_bytes)
+        self.encoder = make_tf_encoder(model_bytes)
         self._features = list(features)
         self._annotations = [annotation_of(feature) for feature in features]
         for feature, annotation in zip(features, self._annotations, strict=True):
@@ -59,9 +59,9 @@ class GraphSide(tf.Module):
         """
         kept = max_tokens - 1 if max_tokens else None
         if features:
-            ids, starts = self.subwords.encode_with_starts(text)
+            ids, starts = self.encoder.encode_with_starts(text)
         else:
-            ids = self.subwords.encode(text)
+            ids = self.encoder.encode(text)
         ends = tf.fill((tf.shape(text)[0],), EOS_ID)
         encoded = {IDS[self._side]: _with_end(ids[:, :kept], ends, 0, keep_empty=keep_empty)}
         for feature, annotation, strings in zip(

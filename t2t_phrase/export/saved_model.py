@@ -18,7 +18,7 @@ from t2t_phrase.config import UserError
 from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.export.serving_module import ServingModule
 from t2t_phrase.models.base import EncoderDecoder
-from t2t_phrase.text.subwords.encoder import SubwordEncoder
+from t2t_phrase.text.encoders import StoredEncoder
 from t2t_phrase.text.vocabularies import Encoder, Vocabularies
 
 ABOUT_FILE = "export.json"
@@ -39,7 +39,7 @@ def export(
 
     Args:
         model: an encoder-decoder on Keras' TensorFlow backend.
-        vocabularies: of both sides, SentencePiece models.
+        vocabularies: of both sides, as t2t-phrase-datagen makes them.
         hparams: how to search.
         export_dir: folder of all versions.
         about: JSON-ready facts, such as the checkpoint.
@@ -54,7 +54,7 @@ def export(
             "unset it or set KERAS_BACKEND=tensorflow"
         )
     folder = pathlib.Path(export_dir).expanduser()
-    source, target = (_sentencepiece(encoder) for encoder in vocabularies)
+    source, target = (_stored(encoder) for encoder in vocabularies)
     module = ServingModule(model, source, target, hparams)
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -79,8 +79,8 @@ def export(
         shutil.rmtree(temporary, ignore_errors=True)
 
 
-def _sentencepiece(encoder: Encoder) -> SubwordEncoder:
-    if not isinstance(encoder, SubwordEncoder):
+def _stored(encoder: Encoder) -> StoredEncoder:
+    if not isinstance(encoder, StoredEncoder):
         raise UserError(
             "a model with tensor2tensor's own subwords cannot be exported: TensorFlow has no "
             "operation for them; use t2t-phrase-decoder"
@@ -88,7 +88,7 @@ def _sentencepiece(encoder: Encoder) -> SubwordEncoder:
     return encoder
 
 
-def _save(module: ServingModule, files: Mapping[str, SubwordEncoder], folder: pathlib.Path) -> None:
+def _save(module: ServingModule, files: Mapping[str, StoredEncoder], folder: pathlib.Path) -> None:
     with tempfile.TemporaryDirectory() as scratch:
         for name, encoder in files.items():
             pathlib.Path(scratch, name).write_bytes(encoder.model_bytes)

@@ -18,8 +18,8 @@ from t2t_phrase.decoding.search.translate_ids import translate_ids
 from t2t_phrase.export.graph_side import GraphSide
 from t2t_phrase.features import of_side
 from t2t_phrase.models.base import EncoderDecoder, Features
+from t2t_phrase.text.encoders import StoredEncoder
 from t2t_phrase.text.in_graph.visible import BLANKS
-from t2t_phrase.text.subwords.encoder import SubwordEncoder
 
 
 class ServingModule(tf.Module):
@@ -49,8 +49,8 @@ class ServingModule(tf.Module):
     def __init__(
         self,
         model: EncoderDecoder,
-        source: SubwordEncoder,
-        target: SubwordEncoder,
+        source: StoredEncoder,
+        target: StoredEncoder,
         hparams: DecodeHParams,
     ) -> None:
         super().__init__()
@@ -104,6 +104,6 @@ class ServingModule(tf.Module):
         folded: Any = tf.nest.map_structure(tf.convert_to_tensor, self.folded)
         found = translate_ids(self._model, features, hparams, folded=folded)
         beams, length = found.ids.shape[1], tf.shape(found.ids)[2]
-        texts = self.target.subwords.decode(tf.reshape(found.ids, (-1, length)))
+        texts = self.target.encoder.decode(tf.reshape(found.ids, (-1, length)))
         texts = tf.strings.strip(tf.strings.regex_replace(texts, BLANKS, " "))
         return tf.reshape(texts, (-1, beams)), found.scores

@@ -66,7 +66,7 @@ class Ensemble(EncoderDecoder):
         """Return (B, T, V) float32: logarithms of the mean probabilities."""
         return _log_mean([model(features, training=training) for model in self.models])
 
-    def loss(self, features: Features, training: bool = False) -> Loss:
+    def batch_loss(self, features: Features, training: bool = False) -> Loss:
         """Not supported.
 
         Raises:

@@ -8,7 +8,7 @@ import math
 import keras
 
 from t2t_phrase import registry
-from t2t_phrase.models.transformer import TransformerHParams
+from t2t_phrase.models.transformer_hparams import TransformerHParams
 
 
 def variable_shapes(hparams: TransformerHParams, *, vocab_size: int) -> dict[str, tuple[int, ...]]:

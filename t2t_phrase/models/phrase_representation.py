@@ -23,7 +23,8 @@ from t2t_phrase.layers.segments.segment_encoder_layer import SegmentEncoderLayer
 from t2t_phrase.layers.segments.transparent_attention import TransparentAttention
 from t2t_phrase.models.base import Cache, Encoded, Features
 from t2t_phrase.models.phrase_transformer import Attention, PhraseHParams, PhraseTransformer
-from t2t_phrase.models.transformer import Decoded, TransformerHParams
+from t2t_phrase.models.transformer import Decoded
+from t2t_phrase.models.transformer_hparams import TransformerHParams
 from t2t_phrase.ops.masks import causal_mask, memory_mask, padding_mask
 from t2t_phrase.ops.partition import (
     LONGEST,

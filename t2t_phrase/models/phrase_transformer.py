@@ -15,7 +15,8 @@ from t2t_phrase.layers.ngrams.homogeneous_convkv import HomogeneousConvKV
 from t2t_phrase.layers.ngrams.homogeneous_queryk import HomogeneousQueryK
 from t2t_phrase.layers.ngrams.interleaved_convkv import InterleavedConvKV
 from t2t_phrase.layers.ngrams.interleaved_queryk import InterleavedQueryK
-from t2t_phrase.models.transformer import Position, Transformer, TransformerHParams
+from t2t_phrase.models.transformer import Position, Transformer
+from t2t_phrase.models.transformer_hparams import TransformerHParams
 
 Attention = Literal[
     "none",

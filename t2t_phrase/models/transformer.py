@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Iterable
 from typing import Any, ClassVar, Literal, NamedTuple
 
 import keras
@@ -19,66 +17,14 @@ from t2t_phrase.layers.common.encoder_layer import EncoderLayer
 from t2t_phrase.layers.common.feed_forward import FeedForward
 from t2t_phrase.layers.common.residual import EPSILON
 from t2t_phrase.layers.common.token_embedding import TokenEmbedding
-from t2t_phrase.models.base import Cache, Encoded, EncoderDecoder, Features, Loss, Mean, Step
+from t2t_phrase.models.base import Cache, Encoded, EncoderDecoder, Features, Loss, Step
+from t2t_phrase.models.token_losses import loss_of_tokens, token_losses
+from t2t_phrase.models.transformer_hparams import TARGET_SPACES, TransformerHParams
 from t2t_phrase.ops.blocks import write_block
-from t2t_phrase.ops.cross_entropy import smoothed_cross_entropy
-from t2t_phrase.ops.masks import causal_mask, history_mask, memory_mask, padding_mask
+from t2t_phrase.ops.masks import causal_mask, history_mask, memory_mask
 from t2t_phrase.ops.position import timing_signal
-from t2t_phrase.training_hparams import TrainingHParams
 
 Position = Literal["encoder", "decoder", "cross"]
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class TransformerHParams(TrainingHParams):
-    """Sizes and dropouts of a Transformer; names and defaults are those of `transformer_base`."""
-
-    model: ClassVar[str] = "transformer"  # registered name of the model that reads these fields
-
-    hidden_size: int = 512  # D, width of every residual stream
-    filter_size: int = 2048  # inner width of the feed-forward networks
-    num_heads: int = 8
-    num_hidden_layers: int = 6  # layers of each stack that does not say otherwise
-    num_encoder_layers: int = 0  # 0 = num_hidden_layers
-    num_decoder_layers: int = 0  # 0 = num_hidden_layers
-    norm: Literal["pre", "post"] = "pre"
-    pos: Literal["timing", "none"] = "timing"  # absolute positions
-    max_relative_position: int = 0  # distance told apart in self-attention; 0 = no distances
-    attention_dropout: float = 0.1
-    relu_dropout: float = 0.1
-    layer_prepostprocess_dropout: float = 0.1
-    shared_embedding_and_softmax_weights: bool = True
-    share_source_embedding: bool = True  # False: the source has its own, target and softmax another
-    target_space_id: int = 0  # row of tensor2tensor's target-space embedding
-
-    def check(self) -> Iterable[str]:
-        """Yield one sentence for each fault in how the fields fit together."""
-        yield from super().check()
-        for name in ("hidden_size", "filter_size", "num_heads", "num_hidden_layers"):
-            if getattr(self, name) < 1:
-                yield f"{name}: must be at least 1, got {getattr(self, name)}"
-        for name in ("num_encoder_layers", "num_decoder_layers", "max_relative_position"):
-            if getattr(self, name) < 0:
-                yield f"{name}: must not be negative, got {getattr(self, name)}"
-        for name in ("attention_dropout", "relu_dropout", "layer_prepostprocess_dropout"):
-            if not 0 <= getattr(self, name) < 1:
-                yield f"{name}: must be in [0, 1), got {getattr(self, name)}"
-        if self.num_heads >= 1 and self.hidden_size % self.num_heads:
-            yield (
-                f"hidden_size={self.hidden_size} is not a multiple of num_heads={self.num_heads}"
-            )
-        if not self.share_source_embedding and not self.shared_embedding_and_softmax_weights:
-            yield (
-                "share_source_embedding=False: has no meaning with "
-                "shared_embedding_and_softmax_weights=False, by which all embeddings are apart"
-            )
-        if not 0 <= self.target_space_id < TARGET_SPACES:
-            yield f"target_space_id: must be in [0, {TARGET_SPACES}), got {self.target_space_id}"
-
-
-# tensor2tensor's encoder adds one of 32 vectors that name the kind of text to be produced. The
-# table is kept so that its checkpoints load.
-TARGET_SPACES = 32
 
 
 class Decoded(NamedTuple):
@@ -265,10 +211,8 @@ class Transformer(EncoderDecoder):
         encoded = self.encode(features, training=training)
         hidden = self.decode(features, encoded, training=training).hidden
         tokens = self.token_losses(hidden, features["targets"])
-        real = ops.cast(padding_mask(features["targets"]), "float32")
-        count = ops.sum(real)
-        means = {name: Mean(ops.sum(values * real), count) for name, values in tokens.items()}
-        return Loss(means["loss"].total + encoded.objective, {**means, **encoded.losses})
+        objective, means = loss_of_tokens(tokens, features["targets"])
+        return Loss(objective + encoded.objective, {**means, **encoded.losses})
 
     def token_log_probabilities(self, features: Features) -> Any:
         """Return (B, T) float32: the log-probability of each target token, in nats."""
@@ -276,19 +220,9 @@ class Transformer(EncoderDecoder):
         return -self.token_losses(hidden, features["targets"])["nll"]
 
     def token_losses(self, hidden: Any, targets: Any) -> dict[str, Any]:
-        """Compare the decoder's output (B, T, D) with the targets.
-
-        Returns:
-            "loss", "nll" and "accuracy", each (B, T) float32, see `smoothed_cross_entropy`.
-        """
-        losses = smoothed_cross_entropy(
-            ops.reshape(hidden, (-1, self.hparams.hidden_size)),
-            ops.cast(ops.convert_to_tensor(self.softmax.kernel), hidden.dtype),
-            ops.reshape(targets, (-1,)),
-            label_smoothing=self.hparams.label_smoothing,
-        )
-        named = {"loss": losses.smoothed, "nll": losses.nll, "accuracy": losses.correct}
-        return {name: ops.reshape(value, ops.shape(targets)) for name, value in named.items()}
+        """Return the losses of `models.token_losses` for the decoder's output (B, T, D)."""
+        smoothing = self.hparams.label_smoothing
+        return token_losses(hidden, self.softmax.kernel, targets, label_smoothing=smoothing)
 
     def attention_maps(self) -> dict[str, AttentionMap]:
         """Return, for each name in `attention_weights`, what its rows and columns are."""

@@ -13,8 +13,8 @@ from t2t_phrase.config import UserError
 from t2t_phrase.data.input.pipeline import Position
 from t2t_phrase.runs import checkpoints
 from t2t_phrase.runs.checkpoints import CheckpointWriteError
+from t2t_phrase.runs.history import History
 from t2t_phrase.runs.record import FILE as RECORD_FILE
-from t2t_phrase.training.early_stopping import History
 
 BEST = "best"
 

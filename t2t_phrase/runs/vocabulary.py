@@ -9,7 +9,7 @@ from t2t_phrase.config import UserError
 from t2t_phrase.data.problem import get_problem
 from t2t_phrase.runs.load_model import TrainedModel
 from t2t_phrase.runs.record import RunRecord
-from t2t_phrase.text.subwords.encoder import SubwordEncoder
+from t2t_phrase.text.encoders import StoredEncoder
 from t2t_phrase.text.subwords.t2t_subwords import T2TSubwords
 from t2t_phrase.text.vocabularies import Vocabularies
 
@@ -52,7 +52,7 @@ def checksums(vocabularies: Vocabularies) -> tuple[str, str]:
     """Return what `RunRecord` keeps as `vocabulary` and `target_vocabulary`."""
     source, target = (
         hashlib.sha256(encoder.model_bytes).hexdigest()
-        if isinstance(encoder, SubwordEncoder)
+        if isinstance(encoder, StoredEncoder)
         else ""
         for encoder in vocabularies
     )

@@ -1,17 +1,14 @@
-"""The development scores of a run: which step is the best so far, and when to stop."""
+"""When to stop for want of improvement on the development set."""
 
 from __future__ import annotations
 
 import dataclasses
-import json
-import os
-import pathlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from t2t_phrase.config import UserError, nearest
+from t2t_phrase.runs.history import History
 from t2t_phrase.training.means import lower_is_better
 
-FILE = "evaluations.json"
 # A direction other than that of these names is a mistake; only a model's own names leave a choice.
 _COMMON = ("loss", "nll", "neg_log_perplexity", "accuracy", "bleu")
 
@@ -55,57 +52,16 @@ class EarlyStopping:
                 f"{', '.join(names)}{nearest(self.metric, names)}"
             )
 
-
-@dataclasses.dataclass
-class History:
-    """The development scores of a run by step, stored in `evaluations.json` in its folder."""
-
-    scores: dict[int, dict[str, float]] = dataclasses.field(default_factory=dict)
-
-    def add(self, step: int, scores: Mapping[str, float]) -> None:
-        """Add the scores of a step."""
-        self.scores[step] = dict(scores)
-
-    def best(self, metric: str, *, lower: bool | None = None) -> int | None:
-        """Return the step with the best score, the earliest of equals; None: no step has one.
-
-        Args:
-            metric: name of a score.
-            lower: whether lower is better; None: as `lower_is_better` says.
-        """
-        sign = 1 if (lower_is_better(metric) if lower is None else lower) else -1
-        scored = self._scored(metric)
-        return min(scored, key=lambda step: (sign * scored[step], step), default=None)
-
-    def exhausted(self, stopping: EarlyStopping) -> bool:
-        """Return whether the metric has not improved for `stopping.steps`.
+    def exhausted(self, history: History) -> bool:
+        """Return whether the metric has not improved for `steps`.
 
         Evaluations without the metric do not count.
         """
-        if not stopping.steps:
+        if not self.steps:
             return False
-        sign = 1 if stopping.lower else -1
+        sign = 1 if self.lower else -1
         best, best_step, last = float("inf"), 0, 0
-        for last, score in sorted(self._scored(stopping.metric).items()):
-            if sign * score < best - stopping.delta:
+        for last, score in sorted(history.of(self.metric).items()):
+            if sign * score < best - self.delta:
                 best, best_step = sign * score, last
-        return last - best_step >= stopping.steps
-
-    def _scored(self, metric: str) -> dict[int, float]:
-        return {step: scores[metric] for step, scores in self.scores.items() if metric in scores}
-
-    def save(self, folder: str | os.PathLike[str]) -> None:
-        """Write the file in one step, so that it is never half written."""
-        target = pathlib.Path(folder) / FILE
-        temporary = target.with_name(f".{FILE}.tmp")
-        temporary.write_text(json.dumps(self.scores, indent=1) + "\n")
-        os.replace(temporary, target)
-
-    @classmethod
-    def load(cls, folder: str | os.PathLike[str], *, until: int) -> History:
-        """Read the scores up to the step `until`; later ones belong to updates that were lost."""
-        path = pathlib.Path(folder) / FILE
-        if not path.exists():
-            return cls()
-        stored = json.loads(path.read_text())
-        return cls({int(step): s for step, s in stored.items() if int(step) <= until})
+        return last - best_step >= self.steps

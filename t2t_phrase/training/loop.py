@@ -13,7 +13,8 @@ from t2t_phrase.config import UserError
 from t2t_phrase.data.input.pipeline import Batch, Position, TrainingPipeline
 from t2t_phrase.data.input.prefetch import Prefetcher
 from t2t_phrase.runs.directory import RunDirectory
-from t2t_phrase.training.early_stopping import EarlyStopping, History
+from t2t_phrase.runs.history import History
+from t2t_phrase.training.early_stopping import EarlyStopping
 from t2t_phrase.training.evaluate import DevScores, Evaluator
 from t2t_phrase.training.progress import Progress
 from t2t_phrase.training.schedules import FactorSchedule
@@ -145,7 +146,7 @@ class Trainer:
             self._try_largest_batch()
         saved, pending = step, None
         while not (asked := self._asked_to_stop(stop)) and step < options.train_steps:
-            if history.exhausted(options.early_stopping):
+            if options.early_stopping.exhausted(history):
                 return self._stopped_early(step, history)
             waited = batches.waited
             batch = next(batches)
@@ -169,7 +170,7 @@ class Trainer:
             name = signal.Signals(asked).name
             self.log(f"stopped by {name} at step {step}; the same command resumes from here")
             return Outcome(step, "signal", asked)
-        if step and history.exhausted(options.early_stopping):
+        if step and options.early_stopping.exhausted(history):
             return self._stopped_early(step, history)
         self.log(f"finished at step {step} of {options.train_steps}")
         return Outcome(step, "finished")
@@ -234,8 +235,8 @@ class Trainer:
         seconds = time.perf_counter() - start
         self.options.early_stopping.check(scores.to_dict())
         history.add(step, scores.to_dict())
-        metric = "loss" if scores.bleu is None else "bleu"
-        is_best = history.best(metric) == step
+        metric, lower = ("loss", True) if scores.bleu is None else ("bleu", False)
+        is_best = history.best(metric, lower=lower) == step
         mark = f"  best {metric} so far" if is_best else ""
         self.log(f"step {step}: {scores}  {seconds:.0f} s{mark}")
         if is_best:

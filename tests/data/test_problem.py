@@ -14,7 +14,7 @@ def test_the_suffix_reverses():
 
 
 def test_the_suffix_cannot_be_a_name():
-    with pytest.raises(TypeError, match="_rev is read as a direction"):
+    with pytest.raises(TypeError, match="_rev marks a direction"):
         type("TranslateXyRev", (Problem,), {})
 
 

@@ -10,7 +10,8 @@ import pytest
 from random_weights import randomize
 from reference_transformer import ReferenceTransformer
 
-from t2t_phrase.models.transformer import Transformer, TransformerHParams
+from t2t_phrase.models.transformer import Transformer
+from t2t_phrase.models.transformer_hparams import TransformerHParams
 
 VOCAB = 19
 SIZES: dict[str, Any] = {

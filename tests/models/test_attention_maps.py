@@ -12,7 +12,8 @@ from t2t_phrase.models.phrase_representation import (
     PhraseRepresentationTransformer,
 )
 from t2t_phrase.models.phrase_transformer import PhraseHParams, PhraseTransformer
-from t2t_phrase.models.transformer import Transformer, TransformerHParams
+from t2t_phrase.models.transformer import Transformer
+from t2t_phrase.models.transformer_hparams import TransformerHParams
 
 HEADS = 5
 SIZES: dict[str, Any] = {

@@ -20,13 +20,14 @@ from t2t_phrase import registry
 from t2t_phrase.compile import compiled
 from t2t_phrase.config import UserError
 from t2t_phrase.decoding.hparams import DecodeHParams
-from t2t_phrase.decoding.search.plain_expansion import EOS_ID
 from t2t_phrase.decoding.search.translate_ids import search, translate_ids
 from t2t_phrase.decoding.translator import Translator
 from t2t_phrase.features import PHRASES
 from t2t_phrase.layers.attention.layout import TOKENS, Layout, Units
 from t2t_phrase.models.ensemble import Ensemble
-from t2t_phrase.models.transformer import Transformer, TransformerHParams
+from t2t_phrase.models.transformer import Transformer
+from t2t_phrase.models.transformer_hparams import TransformerHParams
+from t2t_phrase.special_ids import EOS_ID
 
 VOCAB = 7
 FEATURES = {
@@ -203,7 +204,7 @@ def test_features_are_those_of_all_members(members: list) -> None:
 
 def test_what_an_ensemble_cannot_do(members: list) -> None:
     with pytest.raises(NotImplementedError, match="no loss: train its models"):
-        Ensemble.loss(Ensemble(members), FEATURES)
+        Ensemble.batch_loss(Ensemble(members), FEATURES)
     with pytest.raises(UserError, match="at least one model"):
         Ensemble([])
     with pytest.raises(UserError, match=r"one target vocabulary, got sizes \[7, 9\]"):

@@ -7,7 +7,8 @@ import tensorflow as tf
 from t2t_phrase.compile import compiled
 from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.decoding.search.translate_ids import translate_ids
-from t2t_phrase.models.transformer import Transformer, TransformerHParams
+from t2t_phrase.models.transformer import Transformer
+from t2t_phrase.models.transformer_hparams import TransformerHParams
 
 EOS, COPY, REVERSE, FIRST_DIGIT = 1, 2, 3, 4
 VOCAB = FIRST_DIGIT + 10

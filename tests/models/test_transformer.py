@@ -14,7 +14,8 @@ from t2t_phrase.compile import compiled
 from t2t_phrase.config import HParamsError
 from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.decoding.search.translate_ids import search, translate_ids
-from t2t_phrase.models.transformer import Transformer, TransformerHParams
+from t2t_phrase.models.transformer import Transformer
+from t2t_phrase.models.transformer_hparams import TransformerHParams
 from t2t_phrase.special_ids import EOS_ID
 
 SMALL: dict[str, Any] = {

@@ -23,13 +23,13 @@ def test_real_files(shared_dir, tmp_path, name, first):
         "dev": 1014,
         "test": 1000,
     }
-    assert manifest.vocabulary["size"] == 10_000
+    assert manifest.vocabulary[0]["size"] == 10_000
     sources, references = problem.raw_text(str(tmp_path), "test")
     assert (sources[0], references[0]) == (
         "A man in an orange hat starring at something.",
         first,
     )
-    encoder = problem.text_encoder(str(tmp_path))
+    encoder = problem.vocabularies(str(tmp_path)).source
     (shard,) = problem.record_files(str(tmp_path), "test")
     assert [encoder.decode(ids) for _, ids in read_examples(shard)] == references
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from t2t_phrase.models.phrase_representation import with_phrase_representation
 from t2t_phrase.models.phrase_transformer import LAYERS, PhraseHParams, with_phrase_attention
-from t2t_phrase.models.transformer import TransformerHParams
+from t2t_phrase.models.transformer_hparams import TransformerHParams
 
 SMALL = TransformerHParams(
     hidden_size=16,

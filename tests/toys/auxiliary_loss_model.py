@@ -7,7 +7,8 @@ from keras import ops
 
 from t2t_phrase import registry
 from t2t_phrase.models.base import Mean
-from t2t_phrase.models.transformer import Transformer, TransformerHParams
+from t2t_phrase.models.transformer import Transformer
+from t2t_phrase.models.transformer_hparams import TransformerHParams
 from t2t_phrase.ops.masks import padding_mask
 
 

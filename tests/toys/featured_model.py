@@ -8,7 +8,8 @@ from keras import initializers, layers, losses, ops
 from t2t_phrase import registry
 from t2t_phrase.features import Feature
 from t2t_phrase.models.base import Loss, Mean
-from t2t_phrase.models.transformer import Transformer, TransformerHParams
+from t2t_phrase.models.transformer import Transformer
+from t2t_phrase.models.transformer_hparams import TransformerHParams
 from t2t_phrase.ops.masks import padding_mask
 
 NUMBERS = 5  # values of both features

@@ -27,7 +27,7 @@ cpu = tf.config.list_physical_devices("CPU")[0]
 tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * 2)
 from tiny_training import VOCAB_SIZE, TinyModel, make_stepper, weights
 from t2t_phrase.models.base import Loss, Mean
-from t2t_phrase.models.transformer import TransformerHParams
+from t2t_phrase.models.transformer_hparams import TransformerHParams
 from t2t_phrase.training.distribution import make_strategy
 from t2t_phrase.training.optimizers import make_optimizer
 

@@ -1,7 +1,8 @@
 import pytest
 
 from t2t_phrase.config import UserError
-from t2t_phrase.training.early_stopping import EarlyStopping, History
+from t2t_phrase.runs.history import History
+from t2t_phrase.training.early_stopping import EarlyStopping
 
 
 def history(metric, *values):
@@ -18,29 +19,29 @@ def history(metric, *values):
 ])  # fmt: skip
 def test_patience_with_the_loss(values, stops):
     stopping = EarlyStopping(steps=20, metric="loss", delta=0.1)
-    assert history("loss", *values).exhausted(stopping) == stops
+    assert stopping.exhausted(history("loss", *values)) == stops
 
 
 def test_higher_bleu_is_better():
     stopping = EarlyStopping(steps=20, metric="bleu", delta=0.0)
-    assert history("bleu", 20.0, 19.0, 20.0).exhausted(stopping)
-    assert not history("bleu", 20.0, 21.0, 20.0).exhausted(stopping)
-    assert history("bleu", 20.0, 22.0, 22.0).best("bleu") == 20
-    assert history("loss", 3.0, 2.0, 2.0).best("loss") == 20
-    assert history("loss", 3.0).best("bleu") is None
+    assert stopping.exhausted(history("bleu", 20.0, 19.0, 20.0))
+    assert not stopping.exhausted(history("bleu", 20.0, 21.0, 20.0))
+    assert history("bleu", 20.0, 22.0, 22.0).best("bleu", lower=False) == 20
+    assert history("loss", 3.0, 2.0, 2.0).best("loss", lower=True) == 20
+    assert history("loss", 3.0).best("bleu", lower=False) is None
 
 
 def test_without_patience_nothing_stops():
-    assert not history("loss", 1.0, *[9.0] * 50).exhausted(EarlyStopping())
+    assert not EarlyStopping().exhausted(history("loss", 1.0, *[9.0] * 50))
 
 
 def test_evaluations_without_the_metric_do_not_count():
     stopping = EarlyStopping(steps=20, metric="bleu", delta=0.0)
     missing = {10: {}, 20: {"bleu": 20.0}, 30: {"loss": 1.0}, 40: {}, 50: {}}
-    assert not History(missing).exhausted(stopping)
-    assert not History({**missing, 60: {"bleu": 21.0}}).exhausted(stopping)
-    assert History({**missing, 60: {"bleu": 19.0}}).exhausted(stopping)
-    assert not History({10: {}, 20: {}, 30: {}}).exhausted(stopping)
+    assert not stopping.exhausted(History(missing))
+    assert not stopping.exhausted(History({**missing, 60: {"bleu": 21.0}}))
+    assert stopping.exhausted(History({**missing, 60: {"bleu": 19.0}}))
+    assert not stopping.exhausted(History({10: {}, 20: {}, 30: {}}))
 
 
 @pytest.mark.parametrize(("metric", "lower"), [
@@ -50,13 +51,13 @@ def test_evaluations_without_the_metric_do_not_count():
 def test_direction_follows_from_the_name(metric, lower):
     stopping = EarlyStopping(steps=20, metric=metric, delta=0.0)
     assert stopping.lower == lower
-    assert history(metric, 3.0, 2.0, 1.0).exhausted(stopping) != lower
-    assert history(metric, 3.0, 2.0, 1.0).best(metric) == (30 if lower else 10)
+    assert stopping.exhausted(history(metric, 3.0, 2.0, 1.0)) != lower
+    assert history(metric, 3.0, 2.0, 1.0).best(metric, lower=lower) == (30 if lower else 10)
 
 
 def test_the_direction_of_a_models_own_mean_can_be_chosen():
     stopping = EarlyStopping(steps=20, metric="coverage", delta=0.0, minimize=False)
-    assert history("coverage", 3.0, 2.0, 1.0).exhausted(stopping)
+    assert stopping.exhausted(history("coverage", 3.0, 2.0, 1.0))
     assert history("coverage", 3.0, 2.0, 1.0).best("coverage", lower=stopping.lower) == 10
 
 

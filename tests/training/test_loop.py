@@ -13,8 +13,9 @@ from t2t_phrase.config import UserError
 from t2t_phrase.data.input.prefetch import Prefetcher
 from t2t_phrase.evaluation.scores import Score
 from t2t_phrase.runs import checkpoints
+from t2t_phrase.runs.history import History
 from t2t_phrase.training import loop
-from t2t_phrase.training.early_stopping import EarlyStopping, History
+from t2t_phrase.training.early_stopping import EarlyStopping
 
 
 @pytest.fixture(scope="module")
@@ -94,7 +95,7 @@ def test_best_by_bleu_is_kept(files, tmp_path):
 def test_best_by_loss_without_bleu(files, tmp_path):
     trainer = make_trainer(tmp_path, files, make_stepper(rate=0.05), train_steps=8, evaluate=True)
     trainer.train()
-    best = History.load(tmp_path, until=8).best("loss")
+    best = History.load(tmp_path, until=8).best("loss", lower=True)
     assert steps_in(tmp_path / "best") == [best]
 
 

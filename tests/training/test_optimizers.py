@@ -8,7 +8,7 @@ import pytest
 from tiny_training import make_stepper
 
 from t2t_phrase.config import HParamsError
-from t2t_phrase.models.transformer import TransformerHParams
+from t2t_phrase.models.transformer_hparams import TransformerHParams
 from t2t_phrase.runs import checkpoints
 from t2t_phrase.training.optimizers import FIELDS, make_optimizer, options_of
 from t2t_phrase.training.schedules import make_schedule

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from t2t_phrase.config import HParamsError
-from t2t_phrase.models.transformer import TransformerHParams
+from t2t_phrase.models.transformer_hparams import TransformerHParams
 from t2t_phrase.training.schedules import FactorSchedule, make_schedule
 from t2t_phrase.training_hparams import SCHEDULE_FACTORS
 

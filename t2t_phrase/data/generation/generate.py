@@ -1,4 +1,4 @@
-"""From a raw corpus to a vocabulary and record shards, step by step and restartable."""
+"""Makes vocabularies and record shards from a raw corpus, in steps that can be resumed."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import itertools
 import os
 import pathlib
 import shutil
-from collections.abc import Iterator
+from collections.abc import Sequence
 from importlib import metadata
 from typing import Any
 
@@ -17,15 +17,14 @@ from t2t_phrase.data.generation.manifest import Manifest, intact, manifest_path
 from t2t_phrase.data.generation.options import GenerateOptions
 from t2t_phrase.data.generation.progress import Log, Progress
 from t2t_phrase.data.generation.records import ShardTask, shard_name
-from t2t_phrase.data.generation.staging import dealt_index, feature_streams, stage
+from t2t_phrase.data.generation.staging import feature_streams, stage
+from t2t_phrase.data.generation.summary import summary
+from t2t_phrase.data.generation.vocabulary import learn_vocabulary, sample, vocabulary_options
 from t2t_phrase.data.generation.workers import write_shards
-from t2t_phrase.data.lines import read_lines
 from t2t_phrase.data.problem import Problem
 from t2t_phrase.data.sources.corpus import Corpus
 from t2t_phrase.features import Feature
-from t2t_phrase.files import explain_os_error, sha256_of, write
-from t2t_phrase.text.subwords.encoder import SubwordEncoder
-from t2t_phrase.text.subwords.training import train_subwords
+from t2t_phrase.files import explain_os_error, sha256_of
 
 # Above this many pairs the start of worker processes is worth its seconds.
 _MANY_PAIRS = 200_000
@@ -86,7 +85,7 @@ class _Generation:
         self._features: tuple[Feature, ...] = ()
 
     def run(self) -> Manifest:
-        """Do what is left to do."""
+        """Do the remaining steps."""
         if self._manifest.complete and self._all_intact():
             at_hand = self._problem.inputs_at_hand(self._tmp_dir)
             self._manifest.require_same_inputs(self._path, at_hand)
@@ -108,8 +107,8 @@ class _Generation:
             self._check_shards(split)
             if not self._staged(split):
                 self._stage(corpus, split)
-        if not intact(self._folder, self._manifest.vocabulary):
-            self._learn_vocabulary()
+        if not self._has_vocabulary():
+            self._learn_vocabularies()
         self._write_shards()
         self._manifest.complete = True
         self._save()
@@ -120,7 +119,7 @@ class _Generation:
     def _load(self) -> Manifest:
         options = {
             "num_shards": self._num_shards,
-            "vocab_size": self._options.vocab_size or self._problem.vocab_size,
+            **vocabulary_options(self._problem, self._options),
             "character_coverage": self._problem.character_coverage,
             "vocab_pairs": self._problem.vocab_pairs,
             "max_characters": self._options.max_characters or self._problem.max_characters,
@@ -140,7 +139,7 @@ class _Generation:
 
     def _all_intact(self) -> bool:
         splits = self._manifest.splits.values()
-        entries = [self._manifest.vocabulary, *(shard for s in splits for shard in s["shards"])]
+        entries = [*self._manifest.vocabulary, *(s for split in splits for s in split["shards"])]
         return all(intact(self._folder, entry) for entry in entries) and all(
             self._texts_intact(split) for split in splits
         )
@@ -180,7 +179,7 @@ class _Generation:
             return False
         if split != "train":
             return True
-        if all(entry["shards"]) and intact(self._folder, self._manifest.vocabulary):
+        if all(entry["shards"]) and self._has_vocabulary():
             return True
         return all(path.is_file() for group in self._dealt() for path in group)
 
@@ -240,46 +239,52 @@ class _Generation:
         source, target = (f"{self._base}-{split}.{name}" for name in self._problem.languages)
         return [source, target, *(f"{target}.{i}" for i in range(1, texts - 1))]
 
-    def _learn_vocabulary(self) -> None:
+    def _has_vocabulary(self) -> bool:
+        entries = self._manifest.vocabulary
+        return bool(entries) and all(intact(self._folder, entry) for entry in entries)
+
+    def _learn_vocabularies(self) -> None:
+        options = self._manifest.options
+        name = f"vocab.{self._base}"
+        if options["shared_vocab"]:
+            found = [self._learn(name, "joint", (0, 1), options["vocab_size"])]
+        else:
+            sizes = (options["vocab_size"], options["target_vocab_size"])
+            found = [
+                self._learn(f"{name}.{language}", language, (column,), sizes[column])
+                for column, language in enumerate(self._problem.languages)
+            ]
+        if self._manifest.vocabulary not in ([], found):
+            # Another release of SentencePiece may learn others, which the old shards do not fit.
+            for entry in self._manifest.splits.values():
+                entry["shards"] = [None] * len(entry["shards"])
+        self._manifest.vocabulary = found
+        self._save()
+
+    def _learn(self, name: str, title: str, columns: Sequence[int], size: int) -> dict[str, Any]:
         options = self._manifest.options
         pairs = self._manifest.splits["train"]["pairs"]
         share = min(1.0, options["vocab_pairs"] / pairs)
         taken = f"about {options['vocab_pairs']:,} of " if share < 1 else ""
+        units = options["vocab_type"]
         self._log(
-            f"{self._base}: learning {options['vocab_size']:,} joint subwords from "
-            f"{taken}{pairs:,} sentence pairs"
+            f"{self._base}: learning {size:,} {title} {units} from {taken}{pairs:,} sentence pairs"
         )
-        model = train_subwords(
-            self._sample(share),
-            vocab_size=options["vocab_size"],
+        entry = learn_vocabulary(
+            self._folder / f"{name}.{size}.{'txt' if units == 'words' else 'model'}",
+            sample(self._dealt(), columns, share),
+            vocab_type=units,
+            vocab_size=size,
             character_coverage=options["character_coverage"],
         )
-        path = self._folder / f"vocab.{self._base}.{options['vocab_size']}.model"
-        write(path, model)
-        size = SubwordEncoder(model).vocab_size
-        if size < options["vocab_size"]:
-            self._log(f"{self._base}: the text yields only {size:,} subwords")
-        vocabulary = {"file": path.name, "sha256": sha256_of(path), "size": size}
-        if self._manifest.vocabulary not in ({}, vocabulary):
-            # Another SentencePiece release can learn otherwise: the old shards are void.
-            for entry in self._manifest.splits.values():
-                entry["shards"] = [None] * len(entry["shards"])
-        self._manifest.vocabulary = vocabulary
-        self._save()
-
-    def _sample(self, share: float) -> Iterator[str]:
-        for shard, group in enumerate(self._dealt()):
-            for path in group[:2]:
-                for line, text in enumerate(read_lines(path)):
-                    # Chosen by the place in the corpus: the number of shards is no matter.
-                    index = dealt_index(shard, line, self._num_shards)
-                    if _scatter(index) < share:
-                        yield str(text)
+        if entry["size"] < size:
+            self._log(f"{self._base}: the text has only {entry['size']:,} {title} {units}")
+        return entry
 
     def _write_shards(self) -> None:
         tasks = {}
         splits = self._manifest.splits
-        vocabulary = str(self._folder / self._manifest.vocabulary["file"])
+        files = [str(self._folder / entry["file"]) for entry in self._manifest.vocabulary]
         for split, entry in splits.items():
             for index, shard in enumerate(entry["shards"]):
                 if shard is None:
@@ -290,7 +295,7 @@ class _Generation:
                         source=source,
                         target=target,
                         output=str(self._folder / name),
-                        vocabulary=vocabulary,
+                        vocabularies=(files[0], files[-1]),
                         shuffle_seed=seed,
                         side=dict(zip(feature_streams(self._features), side, strict=True)),
                         features=self._features,
@@ -316,30 +321,10 @@ class _Generation:
         return self._options.num_workers or (os.cpu_count() or 1 if pairs > _MANY_PAIRS else 1)
 
     def _summarize(self) -> None:
-        vocabulary = self._manifest.vocabulary
-        self._log(f"{self._base}: wrote to {self._folder}")
-        self._log(f"  {vocabulary['file']}: {vocabulary['size']:,} joint subwords")
-        for split, entry in self._manifest.splits.items():
-            shards = entry["shards"]
-            tokens = [sum(shard[f"{side}_tokens"] for shard in shards) for side in _SIDES]
-            self._log(
-                f"  {self._base}-{split}-*: {len(shards)} shards, {entry['pairs']:,} pairs, "
-                f"{tokens[0]:,} source and {tokens[1]:,} target tokens"
-                + "".join(f", {sum(s[f.name] for s in shards):,} {f.name}" for f in self._features)
-            )
-            for kind, count in entry["faults"].items():
-                self._log(f"    {count:,} x {kind} ({'dropped' if split == 'train' else 'kept'})")
-            if names := [*entry["text"], *entry["side"]]:
-                self._log(f"  as text: {', '.join(names)}")
+        self._log(f"{self._base}: written to {self._folder}")
+        for line in summary(self._problem, self._manifest, self._features):
+            self._log(f"  {line}")
         self._log(
             f"next: t2t-phrase-trainer --problem={self._problem.name} --data_dir={self._folder} "
             f"--hparams_set={self._problem.hparams_set} --output_dir=..."
         )
-
-
-_SIDES = ("source", "target")
-
-
-def _scatter(index: int) -> float:
-    """Return a number in [0, 1) that looks random (Knuth's multiplicative hash)."""
-    return (index * 2654435761 % 2**32) / 2**32

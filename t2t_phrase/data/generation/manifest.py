@@ -11,6 +11,7 @@ from t2t_phrase.config import UserError, differences
 from t2t_phrase.files import sha256_of, write
 
 FORMAT = 1
+JOINT_SUBWORDS = {"vocab_type": "subwords", "shared_vocab": True, "target_vocab_size": 0}
 
 
 def manifest_path(folder: pathlib.Path, base_name: str) -> pathlib.Path:
@@ -27,7 +28,8 @@ class Manifest:
         options: everything that decides the bytes of the data.
         inputs: SHA-256 of the raw files by name.
         versions: packages that took part.
-        vocabulary: `file`, `sha256` and `size`, once it exists.
+        vocabulary: once it exists `file`, `sha256` and `size` of the joint vocabulary, or of the
+            source's and the target's.
         splits: for each split that is staged `pairs`, `faults`, `text`, `side`, and `shards`, a
             list with an entry or null for each shard: `file`, `sha256`, `records`, `source_tokens`,
             `target_tokens`, and for each feature that the records hold, by its name, the number of
@@ -39,7 +41,7 @@ class Manifest:
     options: dict[str, Any]
     inputs: dict[str, str] = dataclasses.field(default_factory=dict)
     versions: dict[str, str] = dataclasses.field(default_factory=dict)
-    vocabulary: dict[str, Any] = dataclasses.field(default_factory=dict)
+    vocabulary: list[dict[str, Any]] = dataclasses.field(default_factory=list)
     splits: dict[str, dict[str, Any]] = dataclasses.field(default_factory=dict)
     complete: bool = False
 
@@ -58,26 +60,31 @@ class Manifest:
         """Read a manifest; None if there is no such file.
 
         Raises:
-            UserError: the file is no manifest of this version.
+            UserError: the file is not a manifest of this version.
         """
         try:
             content = json.loads(path.read_text(encoding="utf-8"))
             if content.pop("format") != FORMAT:
                 raise ValueError("another format")
+            # Earlier versions had joint subwords only.
+            for name, value in JOINT_SUBWORDS.items():
+                content["options"].setdefault(name, value)
+            if isinstance(content["vocabulary"], dict):
+                content["vocabulary"] = [content["vocabulary"]] if content["vocabulary"] else []
             return cls(**content)
         except FileNotFoundError:
             return None
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise UserError(
-                f"{path} is no manifest this version can read ({error}); delete it and run "
-                "t2t-phrase-datagen again"
+                f"{path} is not a manifest that this version can read ({error}); delete it and "
+                "run t2t-phrase-datagen again"
             ) from error
 
     def require_same(self, path: pathlib.Path, options: dict[str, Any]) -> None:
-        """Check that data made with these options may be kept.
+        """Check that the data were made with these options.
 
         Raises:
-            UserError: it was made with others; the message names the differences.
+            UserError: they were made with others; the message names the differences.
         """
         found = differences(self.options, options)
         if found:
@@ -87,7 +94,7 @@ class Manifest:
             )
 
     def require_same_inputs(self, path: pathlib.Path, inputs: dict[str, str]) -> None:
-        """Check that the raw files that are at hand are those the data was made from.
+        """Check that the available raw files are those that the data were made from.
 
         Raises:
             UserError: some have changed; the message names them.

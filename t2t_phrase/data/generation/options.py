@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator
+from typing import Literal
 
 from t2t_phrase.config import HParams
 
-# Every shard keeps two files open while the text is dealt out.
+# Every shard keeps several files open while the pairs are distributed.
 MAX_SHARDS = 400
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class GenerateOptions(HParams):
-    """Options of data generation; zero means "as the problem says" unless said otherwise."""
+    """Options of data generation; 0 and None stand for the problem's defaults."""
 
     num_shards: int = 0  # training shards
-    vocab_size: int = 0  # pieces of the joint vocabulary
+    vocab_type: Literal["subwords", "words"] | None = None
+    shared_vocab: bool | None = None  # whether source and target share one vocabulary
+    vocab_size: int = 0  # entries of the vocabulary, or of the source's if there are two
+    target_vocab_size: int = 0  # entries of the target's vocabulary
     max_characters: int = 0  # a longer side is a fault
-    max_cases: int = 0  # read at most so many training pairs; 0 = all
+    max_cases: int = 0  # most training pairs to read; 0 = all
     random_seed: int = 429459  # order of the records within training shards
     num_workers: int = 0  # processes; 0 = one for each CPU if the corpus is large, else one
 
@@ -26,6 +30,12 @@ class GenerateOptions(HParams):
         """Yield what is out of range."""
         if not 0 <= self.num_shards <= MAX_SHARDS:
             yield f"num_shards={self.num_shards} is not in 0..{MAX_SHARDS}"
-        for name in ("vocab_size", "max_characters", "max_cases", "num_workers"):
+        for name in (
+            "vocab_size",
+            "target_vocab_size",
+            "max_characters",
+            "max_cases",
+            "num_workers",
+        ):
             if getattr(self, name) < 0:
                 yield f"{name}={getattr(self, name)} is negative"

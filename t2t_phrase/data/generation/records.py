@@ -14,11 +14,11 @@ import tensorflow as tf
 from t2t_phrase.config import UserError
 from t2t_phrase.data.lines import read_lines
 from t2t_phrase.data.sources.side_files import side_lines
-from t2t_phrase.features import IDS, Feature
+from t2t_phrase.features import IDS, Feature, Side
 from t2t_phrase.files import atomic, disk_full, sha256_of
 from t2t_phrase.special_ids import EOS_ID
 from t2t_phrase.text.annotations.base import Annotation, Sentence, annotation_of
-from t2t_phrase.text.subwords.encoder import SubwordEncoder
+from t2t_phrase.text.encoders import StoredEncoder, load_encoder
 
 _BATCH = 1000
 
@@ -32,14 +32,14 @@ class ShardTask:
         side: files with the lines of streams, by the name of the stream.
         features: what the records hold, made from those lines.
         output: the record file.
-        vocabulary: the SentencePiece model file.
+        vocabularies: files of the source's and the target's vocabulary.
         shuffle_seed: seed of the order of the records; None keeps the order of the lines.
     """
 
     source: str
     target: str
     output: str
-    vocabulary: str
+    vocabularies: tuple[str, str]
     shuffle_seed: str | None
     side: Mapping[str, str] = dataclasses.field(default_factory=dict)
     features: tuple[Feature, ...] = ()
@@ -102,7 +102,7 @@ def read_examples(path: str) -> Iterator[tuple[list[int], list[int]]]:
 
 def _encode(task: ShardTask) -> Iterator[tuple[bytes, tuple[int, ...]]]:
     """Yield each example with its counts: tokens of both sides, different values of features."""
-    encoder = SubwordEncoder.load(task.vocabulary)
+    encoders = dict(zip(IDS, map(load_encoder, task.vocabularies), strict=True))
     sources = map(str, read_lines(pathlib.Path(task.source)))
     targets = map(str, read_lines(pathlib.Path(task.target)))
     sides = {stream: side_lines(pathlib.Path(path)) for stream, path in task.side.items()}
@@ -110,9 +110,12 @@ def _encode(task: ShardTask) -> Iterator[tuple[bytes, tuple[int, ...]]]:
     with_starts = {feature.side for feature in task.features}
     done = 0
     while batch := list(itertools.islice(sources, _BATCH)):
-        columns = {"source": batch, "target": list(itertools.islice(targets, len(batch)))}
+        columns: dict[Side, list[str]] = {
+            "source": batch,
+            "target": list(itertools.islice(targets, len(batch))),
+        }
         sentences = {
-            side: _sentences(encoder, texts, starts=side in with_starts)
+            side: _sentences(encoders[side], texts, starts=side in with_starts)
             for side, texts in columns.items()
         }
         lines = {
@@ -134,7 +137,7 @@ def _encode(task: ShardTask) -> Iterator[tuple[bytes, tuple[int, ...]]]:
         done += len(batch)
 
 
-def _sentences(encoder: SubwordEncoder, texts: list[str], *, starts: bool) -> list[Sentence]:
+def _sentences(encoder: StoredEncoder, texts: list[str], *, starts: bool) -> list[Sentence]:
     """Return the texts with their ids; without `starts`, which take time, those are empty."""
     if starts:
         encoded = encoder.encode_with_starts(texts)
@@ -144,7 +147,7 @@ def _sentences(encoder: SubwordEncoder, texts: list[str], *, starts: bool) -> li
 
 
 def _values(
-    feature: Feature, annotation: Annotation, pair: Mapping[str, Sentence], line: str
+    feature: Feature, annotation: Annotation, pair: Mapping[Side, Sentence], line: str
 ) -> list[int]:
     """Return the integer of each token of the feature's side, EOS included."""
     own = pair[feature.side]

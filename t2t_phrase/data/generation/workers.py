@@ -1,4 +1,4 @@
-"""Shards written by several processes, none of which outlives the one that started them."""
+"""Writes shards in several processes, none of which outlives the one that started them."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from collections.abc import Hashable, Iterator, Mapping
 from concurrent.futures.process import BrokenProcessPool
 from typing import Any, TypeVar
 
+from t2t_phrase import registry
 from t2t_phrase.config import UserError
 from t2t_phrase.data.generation.records import ShardTask, write_shard
 
@@ -23,10 +24,10 @@ def write_shards(
 
     Args:
         tasks: what to write, by any key.
-        num_workers: processes; one means this process.
+        num_workers: processes; 1: this process.
 
     Raises:
-        UserError: a shard could not be written; those yielded before are whole.
+        UserError: a shard could not be written; those yielded before are complete.
     """
     workers = min(num_workers, len(tasks))
     if workers <= 1:
@@ -35,7 +36,10 @@ def write_shards(
         return
     # TensorFlow's threads do not survive a fork.
     pool = concurrent.futures.ProcessPoolExecutor(
-        workers, mp_context=multiprocessing.get_context("spawn"), initializer=_die_with_parent
+        workers,
+        mp_context=multiprocessing.get_context("spawn"),
+        initializer=_start,
+        initargs=(registry.user_folders(),),
     )
     try:
         futures = {pool.submit(write_shard, task): key for key, task in tasks.items()}
@@ -43,11 +47,18 @@ def write_shards(
             yield futures[future], future.result()
     except BrokenProcessPool as error:
         raise UserError(
-            "a worker process was killed, perhaps for want of memory; finished shards are kept: "
-            "run the same command again, if need be with fewer --num_workers"
+            "a worker process was killed, perhaps because memory ran out; finished shards are "
+            "kept: run the same command again, if necessary with a smaller --num_workers"
         ) from error
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+def _start(user_folders: list[str]) -> None:
+    _die_with_parent()
+    # They may define annotation types.
+    for folder in user_folders:
+        registry.discover(folder)
 
 
 def _die_with_parent() -> None:

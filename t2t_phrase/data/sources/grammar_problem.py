@@ -12,7 +12,7 @@ from typing import ClassVar
 from t2t_phrase import grammar
 from t2t_phrase.data.problem import Problem
 from t2t_phrase.data.sources.corpus import SPLITS, Corpus, Pair
-from t2t_phrase.data.sources.side_files import TREES
+from t2t_phrase.features import TREES
 
 
 class GrammarProblem(Problem):

@@ -10,10 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from t2t_phrase.config import UserError
 from t2t_phrase.data.lines import read_lines
-from t2t_phrase.features import Feature
-
-# What ends the names of files with constituency trees.
-TREES = "trees"
+from t2t_phrase.features import TREES, Feature
 
 # Paths of side files by stream (see `Feature.side_stream`), then by the path of the text file.
 SideFiles = dict[str, dict[pathlib.Path, pathlib.Path]]

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from t2t_phrase import registry
+from t2t_phrase.config import UserError
 from t2t_phrase.features import Feature
 
 if TYPE_CHECKING:
@@ -98,3 +99,28 @@ def annotation_of(feature: Feature) -> Annotation:
         registry.discover()
     annotation: Annotation = registry.annotation_types[feature.annotation]()
     return annotation
+
+
+def read_annotations(
+    feature: Feature, sentences: Sequence[str], lines: Sequence[str], name: str
+) -> list[str]:
+    """Return the text form of a feature for each sentence, from lines in its file form.
+
+    Args:
+        feature: the feature.
+        sentences: those of its side.
+        lines: one for each sentence.
+        name: of the file that the lines are from, for messages.
+
+    Raises:
+        UserError: there are more or fewer lines, or one does not fit its sentence; it is named.
+    """
+    if len(lines) != len(sentences):
+        raise UserError(f"{name} has {len(lines)} lines for {len(sentences)} sentences")
+    annotation, texts = annotation_of(feature), []
+    for number, (sentence, line) in enumerate(zip(sentences, lines, strict=True), start=1):
+        try:
+            texts.append(annotation.read(sentence, line))
+        except UserError as error:
+            raise UserError(f"{name}:{number}: {error}") from error
+    return texts

@@ -14,17 +14,18 @@ from t2t_phrase.special_ids import EOS_ID, PAD_ID, UNK_ID
 
 
 class SubwordEncoder:
-    """Encodes text losslessly up to blanks: `decode(encode(x)) == " ".join(x.split())`.
+    """Encodes text without loss except for blanks: `decode(encode(x)) == " ".join(x.split())`.
 
     Characters that are not in the vocabulary become their UTF-8 bytes, so `encode` never yields
-    `UNK_ID`. One exception to the rule above: U+2581, SentencePiece's blank, reads as a space.
+    `UNK_ID`. The only exception to the rule above is U+2581, SentencePiece's own blank, which
+    becomes a space.
 
     Args:
         model_bytes: a serialized SentencePiece model with pad 0, EOS 1, unk 2 and byte pieces, as
             `train_subwords` makes it.
 
     Raises:
-        UserError: the bytes are no such model.
+        UserError: the bytes are not such a model.
     """
 
     def __init__(self, model_bytes: bytes) -> None:
@@ -46,7 +47,7 @@ class SubwordEncoder:
         """Read a model file.
 
         Raises:
-            UserError: the file is missing or is no such model.
+            UserError: the file is missing or is not such a model.
         """
         try:
             with open(path, "rb") as file:
@@ -56,7 +57,7 @@ class SubwordEncoder:
 
     @property
     def vocab_size(self) -> int:
-        """Number of pieces, the special ones included."""
+        """Number of pieces, including the special ones."""
         return int(self._processor.get_piece_size())
 
     def encode(self, text: str) -> list[int]:
@@ -64,7 +65,7 @@ class SubwordEncoder:
         return list(self._processor.encode(text))
 
     def encode_batch(self, texts: Sequence[str]) -> list[list[int]]:
-        """Return `[encode(text) for text in texts]`, sooner."""
+        """Return `[encode(text) for text in texts]`, faster."""
         return list(self._processor.encode(list(texts)))
 
     def encode_with_starts(self, texts: Sequence[str]) -> list[tuple[list[int], list[int]]]:
@@ -80,13 +81,13 @@ class SubwordEncoder:
     def decode(self, ids: Iterable[int]) -> str:
         """Return the text of `ids` up to the first EOS.
 
-        Pad ids are skipped; ids beyond the vocabulary (a model's vocabulary may be padded) read as
-        unk, which is written "⁇"; bytes that are no UTF-8 read as U+FFFD.
+        Pad ids are skipped; ids beyond the vocabulary (a model's vocabulary may be padded) count
+        as unk, which is written "⁇"; invalid UTF-8 becomes U+FFFD.
         """
         return str(self._processor.decode(self._visible(ids)))
 
     def pieces(self, ids: Iterable[int]) -> list[str]:
-        """Return the piece of every id, as it stands in the vocabulary ("▁house", "<0xE2>")."""
+        """Return the piece of every id as in the vocabulary, such as "▁house" or "<0xE2>"."""
         size = self.vocab_size
         return [self._processor.id_to_piece(int(i) if 0 <= i < size else UNK_ID) for i in ids]
 

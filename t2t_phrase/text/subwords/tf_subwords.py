@@ -9,7 +9,7 @@ from t2t_phrase.special_ids import EOS_ID, PAD_ID, UNK_ID
 
 
 class TfSubwords(tf.Module):
-    """Encodes and decodes string tensors; the model travels inside the graph.
+    """Encodes and decodes string tensors; the model is part of the graph.
 
     Args:
         model_bytes: `SubwordEncoder.model_bytes`.
@@ -26,7 +26,7 @@ class TfSubwords(tf.Module):
     def encode(self, texts: tf.Tensor) -> tf.RaggedTensor:
         """Return ids without EOS: (B,) string to (B, None) ragged int32.
 
-        Bytes that are no UTF-8 count as U+FFFD.
+        Invalid UTF-8 counts as U+FFFD.
         """
         return self.tokenizer.tokenize(texts)
 
@@ -45,7 +45,7 @@ class TfSubwords(tf.Module):
     def decode(self, ids: tf.Tensor | tf.RaggedTensor) -> tf.Tensor:
         """Return the texts up to the first EOS: (B, T) or (B, None) int to (B,) string.
 
-        Pad ids are skipped and ids beyond the vocabulary read as unk, as in `SubwordEncoder`.
+        Pad ids are skipped, and ids beyond the vocabulary count as unk, as in `SubwordEncoder`.
         """
         if isinstance(ids, tf.RaggedTensor):
             ids = ids.to_tensor(default_value=PAD_ID)

@@ -24,18 +24,18 @@ def train_subwords(
 ) -> bytes:
     """Learn a BPE vocabulary and return the serialized model for `SubwordEncoder`.
 
-    The result depends on the multiset of sentences alone, not on their order. Text is not
-    normalised beyond blanks (see `normalize_whitespace`): case, accents and composition stay.
+    The order of the sentences does not matter. Nothing but blanks is normalised (see
+    `normalize_whitespace`): case, accents and Unicode composition are kept.
 
     Args:
         sentences: read once; those longer than 65,536 bytes are left out.
-        vocab_size: number of pieces, 259 special and byte pieces included. A corpus that has
+        vocab_size: number of pieces, including 259 special and byte pieces. A corpus that has
             fewer gives fewer.
-        character_coverage: share of the characters' occurrences that get pieces of their own;
-            the rest become bytes. 1 suits alphabets, 0.9995 Chinese.
+        character_coverage: share of the text whose characters get pieces of their own; rarer
+            characters become bytes. Use 1 for alphabets and 0.9995 for Chinese.
 
     Raises:
-        UserError: there is no text, or `vocab_size` cannot hold the characters.
+        UserError: there is no text, or `vocab_size` is too small for the characters.
     """
     model = io.BytesIO()
     with tempfile.TemporaryDirectory() as folder:
@@ -68,7 +68,7 @@ def train_subwords(
 
 def _explain(error: RuntimeError, vocab_size: int) -> UserError:
     if "sentences_.empty()" in str(error):
-        return UserError("the training text is empty: there is nothing to learn a vocabulary from")
+        return UserError("the training text is empty: there are no subwords for a vocabulary")
     needed = re.search(r"required_chars\. (\d+) vs (\d+)", str(error))
     if needed or vocab_size <= RESERVED:
         least = needed[2] if needed else RESERVED + 1
@@ -80,7 +80,7 @@ def _explain(error: RuntimeError, vocab_size: int) -> UserError:
 
 
 def _without_paths(model: bytes) -> bytes:
-    # The trainer stores the name of the temporary rule file, which would differ on each run.
+    # The trainer stores the name of the temporary rule file, which differs in each run.
     proto: Any = getattr(sentencepiece_model_pb2, "ModelProto")()  # noqa: B009 (made at run time)
     proto.ParseFromString(model)
     proto.normalizer_spec.name = "whitespace"

@@ -8,7 +8,7 @@ from typing import Any
 import nltk
 
 from t2t_phrase.config import UserError
-from t2t_phrase.text.trees.parsers import joined, respelt
+from t2t_phrase.text.trees.parser import Parser, joined, respelt
 from t2t_phrase.text.trees.trees import TreeError
 
 # In seconds; parsing time grows with the cube of the length.
@@ -20,7 +20,7 @@ _PROPERTIES = {
 }
 
 
-class CoreNLPParser:
+class CoreNLPParser(Parser):
     """Parses with a running server, in the language for which it was started.
 
     Args:

@@ -1,18 +1,12 @@
-"""Constituency parsers installed by the user, with trees that spell the sentence.
-
-Parsers change words: they split multi-word tokens ("zum" into "zu dem") and replace characters. So
-the words of their trees are replaced by those of the sentence.
-"""
+"""Constituency parsers that are installed, by name, and trees for every line of a text."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Protocol
-
-import nltk
+from collections.abc import Iterable, Iterator
 
 from t2t_phrase.config import UserError
+from t2t_phrase.text.trees.parser import Parser
 from t2t_phrase.text.trees.subword_phrases import cut_by_tree
 from t2t_phrase.text.trees.trees import TreeError, escaped
 
@@ -20,17 +14,6 @@ PARSERS = ("stanza", "corenlp")
 CORENLP_URL = "http://localhost:9000"
 # Number of sentences parsed at once.
 BATCH = 64
-
-
-class Parser(Protocol):
-    """Parses sentences that are not blank."""
-
-    def parse(self, sentences: Sequence[str]) -> list[str]:
-        """Return a tree in Penn brackets for each sentence.
-
-        Raises:
-            UserError: the parser cannot be reached.
-        """
 
 
 def open_parser(name: str, *, language: str = "en", corenlp_url: str = CORENLP_URL) -> Parser:
@@ -70,36 +53,6 @@ def parse_lines(parser: Parser, lines: Iterable[str]) -> Iterator[tuple[str, str
         found = iter(parser.parse([sentence for sentence in sentences if sentence]))
         for sentence in sentences:
             yield _checked(sentence, next(found)) if sentence else ("", "")
-
-
-def respelt(tree: nltk.Tree, words: Sequence[str]) -> str:
-    """Return the tree in Penn Treebank brackets with its words replaced.
-
-    Args:
-        tree: a tree with as many words.
-        words: the new words. An empty one removes the word, and constituents that become empty.
-
-    Raises:
-        TreeError: the numbers of words differ.
-    """
-    places = tree.treepositions("leaves")
-    if len(places) != len(words):
-        raise TreeError(f"the tree has {len(places)} words, the sentence {len(words)}")
-    tree = tree.copy(deep=True)
-    for place, word in reversed(list(zip(places, words, strict=True))):
-        if word:
-            tree[place] = escaped(word)
-            continue
-        while place and (len(tree[place[:-1]]) == 1):
-            place = place[:-1]
-        if place:
-            del tree[place]
-    return " ".join(str(tree).split())
-
-
-def joined(trees: Sequence[str]) -> str:
-    """Return one tree for a sentence that a parser has split into several."""
-    return trees[0] if len(trees) == 1 else f"(ROOT {' '.join(trees)})"
 
 
 def flat_tree(sentence: str) -> str:

@@ -9,11 +9,11 @@ from typing import Any
 import nltk
 
 from t2t_phrase.config import UserError
-from t2t_phrase.text.trees.parsers import joined, respelt
+from t2t_phrase.text.trees.parser import Parser, joined, respelt
 from t2t_phrase.text.trees.trees import TreeError
 
 
-class StanzaParser:
+class StanzaParser(Parser):
     """Stanza's tokenizer, tagger and constituency parser; each line is one sentence.
 
     Args:

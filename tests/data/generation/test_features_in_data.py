@@ -14,7 +14,7 @@ from t2t_phrase.data.input.pipeline import evaluation_batches
 from t2t_phrase.data.input.reader import RecordReader
 from t2t_phrase.data.sources.local_problem import LocalProblem
 from t2t_phrase.features import PHRASES, Feature
-from t2t_phrase.text.annotations.base import Annotation, Sentence
+from t2t_phrase.text.annotations.base import Sentence
 from t2t_phrase.text.annotations.word_numbers import WordNumbers
 
 SOURCE_CASE = Feature(name="source_case", stream="case", pad=-1)
@@ -22,12 +22,17 @@ TARGET_CASE = Feature(name="target_case", side="target", stream="case", pad=7)
 ABSENT = Feature(name="absent", stream="nowhere")
 
 
+USER_MODULE = '''
+from t2t_phrase import registry
+from t2t_phrase.text.annotations.base import Annotation
+
+
 @registry.annotation_types.register
-class TreeDepths(Annotation):
-    """A second feature of the same trees: how many brackets are open at the end; all the same."""
+class Brackets(Annotation):
+    """A second feature of the same trees: how many brackets they have, for every token."""
 
     def read(self, sentence, line):
-        return str(line.count("(") - line.count("NN"))
+        return str(line.count("("))
 
     def encode(self, own, text, other=None):
         assert other is not None and other.text
@@ -35,9 +40,19 @@ class TreeDepths(Annotation):
 
     def end(self, numbers):
         return len(numbers)
+'''
 
 
-DEPTHS = Feature(name="depths", annotation="tree_depths", stream="trees")
+@pytest.fixture(scope="module", autouse=True)
+def user_folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("user") / "brackets_of_a_user"
+    folder.mkdir()
+    (folder / "__init__.py").write_text(USER_MODULE)
+    registry.discover(str(folder))
+    assert str(folder) in registry.user_folders()
+
+
+BRACKETS = Feature(name="brackets", annotation="brackets", stream="trees")
 
 
 class Cases(LocalProblem):
@@ -45,7 +60,7 @@ class Cases(LocalProblem):
     vocab_size = 400
     num_shards = 2
     optional_splits = ("test",)
-    features = (PHRASES, DEPTHS, SOURCE_CASE, TARGET_CASE, ABSENT)
+    features = (PHRASES, BRACKETS, SOURCE_CASE, TARGET_CASE, ABSENT)
 
 
 def case_of(text):
@@ -77,7 +92,7 @@ def raw(tmp_path, corpus):
     return folder
 
 
-FOUND = (PHRASES, DEPTHS, SOURCE_CASE, TARGET_CASE)
+FOUND = (PHRASES, BRACKETS, SOURCE_CASE, TARGET_CASE)
 
 
 @pytest.mark.parametrize("workers", [1, 2])
@@ -85,22 +100,17 @@ def test_features_of_both_sides_reach_the_batches(tmp_path, raw, corpus, workers
     data, problem = tmp_path / "data", Cases()
     messages = []
     options = GenerateOptions(num_workers=workers)
-    if workers == 2:
-        # The test's annotation is unknown to other processes.
-        problem = type("Cases", (Cases,), {"features": (PHRASES, SOURCE_CASE, TARGET_CASE)})()
     generate(problem, str(data), str(raw), options=options, log=messages.append)
-    features = tuple(feature for feature in problem.features if feature is not ABSENT)
-    problem.require_features(str(data), features)
-    encoder = problem.text_encoder(str(data))
+    problem.require_features(str(data), FOUND)
+    encoder = problem.vocabularies(str(data)).source
     files = tuple(problem.record_files(str(data), "train"))
-    for example in RecordReader(files, features=features).read():
+    for example in RecordReader(files, features=FOUND).read():
         for name, ids in (("source_case", example.inputs), ("target_case", example.targets)):
             text = encoder.decode(ids.tolist())
             (encoded,) = encoder.encode_with_starts([text])
             expected = WordNumbers().encode(Sentence(text, *encoded), case_of(text))
             assert example.features[name].tolist() == [*expected, 0]
-        if DEPTHS in features:
-            assert example.features["depths"][-1] == len(example.inputs) - 1
+        assert example.features["brackets"][-1] == len(example.inputs) - 1
     assert any(" phrases, " in line and line.endswith(" target_case") for line in messages)
     texts = problem.raw_features(str(data), "dev", (TARGET_CASE, PHRASES))
     assert texts["target_case"] == [case_of(pair.target) for pair in corpus["dev"]]
@@ -146,7 +156,7 @@ def test_what_is_lacking_is_said(tmp_path, raw):
     with pytest.raises(UserError, match=r"have no 'absent'.*train\.en\.nowhere and so on, beside"):
         Cases().require_features(data, (PHRASES, ABSENT))
     other = Feature(name="other", stream="x")
-    with pytest.raises(UserError, match=r"cases has no feature 'other'.*features: phrases, depths"):
+    with pytest.raises(UserError, match=r"cases has no feature 'other'.*features: phrases, br"):
         Cases().require_features(data, (other,))
     files = tuple(Cases().record_files(data, "dev"))
     match = r"record 0 of \S+cases-dev\S+ does not have one value of 'other' for each source token"

@@ -75,7 +75,7 @@ def made(tmp_path_factory):
 def test_records_hold_every_pair_with_eos(made):
     folder, manifest, _ = made
     problem = Toy()
-    encoder = problem.text_encoder(str(folder))
+    encoder = problem.vocabularies(str(folder)).source
     files = problem.record_files(str(folder), "train")
     assert [os.path.basename(f) for f in files] == [f"toy-train-0000{i}-of-00004" for i in range(4)]
     found = [pair for file in files for pair in read_examples(file)]
@@ -98,7 +98,7 @@ def test_text_is_kept_in_order_with_all_references_and_side_files(made):
         references,
         [f"{text}!" for text in references],
     ]
-    encoder = problem.text_encoder(str(folder))
+    encoder = problem.vocabularies(str(folder)).source
     (shard,) = problem.record_files(str(folder), "test")
     assert [encoder.decode(a) for a, _ in read_examples(shard)] == sources
     side = (folder / "toy-train.side").read_text().split()
@@ -228,7 +228,7 @@ def test_missing_data_names_the_command(tmp_path):
     problem = Toy(reversed=True)
     assert not problem.has_data(str(tmp_path))
     with pytest.raises(UserError, match=f"t2t-phrase-datagen --problem=toy --data_dir={tmp_path}"):
-        problem.text_encoder(str(tmp_path))
+        problem.vocabularies(str(tmp_path))
 
 
 def test_unknown_split_is_named(made):

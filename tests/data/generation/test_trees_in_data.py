@@ -83,7 +83,7 @@ def records(data, split):
 
 def test_every_source_has_the_phrases_of_its_own_tree(made, corpus):
     data = made[0]
-    encoder = Treebank().text_encoder(str(data))
+    encoder = Treebank().vocabularies(str(data)).source
     for split, pairs in corpus.items():
         expected = {}
         for pair in pairs:
@@ -141,7 +141,7 @@ def test_without_trees_the_data_is_as_ever(tmp_path, corpus):
     assert "phrases" not in (data / "treebank-manifest.json").read_text()
     assert not list(data.glob("*.trees"))
     (file,) = Treebank().record_files(str(data), "dev")
-    encoder = Treebank().text_encoder(str(data))
+    encoder = Treebank().vocabularies(str(data)).source
     record = next(tf.data.TFRecordDataset(file).as_numpy_iterator())
     features = {
         name: tf.train.Feature(

@@ -21,7 +21,8 @@ from t2t_phrase.compile import compiled
 from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.decoding.search.beam_search import WORST, Hypotheses, beam_search
 from t2t_phrase.decoding.search.translate_ids import translate_ids
-from t2t_phrase.models.transformer import Transformer, TransformerHParams
+from t2t_phrase.models.transformer import Transformer
+from t2t_phrase.models.transformer_hparams import TransformerHParams
 from t2t_phrase.special_ids import EOS_ID
 
 VOCAB, LENGTH = 7, 6

@@ -12,7 +12,8 @@ from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.decoding.search.beam_search import Hypotheses
 from t2t_phrase.decoding.search.output_limits import output_limits
 from t2t_phrase.decoding.search.translate_ids import search, translate_ids
-from t2t_phrase.models.transformer import Transformer, TransformerHParams
+from t2t_phrase.models.transformer import Transformer
+from t2t_phrase.models.transformer_hparams import TransformerHParams
 from t2t_phrase.special_ids import EOS_ID
 
 INPUTS = np.array([[5, 6, 7, 8, 1], [4, 1, 0, 0, 0], [0, 0, 0, 0, 0]], "int32")

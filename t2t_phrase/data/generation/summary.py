@@ -1,0 +1,38 @@
+"""What the data of a problem consist of, in a few lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from t2t_phrase.data.generation.manifest import Manifest
+from t2t_phrase.data.problem import Problem
+from t2t_phrase.features import Feature
+
+
+def summary(problem: Problem, manifest: Manifest, features: Sequence[Feature]) -> Iterator[str]:
+    """Yield lines on vocabularies, shards, faults and kept text.
+
+    Args:
+        problem: whose data they are.
+        manifest: of complete data.
+        features: those that the records hold.
+    """
+    options = manifest.options
+    titles = ("joint",) if options["shared_vocab"] else problem.languages
+    for title, entry in zip(titles, manifest.vocabulary, strict=True):
+        yield f"{entry['file']}: {entry['size']:,} {title} {options['vocab_type']}"
+    for split, entry in manifest.splits.items():
+        totals = {
+            name: sum(shard[name] for shard in entry["shards"])
+            for name in ("source_tokens", "target_tokens", *(f.name for f in features))
+        }
+        yield (
+            f"{problem.base_name}-{split}-*: {len(entry['shards'])} shards, "
+            f"{entry['pairs']:,} pairs, {totals['source_tokens']:,} source and "
+            f"{totals['target_tokens']:,} target tokens"
+            + "".join(f", {totals[feature.name]:,} {feature.name}" for feature in features)
+        )
+        for kind, count in entry["faults"].items():
+            yield f"  {count:,} x {kind} ({'dropped' if split == 'train' else 'kept'})"
+        if names := [*entry["text"], *entry["side"]]:
+            yield f"as text: {', '.join(names)}"

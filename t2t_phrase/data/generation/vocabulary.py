@@ -1,0 +1,84 @@
+"""The vocabularies of a problem's data: which there are, and learning one."""
+
+from __future__ import annotations
+
+import pathlib
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Literal
+
+from t2t_phrase.config import UserError
+from t2t_phrase.data.generation.options import GenerateOptions
+from t2t_phrase.data.generation.staging import dealt_index
+from t2t_phrase.data.lines import read_lines
+from t2t_phrase.data.problem import Problem
+from t2t_phrase.files import sha256_of, write
+from t2t_phrase.text.encoders import make_encoder
+from t2t_phrase.text.subwords.training import train_subwords
+from t2t_phrase.text.words.training import train_words
+
+
+def vocabulary_options(problem: Problem, options: GenerateOptions) -> dict[str, Any]:
+    """Return type, number and sizes of the vocabularies: those of the options, else the problem's.
+
+    Raises:
+        UserError: a size is given for a target vocabulary that does not exist.
+    """
+    shared = problem.shared_vocab if options.shared_vocab is None else options.shared_vocab
+    if shared and options.target_vocab_size:
+        raise UserError(
+            f"--target_vocab_size={options.target_vocab_size}: source and target share one "
+            "vocabulary, whose size is --vocab_size; for two vocabularies add --noshared_vocab"
+        )
+    vocab_size = options.vocab_size or problem.vocab_size
+    target_vocab_size = options.target_vocab_size or problem.target_vocab_size or vocab_size
+    return {
+        "vocab_type": options.vocab_type or problem.vocab_type,
+        "shared_vocab": shared,
+        "vocab_size": vocab_size,
+        "target_vocab_size": 0 if shared else target_vocab_size,
+    }
+
+
+def learn_vocabulary(
+    path: pathlib.Path,
+    text: Iterable[str],
+    *,
+    vocab_type: Literal["subwords", "words"],
+    vocab_size: int,
+    character_coverage: float,
+) -> dict[str, Any]:
+    """Learn a vocabulary, write it, and return its entry in the manifest.
+
+    Raises:
+        UserError: the text is empty, `vocab_size` is too small, or the disk is full.
+    """
+    if vocab_type == "words":
+        model = train_words(text, vocab_size=vocab_size)
+    else:
+        model = train_subwords(text, vocab_size=vocab_size, character_coverage=character_coverage)
+    write(path, model)
+    return {"file": path.name, "sha256": sha256_of(path), "size": make_encoder(model).vocab_size}
+
+
+def sample(
+    shards: Sequence[Sequence[pathlib.Path]], columns: Sequence[int], share: float
+) -> Iterator[str]:
+    """Yield a share of the sentences of a corpus that was distributed by `staging.deal`.
+
+    They are chosen by their place in the corpus, so that the number of shards is irrelevant.
+
+    Args:
+        shards: the text files of each shard.
+        columns: which of a shard's files to read.
+        share: of the pairs, in (0, 1].
+    """
+    for shard, group in enumerate(shards):
+        for column in columns:
+            for line, text in enumerate(read_lines(group[column])):
+                if _scatter(dealt_index(shard, line, len(shards))) < share:
+                    yield str(text)
+
+
+def _scatter(index: int) -> float:
+    """Return a number in [0, 1) that looks random (Knuth's multiplicative hash)."""
+    return (index * 2654435761 % 2**32) / 2**32

@@ -1,0 +1,39 @@
+"""The encoder of a vocabulary, whether of subwords or of words."""
+
+from __future__ import annotations
+
+import os
+
+from t2t_phrase.config import UserError
+from t2t_phrase.text.subwords.encoder import SubwordEncoder
+from t2t_phrase.text.words.encoder import HEADER, WordEncoder
+
+# What t2t-phrase-datagen makes: `model_bytes` is the vocabulary's file.
+StoredEncoder = SubwordEncoder | WordEncoder
+
+
+def make_encoder(model_bytes: bytes) -> StoredEncoder:
+    """Return the encoder of a vocabulary: a list of words, or else a SentencePiece model.
+
+    Raises:
+        UserError: it is neither.
+    """
+    return (WordEncoder if is_word_list(model_bytes) else SubwordEncoder)(model_bytes)
+
+
+def load_encoder(path: str | os.PathLike[str]) -> StoredEncoder:
+    """Return the encoder of the vocabulary in a file.
+
+    Raises:
+        UserError: the file is missing or is not a vocabulary.
+    """
+    try:
+        with open(path, "rb") as file:
+            return make_encoder(file.read())
+    except OSError as error:
+        raise UserError(f"cannot read the vocabulary {path}: {error.strerror}") from error
+
+
+def is_word_list(model_bytes: bytes) -> bool:
+    """Return whether a vocabulary is a list of words."""
+    return model_bytes.startswith(HEADER)

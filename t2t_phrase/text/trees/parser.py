@@ -1,0 +1,56 @@
+"""What constituency parsers have in common: their interface, and how trees get the text's words.
+
+The words of a parser need not spell the text: multi-word tokens are split ("zum" becomes "zu dem")
+and characters are replaced. So they are replaced by the words of the sentence.
+"""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Sequence
+
+import nltk
+
+from t2t_phrase.text.trees.trees import TreeError, escaped
+
+
+class Parser(abc.ABC):
+    """Parses sentences, none of which is blank."""
+
+    @abc.abstractmethod
+    def parse(self, sentences: Sequence[str]) -> list[str]:
+        """Return a tree in Penn brackets for each sentence.
+
+        Raises:
+            UserError: the parser cannot be reached.
+        """
+
+
+def respelt(tree: nltk.Tree, words: Sequence[str]) -> str:
+    """Return the tree in Penn brackets with other words.
+
+    Args:
+        tree: of as many words.
+        words: the new words; an empty one removes its word, and constituents that have no other.
+
+    Raises:
+        TreeError: the numbers of words differ.
+    """
+    places = tree.treepositions("leaves")
+    if len(places) != len(words):
+        raise TreeError(f"the tree has {len(places)} words, the sentence {len(words)}")
+    tree = tree.copy(deep=True)
+    for place, word in reversed(list(zip(places, words, strict=True))):
+        if word:
+            tree[place] = escaped(word)
+            continue
+        while place and (len(tree[place[:-1]]) == 1):
+            place = place[:-1]
+        if place:
+            del tree[place]
+    return " ".join(str(tree).split())
+
+
+def joined(trees: Sequence[str]) -> str:
+    """Return one tree for a sentence that a parser split into several."""
+    return trees[0] if len(trees) == 1 else f"(ROOT {' '.join(trees)})"

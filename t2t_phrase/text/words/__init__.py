@@ -1,0 +1,1 @@
+"""Word vocabularies: training, encoding, and encoding inside a graph."""

@@ -1,0 +1,67 @@
+"""`WordEncoder` inside a TensorFlow graph: the same ids, the same text."""
+
+from __future__ import annotations
+
+import tensorflow as tf
+
+from t2t_phrase.special_ids import EOS_ID, PAD_ID, UNK_ID
+from t2t_phrase.text.in_graph.visible import BLANKS, is_visible
+from t2t_phrase.text.words.encoder import SPECIAL, WordEncoder
+
+
+class TfWords(tf.Module):
+    """Encodes and decodes string tensors; the vocabulary is part of the graph.
+
+    Args:
+        model_bytes: `WordEncoder.model_bytes`.
+    """
+
+    def __init__(self, model_bytes: bytes) -> None:
+        super().__init__()
+        self._words = WordEncoder(model_bytes).words
+        known = self._words[len(SPECIAL) :]
+        ids = range(len(SPECIAL), len(self._words))
+        self.table = tf.lookup.StaticHashTable(
+            tf.lookup.KeyValueTensorInitializer(
+                tf.constant(known, tf.string), tf.constant(list(ids), tf.int32)
+            ),
+            default_value=UNK_ID,
+        )
+
+    def vocab_size(self) -> tf.Tensor:
+        """Return the number of words as an int32 scalar."""
+        return tf.constant(len(self._words), tf.int32)
+
+    def encode(self, texts: tf.Tensor) -> tf.RaggedTensor:
+        """Return ids without EOS: (B,) string to (B, None) ragged int32."""
+        words = tf.strings.split(tf.strings.regex_replace(texts, BLANKS, " "))
+        return words.with_values(self.table.lookup(words.values))
+
+    def encode_with_starts(self, texts: tf.Tensor) -> tuple[tf.RaggedTensor, tf.RaggedTensor]:
+        """Return ids without EOS, and where each begins in its text, in bytes.
+
+        Args:
+            texts: (B,) string.
+
+        Returns:
+            (ids, starts), each (B, None) ragged int32.
+        """
+        characters, offsets = tf.strings.unicode_decode_with_offsets(texts, "UTF-8")
+        visible = is_visible(characters).to_tensor(0)  # (B, C)
+        begins = visible * (1 - tf.pad(visible, [(0, 0), (1, 0)])[:, :-1])
+        starts = tf.ragged.boolean_mask(offsets.to_tensor(0), begins > 0)
+        return self.encode(texts), tf.cast(starts, tf.int32)
+
+    def decode(self, ids: tf.Tensor | tf.RaggedTensor) -> tf.Tensor:
+        """Return the texts up to the first EOS: (B, T) or (B, None) int to (B,) string.
+
+        Pad ids are skipped, and ids beyond the vocabulary give "<unk>", as in `WordEncoder`.
+        """
+        if isinstance(ids, tf.RaggedTensor):
+            ids = ids.to_tensor(default_value=PAD_ID)
+        ids = tf.cast(ids, tf.int32)
+        ended = tf.cumsum(tf.cast(ids == EOS_ID, tf.int32), axis=1) > 0
+        known = tf.where((ids >= 0) & (ids < self.vocab_size()), ids, UNK_ID)
+        shown = tf.ragged.boolean_mask(known, ~ended & (ids != PAD_ID))
+        words = tf.gather(tf.constant(self._words, tf.string), shown)
+        return tf.strings.reduce_join(words, axis=-1, separator=" ")

@@ -1,0 +1,39 @@
+"""Learning a word vocabulary: the most frequent words."""
+
+from __future__ import annotations
+
+import collections
+from collections.abc import Iterable
+
+from t2t_phrase.config import UserError
+from t2t_phrase.text.words.encoder import HEADER, SPECIAL
+
+
+def train_words(sentences: Iterable[str], *, vocab_size: int) -> bytes:
+    """Return the vocabulary of the most frequent words, for `WordEncoder`.
+
+    Among words of the same frequency those that come first in the order of Unicode are taken; so
+    the order of the sentences does not matter.
+
+    Args:
+        sentences: words separated by blanks; read once.
+        vocab_size: number of words, including the three special ones. A corpus that has fewer
+            words gives fewer.
+
+    Raises:
+        UserError: there is no text, or `vocab_size` leaves no room for words.
+    """
+    if vocab_size <= len(SPECIAL):
+        raise UserError(
+            f"vocab_size={vocab_size} is too small: {len(SPECIAL)} entries are special words"
+        )
+    counts: collections.Counter[str] = collections.Counter()
+    for sentence in sentences:
+        counts.update(sentence.split())
+    for word in SPECIAL:
+        del counts[word]
+    if not counts:
+        raise UserError("the training text is empty: there are no words for a vocabulary")
+    ranked = sorted(counts, key=lambda word: (-counts[word], word))
+    words = ranked[: vocab_size - len(SPECIAL)]
+    return HEADER + "".join(f"{word}\n" for word in words).encode()

@@ -1,0 +1,134 @@
+"""One vocabulary or two, of subwords or words, from the command to records."""
+
+import json
+
+import pytest
+import tensorflow as tf
+from toy_run import call
+
+from t2t_phrase import grammar
+from t2t_phrase.bin import datagen
+from t2t_phrase.config import UserError
+from t2t_phrase.data.generation.records import read_examples
+from t2t_phrase.data.problem import get_problem
+from t2t_phrase.text.in_graph.encoders import make_tf_encoder
+from t2t_phrase.text.subwords.encoder import SubwordEncoder
+from t2t_phrase.text.words.encoder import WordEncoder
+
+NAME = "translate_text"
+
+
+@pytest.fixture(scope="module")
+def raw(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("raw")
+    for split, size in (("train", 80), ("dev", 6)):
+        for suffix, side in (("src", "source"), ("tgt", "target")):
+            lines = [
+                " ".join(grammar.tokenize(getattr(pair, side)))
+                for pair in grammar.generate(split, size)
+            ]
+            if split == "dev":
+                lines[0] += " Xyzzy Plugh"
+            (folder / f"{split}.{suffix}").write_text("".join(f"{line}\n" for line in lines))
+    return folder
+
+
+def run(raw, data, *flags):
+    call(datagen, f"--problem={NAME}", f"--tmp_dir={raw}", f"--data_dir={data}", *flags)
+
+
+def lines_of(raw, split):
+    return [(raw / f"{split}.{side}").read_text().split("\n")[:-1] for side in ("src", "tgt")]
+
+
+def test_two_word_vocabularies(raw, tmp_path, capsys):
+    flags = ("--vocab_type=words", "--noshared_vocab", "--vocab_size=90", "--target_vocab_size=70")
+    run(raw, tmp_path, *flags)
+    said = capsys.readouterr().out
+    for text in ("learning 90 src words from 80 sentence pairs", "70 tgt words"):
+        assert text in said
+    assert f"vocab.{NAME}.src.90.txt: 90 src words" in said
+    problem = get_problem(NAME)
+    source, target = problem.vocabularies(str(tmp_path))
+    assert type(source) is type(target) is WordEncoder
+    assert (source.vocab_size, target.vocab_size) == (90, 70)
+    assert (tmp_path / f"vocab.{NAME}.tgt.70.txt").read_bytes() == target.model_bytes
+    # The most frequent words of each side, and of that side only.
+    for encoder, lines in zip((source, target), lines_of(raw, "train"), strict=True):
+        words = " ".join(lines).split()
+        least = min(words.count(word) for word in encoder.words[3:])
+        assert least >= max(words.count(word) for word in words if word not in encoder.words)
+
+    (shard,) = problem.record_files(str(tmp_path), "dev")
+    texts = problem.raw_text(str(tmp_path), "dev")
+    assert texts == tuple(lines_of(raw, "dev"))
+    unknown = 0
+    for number, pair in enumerate(read_examples(shard)):
+        for ids, encoder, lines in zip(pair, (source, target), texts, strict=True):
+            words = lines[number].split()
+            assert len(ids) == len(words) + 1 and ids[-1] == 1
+            for i, word in zip(ids, words, strict=False):
+                assert encoder.words[i] == word or (i == 2 and word not in encoder.words)
+            unknown += ids.count(2)
+            in_graph = make_tf_encoder(encoder.model_bytes)
+            assert in_graph.encode(tf.constant([lines[number]])).to_list() == [ids[:-1]]
+            (decoded,) = in_graph.decode(tf.constant([ids], tf.int32)).numpy()
+            assert decoded.decode() == encoder.decode(ids)
+    assert unknown > 4
+    first = next(read_examples(shard))[0]
+    assert first[-3:] == [2, 2, 1] and source.decode(first).endswith("<unk> <unk>")
+
+    reverse = get_problem(f"{NAME}_rev").vocabularies(str(tmp_path))
+    assert [e.vocab_size for e in reverse] == [70, 90] and not reverse.shared
+    run(raw, tmp_path, *flags)
+    assert "complete" in capsys.readouterr().out
+    with pytest.raises(UserError, match=r"shared_vocab: False -> True; target_vocab_size: 70 -> 0"):
+        run(raw, tmp_path, "--vocab_type=words", "--vocab_size=90")
+
+
+def test_a_lost_vocabulary_is_learnt_again(raw, tmp_path):
+    flags = ("--vocab_type=words", "--noshared_vocab", "--vocab_size=90", "--num_shards=2")
+    run(raw, tmp_path, *flags)
+    before = {path.name: path.read_bytes() for path in tmp_path.glob("[!.]*")}
+    assert f"vocab.{NAME}.tgt.90.txt" in before
+    (tmp_path / f"vocab.{NAME}.tgt.90.txt").unlink()
+    run(raw, tmp_path, *flags)
+    assert {path.name: path.read_bytes() for path in tmp_path.glob("[!.]*")} == before
+
+
+def test_joint_words_and_two_vocabularies_of_subwords(raw, tmp_path):
+    run(raw, tmp_path / "words", "--vocab_type=words", "--vocab_size=120")
+    joint = get_problem(NAME).vocabularies(str(tmp_path / "words"))
+    assert joint.shared and type(joint.source) is WordEncoder and joint.source.vocab_size == 120
+    assert (tmp_path / "words" / f"vocab.{NAME}.120.txt").exists()
+
+    run(raw, tmp_path / "two", "--noshared_vocab", "--vocab_size=320", "--target_vocab_size=340")
+    two = get_problem(NAME).vocabularies(str(tmp_path / "two"))
+    assert not two.shared and all(type(encoder) is SubwordEncoder for encoder in two)
+    assert [encoder.vocab_size for encoder in two] == [320, 340]
+    (shard,) = get_problem(NAME).record_files(str(tmp_path / "two"), "dev")
+    for column, lines in enumerate(lines_of(raw, "dev")):
+        assert [two[column].decode(pair[column]) for pair in read_examples(shard)] == lines
+
+
+def test_joint_subwords_are_as_ever(raw, tmp_path, capsys):
+    run(raw, tmp_path, "--vocab_size=400")
+    assert f"vocab.{NAME}.400.model: 400 joint subwords" in capsys.readouterr().out
+    joint = get_problem(NAME).vocabularies(str(tmp_path))
+    assert joint.shared and type(joint.source) is SubwordEncoder
+    # A manifest as earlier versions wrote it.
+    path = tmp_path / f"{NAME}-manifest.json"
+    content = json.loads(path.read_text())
+    for name in ("vocab_type", "shared_vocab", "target_vocab_size"):
+        del content["options"][name]
+    (content["vocabulary"],) = content["vocabulary"]
+    path.write_text(json.dumps(content))
+    earlier = get_problem(NAME).vocabularies(str(tmp_path))
+    assert earlier.shared and earlier.source.model_bytes == joint.source.model_bytes
+    run(raw, tmp_path, "--vocab_size=400")
+    assert "complete" in capsys.readouterr().out
+
+
+def test_a_target_size_needs_a_target_vocabulary(raw, tmp_path):
+    with pytest.raises(UserError, match=r"--target_vocab_size=9: .*add --noshared_vocab"):
+        run(raw, tmp_path, "--target_vocab_size=9")
