@@ -259,12 +259,20 @@ def test_features_of_both_sides_are_trained_on(featured: pathlib.Path) -> None:
     assert scores["40"]["tags"] < scores["20"]["tags"] < np.log(5) + 0.2
 
 
+FILES = {"cases": "test.en.cases", "tags": "test.de.tags"}
+
+
+def others_of(rows: list[str]) -> list[str]:
+    """Return other numbers for as many words."""
+    return [" ".join(str((int(number) + 2) % 5) for number in row.split()) for row in rows]
+
+
 def test_features_reach_decoder_scorer_and_saved_model(toy: Toy, featured: pathlib.Path) -> None:
     """Translations follow the feature of the source, scores those of both sides."""
     sources, targets = toy.lines("raw/test.en"), toy.lines("raw/test.de")
     cases, tags = toy.lines("raw/test.en.cases"), toy.lines("raw/test.de.tags")
-    (toy.folder / "others").write_text("".join(f"{'4 ' * len(row.split())}\n" for row in cases))
-    others = toy.lines("others")
+    others = others_of(cases)
+    (toy.folder / "others").write_text("".join(f"{row}\n" for row in others))
     # The first file is found by its name.
     found = toy.decode("toy_featured", "raw/test.en")
     moved = toy.decode(
@@ -276,22 +284,21 @@ def test_features_reach_decoder_scorer_and_saved_model(toy: Toy, featured: pathl
         assert texts(answer["translation"]) == translations
     assert found != moved
 
-    pairs = list(zip(sources, targets, strict=True))
-    scores = []
-    for own, their in ((cases, tags), (others, tags), (cases, others)):
-        for name, rows in (("own", own), ("their", their)):
-            (toy.folder / name).write_text("".join(f"{row}\n" for row in rows))
-        files = f"cases={toy.folder / 'own'},tags={toy.folder / 'their'}"
-        scores.append(toy.scores("toy_featured", pairs, f"--feature_files={files}"))
-        answer = served["score"](
+    def score(own: list[str], their: list[str]) -> Any:
+        return served["score"](
             source=tf.constant(sources),
             target=tf.constant(targets),
             cases=tf.constant(own),
             tags=tf.constant(their),
-        )
-        np.testing.assert_allclose(answer["log_probability"], scores[-1], rtol=1e-3)
-    assert np.abs(scores[0] - scores[1]).min() > 1e-3
-    assert np.abs(scores[0] - scores[2]).min() > 1e-3
+        )["log_probability"].numpy()
+
+    right = score(cases, tags)
+    files = ",".join(f"{name}={toy.folder / 'raw' / file}" for name, file in FILES.items())
+    pairs = list(zip(sources, targets, strict=True))
+    found = toy.scores("toy_featured", pairs, f"--feature_files={files}")
+    np.testing.assert_allclose(found, right, rtol=1e-3)
+    assert np.abs(score(others, tags) - right).min() > 1e-3
+    assert np.abs(score(cases, others_of(tags)) - right).min() > 1e-3
 
 
 def test_a_missing_feature_is_named(toy: Toy, featured: pathlib.Path) -> None:
