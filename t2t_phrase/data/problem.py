@@ -12,9 +12,8 @@ from t2t_phrase.config import UserError
 from t2t_phrase.data.generation.manifest import Manifest, manifest_path
 from t2t_phrase.data.lines import read_lines
 from t2t_phrase.data.sources.corpus import Corpus
-from t2t_phrase.data.sources.side_files import TREES, side_lines
+from t2t_phrase.data.sources.side_files import TREES, read_annotations
 from t2t_phrase.features import PHRASES, Feature
-from t2t_phrase.text.annotations.base import annotation_of
 from t2t_phrase.text.vocabularies import Vocabularies
 
 REVERSED = "_rev"
@@ -241,23 +240,3 @@ def get_problem(name: str) -> Problem:
 
 def _folder(data_dir: str) -> pathlib.Path:
     return pathlib.Path(data_dir).expanduser()
-
-
-def read_annotations(feature: Feature, sentences: Sequence[str], path: pathlib.Path) -> list[str]:
-    """Return the text form of a feature for each sentence, read from a side file.
-
-    Raises:
-        UserError: the file cannot be read or has more or fewer lines, or a line does not fit its
-            sentence.
-    """
-    annotation = annotation_of(feature)
-    lines = list(side_lines(path))
-    if len(lines) != len(sentences):
-        raise UserError(f"{path} has {len(lines)} lines for {len(sentences)} sentences")
-    found = []
-    for number, (sentence, line) in enumerate(zip(sentences, lines, strict=True), start=1):
-        try:
-            found.append(annotation.read(sentence, line))
-        except UserError as error:
-            raise UserError(f"{path}:{number}: {error}") from error
-    return found

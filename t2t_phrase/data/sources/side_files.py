@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from t2t_phrase.config import UserError
 from t2t_phrase.data.lines import read_lines
 from t2t_phrase.features import Feature
+from t2t_phrase.text.annotations.base import annotation_of
 
 # What ends the names of files with constituency trees.
 TREES = "trees"
@@ -73,6 +74,26 @@ def side_lines(path: pathlib.Path) -> Iterator[str]:
         if line is None:
             raise UserError(f"{path}:{number}: not UTF-8")
         yield line
+
+
+def read_annotations(feature: Feature, sentences: Sequence[str], path: pathlib.Path) -> list[str]:
+    """Return the text form of a feature for each sentence, read from a side file.
+
+    Raises:
+        UserError: the file cannot be read or has more or fewer lines, or a line does not fit its
+            sentence.
+    """
+    annotation = annotation_of(feature)
+    lines = list(side_lines(path))
+    if len(lines) != len(sentences):
+        raise UserError(f"{path} has {len(lines)} lines for {len(sentences)} sentences")
+    found = []
+    for number, (sentence, line) in enumerate(zip(sentences, lines, strict=True), start=1):
+        try:
+            found.append(annotation.read(sentence, line))
+        except UserError as error:
+            raise UserError(f"{path}:{number}: {error}") from error
+    return found
 
 
 def count_mismatch(text: pathlib.Path, side: pathlib.Path, sentences: int) -> UserError:
