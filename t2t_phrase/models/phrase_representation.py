@@ -40,7 +40,7 @@ from t2t_phrase.ops.partition import (
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class PhraseRepresentationHParams(PhraseHParams):
-    """How the source is cut into segments, how these are pooled, and the widths of both networks.
+    """How the source is cut into segments and these are pooled; the widths of both networks.
 
     The attentions, which are other sublayers, are plain by default and may be any of `PhraseHParams`.
     """

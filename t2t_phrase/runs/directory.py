@@ -68,7 +68,7 @@ class RunDirectory:
         self._assign(latest, "model", self._model)
         if not checkpoints.holds(latest, "optimizer"):
             raise UserError(
-                f"cannot resume from {latest}: it contains weights only, as averages do; give a new "
+                f"cannot resume from {latest}: it has weights only, as averages do; give a new "
                 "--output_dir and start from these weights with --warm_start_from"
             )
         self._assign(latest, "optimizer", self._optimizer)
@@ -113,9 +113,7 @@ class RunDirectory:
                 checkpoints.delete(old)
         except CheckpointWriteError as error:
             self.unsaved = error
-            self._log(
-                f"WARNING: {error}; training continues and saves again at the next checkpoint"
-            )
+            self._log(f"WARNING: {error}; training continues until the next checkpoint")
             return False
         self.unsaved = None
         self._log(f"saved {path}")
