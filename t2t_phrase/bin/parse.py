@@ -13,6 +13,7 @@ from t2t_phrase.bin import common
 from t2t_phrase.bin.decoder import Ticker, note
 from t2t_phrase.bin.source_features import define_parser_flags
 from t2t_phrase.config import UserError
+from t2t_phrase.features import PHRASES
 
 FLAGS = flags.FLAGS
 # Failures reported with their lines; others are only counted.
@@ -42,7 +43,7 @@ def main(argv: Sequence[str]) -> None:
     """Write trees or phrases, or check trees."""
     del argv
     from t2t_phrase.evaluation.text_files import check_writable, read_text, write_text
-    from t2t_phrase.text.trees.subword_phrases import cut_lines
+    from t2t_phrase.text.annotations.base import read_annotations
 
     if not FLAGS.input_file:
         raise app.UsageError("--input_file is required")
@@ -50,7 +51,7 @@ def main(argv: Sequence[str]) -> None:
         raise app.UsageError("give either --parser=stanza|corenlp or --trees_file")
     if FLAGS.trees_file and not FLAGS.phrases:
         lines = read_text(FLAGS.input_file)
-        cut_lines(lines, read_text(FLAGS.trees_file), FLAGS.trees_file)
+        read_annotations(PHRASES, lines, read_text(FLAGS.trees_file), FLAGS.trees_file)
         note(f"{FLAGS.trees_file}: {len(lines)} trees, all of which match their sentences")
         return
     suffix = "phrases" if FLAGS.phrases else "trees"
@@ -64,7 +65,7 @@ def main(argv: Sequence[str]) -> None:
     else:
         trees = read_text(FLAGS.trees_file) if FLAGS.trees_file else list(parsed(lines))
         name = FLAGS.trees_file or FLAGS.input_file
-        write_text(output, ["\t".join(cut) for cut in cut_lines(lines, trees, name)])
+        write_text(output, read_annotations(PHRASES, lines, trees, name))
     note(f"{len(lines)} sentences: {suffix} written to {output}")
 
 
@@ -78,14 +79,14 @@ def write_trees(output: str, lines: Sequence[str]) -> None:
         UserError: that file has trees of another text.
     """
     from t2t_phrase.files import explain_os_error
-    from t2t_phrase.text.trees.subword_phrases import cut_lines
+    from t2t_phrase.text.annotations.base import read_annotations
 
     part = pathlib.Path(f"{output}.part").expanduser()
     kept: list[str] = []
     if part.exists():
         kept = part.read_bytes().decode("utf-8", errors="ignore").split("\n")[:-1]
         try:
-            cut_lines(lines[: len(kept)], kept, str(part))
+            read_annotations(PHRASES, lines[: len(kept)], kept, str(part))
         except UserError as error:
             raise UserError(f"{error}; delete {part}, which is from an earlier run") from error
         note(f"{part}: {len(kept)} trees of an earlier run are kept")

@@ -42,7 +42,7 @@ from t2t_phrase.ops.partition import (
 class PhraseRepresentationHParams(PhraseHParams):
     """How the source is cut into segments and these are pooled; the widths of both networks.
 
-    The attentions, which are other sublayers, are plain by default and may be any of `PhraseHParams`.
+    The attentions, which are other sublayers, are plain by default; any of `PhraseHParams` will do.
     """
 
     model: ClassVar[str] = "phrase_representation_transformer"
