@@ -1,1 +1,1 @@
-"""Corpora, one file each: registrations only."""
+"""Problems, grouped by corpus; these files only register them."""

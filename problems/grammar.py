@@ -1,4 +1,4 @@
-"""The built-in English-German grammar: any machine, no download."""
+"""Sentences of the built-in English-German grammar; nothing is downloaded."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from t2t_phrase.data.sources.grammar_problem import GrammarProblem
 
 @registry.problems.register
 class TranslateEndeGrammar(GrammarProblem):
-    """100,000 training pairs; dev and test share no sentence with them."""
+    """100,000 training pairs, none of which is in dev or test."""
 
     languages = ("en", "de")
     sizes = {"train": 100_000, "dev": 1000, "test": 1000}  # noqa: RUF012

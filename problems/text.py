@@ -1,4 +1,4 @@
-"""Your own parallel text, with no code to write."""
+"""Your own parallel text, without writing code."""
 
 from __future__ import annotations
 
@@ -8,22 +8,23 @@ from t2t_phrase.data.sources.local_problem import LocalProblem
 
 @registry.problems.register
 class TranslateText(LocalProblem):
-    """Parallel files of your own, found in `--tmp_dir`.
+    """Your own parallel files in `--tmp_dir`.
 
-    Either put there `train.src`, `train.tgt`, `dev.src`, `dev.tgt` and, if you have a test set,
-    `test.src` and `test.tgt`; one UTF-8 sentence a line, gzipped or not (`train.src.gz`); several
-    training files as `train.NAME.src` and `train.NAME.tgt`; several references of a dev or test
-    set as `test.tgt.0`, `test.tgt.1`, ... Constituency trees of the sources, if you have them, go
-    beside each of them (`train.src.trees`, see docs/trees.md).
+    Either name them `train.src`, `train.tgt`, `dev.src`, `dev.tgt` and, if you have a test set,
+    `test.src` and `test.tgt`. They are in UTF-8 with one sentence per line and may be gzipped
+    (`train.src.gz`). Several training files are named `train.NAME.src` and `train.NAME.tgt`,
+    several references of a dev or test set `test.tgt.0`, `test.tgt.1`, ... Constituency trees of
+    the sources may be beside them (`train.src.trees`, see docs/trees.md).
 
-    Or write `translate_text.json`, which names files wherever they are, relative to itself; each
-    part is a source file and its reference file or files:
+    Or list the files in `translate_text.json`, with paths relative to it. Each part is a source
+    file and one or more reference files:
 
         {"train": [["news.en", "news.de"], ["talks.en.gz", "talks.de.gz"]],
          "dev": [["dev.en", "dev.de"]],
          "test": [["test.en", "test.de.0", "test.de.1"]]}
 
-    `--vocab_size` sets the size of the joint vocabulary; a small corpus yields a smaller one.
+    By default there is one joint vocabulary of subwords, whose size is `--vocab_size`; a small
+    corpus gives a smaller one. `--noshared_vocab` and `--vocab_type=words` change that.
     """
 
     languages = ("src", "tgt")

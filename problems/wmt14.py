@@ -21,7 +21,7 @@ class TranslateEndeWmt14(WmtProblem):
 
 @registry.problems.register
 class TranslateEnfrWmt14(WmtProblem):
-    """Europarl, Common Crawl, UN, News Commentary 9 and Giga; some 40 million pairs."""
+    """Europarl, Common Crawl, UN, News Commentary 9 and Giga; about 40 million pairs."""
 
     languages = ("en", "fr")
     vocab_size = 32_000

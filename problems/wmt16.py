@@ -22,10 +22,11 @@ class TranslateEndeWmt16(WmtProblem):
 
 @registry.problems.register
 class TranslateEnruWmt16(WmtProblem):
-    """Mostly the UN corpus, without which the paper's 25 million pairs cannot be had.
+    """UN corpus, Common Crawl, News Commentary 11 and Wikipedia headlines.
 
-    With it Common Crawl, News Commentary 11 and Wikipedia headlines. The Yandex corpus is left
-    out, since its licence asks for a download by hand. Dev newstest2013, test newstest2014.
+    Most pairs are from the UN corpus, without which there are not as many as the paper's 25
+    million. The Yandex corpus is left out, since its licence requires a manual download. Dev
+    newstest2013, test newstest2014.
     """
 
     languages = ("en", "ru")

@@ -1,4 +1,4 @@
-"""Licensed Chinese-English corpora, from local files."""
+"""Licensed Chinese-English corpora in local files."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ class TranslateZhenNist(LocalProblem):
     Expected in `TMP_DIR/nist`, in UTF-8:
 
     - training text, a pair of files for each corpus: `train.LDC2002E18.zh`,
-      `train.LDC2002E18.en`, ... (or one pair `train.zh`, `train.en`), one sentence a line;
+      `train.LDC2002E18.en`, ... (or one pair `train.zh`, `train.en`), one sentence per line;
     - MT02 as `dev`, MT03 to MT06 as `test`, each with four references: NIST's own SGML as
       `dev.mt02.zh.sgm`, `dev.mt02.en.sgm`, `test.mt03.zh.sgm`, ..., or text as `dev.zh`,
-      `dev.en.0` to `dev.en.3`. Several test sets are joined in the order of their names.
+      `dev.en.0` to `dev.en.3`. Several test sets are concatenated in the order of their names.
     """
 
     languages = ("zh", "en")
@@ -30,7 +30,7 @@ class TranslateZhenNist(LocalProblem):
 class TranslateZhenBolt(LocalProblem):
     """BOLT Chinese-English discussion forums.
 
-    Expected in `TMP_DIR/bolt`, in UTF-8, one sentence a line: `train.zh` and `train.en` (or
+    Expected in `TMP_DIR/bolt`, in UTF-8 with one sentence per line: `train.zh` and `train.en` (or
     `train.NAME.zh` and `train.NAME.en` for each release), `dev.zh` and `dev.en`, `test.zh` and
     `test.en`; several references as `test.en.0`, `test.en.1`, ...
     """

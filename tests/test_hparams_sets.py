@@ -171,7 +171,7 @@ def test_a_mistake_in_the_models_options(changes: str, message: str) -> None:
         ("beam_size=0", "beam_size: must be at least 1, got 0"),
         ("alpha=-1", "alpha: must not be negative, got -1.0"),
         ("min_length=5,max_length=5", "min_length=5 leaves no room for EOS in 5 tokens"),
-        ("sampling_keep_top_k=5", "sampling_keep_top_k: has a meaning only with sampling_temp"),
+        ("sampling_keep_top_k=5", "sampling_keep_top_k: is only used with sampling_temp"),
         ("beam_sise=3", "beam_sise: unknown; did you mean beam_size"),
     ],
 )

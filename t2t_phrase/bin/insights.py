@@ -90,7 +90,7 @@ def main(argv: Sequence[str]) -> None:
     ):
         for flag in needed:
             if FLAGS[flag].present and not FLAGS[task].value:
-                raise app.UsageError(f"--{flag} has a meaning only with --{task}")
+                raise app.UsageError(f"--{flag} is only used with --{task}")
     registry.discover(FLAGS.t2t_usr_dir)
     from t2t_phrase.evaluation.text_files import check_writable
 

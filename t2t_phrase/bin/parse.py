@@ -1,4 +1,4 @@
-"""t2t-phrase-parse: writes the constituency trees of a text by a parser that is installed."""
+"""t2t-phrase-parse: writes constituency trees of a text, made by an installed parser."""
 
 from __future__ import annotations
 
@@ -13,41 +13,46 @@ from t2t_phrase.bin import common
 from t2t_phrase.bin.decoder import Ticker, note
 from t2t_phrase.bin.source_features import define_parser_flags
 from t2t_phrase.config import UserError
+from t2t_phrase.features import PHRASES
 
 FLAGS = flags.FLAGS
-# Faults named by their lines; the others are only counted.
+# Failures reported with their lines; others are only counted.
 LISTED = 10
 
 
 def define_flags() -> None:
     """Define the command's flags."""
-    flags.DEFINE_string("input_file", None, "Text, one sentence a line.")
+    flags.DEFINE_string("input_file", None, "Text with one sentence per line.")
     flags.DEFINE_string(
-        "output_file", None, "Where the trees go; default: the input's name and `.trees`."
+        "output_file",
+        None,
+        "File for the trees; default: the name of the input with `.trees` appended.",
     )
     flags.DEFINE_string(
-        "trees_file", None, "Trees that exist already: checked, or with --phrases cut."
+        "trees_file",
+        None,
+        "Existing trees, which are checked, or with --phrases turned into phrases.",
     )
     flags.DEFINE_bool(
-        "phrases", False, "Write the sentences cut into phrases, tabs between them; no trees."
+        "phrases", False, "Write sentences with tabs between their phrases instead of trees."
     )
     define_parser_flags()
 
 
 def main(argv: Sequence[str]) -> None:
-    """Parse, or cut what was parsed."""
+    """Write trees or phrases, or check trees."""
     del argv
     from t2t_phrase.evaluation.text_files import check_writable, read_text, write_text
-    from t2t_phrase.text.trees.subword_phrases import cut_lines
+    from t2t_phrase.text.annotations.base import read_annotations
 
     if not FLAGS.input_file:
         raise app.UsageError("--input_file is required")
     if bool(FLAGS.parser) == bool(FLAGS.trees_file):
-        raise app.UsageError("either --parser=stanza|corenlp or --trees_file is needed")
+        raise app.UsageError("give either --parser=stanza|corenlp or --trees_file")
     if FLAGS.trees_file and not FLAGS.phrases:
         lines = read_text(FLAGS.input_file)
-        cut_lines(lines, read_text(FLAGS.trees_file), FLAGS.trees_file)
-        note(f"{FLAGS.trees_file}: {len(lines)} trees, all of which spell their sentences")
+        read_annotations(PHRASES, lines, read_text(FLAGS.trees_file), FLAGS.trees_file)
+        note(f"{FLAGS.trees_file}: {len(lines)} trees, all of which match their sentences")
         return
     suffix = "phrases" if FLAGS.phrases else "trees"
     output = FLAGS.output_file or f"{FLAGS.input_file.removesuffix('.gz')}.{suffix}"
@@ -60,30 +65,30 @@ def main(argv: Sequence[str]) -> None:
     else:
         trees = read_text(FLAGS.trees_file) if FLAGS.trees_file else list(parsed(lines))
         name = FLAGS.trees_file or FLAGS.input_file
-        write_text(output, ["\t".join(cut) for cut in cut_lines(lines, trees, name)])
+        write_text(output, read_annotations(PHRASES, lines, trees, name))
     note(f"{len(lines)} sentences: {suffix} written to {output}")
 
 
 def write_trees(output: str, lines: Sequence[str]) -> None:
     """Write the tree of every line.
 
-    They go to `OUTPUT.part` as they come, for parsing takes long; a run that was stopped goes on
-    from there.
+    Each tree is appended to `OUTPUT.part` as soon as it is made, since parsing takes long; a run
+    that was interrupted continues from there.
 
     Raises:
-        UserError: that file holds trees of another text.
+        UserError: that file has trees of another text.
     """
     from t2t_phrase.files import explain_os_error
-    from t2t_phrase.text.trees.subword_phrases import cut_lines
+    from t2t_phrase.text.annotations.base import read_annotations
 
     part = pathlib.Path(f"{output}.part").expanduser()
     kept: list[str] = []
     if part.exists():
         kept = part.read_bytes().decode("utf-8", errors="ignore").split("\n")[:-1]
         try:
-            cut_lines(lines[: len(kept)], kept, str(part))
+            read_annotations(PHRASES, lines[: len(kept)], kept, str(part))
         except UserError as error:
-            raise UserError(f"{error}; delete {part}, which an earlier run left") from error
+            raise UserError(f"{error}; delete {part}, which is from an earlier run") from error
         note(f"{part}: {len(kept)} trees of an earlier run are kept")
     try:
         with open(part, "w", encoding="utf-8", newline="\n", buffering=1) as file:
@@ -95,7 +100,7 @@ def write_trees(output: str, lines: Sequence[str]) -> None:
 
 
 def parsed(lines: Sequence[str], done: int = 0) -> Iterator[str]:
-    """Yield the tree of every line from `done` on; say how far the work is and what went wrong."""
+    """Yield the tree of every line from `done` on; report progress and failures."""
     from t2t_phrase.text.trees.parsers import open_parser, parse_lines
 
     parser = open_parser(FLAGS.parser, language=FLAGS.language, corenlp_url=FLAGS.corenlp_url)
@@ -105,11 +110,11 @@ def parsed(lines: Sequence[str], done: int = 0) -> Iterator[str]:
         if fault:
             faults += 1
             if faults <= LISTED:
-                note(f"{FLAGS.input_file}:{number}: {fault}; written as a flat tree")
+                note(f"{FLAGS.input_file}:{number}: {fault}; a flat tree is written instead")
         ticker(number)
         yield tree
     if faults > LISTED:
-        note(f"{faults} sentences have flat trees in all")
+        note(f"{faults} sentences have flat trees in total")
 
 
 def run() -> None:

@@ -1,1 +1,1 @@
-"""Problems, record shards and the input pipeline."""
+"""Problems, generation of record shards, and the input pipeline."""

@@ -1,4 +1,4 @@
-"""Lines of text files as the bytes have them: only a line feed ends a line."""
+"""Lines of text files; only a line feed ends a line."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ _BOM = b"\xef\xbb\xbf"
 def read_lines(path: pathlib.Path) -> Iterator[str | None]:
     """Yield the lines of a UTF-8 file, plain or gzipped (`.gz`); None for one that is not UTF-8.
 
-    Windows line ends and a byte order mark are taken off. U+2028, form feeds and lone carriage
-    returns stay inside their line, since they do in the other file of a parallel corpus.
+    Windows line ends and a byte order mark are removed. U+2028, form feeds and single carriage
+    returns do not end a line, since they do not in the other file of a parallel corpus.
 
     Raises:
         UserError: the file cannot be read, or its compression is damaged.

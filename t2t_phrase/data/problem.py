@@ -52,7 +52,7 @@ class Problem(abc.ABC):
 
     @property
     def base_name(self) -> str:
-        """Name of the problem without `_rev`: the data's name on disk."""
+        """Name of the problem without `_rev`, which the names of its files begin with."""
         return registry.snake_case(type(self).__name__)
 
     @property
@@ -96,7 +96,7 @@ class Problem(abc.ABC):
         return ()
 
     def has_data(self, data_dir: str) -> bool:
-        """Return whether `data_dir` holds the problem's finished data."""
+        """Return whether `data_dir` has the complete data of the problem."""
         manifest = Manifest.load(manifest_path(_folder(data_dir), self.base_name))
         return manifest is not None and manifest.complete
 
@@ -119,7 +119,7 @@ class Problem(abc.ABC):
         """Return the paths of the split's record shards, in order.
 
         Raises:
-            UserError: the data is not there yet, or the problem has no such split.
+            UserError: there are no data yet, or the problem has no such split.
         """
         folder = _folder(data_dir)
         shards = self._split(folder, split)["shards"]
@@ -129,13 +129,13 @@ class Problem(abc.ABC):
         """Return the source sentences and the (first) references of dev or test, as text.
 
         Raises:
-            UserError: the data is not there yet, or the split's text is not kept.
+            UserError: there are no data yet, or the split's text is not kept.
         """
         sources, references = self._texts(data_dir, split)
         return sources, references[0]
 
     def raw_references(self, data_dir: str, split: str) -> list[list[str]]:
-        """Return all references, one list of sentences for each.
+        """Return all sets of references, each a list of sentences.
 
         Raises:
             UserError: as `raw_text`.
@@ -232,7 +232,7 @@ def get_problem(name: str) -> Problem:
     """Return the problem called `name`; `_rev` at its end reverses it.
 
     Raises:
-        UnknownNameError: nobody registered it.
+        UnknownNameError: it is not registered.
     """
     base = name.removesuffix(REVERSED)
     if base not in registry.problems:

@@ -10,19 +10,19 @@ from t2t_phrase.config import HParams
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class DecodeHParams(HParams):
-    """How to search, and what to return; names are tensor2tensor's where it has one."""
+    """Options of search and output; names are those of tensor2tensor where it has one."""
 
     beam_size: int = 4  # 1 = greedy
     alpha: float = 0.6  # exponent of the length penalty
-    extra_length: int = 50  # longest output = source length + this, in tokens with EOS
+    extra_length: int = 50  # longest output = source length + this, in tokens, EOS included
     min_length: int = 0  # fewest tokens before EOS
-    max_length: int = 0  # most tokens with EOS, whatever the source; 0 = extra_length alone
+    max_length: int = 0  # absolute limit of tokens, EOS included; 0 = only extra_length limits
     batch_size: int = 4096  # source tokens decoded at once, padding included
-    max_input_size: int = 0  # longer inputs are cut to this many tokens and named; 0 = never
+    max_input_size: int = 0  # longer inputs are cut to so many tokens, with a note; 0 = never
     return_beams: bool = False  # all hypotheses of the beam, tab-separated
-    write_scores: bool = False  # the score behind each hypothesis, tab-separated
-    sampling_temp: float = 0.0  # above 0: sample from logits / temperature, no beam
-    sampling_keep_top_k: int = 0  # sample from the k likeliest tokens only; 0 = from all
+    write_scores: bool = False  # a score after each hypothesis, tab-separated
+    sampling_temp: float = 0.0  # above 0: sample from logits / temperature instead of beam search
+    sampling_keep_top_k: int = 0  # sample from the k most likely tokens only; 0 = from all
     random_seed: int = 0  # of sampling
 
     def check(self) -> Iterable[str]:
@@ -43,4 +43,4 @@ class DecodeHParams(HParams):
         if self.max_length and self.min_length >= self.max_length:
             yield f"min_length={self.min_length} leaves no room for EOS in {self.max_length} tokens"
         if self.sampling_keep_top_k and not self.sampling_temp:
-            yield "sampling_keep_top_k: has a meaning only with sampling_temp above 0"
+            yield "sampling_keep_top_k: is only used with sampling_temp above 0"

@@ -1,4 +1,4 @@
-"""A conversation: lines are translated, or change the options."""
+"""Interactive decoding: typed lines are translated or change options."""
 
 from __future__ import annotations
 
@@ -13,19 +13,20 @@ from t2t_phrase.decoding.translator import Translator, format_hypotheses
 
 HELP = (
     "Type a sentence to translate it, name=value (such as beam_size=8,return_beams=true) to change "
-    "options, ? to see them, q to leave."
+    "options, ? to show them, q to quit."
 )
 _OPTION = re.compile(r"\s*(\w+)\s*=")
 
 
 class Conversation:
-    """Answers line by line.
+    """Answers typed lines.
 
-    A line that starts with an option's name and "=" changes options; "?" shows them; "q" ends.
+    A line that starts with the name of an option and "=" changes options, "?" shows them, and "q"
+    quits; any other line is translated.
 
     Args:
-        make_translator: called again whenever an option has changed.
-        hparams: the options at the start.
+        make_translator: called at the start and whenever options change.
+        hparams: the initial options.
         annotate: makes the text of each source feature of typed lines, for a model that reads any.
     """
 
@@ -42,7 +43,7 @@ class Conversation:
         self._translator = make_translator(hparams)
 
     def answer(self, line: str) -> str | None:
-        """Return what to print, or None to leave."""
+        """Return the answer to a line; None: quit."""
         if line.strip() == "q":
             return None
         if line.strip() == "?":

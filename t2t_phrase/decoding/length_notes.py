@@ -1,4 +1,4 @@
-"""What a user should know about inputs that are too long."""
+"""Notes for the user about inputs that are too long."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ LISTED = 10
 
 
 def length_notes(lines: EncodedSide, *, max_input_size: int, max_length: int) -> list[str]:
-    """Return sentences for standard error; line numbers are counted from 1.
+    """Return notes about long inputs; lines are counted from 1.
 
     Args:
         lines: the encoded inputs.
-        max_input_size: what inputs were cut to, if any was.
-        max_length: longest training example, in tokens.
+        max_input_size: length to which inputs were cut, if any were.
+        max_length: length of the longest training example, in tokens.
     """
     notes = [
         f"line {i + 1}: {lines.lengths[i]} tokens, cut to {max_input_size} (max_input_size)"
@@ -27,6 +27,6 @@ def length_notes(lines: EncodedSide, *, max_input_size: int, max_length: int) ->
             f"{len(long)} of {len(lines.ids)} inputs are longer than the {max_length} tokens "
             "(max_length) of the longest training example, "
             f"up to {max(len(lines.ids[i]) for i in long)}, and may "
-            f"come out badly: line{'s' if len(long) > 1 else ''} {listed}{rest}"
+            f"be translated badly: line{'s' if len(long) > 1 else ''} {listed}{rest}"
         )
     return notes

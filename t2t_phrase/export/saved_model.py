@@ -63,8 +63,9 @@ def export(
     except OSError as error:
         raise UserError(f"cannot write {folder}: {error.strerror or error}") from error
     try:
-        files = {"source.model": source, "target.model": target}
-        _save(module, {"vocabulary.model": source} if source is target else files, temporary)
+        shared = source is target
+        files = {"vocabulary": source} if shared else {"source": source, "target": target}
+        _save(module, files, temporary)
         extra = temporary / "assets.extra"
         extra.mkdir()
         facts = {**(about or {}), "decode_hparams": hparams.to_dict()}
@@ -90,9 +91,11 @@ def _stored(encoder: Encoder) -> StoredEncoder:
 
 def _save(module: ServingModule, files: Mapping[str, StoredEncoder], folder: pathlib.Path) -> None:
     with tempfile.TemporaryDirectory() as scratch:
+        module.assets = []
         for name, encoder in files.items():
-            pathlib.Path(scratch, name).write_bytes(encoder.model_bytes)
-        module.assets = [tf.saved_model.Asset(str(pathlib.Path(scratch, name))) for name in files]
+            path = pathlib.Path(scratch, f"{name}.{encoder.file_ending}")
+            path.write_bytes(encoder.model_bytes)
+            module.assets.append(tf.saved_model.Asset(str(path)))
         tf.saved_model.save(
             module,
             str(folder),

@@ -1,4 +1,4 @@
-"""The Transformer that looks up representations of source phrases."""
+"""The Transformer with source phrase representations (Xu et al., 2020)."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ from t2t_phrase.ops.partition import (
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class PhraseRepresentationHParams(PhraseHParams):
-    """Where phrases come from, how their vectors are made, and the widths of both networks.
+    """How the source is cut into segments and these are pooled; the widths of both networks.
 
-    The attentions are plain, but may be any of `PhraseHParams`: they are other sublayers.
+    The attentions, which are other sublayers, are plain by default; any of `PhraseHParams` will do.
     """
 
     model: ClassVar[str] = "phrase_representation_transformer"
@@ -73,7 +73,7 @@ class PhraseRepresentationHParams(PhraseHParams):
             yield "phrase_length: phrases=fixed needs the number of tokens in a phrase, got 0"
         if self.phrases != "fixed" and self.phrase_length:
             yield (
-                f"phrase_length={self.phrase_length}: has a meaning only with phrases=fixed, got "
+                f"phrase_length={self.phrase_length}: is only used with phrases=fixed, got "
                 f"phrases={self.phrases}"
             )
         if self.phrase_length > self.max_length:
@@ -83,7 +83,7 @@ class PhraseRepresentationHParams(PhraseHParams):
             )
         if self.phrase_pooling_size and not self.attentive_pooling:
             yield (
-                f"phrase_pooling_size={self.phrase_pooling_size}: has no meaning with "
+                f"phrase_pooling_size={self.phrase_pooling_size}: is not used with "
                 "attentive_pooling=false"
             )
 

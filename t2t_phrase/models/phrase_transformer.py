@@ -1,4 +1,4 @@
-"""The Transformer whose attention sees phrases."""
+"""The Transformer with attention to n-grams (Nguyen and Joty, 2018)."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ POSITIONS: tuple[Position, ...] = ("encoder", "decoder", "cross")
 class PhraseHParams(TransformerHParams):
     """A Transformer's fields, and the attention of each of its three positions.
 
-    "none" is plain multi-head attention. The lists of one position, if not empty, stand in place of
-    those of all.
+    "none" is plain multi-head attention. The lists of a position, if not empty, replace those for
+    all positions.
     """
 
     model: ClassVar[str] = "phrase_transformer"
@@ -70,7 +70,7 @@ class PhraseHParams(TransformerHParams):
             kinds.append(choice.attention)
             for name in ("orders", "head_counts"):
                 if choice.attention == "none" and getattr(self, f"{position}_{name}"):
-                    yield f"{position}_{name}: has no meaning with {position}_attention=none"
+                    yield f"{position}_{name}: is not used with {position}_attention=none"
             if choice.attention == "none":
                 continue
             yield from self._check_orders(position, choice)
@@ -123,7 +123,7 @@ class AttentionChoice(NamedTuple):
 
 
 def attention_choice(hparams: PhraseHParams, position: Position) -> AttentionChoice:
-    """Return what the fields say of one position."""
+    """Return the choice that the fields describe for one position."""
     attention, orders, head_counts = {
         "encoder": (
             hparams.encoder_attention,
@@ -145,7 +145,7 @@ def attention_choice(hparams: PhraseHParams, position: Position) -> AttentionCho
 def with_phrase_attention(
     base: TransformerHParams, attention: Attention, **changes: Any
 ) -> PhraseHParams:
-    """Return `base` with one kind of phrase attention in all three positions.
+    """Return `base` with one kind of n-gram attention in all three positions.
 
     Args:
         base: the sizes and the recipe.
@@ -163,10 +163,10 @@ def with_phrase_attention(
 
 @registry.models.register
 class PhraseTransformer(Transformer):
-    """The Transformer with phrase attention, of any kind in each of its three positions.
+    """The Transformer with any kind of n-gram attention in each of its three positions.
 
     Nguyen and Joty (2018); everything but the attention is `Transformer`'s. Distances of relative
-    positions, `max_relative_position`, are those between the ends of phrases.
+    positions, `max_relative_position`, are those between the ends of n-grams.
 
     Args:
         hparams: sizes, dropouts and attentions.

@@ -22,7 +22,7 @@ from t2t_phrase.models.token_losses import loss_of_tokens, token_losses
 from t2t_phrase.models.transformer_hparams import TARGET_SPACES, TransformerHParams
 from t2t_phrase.ops.blocks import write_block
 from t2t_phrase.ops.masks import causal_mask, history_mask, memory_mask
-from t2t_phrase.ops.position import timing_signal
+from t2t_phrase.ops.position import positions, positions_at, timing_signal
 
 Position = Literal["encoder", "decoder", "cross"]
 
@@ -270,7 +270,7 @@ class Transformer(EncoderDecoder):
     def _embed_source(self, inputs: Any, training: bool) -> Any:
         space = ops.convert_to_tensor(self.target_space.embeddings)[self.hparams.target_space_id]
         x = self.source_embedding(inputs)
-        x = self._add_timing(x + ops.cast(space, x.dtype), ops.arange(ops.shape(inputs)[1]))
+        x = self._add_timing(x + ops.cast(space, x.dtype), positions(ops.shape(inputs)[1]))
         return self.source_dropout(x, training=training)
 
     def _finish_encoding(self, x: Any) -> Any:
@@ -303,7 +303,7 @@ class Transformer(EncoderDecoder):
         x = self.target_embedding(targets)
         # The output at i has read the targets before i; the first reads zeros.
         x = ops.pad(x[:, :-1], [(0, 0), (1, 0), (0, 0)])
-        x = self._add_timing(x, ops.arange(ops.shape(x)[1]))
+        x = self._add_timing(x, positions(ops.shape(x)[1]))
         return self.target_dropout(x, training=training)
 
     def _finish_decoding(self, x: Any) -> Any:
@@ -346,7 +346,7 @@ class Transformer(EncoderDecoder):
         own = ops.broadcast_to(ops.arange(ids.shape[1], dtype="int32"), ops.shape(ids))  # (B, K)
         ancestors = write_block(cache["ancestors"], own[..., None], index, axis=2)
         mask = history_mask(ancestors, index)
-        x = self._add_timing(self.target_embedding(ids), ops.reshape(index, (1,)))  # (B, K, D)
+        x = self._add_timing(self.target_embedding(ids), positions_at(index, 1))  # (B, K, D)
         layers, weights = [], []
         for layer, history, projected in zip(
             self.decoder_layers, cache["layers"], memory["layers"], strict=True
@@ -378,7 +378,7 @@ class Transformer(EncoderDecoder):
             ],
         }
 
-    def _add_timing(self, x: Any, positions: Any) -> Any:
+    def _add_timing(self, x: Any, places: Any) -> Any:
         if self.hparams.pos == "none":
             return x
-        return x + ops.cast(timing_signal(positions, self.hparams.hidden_size), x.dtype)
+        return x + ops.cast(timing_signal(places, self.hparams.hidden_size), x.dtype)

@@ -53,7 +53,7 @@ class TransformerHParams(TrainingHParams):
             )
         if not self.share_source_embedding and not self.shared_embedding_and_softmax_weights:
             yield (
-                "share_source_embedding=False: has no meaning with "
+                "share_source_embedding=False: is not used with "
                 "shared_embedding_and_softmax_weights=False, by which all embeddings are apart"
             )
         if not 0 <= self.target_space_id < TARGET_SPACES:

@@ -1,4 +1,4 @@
-"""The mean of several checkpoints' weights, often a better model than any of them."""
+"""Checkpoint averaging: the mean of the weights is often better than any single checkpoint."""
 
 from __future__ import annotations
 
@@ -33,18 +33,18 @@ def average_checkpoints(
 ) -> tuple[str, list[int]]:
     """Write `model.ckpt-STEP` with the mean weights of `paths`, and `hparams.json` beside it.
 
-    STEP is the latest of theirs. The optimizer's state is left out.
+    STEP is the highest of their steps. The state of the optimizer is left out.
 
     Args:
-        paths: checkpoints, or folders of which the latest is meant.
-        output_folder: another folder than theirs.
+        paths: checkpoints, or folders, which stand for their latest checkpoint.
+        output_folder: a folder that contains none of them.
 
     Returns:
-        (the new checkpoint's path, the steps that went into it).
+        (path of the new checkpoint, steps of the averaged ones).
 
     Raises:
-        UserError: a checkpoint stands twice, or two differ in names or shapes of weights, or the
-            folder is that of a given checkpoint.
+        UserError: a checkpoint is given twice, two differ in names or shapes of weights, or one
+            is in the output folder.
     """
     resolved = [checkpoints.resolve(path) for path in paths]
     if not resolved:

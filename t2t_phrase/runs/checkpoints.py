@@ -1,4 +1,4 @@
-"""Checkpoints: `model.ckpt-STEP`, every variable under its own name, written all or not at all."""
+"""Checkpoints `model.ckpt-STEP`: every variable under its own name, complete or absent."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ _SUFFIX = "/.ATTRIBUTES/VARIABLE_VALUE"
 
 
 class CheckpointWriteError(OSError):
-    """A checkpoint could not be written; those written before are untouched."""
+    """A checkpoint could not be written; earlier ones are untouched."""
 
 
 @dataclasses.dataclass(frozen=True)
 class RestoreReport:
-    """How a checkpoint and a model fit together; every entry is a variable's name."""
+    """Which variables a checkpoint and a model have in common; entries are names of variables."""
 
     matched: tuple[str, ...]
     missing: tuple[str, ...]
@@ -96,14 +96,14 @@ def write(
     step: int,
     state: Mapping[str, Any] | None = None,
 ) -> None:
-    """Write one checkpoint: first under a temporary name, so that `path` is whole or absent.
+    """Write a checkpoint under a temporary name first, so that `path` is complete or absent.
 
     Args:
         path: such as `run/model.ckpt-1000`.
         model: variables or arrays by name.
         optimizer: likewise.
-        step: updates made.
-        state: JSON-ready values, such as the position in the data.
+        step: number of updates so far.
+        state: JSON-serialisable values, such as the position in the data.
 
     Raises:
         CheckpointWriteError: the disk is full, or the folder cannot be written.
@@ -124,7 +124,7 @@ def write(
         shutil.rmtree(temporary, ignore_errors=True)
         temporary.mkdir(parents=True)
         checkpoint.write(str(temporary / target.name))
-        # The index comes last: without it there is no checkpoint.
+        # The index is moved last, because a checkpoint without one does not count.
         for file in sorted(temporary.iterdir(), key=lambda f: f.suffix == ".index"):
             _flush(file)
             os.replace(file, target.parent / file.name)
@@ -146,7 +146,7 @@ def holds(path: str | os.PathLike[str], group: str) -> bool:
 
 
 def read_step(path: str | os.PathLike[str]) -> int:
-    """Return the number of updates made before the checkpoint was written."""
+    """Return the number of updates at which the checkpoint was written."""
     return int(_reader(path).get_tensor(f"step{_SUFFIX}"))
 
 
@@ -161,7 +161,7 @@ def assign(
     *,
     group: str = "model",
 ) -> RestoreReport:
-    """Set every variable that the checkpoint holds in the same shape; touch no other."""
+    """Assign every variable that the checkpoint has in the same shape; leave the others alone."""
     reader = _reader(path)
     entries = _entries(reader, group)
     matched, missing, mismatched = [], [], []
@@ -191,7 +191,7 @@ def restore(model: keras.Model, path: str | os.PathLike[str]) -> RestoreReport:
 
 
 def complete(folder: str | os.PathLike[str]) -> list[str]:
-    """Return the paths of the folder's whole checkpoints, by ascending step."""
+    """Return the paths of the complete checkpoints in a folder, by ascending step."""
     found = []
     for index in pathlib.Path(folder).glob(f"{PREFIX}-*.index"):
         match = re.fullmatch(rf"{re.escape(PREFIX)}-(\d+)", index.stem)
@@ -201,7 +201,10 @@ def complete(folder: str | os.PathLike[str]) -> list[str]:
 
 
 def latest(folder: str | os.PathLike[str]) -> str | None:
-    """Return the newest whole checkpoint that the folder's `checkpoint` file names, or any."""
+    """Return the newest complete checkpoint of a folder; None: there is none.
+
+    It is the one that the file `checkpoint` names, or else the one with the highest step.
+    """
     whole = complete(folder)
     state = tf.train.get_checkpoint_state(str(folder))
     named = state.model_checkpoint_path if state else ""
@@ -229,7 +232,7 @@ def resolve(path: str | os.PathLike[str]) -> str:
 
 
 def set_latest(folder: str | os.PathLike[str], paths: Sequence[str]) -> None:
-    """Rewrite the `checkpoint` file: the last of `paths` is the newest."""
+    """Write the file `checkpoint`, in which the last of `paths` is the newest."""
     names = [os.path.basename(path) for path in paths]
     lines = [f'model_checkpoint_path: "{names[-1]}"']
     lines += [f'all_model_checkpoint_paths: "{name}"' for name in names]

@@ -1,4 +1,4 @@
-"""The folder of a run: its checkpoints, the best one among them, and where to go on."""
+"""The folder of a run: saving checkpoints, keeping the best one, and resuming."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ BEST = "best"
 
 
 class RunDirectory:
-    """Saves a run, and finds where to resume it.
+    """Saves a run and resumes it.
 
-    A checkpoint that cannot be written costs nothing but itself: `save` says so, keeps `unsaved`,
-    and what was written before stays.
+    If a checkpoint cannot be written, `save` logs a warning and keeps the error in `unsaved`;
+    earlier checkpoints are not affected.
 
     Args:
         folder: `--output_dir`.
         model: its weights are saved.
         optimizer: built; its state is saved.
-        keep: how many checkpoints stay; the ones before are deleted.
-        period: steps between regular checkpoints. One in between, left by a signal say, stays only
-            until the next, so that averages are over regular ones.
-        writes: whether this process writes files; false for all workers but one.
-        log: is told what happens.
+        keep: number of checkpoints to keep; older ones are deleted.
+        period: steps between regular checkpoints. Others, such as one saved at a signal, are
+            deleted with the next save, so that averages are over regular ones.
+        writes: whether this process writes files; only one of several workers does.
+        log: called with one line of text.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class RunDirectory:
         """Set weights and optimizer from the latest checkpoint, if there is one.
 
         Returns:
-            (updates made, position in the data).
+            (number of updates, position in the data).
 
         Raises:
             UserError: the checkpoint holds another model's weights, or no optimizer.
@@ -68,7 +68,7 @@ class RunDirectory:
         self._assign(latest, "model", self._model)
         if not checkpoints.holds(latest, "optimizer"):
             raise UserError(
-                f"cannot resume from {latest}: it holds weights alone, as averages do; give a new "
+                f"cannot resume from {latest}: it has weights only, as averages do; give a new "
                 "--output_dir and start from these weights with --warm_start_from"
             )
         self._assign(latest, "optimizer", self._optimizer)
@@ -78,7 +78,7 @@ class RunDirectory:
         return step, position
 
     def restore_weights(self) -> int:
-        """Set the weights alone from the latest checkpoint; returns the updates made, 0 if none.
+        """Set the weights only from the latest checkpoint; return its step, 0 if there is none.
 
         Raises:
             UserError: the checkpoint holds another model's weights.
@@ -92,10 +92,10 @@ class RunDirectory:
     def _assign(self, path: str, group: str, variables: dict[str, keras.Variable]) -> None:
         report = checkpoints.assign(path, variables, group=group)
         if report.missing or report.mismatched:
-            raise UserError(f"cannot go on from {path}: its {group} differs: {report}")
+            raise UserError(f"cannot resume from {path}: its {group} differs: {report}")
 
     def save(self, step: int, position: Position) -> bool:
-        """Write `model.ckpt-STEP` and drop the oldest; returns whether it could be written."""
+        """Write `model.ckpt-STEP` and delete the oldest; return whether it could be written."""
         if not self._writes:
             return True
         path = str(self.folder / f"{checkpoints.PREFIX}-{step}")
@@ -113,7 +113,7 @@ class RunDirectory:
                 checkpoints.delete(old)
         except CheckpointWriteError as error:
             self.unsaved = error
-            self._log(f"WARNING: {error}; training goes on, the next checkpoint is another try")
+            self._log(f"WARNING: {error}; training continues until the next checkpoint")
             return False
         self.unsaved = None
         self._log(f"saved {path}")
@@ -128,7 +128,7 @@ class RunDirectory:
             self._log(f"WARNING: the scores could not be written: {error}")
 
     def keep_best(self, step: int) -> None:
-        """Make `best/` hold the checkpoint of `step`, which was just saved, and no other."""
+        """Let `best/` contain the checkpoint of `step`, which was just saved, and no other."""
         source = self.folder / f"{checkpoints.PREFIX}-{step}"
         if not self._writes or not source.with_suffix(f"{source.suffix}.index").exists():
             return
@@ -150,7 +150,7 @@ class RunDirectory:
     def _rotate(self, newest: str) -> tuple[list[str], list[str]]:
         """Return the checkpoints to keep and those to delete."""
         steps = {path: int(path.rpartition("-")[2]) for path in checkpoints.complete(self.folder)}
-        # Later ones belong to a future that was given up by resuming from an earlier one.
+        # Later ones were abandoned by resuming from an earlier one.
         past = [path for path, step in steps.items() if step < steps[newest]]
         regular = [path for path in past if steps[path] % self._period == 0]
         kept = [*regular[max(0, len(regular) - self._keep + 1) :], newest]
@@ -160,7 +160,7 @@ class RunDirectory:
 
 
 def _link(source: pathlib.Path, target: pathlib.Path) -> None:
-    """Make `target` the same file, which costs no space, or a copy where that cannot be."""
+    """Make `target` a hard link, which takes no space, or a copy where links are not possible."""
     temporary = target.with_name(f".{target.name}.tmp")
     temporary.unlink(missing_ok=True)
     try:

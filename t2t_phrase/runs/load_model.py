@@ -1,4 +1,4 @@
-"""A trained model from its run: what decoder, exporter and scorer start from."""
+"""Loads a trained model from the folder of its run."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from t2t_phrase.runs.record import FILE, RunRecord
 
 @dataclasses.dataclass(frozen=True)
 class TrainedModel:
-    """A model with its weights, and where they are from."""
+    """A model with its weights, and the checkpoint that they are from."""
 
     model: Any
     record: RunRecord
@@ -41,11 +41,11 @@ def find_record(checkpoint: str | os.PathLike[str]) -> RunRecord:
 def load_model(path: str | os.PathLike[str], *, problem: str | None = None) -> TrainedModel:
     """Build the model of a run and set its weights.
 
-    A model of a user's own must be registered before, as `--t2t_usr_dir` does.
+    User-defined models must have been registered, as `--t2t_usr_dir` does.
 
     Args:
         path: the `--output_dir` of a run (its latest checkpoint), or one checkpoint.
-        problem: must be what the model was trained on, if given.
+        problem: if given, must be the problem that the model was trained on.
 
     Raises:
         UserError: no checkpoint, no `hparams.json`, another problem, or weights that do not fit.

@@ -1,4 +1,4 @@
-"""`hparams.json`: what a run is, so that resuming, decoding and exporting need no flags again."""
+"""`hparams.json`: the settings of a run, so that resuming, decoding and exporting need no flags."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ FILE = "hparams.json"
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class RunRecord:
-    """What decides a run's result, besides the data themselves.
+    """The settings that determine the result of a run, apart from the data.
 
     Attributes:
         problem, model, hparams_set: registered names.
-        overrides: the `--hparams` that were given, T2T's spelling.
+        overrides: the `--hparams` that were given, in T2T's syntax.
         hparams: all resolved values.
         vocab_size: entries of the source vocabulary, filled up to what the embedding has.
         vocabulary: SHA-256 of the source vocabulary, in hexadecimal.
-        random_seed: of weights, data order and dropout.
-        replicas: devices that share a batch.
-        train_steps: where the learning rate depends on it, else 0.
+        random_seed: seed of weights, data order and dropout.
+        replicas: number of devices that share a batch.
+        train_steps: number of updates if the learning rate depends on it, else 0.
         target_vocab_size, target_vocabulary: likewise of the target; None and "" where source and
             target share one vocabulary.
         version: of this library.
@@ -75,7 +75,7 @@ class RunRecord:
         """Read `hparams.json` of a run's folder.
 
         Raises:
-            UserError: it is absent or was not written by `save`.
+            UserError: it is missing or damaged.
         """
         path = pathlib.Path(folder) / FILE
         try:
@@ -88,10 +88,10 @@ class RunRecord:
             raise UserError(f"{path} is damaged: {error}") from error
 
     def check_same(self, earlier: RunRecord, folder: str | os.PathLike[str]) -> None:
-        """Refuse to go on with a run that was begun differently.
+        """Refuse to resume a run that was started with other settings.
 
         Raises:
-            UserError: anything but the version differs; the message says "name: old -> new".
+            UserError: settings differ; the message lists them as "name: old -> new".
         """
         # A value that an earlier version did not record is the default.
         complete = dataclasses.replace(earlier, hparams=earlier.resolved().to_dict())

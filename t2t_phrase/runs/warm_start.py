@@ -1,4 +1,4 @@
-"""Begin with the weights of another run."""
+"""Warm start: initial weights from another run."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from t2t_phrase.runs.checkpoints import RestoreReport
 
 @dataclasses.dataclass(frozen=True)
 class WarmStart:
-    """Which weights were taken over, and from where."""
+    """Which weights were copied, and from which checkpoint."""
 
     checkpoint: str
     report: RestoreReport
@@ -24,12 +24,12 @@ class WarmStart:
 
 
 def warm_start(model: keras.Model, path: str | os.PathLike[str]) -> WarmStart:
-    """Set every weight that the checkpoint has under the same name and in the same shape.
+    """Copy every weight that the checkpoint has under the same name and in the same shape.
 
-    The others keep their random values, and the optimizer starts afresh.
+    Other weights keep their random initial values, and the optimizer starts from scratch.
 
     Args:
-        model: whose weights to set.
+        model: the model to initialise.
         path: a run's folder (its latest checkpoint) or a checkpoint.
 
     Raises:

@@ -1,1 +1,1 @@
-"""Subword encoders."""
+"""Vocabularies, annotations and trees of sentences."""

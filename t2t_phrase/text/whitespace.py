@@ -1,9 +1,9 @@
-"""What counts as blank: the one rule that files, subwords and kept text share."""
+"""What counts as blank, by one rule for files, vocabularies and kept text."""
 
 from __future__ import annotations
 
 # Every code point for which `str.isspace` holds. SentencePiece's own blank, U+2581, is not among
-# them, but reads back as a space; no natural text has it.
+# them although subwords turn it into a space; natural text does not contain it.
 WHITESPACE = (
     *range(0x09, 0x0E),
     *range(0x1C, 0x21),
@@ -20,5 +20,5 @@ WHITESPACE = (
 
 
 def normalize_whitespace(text: str) -> str:
-    """Strip `text` and turn every run of blanks (tabs, U+00A0, U+2028, ...) into one space."""
+    """Strip `text` and replace every run of blanks (tabs, U+00A0, U+2028, ...) by one space."""
     return " ".join(text.split())

@@ -219,10 +219,10 @@ def test_mistakes_are_found_before_the_model_is_loaded(toy, files, tmp_path, mon
         (["--stats", source], "--insights_from_file and --references_file belong together"),
         ([maps], "--heat_maps needs the --source sentence"),
         ([maps, "--source= "], "--heat_maps needs the --source sentence"),
-        ([maps, "--source=a", *files], "--insights_from_file has a meaning only with --stats"),
-        ([maps, "--source=a", "--stats_file=x"], "--stats_file has a meaning only with --stats"),
-        (["--stats", "--target=a"], "--target has a meaning only with --heat_maps"),
-        (["--stats", "--heads=mean"], "--heads has a meaning only with --heat_maps"),
+        ([maps, "--source=a", *files], "--insights_from_file is only used with --stats"),
+        ([maps, "--source=a", "--stats_file=x"], "--stats_file is only used with --stats"),
+        (["--stats", "--target=a"], "--target is only used with --heat_maps"),
+        (["--stats", "--heads=mean"], "--heads is only used with --heat_maps"),
         ([maps, "--source=a", "--target="], "--target has no words; leave it out"),
     ):
         with pytest.raises(app.UsageError, match=message):

@@ -38,7 +38,7 @@ def test_trees_and_phrases_of_a_text(text, tmp_path, capsys):
     phrases = (tmp_path / "x.en.phrases").read_text()
     assert phrases == "The dog\tcannot swim\t.\n\nIt rains\n"
     call(parse, f"--input_file={text}", f"--trees_file={trees}")
-    assert "3 trees, all of which spell their sentences" in capsys.readouterr().err
+    assert "3 trees, all of which match their sentences" in capsys.readouterr().err
     other = tmp_path / "other"
     call(parse, f"--input_file={text}", "--parser=corenlp", "--phrases", f"--output_file={other}")
     assert other.read_text() == phrases
@@ -75,7 +75,7 @@ def test_a_run_that_was_stopped_goes_on(text, tmp_path, monkeypatch, capsys):
 
 def test_mistakes(text):
     for flags in ([], [f"--input_file={text}"], ["--parser=stanza"]):
-        with pytest.raises(app.UsageError, match=r"is required|is needed"):
+        with pytest.raises(app.UsageError, match=r"is required|give either"):
             call(parse, *flags)
     with pytest.raises(UserError, match="is the input"):
         call(parse, f"--input_file={text}", "--parser=stanza", f"--output_file={text}")

@@ -18,7 +18,7 @@ def test_cut_lines_one_by_one_and_long_lines_together():
         "line 2: 80 tokens, cut to 9 (max_input_size)",
         "line 4: 100 tokens, cut to 9 (max_input_size)",
         "2 of 4 inputs are longer than the 6 tokens (max_length) of the longest training example, "
-        "up to 9, and may come out badly: lines 3, 4",
+        "up to 9, and may be translated badly: lines 3, 4",
     ]
 
 

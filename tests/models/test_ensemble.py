@@ -28,6 +28,7 @@ from t2t_phrase.models.ensemble import Ensemble
 from t2t_phrase.models.transformer import Transformer
 from t2t_phrase.models.transformer_hparams import TransformerHParams
 from t2t_phrase.special_ids import EOS_ID
+from t2t_phrase.text.vocabularies import Vocabularies
 
 VOCAB = 7
 FEATURES = {
@@ -160,10 +161,13 @@ class Digits:
         return " ".join(map(str, ids))
 
 
+DIGITS = Vocabularies(Digits(), Digits())
+
+
 def test_a_translator_takes_an_ensemble_and_follows_its_members() -> None:
     models = [transformer(0), transformer(1)]
     options = DecodeHParams(beam_size=3, extra_length=4)
-    translator = Translator(Ensemble(models), Digits(), options)
+    translator = Translator(Ensemble(models), DIGITS, options)
     lines = ["3 4 5", "", "6 2"]
     before = translator.translate(lines)
     assert [len(found) for found in before] == [1, 1, 1]
@@ -171,7 +175,7 @@ def test_a_translator_takes_an_ensemble_and_follows_its_members() -> None:
         randomize(model, seed=5, deviation=0.5)
     after = translator.translate(lines)
     assert after != before
-    alone = Translator(transformer(5), Digits(), options).translate(lines)
+    alone = Translator(transformer(5), DIGITS, options).translate(lines)
     assert [found[0].text for found in after] == [found[0].text for found in alone]
 
 

@@ -277,8 +277,8 @@ def test_decoder_layers_read_their_own_mixture_or_the_last_phrases() -> None:
 
 
 def test_phrases_of_a_sentence_are_projected_once() -> None:
-    few = model_of("max_attn_ta").prepare_memory(FEATURES)["layers"][0]["phrases"]
-    many = model_of("parsed").prepare_memory(FEATURES)["layers"][0]["phrases"]
+    few = model_of("max_attn_ta").prepare_memory(FEATURES)["layers"][0]["segments"]
+    many = model_of("parsed").prepare_memory(FEATURES)["layers"][0]["segments"]
     assert few["key"].shape == (4, 16, 4 * 8)  # (B, D, H P): any tokens, few phrases
     assert many["key"].shape == (4, 4, 60, 4)  # (B, H, P, d_k)
 
@@ -299,7 +299,7 @@ def test_every_layer_reads_its_own_folded_weights(index: int) -> None:
     changed = with_twice("decoder")
     for layer, (new, old) in enumerate(zip(changed, usual, strict=True)):
         times = 2 if layer == index else 1
-        np.testing.assert_array_equal(new["phrases"]["value"], times * old["phrases"]["value"])
+        np.testing.assert_array_equal(new["segments"]["value"], times * old["segments"]["value"])
 
 
 def test_only_parsed_phrases_are_read_from_the_data() -> None:
@@ -317,7 +317,7 @@ def test_only_parsed_phrases_are_read_from_the_data() -> None:
     ("changes", "message"),
     [
         ({"phrases": "fixed"}, "phrase_length: phrases=fixed needs the number of tokens"),
-        ({"phrase_length": 3}, "phrase_length=3: has a meaning only with phrases=fixed, got phra"),
+        ({"phrase_length": 3}, "phrase_length=3: is only used with phrases=fixed, got phra"),
         ({"phrase_length": -1}, "phrase_length: must not be negative, got -1"),
         (
             {"phrases": "fixed", "phrase_length": 9, "max_length": 8},
@@ -325,13 +325,13 @@ def test_only_parsed_phrases_are_read_from_the_data() -> None:
         ),
         (
             {"attentive_pooling": False, "phrase_pooling_size": 8},
-            "phrase_pooling_size=8: has no meaning with attentive_pooling=false",
+            "phrase_pooling_size=8: is not used with attentive_pooling=false",
         ),
         ({"phrase_combination_size": -4}, "phrase_combination_size: must not be negative, got -4"),
         ({"phrase_glance": "sum"}, "phrase_glance: expected one of max, mean, got 'sum'"),
         (
             {"share_source_embedding": False, "shared_embedding_and_softmax_weights": False},
-            "share_source_embedding=False: has no meaning with shared_embedding_and_softmax",
+            "share_source_embedding=False: is not used with shared_embedding_and_softmax",
         ),
     ],
 )

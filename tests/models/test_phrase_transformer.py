@@ -251,7 +251,7 @@ def test_fields_of_each_position_are_set_by_name() -> None:
         ({"phrase_head_counts": (4, 4)}, "phrase_head_counts: only homogeneous"),
         (
             {"cross_attention": "none", "cross_orders": (1, 2)},
-            "cross_orders: has no meaning with cross_attention=none",
+            "cross_orders: is not used with cross_attention=none",
         ),
         ({"share_key_projection": False}, "share_key_projection=False: only heterogeneous_queryk"),
         ({"decoder_attention": "queryk"}, "decoder_attention: expected one of none, homogeneous"),

@@ -36,5 +36,5 @@ def test_real_files(shared_dir, tmp_path, name, first):
 
 def test_another_file_of_that_name_is_refused(tmp_path):
     (tmp_path / "train.en.gz").write_bytes(b"not it")
-    with pytest.raises(UserError, match=r"train\.en\.gz has the SHA-256 .*, not d79cfa"):
+    with pytest.raises(UserError, match=r"train\.en\.gz has the SHA-256 checksum .*, not d79cfa"):
         get_problem("translate_ende_multi30k").corpus(str(tmp_path))

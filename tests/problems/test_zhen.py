@@ -42,7 +42,7 @@ def test_nist_in_its_own_format(tmp_path):
 
 def test_nist_needs_four_references(tmp_path):
     write_nist(tmp_path / "nist", references=3)
-    with pytest.raises(UserError, match=r"dev\.mt02\.en\.sgm comes with 3 references, not 4"):
+    with pytest.raises(UserError, match=r"dev\.mt02\.en\.sgm has 3 references instead of 4"):
         problem = get_problem("translate_zhen_nist")
         generate(problem, str(tmp_path / "data"), str(tmp_path), log=lambda line: None)
 

@@ -169,7 +169,7 @@ class TestRunDirectory:
 
     def test_refuses_another_model(self, tmp_path):
         save(tmp_path, 10)
-        with pytest.raises(UserError, match=r"cannot go on from .*its model differs"):
+        with pytest.raises(UserError, match=r"cannot resume from .*its model differs"):
             make_directory(tmp_path, make_stepper()).restore()
 
     def test_keeps_the_last_ones(self, tmp_path):
@@ -218,7 +218,7 @@ class TestRunDirectory:
         with no_room():
             assert not directory.save(20, Position())
         assert names_in(tmp_path) == before and directory.unsaved is not None
-        assert "WARNING" in lines[-1] and "training goes on" in lines[-1]
+        assert "WARNING" in lines[-1] and "training continues" in lines[-1]
         assert directory.save(30, Position()) and directory.unsaved is None
 
     def test_other_workers_write_nothing(self, tmp_path):

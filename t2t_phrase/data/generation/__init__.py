@@ -1,1 +1,1 @@
-"""From a corpus to a vocabulary and record shards."""
+"""Generation of vocabularies and record shards from a corpus."""

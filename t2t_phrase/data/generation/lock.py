@@ -1,4 +1,4 @@
-"""One writer at a time."""
+"""A lock on the data of a problem, so that only one process writes them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from t2t_phrase.files import explain_os_error
 
 @contextlib.contextmanager
 def exclusive(folder: pathlib.Path, base_name: str) -> Iterator[None]:
-    """Keep a second process off the same data; the lock ends with the process, however it ends."""
+    """Refuse a second process that writes the same data; the lock ends with the process."""
     path = folder / f".{base_name}-lock"
     try:
         file = open(path, "w")  # noqa: SIM115
@@ -24,9 +24,9 @@ def exclusive(folder: pathlib.Path, base_name: str) -> Iterator[None]:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise UserError(
-                f"another process is writing {base_name} to {folder}; wait for it to end"
+                f"another process is writing {base_name} to {folder}; wait until it has finished"
             ) from None
         except OSError:
-            # A file system without locks: go on unguarded.
+            # The file system has no locks: continue without.
             pass
         yield

@@ -1,4 +1,4 @@
-"""A line now and then that says how far a long job is."""
+"""Reports the progress of long jobs every few seconds."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Progress:
     Args:
         title: what is being done.
         log: takes one line.
-        total: number of pairs, if known; gives the time left.
+        total: number of pairs, from which the remaining time is estimated; 0: unknown.
         interval: seconds between lines.
     """
 
@@ -29,7 +29,7 @@ class Progress:
     def advance(self, pairs: int = 1) -> None:
         """Count `pairs` more."""
         self.count += pairs
-        # A clock look-up for each of 25M pairs would be felt.
+        # Reading the clock for each of 25M pairs would take too long.
         if pairs > 1 or self.count % 1000 == 0:
             now = time.monotonic()
             if now - self._last >= self._interval:
@@ -37,7 +37,7 @@ class Progress:
                 self._log(self.describe())
 
     def describe(self) -> str:
-        """Return "title: 12,000 of 29,000 pairs, 8,000 pairs/s, 2 s left"."""
+        """Return "title: 12,000 of 29,000 sentence pairs, 8,000 a second, 2 s left"."""
         seconds = max(time.monotonic() - self._start, 1e-9)
         rate = self.count / seconds
         of_total = f" of {self._total:,}" if self._total else ""

@@ -1,4 +1,4 @@
-"""From raw pairs to clean text files: faults are dropped, counted and named."""
+"""Writes raw pairs to clean text files; faulty pairs are dropped, counted and reported."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from t2t_phrase.files import explain_os_error
 from t2t_phrase.text.annotations.base import annotation_of
 from t2t_phrase.text.whitespace import normalize_whitespace
 
-# Faults listed by place; the others are only counted.
+# Faults reported with file and line; others are only counted.
 LISTED = 10
 
 
 @dataclasses.dataclass
 class Faults:
-    """Counts of faulty lines by kind, and the places of the first few of each kind."""
+    """Counts of faulty lines by kind, with file and line of the first few of each kind."""
 
     counts: collections.Counter[str] = dataclasses.field(default_factory=collections.Counter)
     places: dict[str, list[str]] = dataclasses.field(default_factory=dict)
 
     def add(self, kind: str, place: str) -> None:
-        """Note one fault."""
+        """Record one fault."""
         self.counts[kind] += 1
         listed = self.places.setdefault(kind, [])
         if len(listed) < LISTED:
@@ -47,7 +47,7 @@ class Faults:
 
 
 def find_faults(pair: Pair, *, max_characters: int) -> Iterator[tuple[str, str]]:
-    """Yield (kind, "file:line") for everything that is wrong with a pair."""
+    """Yield (kind, "file:line") for every fault of a pair."""
     for text, name in zip(pair.texts, pair.names, strict=True):
         place = f"{name}:{pair.line}"
         if text is None:
@@ -66,20 +66,20 @@ def feature_streams(features: Sequence[Feature]) -> tuple[str, ...]:
 def deal(index: int, shards: int) -> int:
     """Return the shard of the pair at `index`.
 
-    Every round of pairs starts one shard further on: corpora have periods (Multi30k's even lines
-    are shorter than its odd ones) that plain turns would turn into shards of different kinds.
+    Every round starts at the next shard: corpora have periods (in Multi30k even lines are shorter
+    than odd ones), because of which shards would differ if each round started at the first.
     """
     return (index + index // shards) % shards
 
 
 def dealt_index(shard: int, line: int, shards: int) -> int:
-    """Return the index of the pair that stands in a shard at `line`, from 0."""
+    """Return the index of the pair at `line` of a shard, both from 0."""
     return line * shards + (shard - line) % shards
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Staged:
-    """Result of `stage`: pairs written, faults of each kind, sentences to print."""
+    """Result of `stage`: pairs written, number of faults by kind, and messages."""
 
     pairs: int
     faults: dict[str, int]
@@ -163,7 +163,7 @@ def stage(
     if not written:
         detail = "; ".join(faults.describe("dropped"))
         raise UserError(f"no usable sentence pair{': ' if detail else ''}{detail}")
-    consequence = "dropped" if drop_faulty else "kept, so that scores stay comparable"
+    consequence = "dropped" if drop_faulty else "kept, so that scores remain comparable"
     return Staged(
         pairs=written,
         faults={kind: count for kind, count in faults.counts.items() if count},
@@ -186,7 +186,7 @@ def _write(file: TextIO, text: str) -> None:
 
 
 def _close(stack: contextlib.ExitStack, path: pathlib.Path) -> None:
-    # Closing writes what is buffered, so this too is where a full disk shows.
+    # Closing writes buffered text, so that a full disk may show only here.
     try:
         stack.close()
     except OSError as error:

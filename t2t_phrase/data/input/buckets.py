@@ -1,4 +1,4 @@
-"""The few shapes a batch may have: sentences of similar length share one."""
+"""Buckets: the few shapes of batches, shared by sentences of similar length."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ import numpy as np
 def bucket_bounds(*, min_length: int, max_length: int, step: float) -> tuple[int, ...]:
     """Return the padded lengths: min_length, then x -> max(x + 1, int(step x)), up to max_length.
 
-    tensor2tensor's rule. A larger step gives fewer shapes, so fewer compilations, and more padding.
+    This is tensor2tensor's rule. A larger step gives fewer shapes, hence fewer compilations, but
+    more padding.
     """
     bounds = []
     bound = min_length
@@ -23,14 +24,14 @@ def bucket_bounds(*, min_length: int, max_length: int, step: float) -> tuple[int
 
 @dataclasses.dataclass(frozen=True)
 class Buckets:
-    """Padded lengths, ascending, and how many sentences a batch of each holds.
+    """Padded lengths, ascending, and the number of sentences in a batch of each.
 
     Every batch of bucket i is (rows[i], bounds[i]) for both languages.
 
     Args:
         bounds: padded lengths.
-        rows: sentences, over all replicas.
-        replicas: how many devices share a batch; it divides all rows.
+        rows: sentences in a batch, over all replicas.
+        replicas: devices that share a batch; divides all rows.
     """
 
     bounds: tuple[int, ...]
@@ -47,14 +48,14 @@ class Buckets:
         length_bucket_step: float,
         replicas: int = 1,
     ) -> Buckets:
-        """Make the buckets of tensor2tensor's meaning of `batch_size`: padded tokens per replica.
+        """Make buckets by tensor2tensor's definition of `batch_size`: padded tokens per replica.
 
         Args:
             batch_size: rows * length of one language's batch on one replica.
             max_length: the longest bucket.
             min_length_bucket: the shortest bucket.
             length_bucket_step: growth from one bucket to the next, above 1.
-            replicas: how many devices share a batch; rows are multiplied by it.
+            replicas: devices that share a batch; rows are multiplied by it.
         """
         bounds = bucket_bounds(
             min_length=min_length_bucket, max_length=max_length, step=length_bucket_step
@@ -67,15 +68,15 @@ class Buckets:
 
     @property
     def max_length(self) -> int:
-        """The longest sentence that fits, EOS included."""
+        """Length of the longest sentence that fits, including EOS."""
         return self.bounds[-1]
 
     def of(self, lengths: Sequence[int] | np.ndarray) -> np.ndarray:
-        """Return the bucket of each length; `len(self)` where none is long enough."""
+        """Return the bucket of each length; `len(self)` if none is long enough."""
         return np.searchsorted(np.asarray(self.bounds), lengths)
 
     def extended(self, longest: int) -> Buckets:
-        """Return buckets that also hold `longest`: lengths doubled, rows halved, until it fits."""
+        """Return buckets up to `longest`; each added one doubles length and halves rows."""
         bounds, rows = list(self.bounds), list(self.rows)
         while bounds[-1] < longest:
             bounds.append(bounds[-1] * 2)

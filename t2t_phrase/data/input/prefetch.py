@@ -1,4 +1,4 @@
-"""Make the next batches in a thread while the device computes."""
+"""Prepares the next batches in a thread while the device computes."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ T = TypeVar("T")
 class Prefetcher(Generic[T]):
     """An iterator over `source` that runs ahead by up to `depth` items.
 
-    `waited` is how many seconds the consumer has spent waiting. Use it as a context manager, or
-    call `close`, to stop the thread.
+    `waited` is the time in seconds that the consumer has spent waiting. Use it as a context
+    manager, or call `close`, to stop the thread.
 
     Args:
-        source: is read in a thread of its own; what it raises, `next` raises.
-        depth: items held ready.
+        source: read in a separate thread; its errors are raised by `next`.
+        depth: number of items to prepare in advance.
     """
 
     def __init__(self, source: Iterator[T], *, depth: int = 8) -> None:
@@ -37,7 +37,7 @@ class Prefetcher(Generic[T]):
         item, error = self._items.get()
         self.waited += time.perf_counter() - start
         if error is not None:
-            # Whoever asks again gets the same answer.
+            # Further calls raise the same error.
             self._items.put((None, error))
             raise error
         return item  # type: ignore[return-value]
@@ -49,7 +49,7 @@ class Prefetcher(Generic[T]):
         self.close()
 
     def close(self) -> None:
-        """Stop the thread and wait for its end."""
+        """Stop the thread and wait until it has ended."""
         self._closed.set()
         self._thread.join()
 
@@ -59,7 +59,7 @@ class Prefetcher(Generic[T]):
                 if not self._put(item, None):
                     return
             self._put(None, StopIteration())
-        except BaseException as error:  # handed over to the consumer
+        except BaseException as error:  # raised again by the consumer
             self._put(None, error)
 
     def _put(self, item: T | None, error: BaseException | None) -> bool:

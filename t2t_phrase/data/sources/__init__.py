@@ -1,1 +1,1 @@
-"""Where corpora come from: downloads, local files, the built-in grammar."""
+"""Sources of corpora: downloads, local files and the built-in grammar."""

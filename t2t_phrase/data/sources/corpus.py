@@ -1,4 +1,4 @@
-"""Where sentence pairs come from: parallel text files, or anything that can yield pairs."""
+"""Sources of sentence pairs: parallel text files, or any other class that yields pairs."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ SPLITS = ("train", "dev", "test")
 
 
 class Pair(NamedTuple):
-    """One source sentence, its references, and where they stand.
+    """One source sentence, its references, and their origin.
 
     Attributes:
         texts: the source and one or more references; None for a line that is not UTF-8.
         names: the file each text comes from.
         line: the line in those files, from 1.
-        side: one line for each of the corpus' side streams (alignments, trees, ...).
+        side: one line for each of the side streams of the corpus (alignments, trees, ...).
         side_names: the file each of those lines comes from.
     """
 
@@ -45,15 +45,15 @@ class Corpus(abc.ABC):
         """Yield the pairs of "train", "dev" or "test" in a fixed order.
 
         Raises:
-            UserError: the raw data cannot be had, or its files do not belong together.
+            UserError: the raw data are missing, or their files do not belong together.
         """
 
     @abc.abstractmethod
     def splits(self) -> tuple[str, ...]:
-        """Return the splits there are."""
+        """Return the names of the existing splits."""
 
     def inputs(self) -> dict[str, str]:
-        """Return a checksum for every raw file that is at hand, by name."""
+        """Return a checksum for every available raw file, by name."""
         return {}
 
     def side_streams(self) -> tuple[str, ...]:
@@ -66,11 +66,11 @@ class Corpus(abc.ABC):
 
 
 class TextCorpus(Corpus):
-    """Parallel files with one sentence a line, plain or gzipped, or NIST's SGML sets.
+    """Parallel files with one sentence per line, plain or gzipped, or NIST's SGML sets.
 
     Args:
-        files: for each split the parts it is made of; each part is the source file and one or
-            more reference files of as many lines, or a `.sgm` source set and its reference set.
+        files: the parts of each split; each part consists of the source file and one or
+            more reference files with as many lines, or a `.sgm` source set and its reference set.
         features: what side files to look for, see `find_side_files`.
 
     Raises:
@@ -139,7 +139,7 @@ class TextCorpus(Corpus):
 
 
 def parallel_lines(part: Sequence[pathlib.Path]) -> Iterator[Pair]:
-    """Yield line by line what stands in a source file and its references.
+    """Yield the lines of a source file and its references.
 
     Raises:
         UserError: a file cannot be read, or they differ in length.
@@ -167,7 +167,7 @@ def _length_mismatch(part: Sequence[pathlib.Path]) -> UserError:
     other = next(i for i, count in enumerate(counts) if count != counts[0])
     line = first_shifted_line(part[0], part[other])
     return UserError(
-        f"{part[0]} has {counts[0]} lines but {part[other]} has {counts[other]}; judged by the "
-        f"lengths of the lines, the two run apart at line {line}: look there for a line that is "
-        "missing or broken in two"
+        f"{part[0]} has {counts[0]} lines but {part[other]} has {counts[other]}; by the lengths of "
+        f"their lines they are misaligned from line {line} on: look there for a line that is "
+        "missing or split in two"
     )

@@ -1,4 +1,4 @@
-"""Raw files by name: found in a folder, or downloaded there; checked either way."""
+"""Raw files by name, found in a folder or downloaded to it; their checksums are verified."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from t2t_phrase.config import UserError
 from t2t_phrase.files import atomic, explain_os_error, sha256_of
 
 ATTEMPTS = 4
-TIMEOUT = 60.0  # seconds without a byte
+TIMEOUT = 60.0  # seconds without data
 
 
 def fetch(
@@ -25,21 +25,21 @@ def fetch(
     log: Callable[[str], None] = print,
     pause: float = 2.0,
 ) -> pathlib.Path:
-    """Return the path of the file called as the end of `url` in `folder`, downloaded if absent.
+    """Return the path in `folder` of the file that `url` ends in; downloads it if it is missing.
 
     Args:
-        url: where the file is to be had.
-        folder: where it lies or is put; only written to if the file is absent.
-        sha256: checksum the file must have.
+        url: address of the file.
+        folder: where the file is, or is downloaded to.
+        sha256: expected checksum.
         log: takes a line for each download and each failed attempt.
         pause: seconds before the second attempt; doubles with each further one.
 
     Raises:
-        UserError: the checksum differs, the download fails four times, or the disk is full.
+        UserError: the checksum is wrong, the download fails four times, or the disk is full.
     """
     path = folder / url.rsplit("/", 1)[1]
     if path.is_file():
-        _check(path, sha256, f"delete it, or put the file of {url} in its place")
+        _check(path, sha256, f"delete it, or replace it by {url}")
         return path
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -77,4 +77,4 @@ def _download(url: str, path: pathlib.Path, sha256: str) -> None:
 def _check(path: pathlib.Path, sha256: str, remedy: str) -> None:
     found = sha256_of(path)
     if found != sha256:
-        raise UserError(f"{path} has the SHA-256 {found}, not {sha256}: {remedy}")
+        raise UserError(f"{path} has the SHA-256 checksum {found}, not {sha256}: {remedy}")

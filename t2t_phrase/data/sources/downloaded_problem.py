@@ -1,4 +1,4 @@
-"""Problems whose parallel text files have an address and a checksum."""
+"""Problems of parallel text files with known addresses and checksums."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ class DownloadedProblem(Problem):
     `tmp_dir`: those of `train.en.gz` as `train.en.trees` or `train.en.trees.gz`.
     """
 
-    url: ClassVar[str]  # folder the files are in
+    url: ClassVar[str]  # address of the folder of the files
     files: ClassVar[dict[str, tuple[str, str]]]  # source and target file of each split
     sha256: ClassVar[dict[str, str]]  # checksum of each file
 
     def corpus(self, tmp_dir: str) -> Corpus:
-        """Return the files as a corpus, after downloading those that are missing.
+        """Return the files as a corpus; those that are missing are downloaded.
 
         Raises:
             UserError: a file cannot be downloaded, or its checksum is wrong.

@@ -18,9 +18,9 @@ from t2t_phrase.features import TREES
 class GrammarProblem(Problem):
     """A problem whose corpus is generated: nothing is downloaded.
 
-    Beside the text of each split, line by line, lie its side files: `.align` with the word
-    alignment in Pharaoh format and `.trees` with the English constituency tree, both over the
-    tokens of `grammar.tokenize`, and `.facts` with what was chosen, in JSON.
+    Beside the text of each split are side files with one line per sentence pair: `.align` with word
+    alignments in Pharaoh format and `.trees` with English constituency trees, both over the tokens
+    of `grammar.tokenize`, and `.facts` with the choices that the grammar made, in JSON.
     """
 
     sizes: ClassVar[dict[str, int]]  # sentence pairs of each split

@@ -1,4 +1,4 @@
-"""Problems whose text the user has: files found by name in `--tmp_dir`."""
+"""Problems with the user's own text, in files found by name in `--tmp_dir`."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ Parts = list[list[pathlib.Path]]
 class LocalProblem(Problem):
     """A problem of local parallel files.
 
-    For languages `zh` and `en` and each split the folder holds one or several parts, of
+    For languages `zh` and `en`, each split consists of one or several parts in the folder:
 
     - `SPLIT.zh` and `SPLIT.en`, or `SPLIT.PART.zh` and `SPLIT.PART.en` for each of several parts,
-      one UTF-8 sentence a line;
-    - with several references `SPLIT.en.0`, `SPLIT.en.1`, ... in place of `SPLIT.en`;
+      in UTF-8 with one sentence per line;
+    - `SPLIT.en.0`, `SPLIT.en.1`, ... instead of `SPLIT.en` if there are several references;
     - or NIST's SGML: a source set `SPLIT.zh.sgm` and a reference set `SPLIT.en.sgm`.
 
     Text files may be gzipped (`.gz` at the end of the name). Side files of the problem's features,
@@ -31,15 +31,15 @@ class LocalProblem(Problem):
     """
 
     folder: ClassVar[str] = ""  # within tmp_dir
-    references: ClassVar[int] = 0  # how many dev and test must have; 0 = any number
-    optional_splits: ClassVar[tuple[str, ...]] = ()  # splits that may be absent
-    file_list: ClassVar[str] = ""  # JSON file that names the files instead, if it is there
+    references: ClassVar[int] = 0  # required number in dev and test; 0 = any
+    optional_splits: ClassVar[tuple[str, ...]] = ()  # splits that may be missing
+    file_list: ClassVar[str] = ""  # name of a JSON file that may list the files instead
 
     def corpus(self, tmp_dir: str) -> Corpus:
         """Return the files as a corpus.
 
         Raises:
-            UserError: files are missing, or have other numbers of references than they should.
+            UserError: files are missing, or the number of references is wrong.
         """
         folder = pathlib.Path(tmp_dir).expanduser() / self.folder
         listed = folder / self.file_list
@@ -53,8 +53,7 @@ class LocalProblem(Problem):
                 listing = f", and no {self.file_list}" if self.file_list else ""
                 raise UserError(
                     f"{self.base_name}: no {split}.{source} and {split}.{target} in {folder}"
-                    f"{listing}; the files it expects are described by its class "
-                    f"{type(self).__name__}"
+                    f"{listing}; the class {type(self).__name__} describes the expected files"
                 )
         return _CheckedCorpus(files, self.features, name=self.base_name, references=self.references)
 
@@ -81,7 +80,7 @@ class LocalProblem(Problem):
                 stem = path.name.removesuffix(ending)
                 if stem == split or stem.startswith(f"{split}."):
                     if stem in parts:
-                        raise UserError(f"{parts[stem][0]} and {path}: only one of them can count")
+                        raise UserError(f"{parts[stem][0]} and {path}: only one of them may exist")
                     parts[stem] = [path, *_targets(folder, f"{stem}.{target}", suffix)]
         return [parts[stem] for stem in sorted(parts)]
 
@@ -92,7 +91,7 @@ def read_file_list(path: pathlib.Path) -> dict[str, Parts]:
     Every part is a source file and its reference files, relative to the folder of the list.
 
     Raises:
-        UserError: the file is not of that form, or names files that do not exist.
+        UserError: the file does not have this form, or lists files that do not exist.
     """
     try:
         content: Any = json.loads(path.read_text(encoding="utf-8"))
@@ -107,12 +106,12 @@ def read_file_list(path: pathlib.Path) -> dict[str, Parts]:
         files[split] = [[path.parent / pathlib.Path(n).expanduser() for n in p] for p in parts]
     missing = [str(n) for parts in files.values() for p in parts for n in p if not n.is_file()]
     if missing:
-        raise UserError(f"{path} names files that do not exist: {', '.join(missing)}")
+        raise UserError(f"{path} lists files that do not exist: {', '.join(missing)}")
     return files
 
 
 class _CheckedCorpus(TextCorpus):
-    """Text files whose dev and test sets must have a certain number of references."""
+    """Text files whose dev and test sets must have a given number of references."""
 
     def __init__(
         self,
@@ -131,8 +130,8 @@ class _CheckedCorpus(TextCorpus):
             found = len(pair.texts) - 1
             if split != "train" and self._references not in (0, found):
                 raise UserError(
-                    f"{self._name}: {pair.names[1]} comes with {found} references, "
-                    f"not {self._references}"
+                    f"{self._name}: {pair.names[1]} has {found} references instead of "
+                    f"{self._references}"
                 )
             yield pair
 
@@ -141,7 +140,7 @@ def _targets(folder: pathlib.Path, name: str, suffix: str) -> Sequence[pathlib.P
     single = folder / f"{name}{suffix}"
     if single.is_file():
         return [single]
-    # No more than ten, so that names sort as numbers.
+    # At most ten, so that names are sorted like numbers.
     numbered = sorted(folder.glob(f"{name}.[0-9]{suffix}"))
     if not numbered:
         raise UserError(f"{single} is missing, and so is {name}.0{suffix}")

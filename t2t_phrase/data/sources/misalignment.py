@@ -1,4 +1,4 @@
-"""Finding the line at which two parallel files run apart."""
+"""Finds the line from which two parallel files are misaligned."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from t2t_phrase.data.lines import read_lines
 
 
 def first_shifted_line(first: pathlib.Path, second: pathlib.Path) -> int:
-    """Return the line from which `second` seems shifted against `first`, from 1.
+    """Return the line, from 1, from which `second` seems to be shifted relative to `first`.
 
     Translations have similar lengths. Before the break, line i fits line i; after it, line i fits
     line i + d, d being the difference of the files' line counts. The answer is the break that

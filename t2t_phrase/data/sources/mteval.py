@@ -1,4 +1,4 @@
-"""Test sets in NIST's mteval SGML: a source set, and a reference set by several translators."""
+"""Test sets in NIST's mteval SGML: a source set and a reference set by several translators."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ def read_mteval(source: pathlib.Path, references: pathlib.Path) -> Iterator[tupl
     References are ordered by the `sysid` of their documents.
 
     Raises:
-        UserError: a file cannot be read as UTF-8, holds no segments, or a translator's documents
-            are not those of the source.
+        UserError: a file cannot be read as UTF-8 or has no segments, or a translator's documents
+            do not match those of the source.
     """
     sources = _read(source)
     if len(sources) != 1:
-        raise UserError(f"{source} holds documents of {len(sources)} systems, not one source set")
+        raise UserError(f"{source} has documents of {len(sources)} systems, not one source set")
     documents = next(iter(sources.values()))
     translations = sorted(_read(references).items())
     for translator, translated in translations:
@@ -51,7 +51,7 @@ def _read(path: pathlib.Path) -> dict[str, Documents]:
     except UnicodeDecodeError as error:
         line = path.read_bytes()[: error.start].count(b"\n") + 1
         raise UserError(
-            f"{path}:{line}: invalid UTF-8; older sets are in another encoding, convert them first"
+            f"{path}:{line}: invalid UTF-8; older sets have other encodings: convert them first"
         ) from error
     systems: dict[str, Documents] = {}
     for attributes, body in _DOCUMENT.findall(text):
@@ -60,7 +60,7 @@ def _read(path: pathlib.Path) -> dict[str, Documents]:
         segments = [html.unescape(segment) for segment in _SEGMENT.findall(body)]
         systems.setdefault(system, {})[name] = segments
     if not any(segments for documents in systems.values() for segments in documents.values()):
-        raise UserError(f"{path} holds no <doc> with <seg> elements")
+        raise UserError(f"{path} has no <doc> with <seg> elements")
     return systems
 
 

@@ -1,4 +1,4 @@
-"""WMT corpora through tensorflow-datasets' builders, without holding a corpus in memory."""
+"""WMT corpora by the builders of tensorflow-datasets, without a whole corpus in memory."""
 
 from __future__ import annotations
 
@@ -19,14 +19,13 @@ _SPLIT_NAMES = {"train": "train", "dev": "validation", "test": "test"}
 
 
 class WmtPairs(wmt.WmtTranslate):
-    """tensorflow-datasets' WMT builder, which here also tells where each pair stands.
+    """tensorflow-datasets' WMT builder, extended by the origin of each pair.
 
-    Parallel text files, which are the large ones, are read line by line; other formats are left
-    to the base class.
+    Parallel text files, the largest ones, are read line by line, other formats by the base class.
     """
 
     # The download manager knows the checksums of all WMT archives. The base class would look for
-    # further ones beside this file, by a package that tensorflow-datasets does not declare.
+    # more of them beside this file, with a package that tensorflow-datasets does not declare.
     url_infos = None
 
     def _info(self) -> tfds.core.DatasetInfo:
@@ -62,7 +61,7 @@ class WmtPairs(wmt.WmtTranslate):
                     yield key, _placed(example, subset, line)
 
     def _text_files(self, subset: str, extraction_map: Mapping[str, Any]) -> list[pathlib.Path]:
-        """Return the two files of a subset of parallel text; none for another format."""
+        """Return the two files of a subset of parallel text; none if it has another format."""
         names = wmt.DATASET_MAP[subset].get_path(self.builder_config.language_pair[0])
         folders = list(extraction_map[subset])
         if len(names) != 2 or any(name.endswith(".sgm") or "*" in name for name in names):
@@ -123,8 +122,8 @@ class WmtCorpus(Corpus):
         return {split: "+".join(names) for split, names in self._subsets.items()}
 
     def pairs(self, split: str) -> Iterator[Pair]:
-        """Yield the pairs; dev and test in the order of their files, train scattered."""
-        # One shard after the other, so that the order depends on nothing.
+        """Yield the pairs; dev and test in the order of their files, train in a random one."""
+        # One shard after the other, so that the order is always the same.
         config = tfds.ReadConfig(interleave_cycle_length=1, try_autocache=False)
         dataset = self._builder.as_dataset(split=_SPLIT_NAMES[split], read_config=config)
         pairs = map(self._pair, tfds.as_numpy(dataset))
@@ -153,7 +152,7 @@ class WmtCorpus(Corpus):
         except (AssertionError, OSError, ValueError, tfds.download.DownloadError) as error:
             raise UserError(
                 f"{self._name}: tensorflow-datasets could not prepare it ({error}); archives that "
-                f"cannot be downloaded may be put into {folder} by hand, under their own names"
+                f"cannot be downloaded can be put into {folder} by hand, under their original names"
             ) from error
 
 

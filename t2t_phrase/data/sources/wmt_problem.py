@@ -1,4 +1,4 @@
-"""Problems made of the corpora that tensorflow-datasets knows from WMT."""
+"""Problems made of the WMT corpora of tensorflow-datasets."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class WmtProblem(Problem):
     Archives that are already in `tmp_dir`, under their original names, are not downloaded.
     """
 
-    subsets: ClassVar[dict[str, tuple[str, ...]]]  # tensorflow-datasets' names, for each split
+    subsets: ClassVar[dict[str, tuple[str, ...]]]  # names in tensorflow-datasets, for each split
     num_shards = 100
     features = ()  # no side files can be put beside files in archives
 
@@ -22,7 +22,7 @@ class WmtProblem(Problem):
         """Download and prepare the subsets.
 
         Raises:
-            UserError: a download fails, or its content is not what it should be.
+            UserError: a download fails, or its content is not as expected.
         """
         # tensorflow-datasets takes seconds to import.
         from t2t_phrase.data.sources.tfds_wmt import WmtCorpus

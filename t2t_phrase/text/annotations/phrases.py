@@ -55,7 +55,7 @@ class Phrases(Annotation):
             UserError: the line is not a tree, or its words do not spell the sentence.
         """
         # NLTK takes long to import, and models without phrases do not need it.
-        from t2t_phrase.text.trees.subword_phrases import cut_by_tree
+        from t2t_phrase.text.trees.cut_by_tree import cut_by_tree
 
         return "\t".join(cut_by_tree(sentence, line))
 

@@ -28,6 +28,8 @@ class SubwordEncoder:
         UserError: the bytes are not such a model.
     """
 
+    file_ending = "model"
+
     def __init__(self, model_bytes: bytes) -> None:
         self.model_bytes = model_bytes
         self._processor = sentencepiece.SentencePieceProcessor()

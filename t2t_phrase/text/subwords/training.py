@@ -1,4 +1,4 @@
-"""Learning a SentencePiece BPE vocabulary."""
+"""Learning a subword vocabulary: byte pair encoding by SentencePiece."""
 
 from __future__ import annotations
 

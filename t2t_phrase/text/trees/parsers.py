@@ -6,8 +6,8 @@ import itertools
 from collections.abc import Iterable, Iterator
 
 from t2t_phrase.config import UserError
+from t2t_phrase.text.trees.cut_by_tree import cut_by_tree
 from t2t_phrase.text.trees.parser import Parser
-from t2t_phrase.text.trees.subword_phrases import cut_by_tree
 from t2t_phrase.text.trees.trees import TreeError, escaped
 
 PARSERS = ("stanza", "corenlp")

@@ -28,6 +28,8 @@ class WordEncoder:
         UserError: the bytes are not such a vocabulary.
     """
 
+    file_ending = "txt"
+
     def __init__(self, model_bytes: bytes) -> None:
         self.model_bytes = model_bytes
         try:

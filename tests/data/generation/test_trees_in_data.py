@@ -21,7 +21,7 @@ from t2t_phrase.data.sources.local_problem import LocalProblem
 from t2t_phrase.features import PHRASES
 from t2t_phrase.text.annotations.base import Sentence
 from t2t_phrase.text.annotations.phrases import Phrases
-from t2t_phrase.text.trees.subword_phrases import cut_by_tree
+from t2t_phrase.text.trees.cut_by_tree import cut_by_tree
 
 
 class Treebank(LocalProblem):

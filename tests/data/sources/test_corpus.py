@@ -20,7 +20,7 @@ def test_parts_follow_each_other(tmp_path):
 def test_mismatch_names_files_counts_and_line(tmp_path):
     lines = ["x" * (7 * i % 60 + 1) for i in range(50)]
     a, b = write(tmp_path / "a.en", *lines), write(tmp_path / "a.de", *lines[:20], *lines[21:])
-    message = r"a\.en has 50 lines but .*a\.de has 49; .* run apart at line 21"
+    message = r"a\.en has 50 lines but .*a\.de has 49; .* misaligned from line 21"
     with pytest.raises(UserError, match=message):
         list(TextCorpus({"train": [[a, b]]}).pairs("train"))
     with pytest.raises(UserError, match=r"a\.de has 49 lines but .*a\.en has 50"):

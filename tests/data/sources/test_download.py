@@ -64,7 +64,7 @@ def test_gives_up_and_says_what_to_do(server, tmp_path):
 
 def test_another_content_is_refused_and_not_kept(server, tmp_path):
     url, _ = server
-    with pytest.raises(UserError, match=f"has the SHA-256 {SHA256}, not 00"):
+    with pytest.raises(UserError, match=f"has the SHA-256 checksum {SHA256}, not 00"):
         fetch(url, tmp_path, sha256="00", log=lambda line: None)
     assert not list(tmp_path.iterdir())
 

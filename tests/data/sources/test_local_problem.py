@@ -46,7 +46,7 @@ def test_parts_and_references_are_found_by_name(tmp_path):
     assert corpus.splits() == ("train", "dev")
     assert texts(corpus, "train") == [("1", "one"), ("2", "two")]
     assert texts(corpus, "dev") == [("3", "three", "drei")]
-    with pytest.raises(UserError, match=r"dev\.en\.0 comes with 2 references, not 4"):
+    with pytest.raises(UserError, match=r"dev\.en\.0 has 2 references instead of 4"):
         texts(FourReferences().corpus(str(tmp_path)), "dev")
 
 

@@ -9,9 +9,9 @@ import nltk
 import pytest
 
 from t2t_phrase.config import UserError
+from t2t_phrase.text.trees.cut_by_tree import cut_by_tree
 from t2t_phrase.text.trees.parser import respelt
 from t2t_phrase.text.trees.parsers import flat_tree, open_parser, parse_lines
-from t2t_phrase.text.trees.subword_phrases import cut_by_tree
 from t2t_phrase.text.trees.trees import TreeError
 
 
