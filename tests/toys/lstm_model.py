@@ -93,7 +93,7 @@ class ToyLstm(EncoderDecoder):
         return {"past": tuple(ops.take_along_axis(x, parents[..., None], 1) for x in cache["past"])}
 
     def attention_maps(self):
-        return {"cross": AttentionMap("cross-attention", "target", "source", (Layout(),))}
+        return {"cross": AttentionMap("attention", "target", "source", (Layout(num_heads=1),))}
 
     def attention_weights(self, features):
         return {"cross": [self.decode(features)[1]]}
