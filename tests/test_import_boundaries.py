@@ -225,4 +225,6 @@ def test_every_model_runs_without_tensorflow() -> None:
         env={k: v for k, v in os.environ.items() if k != "KERAS_BACKEND"},
     )
     assert result.returncode == 0, result.stderr
-    assert result.stdout.split("\n")[:-1] == [f"ran {name}" for name in registry.models]
+    # Other tests may have registered models of their own.
+    own = [n for n in registry.models if registry.models[n].__module__.startswith("t2t_phrase.")]
+    assert result.stdout.split("\n")[:-1] == [f"ran {name}" for name in own]
