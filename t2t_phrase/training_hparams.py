@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Iterable
-from typing import Any, Literal, TypeVar
+from typing import Any, ClassVar, Literal, TypeVar
 
 from t2t_phrase.config import HParams, HParamsError, nearest
 from t2t_phrase.features import Feature
@@ -67,6 +67,9 @@ class TrainingHParams(HParams):
     learning_rate_halving_steps: int = 0  # steps between halvings; set with halving only
     clip_grad_norm: float = 0.0  # largest global norm of the gradient; 0 = no limit
     dtype_policy: Literal["float32", "mixed_bfloat16"] = "float32"  # variables stay float32
+
+    # Registered name of the model that reads these fields; every subclass for a model sets it.
+    model: ClassVar[str]
 
     @property
     def features(self) -> tuple[Feature, ...]:

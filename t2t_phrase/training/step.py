@@ -105,7 +105,7 @@ class Stepper:
         float(self._counted("train", self._probe, features))
 
     def fake_features(self, rows: int, source: int, target: int) -> dict[str, np.ndarray]:
-        """Return a batch without padding: as large as any batch of its shape.
+        """Return a batch of real tokens, which takes as much memory as any of its shape.
 
         Args:
             rows: number of sentence pairs.
@@ -115,9 +115,8 @@ class Stepper:
         lengths = {"source": source, "target": target}
         fake = {name: np.ones((rows, lengths[side]), np.int32) for side, name in IDS.items()}
         for feature in self.features:
-            # Each token is a segment of its own: a valid partition, with as many parts as possible.
-            numbers = np.arange(1, lengths[feature.side] + 1, dtype=np.int32)
-            fake[feature.name] = np.tile(numbers, (rows, 1))
+            # The value at padding is the one that is valid for every feature.
+            fake[feature.name] = np.full((rows, lengths[feature.side]), feature.pad, np.int32)
         return fake
 
     def _counted(self, kind: str, function: Any, features: Features) -> Any:

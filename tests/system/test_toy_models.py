@@ -319,3 +319,8 @@ def test_an_auxiliary_loss_is_reported_by_name(toy: Toy, capsys: pytest.CaptureF
     scores = evaluations(run)
     assert scores["20"]["recovery"] < scores["10"]["recovery"]
     assert load_model(run).record.model == "toy_auxiliary"
+
+
+def test_a_dry_run_of_a_model_with_features(toy: Toy, capsys: pytest.CaptureFixture[str]) -> None:
+    toy.train("toy_featured", 2, "--dry_run", run="dry")
+    assert "tags/kernel" in capsys.readouterr().out

@@ -166,7 +166,7 @@ def test_features_of_both_sides_reach_the_model():
     assert {name: value.shape for name, value in fake.items()} == {
         **{"inputs": (4, 6), "phrases": (4, 6), "targets": (4, 3), "tags": (4, 3)}
     }
-    assert fake["phrases"].tolist() == [[1, 2, 3, 4, 5, 6]] * 4
+    assert fake["phrases"].tolist() == [[PHRASES.pad] * 6] * 4
     result, evaluated = stepper.train(fake), stepper.evaluate(fake)
     for means in (result.means, evaluated):
         assert float(means["phrases"].total) == 6 and float(means["tags"].total) == 4 * (1 + 2 + 3)
