@@ -166,8 +166,13 @@ def test_features_of_both_sides_reach_the_model():
     assert {name: value.shape for name, value in fake.items()} == {
         **{"inputs": (4, 6), "phrases": (4, 6), "targets": (4, 3), "tags": (4, 3)}
     }
-    assert fake["phrases"].tolist() == [[PHRASES.pad] * 6] * 4
-    result, evaluated = stepper.train(fake), stepper.evaluate(fake)
+    assert not (fake["phrases"] - PHRASES.pad).any() and not (fake["tags"] - TAGS.pad).any()
+    numbered = {
+        **fake,
+        "phrases": np.tile(np.arange(1, 7, dtype="int32"), (4, 1)),
+        "tags": np.tile(np.arange(1, 4, dtype="int32"), (4, 1)),
+    }
+    result, evaluated = stepper.train(numbered), stepper.evaluate(numbered)
     for means in (result.means, evaluated):
         assert float(means["phrases"].total) == 6 and float(means["tags"].total) == 4 * (1 + 2 + 3)
     assert set(make_stepper().fake_features(4, 6, 6)) == {"inputs", "targets"}
