@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterable
 from typing import Any, ClassVar, Literal, TypeVar
 
-from t2t_phrase.config import HParams, HParamsError, nearest
+from t2t_phrase.config import HParams, HParamsError, nearest, parse_assignments
 from t2t_phrase.features import Feature
 
 SCHEDULE_FACTORS = (
@@ -75,6 +75,23 @@ class TrainingHParams(HParams):
     def features(self) -> tuple[Feature, ...]:
         """What the model reads besides the token ids of both sides."""
         return ()
+
+    def override(self: T, text: str) -> T:
+        """Return a copy changed by T2T's `a=1,b=[1,2],c=true`.
+
+        Raises:
+            HParamsError: unknown names, wrong values, or fields that the optimizer does not read.
+        """
+        changed = super().override(text)
+        read = OPTIMIZERS[changed.optimizer]
+        fields = {field for fields in OPTIMIZERS.values() for field in fields}
+        unread = [name for name in parse_assignments(text) if name in fields and name not in read]
+        if unread:
+            raise HParamsError(
+                f"{type(self).__name__}: optimizer={changed.optimizer} does not read "
+                f"{', '.join(unread)}; it reads {', '.join((*read, 'optimizer_options'))}"
+            )
+        return changed
 
     def check(self) -> Iterable[str]:
         """Yield one sentence for each conflict between fields."""

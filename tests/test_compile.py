@@ -24,6 +24,7 @@ from t2t_phrase.decoding.scoring import Scorer
 from t2t_phrase.decoding.translator import Translator
 from t2t_phrase.models.transformer import Transformer
 from t2t_phrase.models.transformer_hparams import TransformerHParams
+from t2t_phrase.text.vocabularies import Vocabularies
 
 assert keras.backend.backend() == sys.argv[1]
 
@@ -59,10 +60,11 @@ encode, decode = model.encode, model.decode
 model.encode = lambda *a, **k: traced.append("encode") or encode(*a, **k)
 model.decode = lambda *a, **k: traced.append("decode") or decode(*a, **k)
 options = DecodeHParams(beam_size=2, extra_length=4)
+vocabularies = Vocabularies(Digits(), Digits())
 lines, pairs = ["3 4 5 6", "7 8"], [("3 4 5", "6 7 8"), ("9", "3 3")]
 makers = [
-    lambda: Translator(model, Digits(), options).translate,
-    lambda: Scorer(model, Digits()).score,
+    lambda: Translator(model, vocabularies, options).translate,
+    lambda: Scorer(model, vocabularies).score,
 ]
 for make, given in zip(makers, (lines, pairs)):
     run, results = make(), []

@@ -8,6 +8,7 @@ from t2t_phrase.bin import contrast
 from t2t_phrase.config import UserError
 from t2t_phrase.decoding.scoring import Scorer
 from t2t_phrase.evaluation.contrastive import accuracies, as_json, as_text, grammar_pairs
+from t2t_phrase.features import PHRASES, Feature
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +59,13 @@ def test_mistakes_are_told_before_the_model_is_loaded(toy, tmp_path):
 
 def test_the_grammars_own_trees_cut_its_sentences():
     examined = grammar_pairs(20)
-    cut = contrast.cut_sources(None, examined)
+    cut = contrast.texts_of_sources((PHRASES,), examined)["phrases"]
     for source, phrases in zip(examined.sources, cut, strict=True):
-        assert "".join(phrases).replace(" ", "") == source.replace(" ", "")
-    assert any(len(phrases) > 1 for phrases in cut)
+        assert "".join(phrases.split()) == "".join(source.split())
+    assert any("\t" in phrases for phrases in cut)
+
+
+def test_contrastive_translations_have_no_target_features():
+    tags = Feature(name="tags", side="target", stream="tags")
+    with pytest.raises(UserError, match="reads the target feature 'tags', which contrastive"):
+        contrast.texts_of_sources((tags,), grammar_pairs(2))

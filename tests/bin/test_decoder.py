@@ -220,7 +220,7 @@ def test_another_vocabulary_is_refused(toy, tmp_path):
     other.mkdir()
     (other / "toy.model").write_bytes(train_subwords(["zebra", "quagga"], vocab_size=270))
     arguments = [*toy.flags, f"--data_dir={other}", f"--decode_from_file={tmp_path / 'in'}"]
-    with pytest.raises(UserError, match="not the one the model was trained with"):
+    with pytest.raises(UserError, match="not the one that the model was trained with"):
         call(decoder, *arguments)
     big = [chr(0x4E00 + i) for i in range(400)]
     (other / "toy.model").write_bytes(train_subwords(big, vocab_size=700))

@@ -23,7 +23,7 @@ from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.decoding.search.translate_ids import search, translate_ids
 from t2t_phrase.decoding.translator import Translator
 from t2t_phrase.features import PHRASES
-from t2t_phrase.layers.attention.layout import TOKENS, Layout, Units
+from t2t_phrase.layers.attention.layout import Layout, Units
 from t2t_phrase.models.ensemble import Ensemble
 from t2t_phrase.models.transformer import Transformer
 from t2t_phrase.models.transformer_hparams import TransformerHParams
@@ -191,7 +191,7 @@ def test_attention_is_that_of_all_members() -> None:
     (attention,) = ensemble.attention_maps().values()
     assert attention.title == "cross-attention"
     assert attention.layouts == tuple(
-        Layout(rows=(TOKENS,), columns=(Units(partition=f"{n}/halves"),)) for n in (0, 1)
+        Layout(num_heads=1, columns=(Units(partition=f"{n}/halves"),)) for n in (0, 1)
     )
     assert list(ensemble.partitions(SOURCE)) == ["0/halves", "1/halves"]
 

@@ -90,7 +90,7 @@ def test_the_table_has_the_papers_figures_beside_ours() -> None:
     assert header.split() == ["hparams", "set", "subwords", "millions", "paper"]
     assert lines[0].split()[:4] == ["transformer_base", "37,000", "63.1", "63"]
     assert lines[1].split()[3] == "116"
-    assert "the paper has one figure" in lines[1]
+    assert "the paper gives one count" in lines[1]
     (changed,) = list(parameter_lines(["transformer_base"], overrides="num_hidden_layers=1"))[1:]
     assert len(changed.split()) == 3  # with overrides, it is not the set of the paper
 

@@ -74,7 +74,7 @@ class TinyRecurrent(EncoderDecoder):
         return {"state": ops.take_along_axis(cache["state"], parents[..., None], axis=1)}
 
     def attention_maps(self) -> dict[str, AttentionMap]:
-        layout = Layout(columns=(Units(partition="halves"),))
+        layout = Layout(num_heads=1, columns=(Units(partition="halves"),))
         return {"cross": AttentionMap("cross-attention", "target", "source", (layout,))}
 
     def partitions(self, features: Features) -> dict[str, Any]:
