@@ -149,7 +149,7 @@ def test_a_conversation(toy, expected, monkeypatch, capsys):
     assert beams[0] == expected[0] and not beams[1].startswith("error")
     assert "error: DecodeHParams: beam_size: expected int, got 'none'" in captured.out
     assert "return_beams=True" in captured.out and "never" not in captured.out
-    assert "q to leave" in captured.err and "> " in captured.err
+    assert "q to quit" in captured.err and "> " in captured.err
 
 
 def test_invalid_text_is_named_and_nothing_is_written(toy, tmp_path, monkeypatch):
@@ -225,7 +225,7 @@ def test_another_vocabulary_is_refused(toy, tmp_path):
     big = [chr(0x4E00 + i) for i in range(400)]
     (other / "toy.model").write_bytes(train_subwords(big, vocab_size=700))
     with pytest.raises(
-        UserError, match=r"pieces, the model only \d+: it was trained on other data"
+        UserError, match=r"entries, the model only \d+: it was trained on other data"
     ):
         call(decoder, *arguments)
 
