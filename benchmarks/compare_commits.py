@@ -1,10 +1,12 @@
-"""Compares the speed of two commits: runs a benchmark of each in turn and reports the ratio.
+"""Compares the speed of two commits, one timed run of each in turn.
 
-    python benchmarks/compare_commits.py --base=HEAD~1 --rounds=5 -- train_step.py --sizes=32
+    python benchmarks/compare_commits.py --base=HEAD~1 -- train_step.py --sizes=32
+    python benchmarks/compare_commits.py --base=HEAD~1 --hparams_set=transformer_big -- decode.py
 
-Both commits are unpacked into temporary folders and run in separate processes, alternately, so that
-a slow phase of the machine affects both. For each line of the benchmark and each figure of speed in
-it, the median over all rounds of (speed of new / speed of base) is printed; above 1 new is faster.
+Both commits are unpacked into temporary folders and run in processes of their own that take turns:
+one update or one decoded batch at a time. So whatever slows the machine down slows both. The median
+of (time of base / time of new) over all pairs is printed for each thing that the benchmark times;
+above 1 the new commit is faster. Benchmarks that use `measure.median_seconds` can be compared.
 """
 
 from __future__ import annotations
@@ -19,8 +21,76 @@ import sys
 import tempfile
 from typing import Any
 
-# A figure of speed in the benchmarks' output, and whether more of it is faster.
-SPEEDS = {"tokens_per_second": True, "base_seconds": False, "measured_ratio": False}
+# Runs a benchmark whose timed runs wait for their turn.
+IN_TURNS = """
+import functools, runpy, sys, time
+folder, hparams_set, script, *options = sys.argv[1:]
+sys.path.insert(0, folder)
+import measure
+
+def in_turns(run, *, repeats):
+    run()
+    print("ready", flush=True)
+    while sys.stdin.readline().strip() == "run":
+        start = time.perf_counter()
+        run()
+        print("seconds", time.perf_counter() - start, flush=True)
+    return 1.0
+
+measure.median_seconds = in_turns
+measure.base_model = functools.partial(measure.base_model, name=hparams_set)
+sys.argv = [script, *options]
+runpy.run_path(f"{folder}/{script}", run_name="__main__")
+"""
+
+
+class Commit:
+    """A benchmark of one commit in a process of its own."""
+
+    def __init__(
+        self, commit: str, folder: pathlib.Path, hparams_set: str, command: list[str]
+    ) -> None:
+        unpack(commit, folder)
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", IN_TURNS, f"{folder}/benchmarks", hparams_set, *command],
+            env={**os.environ, "PYTHONPATH": str(folder)},
+            cwd=folder,
+            text=True,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        )
+        self.reports: list[dict[str, Any]] = []
+
+    def ready(self) -> bool:
+        """Wait for the next thing to time; False: there is none."""
+        return self._next("ready") is not None
+
+    def seconds(self) -> float:
+        """Return the duration of one timed run."""
+        self._say("run")
+        found = self._next("seconds")
+        assert found is not None
+        return float(found)
+
+    def end(self) -> None:
+        """Go on to the next thing to time."""
+        self._say("end")
+
+    def _say(self, word: str) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.write(f"{word}\n")
+        self._process.stdin.flush()
+
+    def _next(self, word: str) -> str | None:
+        assert self._process.stdout is not None
+        for line in self._process.stdout:
+            if line.startswith(word):
+                return line.removeprefix(word)
+            if line.startswith("{"):
+                self.reports.append(json.loads(line))
+        if self._process.wait():
+            raise SystemExit("the benchmark failed, see above")
+        return None
 
 
 def unpack(commit: str, folder: pathlib.Path) -> None:
@@ -33,58 +103,44 @@ def unpack(commit: str, folder: pathlib.Path) -> None:
         (folder / name).rename(folder / "t2t_phrase" / name)
 
 
-def run(folder: pathlib.Path, command: list[str]) -> list[dict[str, Any]]:
-    """Run a benchmark of an unpacked commit; return its lines."""
-    done = subprocess.run(
-        [sys.executable, str(folder / "benchmarks" / command[0]), *command[1:]],
-        env={**os.environ, "PYTHONPATH": str(folder)},
-        capture_output=True,
-        text=True,
-        cwd=folder,
-    )
-    if done.returncode:
-        raise SystemExit(f"{command[0]} failed in {folder}:\n{done.stderr[-2000:]}")
-    return [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
-
-
-def ratios(base: list[dict[str, Any]], new: list[dict[str, Any]]) -> list[dict[str, float]]:
-    """Return, for each line of one round, how much faster the new commit is."""
-    return [
-        {
-            name: ours[name] / theirs[name] if more else theirs[name] / ours[name]
-            for name, more in SPEEDS.items()
-            if name in ours and name in theirs
-        }
-        for theirs, ours in zip(base, new, strict=True)
-    ]
-
-
 def main() -> None:
     made = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     made.add_argument("--base", required=True, help="commit to compare with")
     made.add_argument("--new", default="HEAD", help="the other commit")
-    made.add_argument("--rounds", type=int, default=5, help="runs of each commit")
+    made.add_argument("--hparams_set", default="transformer_base", help="what both run")
+    made.add_argument("--pairs", type=int, default=21, help="timed runs of each commit")
     made.add_argument("command", nargs="+", help="script in benchmarks/ and its options, after --")
     args = made.parse_args()
+    medians = []
     with tempfile.TemporaryDirectory() as scratch:
-        folders = [pathlib.Path(scratch, name) for name in ("base", "new")]
-        for commit, folder in zip((args.base, args.new), folders, strict=True):
-            unpack(commit, folder)
-        rounds, lines = [], []
-        for number in range(args.rounds):
-            # The order alternates, too.
-            pair = [run(folder, args.command) for folder in folders[:: 1 if number % 2 else -1]]
-            base, new = pair if number % 2 else pair[::-1]
-            lines = new
-            rounds.append(ratios(base, new))
-            print(f"round {number + 1} of {args.rounds}: {rounds[-1]}", file=sys.stderr, flush=True)
-    for place, line in enumerate(lines):
-        about = {name: value for name, value in line.items() if isinstance(value, str | bool)}
-        for name in rounds[0][place]:
-            values = [found[place][name] for found in rounds]
-            spread = [round(min(values), 3), round(max(values), 3)]
-            figure = {"figure": name, "new_over_base": round(statistics.median(values), 3)}
-            print(json.dumps({**about, **figure, "range": spread, "rounds": args.rounds}))
+        base, new = (
+            Commit(commit, pathlib.Path(scratch, name), args.hparams_set, args.command)
+            for name, commit in (("base", args.base), ("new", args.new))
+        )
+        while all([base.ready(), new.ready()]):
+            ratios = []
+            for number in range(args.pairs):
+                # The order alternates, too.
+                turns = (base, new) if number % 2 else (new, base)
+                seconds = {commit: commit.seconds() for commit in turns}
+                ratios.append(seconds[base] / seconds[new])
+            medians.append(ratios)
+            base.end()
+            new.end()
+    for report, ratios in zip(new.reports, medians, strict=True):
+        about = {name: value for name, value in report.items() if isinstance(value, str | bool)}
+        low, median, high = statistics.quantiles(ratios, n=4)
+        print(
+            json.dumps(
+                {
+                    **about,
+                    "hparams_set": args.hparams_set,
+                    "speed_of_new_over_base": round(median, 3),
+                    "quartiles": [round(low, 3), round(high, 3)],
+                    "pairs": args.pairs,
+                }
+            )
+        )
 
 
 if __name__ == "__main__":
