@@ -3,7 +3,6 @@
 import io
 
 import pytest
-from t2t_phrase.text.annotations.phrases import Phrases
 from toy_run import call, make_toy_run
 
 from t2t_phrase.bin import decoder
@@ -12,6 +11,7 @@ from t2t_phrase.config import UserError
 from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.decoding.scoring import Scorer
 from t2t_phrase.decoding.translator import Translator
+from t2t_phrase.text.annotations.phrases import Phrases
 
 LINES = ["the house is old", "", "a cat sleeps in it while dogs run"]
 TREES = [
