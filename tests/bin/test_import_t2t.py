@@ -106,3 +106,42 @@ def test_mistakes(theirs, tmp_path):
     with pytest.raises(app.UsageError, match="--checkpoint_path and --output_dir are required"):
         run(theirs)
     assert not (tmp_path / "ours").exists()
+
+
+def test_two_vocabularies(tmp_path, capsys):
+    theirs, ours = tmp_path / "t2t", tmp_path / "ours"
+    theirs.mkdir()
+    pieces = {"source": PIECES, "target": [*PIECES, "haus_", "hund_"]}
+    make_checkpoint(
+        shared=False, vocab_size=len(PIECES), target_vocab_size=len(pieces["target"]), seed=4
+    ).write(theirs)
+    for side, listed in pieces.items():
+        (theirs / side).write_text("".join(f"'{piece}'\n" for piece in listed))
+    sizes = f"{SIZES},shared_embedding_and_softmax_weights=false"
+    flags = [f"--output_dir={ours}", f"--vocab_file={theirs}/source"]
+    with pytest.raises(UserError, match=r"a vocabulary for each language: give .* and --target_v"):
+        run(theirs, *flags, sizes=sizes)
+    run(theirs, *flags, f"--target_vocab_file={theirs}/target", sizes=sizes)
+    assert f"{len(PIECES)} and {len(pieces['target'])}" in capsys.readouterr().out
+    lines = ["the dogs", "house"]
+    (tmp_path / "in").write_text("".join(f"{line}\n" for line in lines))
+    options = "beam_size=2,extra_length=6"
+    call(
+        decoder,
+        f"--output_dir={ours}",
+        f"--decode_hparams={options}",
+        f"--decode_from_file={tmp_path / 'in'}",
+        f"--decode_to_file={tmp_path / 'out'}",
+    )
+    vocabularies = Vocabularies(*map(T2TSubwords, pieces.values()))
+    translator = Translator(load_model(ours).model, vocabularies, DecodeHParams().override(options))
+    expected = [found[0].text for found in translator.translate(lines)]
+    assert (tmp_path / "out").read_text().split("\n") == [*expected, ""]
+
+
+def test_a_second_vocabulary_that_the_checkpoint_does_not_have(theirs, tmp_path):
+    flags = [f"--vocab_file={theirs}/vocab", f"--target_vocab_file={theirs}/vocab"]
+    with pytest.raises(UserError, match="one vocabulary for both languages: give --vocab_file al"):
+        run(theirs, f"--output_dir={tmp_path / 'ours'}", *flags)
+    with pytest.raises(UserError, match="--target_vocab_file is that of the target alone: give"):
+        run(theirs, f"--output_dir={tmp_path / 'ours'}", flags[1])

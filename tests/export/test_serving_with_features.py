@@ -65,3 +65,16 @@ def test_the_saved_model_gives_what_the_decoder_gives(toy, tmp_path):
     np.testing.assert_allclose(scores, expected, rtol=1e-4)
     with pytest.raises(tf.errors.InvalidArgumentError, match="phrases must be the text with tabs"):
         signatures["serving_default"](text=tf.constant(["a"]), phrases=tf.constant(["b"]))
+
+
+def test_every_signature_takes_an_empty_batch(toy, tmp_path):
+    folder = export(toy.model, toy.vocabularies, DecodeHParams(beam_size=2), tmp_path)
+    signatures = tf.saved_model.load(str(folder)).signatures
+    none = tf.constant([], tf.string)
+    for name, sides in (
+        ("serving_default", ("text",)),
+        ("nbest", ("text",)),
+        ("score", ("source", "target")),
+    ):
+        found = signatures[name](**dict.fromkeys((*sides, "phrases"), none))
+        assert {value.shape[0] for value in found.values()} == {0}, name
