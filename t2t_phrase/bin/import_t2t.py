@@ -47,9 +47,7 @@ def main(argv: Sequence[str]) -> None:
     if FLAGS.vocab_file and FLAGS.problem:
         raise UserError("--vocab_file and --problem both name a vocabulary; give only one")
     if FLAGS.target_vocab_file and not FLAGS.vocab_file:
-        raise UserError(
-            "--target_vocab_file is that of the target alone: give also --vocab_file"
-        )
+        raise UserError("--target_vocab_file is that of the target alone: give also --vocab_file")
     registry.discover(FLAGS.t2t_usr_dir)
     from t2t_phrase.runs.record import RunRecord, resolve_hparams
     from t2t_phrase.tensor2tensor.checkpoint_import import read_t2t_checkpoint, write_run
