@@ -54,13 +54,14 @@ setup(
     ],
     extras_require={
         "jax": ["jax>=0.4.30"],
-        "test": ["pytest>=8", "pytest-xdist>=3.5", "jax>=0.4.30"],
+        "test": ["pytest>=8", "pytest-xdist>=3.5", "hypothesis>=6.100", "jax>=0.4.30"],
         "dev": [
             "ruff>=0.6",
             "mypy>=1.11",
             "pre-commit>=3.5",
             "pytest>=8",
             "pytest-xdist>=3.5",
+            "hypothesis>=6.100",
             "jax>=0.4.30",
         ],
     },

@@ -16,7 +16,14 @@ T = TypeVar("T", bound="HParams")
 
 
 class UserError(ValueError):
-    """A mistake of the user's, worth a sentence and no traceback."""
+    """A mistake of the user's, worth a sentence and no traceback.
+
+    Attributes:
+        exit_code: status with which a command ends: 2 for wrong usage or bad data, 3 where the
+            machine failed (disk, memory, network) and the same command may succeed later.
+    """
+
+    exit_code = 2
 
 
 class HParamsError(UserError):

@@ -18,6 +18,8 @@ StrPath = str | os.PathLike[str]
 class WriteError(UserError, OSError):
     """A file could not be written; the message names the file and the reason."""
 
+    exit_code = 3
+
 
 @contextlib.contextmanager
 def atomic(path: StrPath) -> Iterator[pathlib.Path]:

@@ -14,7 +14,7 @@ from t2t_phrase.config import UserError
 
 
 def run(main: Callable[[Sequence[str]], None], *, tensorflow: bool = True) -> NoReturn:
-    """Run an absl `main`; for a `UserError`, print `error: ...` and exit with status 2.
+    """Run an absl `main`; for a `UserError`, print `error: ...` and exit with its code.
 
     Args:
         main: called with the arguments that are not flags.
@@ -32,7 +32,7 @@ def run(main: Callable[[Sequence[str]], None], *, tensorflow: bool = True) -> No
             main(argv)
         except UserError as error:
             print(f"error: {error}", file=sys.stderr)
-            sys.exit(2)
+            sys.exit(error.exit_code)
 
     _describe(main)
     app.run(guarded)
