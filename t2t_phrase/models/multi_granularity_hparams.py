@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import Any, ClassVar, Literal
 
 from t2t_phrase.config import UserError
-from t2t_phrase.features import LEVELS, Feature
+from t2t_phrase.features import LEVELS, MOST_LEVELS, Feature
 from t2t_phrase.models.phrase_transformer import Attention, PhraseHParams
 from t2t_phrase.models.transformer_hparams import TransformerHParams
 
@@ -60,10 +60,10 @@ class MultiGranularityHParams(PhraseHParams):
             )
         if self.interaction == "on_lstm":
             width, chunk = self.hidden_size // max(self.num_heads, 1), self.on_lstm_chunk_size
-            if chunk < 1 or width % chunk:
+            if chunk < 1 or width % chunk or width == chunk:
                 yield (
-                    f"on_lstm_chunk_size={chunk}: must be a divisor of the width of a head, "
-                    f"hidden_size / num_heads = {width}"
+                    f"on_lstm_chunk_size={chunk}: two or more chunks must make the width of a "
+                    f"head, hidden_size / num_heads = {width}"
                 )
 
     def _check_granularities(self) -> Iterable[str]:
@@ -81,6 +81,8 @@ class MultiGranularityHParams(PhraseHParams):
                     f"granularities: {name}: segments have at least 2 and at most "
                     f"max_length={self.max_length} tokens"
                 )
+            elif kind == "level" and number > MOST_LEVELS:
+                yield f"granularities: {name}: trees are cut at {MOST_LEVELS} levels at most"
         if len(set(names)) < len(names):
             yield f"granularities: each may be given once, got {list(names)}"
         if not set(names) - {TOKENS}:

@@ -100,7 +100,9 @@ def lstm_step(
     return h, (h, c)
 
 
-def on_lstm_step(projected: Any, state: State, kernel: Any, *, chunk_size: int) -> tuple[Any, State]:
+def on_lstm_step(
+    projected: Any, state: State, kernel: Any, *, chunk_size: int
+) -> tuple[Any, State]:
     """Take one step of an ordered-neurons LSTM.
 
         (f~, i~, i, f, g, o) = x_t W + b + h_{t-1} U
@@ -126,8 +128,8 @@ def on_lstm_step(projected: Any, state: State, kernel: Any, *, chunk_size: int) 
     chunks = c.shape[-1] // chunk_size
     gates = ops.cast(projected, "float32") + _recurrent(h, kernel)
     forget, write, rest = ops.split(gates, [chunks, 2 * chunks], axis=-1)
-    forget = ops.repeat(ops.cumsum(ops.softmax(forget), axis=-1), chunk_size, axis=-1)
-    write = ops.repeat(1 - ops.cumsum(ops.softmax(write), axis=-1), chunk_size, axis=-1)
+    forget = _spread(ops.cumsum(ops.softmax(forget), axis=-1), chunk_size)
+    write = _spread(1 - ops.cumsum(ops.softmax(write), axis=-1), chunk_size)
     both = forget * write
     i, f, g, o = ops.split(rest, 4, axis=-1)
     kept = ops.sigmoid(f) * both + (forget - both)
@@ -135,6 +137,13 @@ def on_lstm_step(projected: Any, state: State, kernel: Any, *, chunk_size: int) 
     c = kept * c + new * ops.tanh(g)
     h = ops.sigmoid(o) * ops.tanh(c)
     return h, (h, c)
+
+
+def _spread(x: Any, times: int) -> Any:
+    """Return every value of the last axis `times` times."""
+    # XLA cannot differentiate `ops.repeat` within a loop.
+    stacked = ops.stack([x] * times, axis=-1)
+    return ops.reshape(stacked, (*ops.shape(x)[:-1], x.shape[-1] * times))
 
 
 def _recurrent(h: Any, kernel: Any) -> Any:

@@ -80,7 +80,7 @@ class HeadLSTM(keras.layers.Layer):
         return self.input_map(x) + ops.cast(self.bias, self.compute_dtype)[:, None, :]
 
     def read(self, projected: Any) -> Any:
-        """Return the outputs (B, N, G, W) of sequences that `project` prepared, (B, N, G, units)."""
+        """Return the outputs (B, N, G, W) of projected sequences (B, N, G, units)."""
         width = self.recurrent_kernel.shape[1]
         start = ops.zeros((ops.shape(projected)[0], self.num_heads, width))
         kernel = ops.cast(self.recurrent_kernel, self.compute_dtype)

@@ -17,11 +17,12 @@ class HeadONLSTM(HeadLSTM):
     Shen et al. (2019); the equations are those of `ops.recurrent.on_lstm_step`.
 
     Args:
-        chunk_size: neighbouring units that share a value of the master gates, a divisor of W.
+        chunk_size: neighbouring units that share a value of the master gates; 2, 3, ... of them
+            make W.
         **kwargs: as for `HeadLSTM`, with the same call arguments and results.
 
     Raises:
-        ValueError: when built, if the width is not a multiple of `chunk_size`.
+        ValueError: when built, if W is not such a multiple of `chunk_size`.
     """
 
     def __init__(self, *, chunk_size: int, **kwargs: Any) -> None:
@@ -30,10 +31,11 @@ class HeadONLSTM(HeadLSTM):
 
     def gate_units(self, width: int) -> int:
         """Return the width of all gates together."""
-        if width % self.chunk_size:
+        # The last chunk is never written: its master input gate is 1 - 1.
+        if width % self.chunk_size or width == self.chunk_size:
             raise ValueError(
-                f"the width of a head must be a multiple of chunk_size, got {width} and "
-                f"{self.chunk_size}."
+                "the width of a head must be twice chunk_size or another multiple, got "
+                f"{width} and {self.chunk_size}."
             )
         return 2 * (width // self.chunk_size) + 4 * width
 

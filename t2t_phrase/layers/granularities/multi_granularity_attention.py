@@ -86,8 +86,8 @@ class MultiGranularityAttention(keras.layers.Layer):
         if unknown := sorted({*heads} - {"tokens", *partitions}):
             raise ValueError(f"heads attend to {unknown}, but partitions are {list(partitions)}.")
         self.hidden_size = hidden_size
-        self.heads = tuple(heads)
-        self.partitions = tuple(partitions)
+        self.heads = list(heads)
+        self.partitions = list(partitions)
         self.composition = composition
         self.interaction = interaction
         self.dropout = dropout
@@ -197,8 +197,8 @@ class MultiGranularityAttention(keras.layers.Layer):
         return {
             **super().get_config(),
             "hidden_size": self.hidden_size,
-            "heads": list(self.heads),
-            "partitions": list(self.partitions),
+            "heads": self.heads,
+            "partitions": self.partitions,
             "composition": serialize(self.composition),
             "interaction": None if self.interaction is None else serialize(self.interaction),
             "dropout": self.dropout,
