@@ -36,11 +36,11 @@ def tree_levels(
     levels = before[:, 1:] - before[:, :-1]
     levels = tf.where(levels > 0, tf.minimum(levels, continues), continues)
     levels = tf.pad(levels, [(0, 0), (1, 0)], constant_values=1)
-    # Padding must be beyond all characters, so that the numbers ascend.
+    # Padding, at least one column, is beyond all characters, so that the numbers ascend.
     lengths = tf.cast(starts.row_lengths(), tf.int32)
     batch, tokens = tf.unstack(tf.shape(first))
-    real = tf.range(tokens) < lengths[:, None]
-    first = tf.where(real, first, tf.int32.max)
+    first = tf.where(tf.range(tokens) < lengths[:, None], first, tf.int32.max)
+    first = tf.pad(first, [(0, 0), (0, 1)], constant_values=tf.int32.max)
     # Each character counts for the first token that begins with it or later.
     places = tf.range(tf.shape(levels)[1])
     owner = tf.searchsorted(first, tf.tile(places[None], [batch, 1]))  # (B, N + 1)

@@ -100,7 +100,9 @@ def test_what_does_not_fit_is_refused(options: dict[str, Any], message: str) -> 
         MultiGranularityAttention(
             hidden_size=8, partitions=("one",), composition=MaxComposition(num_heads=1), **options
         )
-    with pytest.raises(ValueError, match="must be twice chunk_size or another multiple, got 4 and 3"):
+    with pytest.raises(
+        ValueError, match="must be twice chunk_size or another multiple, got 4 and 3"
+    ):
         HeadONLSTM(num_heads=1, chunk_size=3).build((None, 1, None, 4))
 
 
