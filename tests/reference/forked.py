@@ -1,4 +1,4 @@
-"""Runs commands in forks of a process that has imported TensorFlow already, with injected faults."""
+"""Runs commands in forks of a process that has imported TensorFlow; can make them fail."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def run(
     flags: Sequence[str],
     folder: pathlib.Path,
     *,
-    fault: Fault = Fault(),  # noqa: B008 (immutable)
+    fault: Fault = Fault(),
     setup: str = "",
 ) -> Ended:
     """Run a command and wait for its end.
