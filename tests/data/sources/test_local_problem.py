@@ -102,6 +102,6 @@ def test_changed_files_are_noticed(tmp_path):
     for _ in range(2):
         generate(problem, str(tmp_path / "data"), str(tmp_path), log=str)
     write(tmp_path / "sub", train__en=["c"])
-    with pytest.raises(UserError, match=r"train\.en changed since local was written"):
+    with pytest.raises(UserError, match=r"not those that local .*\(changed: train\.en\)"):
         generate(problem, str(tmp_path / "data"), str(tmp_path), log=str)
     generate(problem, str(tmp_path / "data"), str(tmp_path / "gone"), log=str)
