@@ -155,7 +155,7 @@ def test_counts_that_do_not_fit_are_refused_and_repaired(made, data):
     content = json.loads(path.read_text())
     content["splits"]["train"]["pairs"] = 400
     path.write_text(json.dumps(content))
-    with pytest.raises(UserError, match="train shards of translate_text in .* do not hold all"):
+    with pytest.raises(UserError, match=r"train shards of translate_text in .* do not hold all"):
         get_problem(NAME).record_files(str(data), "train")
     make(data, made / "raw")
     assert path.read_text() == (made / "data" / path.name).read_text()

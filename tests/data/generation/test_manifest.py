@@ -131,7 +131,7 @@ def test_whatever_stands_anywhere_is_read_or_refused(tmp_path_factory, path, val
 def test_any_bytes_are_read_or_refused(tmp_path_factory, content):
     path = manifest_path(tmp_path_factory.getbasetemp(), "toy")
     path.write_bytes(content)
-    with pytest.raises(UserError, match="toy-manifest.json is not a manifest"):
+    with pytest.raises(UserError, match=r"toy-manifest\.json is not a manifest"):
         Manifest.load(path)
 
 
@@ -161,7 +161,7 @@ def test_many_brackets_and_folders_are_refused(tmp_path):
     with pytest.raises(UserError, match="too many brackets"):
         load(tmp_path, "[" * 100_000)
     manifest_path(tmp_path, "folder").mkdir()
-    with pytest.raises(UserError, match="cannot read .*folder-manifest"):
+    with pytest.raises(UserError, match=r"cannot read .*folder-manifest"):
         Manifest.load(manifest_path(tmp_path, "folder"))
 
 

@@ -198,7 +198,7 @@ def test_a_file_that_is_there_is_checked_and_used(tmp_path):
 def test_a_full_disk_is_not_blamed_on_the_network(server, tmp_path):
     url, _ = server
     (tmp_path / "train.en.gz.part").symlink_to("/dev/full")
-    with pytest.raises(UserError, match="no space left while writing .*part") as caught:
+    with pytest.raises(UserError, match=r"no space left while writing .*part") as caught:
         get(url, tmp_path)
     assert caught.value.exit_code == 3 and not isinstance(caught.value, DownloadError)
 

@@ -189,5 +189,5 @@ def test_a_list_that_changes_is_noticed(tmp_path):
 
 
 def test_a_home_that_does_not_exist_is_a_folder_that_does_not_exist(tmp_path):
-    with pytest.raises(UserError, match="no train.zh and train.en in ~nobody-here"):
+    with pytest.raises(UserError, match=r"no train\.zh and train\.en in ~nobody-here"):
         Local().corpus("~nobody-here")
