@@ -19,7 +19,7 @@ FILE = "hparams.json"
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class RunRecord:
-    """The settings that determine the result of a run, apart from the data.
+    """The settings that determine the result of a run, and a digest of its data.
 
     Attributes:
         problem, model, hparams_set: registered names.
@@ -32,6 +32,7 @@ class RunRecord:
         train_steps: number of updates if the learning rate depends on it, else 0.
         target_vocab_size, target_vocabulary: likewise of the target; None and "" where source and
             target share one vocabulary.
+        data: digest of the training and development data, see `Problem.data_digest`; "": unknown.
         version: of this library.
     """
 
@@ -47,6 +48,7 @@ class RunRecord:
     train_steps: int = 0
     target_vocab_size: int | None = None
     target_vocabulary: str = ""
+    data: str = ""
     version: str = t2t_phrase.__version__
 
     def resolved(self) -> TrainingHParams:
@@ -88,10 +90,11 @@ class RunRecord:
             raise UserError(f"{path} is damaged: {error}") from error
 
     def check_same(self, earlier: RunRecord, folder: str | os.PathLike[str]) -> None:
-        """Refuse to resume a run that was started with other settings.
+        """Refuse to resume a run that was started with other settings or on other data.
 
         Raises:
-            UserError: settings differ; the message lists them as "name: old -> new".
+            UserError: settings differ; the message lists them as "name: old -> new". Or the data
+                differ.
         """
         # A value that an earlier version did not record is the default.
         complete = dataclasses.replace(earlier, hparams=earlier.resolved().to_dict())
@@ -103,9 +106,16 @@ class RunRecord:
                 + "\nGive the old settings to resume it, or a new --output_dir to start afresh "
                 "(--warm_start_from takes over weights)."
             )
+        if self.data != earlier.data and self.data and earlier.data:
+            raise UserError(
+                f"--output_dir={folder} holds a run on other data: those of {self.problem} have "
+                "been made anew since it began, from other text or with other options of "
+                "t2t-phrase-datagen; give the --data_dir that it began with, or a new --output_dir "
+                "to start afresh"
+            )
 
     def _identity(self) -> dict[str, Any]:
-        named = {k: v for k, v in dataclasses.asdict(self).items() if k != "version"}
+        named = {k: v for k, v in dataclasses.asdict(self).items() if k not in ("data", "version")}
         # The resolved values say what the set and the overrides did, whatever they are called.
         del named["hparams_set"], named["overrides"]
         return {**named.pop("hparams"), **named}

@@ -32,6 +32,8 @@ def load_encoder(path: str | os.PathLike[str]) -> StoredEncoder:
             return make_encoder(file.read())
     except OSError as error:
         raise UserError(f"cannot read the vocabulary {path}: {error.strerror}") from error
+    except UserError as error:
+        raise UserError(f"{path}: {error}") from error
 
 
 def is_word_list(model_bytes: bytes) -> bool:

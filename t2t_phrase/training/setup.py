@@ -125,6 +125,7 @@ def prepare(
         random_seed=options.random_seed,
         replicas=strategy.num_replicas_in_sync,
         train_steps=loop.train_steps if "linear_decay" in schedule.factors else 0,
+        data=options.problem.data_digest(options.data_dir, hparams.features),
     )
     _check_folder(options.output_dir, record)
     # Initializers draw from Keras' process-wide generator.
