@@ -12,8 +12,10 @@ import pathlib
 import resource
 import signal
 import sys
+import threading
 import time
 from collections.abc import Sequence
+from multiprocessing.connection import Connection
 from typing import Any
 
 # Importing takes seconds; the fork server does it once for all commands.
@@ -96,32 +98,63 @@ def run(
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(list(_PRELOADED))
+    # Pipes, because a limit of file sizes would hold for files.
+    (out, out_end), (err, err_end) = (context.Pipe(duplex=False) for _ in range(2))
     process = context.Process(
-        target=_child, args=(command, tuple(flags), str(folder), str(logs), fault, setup)
+        target=_child,
+        args=(command, tuple(flags), str(folder), str(logs), fault, setup, (out_end, err_end)),
     )
     start = time.monotonic()
     process.start()
+    said = [_Drain(out, out_end), _Drain(err, err_end)]
     process.join(fault.seconds if fault.seconds is not None else 300)
     if process.is_alive():
         assert fault.seconds is not None, f"{command} did not end"
         process.kill()
         process.join()
     operations = logs / "operations.json"
-    said = {name: (logs / name).read_text(errors="replace") for name in ("out", "err")}
     return Ended(
         code=process.exitcode or 0,
+        out=said[0].text(),
+        err=said[1].text(),
         operations=json.loads(operations.read_text()) if operations.exists() else [],
         seconds=time.monotonic() - start,
-        **said,
     )
 
 
+class _Drain:
+    """Collects what a process writes to a pipe."""
+
+    def __init__(self, reader: Connection, writer: Connection) -> None:
+        # Else the pipe stays open when the process has ended.
+        writer.close()
+        self._reader = reader
+        self._parts: list[bytes] = []
+        self._thread = threading.Thread(target=self._read)
+        self._thread.start()
+
+    def _read(self) -> None:
+        while part := os.read(self._reader.fileno(), 2**16):
+            self._parts.append(part)
+
+    def text(self) -> str:
+        self._thread.join()
+        self._reader.close()
+        return b"".join(self._parts).decode(errors="replace")
+
+
 def _child(
-    command: str, flags: Sequence[str], folder: str, logs: str, fault: Fault, setup: str
+    command: str,
+    flags: Sequence[str],
+    folder: str,
+    logs: str,
+    fault: Fault,
+    setup: str,
+    pipes: Sequence[Connection],
 ) -> None:
-    for descriptor, name in ((1, "out"), (2, "err")):
-        file = os.open(f"{logs}/{name}", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
-        os.dup2(file, descriptor)
+    for descriptor, pipe in enumerate(pipes, start=1):
+        os.dup2(pipe.fileno(), descriptor)
+        pipe.close()
     pathlib.Path(f"{logs}/operations.json").unlink(missing_ok=True)
     if setup:
         module, _, function = setup.partition(":")
