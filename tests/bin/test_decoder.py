@@ -248,9 +248,9 @@ def test_no_output_is_an_input(toy, tmp_path, monkeypatch):
     for name in ("in", "./in", "hard", "soft", "out"):
         target = f"--decode_to_file={tmp_path}/{name}"
         for flag in ("decode_from_file", "score_file"):
-            with pytest.raises(UserError, match="would overwrite the input .*/in; give another"):
+            with pytest.raises(UserError, match=r"would overwrite the input .*/in; give another"):
                 decode(toy, f"--{flag}={source}", target)
-        with pytest.raises(UserError, match="would overwrite the input .*/in; give another"):
+        with pytest.raises(UserError, match=r"would overwrite the input .*/in; give another"):
             decode(
                 toy, f"--decode_from_file={__file__}", f"--feature_files=phrases={source}", target
             )

@@ -148,7 +148,7 @@ def test_a_foreign_file_is_left_alone(tmp_path):
 def test_two_at_a_time_are_refused(tmp_path):
     with open(tmp_path / "out.part", "w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
-        with pytest.raises(UserError, match="another process is writing .*out; wait"):
+        with pytest.raises(UserError, match=r"another process is writing .*out; wait"):
             do(tmp_path / "out")
     do(tmp_path / "out")
 

@@ -20,9 +20,9 @@ def test_the_lines_and_the_way_on_are_named(error):
         "batch_size, or a smaller beam_size"
     )
     assert caught.value.exit_code == 3
-    with pytest.raises(OutOfMemoryError, match="line 3: give a smaller max_input_size"):
-        with explained([3], (1, 1024)):
-            raise error
+    message = "line 3: give a smaller max_input_size"
+    with pytest.raises(OutOfMemoryError, match=message), explained([3], (1, 1024)):
+        raise error
 
 
 def test_other_errors_pass():
