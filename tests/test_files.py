@@ -64,6 +64,15 @@ def test_the_mode_of_a_file_is_kept(tmp_path):
         assert stat.S_IMODE((tmp_path / "x").stat().st_mode) == mode
 
 
+def test_a_protected_file_is_left_alone(tmp_path, monkeypatch):
+    (tmp_path / "x").write_bytes(b"old")
+    # Root may write everything.
+    monkeypatch.setattr("os.access", lambda path, mode: False)
+    with pytest.raises(WriteError, match="Permission denied"):
+        write(tmp_path / "x", b"new")
+    assert (tmp_path / "x").read_bytes() == b"old" and os.listdir(tmp_path) == ["x"]
+
+
 def test_a_file_is_never_written_to_a_folder(tmp_path):
     (tmp_path / "x").mkdir()
     with pytest.raises(WriteError, match="Is a directory"):

@@ -120,7 +120,7 @@ def _stream(target: str | None, stack: contextlib.ExitStack) -> Stream:
             raise UserError("standard output is closed; name a file to write")
         sys.stdout.flush()
         # Without a buffer, nothing is left over that Python would try to write again at its end.
-        buffer = sys.stdout.buffer
+        buffer: Any = sys.stdout.buffer
         return Stream(getattr(buffer, "raw", buffer), "standard output")
     try:
         return Stream(stack.enter_context(open_special(target)), target)

@@ -69,7 +69,8 @@ class GraphSide(tf.Module):
             most = max_tokens * BYTES_PER_TOKEN
             cut = tf.strings.length(text) > most
             if features:
-                text, *features = (tf.where(cut, "", strings) for strings in (text, *features))
+                text = tf.where(cut, "", text)
+                features = tuple(tf.where(cut, "", strings) for strings in features)
             else:
                 text = tf.strings.substr(text, 0, most)
         if features:
