@@ -127,6 +127,8 @@ def converse(hparams: DecodeHParams) -> None:
     from t2t_phrase.decoding.interactive import HELP, Conversation
     from t2t_phrase.decoding.translator import Translator
 
+    if sys.stdin is None:
+        raise UserError("standard input is closed; there is nobody to type")
     trained, vocabularies = load()
     conversation = Conversation(
         lambda options: Translator(trained.model, vocabularies, options, xla=FLAGS.xla_compile),

@@ -9,7 +9,7 @@ import os
 import pathlib
 import time
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from types import TracebackType
 from typing import Any, BinaryIO
 
@@ -92,7 +92,6 @@ class Journal:
         else:
             kept = _Kept(window.digest, len(window.lines), set())
             self._windows.append(kept)
-            self._append({"window": window.digest, "lines": len(window.lines)})
         return kept.done
 
     def add(self, result: Result) -> None:
@@ -101,9 +100,15 @@ class Journal:
         Raises:
             WriteError: the disk is full.
         """
-        self._append(
+        records: list[dict[str, Any]] = []
+        window = self._windows[self._current]
+        if not window.done:
+            # Not before: a window without results may change, such as by mending its trees.
+            records.append({"window": window.digest, "lines": window.lines})
+        records.append(
             {"rows": list(result.rows), "texts": list(result.texts), "amount": result.amount}
         )
+        self._append(records)
         self._count(result)
 
     def end(self, window: Window) -> None:
@@ -158,18 +163,22 @@ class Journal:
                 f"{self.path}, from an earlier, unfinished run, is damaged; delete it to start "
                 "again"
             )
-        end = len(header)
+        # Up to the last result, and what follows it.
+        end, size = len(header), 0
         for line in file:
             record = _parsed(line)
             if record is None:
                 self.damaged = line.endswith(b"\n")
                 break
-            end += len(line)
+            size += len(line)
             if "window" in record:
                 self._windows.append(_Kept(record["window"], record["lines"], set()))
             else:
+                end, size = end + size, 0
                 self._current = len(self._windows) - 1
                 self._count(Result(record["rows"], record["texts"], record["amount"]))
+        if self._windows and not self._windows[-1].done:
+            self._windows.pop()
         self._current = -1
         if not self.results:
             self._restart()
@@ -190,8 +199,8 @@ class Journal:
         self.amount += result.amount
         self._windows[self._current].done.update(result.rows)
 
-    def _append(self, record: dict[str, Any]) -> None:
-        content = _written(record)
+    def _append(self, records: Iterable[dict[str, Any]]) -> None:
+        content = b"".join(map(_written, records))
         try:
             if not os.fstat(self._number).st_size:
                 content = MAGIC + _written({"settings": self._settings}) + content

@@ -146,11 +146,14 @@ def test_pairs_are_scored_in_order(toy, tmp_path, capsys):
 
 
 def test_a_conversation(toy, expected, monkeypatch, capsys):
-    typed = f"{LINES[0]}\nreturn_beams=true\n{LINES[0]}\nbeam_size=none\n?\nq\nnever read\n"
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(typed.encode())))
+    typed = f"\udcff\n{LINES[0]}\nreturn_beams=true\n{LINES[0]}\nbeam_size=none\n?\nq\nnever read\n"
+    monkeypatch.setattr(
+        sys, "stdin", io.TextIOWrapper(io.BytesIO(typed.encode(errors="surrogateescape")))
+    )
     decode(toy, "--decode_interactive")
     captured = capsys.readouterr()
-    first, changed, *beams = captured.out.split("\n")
+    invalid, first, changed, *beams = captured.out.split("\n")
+    assert invalid == "error: this is not valid UTF-8; type it again"
     assert first == expected[0] and changed == "changed: return_beams=true"
     assert beams[0] == expected[0] and not beams[1].startswith("error")
     assert "error: DecodeHParams: beam_size: expected int, got 'none'" in captured.out
@@ -325,6 +328,23 @@ def test_another_vocabulary_is_refused(toy, tmp_path):
         UserError, match=r"entries, the model only \d+: it was trained on other data"
     ):
         call(decoder, *arguments)
+
+
+def test_progress_tells_the_time_left(monkeypatch, capsys):
+    now = [100.0]
+    monkeypatch.setattr("time.monotonic", lambda: now[0])
+    for total in (5000, None):
+        ticker = decoder.Ticker("translated", total)
+        ticker.start(1000)
+        for done, seconds in ((1001, 1), (1100, 10), (3000, 40), (4900, 11)):
+            now[0] += seconds
+            ticker(done)
+    assert capsys.readouterr().err == (
+        "translated 1100 of 5000 lines, about 7 min left\n"
+        "translated 3000 of 5000 lines\n"
+        "translated 4900 of 5000 lines\n"
+        "translated 1100 lines\ntranslated 3000 lines\ntranslated 4900 lines\n"
+    )
 
 
 def test_sampling_by_seed(toy, tmp_path):

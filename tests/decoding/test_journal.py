@@ -130,11 +130,23 @@ def test_without_results_nothing_is_claimed(tmp_path):
         do(tmp_path / "out", stop_after=0)
     assert os.listdir(tmp_path) == []
     # A kill leaves the file, whose settings do not count.
-    with Journal(tmp_path / "out", SETTINGS) as journal:
-        journal.start(next(windows(LINES)))
-    assert (tmp_path / "out.part").read_bytes().startswith(MAGIC)
+    (tmp_path / "out.part").write_bytes(MAGIC + b"torn")
     do(tmp_path / "out", settings={})
     assert os.listdir(tmp_path) == ["out"]
+
+
+def test_a_window_without_results_may_change(tmp_path):
+    with pytest.raises(Killed):
+        do(tmp_path / "out", stop_after=2)
+    whole = (tmp_path / "out.part").read_bytes()
+    with pytest.raises(Killed):
+        do(tmp_path / "out", stop_after=3)
+    # Killed between the record of the second window and that of its result.
+    more = (tmp_path / "out.part").read_bytes()
+    assert more.startswith(whole)
+    (tmp_path / "out.part").write_bytes(more[: more.index(b"\n", len(whole)) + 5])
+    assert do(tmp_path / "out", lines=[*LINES[:4], "other", *LINES[5:]]) == 4
+    assert "OTHER" in (tmp_path / "out").read_text()
 
 
 def test_a_foreign_file_is_left_alone(tmp_path):
@@ -167,7 +179,7 @@ def test_a_full_disk_keeps_what_is_done(tmp_path, undisturbed, monkeypatch):
     with monkeypatch.context() as patched, pytest.raises(WriteError, match="no space left while"):
         patched.setattr(os, "write", write)
         do(tmp_path / "out")
-    assert do(tmp_path / "out") == 4
+    assert do(tmp_path / "out") == 6
     assert (tmp_path / "out").read_bytes() == undisturbed
 
 
