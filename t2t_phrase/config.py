@@ -33,10 +33,17 @@ class HParamsError(UserError):
     """One or several wrong hyperparameters."""
 
 
-def nearest(name: str, names: Iterable[str], count: int = 3) -> str:
-    """Return "; did you mean a or b?", or the empty string if nothing is near."""
+def nearest(name: str, names: Iterable[str], count: int = 3, prefix: str = "") -> str:
+    """Return "; did you mean a or b?", or the empty string if nothing is near.
+
+    Args:
+        name: what was given.
+        names: those that exist.
+        count: the most to suggest.
+        prefix: written before each of them, such as "--".
+    """
     found = difflib.get_close_matches(name, list(names), n=count, cutoff=0.6)
-    return f"; did you mean {' or '.join(found)}?" if found else ""
+    return f"; did you mean {' or '.join(prefix + near for near in found)}?" if found else ""
 
 
 def clipped(text: str, most: int = 80) -> str:
@@ -67,7 +74,7 @@ def parse_assignments(text: str) -> dict[str, str]:
         if not (name and equals):
             faults.append(f"{shown(part.strip())}: expected name=value")
         elif name in parsed:
-            faults.append(f"{clipped(name)}: given twice")
+            faults.append(f"{_quoted(name)}: given twice")
         else:
             parsed[name] = value
     if faults:
@@ -92,6 +99,11 @@ def _split_at_commas(text: str) -> list[str]:
             parts.append(text[at + 1 : end])
             end = at
     return [text[:end], *reversed(parts)]
+
+
+def _quoted(name: str) -> str:
+    """Return a name as it is, but quoted if it could not be one."""
+    return clipped(name) if name.isidentifier() else shown(name)
 
 
 def _joined(faults: list[str], most: int = 20) -> str:
@@ -135,7 +147,7 @@ class HParams:
         faults, values = [], {}
         for name, value in changes.items():
             if name not in types_by_name:
-                faults.append(f"{clipped(name)}: unknown{nearest(name, types_by_name)}")
+                faults.append(f"{_quoted(name)}: unknown{nearest(name, types_by_name)}")
                 continue
             values[name], fault = _convert(value, types_by_name[name])
             if fault:

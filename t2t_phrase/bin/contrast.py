@@ -45,6 +45,7 @@ def define_flags() -> None:
         "Number of the grammar's test sentences to use; the first 1000 are the test set of "
         "translate_ende_grammar.",
         lower_bound=1,
+        upper_bound=100_000,
     )
     flags.DEFINE_string("json_to_file", None, "Where the counts go as JSON.")
     define_feature_flags()

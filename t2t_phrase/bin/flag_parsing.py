@@ -89,17 +89,16 @@ def _check_range(flag: flags.Flag) -> None:
     values = flag.value if isinstance(flag.value, list) else [flag.value]
     for value in values:
         if isinstance(value, int) and abs(value) > LARGEST_INT:
-            raise WrongUsage(
-                f"--{flag.name}={clipped(str(value))}: expected {_expected(flag)} up to {LARGEST_INT}"
-            )
+            most = f"{_expected(flag)} up to {LARGEST_INT}"
+            raise WrongUsage(f"--{flag.name}={clipped(str(value))}: expected {most}")
         if isinstance(value, float) and not math.isfinite(value):
             raise WrongUsage(f"--{flag.name}={value}: expected {_expected(flag)}")
 
 
 def _explain(error: Exception) -> str:
     if isinstance(error, flags.UnrecognizedFlagError):
-        name = f"--{clipped(error.flagname)}"
-        return f"{name} is unknown{nearest(name, [f'--{flag.name}' for flag in own_flags()])}"
+        hint = nearest(error.flagname, [flag.name for flag in own_flags()], prefix="--")
+        return f"--{clipped(error.flagname)} is unknown{hint}"
     if isinstance(error, flags.CantOpenFlagFileError):
         return f"--flagfile cannot be read: {str(error).rsplit('flagfile: ')[-1]}"
     if isinstance(error, UnicodeDecodeError):

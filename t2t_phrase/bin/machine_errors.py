@@ -54,7 +54,7 @@ _PATH_ERRORS = {
     "UnknownError": True,
     "UnavailableError": True,
 }
-_PATH = re.compile(r"(?:^|\s)(\S*/\S*|\S+); ([A-Z][a-z]+(?: [\w/-]+)*)\s*$")
+_PATH = re.compile(r"(?:^|\s)(/.*|\S+); ([A-Z][a-z]+(?: [\w/-]+)*)\s*$", re.M)
 
 
 class Explanation(NamedTuple):
@@ -109,6 +109,8 @@ def without_nodes(message: str) -> str:
 
 
 def _os_error(error: OSError) -> Explanation | None:
+    if isinstance(error, BrokenPipeError):
+        return None
     if isinstance(error, _NETWORK) or type(error).__name__ in ("URLError", "HTTPError"):
         return Explanation(f"the network failed: {error}; try again later", machine=True)
     reason = error.strerror or str(error)
@@ -116,7 +118,7 @@ def _os_error(error: OSError) -> Explanation | None:
         return Explanation(f"{reason}; set TMPDIR to a folder with free space", machine=True)
     paths = [_text(path) for path in (error.filename, error.filename2) if _is_path(path)]
     if error.errno in _EXHAUSTED:
-        what = " and ".join(paths) or "the operating system refused to go on"
+        what = " and ".join(paths) or "standard output or a file"
         return Explanation(f"{what}: {reason}{_REMEDIES.get(error.errno, '')}", machine=True)
     if paths and error.errno in _WRONG_PATH | _REFUSED:
         sentence = f"cannot use {' and '.join(paths)}: {reason}"
@@ -148,6 +150,8 @@ def _tensorflow_error(error: BaseException) -> Explanation | None:
         return _out_of_memory(message)
     if kind in _PATH_ERRORS and (found := _PATH.search(without_nodes(message))):
         return Explanation(f"cannot use {found[1]}: {found[2]}", machine=_PATH_ERRORS[kind])
+    if kind in ("NotFoundError", "PermissionDeniedError") and "directory" in message:
+        return Explanation(without_nodes(message), machine=kind == "PermissionDeniedError")
     if kind == "ResourceExhaustedError":
         return _out_of_memory(message)
     if kind == "DataLossError":

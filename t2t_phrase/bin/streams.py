@@ -7,21 +7,31 @@ import io
 import os
 import select
 import sys
-from typing import Any, TextIO
-
+from collections.abc import Iterator
+from typing import TextIO
 
 STANDARD_OUTPUT = "standard output"
 
 
-class _StandardOutput(io.FileIO):
+class _StandardOutput(io.TextIOWrapper):
     """Standard output; an error of writing to it names it, as those of opening files do."""
 
-    def write(self, data: Any) -> int:
-        try:
-            return super().write(data)
-        except OSError as error:
-            error.filename = STANDARD_OUTPUT
-            raise
+    def write(self, text: str) -> int:
+        with _named():
+            return super().write(text)
+
+    def flush(self) -> None:
+        with _named():
+            super().flush()
+
+
+@contextlib.contextmanager
+def _named() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        error.filename = STANDARD_OUTPUT
+        raise
 
 
 def restart_in_utf8() -> None:
@@ -45,14 +55,16 @@ def prepare() -> None:
     for name in ("stdin", "stdout", "stderr"):
         stream = getattr(sys, name)
         if stream is None:
-            mode = "r" if name == "stdin" else "w"
-            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115
+            # What reads standard input says itself that it is closed.
+            if name != "stdin":
+                setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
         elif name == "stdout" and stream is sys.__stdout__:
-            sys.stdout = io.TextIOWrapper(
-                io.BufferedWriter(_StandardOutput(1, "w", closefd=False)),
+            line_buffering = stream.line_buffering
+            sys.stdout = _StandardOutput(
+                stream.detach(),
                 encoding="utf-8",
                 errors="surrogateescape",  # file names that are not UTF-8 are written as they are
-                line_buffering=stream.line_buffering,
+                line_buffering=line_buffering,
             )
         elif isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors=stream.errors)
