@@ -29,7 +29,7 @@ def run(main: Callable[[Sequence[str]], None], *, tensorflow: bool = True) -> No
         logging.set_verbosity(logging.WARNING)
         if tensorflow:
             _check_arguments_are_utf8()
-            _load_tensorflow()
+            load_tensorflow()
         try:
             main(argv)
         except app.UsageError as error:
@@ -109,7 +109,7 @@ def _describe(main: Callable[[Sequence[str]], None]) -> None:
         flags.FLAGS.register_key_flag_for_module(sys.argv[0], flag)
 
 
-def _load_tensorflow() -> None:
+def load_tensorflow() -> None:
     """Import TensorFlow without its start-up messages, which would bury the command's output.
 
     They are written by C++ code before any setting is read, so the file descriptor itself is

@@ -67,7 +67,9 @@ def prepare() -> None:
                 line_buffering=line_buffering,
             )
         elif isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(encoding="utf-8", errors=stream.errors)
+            # What has been read from already stays as it is.
+            with contextlib.suppress(io.UnsupportedOperation):
+                stream.reconfigure(encoding="utf-8", errors=stream.errors)
 
 
 def reader_is_gone() -> bool:
