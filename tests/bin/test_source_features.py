@@ -87,7 +87,8 @@ def test_what_is_typed_is_parsed(toy, monkeypatch, capsys):
     with pytest.raises(UserError, match="what is typed, give --parser=stanza or --parser=corenlp"):
         decode(toy, "--decode_interactive")
     monkeypatch.setattr("t2t_phrase.text.trees.parsers.open_parser", lambda *_, **__: Parser())
-    monkeypatch.setattr("sys.stdin", io.StringIO(f"{LINES[0]}\n\nq\n"))
+    typed = io.BytesIO(f"{LINES[0]}\n\nq\n".encode())
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(typed))
     decode(toy, "--decode_interactive", "--parser=corenlp")
     translator = Translator(toy.model, toy.vocabularies, DecodeHParams().override(OPTIONS))
     found = translator.translate(LINES[:1], features=phrases_of(LINES[:1], TREES[:1]))
