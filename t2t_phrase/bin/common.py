@@ -13,6 +13,7 @@ from typing import IO, Any, NoReturn
 from absl import app, flags, logging
 
 from t2t_phrase.bin import endings, streams
+from t2t_phrase.bin.backend import check_backend
 from t2t_phrase.bin.flag_parsing import WrongUsage, own_flags, parse_flags
 
 
@@ -29,6 +30,7 @@ def run(main: Callable[[Sequence[str]], None], *, tensorflow: bool = True) -> No
         logging.set_verbosity(logging.WARNING)
         if tensorflow:
             _check_arguments_are_utf8()
+            check_backend()
             load_tensorflow()
         try:
             main(argv)

@@ -19,6 +19,7 @@ from absl import app, flags
 
 from t2t_phrase import registry
 from t2t_phrase.bin import common
+from t2t_phrase.bin.backend import check_backend
 from t2t_phrase.bin.endings import Signalled
 
 PROBLEM = "translate_ende_grammar"
@@ -98,6 +99,7 @@ def check_hparams() -> None:
     Raises:
         UserError: the hparams set is unknown, or the overrides are wrong.
     """
+    check_backend()
     common.load_tensorflow()
     registry.discover()
     from t2t_phrase.runs.record import resolve_hparams

@@ -17,6 +17,7 @@ from absl import app, flags
 from t2t_phrase import registry
 from t2t_phrase.bin import common, decoder
 from t2t_phrase.bin.source_features import define_parser_flags, parsed
+from t2t_phrase.bin.text_job import check_paths
 from t2t_phrase.config import UserError, nearest
 from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.features import TREES
@@ -92,11 +93,11 @@ def main(argv: Sequence[str]) -> None:
             if FLAGS[flag].present and not FLAGS[task].value:
                 raise app.UsageError(f"--{flag} is only used with --{task}")
     registry.discover(FLAGS.t2t_usr_dir)
-    from t2t_phrase.evaluation.text_files import check_writable
-
     # What can fail at once does so before the model is loaded.
     if FLAGS.stats_file:
-        check_writable(FLAGS.stats_file)
+        check_paths(
+            FLAGS.stats_file, filter(None, (FLAGS.insights_from_file, FLAGS.references_file))
+        )
     pairs = read_files() if FLAGS.insights_from_file else []
     trained, vocabularies = decoder.load()
     if FLAGS.stats and trained.model.hparams.features:
