@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterable
 from typing import Any, ClassVar, Literal, TypeVar
 
-from t2t_phrase.config import HParams, HParamsError, nearest, parse_assignments
+from t2t_phrase.config import HParams, HParamsError, nearest, parse_assignments, shown
 from t2t_phrase.features import Feature
 
 SCHEDULE_FACTORS = (
@@ -172,10 +172,12 @@ def parse_option(text: str) -> tuple[str, bool | int | float]:
     for convert in converters:
         try:
             converted = convert(value.lower())
-        except (ValueError, KeyError):
+            # An integer may be too large to be compared.
+            finite = math.isfinite(converted)
+        except (ValueError, KeyError, OverflowError):
             continue
-        if name.isidentifier() and math.isfinite(converted):
+        if name.isidentifier() and finite:
             return name, converted
     raise HParamsError(
-        f"optimizer_options: expected name=value with a number, true or false, got {text!r}"
+        f"optimizer_options: expected name=value with a number, true or false, got {shown(text)}"
     )
