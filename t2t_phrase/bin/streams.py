@@ -58,7 +58,7 @@ def prepare() -> None:
             # What reads standard input says itself that it is closed.
             if name != "stdin":
                 setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
-        elif name == "stdout" and stream is sys.__stdout__:
+        elif isinstance(stream, io.TextIOWrapper) and stream is sys.__stdout__:
             line_buffering = stream.line_buffering
             sys.stdout = _StandardOutput(
                 stream.detach(),

@@ -66,8 +66,9 @@ def choose(
     """
     for name in attentions:
         if name not in maps:
+            known = ", ".join(maps)
             raise UserError(
-                f"--attentions={clipped(name)}: the model has {', '.join(maps)}{nearest(name, maps)}"
+                f"--attentions={clipped(name)}: the model has {known}{nearest(name, maps)}"
             )
     chosen = [maps[name].layouts for name in attentions or maps]
     depth = max(map(len, chosen))

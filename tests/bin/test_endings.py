@@ -225,3 +225,12 @@ def test_signals_end_with_one_line_and_clean_up(number, code, text):
         assert time.monotonic() - start < 20
         error = process.stderr.read()
     assert error.startswith(text) and error.count("\n") == 1
+
+
+@pytest.mark.parametrize("closed", ["0<&-", "1>&-", "2>&-", "0<&- 1>&- 2>&-"])
+def test_closed_streams_change_nothing(arguments, closed):
+    script = f'exec "$@" {closed}'
+    done = subprocess.run(["bash", "-c", script, "bash", *COMMAND, *arguments], capture_output=True)
+    assert done.returncode == 0
+    assert (b"BLEU = " in done.stdout) == ("1>" not in closed)
+    assert b"Traceback" not in done.stderr and b"lost" not in done.stderr
