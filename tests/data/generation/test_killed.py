@@ -118,7 +118,7 @@ def test_a_kill_now_and_then(whole, tmp_path, victims):
     status, operations = 9, 3
     while status == 9:
         status = check(whole, tmp_path, victims, operations)
-        operations += 23
+        operations += 31
     assert 30 < operations < MOST
 
 

@@ -158,7 +158,7 @@ def flipped(file, folder, place):
 
 def test_a_damaged_shard_is_named(files, tmp_path):
     size = pathlib.Path(files[0]).stat().st_size
-    for place in (0, 9, 13, size // 2, size - 1):
+    for place in (0, size // 2, size - 1):
         flipped(files[0], tmp_path, place)
         shards = (files[1], str(tmp_path / "damaged"), files[2])
         with pytest.raises(UserError, match=rf"^{tmp_path / 'damaged'} is damaged; t2t-phrase-dat"):
