@@ -155,6 +155,9 @@ def _child(
     for descriptor, pipe in enumerate(pipes, start=1):
         os.dup2(pipe.fileno(), descriptor)
         pipe.close()
+    # Those of the fork server remember what their descriptors were.
+    sys.stdout = sys.__stdout__ = open(1, "w", closefd=False)  # type: ignore[misc]  # noqa: SIM115
+    sys.stderr = sys.__stderr__ = open(2, "w", closefd=False)  # type: ignore[misc]  # noqa: SIM115
     pathlib.Path(f"{logs}/operations.json").unlink(missing_ok=True)
     if setup:
         module, _, function = setup.partition(":")
