@@ -40,9 +40,9 @@ def atomic(path: StrPath) -> Iterator[pathlib.Path]:
     temporary = target.with_name(target.name + ".tmp")
     try:
         yield temporary
-        _sync(temporary)
+        sync(temporary)
         os.replace(temporary, target)
-        _sync(target.parent)
+        sync(target.parent)
     except BaseException as error:
         with contextlib.suppress(OSError):
             temporary.unlink(missing_ok=True)
@@ -87,7 +87,7 @@ def disk_full(path: StrPath) -> WriteError:
     )
 
 
-def _sync(path: pathlib.Path) -> None:
+def sync(path: pathlib.Path) -> None:
     """Wait until a file or the entries of a folder are on disk."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
