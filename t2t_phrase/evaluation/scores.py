@@ -55,7 +55,10 @@ def corpus_score(
     lists = as_reference_lists(references)
     check_lengths(hypotheses, lists)
     scorer = make_metric(metric, tokenize=tokenize, lowercase=lowercase)
-    result = scorer.corpus_score(list(hypotheses), [list(column) for column in lists])
+    try:
+        result = scorer.corpus_score(list(hypotheses), [list(column) for column in lists])
+    finally:
+        _forget_sentences(getattr(scorer, "tokenizer", None))
     return Score(result.name, float(result.score), str(scorer.get_signature()))
 
 
@@ -79,6 +82,17 @@ def make_metric(metric: str, *, tokenize: str, lowercase: bool) -> Metric:
         return BLEU(tokenize=tokenize, lowercase=lowercase)
     except (ImportError, RuntimeError) as error:
         raise UserError(f"tokenize {tokenize!r} cannot be used: {error}") from error
+
+
+def _forget_sentences(tokenizer: object) -> None:
+    """Empty the caches of sacreBLEU's tokenizers, which are never read again.
+
+    They belong to their classes and would keep tens of thousands of a training's translations.
+    """
+    for part in (tokenizer, getattr(tokenizer, "_post_tokenizer", None)):
+        clear = getattr(vars(type(part)).get("__call__"), "cache_clear", None)
+        if clear is not None:
+            clear()
 
 
 def as_reference_lists(
