@@ -88,9 +88,9 @@ def install(temporary: pathlib.Path, target: pathlib.Path) -> None:
         if not os.access(target, os.W_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
         temporary.chmod(stat.S_IMODE(target.stat().st_mode))
-    _sync(temporary)
+    sync(temporary)
     os.replace(temporary, target)
-    _sync(target.parent)
+    sync(target.parent)
 
 
 def real_path(path: StrPath) -> pathlib.Path:
@@ -213,7 +213,7 @@ def _descriptor(path: pathlib.Path) -> int | None:
     return None
 
 
-def _sync(path: pathlib.Path) -> None:
+def sync(path: pathlib.Path) -> None:
     """Wait until a file or the entries of a folder are on disk."""
     descriptor = os.open(path, os.O_RDONLY)
     try:

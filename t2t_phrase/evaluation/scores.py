@@ -58,7 +58,10 @@ def corpus_score(
     lists = as_reference_lists(references)
     check_lengths(hypotheses, lists)
     scorer = make_metric(metric, tokenize=tokenize, lowercase=lowercase)
-    result = scorer.corpus_score(list(hypotheses), [list(column) for column in lists])
+    try:
+        result = scorer.corpus_score(list(hypotheses), [list(column) for column in lists])
+    finally:
+        _forget_sentences(getattr(scorer, "tokenizer", None))
     return Score(result.name, float(result.score), str(scorer.get_signature()))
 
 
@@ -102,6 +105,17 @@ def _check_model(tokenize: str) -> None:
             "to download it: python -c 'from sacrebleu.metrics import BLEU; "
             f'BLEU(tokenize="{tokenize}")\''
         )
+
+
+def _forget_sentences(tokenizer: object) -> None:
+    """Empty the caches of sacreBLEU's tokenizers, which are never read again.
+
+    They belong to their classes and would keep tens of thousands of a training's translations.
+    """
+    for part in (tokenizer, getattr(tokenizer, "_post_tokenizer", None)):
+        clear = getattr(vars(type(part)).get("__call__"), "cache_clear", None)
+        if clear is not None:
+            clear()
 
 
 def as_reference_lists(
