@@ -1,8 +1,7 @@
 import json
 import shutil
-import subprocess
-import sys
 
+import forked
 import pytest
 from absl import app
 from tiny_training import write_shards
@@ -81,19 +80,10 @@ def flags(toy, name, *more, hparams=HPARAMS):
 @pytest.fixture(scope="module")
 def trained(toy):
     """Train four steps; return what was printed."""
-    process = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "t2t_phrase.bin.trainer",
-            *flags(toy, "run", "--train_steps=4", "--local_eval_frequency=2"),
-            "--log_step_count_steps=2",
-        ],
-        capture_output=True,
-        text=True,
-    )
-    assert process.returncode == 0, process.stderr
-    return process.stdout
+    given = ["--train_steps=4", "--local_eval_frequency=2", "--log_step_count_steps=2"]
+    ended = forked.run("trainer", flags(toy, "run", *given), toy)
+    assert ended.code == 0, ended.err
+    return ended.out
 
 
 def test_a_run_from_the_command_line(toy, trained):

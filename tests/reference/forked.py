@@ -14,7 +14,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -94,30 +94,41 @@ def run(
     """
     logs = folder.parent / f"{folder.name}-logs"
     logs.mkdir(exist_ok=True)
+    operations = logs / "operations.json"
+    operations.unlink(missing_ok=True)
+    arguments = (command, tuple(flags), str(folder), str(operations), fault, setup)
+    ended = _wait(_command, arguments, seconds=fault.seconds)
+    if not operations.exists():
+        return ended
+    return dataclasses.replace(ended, operations=json.loads(operations.read_text()))
+
+
+def run_source(source: str, *arguments: str) -> Ended:
+    """Run Python code, as `python -c SOURCE ARGUMENTS` does, and wait for its end."""
+    return _wait(_source, (source, arguments))
+
+
+def _wait(target: Callable[..., None], arguments: Any, seconds: float | None = None) -> Ended:
     # Read when TensorFlow is imported, which the fork server does.
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(list(_PRELOADED))
     # Pipes, because a limit of file sizes would hold for files.
     (out, out_end), (err, err_end) = (context.Pipe(duplex=False) for _ in range(2))
-    process = context.Process(
-        target=_child,
-        args=(command, tuple(flags), str(folder), str(logs), fault, setup, (out_end, err_end)),
-    )
+    process = context.Process(target=_child, args=((out_end, err_end), target, arguments))
     start = time.monotonic()
     process.start()
     said = [_Drain(out, out_end), _Drain(err, err_end)]
-    process.join(fault.seconds if fault.seconds is not None else 300)
+    process.join(300 if seconds is None else seconds)
     if process.is_alive():
-        assert fault.seconds is not None, f"{command} did not end"
         process.kill()
         process.join()
-    operations = logs / "operations.json"
+        assert seconds is not None, f"{arguments} did not end"
     return Ended(
         code=process.exitcode or 0,
         out=said[0].text(),
         err=said[1].text(),
-        operations=json.loads(operations.read_text()) if operations.exists() else [],
+        operations=[],
         seconds=time.monotonic() - start,
     )
 
@@ -143,37 +154,39 @@ class _Drain:
         return b"".join(self._parts).decode(errors="replace")
 
 
-def _child(
-    command: str,
-    flags: Sequence[str],
-    folder: str,
-    logs: str,
-    fault: Fault,
-    setup: str,
-    pipes: Sequence[Connection],
-) -> None:
+def _child(pipes: Sequence[Connection], target: Callable[..., None], arguments: Any) -> None:
     for descriptor, pipe in enumerate(pipes, start=1):
         os.dup2(pipe.fileno(), descriptor)
         pipe.close()
     # Those of the fork server remember what their descriptors were.
     sys.stdout = sys.__stdout__ = open(1, "w", closefd=False)  # type: ignore[misc]  # noqa: SIM115
     sys.stderr = sys.__stderr__ = open(2, "w", closefd=False)  # type: ignore[misc]  # noqa: SIM115
-    pathlib.Path(f"{logs}/operations.json").unlink(missing_ok=True)
+    target(*arguments)
+
+
+def _source(source: str, arguments: Sequence[str]) -> None:
+    sys.argv = ["-c", *arguments]
+    exec(compile(source, "<source>", "exec"), {"__name__": "__main__"})
+
+
+def _command(
+    command: str, flags: Sequence[str], folder: str, operations: str, fault: Fault, setup: str
+) -> None:
     if setup:
         module, _, function = setup.partition(":")
         getattr(importlib.import_module(module), function)()
-    module = importlib.import_module(f"t2t_phrase.bin.{command}")
+    started = importlib.import_module(f"t2t_phrase.bin.{command}")
     sys.argv = [f"t2t-phrase-{command}", *flags]
     if fault.file_size is not None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (fault.file_size, resource.RLIM_INFINITY))
     watch = _Watch(folder, fault)
     sys.addaudithook(watch)
     try:
-        module.run()
+        started.run()
     finally:
         watch.active = False
         resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY,) * 2)
-        pathlib.Path(f"{logs}/operations.json").write_text(json.dumps(watch.operations))
+        pathlib.Path(operations).write_text(json.dumps(watch.operations))
 
 
 class _Watch:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pathlib
 import shutil
 from importlib import metadata
 from typing import Any
 
-from t2t_phrase import __version__
+from t2t_phrase import __version__, locks
 from t2t_phrase.config import differences
 from t2t_phrase.data.folders import expanded
 from t2t_phrase.data.generation.damage import damaged_files, miscounted_splits
-from t2t_phrase.data.generation.lock import exclusive
 from t2t_phrase.data.generation.manifest import Manifest, manifest_path
 from t2t_phrase.data.generation.options import GenerateOptions
 from t2t_phrase.data.generation.progress import Log, Progress
@@ -61,11 +61,14 @@ def generate(
             complete data of this problem made with other options or from other raw files.
     """
     folder = expanded(data_dir)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise explain_os_error(error, folder) from error
-    with exclusive(folder, problem.base_name):
+    busy = f"another process is writing {problem.base_name} to {folder}; wait until it has finished"
+    with contextlib.ExitStack() as stack:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            lock = folder / f".{problem.base_name}-lock"
+            stack.enter_context(locks.exclusive(lock, busy=busy))
+        except OSError as error:
+            raise explain_os_error(error, folder) from error
         return _Generation(problem, folder, tmp_dir, options, log).run()
 
 
