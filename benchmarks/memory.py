@@ -6,8 +6,9 @@ A tiny Transformer trains on random sentences through the library's own loop: ba
 shapes, checkpoints, evaluations with translation and BLEU, TensorBoard scalars. After each
 evaluation the resident memory is read. The first fifth is warm-up, in which every shape is
 traced; the slope is that of a straight line through the rest. Some megabytes of growth are memory
-that was freed and that the allocator of the C library keeps in pieces; with --trim it is given back
-before each reading, so that only what is in use is left.
+that was freed and that the allocator of the C library keeps in pieces, for each thread. With --trim
+it has one heap for all threads and gives free memory back before each reading, so that only what is
+in use is left.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import json
 import os
 import pathlib
 import random
+import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -144,6 +146,9 @@ def main() -> None:
     parser.add_argument("--trim", action="store_true", help="measure memory in use only")
     args = parser.parse_args()
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+    if args.trim and "MALLOC_ARENA_MAX" not in os.environ:
+        # Read when a process starts.
+        os.execve(sys.executable, sys.orig_argv, {**os.environ, "MALLOC_ARENA_MAX": "1"})
     with tempfile.TemporaryDirectory() as folder:
         found = measure(
             pathlib.Path(folder),
