@@ -7,12 +7,15 @@ import difflib
 import json
 import math
 import re
+import reprlib
 import types
 import typing
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
 
 T = TypeVar("T", bound="HParams")
+# What fits a tensor; no option needs more.
+LARGEST_INT = 2**31 - 1
 
 
 class UserError(ValueError):
@@ -30,33 +33,83 @@ class HParamsError(UserError):
     """One or several wrong hyperparameters."""
 
 
-def nearest(name: str, names: Iterable[str], count: int = 3) -> str:
-    """Return "; did you mean a or b?", or the empty string if nothing is near."""
+def nearest(name: str, names: Iterable[str], count: int = 3, prefix: str = "") -> str:
+    """Return "; did you mean a or b?", or the empty string if nothing is near.
+
+    Args:
+        name: what was given.
+        names: those that exist.
+        count: the most to suggest.
+        prefix: written before each of them, such as "--".
+    """
     found = difflib.get_close_matches(name, list(names), n=count, cutoff=0.6)
-    return f"; did you mean {' or '.join(found)}?" if found else ""
+    return f"; did you mean {' or '.join(prefix + near for near in found)}?" if found else ""
+
+
+def clipped(text: str, most: int = 80) -> str:
+    """Return a text for a message; the end of a long one is left out."""
+    return text if len(text) <= most else f"{text[:most]}..."
+
+
+def shown(value: object) -> str:
+    """Return the `repr` of a value for a message, shortened where it is long or deeply nested."""
+    short = reprlib.Repr()
+    short.maxstring = short.maxother = short.maxlong = 80
+    short.maxlevel = 2
+    return short.repr(value)
 
 
 def parse_assignments(text: str) -> dict[str, str]:
     """Split T2T's `a=1,b=[1,2],c=true` into names and raw values.
 
     Raises:
-        HParamsError: a part has no `=`, or a name stands twice.
+        HParamsError: a part has no `=` or no name, or a name stands twice.
     """
     parsed: dict[str, str] = {}
     faults = []
-    for part in re.split(r",(?![^\[(]*[\])])", text.strip()):
-        if not part.strip():
-            continue
+    for part in _split_at_commas(text):
         name, equals, value = (piece.strip() for piece in part.partition("="))
-        if not equals:
-            faults.append(f"{part.strip()!r}: expected name=value")
+        if not (name or equals):
+            continue
+        if not (name and equals):
+            faults.append(f"{shown(part.strip())}: expected name=value")
         elif name in parsed:
-            faults.append(f"{name}: given twice")
+            faults.append(f"{_quoted(name)}: given twice")
         else:
             parsed[name] = value
     if faults:
-        raise HParamsError("; ".join(faults))
+        brackets = ([text.count(char) for char in pair] for pair in ("[]", "()"))
+        if any(opening != closing for opening, closing in brackets):
+            faults.append("the brackets do not match")
+        raise HParamsError(_joined(faults))
     return parsed
+
+
+def _split_at_commas(text: str) -> list[str]:
+    """Split at the commas outside of brackets: those not followed by a closing one."""
+    parts = []
+    end, inside = len(text), False
+    for at in range(len(text) - 1, -1, -1):
+        char = text[at]
+        if char in "])":
+            inside = True
+        elif char in "[(":
+            inside = False
+        elif char == "," and not inside:
+            parts.append(text[at + 1 : end])
+            end = at
+    return [text[:end], *reversed(parts)]
+
+
+def _quoted(name: str) -> str:
+    """Return a name as it is, but quoted if it could not be one."""
+    return clipped(name) if name.isidentifier() else shown(name)
+
+
+def _joined(faults: list[str], most: int = 20) -> str:
+    """Return the first faults as one sentence."""
+    more = f"; and {len(faults) - most} more" if len(faults) > most else ""
+    return "; ".join(faults[:most]) + more
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -78,13 +131,13 @@ class HParams:
         # Cross-field checks presuppose well-typed fields.
         faults = faults or list(self.check())
         if faults:
-            raise HParamsError(f"{type(self).__name__}: " + "; ".join(faults))
+            raise HParamsError(f"{type(self).__name__}: {_joined(faults)}")
 
     def check(self) -> Iterable[str]:
         """Yield one sentence for each fault in how the fields fit together."""
         return ()
 
-    def replace(self: T, **changes: Any) -> T:
+    def replace(self: T, /, **changes: Any) -> T:
         """Return a copy with some fields changed.
 
         Raises:
@@ -94,13 +147,13 @@ class HParams:
         faults, values = [], {}
         for name, value in changes.items():
             if name not in types_by_name:
-                faults.append(f"{name}: unknown{nearest(name, types_by_name)}")
+                faults.append(f"{_quoted(name)}: unknown{nearest(name, types_by_name)}")
                 continue
             values[name], fault = _convert(value, types_by_name[name])
             if fault:
                 faults.append(f"{name}: {fault}")
         if faults:
-            raise HParamsError(f"{type(self).__name__}: " + "; ".join(faults))
+            raise HParamsError(f"{type(self).__name__}: {_joined(faults)}")
         return dataclasses.replace(self, **values)
 
     def override(self: T, text: str) -> T:
@@ -137,7 +190,7 @@ def _field_types(cls: type[HParams]) -> dict[str, Any]:
 
 def _convert(value: Any, expected: Any) -> tuple[Any, str | None]:
     """Return (value as `expected`, None), or (value, what is wrong with it)."""
-    fault = f"expected {_describe(expected)}, got {value!r}"
+    fault = f"expected {_describe(expected)}, got {shown(value)}"
     origin, args = typing.get_origin(expected), typing.get_args(expected)
     if origin is typing.Literal:
         if value in args:
@@ -186,21 +239,22 @@ def _convert_scalar(value: Any, expected: Any, fault: str) -> tuple[Any, str | N
         return value, fault
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
         return value, fault
+    # Python also reads digits of other scripts and "1_000".
+    if isinstance(value, str) and not re.fullmatch(r"[-+.0-9A-Za-z]+", value):
+        return value, fault
     try:
         number = float(value)
-        if expected is int:
-            return (value, None) if isinstance(value, int) else (_whole(number), None)
     except (ValueError, OverflowError):
         return value, fault
     if not math.isfinite(number):
         return value, fault
-    return (value if isinstance(value, float) else number), None
-
-
-def _whole(number: float) -> int:
+    if expected is float:
+        return (value if isinstance(value, float) else number), None
+    if abs(number) > LARGEST_INT:
+        return value, f"{fault}; at most {LARGEST_INT} is possible"
     if number != int(number):
-        raise ValueError
-    return int(number)
+        return value, fault
+    return (value if isinstance(value, int) else int(number)), None
 
 
 def _describe(expected: Any) -> str:

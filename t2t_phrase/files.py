@@ -1,14 +1,18 @@
-"""Files that are written completely or not at all, checksums, and messages for failed writes."""
+"""Writing files completely or not at all, checks of output paths, messages for failed writes."""
 
 from __future__ import annotations
 
 import contextlib
 import errno
 import hashlib
+import io
 import os
 import pathlib
+import re
 import shutil
-from collections.abc import Iterator
+import stat
+import tempfile
+from collections.abc import Iterable, Iterator
 
 from t2t_phrase.config import UserError
 
@@ -23,32 +27,43 @@ class WriteError(UserError, OSError):
 
 @contextlib.contextmanager
 def atomic(path: StrPath) -> Iterator[pathlib.Path]:
-    """Yield a temporary path that replaces `path` once the block has ended without an error.
+    """Yield a temporary path whose content becomes that of `path` once the block has ended.
 
     The content is on disk before the name changes, so after a crash `path` holds either the old or
-    the new content. If `path` is a symbolic link, the file that it points to is replaced. After an
-    error the temporary file is deleted.
+    the new content. If `path` is a symbolic link, the file that it points to is replaced; the mode
+    of a file that exists is kept. What is no regular file, such as a pipe, `/dev/null` or
+    `/dev/stdout`, is written to and never replaced. After an error the temporary file is deleted;
+    one that a kill left behind is overwritten by the next write of the same path.
 
     Args:
         path: the file to write. The temporary file is in the same folder and has the same name
-            with `.tmp` appended.
+            with `.tmp` appended; for what is no regular file, it is where the system keeps such.
 
     Raises:
-        WriteError: the disk is full, or the folder is not writable.
+        WriteError: the disk is full, or the file or its folder is not writable.
+        BrokenPipeError: `path` is a pipe that nobody reads any more.
     """
-    target = pathlib.Path(os.path.realpath(pathlib.Path(path).expanduser()))
-    temporary = target.with_name(target.name + ".tmp")
     try:
-        yield temporary
-        _sync(temporary)
-        os.replace(temporary, target)
-        _sync(target.parent)
-    except BaseException as error:
-        with contextlib.suppress(OSError):
-            temporary.unlink(missing_ok=True)
-        if isinstance(error, OSError) and not isinstance(error, UserError):
-            raise explain_os_error(error, path) from error
-        raise
+        if is_special(path):
+            with tempfile.TemporaryDirectory() as folder:
+                temporary = pathlib.Path(folder, "content")
+                yield temporary
+                with open(temporary, "rb") as content, open_special(path) as file:
+                    shutil.copyfileobj(content, file)
+            return
+        target = real_path(path)
+        temporary = target.with_name(f"{target.name}.tmp")
+        try:
+            yield temporary
+            install(temporary, target)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                temporary.unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        if isinstance(error, UserError | BrokenPipeError):
+            raise
+        raise explain_os_error(error, path) from error
 
 
 def write(path: StrPath, content: str | bytes) -> None:
@@ -59,6 +74,92 @@ def write(path: StrPath, content: str | bytes) -> None:
     """
     with atomic(path) as temporary:
         temporary.write_bytes(content.encode() if isinstance(content, str) else content)
+
+
+def install(temporary: pathlib.Path, target: pathlib.Path) -> None:
+    """Give a finished file its name, and the mode of the file that it replaces.
+
+    Raises:
+        OSError: `target` is a folder, or protected against writing.
+    """
+    if target.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+    if target.exists():
+        if not os.access(target, os.W_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        temporary.chmod(stat.S_IMODE(target.stat().st_mode))
+    sync(temporary)
+    os.replace(temporary, target)
+    sync(target.parent)
+
+
+def real_path(path: StrPath) -> pathlib.Path:
+    """Return the file that a path leads to, behind `~` and symbolic links; it need not exist.
+
+    Raises:
+        OSError: the links lead in a circle.
+    """
+    found = pathlib.Path(os.path.realpath(pathlib.Path(path).expanduser()))
+    if found.is_symlink():
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+    return found
+
+
+def is_special(path: StrPath) -> bool:
+    """Return whether a path is neither a regular file or folder nor the name of a new file.
+
+    This includes `/dev/stdout` and `/dev/fd/N`, whatever they are redirected to: a file that a
+    shell has opened must not be replaced.
+    """
+    place = pathlib.Path(path).expanduser()
+    try:
+        mode = place.stat().st_mode
+    except OSError:
+        return False
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)) or _descriptor(place) is not None
+
+
+def open_special(path: StrPath) -> io.FileIO:
+    """Open for writing what `is_special`; for a pipe with a name, wait for its reader.
+
+    Raises:
+        OSError: it cannot be opened.
+    """
+    place = pathlib.Path(path).expanduser()
+    descriptor = _descriptor(place)
+    # A pipe or file that is open already must not be opened anew, at its beginning.
+    number = os.open(place, os.O_WRONLY) if descriptor is None else os.dup(descriptor)
+    return io.FileIO(number, "w")
+
+
+def refuse_inputs(output: StrPath | None, inputs: Iterable[StrPath | None]) -> None:
+    """Refuse an output that is one of the inputs, by whatever name, before anything is lost.
+
+    Files are the same if they are the same on disk: `./x`, symbolic and hard links count. So does
+    what is kept beside the output while it is written, `OUTPUT.part` and `OUTPUT.tmp`.
+
+    Args:
+        output: None: standard output, which may be redirected to a file.
+        inputs: None: standard input.
+
+    Raises:
+        UserError: the output is an input.
+    """
+    if output is None:
+        written = [_status(1)]
+    else:
+        real = os.path.realpath(pathlib.Path(output).expanduser())
+        written = [_status(f"{real}{ending}") for ending in ("", ".part", ".tmp")]
+    for given in inputs:
+        read = _status(0 if given is None else pathlib.Path(given).expanduser())
+        if read is None or not (stat.S_ISREG(read.st_mode) or stat.S_ISFIFO(read.st_mode)):
+            continue  # a terminal or /dev/null may be both
+        if any(found and os.path.samestat(found, read) for found in written):
+            name = "standard output" if output is None else str(output)
+            raise UserError(
+                f"{name} would overwrite the input {given or 'on standard input'}; give another "
+                "name for the output"
+            )
 
 
 def sha256_of(path: StrPath) -> str:
@@ -74,20 +175,45 @@ def explain_os_error(error: OSError, path: StrPath) -> WriteError:
     """Return the error of a failed write as a message for the user."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return disk_full(path)
+    if error.errno == errno.EFBIG:
+        return WriteError(f"cannot write {path}: it is larger than this process may write (ulimit)")
     return WriteError(f"cannot write {path}: {error.strerror or error}")
 
 
 def disk_full(path: StrPath) -> WriteError:
     """Return the error of a disk that ran full while `path` was being written."""
-    folder = pathlib.Path(path).parent
-    free = shutil.disk_usage(folder).free if folder.is_dir() else 0
+    folder = pathlib.Path(path).expanduser().parent
+    free = ""
+    if folder.is_dir() and not is_special(path):
+        free = f" ({shutil.disk_usage(folder).free / 2**20:.0f} MiB free there)"
     return WriteError(
-        f"no space left while writing {path} ({free / 2**20:.0f} MiB free there); finished files "
-        "are kept: free some space and run the same command again to continue"
+        f"no space left while writing {path}{free}; finished files are kept: free some space and "
+        "run the same command again to continue"
     )
 
 
-def _sync(path: pathlib.Path) -> None:
+def _status(file: StrPath | int) -> os.stat_result | None:
+    """Return what the system knows of a file or a number of an open one; None: there is none."""
+    try:
+        return os.stat(file)
+    except OSError:
+        return None
+
+
+def _descriptor(path: pathlib.Path) -> int | None:
+    """Return the number of the open file that a path such as `/dev/stdout` stands for."""
+    opened = re.compile(rf"/proc/{os.getpid()}(/task/\d+)?/fd|/dev/fd")
+    for _ in range(40):  # as many links as Linux follows
+        folder = os.path.realpath(path.parent)
+        if opened.fullmatch(folder) and path.name.isdecimal():
+            return int(path.name)
+        if not path.is_symlink():
+            return None
+        path = pathlib.Path(folder, os.readlink(path))
+    return None
+
+
+def sync(path: pathlib.Path) -> None:
     """Wait until a file or the entries of a folder are on disk."""
     descriptor = os.open(path, os.O_RDONLY)
     try:

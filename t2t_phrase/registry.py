@@ -8,18 +8,28 @@ import pathlib
 import pkgutil
 import re
 import sys
+import traceback
 from collections.abc import Callable, Iterator
 from typing import Any, Generic, TypeVar
 
-from t2t_phrase.config import UserError, nearest
+from t2t_phrase.config import UserError, nearest, shown
 
 _USER_PREFIX = "t2t_usr_dir_"
+# Names in a message; if there are more, the command that lists them is named.
+_LISTED = 10
 T = TypeVar("T")
 V = TypeVar("V", bound=Callable[..., Any])
 
 
 class UnknownNameError(UserError, KeyError):
     """A name nobody registered; the message lists the nearest ones."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+class DuplicateNameError(UserError, KeyError):
+    """A name that two files register."""
 
     def __str__(self) -> str:
         return str(self.args[0])
@@ -40,12 +50,12 @@ class Registry(Generic[T]):
         """Register under the snake-case name of the class or function; usable as a decorator.
 
         Raises:
-            KeyError: another file registered the name already.
+            DuplicateNameError: another file registered the name already.
         """
         name = snake_case(entry.__name__)
         known = self._entries.get(name)
         if known is not None and _file_of(known) != _file_of(entry):
-            raise KeyError(
+            raise DuplicateNameError(
                 f"{self.kind} {name} is registered twice: in {_file_of(known)} and in "
                 f"{_file_of(entry)}"
             )
@@ -56,8 +66,13 @@ class Registry(Generic[T]):
         try:
             return self._entries[name]
         except KeyError:
-            hint = nearest(name, self._entries) or f"; known: {', '.join(self) or 'none'}"
-            raise UnknownNameError(f"{self.kind} {name!r} is unknown{hint}") from None
+            hint = nearest(name, self._entries) or self._known()
+            raise UnknownNameError(f"{self.kind} {shown(name)} is unknown{hint}") from None
+
+    def _known(self) -> str:
+        if len(self) > _LISTED:
+            return f"; `t2t-phrase-trainer --registry_help` lists the {len(self)} known ones"
+        return f"; known: {', '.join(self) or 'none'}"
 
     def __contains__(self, name: object) -> bool:
         return name in self._entries
@@ -87,7 +102,7 @@ def discover(user_dir: str = "") -> None:
         user_dir: T2T's `--t2t_usr_dir`, a folder with an `__init__.py` that registers things.
 
     Raises:
-        UserError: `user_dir` is not a Python package.
+        UserError: `user_dir` is not a Python package, or importing it fails.
     """
     for package in (
         "t2t_phrase.models",
@@ -119,14 +134,34 @@ def _import_folder(folder: pathlib.Path) -> None:
             "imports the modules with your registrations"
         )
     # A name of its own: a folder called like an installed package must not shadow it.
-    name = f"{_USER_PREFIX}{folder.name}"
+    name = _USER_PREFIX + re.sub(r"\W", "_", folder.name)
     spec = importlib.util.spec_from_file_location(
         name, init, submodule_search_locations=[str(folder)]
     )
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
-    spec.loader.exec_module(module)
+    try:
+        spec.loader.exec_module(module)
+    except (Exception, SystemExit) as error:
+        # A second attempt must not find it half imported.
+        del sys.modules[name]
+        if isinstance(error, UserError):
+            raise
+        raise UserError(
+            f"--t2t_usr_dir={folder} cannot be imported: {_place_of(error, folder)}"
+            f"{type(error).__name__}: {error}"
+        ) from error
+
+
+def _place_of(error: BaseException, folder: pathlib.Path) -> str:
+    """Return "file:line: ", the last place in a folder that an error passed through."""
+    if isinstance(error, SyntaxError):
+        # Its text names the line.
+        return ""
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [f for f in frames if pathlib.Path(f.filename).is_relative_to(folder)]
+    return f"{own[-1].filename}:{own[-1].lineno}: " if own else ""
 
 
 def _file_of(entry: Any) -> str:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import struct
 from collections.abc import Iterable
 from typing import Any, ClassVar, Literal, TypeVar
 
-from t2t_phrase.config import HParams, HParamsError, nearest, parse_assignments
+from t2t_phrase.config import HParams, HParamsError, nearest, parse_assignments, shown
 from t2t_phrase.features import Feature
 
 SCHEDULE_FACTORS = (
@@ -106,9 +107,16 @@ class TrainingHParams(HParams):
         ):
             if getattr(self, name) <= 0:
                 yield f"{name}: must be positive, got {getattr(self, name)}"
-        for name in ("label_smoothing", *_BETAS, "optimizer_momentum"):
-            if not 0 <= getattr(self, name) < 1:
-                yield f"{name}: must be in [0, 1), got {getattr(self, name)}"
+        yield from self.below_one("label_smoothing", *_BETAS, "optimizer_momentum")
+        yield from self.at_most(
+            # The longest sentences that anybody translates as a whole.
+            max_length=2**16,
+            # Beyond these the weights would soon be infinite or the updates zero.
+            learning_rate_constant=10**6,
+            optimizer_adam_epsilon=10**6,
+            clip_grad_norm=1e30,
+            length_bucket_step=10**6,
+        )
         if self.length_bucket_step <= 1:
             yield f"length_bucket_step: must be above 1, got {self.length_bucket_step}"
         if self.max_length < self.min_length_bucket:
@@ -123,6 +131,19 @@ class TrainingHParams(HParams):
             yield f"clip_grad_norm: must not be negative, got {self.clip_grad_norm}"
         yield from self._check_optimizer()
         yield from self._check_schedule()
+
+    def below_one(self, *names: str) -> Iterable[str]:
+        """Yield one sentence for each of these fields that is not in [0, 1) as a float32."""
+        for name in names:
+            value = getattr(self, name)
+            if not 0 <= value <= 1 or struct.unpack("f", struct.pack("f", value))[0] == 1:
+                yield f"{name}: must be in [0, 1), got {value}"
+
+    def at_most(self, **largest: float) -> Iterable[str]:
+        """Yield one sentence for each of these fields that is above its largest value."""
+        for name, most in largest.items():
+            if getattr(self, name) > most:
+                yield f"{name}: must be at most {most:,}, got {getattr(self, name)}"
 
     def _check_optimizer(self) -> Iterable[str]:
         if self.optimizer not in OPTIMIZERS:
@@ -172,10 +193,12 @@ def parse_option(text: str) -> tuple[str, bool | int | float]:
     for convert in converters:
         try:
             converted = convert(value.lower())
-        except (ValueError, KeyError):
+            # An integer may be too large to be compared.
+            finite = math.isfinite(converted)
+        except (ValueError, KeyError, OverflowError):
             continue
-        if name.isidentifier() and math.isfinite(converted):
+        if name.isidentifier() and finite:
             return name, converted
     raise HParamsError(
-        f"optimizer_options: expected name=value with a number, true or false, got {text!r}"
+        f"optimizer_options: expected name=value with a number, true or false, got {shown(text)}"
     )

@@ -2,11 +2,20 @@ import errno
 import os
 import pathlib
 import pickle
+import stat
+import threading
 
 import pytest
 
 from t2t_phrase.config import UserError
-from t2t_phrase.files import WriteError, atomic, explain_os_error, write
+from t2t_phrase.files import (
+    WriteError,
+    atomic,
+    explain_os_error,
+    is_special,
+    refuse_inputs,
+    write,
+)
 
 
 def test_content_appears_under_its_name_at_once(tmp_path):
@@ -35,6 +44,117 @@ def test_the_file_behind_a_link_is_replaced(tmp_path):
     link.symlink_to(tmp_path / "real" / "x")
     write(link, b"new")
     assert link.is_symlink() and (tmp_path / "real" / "x").read_bytes() == b"new"
+
+
+def test_a_link_to_nothing_stays_a_link(tmp_path):
+    (tmp_path / "link").symlink_to("new")
+    write(tmp_path / "link", b"content")
+    assert (tmp_path / "link").is_symlink() and (tmp_path / "new").read_bytes() == b"content"
+    (tmp_path / "circle").symlink_to("circle")
+    with pytest.raises(WriteError, match="Too many levels of symbolic links"):
+        write(tmp_path / "circle", b"content")
+    assert (tmp_path / "circle").is_symlink()
+
+
+def test_the_mode_of_a_file_is_kept(tmp_path):
+    (tmp_path / "x").touch()
+    for mode in (0o600, 0o664, 0o755):
+        (tmp_path / "x").chmod(mode)
+        write(tmp_path / "x", b"new")
+        assert stat.S_IMODE((tmp_path / "x").stat().st_mode) == mode
+
+
+def test_a_protected_file_is_left_alone(tmp_path, monkeypatch):
+    (tmp_path / "x").write_bytes(b"old")
+    # Root may write everything.
+    monkeypatch.setattr("os.access", lambda path, mode: False)
+    with pytest.raises(WriteError, match="Permission denied"):
+        write(tmp_path / "x", b"new")
+    assert (tmp_path / "x").read_bytes() == b"old" and os.listdir(tmp_path) == ["x"]
+
+
+def test_a_file_is_never_written_to_a_folder(tmp_path):
+    (tmp_path / "x").mkdir()
+    with pytest.raises(WriteError, match="Is a directory"):
+        write(tmp_path / "x", b"content")
+    assert os.listdir(tmp_path) == ["x"]
+
+
+def test_the_next_write_replaces_what_a_kill_left(tmp_path):
+    (tmp_path / "x.tmp").write_bytes(b"half")
+    write(tmp_path / "x", b"whole")
+    assert os.listdir(tmp_path) == ["x"] and (tmp_path / "x").read_bytes() == b"whole"
+
+
+class TestSpecialFiles:
+    def test_a_pipe_is_written_to(self, tmp_path):
+        pipe, read = tmp_path / "pipe", []
+        os.mkfifo(pipe)
+        reader = threading.Thread(target=lambda: read.append(pipe.read_bytes()))
+        reader.start()
+        write(pipe, b"content" * 50_000)
+        reader.join()
+        assert read == [b"content" * 50_000] and pipe.is_fifo()
+
+    def test_devices_stay_devices(self, tmp_path):
+        (tmp_path / "link").symlink_to("/dev/null")
+        for path in ("/dev/null", tmp_path / "link"):
+            write(path, b"content")
+            assert is_special(path) and stat.S_ISCHR(os.stat(path).st_mode)
+        with pytest.raises(WriteError, match="no space left while writing /dev/full; finished"):
+            write("/dev/full", b"content")
+        assert os.listdir(tmp_path) == ["link"]
+
+    def test_what_a_shell_redirects_is_not_replaced(self, tmp_path):
+        (tmp_path / "out").write_bytes(b"before ")
+        with open(tmp_path / "out", "ab") as file:
+            link = tmp_path / "link"
+            link.symlink_to(f"/dev/fd/{file.fileno()}")
+            for path in (f"/dev/fd/{file.fileno()}", f"/proc/self/fd/{file.fileno()}", link):
+                write(path, b"content ")
+            assert os.path.samestat(os.fstat(file.fileno()), os.stat(tmp_path / "out"))
+        assert (tmp_path / "out").read_bytes() == b"before " + 3 * b"content "
+
+    def test_after_an_error_nothing_is_written(self, tmp_path):
+        number = os.open(tmp_path / "out", os.O_WRONLY | os.O_CREAT)
+        with pytest.raises(KeyError), atomic(f"/dev/fd/{number}") as temporary:
+            temporary.write_bytes(b"half")
+            raise KeyError
+        os.close(number)
+        assert (tmp_path / "out").read_bytes() == b""
+
+    def test_a_closed_pipe_is_no_mistake_of_the_user(self):
+        read, write_end = os.pipe()
+        os.close(read)
+        with pytest.raises(BrokenPipeError):
+            write(f"/dev/fd/{write_end}", b"content")
+        os.close(write_end)
+
+
+def test_an_output_is_no_input_under_any_name(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("in", "out.part", "free.x"):
+        (tmp_path / name).touch()
+    os.link("in", "hard")
+    os.symlink("in", "soft")
+    for output in ("in", "./in", f"{tmp_path}/in", "hard", "soft"):
+        with pytest.raises(
+            UserError, match=rf"{output} would overwrite the input in; give another"
+        ):
+            refuse_inputs(output, ["free.x", "in"])
+    with pytest.raises(UserError, match=r"would overwrite the input out\.part"):
+        refuse_inputs("out", ["out.part"])
+    os.mkfifo("pipe")
+    with pytest.raises(UserError, match="would overwrite the input pipe"):
+        refuse_inputs("pipe", ["pipe"])
+    refuse_inputs("free", ["in", "out.part", "absent", None])
+    refuse_inputs("/dev/null", ["/dev/null"])
+    status = os.stat("in")
+    monkeypatch.setattr("t2t_phrase.files._status", lambda file: status)
+    with pytest.raises(UserError, match="standard output would overwrite the input in;"):
+        refuse_inputs(None, ["in"])
+    with pytest.raises(UserError, match="x would overwrite the input on standard input;"):
+        refuse_inputs("x", [None])
 
 
 def test_content_is_on_disk_before_its_name_and_the_name_before_the_return(tmp_path, monkeypatch):

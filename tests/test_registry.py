@@ -117,3 +117,33 @@ def test_registry_and_config_import_nothing_heavy() -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     )
     assert result.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        ("from . import other\n", r"other.py:2: NameError: name 'b' is not defined"),
+        ("def f(\n", r"SyntaxError: '\(' was never closed \(__init__.py, line 1\)"),
+        ("raise SystemExit\n", r"__init__.py:1: SystemExit"),
+    ],
+)
+def test_a_folder_that_cannot_be_imported_is_named_with_the_place(tmp_path, content, expected):
+    folder = tmp_path / "my.problems"
+    folder.mkdir()
+    (folder / "__init__.py").write_text(content)
+    (folder / "other.py").write_text("a = 1\nb\n")
+    with pytest.raises(UserError, match=rf"--t2t_usr_dir=.*my\.problems cannot.*{expected}"):
+        registry.discover(str(folder))
+    (folder / "__init__.py").write_text("")
+    registry.discover(str(folder))
+    del sys.modules["t2t_usr_dir_my_problems"]
+
+
+def test_long_lists_of_names_are_not_printed():
+    many = registry.Registry("thing")
+    for number in range(11):
+        many.register(type(f"Name{number}", (), {}))
+    with pytest.raises(
+        registry.UnknownNameError, match="`t2t-phrase-trainer --registry_help` lists"
+    ):
+        many["x"]

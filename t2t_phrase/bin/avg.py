@@ -37,13 +37,14 @@ def main(argv: Sequence[str]) -> None:
     if not FLAGS.output_dir and (FLAGS.num_last_checkpoints or not FLAGS.output_path):
         raise app.UsageError("--output_dir is required, the folder of the training run")
     from t2t_phrase.runs.averaging import average_checkpoints, last_checkpoints
+    from t2t_phrase.runs.directory import AVERAGED
 
     run_folder = pathlib.Path(FLAGS.output_dir or "").expanduser()
     if FLAGS.checkpoints:
-        paths = [str(pathlib.Path(path).expanduser()) for path in FLAGS.checkpoints]
+        paths = [str(pathlib.Path(path.strip()).expanduser()) for path in FLAGS.checkpoints]
     else:
         paths = last_checkpoints(run_folder, FLAGS.num_last_checkpoints)
-    target = pathlib.Path(FLAGS.output_path or run_folder / "averaged").expanduser()
+    target = pathlib.Path(FLAGS.output_path or run_folder / AVERAGED).expanduser()
     written, steps = average_checkpoints(paths, target)
     print(f"averaged {len(steps)} checkpoints, steps {', '.join(map(str, steps))}: {written}")
 

@@ -1,20 +1,24 @@
-"""What all commands share: user errors become one line on stderr, bugs keep their traceback."""
+"""What all commands share: how they start, and how they end; see `endings`."""
 
 from __future__ import annotations
 
+import contextlib
 import os
+import signal
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
-from typing import NoReturn
+from collections.abc import Callable, Iterator, Sequence
+from typing import IO, Any, NoReturn
 
 from absl import app, flags, logging
 
-from t2t_phrase.config import UserError
+from t2t_phrase.bin import endings, streams
+from t2t_phrase.bin.backend import check_backend
+from t2t_phrase.bin.flag_parsing import WrongUsage, own_flags, parse_flags
 
 
 def run(main: Callable[[Sequence[str]], None], *, tensorflow: bool = True) -> NoReturn:
-    """Run an absl `main`; for a `UserError`, print `error: ...` and exit with its code.
+    """Run an absl `main` and exit; every failure but a bug is one line on standard error.
 
     Args:
         main: called with the arguments that are not flags.
@@ -22,33 +26,92 @@ def run(main: Callable[[Sequence[str]], None], *, tensorflow: bool = True) -> No
     """
 
     def guarded(argv: Sequence[str]) -> None:
-        if len(argv) > 1:
-            raise app.UsageError(f"unexpected argument {argv[1]!r}; flags are written --name=value")
         # The Python part of TensorFlow logs through absl.
         logging.set_verbosity(logging.WARNING)
         if tensorflow:
-            _load_tensorflow()
+            _check_arguments_are_utf8()
+            check_backend()
+            load_tensorflow()
         try:
             main(argv)
-        except UserError as error:
-            print(f"error: {error}", file=sys.stderr)
-            sys.exit(error.exit_code)
+        except app.UsageError as error:
+            # absl would print all flags.
+            raise WrongUsage(str(error)) from None
 
+    streams.restart_in_utf8()
+    streams.prepare()
+    flags.DEFINE_bool("version", False, "Print the version and exit.")
     _describe(main)
-    app.run(guarded)
-    raise SystemExit(0)
+    sys.exit(_exit_code(lambda: app.run(guarded, flags_parser=parse_flags)))
+
+
+def _exit_code(action: Callable[[], None]) -> int:
+    """Do something, report how it ended, and return the exit code."""
+    code: Any = endings.DONE
+    try:
+        with _signals_raised():
+            try:
+                action()
+            except SystemExit as end:
+                code = end.code
+            sys.stdout.flush()
+    except BaseException as error:
+        ending = endings.ending_of(error)
+        if ending.text:
+            streams.write_if_possible(sys.stderr, f"{ending.text}\n")
+        # Who interrupts again, while the interpreter waits for its threads, wants no traceback.
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        streams.discard_if_stuck(sys.stdout)
+        code = ending.code
+    return code if isinstance(code, int) else endings.BUG if code else endings.DONE
+
+
+@contextlib.contextmanager
+def _signals_raised() -> Iterator[None]:
+    """Raise `Signalled` where SIGTERM or SIGHUP would end the process without any cleaning up."""
+    owner = os.getpid()
+
+    def on_signal(number: int, frame: Any) -> None:
+        del frame
+        if os.getpid() != owner:
+            # A worker process has nothing to clean up.
+            os._exit(endings.SIGNALLED + number)
+        raise endings.Signalled(number)
+
+    handled = [signal.SIGTERM, signal.SIGHUP]
+    # Signals that the caller ignores, as nohup does, stay ignored.
+    handled = [number for number in handled if signal.getsignal(number) == signal.SIG_DFL]
+    for number in handled:
+        signal.signal(number, on_signal)
+    try:
+        yield
+    finally:
+        for number in handled:
+            signal.signal(number, signal.SIG_DFL)
+
+
+def _check_arguments_are_utf8() -> None:
+    """Refuse arguments that TensorFlow could not read as file names.
+
+    Raises:
+        WrongUsage: one is not UTF-8.
+    """
+    for argument in sys.argv[1:]:
+        try:
+            argument.encode()
+        except UnicodeEncodeError:
+            shown = argument.encode(errors="backslashreplace").decode()
+            raise WrongUsage(f"{shown}: not UTF-8; give the file a name that is") from None
 
 
 def _describe(main: Callable[[Sequence[str]], None]) -> None:
     """Make `--help` describe the command, not the wrapper script that pip installed."""
     sys.modules["__main__"].__doc__ = sys.modules[main.__module__].__doc__
-    for module, defined in flags.FLAGS.flags_by_module_dict().items():
-        if module.startswith("t2t_phrase."):
-            for flag in defined:
-                flags.FLAGS.register_key_flag_for_module(sys.argv[0], flag)
+    for flag in list(own_flags()):
+        flags.FLAGS.register_key_flag_for_module(sys.argv[0], flag)
 
 
-def _load_tensorflow() -> None:
+def load_tensorflow() -> None:
     """Import TensorFlow without its start-up messages, which would bury the command's output.
 
     They are written by C++ code before any setting is read, so the file descriptor itself is
@@ -57,14 +120,14 @@ def _load_tensorflow() -> None:
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     sys.stderr.flush()
     stderr = os.dup(2)
-    with tempfile.TemporaryFile() as notices:
+    with _temporary_file() as notices:
         os.dup2(notices.fileno(), 2)
+        failed = False
         try:
             import tensorflow as tf
 
             tf.config.list_physical_devices()
-            failed = False
-        except BaseException:
+        except Exception:
             failed = True
             raise
         finally:
@@ -73,3 +136,11 @@ def _load_tensorflow() -> None:
             if failed:
                 notices.seek(0)
                 sys.stderr.write(notices.read().decode(errors="replace"))
+
+
+def _temporary_file() -> IO[bytes]:
+    """Return a temporary file; what is written to it is lost if the disk is full."""
+    try:
+        return tempfile.TemporaryFile()
+    except OSError:
+        return open(os.devnull, "r+b")

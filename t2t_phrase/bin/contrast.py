@@ -20,10 +20,11 @@ from absl import app, flags
 from t2t_phrase import registry
 from t2t_phrase.bin import common
 from t2t_phrase.bin.decoder import Ticker, define_model_flags, load, note
-from t2t_phrase.bin.source_features import define_feature_flags, feature_texts
+from t2t_phrase.bin.source_features import define_feature_flags, feature_texts, given_feature_files
+from t2t_phrase.bin.text_job import check_paths
 from t2t_phrase.config import UserError
 from t2t_phrase.evaluation import contrastive
-from t2t_phrase.evaluation.text_files import check_writable, write_text
+from t2t_phrase.evaluation.text_files import write_text
 from t2t_phrase.features import TREES
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ def define_flags() -> None:
         "Number of the grammar's test sentences to use; the first 1000 are the test set of "
         "translate_ende_grammar.",
         lower_bound=1,
+        upper_bound=100_000,
     )
     flags.DEFINE_string("json_to_file", None, "Where the counts go as JSON.")
     define_feature_flags()
@@ -57,9 +59,12 @@ def main(argv: Sequence[str]) -> None:
     del argv
     if not (FLAGS.output_dir or FLAGS.checkpoint_path):
         raise app.UsageError("--output_dir or --checkpoint_path is required")
+    if FLAGS.contrastive_file and FLAGS["sentences"].present:
+        raise app.UsageError("--sentences are the grammar's; --contrastive_file has its own")
     registry.discover(FLAGS.t2t_usr_dir)
     if FLAGS.json_to_file:
-        check_writable(FLAGS.json_to_file)
+        inputs = [*filter(None, [FLAGS.contrastive_file]), *given_feature_files().values()]
+        check_paths(FLAGS.json_to_file, inputs)
     if FLAGS.contrastive_file:
         examined = contrastive.read_lingeval(FLAGS.contrastive_file)
     else:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import pathlib
 from collections.abc import Sequence
 
 from absl import app, flags
 
 from t2t_phrase import registry
 from t2t_phrase.bin import common
+from t2t_phrase.config import UserError
+from t2t_phrase.data.folders import expanded
 from t2t_phrase.data.generation.options import GenerateOptions
-from t2t_phrase.data.problem import get_problem
+from t2t_phrase.data.problem import Problem, get_problem
 
 FLAGS = flags.FLAGS
 
@@ -58,6 +59,12 @@ def define_flags() -> None:
         "Processes that encode; 0: one for each CPU if the corpus is large, else one.",
     )
     flags.DEFINE_integer("random_seed", 429459, "Seed of the order of records in training shards.")
+    flags.DEFINE_bool(
+        "verify",
+        False,
+        "Compare the data in --data_dir with their checksums and counts, and exit with status 2 if "
+        "anything is wrong. Nothing is written.",
+    )
     flags.DEFINE_string("t2t_usr_dir", "", "Python package with problems of your own.")
     flags.DEFINE_bool("registry_help", False, "Print the names of all problems and exit.")
 
@@ -71,9 +78,12 @@ def main(argv: Sequence[str]) -> None:
         return
     if not FLAGS.problem or not FLAGS.data_dir:
         raise app.UsageError("--problem and --data_dir are required; --registry_help lists names")
+    problems = [get_problem(name) for name in FLAGS.problem]
+    if FLAGS.verify:
+        verify(problems)
+        return
     from t2t_phrase.data.generation.generate import generate
 
-    problems = [get_problem(name) for name in FLAGS.problem]
     options = GenerateOptions(
         num_shards=FLAGS.num_shards,
         vocab_type=FLAGS.vocab_type,
@@ -86,8 +96,34 @@ def main(argv: Sequence[str]) -> None:
         num_workers=FLAGS.num_workers,
     )
     for problem in problems:
-        tmp_dir = str(pathlib.Path(FLAGS.tmp_dir).expanduser())
+        tmp_dir = str(expanded(FLAGS.tmp_dir))
         generate(problem, FLAGS.data_dir, tmp_dir, options=options)
+
+
+def verify(problems: Sequence[Problem]) -> None:
+    """Print what is wrong with the data of each problem.
+
+    Raises:
+        UserError: anything is.
+    """
+    from t2t_phrase.data.generation import damage
+
+    folder = expanded(FLAGS.data_dir)
+    faulty = []
+    for problem in problems:
+        count = 0
+        for line in damage.verify(folder, problem.base_name):
+            print(line)
+            count += 1
+        print(f"{problem.base_name}: {count or 'no'} fault{'' if count == 1 else 's'} in {folder}")
+        if count:
+            faulty.append(problem.base_name)
+    if faulty:
+        raise UserError(
+            f"the data of {', '.join(faulty)} are damaged or unfinished; run t2t-phrase-datagen "
+            f"--problem={','.join(faulty)} --data_dir={folder} again, with the other flags of the "
+            "first time, to repair them"
+        )
 
 
 def run() -> None:

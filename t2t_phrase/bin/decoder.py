@@ -5,13 +5,13 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from absl import app, flags
 
 from t2t_phrase import registry
 from t2t_phrase.bin import common
-from t2t_phrase.bin.source_features import annotator, define_feature_flags, feature_texts
+from t2t_phrase.bin.source_features import annotator, define_feature_flags
 from t2t_phrase.config import UserError
 from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.features import of_side
@@ -31,7 +31,8 @@ def define_flags() -> None:
         "decode_to_file",
         None,
         "File for the translations or scores; default: FILE.MODEL.SET.PROBLEM.beamB.alphaA.decodes "
-        "for --decode_from_file=FILE, standard output otherwise.",
+        "for --decode_from_file=FILE, standard output otherwise. What is done is kept in the same "
+        "name with .part appended, from where the same command continues.",
     )
     flags.DEFINE_bool("decode_interactive", False, "Translate lines as you type them.")
     flags.DEFINE_string(
@@ -111,78 +112,14 @@ def main(argv: Sequence[str]) -> None:
     if len(tasks) > 1:
         raise app.UsageError(f"--{tasks[0]} and --{tasks[1]} exclude each other")
     registry.discover(FLAGS.t2t_usr_dir)
+    from t2t_phrase.bin import decode_files
+
     if FLAGS.decode_interactive:
         converse(hparams)
     elif FLAGS.score_file:
-        score(hparams)
+        decode_files.score(hparams)
     else:
-        translate(hparams)
-
-
-def translate(hparams: DecodeHParams) -> None:
-    """Translate a file or standard input; the output has as many lines, in the same order."""
-    from t2t_phrase.decoding.length_notes import length_notes
-    from t2t_phrase.decoding.translator import Translator, format_hypotheses
-    from t2t_phrase.evaluation.text_files import check_writable, decode_stream, read_text
-
-    # Mistakes in file names should show before the model is loaded.
-    if FLAGS.decode_to_file:
-        check_writable(FLAGS.decode_to_file)
-    if FLAGS.decode_from_file:
-        lines = read_text(FLAGS.decode_from_file)
-    else:
-        lines = list(decode_stream(sys.stdin.buffer, "standard input"))
-    trained, vocabularies = load()
-    target = FLAGS.decode_to_file
-    if FLAGS.decode_from_file and not target:
-        target = default_target(FLAGS.decode_from_file, trained.record, hparams)
-        check_writable(target)
-    translator = Translator(trained.model, vocabularies, hparams, xla=FLAGS.xla_compile)
-    features = feature_texts(
-        translator.features, {"source": lines}, {"source": FLAGS.decode_from_file}
-    )
-    encoded = translator.encode(lines, features)
-    max_length = trained.record.resolved().max_length
-    for sentence in length_notes(
-        encoded, max_input_size=hparams.max_input_size, max_length=max_length
-    ):
-        note(sentence)
-    start = time.monotonic()
-    found = translator.translate_encoded(encoded, progress=Ticker("translated", len(lines)))
-    seconds = time.monotonic() - start
-    write(target, [format_hypotheses(hypotheses, hparams) for hypotheses in found])
-    tokens = sum(hypotheses[0].tokens for hypotheses in found)
-    note(
-        f"{len(lines)} sentences, {tokens} target tokens in {seconds:.1f} s "
-        f"({tokens / max(seconds, 1e-9):.0f} tokens/s, compilation included) "
-        f"written to {target or 'standard output'}"
-    )
-
-
-def score(hparams: DecodeHParams) -> None:
-    """Write the negative log-probability of each pair in --score_file."""
-    from t2t_phrase.decoding.scoring import Scorer
-    from t2t_phrase.evaluation.text_files import check_writable, read_pairs
-
-    if FLAGS.decode_to_file:
-        check_writable(FLAGS.decode_to_file)
-    pairs = read_pairs(FLAGS.score_file)
-    trained, vocabularies = load()
-    scorer = Scorer(
-        trained.model, vocabularies, batch_size=hparams.batch_size, xla=FLAGS.xla_compile
-    )
-    sides: dict[str, Sequence[str]] = {
-        "source": [source for source, _ in pairs],
-        "target": [target for _, target in pairs],
-    }
-    features = feature_texts(scorer.features, sides, dict.fromkeys(sides, FLAGS.score_file))
-    start = time.monotonic()
-    scores = scorer.score(pairs, features=features, progress=Ticker("scored", len(pairs)))
-    write(FLAGS.decode_to_file, [f"{-value:.6f}" for value in scores])
-    note(
-        f"{len(pairs)} pairs scored in {time.monotonic() - start:.1f} s, sum {-sum(scores):.4f}, "
-        f"written to {FLAGS.decode_to_file or 'standard output'}"
-    )
+        decode_files.translate(hparams)
 
 
 def converse(hparams: DecodeHParams) -> None:
@@ -190,6 +127,8 @@ def converse(hparams: DecodeHParams) -> None:
     from t2t_phrase.decoding.interactive import HELP, Conversation
     from t2t_phrase.decoding.translator import Translator
 
+    if sys.stdin is None:
+        raise UserError("standard input is closed; there is nobody to type")
     trained, vocabularies = load()
     conversation = Conversation(
         lambda options: Translator(trained.model, vocabularies, options, xla=FLAGS.xla_compile),
@@ -199,42 +138,53 @@ def converse(hparams: DecodeHParams) -> None:
     note(HELP)
     while True:
         print("> ", end="", file=sys.stderr, flush=True)
-        line = sys.stdin.readline()
-        answer = conversation.answer(line.rstrip("\r\n")) if line else None
+        line = sys.stdin.buffer.readline()
+        if not line:
+            return
+        try:
+            answer = conversation.answer(line.decode("utf-8").rstrip("\r\n"))
+        except UnicodeDecodeError:
+            answer = "error: this is not valid UTF-8; type it again"
+        except UserError as error:
+            answer = f"error: {error}"
         if answer is None:
             return
         print(answer, flush=True)
 
 
-def default_target(source: str, record: Any, hparams: DecodeHParams) -> str:
-    """Return the file name that tensor2tensor would give to the translations of a file."""
-    named = ".".join(filter(None, (record.model, record.hparams_set, record.problem)))
-    return f"{source}.{named}.beam{hparams.beam_size}.alpha{hparams.alpha}.decodes"
-
-
-def write(target: str | None, lines: Sequence[str]) -> None:
-    """Write to a file, whole or not at all, or to standard output."""
-    from t2t_phrase.evaluation.text_files import write_text
-
-    if target:
-        write_text(target, lines)
-    else:
-        sys.stdout.buffer.write("".join(f"{line}\n" for line in lines).encode("utf-8"))
-        sys.stdout.buffer.flush()
-
-
 class Ticker:
-    """Reports progress on standard error every ten seconds."""
+    """Reports progress on standard error every ten seconds.
 
-    def __init__(self, verb: str, total: int) -> None:
+    Args:
+        verb: what is done to lines.
+        total: how many there are; None: unknown.
+    """
+
+    def __init__(self, verb: str, total: int | None) -> None:
         self._verb, self._total = verb, total
-        self._last = time.monotonic()
+        self.start(0)
+
+    def start(self, done: int) -> None:
+        """Begin to measure the time that lines take.
+
+        Args:
+            done: number of lines that are done already.
+        """
+        self._before = done
+        self._begin = self._last = time.monotonic()
 
     def __call__(self, done: int) -> None:
         """Report the number of lines that are done, if it is time."""
-        if time.monotonic() - self._last >= 10:
-            self._last = time.monotonic()
-            note(f"{self._verb} {done} of {self._total} lines")
+        now = time.monotonic()
+        if now - self._last < 10:
+            return
+        self._last = now
+        if self._total is None:
+            note(f"{self._verb} {done} lines")
+            return
+        seconds = (now - self._begin) / max(1, done - self._before) * (self._total - done)
+        left = f", about {seconds / 60:.0f} min left" if seconds >= 90 else ""
+        note(f"{self._verb} {done} of {self._total} lines{left}")
 
 
 def run() -> None:

@@ -9,14 +9,18 @@ from __future__ import annotations
 
 import pathlib
 import shlex
+import signal
 import subprocess
 import sys
 import time
 from collections.abc import Sequence
 
-from absl import flags
+from absl import app, flags
 
+from t2t_phrase import registry
 from t2t_phrase.bin import common
+from t2t_phrase.bin.backend import check_backend
+from t2t_phrase.bin.endings import Signalled
 
 PROBLEM = "translate_ende_grammar"
 HPARAMS_SET = "phrase_interleaved_queryk_1_2_demo"
@@ -71,6 +75,10 @@ def main(argv: Sequence[str]) -> None:
     """Run the commands in order, until one fails."""
     del argv
     start = time.time()
+    if not FLAGS.work_dir:
+        raise app.UsageError("--work_dir= names no folder")
+    if (FLAGS.hparams_set, FLAGS.hparams) != (HPARAMS_SET, ""):
+        check_hparams()
     work_dir = pathlib.Path(FLAGS.work_dir).expanduser()
     for module, *options in commands(
         work_dir,
@@ -79,10 +87,45 @@ def main(argv: Sequence[str]) -> None:
         train_steps=FLAGS.train_steps,
     ):
         print(f"\n$ t2t-phrase-{module} {shlex.join(options)}", flush=True)
-        status = subprocess.call([sys.executable, "-m", f"t2t_phrase.bin.{module}", *options])
+        status = call([sys.executable, "-m", f"t2t_phrase.bin.{module}", *options])
         if status:
             sys.exit(status)
     print(f"\nThe demo took {(time.time() - start) / 60:.1f} minutes; its files are in {work_dir}.")
+
+
+def check_hparams() -> None:
+    """Check the flags for the trainer now, since it starts minutes later.
+
+    Raises:
+        UserError: the hparams set is unknown, or the overrides are wrong.
+    """
+    check_backend()
+    common.load_tensorflow()
+    registry.discover()
+    from t2t_phrase.runs.record import resolve_hparams
+
+    resolve_hparams(FLAGS.hparams_set, FLAGS.hparams)
+
+
+def call(command: Sequence[str]) -> int:
+    """Run a command to its end and return its exit code; signals are passed on to it.
+
+    It decides itself what a signal means: the trainer, for example, saves a checkpoint first.
+    """
+    caught = 0
+    # In a session of its own, so that Ctrl-C reaches it once: from here.
+    with subprocess.Popen(command, start_new_session=True) as process:
+        while True:
+            try:
+                status = process.wait()
+                break
+            except KeyboardInterrupt:
+                caught = signal.SIGINT
+            except Signalled as error:
+                caught = error.number
+            process.send_signal(caught)
+    # A negative status is that of a signal.
+    return 128 - status if status < 0 else status or (128 + caught if caught else 0)
 
 
 def run() -> None:

@@ -9,17 +9,21 @@
 
 from __future__ import annotations
 
+import os
+import re
+import sys
 from collections.abc import Sequence
 
 from absl import app, flags
 
 from t2t_phrase.bin import common
-from t2t_phrase.config import UserError
+from t2t_phrase.config import UserError, clipped
 from t2t_phrase.evaluation import phenomena
-from t2t_phrase.evaluation.by_length import BOUNDARIES, bleu_by_length
-from t2t_phrase.evaluation.scores import METRICS, corpus_score
+from t2t_phrase.evaluation.by_length import BOUNDARIES, bleu_by_length, check_boundaries
+from t2t_phrase.evaluation.scores import METRICS, corpus_score, make_metric
 from t2t_phrase.evaluation.significance import paired_bootstrap
 from t2t_phrase.evaluation.text_files import read_text
+from t2t_phrase.grammar import Rendering
 
 FLAGS = flags.FLAGS
 
@@ -56,24 +60,61 @@ def main(argv: Sequence[str]) -> None:
         raise app.UsageError("--translation and --reference (or --facts) are required")
     if FLAGS.source and not FLAGS.reference:
         raise app.UsageError("--source: BLEU by length requires --reference")
-    if FLAGS.by_length and not FLAGS.source:
+    if FLAGS.by_length is not None and not FLAGS.source:
         raise app.UsageError("--by_length requires --source")
+    if FLAGS.reference:
+        if not all(FLAGS.reference):
+            raise app.UsageError("--reference= names no file")
+        check_metrics()
+        check_boundaries(boundaries())
+    note_same_files()
     hypotheses = read_text(FLAGS.translation)
     baseline = read_same_length(FLAGS.baseline, len(hypotheses)) if FLAGS.baseline else None
+    facts = phenomena.read_facts(FLAGS.facts) if FLAGS.facts else []
+    if FLAGS.facts:
+        phenomena.check_lengths(hypotheses, facts)
     if FLAGS.reference:
         score(hypotheses, baseline)
     if FLAGS.facts:
-        judge(hypotheses, baseline)
+        judge(hypotheses, baseline, facts)
+
+
+def check_metrics() -> None:
+    """Check that all scores can be computed, before the first is printed.
+
+    Raises:
+        UserError: a metric or the tokenizer is unknown or cannot be used, or there is no metric.
+    """
+    if not FLAGS.metrics:
+        raise UserError(f"--metrics= names no metric; known: {', '.join(METRICS)}")
+    for metric in FLAGS.metrics:
+        make_metric(metric, tokenize=FLAGS.tokenize, lowercase=FLAGS.lowercase)
+        if FLAGS.metrics.count(metric) > 1:
+            raise UserError(f"--metrics={','.join(FLAGS.metrics)}: {metric} is given twice")
+
+
+def note_same_files() -> None:
+    """Say on standard error if one file is given for two purposes."""
+    named = [("translation", FLAGS.translation), ("baseline", FLAGS.baseline)]
+    named += [("reference", path) for path in FLAGS.reference or ()]
+    known: dict[str, str] = {}
+    for flag, path in named:
+        if not path:
+            continue
+        place = os.path.realpath(os.path.expanduser(path))
+        if place in known:
+            print(f"note: --{known[place]} and --{flag} are both {path}", file=sys.stderr)
+        known[place] = flag
 
 
 def score(hypotheses: list[str], baseline: list[str] | None) -> None:
     """Print the corpus scores, those by length, and the comparison with the baseline."""
     options = {"tokenize": FLAGS.tokenize, "lowercase": FLAGS.lowercase}
     references = [read_same_length(path, len(hypotheses)) for path in FLAGS.reference]
+    sources = read_same_length(FLAGS.source, len(hypotheses)) if FLAGS.source else []
     for metric in FLAGS.metrics:
         print(corpus_score(metric, hypotheses, references, **options), flush=True)
     if FLAGS.source:
-        sources = read_same_length(FLAGS.source, len(hypotheses))
         for system in (hypotheses, *([baseline] if baseline else [])):
             if system is baseline:
                 print(f"By length, {FLAGS.baseline}")
@@ -93,18 +134,18 @@ def boundaries() -> list[int]:
     Raises:
         UserError: a value is not an integer.
     """
-    try:
-        return [int(word) for word in FLAGS.by_length or BOUNDARIES]
-    except ValueError:
-        given = ",".join(FLAGS.by_length)
+    if FLAGS.by_length is None:
+        return list(BOUNDARIES)
+    if not FLAGS.by_length or not all(re.fullmatch("-?[0-9]{1,9}", n) for n in FLAGS.by_length):
         raise UserError(
-            f"--by_length={given}: expected numbers of words, such as 15,30,45"
-        ) from None
+            f"--by_length={clipped(','.join(FLAGS.by_length))}: expected numbers of words, such as "
+            "15,30,45"
+        )
+    return [int(word) for word in FLAGS.by_length]
 
 
-def judge(hypotheses: list[str], baseline: list[str] | None) -> None:
+def judge(hypotheses: list[str], baseline: list[str] | None, facts: list[list[Rendering]]) -> None:
     """Print the accuracy on idioms, compounds and particle verbs."""
-    facts = phenomena.read_facts(FLAGS.facts)
     judgements = phenomena.judge(hypotheses, facts)
     print(*phenomena.accuracies(judgements), sep="\n")
     if baseline:

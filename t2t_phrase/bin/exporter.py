@@ -9,6 +9,7 @@ from absl import flags
 import t2t_phrase
 from t2t_phrase import registry
 from t2t_phrase.bin import common, decoder
+from t2t_phrase.bin.backend import TRAINING, check_backend
 from t2t_phrase.config import UserError
 from t2t_phrase.decoding.hparams import DecodeHParams
 
@@ -27,6 +28,7 @@ def define_flags() -> None:
 def main(argv: Sequence[str]) -> None:
     """Export the next version."""
     del argv
+    check_backend(TRAINING)
     hparams = DecodeHParams().override(FLAGS.decode_hparams)
     if not (FLAGS.export_dir or FLAGS.output_dir):
         raise UserError("--export_dir is required if --output_dir is not given")

@@ -16,15 +16,16 @@ from absl import app, flags
 
 from t2t_phrase import registry
 from t2t_phrase.bin import common, decoder
-from t2t_phrase.bin.source_features import define_parser_flags, parsed
-from t2t_phrase.config import UserError, nearest
+from t2t_phrase.bin.insights_input import read_dev_set, read_files, texts_of_features
+from t2t_phrase.bin.source_features import define_parser_flags
+from t2t_phrase.bin.text_job import check_paths
+from t2t_phrase.config import UserError
 from t2t_phrase.decoding.hparams import DecodeHParams
-from t2t_phrase.features import TREES
 from t2t_phrase.special_ids import EOS_ID
 
 if TYPE_CHECKING:
     from t2t_phrase.decoding.sides import FeatureTexts
-    from t2t_phrase.features import Feature, Side
+    from t2t_phrase.features import Side
     from t2t_phrase.insights.pictures import Choice
     from t2t_phrase.runs.load_model import TrainedModel
     from t2t_phrase.text.vocabularies import Encoder, Vocabularies
@@ -84,6 +85,9 @@ def main(argv: Sequence[str]) -> None:
         raise app.UsageError("--heat_maps needs the --source sentence to draw")
     if FLAGS.target is not None and not FLAGS.target.split():
         raise app.UsageError("--target has no words; leave it out for the model's own translation")
+    for flag in ("attentions", "layers", "heads"):
+        if FLAGS[flag].present and not FLAGS[flag].value:
+            raise app.UsageError(f"--{flag}= chooses nothing to draw; leave it out for the default")
     for task, needed in (
         ("stats", ("stats_file", "insights_from_file")),
         ("heat_maps", ("source", "feature", "target", "attentions", "layers", "heads")),
@@ -92,11 +96,11 @@ def main(argv: Sequence[str]) -> None:
             if FLAGS[flag].present and not FLAGS[task].value:
                 raise app.UsageError(f"--{flag} is only used with --{task}")
     registry.discover(FLAGS.t2t_usr_dir)
-    from t2t_phrase.evaluation.text_files import check_writable
-
     # What can fail at once does so before the model is loaded.
     if FLAGS.stats_file:
-        check_writable(FLAGS.stats_file)
+        check_paths(
+            FLAGS.stats_file, filter(None, (FLAGS.insights_from_file, FLAGS.references_file))
+        )
     pairs = read_files() if FLAGS.insights_from_file else []
     trained, vocabularies = decoder.load()
     if FLAGS.stats and trained.model.hparams.features:
@@ -111,77 +115,6 @@ def main(argv: Sequence[str]) -> None:
         show_statistics(trained, vocabularies, pairs or read_dev_set(trained), hparams)
     if choice is not None:
         draw_heat_maps(trained, vocabularies, hparams, choice, texts)
-
-
-def texts_of_features(features: Sequence[Feature]) -> FeatureTexts:
-    """Return the text of each feature of the sentences to draw.
-
-    Raises:
-        UserError: a feature is missing, malformed, does not fit, or is not read by the model.
-    """
-    from t2t_phrase.text.annotations.base import annotation_of
-
-    given = dict(option.partition("=")[::2] for option in FLAGS.feature)
-    names = [feature.name for feature in features]
-    for name in given:
-        if name not in names:
-            known = ", ".join(names) or "none"
-            raise UserError(
-                f"--feature={name}=...: the model reads no such feature{nearest(name, names)} "
-                f"(features that it reads: {known})"
-            )
-    texts = {}
-    for feature in features:
-        sentence = FLAGS.source if feature.side == "source" else FLAGS.target
-        if sentence is None:
-            raise UserError(f"the model reads the target feature {feature.name!r}: give --target")
-        if feature.name in given:
-            texts[feature.name] = [annotation_of(feature).read(sentence, given[feature.name])]
-        elif feature.stream == TREES and FLAGS.parser:
-            texts[feature.name] = parsed(feature)([sentence])
-        else:
-            parser = ", or --parser=stanza or --parser=corenlp" if feature.stream == TREES else ""
-            raise UserError(
-                f"the model reads the feature {feature.name!r}: give "
-                f"--feature='{feature.name}=LINE'{parser}"
-            )
-    return texts
-
-
-def read_files() -> list[tuple[str, str]]:
-    """Return the pairs of the two files.
-
-    Raises:
-        UserError: one cannot be read, or they do not belong together.
-    """
-    from t2t_phrase.evaluation.text_files import read_text
-
-    sources, references = read_text(FLAGS.insights_from_file), read_text(FLAGS.references_file)
-    if len(sources) != len(references):
-        raise UserError(
-            f"{FLAGS.insights_from_file} has {len(sources)} lines and {FLAGS.references_file} has "
-            f"{len(references)}; each line of one must belong to the same line of the other"
-        )
-    if not sources:
-        raise UserError(f"{FLAGS.insights_from_file} is empty: there is nothing to look at")
-    return list(zip(sources, references, strict=True))
-
-
-def read_dev_set(trained: TrainedModel) -> list[tuple[str, str]]:
-    """Return the pairs of the problem's development set.
-
-    Raises:
-        UserError: it is not there.
-    """
-    from t2t_phrase.data.problem import get_problem
-
-    name = trained.record.problem or FLAGS.problem
-    if not name or not FLAGS.data_dir:
-        raise UserError(
-            "the development set is known by --problem and --data_dir: give both, or "
-            "--insights_from_file and --references_file"
-        )
-    return list(zip(*get_problem(name).raw_text(FLAGS.data_dir, "dev"), strict=True))
 
 
 def show_statistics(
@@ -303,6 +236,8 @@ def draw_heat_maps(
     ):
         write(folder / f"{picture.name}.png", png_of(picture.figure))
         count += 1
+    if not count:
+        raise UserError("--attentions, --layers and --heads together choose nothing to draw")
     decoder.note(f"{count} pictures written to {folder}, such as {picture.name}.png")
 
 

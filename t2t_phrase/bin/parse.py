@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import itertools
-import os
-import pathlib
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from absl import app, flags
 
 from t2t_phrase.bin import common
 from t2t_phrase.bin.decoder import Ticker, note
 from t2t_phrase.bin.source_features import define_parser_flags
-from t2t_phrase.config import UserError
+from t2t_phrase.decoding.resumable import Result
 from t2t_phrase.features import PHRASES
+
+if TYPE_CHECKING:
+    from t2t_phrase.decoding.resumable import Work
+    from t2t_phrase.decoding.windows import Window
+    from t2t_phrase.text.trees.parser import Parser
 
 FLAGS = flags.FLAGS
 # Failures reported with their lines; others are only counted.
@@ -26,7 +30,8 @@ def define_flags() -> None:
     flags.DEFINE_string(
         "output_file",
         None,
-        "File for the trees; default: the name of the input with `.trees` appended.",
+        "File for the trees; default: the name of the input with `.trees` appended. What is done "
+        "is kept in the same name with .part appended, from where the same command continues.",
     )
     flags.DEFINE_string(
         "trees_file",
@@ -42,79 +47,108 @@ def define_flags() -> None:
 def main(argv: Sequence[str]) -> None:
     """Write trees or phrases, or check trees."""
     del argv
-    from t2t_phrase.evaluation.text_files import check_writable, read_text, write_text
-    from t2t_phrase.text.annotations.base import read_annotations
+    from t2t_phrase.bin import text_job
+    from t2t_phrase.evaluation.text_files import count_lines
 
-    if not FLAGS.input_file:
+    source, trees = FLAGS.input_file, FLAGS.trees_file
+    if not source:
         raise app.UsageError("--input_file is required")
-    if bool(FLAGS.parser) == bool(FLAGS.trees_file):
+    if bool(FLAGS.parser) == bool(trees):
         raise app.UsageError("give either --parser=stanza|corenlp or --trees_file")
-    if FLAGS.trees_file and not FLAGS.phrases:
-        lines = read_text(FLAGS.input_file)
-        read_annotations(PHRASES, lines, read_text(FLAGS.trees_file), FLAGS.trees_file)
-        note(f"{FLAGS.trees_file}: {len(lines)} trees, all of which match their sentences")
+    if trees and not FLAGS.phrases:
+        check_trees(source, trees)
         return
     suffix = "phrases" if FLAGS.phrases else "trees"
-    output = FLAGS.output_file or f"{FLAGS.input_file.removesuffix('.gz')}.{suffix}"
-    if pathlib.Path(output).resolve() == pathlib.Path(FLAGS.input_file).resolve():
-        raise UserError(f"--output_file={output} is the input")
-    check_writable(output)
-    lines = read_text(FLAGS.input_file)
-    if not FLAGS.phrases:
-        write_trees(output, lines)
-    else:
-        trees = read_text(FLAGS.trees_file) if FLAGS.trees_file else list(parsed(lines))
-        name = FLAGS.trees_file or FLAGS.input_file
-        write_text(output, read_annotations(PHRASES, lines, trees, name))
-    note(f"{len(lines)} sentences: {suffix} written to {output}")
+    target = FLAGS.output_file or f"{source.removesuffix('.gz')}.{suffix}"
+    beside = [trees] if trees else []
+    text_job.check_paths(target, [source, *beside])
+    total = count_lines(source)
+    text_job.check_counts(source, total, beside)
+    outcome = text_job.do(
+        cut_given_trees(trees) if trees else Parsing(),
+        source=source,
+        target=target,
+        beside=beside,
+        settings={
+            "task": suffix,
+            "parser": FLAGS.parser,
+            "language": FLAGS.language if FLAGS.parser == "stanza" else None,
+        },
+        ticker=Ticker("parsed", total),
+    )
+    note(f"{outcome.lines} sentences: {suffix} written to {target}")
 
 
-def write_trees(output: str, lines: Sequence[str]) -> None:
-    """Write the tree of every line.
-
-    Each tree is appended to `OUTPUT.part` as soon as it is made, since parsing takes long; a run
-    that was interrupted continues from there.
+def check_trees(source: str, trees: str) -> None:
+    """Check that there is a tree for every line, which spells it.
 
     Raises:
-        UserError: that file has trees of another text.
+        UserError: a tree is malformed or does not spell its line, or there are too few or many.
     """
-    from t2t_phrase.files import explain_os_error
+    from t2t_phrase.bin.text_job import check_counts
+    from t2t_phrase.decoding.windows import windows
+    from t2t_phrase.evaluation.text_files import count_lines, stream_text
     from t2t_phrase.text.annotations.base import read_annotations
 
-    part = pathlib.Path(f"{output}.part").expanduser()
-    kept: list[str] = []
-    if part.exists():
-        kept = part.read_bytes().decode("utf-8", errors="ignore").split("\n")[:-1]
-        try:
-            read_annotations(PHRASES, lines[: len(kept)], kept, str(part))
-        except UserError as error:
-            raise UserError(f"{error}; delete {part}, which is from an earlier run") from error
-        note(f"{part}: {len(kept)} trees of an earlier run are kept")
-    try:
-        with open(part, "w", encoding="utf-8", newline="\n", buffering=1) as file:
-            for tree in itertools.chain(kept, parsed(lines, done=len(kept))):
-                file.write(tree + "\n")
-        os.replace(part, pathlib.Path(output).expanduser())
-    except OSError as error:
-        raise explain_os_error(error, part) from error
+    check_counts(source, count_lines(source), [trees])
+    count = 0
+    for window in windows(stream_text(source), {trees: stream_text(trees)}):
+        read_annotations(PHRASES, window.lines, window.beside[trees], trees, first=window.first)
+        count += len(window.lines)
+    note(f"{trees}: {count} trees, all of which match their sentences")
 
 
-def parsed(lines: Sequence[str], done: int = 0) -> Iterator[str]:
-    """Yield the tree of every line from `done` on; report progress and failures."""
-    from t2t_phrase.text.trees.parsers import open_parser, parse_lines
+def cut_given_trees(trees: str) -> Work:
+    """Return the work of turning the trees of a file into sentences with tabs between phrases."""
+    from t2t_phrase.text.annotations.base import read_annotations
 
-    parser = open_parser(FLAGS.parser, language=FLAGS.language, corenlp_url=FLAGS.corenlp_url)
-    ticker = Ticker("parsed", len(lines))
-    faults = 0
-    for number, (tree, fault) in enumerate(parse_lines(parser, lines[done:]), start=done + 1):
-        if fault:
-            faults += 1
-            if faults <= LISTED:
-                note(f"{FLAGS.input_file}:{number}: {fault}; a flat tree is written instead")
-        ticker(number)
-        yield tree
-    if faults > LISTED:
-        note(f"{faults} sentences have flat trees in total")
+    def work(window: Window, done: set[int], number: int) -> Iterator[Result]:
+        del number
+        texts = read_annotations(
+            PHRASES, window.lines, window.beside[trees], trees, first=window.first
+        )
+        rows = [row for row in range(len(texts)) if row not in done]
+        yield Result(rows, [texts[row] for row in rows])
+
+    return work
+
+
+class Parsing:
+    """The work of parsing lines, as many at once as a parser takes; failures are reported."""
+
+    def __init__(self) -> None:
+        self._parser: Parser | None = None
+        self._faults = 0
+
+    def __call__(self, window: Window, done: set[int], number: int) -> Iterator[Result]:
+        """Parse what is left of a window."""
+        del number
+        from t2t_phrase.text.trees import parsers
+
+        if self._parser is None:
+            self._parser = parsers.open_parser(
+                FLAGS.parser, language=FLAGS.language, corenlp_url=FLAGS.corenlp_url
+            )
+        left = iter(row for row in range(len(window.lines)) if row not in done)
+        while rows := list(itertools.islice(left, parsers.BATCH)):
+            lines = [window.lines[row] for row in rows]
+            found = list(parsers.parse_lines(self._parser, lines))
+            for row, (_, fault) in zip(rows, found, strict=True):
+                if fault:
+                    self._report(window.first + row + 1, fault)
+            yield Result(rows, self._written(lines, [tree for tree, _ in found]))
+
+    def _written(self, lines: list[str], trees: list[str]) -> list[str]:
+        from t2t_phrase.text.annotations.base import read_annotations
+
+        return read_annotations(PHRASES, lines, trees, "parser") if FLAGS.phrases else trees
+
+    def _report(self, number: int, fault: str) -> None:
+        self._faults += 1
+        if self._faults <= LISTED:
+            note(f"{FLAGS.input_file}:{number}: {fault}; a flat tree is written instead")
+        elif self._faults == LISTED + 1:
+            note("further sentences with flat trees are not listed")
 
 
 def run() -> None:

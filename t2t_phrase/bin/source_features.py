@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pathlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from absl import flags
@@ -13,6 +13,7 @@ from t2t_phrase.features import TREES
 
 if TYPE_CHECKING:
     from t2t_phrase.decoding.sides import FeatureTexts
+    from t2t_phrase.decoding.windows import Window
     from t2t_phrase.features import Feature
 
 FLAGS = flags.FLAGS
@@ -38,6 +39,15 @@ def define_parser_flags() -> None:
     flags.DEFINE_string("corenlp_url", "http://localhost:9000", "Address of the CoreNLP server.")
 
 
+def given_feature_files() -> dict[str, str]:
+    """Return the files of --feature_files by feature.
+
+    Raises:
+        UserError: the flag is malformed.
+    """
+    return parse_assignments(FLAGS.feature_files)
+
+
 def feature_texts(
     features: Sequence[Feature], sentences: dict[str, Sequence[str]], files: dict[str, str | None]
 ) -> FeatureTexts:
@@ -52,29 +62,76 @@ def feature_texts(
         UserError: a file is missing or does not fit the sentences, or a feature is given that the
             model does not read.
     """
+    from t2t_phrase.decoding.windows import Window
     from t2t_phrase.evaluation.text_files import read_text
-    from t2t_phrase.text.annotations.base import read_annotations
 
-    given = parse_assignments(FLAGS.feature_files)
-    names = [feature.name for feature in features]
-    for name in given:
-        if name not in names:
-            raise UserError(
-                f"--feature_files={name}=...: the model reads no such feature"
-                f"{nearest(name, names)} "
-                f"(features that it reads: {', '.join(names) or 'none'})"
-            )
-    texts = {}
-    for feature in features:
-        own = sentences[feature.side]
-        path = given.get(feature.name) or file_beside(files.get(feature.side), feature.stream)
-        if path:
-            texts[feature.name] = read_annotations(feature, own, read_text(path), path)
-        elif feature.stream == TREES and FLAGS.parser:
-            texts[feature.name] = parsed(feature)(own)
-        else:
-            raise UserError(_missing(feature, files.get(feature.side)))
-    return texts
+    reader = FeatureReader(features, files)
+    beside = {path: read_text(path) for path in reader.files}
+    return reader.texts(Window(0, [], beside), sentences)
+
+
+class FeatureReader:
+    """Gives the text of each feature, window by window.
+
+    Args:
+        features: those that the model reads here.
+        files: the files that the sentences of a side are from, if they are from files.
+
+    Attributes:
+        files: the files of the features.
+
+    Raises:
+        UserError: a file or a parser is missing, or a feature is given that the model does not
+            read.
+    """
+
+    def __init__(self, features: Sequence[Feature], files: Mapping[str, str | None]) -> None:
+        given = given_feature_files()
+        names = [feature.name for feature in features]
+        for name in given:
+            if name not in names:
+                raise UserError(
+                    f"--feature_files={name}=...: the model reads no such feature"
+                    f"{nearest(name, names)} "
+                    f"(features that it reads: {', '.join(names) or 'none'})"
+                )
+        self._features = features
+        self._files: dict[str, str] = {}
+        self._parsers: dict[str, Callable[[Sequence[str]], list[str]]] = {}
+        for feature in features:
+            text = files.get(feature.side)
+            path = given.get(feature.name) or file_beside(text, feature.stream)
+            if path:
+                self._files[feature.name] = path
+            elif feature.stream == TREES and FLAGS.parser:
+                self._parsers[feature.name] = parsed(feature)
+            else:
+                raise UserError(_missing(feature, text))
+        self.files = list(dict.fromkeys(self._files.values()))
+
+    def texts(self, window: Window, sentences: Mapping[str, Sequence[str]]) -> FeatureTexts:
+        """Return the text of each feature, one string for each sentence.
+
+        Args:
+            window: has the lines of `files` beside it.
+            sentences: of the window, for each side of a feature.
+
+        Raises:
+            UserError: a line does not fit its sentence.
+        """
+        from t2t_phrase.text.annotations.base import read_annotations
+
+        texts = {}
+        for feature in self._features:
+            own, path = sentences[feature.side], self._files.get(feature.name)
+            if path is None:
+                texts[feature.name] = self._parsers[feature.name](own)
+            else:
+                lines = window.beside[path]
+                texts[feature.name] = read_annotations(
+                    feature, own, lines, path, first=window.first
+                )
+        return texts
 
 
 def parsed(feature: Feature) -> Callable[[Sequence[str]], list[str]]:

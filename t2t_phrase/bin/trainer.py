@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import pathlib
 import sys
 from collections.abc import Callable, Sequence
@@ -11,6 +12,7 @@ from absl import app, flags
 
 from t2t_phrase import registry
 from t2t_phrase.bin import common
+from t2t_phrase.bin.backend import TRAINING, check_backend
 from t2t_phrase.config import UserError
 
 if TYPE_CHECKING:
@@ -80,7 +82,11 @@ def define_flags() -> None:
         "warm_start_from", "", "A run or checkpoint to take the initial weights from."
     )
     flags.DEFINE_integer(
-        "random_seed", 1234, "Seed of initial weights, data order and dropout.", lower_bound=0
+        "random_seed",
+        1234,
+        "Seed of initial weights, data order and dropout.",
+        lower_bound=0,
+        upper_bound=2**32 - 1,
     )
     flags.DEFINE_bool("xla_compile", None, "Compile with XLA; default: only on a GPU.")
     flags.DEFINE_bool(
@@ -100,7 +106,10 @@ def define_flags() -> None:
         "another one that the model reports.",
     )
     flags.DEFINE_float(
-        "eval_early_stopping_metric_delta", 0.1, "Smaller changes of the metric do not count."
+        "eval_early_stopping_metric_delta",
+        0.1,
+        "Smaller changes of the metric do not count.",
+        lower_bound=0,
     )
     flags.DEFINE_bool(
         "eval_early_stopping_metric_minimize",
@@ -122,6 +131,7 @@ def define_flags() -> None:
 def main(argv: Sequence[str]) -> None:
     """Train, evaluate, or show what would be trained."""
     del argv
+    check_backend(TRAINING)
     registry.discover(FLAGS.t2t_usr_dir)
     if FLAGS.registry_help:
         print_names()
@@ -141,22 +151,38 @@ def main(argv: Sequence[str]) -> None:
     log = print_line
     for line in told:
         log(f"--hparams: {line}")
-    if FLAGS.generate_data and not problem.has_data(FLAGS.data_dir):
-        from t2t_phrase.data.generation.generate import generate
+    with output_folder():
+        if FLAGS.generate_data and not problem.has_data(FLAGS.data_dir):
+            from t2t_phrase.data.generation.generate import generate
 
-        generate(problem, FLAGS.data_dir, folder(FLAGS.tmp_dir), log=log)
-    run = prepare(problem, hparams, log)
-    if FLAGS.dry_run:
-        from t2t_phrase.training.dry_run import dry_run
+            generate(problem, FLAGS.data_dir, folder(FLAGS.tmp_dir), log=log)
+        run = prepare(problem, hparams, log)
+        if FLAGS.dry_run:
+            from t2t_phrase.training.dry_run import dry_run
 
-        dry_run(run, log=log)
-    elif FLAGS.schedule == "evaluate":
-        run.trainer.evaluate()
-    else:
-        outcome = run.trainer.train()
-        if outcome.signal:
-            # As a shell reports a command that a signal ended, so that `train && next` stops too.
-            sys.exit(128 + outcome.signal)
+            dry_run(run, log=log)
+        elif FLAGS.schedule == "evaluate":
+            run.trainer.evaluate()
+        else:
+            outcome = run.trainer.train()
+            if outcome.signal:
+                # As a shell reports a command that a signal ended, so that `train && next` stops.
+                sys.exit(128 + outcome.signal)
+
+
+def output_folder() -> contextlib.AbstractContextManager[None]:
+    """Return a context in which --output_dir exists and is ours, if this process writes there."""
+    from t2t_phrase.runs.writing import writing
+    from t2t_phrase.training.cluster import read_cluster
+
+    if not saves() or not read_cluster().is_chief:
+        return contextlib.nullcontext()
+    return writing(folder(FLAGS.output_dir))
+
+
+def saves() -> bool:
+    """Return whether the flags ask for a training, and not for something that leaves no files."""
+    return not FLAGS.dry_run and FLAGS.schedule != "evaluate"
 
 
 def prepare(problem: Problem, hparams: Any, log: Callable[[str], None]) -> Run:
@@ -177,7 +203,7 @@ def prepare(problem: Problem, hparams: Any, log: Callable[[str], None]) -> Run:
         keep_checkpoint_max=FLAGS.keep_checkpoint_max,
         eval_steps=FLAGS.eval_steps,
         evaluate=FLAGS.schedule != "train" and not FLAGS.dry_run,
-        saves=not FLAGS.dry_run,
+        saves=saves(),
         xla=FLAGS.xla_compile,
     )
     bleu = None

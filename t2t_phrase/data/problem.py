@@ -9,9 +9,12 @@ from typing import Any, ClassVar, Literal
 
 from t2t_phrase import registry
 from t2t_phrase.config import UserError
+from t2t_phrase.data.folders import expanded
 from t2t_phrase.data.generation.manifest import Manifest, manifest_path
+from t2t_phrase.data.generation.staged import has_checksum
 from t2t_phrase.data.lines import read_lines
 from t2t_phrase.data.sources.corpus import Corpus
+from t2t_phrase.data.sources.inputs import Inputs
 from t2t_phrase.data.sources.side_files import side_lines
 from t2t_phrase.features import LEVELS, PHRASES, TREES, Feature
 from t2t_phrase.text.annotations.base import read_annotations
@@ -78,22 +81,17 @@ class Problem(abc.ABC):
             UserError: it is missing and cannot be downloaded.
         """
 
-    def inputs_at_hand(self, tmp_dir: str) -> dict[str, str]:
-        """Return checksums of the raw data that are available without a download, by name.
+    def inputs_at_hand(self, tmp_dir: str) -> Inputs:
+        """Return the raw data as far as they are known without a download.
 
-        They are compared with those of finished data. Files whose checksums are verified on every
-        download need not be listed.
+        They are compared with those that finished data were made from, unless nothing is there.
+        If finished data lack features whose side files are there, these are added.
+
+        Raises:
+            UserError: there are files, but they cannot be read or do not belong together.
         """
         del tmp_dir
-        return {}
-
-    def streams_at_hand(self, tmp_dir: str) -> tuple[str, ...]:
-        """Return the side streams of the corpus as far as they are known without a download.
-
-        If finished data lack the features made from them, they are added.
-        """
-        del tmp_dir
-        return ()
+        return Inputs()
 
     def has_data(self, data_dir: str) -> bool:
         """Return whether `data_dir` has the complete data of the problem."""
@@ -104,14 +102,16 @@ class Problem(abc.ABC):
         """Return the encoders of source and target, in this direction.
 
         Raises:
-            UserError: there are no data yet.
+            UserError: there are no data yet, or a vocabulary is missing or damaged.
         """
         # Problems can be listed where SentencePiece is not installed.
         from t2t_phrase.text.encoders import load_encoder
 
         folder = _folder(data_dir)
-        entries = self._manifest(folder).vocabulary
-        found = [load_encoder(folder / entry["file"]) for entry in entries]
+        found = []
+        for entry in self._manifest(folder).vocabulary:
+            self._require_content(folder, entry["file"], entry["sha256"])
+            found.append(load_encoder(folder / entry["file"]))
         stored = Vocabularies(found[0], found[-1])
         return stored.reversed if self.reversed else stored
 
@@ -119,11 +119,38 @@ class Problem(abc.ABC):
         """Return the paths of the split's record shards, in order.
 
         Raises:
-            UserError: there are no data yet, or the problem has no such split.
+            UserError: there are no data yet, the problem has no such split, or a shard is missing
+                or has another size than when it was written.
         """
+        # Problems can be listed without the start of TensorFlow.
+        from t2t_phrase.data.generation.damage import miscounted_splits, shard_damage
+
         folder = _folder(data_dir)
         shards = self._split(folder, split)["shards"]
+        for shard in shards:
+            if damage := shard_damage(folder, shard):
+                raise UserError(f"{damage}; {self._repair(folder)}")
+        if split in miscounted_splits(self._manifest(folder)):
+            raise UserError(
+                f"the {split} shards of {self.base_name} in {folder} do not hold all sentence "
+                f"pairs; {self._repair(folder)}"
+            )
         return [str(folder / shard["file"]) for shard in shards]
+
+    def data_digest(self, data_dir: str, features: Sequence[Feature]) -> str:
+        """Return a digest of what a model is trained on: content, number and order of the shards.
+
+        It is the same for both directions.
+
+        Args:
+            data_dir: where the data are.
+            features: those that the model reads; others do not matter.
+
+        Returns:
+            A SHA-256 in hexadecimal; "" for data of earlier versions, or without a manifest.
+        """
+        manifest = Manifest.load(manifest_path(_folder(data_dir), self.base_name))
+        return manifest.digest([feature.name for feature in features]) if manifest else ""
 
     def raw_text(self, data_dir: str, split: str) -> tuple[list[str], list[str]]:
         """Return the source sentences and the (first) references of dev or test, as text.
@@ -164,7 +191,9 @@ class Problem(abc.ABC):
         found = {}
         for feature in features:
             stored = feature.reversed if self.reversed else feature
-            path = _folder(data_dir) / f"{self.base_name}-{split}.{stored.side_stream}"
+            folder, name = _folder(data_dir), f"{self.base_name}-{split}.{stored.side_stream}"
+            self._require_content(folder, name, self._split(folder, split)["side"].get(name, ""))
+            path = folder / name
             found[feature.name] = read_annotations(
                 feature, sides[feature.side], list(side_lines(path)), str(path)
             )
@@ -204,10 +233,24 @@ class Problem(abc.ABC):
         names = self._split(folder, split)["text"]
         if not names:
             raise UserError(f"{self.name} keeps no text of its {split} set")
+        for name, sha256 in names.items():
+            self._require_content(folder, name, sha256)
         columns = [[str(line) for line in read_lines(folder / name)] for name in names]
         if self.reversed:
             return columns[1], [columns[0]]
         return columns[0], columns[1:]
+
+    def _require_content(self, folder: pathlib.Path, name: str, sha256: str) -> None:
+        path = folder / name
+        if not has_checksum(path, sha256):
+            state = "is damaged: its checksum differs" if path.is_file() else "is missing"
+            raise UserError(f"{path} {state}; {self._repair(folder)}")
+
+    def _repair(self, folder: pathlib.Path) -> str:
+        return (
+            f"t2t-phrase-datagen --problem={self.base_name} --data_dir={folder}, with the other "
+            "flags of the first time, repairs it"
+        )
 
     def _split(self, folder: pathlib.Path, split: str) -> dict[str, Any]:
         splits = self._manifest(folder).splits
@@ -242,4 +285,4 @@ def get_problem(name: str) -> Problem:
 
 
 def _folder(data_dir: str) -> pathlib.Path:
-    return pathlib.Path(data_dir).expanduser()
+    return expanded(data_dir)

@@ -9,6 +9,8 @@ import numpy as np
 
 # Padded lengths are multiples of this, so that few shapes are compiled.
 LENGTH_STEP = 8
+# Outputs of a batch, in multiples of its tokens, that a search has room for.
+OUTPUTS = 8
 
 
 class Batch(NamedTuple):
@@ -35,7 +37,9 @@ class Batch(NamedTuple):
         return array
 
 
-def make_batches(lengths: Sequence[int], batch_size: int) -> Iterator[Batch]:
+def make_batches(
+    lengths: Sequence[int], batch_size: int, *, extra_length: int = 0
+) -> Iterator[Batch]:
     """Yield batches of at most `batch_size` tokens (or one sentence), longest sentences first.
 
     Sentences of length 0 are left out. The shapes are few: lengths are multiples of LENGTH_STEP,
@@ -45,10 +49,13 @@ def make_batches(lengths: Sequence[int], batch_size: int) -> Iterator[Batch]:
     Args:
         lengths: of each sentence, in tokens.
         batch_size: tokens of a batch, padding included.
+        extra_length: outputs may be longer than inputs by so many tokens. Where they are much
+            longer, batches are smaller: all outputs have at most OUTPUTS times `batch_size` tokens.
     """
     order = sorted((i for i, length in enumerate(lengths) if length), key=lambda i: -lengths[i])
     while order:
         length = -(-lengths[order[0]] // LENGTH_STEP) * LENGTH_STEP
-        rows = min(max(1, batch_size // length), 1 << (len(order) - 1).bit_length())
+        rows = min(batch_size // length, OUTPUTS * batch_size // (length + extra_length))
+        rows = min(max(1, rows), 1 << (len(order) - 1).bit_length())
         yield Batch(tuple(order[:rows]), (rows, length))
         order = order[rows:]

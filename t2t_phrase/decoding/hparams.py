@@ -7,6 +7,23 @@ from collections.abc import Iterable
 
 from t2t_phrase.config import HParams
 
+# The least and the greatest value of each number. What is greater is a slip of the keyboard: it
+# would exhaust the memory, or leave the range of the numbers that the search computes with.
+BOUNDS: dict[str, tuple[float, float]] = {
+    "beam_size": (1, 1000),
+    "alpha": (0, 8),
+    "extra_length": (1, 10_000),
+    "min_length": (0, 32_768),
+    "max_length": (0, 32_768),
+    "batch_size": (1, 10_000_000),
+    "max_input_size": (0, 32_768),
+    "sampling_temp": (0, 1000),
+    "sampling_keep_top_k": (0, 10_000_000),
+    "random_seed": (-(2**31), 2**31 - 1),
+}
+# Logits divided by less are no longer finite.
+COLDEST = 0.001
+
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class DecodeHParams(HParams):
@@ -18,7 +35,7 @@ class DecodeHParams(HParams):
     min_length: int = 0  # fewest tokens before EOS
     max_length: int = 0  # absolute limit of tokens, EOS included; 0 = only extra_length limits
     batch_size: int = 4096  # source tokens decoded at once, padding included
-    max_input_size: int = 0  # longer inputs are cut to so many tokens, with a note; 0 = never
+    max_input_size: int = 1024  # longer inputs are cut to so many tokens, with a note; 0 = never
     return_beams: bool = False  # all hypotheses of the beam, tab-separated
     write_scores: bool = False  # a score after each hypothesis, tab-separated
     sampling_temp: float = 0.0  # above 0: sample from logits / temperature instead of beam search
@@ -27,19 +44,15 @@ class DecodeHParams(HParams):
 
     def check(self) -> Iterable[str]:
         """Yield one sentence for each fault in how the fields fit together."""
-        for name, least in (("beam_size", 1), ("batch_size", 1), ("extra_length", 1)):
-            if getattr(self, name) < least:
-                yield f"{name}: must be at least {least}, got {getattr(self, name)}"
-        for name in (
-            "alpha",
-            "min_length",
-            "max_length",
-            "max_input_size",
-            "sampling_temp",
-            "sampling_keep_top_k",
-        ):
-            if getattr(self, name) < 0:
-                yield f"{name}: must not be negative, got {getattr(self, name)}"
+        for name, (least, most) in BOUNDS.items():
+            value = getattr(self, name)
+            if value < least:
+                words = f"at least {least}" if least else "not be negative"
+                yield f"{name}: must {'be ' * bool(least)}{words}, got {value}"
+            elif value > most:
+                yield f"{name}: must be at most {most}, got {value}"
+        if 0 < self.sampling_temp < COLDEST:
+            yield f"sampling_temp: must be 0 or at least {COLDEST}, got {self.sampling_temp}"
         if self.max_length and self.min_length >= self.max_length:
             yield f"min_length={self.min_length} leaves no room for EOS in {self.max_length} tokens"
         if self.sampling_keep_top_k and not self.sampling_temp:

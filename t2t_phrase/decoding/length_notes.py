@@ -7,21 +7,24 @@ from t2t_phrase.decoding.sides import EncodedSide
 LISTED = 10
 
 
-def length_notes(lines: EncodedSide, *, max_input_size: int, max_length: int) -> list[str]:
+def length_notes(
+    lines: EncodedSide, *, max_input_size: int, max_length: int, first: int = 0
+) -> list[str]:
     """Return notes about long inputs; lines are counted from 1.
 
     Args:
         lines: the encoded inputs.
         max_input_size: length to which inputs were cut, if any were.
         max_length: length of the longest training example, in tokens.
+        first: number of the first input in its file, from 0.
     """
     notes = [
-        f"line {i + 1}: {lines.lengths[i]} tokens, cut to {max_input_size} (max_input_size)"
+        f"line {first + i + 1}: {lines.lengths[i]} tokens, cut to {max_input_size} (max_input_size)"
         for i in lines.cut
     ]
     long = [i for i, ids in enumerate(lines.ids) if len(ids) > max_length]
     if long:
-        listed = ", ".join(str(i + 1) for i in long[:LISTED])
+        listed = ", ".join(str(first + i + 1) for i in long[:LISTED])
         rest = f" and {len(long) - LISTED} more" if len(long) > LISTED else ""
         notes.append(
             f"{len(long)} of {len(lines.ids)} inputs are longer than the {max_length} tokens "

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from keras import ops
 
 from t2t_phrase.compile import compiled
-from t2t_phrase.decoding.batches import make_batches
-from t2t_phrase.decoding.sides import FeatureTexts, check_features, encode_side, tokenize
+from t2t_phrase.decoding.batches import Batch, make_batches
+from t2t_phrase.decoding.out_of_memory import explained
+from t2t_phrase.decoding.sides import (
+    EncodedSide,
+    FeatureTexts,
+    check_features,
+    encode_side,
+    tokenize,
+)
 from t2t_phrase.features import IDS, of_side
 from t2t_phrase.models.base import EncoderDecoder, Features
 from t2t_phrase.ops.masks import padding_mask
@@ -37,6 +44,7 @@ class Scorer:
         model: any encoder-decoder.
         vocabularies: of both sides.
         batch_size: tokens of the longer side scored at once, padding included.
+        max_input_size: longer sources and targets are cut to so many tokens; 0: none is.
         xla: see `compile.compiled`.
     """
 
@@ -46,10 +54,12 @@ class Scorer:
         vocabularies: Vocabularies,
         *,
         batch_size: int = 4096,
+        max_input_size: int = 0,
         xla: bool | None = None,
     ) -> None:
         self.vocabularies = vocabularies
         self.batch_size = batch_size
+        self.max_input_size = max_input_size
         self.features = model.hparams.features
         self._run = compiled(
             lambda features: log_probabilities(model, features),
@@ -66,7 +76,7 @@ class Scorer:
     ) -> list[float]:
         """Return the log-probability of each target given its source, in the order of the pairs.
 
-        Nothing is cut. An empty side counts as a sentence of no words, EOS alone.
+        An empty side counts as a sentence of no words, EOS alone.
 
         Args:
             pairs: (source, target).
@@ -76,6 +86,20 @@ class Scorer:
         Raises:
             UserError: a feature is missing, or does not fit the sentences.
         """
+        results = [0.0] * len(pairs)
+        done = 0
+        for batch, scores in self.batches(*self.encode(pairs, features)):
+            for line, score in zip(batch.lines, scores, strict=True):
+                results[line] = score
+            done += len(batch.lines)
+            if progress is not None:
+                progress(done)
+        return results
+
+    def encode(
+        self, pairs: Sequence[tuple[str, str]], features: FeatureTexts | None = None
+    ) -> tuple[EncodedSide, EncodedSide]:
+        """Return the ids and features of both sides, cut to `max_input_size`; see `score`."""
         given = check_features(self.features, features or {}, len(pairs))
         sentences = [
             tokenize(encoder, texts, starts=bool(self.features))
@@ -90,18 +114,37 @@ class Scorer:
                 of_side(self.features, side),
                 given,
                 others=sentences[1 - number],
+                max_tokens=self.max_input_size,
                 keep_empty=True,
             )
             for number, side in enumerate(IDS)
         )
-        lengths = [max(map(len, pair)) for pair in zip(source.ids, target.ids, strict=True)]
-        results = [0.0] * len(pairs)
-        done = 0
+        return source, target
+
+    def batches(
+        self,
+        source: EncodedSide,
+        target: EncodedSide,
+        *,
+        done: Collection[int] = (),
+        first: int = 0,
+    ) -> Iterator[tuple[Batch, list[float]]]:
+        """Yield each batch with the log-probabilities of its pairs, longest pairs first.
+
+        Args:
+            source: from `encode`.
+            target: from `encode`.
+            done: numbers of pairs to leave out.
+            first: number, from 0, of the first pair in its file, for messages.
+
+        Raises:
+            OutOfMemoryError: a batch does not fit.
+        """
+        lengths = [
+            0 if i in done else max(map(len, pair))
+            for i, pair in enumerate(zip(source.ids, target.ids, strict=True))
+        ]
         for batch in make_batches(lengths, self.batch_size):
-            scores = self._run({**source.of_batch(batch), **target.of_batch(batch)})
-            for line, score in zip(batch.lines, np.asarray(scores), strict=False):
-                results[line] = float(score)
-            done += len(batch.lines)
-            if progress is not None:
-                progress(done)
-        return results
+            with explained([first + i + 1 for i in batch.lines], batch.shape):
+                scores = np.asarray(self._run({**source.of_batch(batch), **target.of_batch(batch)}))
+            yield batch, [float(score) for score in scores[: len(batch.lines)]]

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from t2t_phrase.compile import compiled
-from t2t_phrase.decoding.batches import make_batches
+from t2t_phrase.decoding.batches import Batch, make_batches
 from t2t_phrase.decoding.hparams import DecodeHParams
+from t2t_phrase.decoding.out_of_memory import explained
 from t2t_phrase.decoding.search.beam_search import WORST
 from t2t_phrase.decoding.search.translate_ids import MakeExpansion, translate_ids
 from t2t_phrase.decoding.sides import (
@@ -39,6 +41,10 @@ class Hypothesis:
     text: str
     score: float
     tokens: int = 0
+
+
+# The translation of a line without words.
+NOTHING = Hypothesis("", 0.0)
 
 
 class Translator:
@@ -113,21 +119,51 @@ class Translator:
         self, lines: EncodedSide, *, progress: Callable[[int], None] | None = None
     ) -> list[list[Hypothesis]]:
         """Return the hypotheses of what `encode` returned."""
-        results = [[Hypothesis("", 0.0)] for _ in lines.ids]
+        results = [[NOTHING] for _ in lines.ids]
         done = sum(not ids for ids in lines.ids)
-        # Anew in each call: the model may have been trained since the last one.
-        folded = self._fold()
-        lengths = [len(ids) for ids in lines.ids]
-        for number, batch in enumerate(make_batches(lengths, self.hparams.batch_size)):
-            found = self._run(folded, lines.of_batch(batch), np.int32(number))
-            for line, row, scores in zip(
-                batch.lines, np.asarray(found.ids), np.asarray(found.scores), strict=False
-            ):
-                results[line] = self._hypotheses(row, scores)
+        for batch, found in self.batches(lines):
+            for line, hypotheses in zip(batch.lines, found, strict=True):
+                results[line] = hypotheses
             done += len(batch.lines)
             if progress is not None:
                 progress(done)
         return results
+
+    def batches(
+        self,
+        lines: EncodedSide,
+        *,
+        done: Collection[int] = (),
+        number: int = 0,
+        first: int = 0,
+    ) -> Iterator[tuple[Batch, list[list[Hypothesis]]]]:
+        """Yield each batch with the hypotheses of its lines, longest lines first.
+
+        Lines without words are left out. If whole batches are left out as done, the others are
+        those of a call that does everything.
+
+        Args:
+            lines: what `encode` returned.
+            done: numbers of lines to leave out.
+            number: of the first batch; it makes a difference when sampling.
+            first: number, from 0, of the first line in its file, for messages.
+
+        Raises:
+            OutOfMemoryError: a batch does not fit.
+        """
+        # Anew in each call: the model may have been trained since the last one.
+        folded = self._fold()
+        lengths = [0 if i in done else len(ids) for i, ids in enumerate(lines.ids)]
+        extra = min(self.hparams.extra_length, self.hparams.max_length or math.inf)
+        parts = make_batches(lengths, self.hparams.batch_size, extra_length=int(extra))
+        for seed, batch in enumerate(parts, start=number):
+            with explained([first + i + 1 for i in batch.lines], batch.shape):
+                found = self._run(folded, lines.of_batch(batch), np.int32(seed))
+                ids, scores = np.asarray(found.ids), np.asarray(found.scores)
+            yield (
+                batch,
+                [self._hypotheses(ids[row], scores[row]) for row in range(len(batch.lines))],
+            )
 
     def _hypotheses(self, ids: np.ndarray, scores: np.ndarray) -> list[Hypothesis]:
         count = len(scores) if self.hparams.return_beams else 1

@@ -66,11 +66,7 @@ def bleu_by_length(
     Raises:
         UserError: as for `corpus_score`, or if the boundaries are not ascending and positive.
     """
-    if not boundaries or list(boundaries) != sorted(set(boundaries)) or boundaries[0] < 1:
-        raise UserError(
-            f"lengths {','.join(map(str, boundaries))} must be ascending and positive, such as "
-            "15,30,45"
-        )
+    check_boundaries(boundaries)
     lists = as_reference_lists(references)
     check_lengths(hypotheses, lists)
     if len(sources) != len(hypotheses):
@@ -93,3 +89,16 @@ def bleu_by_length(
             )
         groups.append(LengthGroup(low, high, len(own), score))
     return groups
+
+
+def check_boundaries(boundaries: Sequence[int]) -> None:
+    """Check the boundaries of ranges.
+
+    Raises:
+        UserError: they are not ascending and positive.
+    """
+    if not boundaries or list(boundaries) != sorted(set(boundaries)) or boundaries[0] < 1:
+        raise UserError(
+            f"lengths {','.join(map(str, boundaries))} must be ascending and positive, such as "
+            "15,30,45"
+        )

@@ -8,11 +8,12 @@ and 0 within one word.
 from __future__ import annotations
 
 import dataclasses
-import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from t2t_phrase.config import UserError
+from t2t_phrase.config import UserError, shown
+from t2t_phrase.evaluation.strict_json import parse_json
 from t2t_phrase.evaluation.text_files import read_text
 from t2t_phrase.grammar import SentencePair, Twin, generate, wrong_twins
 
@@ -123,11 +124,7 @@ def read_lingeval(path: str) -> ContrastiveSet:
         UserError: the file cannot be read, does not have this form (the message names the entry by
             its number, from 1), or contains no errors.
     """
-    text = "\n".join(read_text(path))
-    try:
-        entries = json.loads(text)
-    except ValueError as error:
-        raise UserError(f"{path} is not valid JSON: {error}") from None
+    entries = parse_json("\n".join(read_text(path)), path)
     if not isinstance(entries, list):
         raise UserError(f"{path}: expected a list of entries as in lingeval97.json")
     pairs = [
@@ -162,13 +159,11 @@ def _distance_of(error: Mapping[str, Any], where: str) -> int | None:
     distance = error.get("distance")
     if distance is None:
         return None
-    try:
-        number = int(distance)
-    except (TypeError, ValueError):
-        number = -1
-    if number < 0 or isinstance(distance, float):
-        raise UserError(f"{where}: distance {distance!r} is not a number of words")
-    return number
+    if isinstance(distance, str) and re.fullmatch("[0-9]{1,9}", distance):
+        return int(distance)
+    if not isinstance(distance, int) or isinstance(distance, bool) or distance < 0:
+        raise UserError(f"{where}: distance {shown(distance)} is not a number of words")
+    return distance
 
 
 def to_score(pairs: Sequence[ContrastivePair]) -> list[tuple[int, str, str]]:

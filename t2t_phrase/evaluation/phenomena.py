@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import collections
 import dataclasses
-import json
 import math
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from t2t_phrase.config import UserError
+from t2t_phrase.evaluation.strict_json import parse_json
 from t2t_phrase.evaluation.text_files import read_text
 from t2t_phrase.grammar import PHENOMENA, Rendering, tokenize
 
@@ -86,16 +87,25 @@ def read_facts(path: str) -> list[list[Rendering]]:
     sentences = []
     for number, line in enumerate(read_text(path), start=1):
         try:
-            found = json.loads(line)["renderings"]
-            sentences.append(
-                [Rendering(item["kind"], item["citation"], tuple(item["words"])) for item in found]
-            )
+            found = parse_json(line, path)
+            sentences.append([_rendering(item) for item in found["renderings"]])
         except (ValueError, KeyError, TypeError):
             raise UserError(
                 f"{path}:{number}: expected facts with renderings; write the file again by "
                 "t2t-phrase-datagen --problem=translate_ende_grammar"
             ) from None
+    if not any(sentences):
+        raise UserError(f"{path} has no idioms, compounds or particle verbs to judge")
     return sentences
+
+
+def _rendering(item: Any) -> Rendering:
+    kind, citation, words = item["kind"], item["citation"], item["words"]
+    if kind not in PHENOMENA or not isinstance(citation, str) or not isinstance(words, list):
+        raise ValueError
+    if not words or not all(isinstance(word, str) for word in words):
+        raise ValueError
+    return Rendering(kind, citation, tuple(words))
 
 
 def judge(hypotheses: Sequence[str], facts: Sequence[Sequence[Rendering]]) -> list[Judgement]:
@@ -112,16 +122,25 @@ def judge(hypotheses: Sequence[str], facts: Sequence[Sequence[Rendering]]) -> li
     Raises:
         UserError: the numbers of sentences differ.
     """
-    if len(hypotheses) != len(facts):
-        raise UserError(
-            f"the translation has {len(hypotheses)} lines and the facts {len(facts)}; the lines "
-            "must correspond one to one"
-        )
+    check_lengths(hypotheses, facts)
     return [
         _judge(tokenize(hypothesis), rendering)
         for hypothesis, renderings in zip(hypotheses, facts, strict=True)
         for rendering in renderings
     ]
+
+
+def check_lengths(hypotheses: Sequence[str], facts: Sequence[Sequence[Rendering]]) -> None:
+    """Check that there are facts for each translation.
+
+    Raises:
+        UserError: the numbers of sentences differ.
+    """
+    if len(hypotheses) != len(facts):
+        raise UserError(
+            f"the translation has {len(hypotheses)} lines and the facts {len(facts)}; the lines "
+            "must correspond one to one"
+        )
 
 
 def _judge(tokens: list[str], rendering: Rendering) -> Judgement:

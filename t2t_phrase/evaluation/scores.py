@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+import pathlib
 from collections.abc import Sequence
 
 from sacrebleu.metrics import BLEU, CHRF, TER
 from sacrebleu.metrics.base import Metric
+from sacrebleu.tokenizers.tokenizer_spm import SPM_MODELS
+from sacrebleu.utils import SACREBLEU_DIR
 
-from t2t_phrase.config import UserError, nearest
+from t2t_phrase.config import UserError, nearest, shown
 
 METRICS = ("bleu", "chrf", "ter")
 
@@ -55,7 +58,10 @@ def corpus_score(
     lists = as_reference_lists(references)
     check_lengths(hypotheses, lists)
     scorer = make_metric(metric, tokenize=tokenize, lowercase=lowercase)
-    result = scorer.corpus_score(list(hypotheses), [list(column) for column in lists])
+    try:
+        result = scorer.corpus_score(list(hypotheses), [list(column) for column in lists])
+    finally:
+        _forget_sentences(getattr(scorer, "tokenizer", None))
     return Score(result.name, float(result.score), str(scorer.get_signature()))
 
 
@@ -63,22 +69,53 @@ def make_metric(metric: str, *, tokenize: str, lowercase: bool) -> Metric:
     """Return sacreBLEU's object for a metric.
 
     Raises:
-        UserError: the metric or tokenizer is unknown, or a package that it needs is missing.
+        UserError: the metric or tokenizer is unknown, or a package or model that it needs is
+            missing; nothing is downloaded.
     """
     if metric not in METRICS:
         hint = nearest(metric, METRICS) or f"; known: {', '.join(METRICS)}"
-        raise UserError(f"metric {metric!r} is unknown{hint}")
+        raise UserError(f"metric {shown(metric)} is unknown{hint}")
     if tokenize not in BLEU.TOKENIZERS:
         hint = nearest(tokenize, BLEU.TOKENIZERS) or f"; known: {', '.join(BLEU.TOKENIZERS)}"
-        raise UserError(f"tokenize {tokenize!r} is unknown{hint}")
+        raise UserError(f"tokenize {shown(tokenize)} is unknown{hint}")
+    if metric == "bleu":
+        _check_model(tokenize)
     if metric == "chrf":
         return CHRF(lowercase=lowercase)
     if metric == "ter":
         return TER(case_sensitive=not lowercase)
     try:
         return BLEU(tokenize=tokenize, lowercase=lowercase)
-    except (ImportError, RuntimeError) as error:
+    except (ImportError, RuntimeError, OSError) as error:
         raise UserError(f"tokenize {tokenize!r} cannot be used: {error}") from error
+
+
+def _check_model(tokenize: str) -> None:
+    """Check that the model of a tokenizer is there, which sacreBLEU would download otherwise.
+
+    Raises:
+        UserError: it is not.
+    """
+    if tokenize not in SPM_MODELS:
+        return
+    path = pathlib.Path(SACREBLEU_DIR, "models", SPM_MODELS[tokenize]["url"].rsplit("/", 1)[-1])
+    if not path.exists():
+        raise UserError(
+            f"tokenize {tokenize!r} needs sacreBLEU's model {path}, and scoring downloads nothing; "
+            "to download it: python -c 'from sacrebleu.metrics import BLEU; "
+            f'BLEU(tokenize="{tokenize}")\''
+        )
+
+
+def _forget_sentences(tokenizer: object) -> None:
+    """Empty the caches of sacreBLEU's tokenizers, which are never read again.
+
+    They belong to their classes and would keep tens of thousands of a training's translations.
+    """
+    for part in (tokenizer, getattr(tokenizer, "_post_tokenizer", None)):
+        clear = getattr(vars(type(part)).get("__call__"), "cache_clear", None)
+        if clear is not None:
+            clear()
 
 
 def as_reference_lists(

@@ -84,8 +84,15 @@ def paired_bootstrap(
                     name=name,
                     baseline=float(base.score),
                     value=float(ours.score),
-                    p_value=math.nan if ours.p_value is None else float(ours.p_value),
+                    p_value=_p_value(base, ours),
                     signature=str(signatures[name]),
                 )
             )
     return comparisons
+
+
+def _p_value(base: Result, ours: Result) -> float:
+    # sacreBLEU compares by ">", which makes no difference at all a significant one.
+    if base.score == ours.score:
+        return 1.0
+    return math.nan if ours.p_value is None else float(ours.p_value)

@@ -1,14 +1,24 @@
-"""Text files of the commands: strict reading, atomic writing."""
+"""Text files of the commands: strict reading, whole or as a stream; checks; atomic writing."""
 
 from __future__ import annotations
 
+import contextlib
+import errno
+import gzip
+import os
 import pathlib
-from collections.abc import Iterable, Sequence
+import stat
+import sys
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from typing import BinaryIO, cast
 
 from t2t_phrase.config import UserError
 from t2t_phrase.data.lines import read_lines
-from t2t_phrase.files import atomic, explain_os_error
+from t2t_phrase.files import StrPath, atomic, explain_os_error, is_special, real_path
 
+# Bytes read of a line of a stream; far more than any model translates.
+LONGEST_LINE = 2**20
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -27,23 +37,54 @@ def read_text(path: str) -> list[str]:
     return lines
 
 
-def decode_stream(stream: Iterable[bytes], name: str) -> Iterable[str]:
-    """Yield the lines of a stream, decoded as by `read_text`.
+def stream_text(path: str | None, *, note: Callable[[str], object] | None = None) -> Iterator[str]:
+    """Yield the lines of `read_text` one after the other, in bounded memory.
+
+    Of a line that is longer than LONGEST_LINE, that many bytes are read, or a few less where a
+    character would be cut.
 
     Args:
-        stream: lines of bytes, such as `sys.stdin.buffer`.
-        name: name of the stream in messages.
+        path: a file, plain or gzipped; None: standard input.
+        note: told about lines that are longer.
 
     Raises:
-        UserError: a line is not valid UTF-8.
+        UserError: as for `read_text`.
     """
-    for number, line in enumerate(stream, start=1):
-        if number == 1 and line.startswith(_BOM):
-            line = line[len(_BOM) :]
-        try:
-            yield line.rstrip(b"\r\n").decode("utf-8")
-        except UnicodeDecodeError:
-            raise _not_utf8(name, number) from None
+    name = path or "standard input"
+    try:
+        with _opened(path) as file:
+            for number, (line, cut) in enumerate(_bounded_lines(file), start=1):
+                if cut and note is not None:
+                    note(f"{name}:{number}: the line is cut to its first {LONGEST_LINE} bytes")
+                yield _decoded(line, cut, name, number)
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise UserError(f"{name} is damaged: {error}") from error
+    except OSError as error:
+        if isinstance(error, UserError):
+            raise
+        raise UserError(f"cannot read {name}: {error.strerror or error}") from error
+
+
+def count_lines(path: str | None, check: Callable[[str, int], object] | None = None) -> int | None:
+    """Read a file once to count its lines and to find what is wrong with it.
+
+    Args:
+        path: as for `stream_text`.
+        check: called with each line and its number, from 1; raises a `UserError` if it is bad.
+
+    Returns:
+        None for standard input, a pipe and the like, which can be read only once.
+
+    Raises:
+        UserError: as for `read_text`.
+    """
+    if path is None or is_special(path):
+        return None
+    number = 0
+    for number, line in enumerate(stream_text(path), start=1):
+        if check is not None:
+            check(line, number)
+    return number
 
 
 def read_pairs(path: str) -> list[tuple[str, str]]:
@@ -52,30 +93,45 @@ def read_pairs(path: str) -> list[tuple[str, str]]:
     Raises:
         UserError: as for `read_text`, or if a line does not contain exactly one tab.
     """
-    pairs = []
-    for number, line in enumerate(read_text(path), start=1):
-        source, *targets = line.split("\t")
-        if len(targets) != 1:
-            raise UserError(
-                f"{path}:{number}: {len(targets)} tabs; each line must be source<TAB>target"
-            )
-        pairs.append((source, targets[0]))
-    return pairs
+    return [split_pair(line, path, i) for i, line in enumerate(read_text(path), start=1)]
 
 
-def check_writable(path: str) -> None:
-    """Check that a file can be written, before the work that fills it.
+def split_pair(line: str, path: str, number: int) -> tuple[str, str]:
+    """Return the source and the target of a line.
 
     Raises:
-        UserError: its folder does not exist or is not writable.
+        UserError: it does not contain exactly one tab.
+    """
+    source, *targets = line.split("\t")
+    if len(targets) != 1:
+        raise UserError(
+            f"{path}:{number}: {len(targets)} tabs; each line must be source<TAB>target"
+        )
+    return source, targets[0]
+
+
+def check_writable(path: StrPath) -> None:
+    """Check that a file can be written, before the work that fills it.
+
+    Nothing is opened that could wait, such as a pipe with a name.
+
+    Raises:
+        UserError: it is a folder, its folder does not exist or is not writable, or the file is
+            protected.
     """
     place = pathlib.Path(path).expanduser()
-    if place.is_dir():
+    if place.is_dir() or str(path).endswith("/"):
         raise UserError(f"{path} is a folder; give the name of a file")
-    probe = place.with_name(f".{place.name}.probe")
     try:
-        probe.touch()
-        probe.unlink()
+        if is_special(place):
+            needed = place
+            if stat.S_ISSOCK(place.stat().st_mode):
+                raise OSError(errno.ENXIO, "it is a socket")
+        else:
+            needed = real_path(place)
+            _probe(needed.with_name(f"{needed.name}.tmp"))
+        if needed.exists() and not os.access(needed, os.W_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
     except OSError as error:
         raise explain_os_error(error, place) from error
 
@@ -91,6 +147,48 @@ def write_text(path: str, lines: Sequence[str]) -> None:
         open(temporary, "w", encoding="utf-8", newline="\n") as file,
     ):
         file.writelines(f"{line}\n" for line in lines)
+
+
+def _probe(path: pathlib.Path) -> None:
+    """Create a file and delete it; another process may be writing one of this name."""
+    try:
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL))
+        path.unlink()
+    except FileExistsError:
+        os.close(os.open(path, os.O_WRONLY))
+
+
+def _opened(path: str | None) -> contextlib.AbstractContextManager[BinaryIO]:
+    if path is None:
+        if sys.stdin is None:
+            raise UserError("standard input is closed; name a file to read")
+        return contextlib.nullcontext(sys.stdin.buffer)
+    place = pathlib.Path(path).expanduser()
+    return cast(BinaryIO, gzip.open(place)) if place.suffix == ".gz" else open(place, "rb")
+
+
+def _bounded_lines(file: BinaryIO) -> Iterator[tuple[bytes, bool]]:
+    """Yield lines without their ends, and whether they were longer than LONGEST_LINE."""
+    first = True
+    # Room for a byte order mark and a line end.
+    while line := file.readline(LONGEST_LINE + 8):
+        rest = line
+        while not rest.endswith(b"\n") and (rest := file.readline(2**20)):
+            pass
+        line = line.rstrip(b"\r\n")
+        if first:
+            line = line.removeprefix(_BOM)
+        first = False
+        yield line[:LONGEST_LINE], len(line) > LONGEST_LINE
+
+
+def _decoded(line: bytes, cut: bool, name: str, number: int) -> str:
+    try:
+        return line.decode("utf-8")
+    except UnicodeDecodeError as error:
+        if cut and error.reason == "unexpected end of data":
+            return line[: error.start].decode("utf-8")
+        raise _not_utf8(name, number) from None
 
 
 def _not_utf8(name: str, number: int) -> UserError:

@@ -13,6 +13,10 @@ from t2t_phrase.special_ids import EOS_ID
 from t2t_phrase.text.annotations.base import Annotation, annotation_of
 from t2t_phrase.text.in_graph.encoders import make_tf_encoder
 
+# Far more than any token has. Texts are cut there first, so that none is too long for what cuts
+# exactly.
+BYTES_PER_TOKEN = 64
+
 
 class GraphSide(tf.Module):
     """Gives what `decoding.sides.encode_side` gives, from string tensors.
@@ -48,20 +52,33 @@ class GraphSide(tf.Module):
 
     def encode(
         self, text: tf.Tensor, *features: tf.Tensor, max_tokens: int = 0, keep_empty: bool = False
-    ) -> dict[str, tf.Tensor]:
-        """Return ids and features, each (B, S) int32.
+    ) -> tuple[dict[str, tf.Tensor], tf.Tensor]:
+        """Return (ids and features, each (B, S) int32; (B,) bool, which sentences were cut).
 
         Args:
             text: (B,) string.
             *features: (B,) string, the text of each feature.
-            max_tokens: longer sentences are cut to so many tokens, EOS included; 0: none is.
+            max_tokens: longer sentences are cut to so many tokens, EOS included; 0: none is. Of
+                more than BYTES_PER_TOKEN times as many bytes, the rest is not even looked at; with
+                features, which could not be cut, such a sentence counts as one without words.
             keep_empty: whether a sentence without words is EOS alone; otherwise it is padding.
         """
         kept = max_tokens - 1 if max_tokens else None
+        cut = tf.fill(tf.shape(text), False)
+        if max_tokens:
+            most = max_tokens * BYTES_PER_TOKEN
+            cut = tf.strings.length(text) > most
+            if features:
+                text = tf.where(cut, "", text)
+                features = tuple(tf.where(cut, "", strings) for strings in features)
+            else:
+                text = tf.strings.substr(text, 0, most)
         if features:
             ids, starts = self.encoder.encode_with_starts(text)
         else:
             ids = self.encoder.encode(text)
+        if max_tokens:
+            cut |= ids.row_lengths() >= max_tokens
         ends = tf.fill((tf.shape(text)[0],), EOS_ID)
         encoded = {IDS[self._side]: _with_end(ids[:, :kept], ends, 0, keep_empty=keep_empty)}
         for feature, annotation, strings in zip(
@@ -71,7 +88,7 @@ class GraphSide(tf.Module):
             encoded[feature.name] = _with_end(
                 numbers, annotation.end_in_graph(numbers), feature.pad, keep_empty=keep_empty
             )
-        return encoded
+        return encoded, cut
 
 
 def _with_end(rows: tf.RaggedTensor, ends: tf.Tensor, pad: int, *, keep_empty: bool) -> tf.Tensor:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 import pathlib
-import shutil
 import tempfile
 from collections.abc import Mapping
 from typing import Any
@@ -17,6 +15,7 @@ import tensorflow as tf
 from t2t_phrase.config import UserError
 from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.export.serving_module import ServingModule
+from t2t_phrase.export.staging import publish, staging
 from t2t_phrase.models.base import EncoderDecoder
 from t2t_phrase.text.encoders import StoredEncoder
 from t2t_phrase.text.vocabularies import Encoder, Vocabularies
@@ -46,7 +45,8 @@ def export(
 
     Raises:
         UserError: another Keras backend, a vocabulary of tensor2tensor, sampling, a feature that
-            cannot be computed in a graph, or a folder that cannot be written.
+            cannot be computed in a graph, or a folder that cannot be written or served from.
+        WriteError: the disk is full or fails.
     """
     if keras.backend.backend() != "tensorflow":
         raise UserError(
@@ -55,14 +55,8 @@ def export(
         )
     folder = pathlib.Path(export_dir).expanduser()
     source, target = (_stored(encoder) for encoder in vocabularies)
-    module = ServingModule(model, source, target, hparams)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        # Not a number, so a server that watches the folder does not look inside.
-        temporary = pathlib.Path(tempfile.mkdtemp(prefix=".unfinished-", dir=folder))
-    except OSError as error:
-        raise UserError(f"cannot write {folder}: {error.strerror or error}") from error
-    try:
+    with staging(folder) as temporary:
+        module = ServingModule(model, source, target, hparams)
         shared = source is target
         files = {"vocabulary": source} if shared else {"source": source, "target": target}
         _save(module, files, temporary)
@@ -70,14 +64,7 @@ def export(
         extra.mkdir()
         facts = {**(about or {}), "decode_hparams": hparams.to_dict()}
         (extra / ABOUT_FILE).write_text(json.dumps(facts, indent=2) + "\n")
-        # mkdtemp makes folders that only their owner may read; a server is often someone else.
-        temporary.chmod(0o755)
-        return _rename_to_next_version(temporary, folder)
-    except (OSError, tf.errors.OpError) as error:
-        reason = getattr(error, "strerror", None) or str(error).splitlines()[0]
-        raise UserError(f"cannot write {folder}: {reason}") from error
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
+        return publish(temporary, folder)
 
 
 def _stored(encoder: Encoder) -> StoredEncoder:
@@ -106,16 +93,3 @@ def _save(module: ServingModule, files: Mapping[str, StoredEncoder], folder: pat
             },
             options=tf.saved_model.SaveOptions(experimental_custom_gradients=False),
         )
-
-
-def _rename_to_next_version(temporary: pathlib.Path, folder: pathlib.Path) -> pathlib.Path:
-    while True:
-        versions = [int(path.name) for path in folder.iterdir() if path.name.isdecimal()]
-        target = folder / str(max(versions, default=0) + 1)
-        try:
-            os.rename(temporary, target)
-            return target
-        except OSError as error:
-            # Another export took the number in the meantime.
-            if error.errno not in (errno.EEXIST, errno.ENOTEMPTY):
-                raise

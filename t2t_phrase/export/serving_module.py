@@ -6,6 +6,7 @@ Shapes: B sentences, K beams.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import tensorflow as tf
@@ -29,12 +30,14 @@ class ServingModule(tf.Module):
     operations and those of tensorflow_text. Each function takes the sentences and then, in the
     order of `hparams.features`, the text of each feature that the model reads, (B,) string:
 
-    - `translate(text, ...)`, the best `translation` (B,) of each sentence and its `score` (B,);
-    - `nbest(text, ...)`, all `translations` (B, K), best first, their `scores` (B, K) and `counts`
-      (B,). From place `counts` on, where a sentence has fewer hypotheses than K, the texts are
-      empty and the scores WORST;
+    - `translate(text, ...)`, the best `translation` (B,) of each sentence, its `score` (B,) and
+      whether the sentence was `cut` (B,) to `max_input_size`;
+    - `nbest(text, ...)`, all `translations` (B, K), best first, their `scores` (B, K), the number
+      of them, `counts` (B,), and `cut` (B,). From place `counts` on, where a sentence has fewer
+      hypotheses than K, the texts are empty and the scores WORST;
     - `score(source, target, ...)`, the `log_probability` (B,) of each target given its source, in
-      nats; the features of the source come after the source, those of the target after the target.
+      nats, and whether one of them was `cut` (B,); the features of the source come after the
+      source, those of the target after the target.
 
     Args:
         model: an encoder-decoder on Keras' TensorFlow backend.
@@ -77,33 +80,58 @@ class ServingModule(tf.Module):
         )
 
     def _translate(self, *inputs: tf.Tensor) -> dict[str, tf.Tensor]:
-        translations, scores = self._search(*inputs, return_beams=False)
-        return {"translation": translations[:, 0], "score": scores[:, 0]}
+        def best(*inputs: tf.Tensor) -> dict[str, tf.Tensor]:
+            translations, scores, cut = self._search(*inputs, return_beams=False)
+            return {"translation": translations[:, 0], "score": scores[:, 0], "cut": cut}
+
+        return _of_any_number(best, inputs)
 
     def _nbest(self, *inputs: tf.Tensor) -> dict[str, tf.Tensor]:
-        translations, scores = self._search(*inputs, return_beams=True)
-        real = scores > WORST / 2
-        counts = tf.maximum(tf.reduce_sum(tf.cast(real, tf.int32), axis=1), 1)
-        return {
-            "translations": tf.where(real, translations, ""),
-            "scores": tf.where(real, scores, WORST),
-            "counts": counts,
-        }
+        def all_found(*inputs: tf.Tensor) -> dict[str, tf.Tensor]:
+            translations, scores, cut = self._search(*inputs, return_beams=True)
+            real = scores > WORST / 2
+            counts = tf.maximum(tf.reduce_sum(tf.cast(real, tf.int32), axis=1), 1)
+            return {
+                "translations": tf.where(real, translations, ""),
+                "scores": tf.where(real, scores, WORST),
+                "counts": counts,
+                "cut": cut,
+            }
+
+        return _of_any_number(all_found, inputs)
 
     def _score(self, *inputs: tf.Tensor) -> dict[str, tf.Tensor]:
         count = len(self.source.signature("source"))
-        features: Features = {
-            **self.source.encode(*inputs[:count], keep_empty=True),
-            **self.target.encode(*inputs[count:], keep_empty=True),
-        }
-        return {"log_probability": log_probabilities(self._model, features)}
+        limit = self._hparams.max_input_size
 
-    def _search(self, *inputs: tf.Tensor, return_beams: bool) -> tuple[tf.Tensor, tf.Tensor]:
+        def forced(*inputs: tf.Tensor) -> dict[str, tf.Tensor]:
+            source, cut = self.source.encode(*inputs[:count], max_tokens=limit, keep_empty=True)
+            target, also = self.target.encode(*inputs[count:], max_tokens=limit, keep_empty=True)
+            features: Features = {**source, **target}
+            return {"log_probability": log_probabilities(self._model, features), "cut": cut | also}
+
+        return _of_any_number(forced, inputs)
+
+    def _search(self, *inputs: tf.Tensor, return_beams: bool) -> tuple[tf.Tensor, ...]:
+        """Return (B, K) translations and scores, and (B,) which sentences were cut."""
         hparams = dataclasses.replace(self._hparams, return_beams=return_beams)
-        features = self.source.encode(*inputs, max_tokens=hparams.max_input_size)
+        features, cut = self.source.encode(*inputs, max_tokens=hparams.max_input_size)
         folded: Any = tf.nest.map_structure(tf.convert_to_tensor, self.folded)
         found = translate_ids(self._model, features, hparams, folded=folded)
         beams, length = found.ids.shape[1], tf.shape(found.ids)[2]
         texts = self.target.encoder.decode(tf.reshape(found.ids, (-1, length)))
         texts = tf.strings.strip(tf.strings.regex_replace(texts, BLANKS, " "))
-        return tf.reshape(texts, (-1, beams)), found.scores
+        return tf.reshape(texts, (-1, beams)), found.scores, cut
+
+
+def _of_any_number(
+    function: Callable[..., dict[str, tf.Tensor]], inputs: Sequence[tf.Tensor]
+) -> dict[str, tf.Tensor]:
+    """Return the function of inputs (B,), even if B is 0, for which many operations are not made.
+
+    The function is then given one sentence without words, whose results are left out.
+    """
+    count = tf.size(inputs[0])
+    blank = tf.fill([tf.cast(count == 0, tf.int32)], "")
+    found = function(*(tf.concat([strings, blank], axis=0) for strings in inputs))
+    return {name: values[:count] for name, values in found.items()}

@@ -41,6 +41,7 @@ def translate_local(
     inputs = {"text": lines, **(features or {})}
     found = function(**{name: tf.constant(values, tf.string) for name, values in inputs.items()})
     texts = [text.decode() for text in found["translation"].numpy()]
+    _tell_cut(found["cut"].numpy().tolist())
     return list(zip(texts, found["score"].numpy().tolist(), strict=True))
 
 
@@ -73,7 +74,13 @@ def translate_remote(
         raise SystemExit(f"{url} answers {error.code}: {detail}") from error
     except urllib.error.URLError as error:
         raise SystemExit(f"{url} cannot be reached: {error.reason}") from error
+    _tell_cut([found["cut"] for found in predictions])
     return [(found["translation"], found["score"]) for found in predictions]
+
+
+def _tell_cut(cut: Sequence[bool]) -> None:
+    for number in (i for i, was_cut in enumerate(cut, start=1) if was_cut):
+        print(f"line {number}: longer than the model's limit, and cut", file=sys.stderr)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -6,12 +6,13 @@ Shapes: H heads, R rows, C columns, S source tokens, P segments of a partition.
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from t2t_phrase.config import UserError, nearest
+from t2t_phrase.config import UserError, clipped, nearest
 from t2t_phrase.insights.blocks import split_blocks
 from t2t_phrase.insights.heat_map import Group, heat_map
 from t2t_phrase.insights.labels import START, Token, kind_of, ngram_labels, segment_labels
@@ -65,8 +66,9 @@ def choose(
     """
     for name in attentions:
         if name not in maps:
+            known = ", ".join(maps)
             raise UserError(
-                f"--attentions={name}: the model has {', '.join(maps)}{nearest(name, maps)}"
+                f"--attentions={clipped(name)}: the model has {known}{nearest(name, maps)}"
             )
     chosen = [maps[name].layouts for name in attentions or maps]
     depth = max(map(len, chosen))
@@ -85,10 +87,12 @@ def choose(
 
 
 def _number(flag: str, text: str, least: int, most: int) -> int:
-    if text.isdecimal() and least <= int(text) <= most:
+    if re.fullmatch("[0-9]{1,9}", text) and least <= int(text) <= most:
         return int(text)
     words = f", {MEAN} or {ALL}" if flag == "heads" else ""
-    raise UserError(f"--{flag}={text}: the model has {flag} {least} to {most}; give those{words}")
+    raise UserError(
+        f"--{flag}={clipped(text)}: the model has {flag} {least} to {most}; give those{words}"
+    )
 
 
 def draw(

@@ -69,6 +69,7 @@ class PhraseRepresentationHParams(PhraseHParams):
         for name in ("phrase_length", "phrase_pooling_size", "phrase_combination_size"):
             if getattr(self, name) < 0:
                 yield f"{name}: must not be negative, got {getattr(self, name)}"
+        yield from self.at_most(phrase_pooling_size=2**20, phrase_combination_size=2**20)
         if self.phrases == "fixed" and not self.phrase_length:
             yield "phrase_length: phrases=fixed needs the number of tokens in a phrase, got 0"
         if self.phrases != "fixed" and self.phrase_length:

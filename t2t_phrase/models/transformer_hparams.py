@@ -44,9 +44,18 @@ class TransformerHParams(TrainingHParams):
         for name in ("num_encoder_layers", "num_decoder_layers", "max_relative_position"):
             if getattr(self, name) < 0:
                 yield f"{name}: must not be negative, got {getattr(self, name)}"
-        for name in ("attention_dropout", "relu_dropout", "layer_prepostprocess_dropout"):
-            if not 0 <= getattr(self, name) < 1:
-                yield f"{name}: must be in [0, 1), got {getattr(self, name)}"
+        yield from self.below_one(
+            "attention_dropout", "relu_dropout", "layer_prepostprocess_dropout"
+        )
+        # Far above every published model, and below what only fills the memory.
+        yield from self.at_most(
+            hidden_size=2**17,
+            filter_size=2**20,
+            num_hidden_layers=1000,
+            num_encoder_layers=1000,
+            num_decoder_layers=1000,
+            max_relative_position=2**16,
+        )
         if self.num_heads >= 1 and self.hidden_size % self.num_heads:
             yield (
                 f"hidden_size={self.hidden_size} is not a multiple of num_heads={self.num_heads}"

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import pathlib
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from t2t_phrase import files
 from t2t_phrase.config import UserError
 from t2t_phrase.runs import checkpoints
 from t2t_phrase.runs.load_model import find_record
+from t2t_phrase.runs.record import RunRecord
+from t2t_phrase.runs.vocabulary import imported_files
+from t2t_phrase.runs.writing import writing
 
 
 def last_checkpoints(folder: str | os.PathLike[str], count: int) -> list[str]:
@@ -33,7 +38,8 @@ def average_checkpoints(
 ) -> tuple[str, list[int]]:
     """Write `model.ckpt-STEP` with the mean weights of `paths`, and `hparams.json` beside it.
 
-    STEP is the highest of their steps. The state of the optimizer is left out.
+    STEP is the highest of their steps. The state of the optimizer is left out. The vocabularies of
+    an imported run are copied, too.
 
     Args:
         paths: checkpoints, or folders, which stand for their latest checkpoint.
@@ -43,60 +49,96 @@ def average_checkpoints(
         (path of the new checkpoint, steps of the averaged ones).
 
     Raises:
-        UserError: a checkpoint is given twice, two differ in names or shapes of weights, or one
-            is in the output folder.
+        UserError: a checkpoint is damaged or given twice, two are of runs with other settings or
+            differ in names or shapes of weights, or one is in the output folder.
+        WriteError: the disk is full or fails.
     """
     resolved = [checkpoints.resolve(path) for path in paths]
     if not resolved:
         raise UserError("--checkpoints: give at least one checkpoint")
     target = pathlib.Path(output_folder)
     _check_places(resolved, target)
-    mean = _mean(resolved)
+    _check_alike(resolved)
+    records = [find_record(path) for path in resolved]
+    _check_settings(resolved, records)
+    vocabularies = imported_files(resolved[-1], records[-1])
     steps = [checkpoints.read_step(path) for path in resolved]
-    record = find_record(resolved[-1])
-    target.mkdir(parents=True, exist_ok=True)
-    path = str(target / f"{checkpoints.PREFIX}-{max(steps)}")
-    try:
+    with writing(target, flag="--output_path"):
+        mean = _mean(resolved, steps)
+        path = str(target / f"{checkpoints.PREFIX}-{max(steps)}")
+        for file in vocabularies:
+            files.write(target / file.name, file.read_bytes())
+        records[-1].save(target)
         checkpoints.write(path, model=mean, step=max(steps))
         checkpoints.set_latest(target, [path])
-        record.save(target)
-    except OSError as error:
-        raise UserError(str(error)) from error
     return path, steps
 
 
 def _check_places(paths: Sequence[str], target: pathlib.Path) -> None:
-    real = [os.path.realpath(path) for path in paths]
-    for path, place in zip(paths, real, strict=True):
-        if real.count(place) > 1:
-            raise UserError(f"checkpoint {path} is given twice; each may count only once")
-        if os.path.dirname(place) == os.path.realpath(target):
+    places: dict[tuple[int, int], str] = {}
+    for path in paths:
+        found = os.stat(f"{path}.index")
+        # Hard links, as in best/, are the same file under two names.
+        other = places.setdefault((found.st_dev, found.st_ino), path)
+        if other is not path:
+            raise _same(other, path)
+        if os.path.dirname(os.path.realpath(path)) == os.path.realpath(target):
             raise UserError(
                 f"--output_path={target} is the folder of checkpoint {path}, which the average "
                 "would overwrite or outdate; give another folder"
             )
 
 
-def _mean(paths: Sequence[str]) -> dict[str, np.ndarray]:
+def _same(one: str, other: str) -> UserError:
+    if one == other:
+        return UserError(f"checkpoint {one} is given twice; each may count only once")
+    return UserError(f"{one} and {other} are the same checkpoint; each may count only once")
+
+
+def _check_settings(paths: Sequence[str], records: Sequence[RunRecord]) -> None:
+    for path, record in zip(paths, records, strict=True):
+        changed = records[0].differences(record)
+        if changed:
+            raise UserError(
+                f"{paths[0]} and {path} are of runs with different settings, whose weights have "
+                f"no common mean: {'; '.join(changed[:10])}; give checkpoints of one run"
+            )
+
+
+def _mean(paths: Sequence[str], steps: Sequence[int]) -> dict[str, np.ndarray]:
     first = checkpoints.read_tensors(paths[0])
     total = {name: value.astype(np.float64) for name, value in first.items()}
-    for path in paths[1:]:
+    seen = {(steps[0], _digest(first)): paths[0]}
+    for path, step in zip(paths[1:], steps[1:], strict=True):
         tensors = checkpoints.read_tensors(path)
-        _check_alike(paths[0], first, path, tensors)
+        other = seen.setdefault((step, _digest(tensors)), path)
+        if other is not path:
+            raise _same(other, path)
         for name, value in tensors.items():
             total[name] += value
     return {name: (total[name] / len(paths)).astype(first[name].dtype) for name in first}
 
 
-def _check_alike(
-    path: str, tensors: Mapping[str, np.ndarray], other: str, others: Mapping[str, np.ndarray]
-) -> None:
-    faults = [f"{name} is in {path} only" for name in sorted(set(tensors) - set(others))]
-    faults += [f"{name} is in {other} only" for name in sorted(set(others) - set(tensors))]
-    faults += [
-        f"{name} is {tensors[name].shape} in {path}, {others[name].shape} in {other}"
-        for name in sorted(set(tensors) & set(others))
-        if tensors[name].shape != others[name].shape
-    ]
-    if faults:
-        raise UserError("these are checkpoints of different models: " + "; ".join(faults[:10]))
+def _digest(tensors: Mapping[str, np.ndarray]) -> str:
+    digest = hashlib.sha256()
+    for name in sorted(tensors):
+        digest.update(name.encode())
+        digest.update(np.ascontiguousarray(tensors[name]).tobytes())
+    return digest.hexdigest()
+
+
+def _check_alike(paths: Sequence[str]) -> None:
+    shapes, *rest = (
+        {name: shape for name, (_, shape) in checkpoints.reader(path).group("model").items()}
+        for path in paths
+    )
+    for other, others in zip(paths[1:], rest, strict=True):
+        faults = [f"{name} is in {paths[0]} only" for name in sorted(set(shapes) - set(others))]
+        faults += [f"{name} is in {other} only" for name in sorted(set(others) - set(shapes))]
+        faults += [
+            f"{name} is {shapes[name]} in {paths[0]}, {others[name]} in {other}"
+            for name in sorted(set(shapes) & set(others))
+            if shapes[name] != others[name]
+        ]
+        if faults:
+            raise UserError("these are checkpoints of different models: " + "; ".join(faults[:10]))

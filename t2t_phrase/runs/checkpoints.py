@@ -5,11 +5,12 @@ from __future__ import annotations
 import collections
 import dataclasses
 import json
+import logging
 import os
 import pathlib
 import re
 import shutil
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import keras
@@ -18,12 +19,18 @@ import tensorflow as tf
 
 from t2t_phrase import files
 from t2t_phrase.config import UserError
+from t2t_phrase.runs.checkpoint_reader import (
+    SUFFIX,
+    CheckpointReader,
+    data_files,
+)
 
 PREFIX = "model.ckpt"
-_SUFFIX = "/.ATTRIBUTES/VARIABLE_VALUE"
+# The file that names the newest checkpoint.
+STATE_FILE = "checkpoint"
 
 
-class CheckpointWriteError(OSError):
+class CheckpointWriteError(files.WriteError):
     """A checkpoint could not be written; earlier ones are untouched."""
 
 
@@ -116,7 +123,8 @@ def write(
         for group, values in groups.items()
     }
     checkpoint = tf.train.Checkpoint(
-        step=tf.Variable(step, dtype=tf.int64),
+        # TensorFlow keeps every Python number that it has made a tensor of, for ever.
+        step=tf.Variable(np.asarray(step, np.int64)),
         state=tf.Variable(json.dumps(dict(state or {}))),
         **tracked,
     )
@@ -125,9 +133,14 @@ def write(
         temporary.mkdir(parents=True)
         checkpoint.write(str(temporary / target.name))
         # The index is moved last, because a checkpoint without one does not count.
-        for file in sorted(temporary.iterdir(), key=lambda f: f.suffix == ".index"):
-            _flush(file)
+        written = sorted(temporary.iterdir(), key=lambda f: f.suffix == ".index")
+        for file in written:
+            files.sync(file)
+        # Otherwise an earlier checkpoint of that name would have the data of two for a moment.
+        pathlib.Path(f"{target}.index").unlink(missing_ok=True)
+        for file in written:
             os.replace(file, target.parent / file.name)
+        files.sync(target.parent)
     except (OSError, tf.errors.OpError) as error:
         raise CheckpointWriteError(f"{target} could not be written: {_reason(error)}") from error
     finally:
@@ -136,23 +149,31 @@ def write(
 
 def read_tensors(path: str | os.PathLike[str], group: str = "model") -> dict[str, np.ndarray]:
     """Return all arrays of "model" or "optimizer" by name."""
-    reader = _reader(path)
-    return {name: reader.get_tensor(key) for name, (key, _) in _entries(reader, group).items()}
-
-
-def holds(path: str | os.PathLike[str], group: str) -> bool:
-    """Return whether a checkpoint has any variable of "model" or "optimizer"."""
-    return bool(_entries(_reader(path), group))
+    return reader(path).tensors(group)
 
 
 def read_step(path: str | os.PathLike[str]) -> int:
     """Return the number of updates at which the checkpoint was written."""
-    return int(_reader(path).get_tensor(f"step{_SUFFIX}"))
+    return int(reader(path).get(f"step{SUFFIX}"))
 
 
 def read_state(path: str | os.PathLike[str]) -> dict[str, Any]:
     """Return what `write` was given as `state`."""
-    return json.loads(_reader(path).get_tensor(f"state{_SUFFIX}"))
+    return json.loads(reader(path).get(f"state{SUFFIX}"))
+
+
+def holds(path: str | os.PathLike[str], group: str) -> bool:
+    """Return whether a checkpoint has any variable of "model" or "optimizer"."""
+    return bool(reader(path).group(group))
+
+
+def reader(path: str | os.PathLike[str]) -> CheckpointReader:
+    """Open a checkpoint.
+
+    Raises:
+        UserError: it cannot be read, or is damaged; the message says how to go on.
+    """
+    return CheckpointReader(path, _way_on)
 
 
 def assign(
@@ -162,17 +183,17 @@ def assign(
     group: str = "model",
 ) -> RestoreReport:
     """Assign every variable that the checkpoint has in the same shape; leave the others alone."""
-    reader = _reader(path)
-    entries = _entries(reader, group)
+    opened = reader(path)
+    entries = opened.group(group)
     matched, missing, mismatched = [], [], []
     for name, variable in variables.items():
         if name not in entries:
             missing.append(name)
-        elif tuple(entries[name][1]) != tuple(variable.shape):
-            shapes = f"{tuple(entries[name][1])} in the checkpoint, {tuple(variable.shape)}"
+        elif entries[name][1] != tuple(variable.shape):
+            shapes = f"{entries[name][1]} in the checkpoint, {tuple(variable.shape)}"
             mismatched.append(f"{name}: {shapes} in the model")
         else:
-            variable.assign(reader.get_tensor(entries[name][0]))
+            variable.assign(opened.get(entries[name][0]))
             matched.append(name)
     unused = sorted(set(entries) - set(variables))
     return RestoreReport(tuple(matched), tuple(missing), tuple(mismatched), tuple(unused))
@@ -192,25 +213,35 @@ def restore(model: keras.Model, path: str | os.PathLike[str]) -> RestoreReport:
 
 def complete(folder: str | os.PathLike[str]) -> list[str]:
     """Return the paths of the complete checkpoints in a folder, by ascending step."""
+    try:
+        names = set(os.listdir(folder))
+    except OSError:
+        return []
+    with_data = {name.partition(".data-")[0] for name in names if ".data-" in name}
     found = []
-    for index in pathlib.Path(folder).glob(f"{PREFIX}-*.index"):
-        match = re.fullmatch(rf"{re.escape(PREFIX)}-(\d+)", index.stem)
-        if match and next(index.parent.glob(f"{index.stem}.data-*"), None):
-            found.append((int(match[1]), str(index.with_suffix(""))))
+    for name in with_data:
+        match = re.fullmatch(rf"{re.escape(PREFIX)}-([0-9]+)", name)
+        if match and f"{name}.index" in names:
+            found.append((int(match[1]), str(pathlib.Path(folder) / name)))
     return [path for _, path in sorted(found)]
 
 
 def latest(folder: str | os.PathLike[str]) -> str | None:
     """Return the newest complete checkpoint of a folder; None: there is none.
 
-    It is the one that the file `checkpoint` names, or else the one with the highest step.
+    It is the one that the file `checkpoint` names. If that is damaged or names another, it is the
+    one with the highest step, and a warning says so.
     """
     whole = complete(folder)
-    state = tf.train.get_checkpoint_state(str(folder))
-    named = state.model_checkpoint_path if state else ""
-    if named and os.path.basename(named) in map(os.path.basename, whole):
-        return str(pathlib.Path(folder) / os.path.basename(named))
-    return whole[-1] if whole else None
+    state = pathlib.Path(folder) / STATE_FILE
+    if not whole or not state.exists():
+        return whole[-1] if whole else None
+    named = _named_newest(state)
+    if named is not None and named in map(os.path.basename, whole):
+        return str(pathlib.Path(folder) / named)
+    fault = "is damaged" if named is None else f"names {named}, which is not there"
+    logging.getLogger(__name__).warning("%s %s: using %s", state, fault, whole[-1])
+    return whole[-1]
 
 
 def resolve(path: str | os.PathLike[str]) -> str:
@@ -237,22 +268,55 @@ def set_latest(folder: str | os.PathLike[str], paths: Sequence[str]) -> None:
     lines = [f'model_checkpoint_path: "{names[-1]}"']
     lines += [f'all_model_checkpoint_paths: "{name}"' for name in names]
     try:
-        files.write(pathlib.Path(folder) / "checkpoint", "\n".join(lines) + "\n")
+        files.write(pathlib.Path(folder) / STATE_FILE, "\n".join(lines) + "\n")
     except OSError as error:
-        raise CheckpointWriteError(f"{folder}/checkpoint: {_reason(error)}") from error
+        raise CheckpointWriteError(f"{folder}/{STATE_FILE}: {_reason(error)}") from error
 
 
 def delete(path: str) -> None:
     """Delete a checkpoint's files, the index first."""
-    for file in sorted(files_of(path), key=lambda f: f.suffix != ".index"):
+    for file in reversed(files_of(path)):
         file.unlink(missing_ok=True)
 
 
 def files_of(path: str | os.PathLike[str]) -> list[pathlib.Path]:
-    """Return the files that make up one checkpoint."""
-    prefix = pathlib.Path(path)
-    data = prefix.parent.glob(f"{prefix.name}.data-*")
-    return [*data, prefix.with_name(f"{prefix.name}.index")]
+    """Return the files that make up one checkpoint, the index last."""
+    return [*data_files(path), pathlib.Path(f"{path}.index")]
+
+
+def _named_newest(state: pathlib.Path) -> str | None:
+    """Return the name of the newest checkpoint by the file `checkpoint`; None: it is damaged."""
+    try:
+        text = state.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        return None
+    match = re.search(r'^model_checkpoint_path: *"(.+)" *$', text, re.MULTILINE)
+    return os.path.basename(match[1]) if match else None
+
+
+def _way_on(path: str) -> str:
+    """Return what to do instead of using a damaged checkpoint."""
+    folder = pathlib.Path(path).parent
+    others = [other for other in complete(folder) if pathlib.Path(other) != pathlib.Path(path)]
+    if found := next(filter(_is_good, reversed(others)), None):
+        return (
+            f"the newest good one is {found}: give that with --checkpoint_path, or delete "
+            f"{path}.* to resume the training from it"
+        )
+    if found := next(filter(_is_good, complete(folder / "best")), None):
+        return (
+            f"{found} is good: give that with --checkpoint_path, or train on from it in a new "
+            "--output_dir with --warm_start_from"
+        )
+    return "there is no good one beside it: restore the file from a copy"
+
+
+def _is_good(path: str) -> bool:
+    try:
+        CheckpointReader(path, lambda path: "").verify()
+    except UserError:
+        return False
+    return True
 
 
 def _variable(value: Any) -> Any:
@@ -261,28 +325,8 @@ def _variable(value: Any) -> Any:
     return tf.Variable(value) if isinstance(value, np.ndarray) else value
 
 
-def _reader(path: str | os.PathLike[str]) -> Any:
-    try:
-        return tf.train.load_checkpoint(str(path))
-    except (tf.errors.OpError, ValueError) as error:
-        raise UserError(f"checkpoint {path} cannot be read: {_reason(error)}") from error
-
-
-def _entries(reader: Any, group: str) -> dict[str, tuple[str, Iterable[int]]]:
-    """Return (key in the file, shape) by name; the format escapes "/" in names."""
-    start = f"{group}/"
-    return {
-        key[len(start) : -len(_SUFFIX)].replace(".S", "/").replace("..", "."): (key, shape)
-        for key, shape in reader.get_variable_to_shape_map().items()
-        if key.startswith(start) and key.endswith(_SUFFIX)
-    }
-
-
-def _flush(file: pathlib.Path) -> None:
-    with open(file, "rb") as opened:
-        os.fsync(opened.fileno())
-
-
 def _reason(error: Exception) -> str:
-    text = getattr(error, "message", None) or str(error)
-    return text.splitlines()[0] if text else type(error).__name__
+    if isinstance(error, tf.errors.OpError):
+        # "PATH; No space left on device"
+        return str(error.message).splitlines()[0].rpartition("; ")[2]
+    return getattr(error, "strerror", None) or str(error) or type(error).__name__

@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 import keras
 
+from t2t_phrase import files
 from t2t_phrase.config import UserError
 from t2t_phrase.data.input.pipeline import Position
 from t2t_phrase.runs import checkpoints
@@ -16,7 +17,8 @@ from t2t_phrase.runs.checkpoints import CheckpointWriteError
 from t2t_phrase.runs.history import History
 from t2t_phrase.runs.record import FILE as RECORD_FILE
 
-BEST = "best"
+# Folders that commands make below that of a run.
+BEST, AVERAGED = "best", "averaged"
 
 
 class RunDirectory:
@@ -60,7 +62,7 @@ class RunDirectory:
             (number of updates, position in the data).
 
         Raises:
-            UserError: the checkpoint holds another model's weights, or no optimizer.
+            UserError: the checkpoint is damaged, or holds another model's weights or no optimizer.
         """
         latest = checkpoints.latest(self.folder)
         if latest is None:
@@ -73,7 +75,13 @@ class RunDirectory:
             )
         self._assign(latest, "optimizer", self._optimizer)
         step = checkpoints.read_step(latest)
-        position = Position(**checkpoints.read_state(latest)["position"])
+        state = checkpoints.read_state(latest)
+        if "position" not in state:
+            raise UserError(
+                f"cannot resume from {latest}: it does not say where in the data it was saved; "
+                "give a new --output_dir and start from its weights with --warm_start_from"
+            )
+        position = Position(**state["position"])
         self._log(f"resuming from {latest} (step {step})")
         return step, position
 
@@ -130,15 +138,17 @@ class RunDirectory:
     def keep_best(self, step: int) -> None:
         """Let `best/` contain the checkpoint of `step`, which was just saved, and no other."""
         source = self.folder / f"{checkpoints.PREFIX}-{step}"
-        if not self._writes or not source.with_suffix(f"{source.suffix}.index").exists():
+        if not self._writes or str(source) not in checkpoints.complete(self.folder):
             return
         best = self.folder / BEST
         try:
             best.mkdir(exist_ok=True)
+            (best / f"{source.name}.index").unlink(missing_ok=True)
             for file in checkpoints.files_of(source):
                 _link(file, best / file.name)
+            files.sync(best)
             if (self.folder / RECORD_FILE).exists():
-                shutil.copy(self.folder / RECORD_FILE, best / RECORD_FILE)
+                files.write(best / RECORD_FILE, (self.folder / RECORD_FILE).read_bytes())
             target = str(best / source.name)
             checkpoints.set_latest(best, [target])
             for old in checkpoints.complete(best):
@@ -167,4 +177,5 @@ def _link(source: pathlib.Path, target: pathlib.Path) -> None:
         os.link(source, temporary)
     except OSError:
         shutil.copy(source, temporary)
+        files.sync(temporary)
     os.replace(temporary, target)

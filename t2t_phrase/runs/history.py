@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 import os
 import pathlib
 from collections.abc import Mapping
 
 from t2t_phrase import files
+from t2t_phrase.config import UserError
 
 FILE = "evaluations.json"
 
@@ -28,13 +30,14 @@ class History:
         return {step: scores[metric] for step, scores in self.scores.items() if metric in scores}
 
     def best(self, metric: str, *, lower: bool) -> int | None:
-        """Return the step with the best score, the earliest of equals; None: no step has one.
+        """Return the step with the best finite score, the earliest of equals; None: there is none.
 
         Args:
             metric: name of a score.
             lower: whether lower is better.
         """
-        scored, sign = self.of(metric), 1 if lower else -1
+        scored = {s: score for s, score in self.of(metric).items() if math.isfinite(score)}
+        sign = 1 if lower else -1
         return min(scored, key=lambda step: (sign * scored[step], step), default=None)
 
     def save(self, folder: str | os.PathLike[str]) -> None:
@@ -47,9 +50,51 @@ class History:
 
     @classmethod
     def load(cls, folder: str | os.PathLike[str], *, until: int) -> History:
-        """Read the scores up to the step `until`; later ones belong to updates that were lost."""
+        """Read the scores up to the step `until`; later ones belong to updates that were lost.
+
+        Raises:
+            UserError: the file cannot be read, or is damaged.
+        """
         path = pathlib.Path(folder) / FILE
-        if not path.exists():
+        try:
+            stored = parse(path.read_bytes())
+        except FileNotFoundError:
             return cls()
-        stored = json.loads(path.read_text())
-        return cls({int(step): s for step, s in stored.items() if int(step) <= until})
+        except OSError as error:
+            raise UserError(f"cannot read {path}: {error.strerror}") from error
+        except UserError as error:
+            raise UserError(
+                f"{path} is damaged: {error}; delete it to go on without the earlier scores, which "
+                "decide what is best and when to stop early"
+            ) from error
+        return cls({step: scores for step, scores in stored.items() if step <= until})
+
+
+def parse(content: bytes) -> dict[int, dict[str, float]]:
+    """Return the scores by step that are stored as JSON.
+
+    Raises:
+        UserError: it is other JSON, or none.
+    """
+    try:
+        stored = json.loads(content)
+    except (ValueError, RecursionError) as error:
+        reason = (str(error).splitlines() or [type(error).__name__])[0]
+        raise UserError(f"it is not JSON ({reason})") from error
+    if not isinstance(stored, dict):
+        raise UserError("it is not a JSON object of steps")
+    scores: dict[int, dict[str, float]] = {}
+    for step, values in stored.items():
+        if not (step.isascii() and step.isdecimal() and len(step) <= 18):
+            raise UserError(f"{step[:40]!r} is not a step")
+        if not isinstance(values, dict) or not all(map(_is_score, values.values())):
+            raise UserError(f"the scores of step {step} are not numbers by name")
+        scores[int(step)] = {name: float(value) for name, value in values.items()}
+    return scores
+
+
+def _is_score(value: object) -> bool:
+    # A loss may be infinite, a whole number of hundreds of digits cannot be one.
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return False
+    return isinstance(value, float) or abs(value) < 2**53

@@ -10,6 +10,7 @@ from typing import Any
 from t2t_phrase import registry
 from t2t_phrase.config import UserError
 from t2t_phrase.runs import checkpoints
+from t2t_phrase.runs.directory import AVERAGED, BEST
 from t2t_phrase.runs.record import FILE, RunRecord
 
 
@@ -24,15 +25,30 @@ class TrainedModel:
 
 
 def find_record(checkpoint: str | os.PathLike[str]) -> RunRecord:
-    """Return the `hparams.json` beside a checkpoint, or one folder above it (`best/`).
+    """Return the `hparams.json` beside a checkpoint, or that of the run above `best/`.
 
     Raises:
         UserError: neither exists.
     """
+    return RunRecord.load(_record_folder(checkpoint))
+
+
+def run_above(folder: str | os.PathLike[str]) -> pathlib.Path | None:
+    """Return the folder of the run that a folder such as `best/` belongs to; None: it is no such.
+
+    Args:
+        folder: of a checkpoint.
+    """
+    place = pathlib.Path(folder).resolve()
+    below = place.name in (BEST, AVERAGED) and (place.parent / FILE).exists()
+    return place.parent if below else None
+
+
+def _record_folder(checkpoint: str | os.PathLike[str]) -> pathlib.Path:
     folder = pathlib.Path(checkpoint).parent
-    for place in (folder, folder.resolve().parent):
-        if (place / FILE).exists():
-            return RunRecord.load(place)
+    for place in (folder, run_above(folder)):
+        if place is not None and (place / FILE).exists():
+            return place
     raise UserError(
         f"no {FILE} beside checkpoint {checkpoint}; copy the one of its training run there"
     )
@@ -51,16 +67,19 @@ def load_model(path: str | os.PathLike[str], *, problem: str | None = None) -> T
         UserError: no checkpoint, no `hparams.json`, another problem, or weights that do not fit.
     """
     checkpoint = checkpoints.resolve(path)
-    record = find_record(checkpoint)
+    place = _record_folder(checkpoint)
+    record = RunRecord.load(place)
     if problem is not None and problem != record.problem:
         raise UserError(
             f"--problem={problem}: {checkpoint} was trained on {record.problem}; give that, or "
             "another --output_dir"
         )
-    if record.model not in registry.models:
-        registry.discover()
+    try:
+        hparams = record.resolved()
+    except UserError as error:
+        raise UserError(f"{place / FILE}: {error}") from error
     model = registry.models[record.model].from_hparams(
-        record.resolved(),
+        hparams,
         vocab_size=record.vocab_size,
         target_vocab_size=record.target_vocab_size,
     )

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import json
 import os
 import pathlib
+import reprlib
+import types
+import typing
 from typing import Any
 
 import t2t_phrase
@@ -15,11 +19,15 @@ from t2t_phrase.files import write
 from t2t_phrase.training_hparams import TrainingHParams
 
 FILE = "hparams.json"
+_CHECKSUM = "checksum"
+# Above these, a damaged number would fill the memory before anything else shows it.
+_LARGEST = {"vocab_size": 2**24, "target_vocab_size": 2**24}
+_LARGEST_OF_OTHERS = 2**63
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class RunRecord:
-    """The settings that determine the result of a run, apart from the data.
+    """The settings that determine the result of a run, and a digest of its data.
 
     Attributes:
         problem, model, hparams_set: registered names.
@@ -32,6 +40,7 @@ class RunRecord:
         train_steps: number of updates if the learning rate depends on it, else 0.
         target_vocab_size, target_vocabulary: likewise of the target; None and "" where source and
             target share one vocabulary.
+        data: digest of the training and development data, see `Problem.data_digest`; "": unknown.
         version: of this library.
     """
 
@@ -47,6 +56,7 @@ class RunRecord:
     train_steps: int = 0
     target_vocab_size: int | None = None
     target_vocabulary: str = ""
+    data: str = ""
     version: str = t2t_phrase.__version__
 
     def resolved(self) -> TrainingHParams:
@@ -62,13 +72,14 @@ class RunRecord:
         return registry.models[self.model].hparams_class.from_dict(self.hparams)
 
     def save(self, folder: str | os.PathLike[str]) -> None:
-        """Write `hparams.json`.
+        """Write `hparams.json`, with a checksum of the rest.
 
         Raises:
             WriteError: the disk is full, or the folder is not writable.
         """
-        content = json.dumps(dataclasses.asdict(self), indent=2) + "\n"
-        write(pathlib.Path(folder) / FILE, content)
+        content = dataclasses.asdict(self)
+        content[_CHECKSUM] = _checksum(content)
+        write(pathlib.Path(folder) / FILE, json.dumps(content, indent=2) + "\n")
 
     @classmethod
     def load(cls, folder: str | os.PathLike[str]) -> RunRecord:
@@ -79,23 +90,54 @@ class RunRecord:
         """
         path = pathlib.Path(folder) / FILE
         try:
-            return cls(**json.loads(path.read_text()))
+            return cls.parse(path.read_bytes())
         except FileNotFoundError:
             raise UserError(
                 f"{path} does not exist: {folder} is not the --output_dir of a training run"
             ) from None
-        except (ValueError, TypeError) as error:
-            raise UserError(f"{path} is damaged: {error}") from error
+        except OSError as error:
+            raise UserError(f"cannot read {path}: {error.strerror}") from error
+        except UserError as error:
+            raise UserError(
+                f"{path} is damaged: {error}; restore it from a copy, such as that in best/"
+            ) from error
 
-    def check_same(self, earlier: RunRecord, folder: str | os.PathLike[str]) -> None:
-        """Refuse to resume a run that was started with other settings.
+    @classmethod
+    def parse(cls, content: bytes) -> RunRecord:
+        """Return the record that is stored as JSON; one without a checksum is of an old version.
 
         Raises:
-            UserError: settings differ; the message lists them as "name: old -> new".
+            UserError: it is not the JSON of a record, or was changed.
+        """
+        try:
+            values = json.loads(content)
+        except (ValueError, RecursionError) as error:
+            raise UserError(f"it is not JSON ({_first_line(error)})") from error
+        if not isinstance(values, dict):
+            raise UserError("it is not a JSON object")
+        checksum = values.pop(_CHECKSUM, None)
+        faults = list(_faults(cls, values))
+        if faults:
+            raise UserError("; ".join(faults[:5]))
+        if checksum not in (None, _checksum(values)):
+            raise UserError(
+                f"its checksum differs (delete the entry {_CHECKSUM!r} if you edited it)"
+            )
+        return cls(**values)
+
+    def check_same(self, earlier: RunRecord, folder: str | os.PathLike[str]) -> None:
+        """Refuse to resume a run that was started with other settings or on other data.
+
+        Raises:
+            UserError: settings differ; the message lists them as "name: old -> new". Or the data
+                differ.
         """
         # A value that an earlier version did not record is the default.
-        complete = dataclasses.replace(earlier, hparams=earlier.resolved().to_dict())
-        changed = differences(complete._identity(), self._identity())
+        try:
+            complete = dataclasses.replace(earlier, hparams=earlier.resolved().to_dict())
+        except UserError as error:
+            raise UserError(f"{pathlib.Path(folder) / FILE}: {error}") from error
+        changed = complete.differences(self)
         if changed:
             raise UserError(
                 f"--output_dir={folder} holds a run with other settings:\n  "
@@ -103,9 +145,20 @@ class RunRecord:
                 + "\nGive the old settings to resume it, or a new --output_dir to start afresh "
                 "(--warm_start_from takes over weights)."
             )
+        if self.data != earlier.data and self.data and earlier.data:
+            raise UserError(
+                f"--output_dir={folder} holds a run on other data: those of {self.problem} have "
+                "been made anew since it began, from other text or with other options of "
+                "t2t-phrase-datagen; give the --data_dir that it began with, or a new --output_dir "
+                "to start afresh"
+            )
+
+    def differences(self, other: RunRecord) -> list[str]:
+        """Return "name: value -> other value" for all settings that are not the same."""
+        return differences(self._identity(), other._identity())
 
     def _identity(self) -> dict[str, Any]:
-        named = {k: v for k, v in dataclasses.asdict(self).items() if k != "version"}
+        named = {k: v for k, v in dataclasses.asdict(self).items() if k not in ("data", "version")}
         # The resolved values say what the set and the overrides did, whatever they are called.
         del named["hparams_set"], named["overrides"]
         return {**named.pop("hparams"), **named}
@@ -122,3 +175,45 @@ def resolve_hparams(hparams_set: str, overrides: str) -> tuple[TrainingHParams, 
     told = differences(base.to_dict(), changed.to_dict())
     same = set(parse_assignments(overrides)) - {line.partition(":")[0] for line in told}
     return changed, told + [f"{name}: as in {hparams_set} already" for name in sorted(same)]
+
+
+def _faults(cls: type[RunRecord], values: dict[str, Any]) -> typing.Iterator[str]:
+    """Yield one sentence for each entry that no record can have."""
+    hints = typing.get_type_hints(cls)
+    for field in dataclasses.fields(cls):
+        if field.name not in values:
+            if field.default is dataclasses.MISSING and field.default_factory is (
+                dataclasses.MISSING
+            ):
+                yield f"it lacks {field.name}"
+            continue
+        value = values[field.name]
+        if not _is_a(value, hints[field.name]):
+            yield f"{field.name} cannot be {reprlib.repr(value)}"
+        elif isinstance(value, int) and not 0 <= value <= _LARGEST.get(
+            field.name, _LARGEST_OF_OTHERS
+        ):
+            yield f"{field.name} cannot be {value}"
+        elif field.name in ("replicas", *_LARGEST) and value == 0:
+            yield f"{field.name} cannot be 0"
+    unknown = sorted(set(values) - set(hints))
+    if unknown:
+        yield f"it has unknown entries: {', '.join(map(reprlib.repr, unknown))}"
+
+
+def _is_a(value: Any, expected: Any) -> bool:
+    if isinstance(expected, types.UnionType):
+        return any(_is_a(value, option) for option in typing.get_args(expected))
+    kind = typing.get_origin(expected) or expected
+    if isinstance(value, bool) and kind is not bool:
+        return False
+    return bool(isinstance(value, kind))
+
+
+def _checksum(values: dict[str, Any]) -> str:
+    """Return the SHA-256 of the entries, whatever their order and spacing."""
+    return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()
+
+
+def _first_line(error: BaseException) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0]

@@ -7,7 +7,8 @@ import pathlib
 
 from t2t_phrase.config import UserError
 from t2t_phrase.data.problem import get_problem
-from t2t_phrase.runs.load_model import TrainedModel
+from t2t_phrase.files import sha256_of
+from t2t_phrase.runs.load_model import TrainedModel, run_above
 from t2t_phrase.runs.record import RunRecord
 from t2t_phrase.text.encoders import StoredEncoder
 from t2t_phrase.text.subwords.t2t_subwords import T2TSubwords
@@ -33,9 +34,9 @@ def run_vocabularies(
     Raises:
         UserError: they cannot be found, or are not those that the model was trained with.
     """
-    imported = _imported_vocabularies(pathlib.Path(trained.checkpoint).parent)
-    if imported is not None:
-        return imported
+    files = imported_files(trained.checkpoint, trained.record)
+    if files:
+        return _imported_vocabularies(files, trained.record)
     name = trained.record.problem or problem
     if not name:
         raise UserError(
@@ -94,11 +95,40 @@ def check_vocabularies(vocabularies: Vocabularies, record: RunRecord, place: str
             )
 
 
-def _imported_vocabularies(folder: pathlib.Path) -> Vocabularies | None:
-    for place in (folder, folder.resolve().parent):
+def imported_files(checkpoint: str, record: RunRecord) -> list[pathlib.Path]:
+    """Return the files of the vocabularies that an imported run brought; none for other runs.
+
+    Args:
+        checkpoint: of the imported run, or of a folder such as `averaged/` below it.
+        record: of the run.
+    """
+    # Only a run that is of no problem of this library brings its own.
+    folder = pathlib.Path(checkpoint).parent
+    places = [] if record.problem else [folder, run_above(folder)]
+    for place in filter(None, places):
         if (place / T2T_VOCABULARY).exists():
-            source = T2TSubwords.load(place / T2T_VOCABULARY)
-            if (place / T2T_TARGET_VOCABULARY).exists():
-                return Vocabularies(source, T2TSubwords.load(place / T2T_TARGET_VOCABULARY))
-            return Vocabularies(source, source)
-    return None
+            found = [place / T2T_VOCABULARY, place / T2T_TARGET_VOCABULARY]
+            return [path for path in found if path.exists()]
+    return []
+
+
+def _imported_vocabularies(files: list[pathlib.Path], record: RunRecord) -> Vocabularies:
+    sides = 1 if record.target_vocab_size is None else 2
+    if len(files) != sides:
+        raise UserError(
+            f"{files[0].parent} must hold {T2T_VOCABULARY} and, only if the target has a "
+            f"vocabulary of its own, {T2T_TARGET_VOCABULARY}: import the run again"
+        )
+    encoders = []
+    sizes = (record.vocab_size, record.target_vocab_size)
+    recorded = (record.vocabulary, record.target_vocabulary)
+    for path, size, checksum in zip(files, sizes, recorded, strict=False):
+        encoder = T2TSubwords.load(path)
+        # Earlier versions recorded no checksums.
+        if encoder.vocab_size != size or (checksum and sha256_of(path) != checksum):
+            raise UserError(
+                f"{path} is damaged: it is not as it was imported; replace it by the vocabulary "
+                "that was given to t2t-phrase-import"
+            )
+        encoders.append(encoder)
+    return Vocabularies(encoders[0], encoders[-1])

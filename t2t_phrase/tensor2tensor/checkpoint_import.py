@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import os
 import pathlib
 import re
-import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import tensorflow as tf
 
-from t2t_phrase import registry
+from t2t_phrase import files, registry
 from t2t_phrase.config import UserError
-from t2t_phrase.runs.checkpoints import PREFIX, model_variables, resolve, set_latest, write
+from t2t_phrase.runs import checkpoints
+from t2t_phrase.runs.checkpoint_reader import SUFFIX
 from t2t_phrase.runs.record import FILE as RECORD_FILE
 from t2t_phrase.runs.record import RunRecord
 from t2t_phrase.runs.vocabulary import T2T_TARGET_VOCABULARY, T2T_VOCABULARY
+from t2t_phrase.runs.writing import writing
 from t2t_phrase.tensor2tensor.names import t2t_pattern
 from t2t_phrase.text.subwords.t2t_subwords import T2TSubwords
 
@@ -78,12 +79,9 @@ def read_t2t_checkpoint(
         UserError: the checkpoint does not exist or is not one of tensor2tensor's, sizes differ (the
             message lists the overrides that would fit), or variables are missing.
     """
-    prefix_path = resolve(path)
-    try:
-        reader = tf.train.load_checkpoint(prefix_path)
-    except (tf.errors.OpError, ValueError) as error:
-        raise UserError(f"checkpoint {prefix_path} cannot be read: {error}") from error
-    all_shapes = {k: tuple(v) for k, v in reader.get_variable_to_shape_map().items()}
+    prefix_path = checkpoints.resolve(path)
+    reader = checkpoints.reader(prefix_path)
+    all_shapes = reader.shapes
     shapes, prefix = _body(all_shapes, prefix_path)
     sizes = infer_sizes(shapes, source_vocab_size=source_vocab_size)
     vocab_size, target_vocab_size = sizes.pop("vocab_size"), sizes.pop("target_vocab_size")
@@ -93,11 +91,11 @@ def read_t2t_checkpoint(
         hparams, vocab_size=vocab_size, target_vocab_size=target_vocab_size
     )
     tensors, notes, used, missing = {}, [], set(), []
-    for name, variable in model_variables(skeleton).items():
+    for name, variable in checkpoints.model_variables(skeleton).items():
         rows = vocab_size if name.startswith("embedding/") else target_vocab_size or vocab_size
         names = _matching(name, shapes, hparams.norm, rows)
         if names:
-            parts = [reader.get_tensor(prefix + n) for n in names]
+            parts = [reader.get(prefix + n) for n in names]
             tensors[name] = np.concatenate(parts).reshape(variable.shape).astype("float32")
             used.update(names)
         elif name == TARGET_SPACE:
@@ -113,7 +111,7 @@ def read_t2t_checkpoint(
         )
     rest = [n for n in all_shapes if not (n.startswith(prefix) and n[len(prefix) :] in used)]
     unused = sorted(name for name in rest if not _STATE.match(name))
-    step = int(reader.get_tensor("global_step")) if "global_step" in all_shapes else 0
+    step = int(reader.get("global_step")) if "global_step" in all_shapes else 0
     return Imported(
         tensors=tensors,
         sizes=sizes,
@@ -259,28 +257,44 @@ def write_run(
             of its own, of the target; copied into the run.
 
     Raises:
-        UserError: the folder already contains a run, or the vocabulary has another size.
+        UserError: the folder already contains checkpoints, cannot be written, or is being written
+            by another process, or the vocabulary has another size.
+        WriteError: the disk is full or fails.
     """
     target = pathlib.Path(folder).expanduser()
-    if (target / RECORD_FILE).exists():
-        raise UserError(f"--output_dir={folder} already contains a run; give a new folder")
-    try:
-        target.mkdir(parents=True, exist_ok=True)
-        sizes = (imported.vocab_size, imported.target_vocab_size or imported.vocab_size)
-        names = (T2T_VOCABULARY, T2T_TARGET_VOCABULARY)
-        for vocabulary, size, name in zip(vocabularies, sizes, names, strict=False):
-            found = T2TSubwords.load(vocabulary).vocab_size
-            if found != size:
-                raise UserError(
-                    f"{vocabulary} has {found} pieces, the checkpoint {size}; give the vocabulary "
-                    "that it was trained with"
-                )
-            shutil.copyfile(vocabulary, target / name)
-        path = str(target / f"{PREFIX}-{imported.step}")
-        write(path, model=imported.tensors, step=imported.step)
-        set_latest(target, [path])
+    sizes = (imported.vocab_size, imported.target_vocab_size or imported.vocab_size)
+    names = (T2T_VOCABULARY, T2T_TARGET_VOCABULARY)
+    contents = {}
+    for vocabulary, size, name in zip(vocabularies, sizes, names, strict=False):
+        found = T2TSubwords.load(vocabulary).vocab_size
+        if found != size:
+            raise UserError(
+                f"{vocabulary} has {found} pieces, the checkpoint {size}; give the vocabulary "
+                "that it was trained with"
+            )
+        contents[name] = pathlib.Path(vocabulary).read_bytes()
+    if contents:
+        sums = [hashlib.sha256(content).hexdigest() for content in contents.values()]
+        record = dataclasses.replace(
+            record, vocabulary=sums[0], target_vocabulary="".join(sums[1:])
+        )
+    with writing(target):
+        _check_free(target)
+        for name, content in contents.items():
+            files.write(target / name, content)
+        path = str(target / f"{checkpoints.PREFIX}-{imported.step}")
+        checkpoints.write(path, model=imported.tensors, step=imported.step)
+        checkpoints.set_latest(target, [path])
         # Written last, so that an interrupted import can be repeated.
         record.save(target)
-    except OSError as error:
-        raise UserError(f"cannot write {target}: {error.strerror or error}") from error
     return path
+
+
+def _check_free(folder: pathlib.Path) -> None:
+    """Refuse a folder with checkpoints; those of an interrupted import have no record yet."""
+    for path in checkpoints.complete(folder):
+        ours = f"step{SUFFIX}" in checkpoints.reader(path).shapes
+        if not ours or (folder / RECORD_FILE).exists():
+            raise UserError(
+                f"--output_dir={folder} already contains a run ({path}); give a new folder"
+            )

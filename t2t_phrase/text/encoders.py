@@ -29,9 +29,13 @@ def load_encoder(path: str | os.PathLike[str]) -> StoredEncoder:
     """
     try:
         with open(path, "rb") as file:
-            return make_encoder(file.read())
+            model_bytes = file.read()
     except OSError as error:
         raise UserError(f"cannot read the vocabulary {path}: {error.strerror}") from error
+    try:
+        return make_encoder(model_bytes)
+    except UserError as error:
+        raise UserError(f"{path}: {error}") from error
 
 
 def is_word_list(model_bytes: bytes) -> bool:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import os
 from collections.abc import Sequence
 
 import tensorflow as tf
 
 from t2t_phrase.config import UserError
+from t2t_phrase.training.cluster import check_port, read_cluster
 
 
 def make_strategy(
@@ -25,10 +24,11 @@ def make_strategy(
         devices: use these devices instead, such as ("CPU:0", "CPU:1").
 
     Raises:
-        UserError: the machine has fewer GPUs than requested.
+        UserError: the machine has fewer GPUs than requested, or `TF_CONFIG` is wrong.
     """
     if devices:
         return tf.distribute.MirroredStrategy(list(devices))
+    cluster = read_cluster()
     gpus = tf.config.list_physical_devices("GPU")
     if worker_gpu > len(gpus):
         raise UserError(
@@ -39,7 +39,8 @@ def make_strategy(
     for gpu in gpus:
         # Otherwise the process reserves all memory, and the peak cannot be measured.
         tf.config.experimental.set_memory_growth(gpu, True)
-    if _workers() > 1:
+    if cluster.workers > 1:
+        check_port(cluster)
         tf.config.set_visible_devices(gpus[:count], "GPU")
         return tf.distribute.MultiWorkerMirroredStrategy()
     if count > 1:
@@ -59,8 +60,3 @@ def is_chief(strategy: tf.distribute.Strategy) -> bool:
         return True
     has_chief = "chief" in resolver.cluster_spec().as_dict()
     return resolver.task_type == ("chief" if has_chief else "worker") and not resolver.task_id
-
-
-def _workers() -> int:
-    cluster = json.loads(os.environ.get("TF_CONFIG") or "{}").get("cluster", {})
-    return sum(len(cluster.get(role, ())) for role in ("chief", "worker"))

@@ -12,6 +12,7 @@ import tensorflow as tf
 
 from t2t_phrase.data.input.buckets import Buckets
 from t2t_phrase.runs import checkpoints
+from t2t_phrase.training.memory import explained
 from t2t_phrase.training.setup import Run
 
 
@@ -19,6 +20,9 @@ def dry_run(run: Run, *, log: Callable[[str], None] = print) -> None:
     """Print a run's parameters and batch shapes, and make two updates on its largest batch.
 
     The updates change the weights, but nothing is saved.
+
+    Raises:
+        OutOfMemoryError: the batch does not fit in memory.
     """
     for line in (*parameter_table(run.model), *bucket_table(run.trainer.pipeline.buckets)):
         log(line)
@@ -28,7 +32,11 @@ def dry_run(run: Run, *, log: Callable[[str], None] = print) -> None:
     features = stepper.fake_features(rows, bound, bound)
     for repeat in ("with compilation", "again"):
         start = time.perf_counter()
-        float(stepper.train(features).objective)
+        with explained(
+            f"the largest batch, {rows} x {bound} tokens",
+            "lower batch_size or max_length in --hparams",
+        ):
+            float(stepper.train(features).objective)
         log(f"one update of {rows} x {bound} tokens: {time.perf_counter() - start:.2f} s {repeat}")
     log(f"peak memory: {peak_memory()}")
 

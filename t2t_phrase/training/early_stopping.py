@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Iterable
 
 from t2t_phrase.config import UserError, nearest
@@ -30,6 +31,15 @@ class EarlyStopping:
     minimize: bool | None = None
 
     def __post_init__(self) -> None:
+        if self.steps < 0:
+            raise UserError(
+                f"--eval_early_stopping_steps={self.steps}: must not be negative; 0 never stops "
+                "early"
+            )
+        if not 0 <= self.delta < math.inf:
+            raise UserError(
+                f"--eval_early_stopping_metric_delta={self.delta}: must be a number from 0"
+            )
         lower = lower_is_better(self.metric)
         if self.metric in _COMMON and self.minimize is not None and self.minimize != lower:
             better = "lower" if lower else "higher"

@@ -9,18 +9,24 @@ import time
 from collections.abc import Callable
 from typing import Literal, NamedTuple
 
+import numpy as np
+
 from t2t_phrase.config import UserError
 from t2t_phrase.data.input.pipeline import Batch, Position, TrainingPipeline
 from t2t_phrase.data.input.prefetch import Prefetcher
+from t2t_phrase.files import WriteError
 from t2t_phrase.runs.directory import RunDirectory
 from t2t_phrase.runs.history import History
 from t2t_phrase.training.early_stopping import EarlyStopping
 from t2t_phrase.training.evaluate import DevScores, Evaluator
+from t2t_phrase.training.memory import explained
 from t2t_phrase.training.progress import Progress
 from t2t_phrase.training.schedules import FactorSchedule
 from t2t_phrase.training.signals import StopRequest
 from t2t_phrase.training.step import Stepper, StepResult
 from t2t_phrase.training.summaries import Summaries
+
+_SMALLER_BATCHES = "lower batch_size or max_length in --hparams"
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -43,6 +49,15 @@ class LoopOptions:
     try_largest_batch: bool = False
     save_checkpoints_secs: float = 0
     early_stopping: EarlyStopping = EarlyStopping()  # noqa: RUF009
+
+    def __post_init__(self) -> None:
+        for name in ("train_steps", "local_eval_frequency", "log_step_count_steps"):
+            if getattr(self, name) < 1:
+                raise UserError(f"--{name}={getattr(self, name)}: must be at least 1")
+        if not 0 <= self.save_checkpoints_secs < math.inf:
+            raise UserError(
+                f"--save_checkpoints_secs={self.save_checkpoints_secs}: must be a number from 0"
+            )
 
 
 class Outcome(NamedTuple):
@@ -92,9 +107,11 @@ class Trainer:
         """Train until the last step, early stopping, or a signal.
 
         Raises:
-            UserError: the loss is not finite, the last checkpoint could not be written, the data
+            UserError: the loss is not finite, the data, the latest checkpoint or `evaluations.json`
                 are damaged, or early stopping names an unknown metric. Checkpoints that were saved
-                before are kept.
+                before are kept, as with the next two.
+            WriteError: the last checkpoint could not be written.
+            OutOfMemoryError: a batch does not fit in memory.
         """
         step, position = self.directory.restore()
         if not self.stepper.agreement.same(step):
@@ -102,7 +119,8 @@ class Trainer:
                 f"{self.directory.folder}: the workers resume from different steps, this one from "
                 f"step {step}; --output_dir must be a folder that all workers share"
             )
-        history = History.load(self.directory.folder, until=step)
+        # What lies in a folder without a checkpoint is of another training.
+        history = History.load(self.directory.folder, until=step) if step else History()
         self._progress = Progress(self.options.train_steps, step)
         self._saved_at = time.monotonic()
         with StopRequest() as stop, Prefetcher(self.pipeline.batches(position)) as batches:
@@ -111,7 +129,7 @@ class Trainer:
             finally:
                 self.summaries.close()
         if self.directory.unsaved is not None:
-            raise UserError(
+            raise WriteError(
                 f"the last checkpoint, of step {outcome.step}, is not saved: "
                 f"{self.directory.unsaved}; free some space and run the same command again"
             )
@@ -126,7 +144,7 @@ class Trainer:
         step = self.directory.restore_weights()
         if not step or self.evaluator is None:
             raise UserError(f"{self.directory.folder} holds no checkpoint to evaluate")
-        scores = self.evaluator.evaluate()
+        scores = self._scores(step)
         self.log(f"step {step}: {scores}")
         return scores
 
@@ -150,7 +168,8 @@ class Trainer:
                 return self._stopped_early(step, history)
             waited = batches.waited
             batch = next(batches)
-            result = self.stepper.train(batch.features)
+            with explained(batch.describe, _SMALLER_BATCHES):
+                result = self.stepper.train(batch.features)
             step, position = step + 1, batch.position
             # The figures of one update are read while the device computes the next.
             self._settle(pending)
@@ -172,7 +191,10 @@ class Trainer:
             return Outcome(step, "signal", asked)
         if step and options.early_stopping.exhausted(history):
             return self._stopped_early(step, history)
-        self.log(f"finished at step {step} of {options.train_steps}")
+        if step > options.train_steps:
+            self.log(f"--train_steps={options.train_steps}: the run is at step {step} already")
+        else:
+            self.log(f"finished at step {step} of {options.train_steps}")
         return Outcome(step, "finished")
 
     def _asked_to_stop(self, stop: StopRequest) -> int:
@@ -186,15 +208,17 @@ class Trainer:
         """Wait for the figures of an update, check and count them."""
         if done is None:
             return
-        tokens = max(float(done.result.tokens), 1.0)
-        loss, norm = float(done.result.objective) / tokens, float(done.result.grad_norm)
+        with explained(done.batch.describe, _SMALLER_BATCHES):
+            tokens = max(float(done.result.tokens), 1.0)
+            loss, norm = float(done.result.objective) / tokens, float(done.result.grad_norm)
         if not (math.isfinite(loss) and math.isfinite(norm)):
             named = "loss" if not math.isfinite(loss) else "gradient"
             raise UserError(
                 f"step {done.step}: the {named} is not finite (training objective {loss} per "
                 f"token, gradient norm {norm}) in {done.batch.describe()}; this step and those "
                 "after the last checkpoint are not saved. Lower learning_rate_constant, raise "
-                "learning_rate_warmup_steps or set clip_grad_norm, in a new --output_dir"
+                "learning_rate_warmup_steps or set clip_grad_norm, in a new --output_dir if this "
+                "one has checkpoints"
             )
         self._progress.add(
             done.result.means,
@@ -207,7 +231,7 @@ class Trainer:
 
     def _report(self, step: int, grad_norm: float) -> None:
         report = self._progress.take()
-        rate = float(self.schedule(step - 1))
+        rate = float(self.schedule(np.asarray(step - 1)))
         self.log(self._progress.line(report, rate=rate, grad_norm=grad_norm))
         shown = {name: value for name, value in report.items() if name != "seconds_left"}
         self.summaries.write(
@@ -231,7 +255,7 @@ class Trainer:
         if self.evaluator is None:
             return
         start = time.perf_counter()
-        scores = self.evaluator.evaluate()
+        scores = self._scores(step)
         seconds = time.perf_counter() - start
         self.options.early_stopping.check(scores.to_dict())
         history.add(step, scores.to_dict())
@@ -244,6 +268,14 @@ class Trainer:
         self.directory.save_history(history)
         self.summaries.write("eval", step, scores.to_dict())
         self._progress.pause(time.perf_counter() - start)
+
+    def _scores(self, step: int) -> DevScores:
+        assert self.evaluator is not None
+        with explained(
+            f"the evaluation at step {step}",
+            f"{_SMALLER_BATCHES}, or batch_size in --decode_hparams",
+        ):
+            return self.evaluator.evaluate()
 
     def _stopped_early(self, step: int, history: History) -> Outcome:
         stopping = self.options.early_stopping
@@ -259,7 +291,8 @@ class Trainer:
         largest = buckets.largest()
         rows, bound = buckets.rows[largest], buckets.bounds[largest]
         start = time.perf_counter()
-        self.stepper.probe(self.stepper.fake_features(rows, bound, bound))
+        with explained(f"the largest batch, {rows} x {bound} tokens", _SMALLER_BATCHES):
+            self.stepper.probe(self.stepper.fake_features(rows, bound, bound))
         self.log(
             f"the largest batch, {rows} x {bound} tokens, fits "
             f"({time.perf_counter() - start:.1f} s with compilation)"

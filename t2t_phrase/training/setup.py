@@ -12,12 +12,13 @@ import keras
 import tensorflow as tf
 
 from t2t_phrase import registry
+from t2t_phrase.config import UserError
 from t2t_phrase.data.input.buckets import Buckets
 from t2t_phrase.data.input.pipeline import EpochCount, TrainingPipeline, evaluation_batches
 from t2t_phrase.data.input.reader import RecordReader
 from t2t_phrase.data.problem import Problem
 from t2t_phrase.runs import checkpoints
-from t2t_phrase.runs.directory import RunDirectory
+from t2t_phrase.runs.directory import BEST, RunDirectory
 from t2t_phrase.runs.record import FILE, RunRecord
 from t2t_phrase.runs.vocabulary import checksums
 from t2t_phrase.runs.warm_start import warm_start
@@ -25,6 +26,7 @@ from t2t_phrase.text.vocabularies import Encoder
 from t2t_phrase.training.distribution import has_gpu, is_chief
 from t2t_phrase.training.evaluate import Bleu, Evaluator
 from t2t_phrase.training.loop import LoopOptions, Trainer
+from t2t_phrase.training.memory import explained
 from t2t_phrase.training.optimizers import make_optimizer
 from t2t_phrase.training.schedules import make_schedule
 from t2t_phrase.training.step import Stepper
@@ -33,6 +35,8 @@ from t2t_phrase.training_hparams import TrainingHParams
 
 # The number of rows of the embedding is a multiple of this, for the sake of matrix units.
 VOCAB_MULTIPLE = 8
+# The largest seed of NumPy's generator.
+_LARGEST = 2**32 - 1
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -71,6 +75,13 @@ class RunOptions:
     saves: bool = True
     xla: bool | None = None
 
+    def __post_init__(self) -> None:
+        for name, least in (("random_seed", 0), ("keep_checkpoint_max", 1), ("eval_steps", 0)):
+            if not least <= getattr(self, name) <= _LARGEST:
+                raise UserError(
+                    f"--{name}={getattr(self, name)}: must be from {least} to {_LARGEST}"
+                )
+
 
 @dataclasses.dataclass(frozen=True)
 class Run:
@@ -89,7 +100,7 @@ def prepare(
     bleu: Callable[[Any], Callable[[], Bleu]] | None = None,
     log: Callable[[str], None] = print,
 ) -> Run:
-    """Build the model and the trainer, and write `hparams.json` if the folder is new.
+    """Build the model and the trainer, and write `hparams.json` if the folder has no checkpoint.
 
     Args:
         options: what to train.
@@ -102,6 +113,7 @@ def prepare(
     Raises:
         UserError: the data, or features that the model reads, are missing, or `output_dir` holds a
             run with other settings.
+        OutOfMemoryError: the model does not fit in memory.
     """
     chief = is_chief(strategy)
     say = log if chief else lambda text: None
@@ -125,11 +137,15 @@ def prepare(
         random_seed=options.random_seed,
         replicas=strategy.num_replicas_in_sync,
         train_steps=loop.train_steps if "linear_decay" in schedule.factors else 0,
+        data=options.problem.data_digest(options.data_dir, hparams.features),
     )
-    _check_folder(options.output_dir, record)
+    _check_folder(options.output_dir, record, say)
     # Initializers draw from Keras' process-wide generator.
     keras.utils.set_random_seed(options.random_seed)
-    with strategy.scope():
+    with (
+        explained("building the model", "lower its sizes in --hparams"),
+        strategy.scope(),
+    ):
         model = registry.models[options.model].from_hparams(
             hparams,
             vocab_size=record.vocab_size,
@@ -140,7 +156,7 @@ def prepare(
     if writes:
         _claim(options.output_dir, record)
     if options.warm_start_from:
-        if checkpoints.latest(options.output_dir):
+        if checkpoints.complete(options.output_dir):
             say(f"{options.output_dir} has checkpoints: --warm_start_from is ignored")
         else:
             say(str(warm_start(model, options.warm_start_from)))
@@ -219,15 +235,27 @@ def _reader(options: RunOptions, split: str) -> RecordReader:
     )
 
 
-def _check_folder(output_dir: str | os.PathLike[str], record: RunRecord) -> None:
-    """Check that the folder is new or belongs to this run."""
-    if (pathlib.Path(output_dir) / FILE).exists() or checkpoints.latest(output_dir):
-        record.check_same(RunRecord.load(output_dir), output_dir)
+def _check_folder(
+    output_dir: str | os.PathLike[str], record: RunRecord, log: Callable[[str], None]
+) -> None:
+    """Check that what the folder holds to be resumed is this run; without it, the folder is new."""
+    folder = pathlib.Path(output_dir)
+    best = checkpoints.complete(folder / BEST)
+    if checkpoints.complete(folder):
+        record.check_same(RunRecord.load(folder), folder)
+    elif best:
+        raise UserError(
+            f"--output_dir={folder} holds no checkpoint to resume from, but {best[-1]}, which a "
+            f"new training would replace; move {folder / BEST} away, or give a new --output_dir "
+            f"(and --warm_start_from={folder / BEST} to start from these weights)"
+        )
+    elif (folder / FILE).exists():
+        log(f"{folder} is of a training that saved no checkpoint: starting afresh")
 
 
 def _claim(output_dir: str | os.PathLike[str], record: RunRecord) -> None:
-    """Record the run in a new folder."""
+    """Record the run in a folder without checkpoints."""
     folder = pathlib.Path(output_dir)
-    if not (folder / FILE).exists():
+    if not checkpoints.complete(folder):
         folder.mkdir(parents=True, exist_ok=True)
         record.save(folder)

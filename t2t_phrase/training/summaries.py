@@ -7,6 +7,7 @@ import pathlib
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import tensorflow as tf
 
 
@@ -41,8 +42,10 @@ class Summaries:
             if kind not in self._writers:
                 self._writers[kind] = tf.summary.create_file_writer(self._folders[kind])
             with self._writers[kind].as_default():
+                # TensorFlow keeps every Python number that it has made a tensor of, for ever.
+                at = np.asarray(step, np.int64)
                 for name, value in values.items():
-                    tf.summary.scalar(name, value, step=step)
+                    tf.summary.scalar(name, np.asarray(value, np.float32), step=at)
             self._writers[kind].flush()
         except (OSError, tf.errors.OpError) as error:
             self._writes = False

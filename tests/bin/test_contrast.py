@@ -55,6 +55,15 @@ def test_mistakes_are_told_before_the_model_is_loaded(toy, tmp_path):
         call(contrast, "--output_dir=nowhere", f"--contrastive_file={tmp_path}/absent.json")
     with pytest.raises(UserError, match="cannot write"):
         call(contrast, "--output_dir=nowhere", f"--json_to_file={tmp_path}/no/x.json")
+    pairs = tmp_path / "pairs.json"
+    pairs.write_text("[]")
+    (tmp_path / "link").symlink_to(pairs)
+    given = ["--output_dir=nowhere", f"--contrastive_file={pairs}"]
+    with pytest.raises(UserError, match="would overwrite the input"):
+        call(contrast, *given, f"--json_to_file={tmp_path}/link")
+    assert pairs.read_text() == "[]"
+    with pytest.raises(app.UsageError, match="--sentences are the grammar's"):
+        call(contrast, *given, "--sentences=3")
 
 
 def test_the_grammars_own_trees_cut_its_sentences():

@@ -5,6 +5,7 @@ import subprocess
 import sys
 import time
 
+import forked
 import pytest
 
 from t2t_phrase.data.generation.generate import generate
@@ -26,7 +27,6 @@ def write_corpus(folder, lines):
 
 def arguments(data, raw, *more):
     return [
-        *COMMAND,
         "--problem=translate_text",
         f"--data_dir={data}",
         f"--tmp_dir={raw}",
@@ -44,7 +44,7 @@ def test_killed_and_restarted_gives_the_same_bytes(tmp_path):
     shards = "--num_shards=40"
     data = tmp_path / "killed"
     process = subprocess.Popen(
-        arguments(data, tmp_path / "raw", shards, "--num_workers=2"),
+        [*COMMAND, *arguments(data, tmp_path / "raw", shards, "--num_workers=2")],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         start_new_session=True,
@@ -65,13 +65,10 @@ def test_killed_and_restarted_gives_the_same_bytes(tmp_path):
         time.sleep(0.1)
     else:
         pytest.fail("workers outlive the command")
-    resumed = subprocess.run(
-        arguments(data, tmp_path / "raw", shards, "--num_workers=1"),
-        capture_output=True,
-        text=True,
-        check=True,
+    resumed = forked.run(
+        "datagen", arguments(data, tmp_path / "raw", shards, "--num_workers=1"), data
     )
-    assert "train: kept" in resumed.stdout
+    assert resumed.code == 0 and "train: kept" in resumed.out, resumed.err
     # An uninterrupted run, without the seconds that another process takes to start.
     generate(
         get_problem("translate_text"),
@@ -87,13 +84,9 @@ def test_a_user_mistake_is_one_line(tmp_path):
     write_corpus(tmp_path / "raw", 30)
     with open(tmp_path / "raw" / "train.tgt", "a") as file:
         file.write("one too many\n")
-    result = subprocess.run(
-        arguments(tmp_path / "data", tmp_path / "raw"), capture_output=True, text=True
-    )
-    assert result.returncode == 2
-    assert "Traceback" not in result.stderr
-    (line,) = [line for line in result.stderr.split("\n") if line.startswith("error: ")]
-    assert "train.tgt has 31" in line
+    data = tmp_path / "data"
+    ended = forked.run("datagen", arguments(data, tmp_path / "raw"), data)
+    assert ended.code == 2 and "train.tgt has 31" in ended.sentence
 
 
 def test_several_problems_and_a_user_folder(tmp_path):
@@ -108,16 +101,10 @@ def test_several_problems_and_a_user_folder(tmp_path):
         "    vocab_size = 300\n"
     )
     write_corpus(tmp_path / "raw", 30)
-    command = [*COMMAND, "--problem=translate_text,translate_mine_rev"]
-    command += [f"--data_dir={tmp_path / 'data'}", f"--tmp_dir={tmp_path / 'raw'}"]
-    command += [f"--t2t_usr_dir={package}", "--num_shards=2"]
-    result = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert "translate_text-train-*: 2 shards, 30 pairs" in result.stdout
+    given = ["--problem=translate_text,translate_mine_rev", f"--t2t_usr_dir={package}"]
+    given += [f"--data_dir={tmp_path / 'data'}", f"--tmp_dir={tmp_path / 'raw'}", "--num_shards=2"]
+    ended = forked.run("datagen", given, tmp_path)
+    assert "translate_text-train-*: 2 shards, 30 pairs" in ended.out, ended.err
     assert (tmp_path / "data" / "translate_mine-train-00001-of-00002").is_file()
-    listed = subprocess.run(
-        [*COMMAND, "--registry_help", f"--t2t_usr_dir={package}"],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert {"translate_mine", "translate_ende_wmt16"} <= set(listed.stdout.split("\n"))
+    listed = forked.run("datagen", ["--registry_help", f"--t2t_usr_dir={package}"], tmp_path)
+    assert {"translate_mine", "translate_ende_wmt16"} <= set(listed.out.split("\n"))

@@ -1,7 +1,9 @@
 import io
 import os
+import re
 import subprocess
 import sys
+import threading
 
 import numpy as np
 import pytest
@@ -10,13 +12,17 @@ from toy_run import call, make_toy_run
 
 from t2t_phrase.bin import decoder
 from t2t_phrase.config import HParamsError, UserError
+from t2t_phrase.decoding import windows
 from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.decoding.scoring import Scorer
+from t2t_phrase.decoding.sides import EncodedSide
 from t2t_phrase.decoding.translator import Translator
 from t2t_phrase.runs import checkpoints
 
 OPTIONS = "beam_size=2,extra_length=8"
 LINES = ["the house is old", "", "dogs run", "  ", "a cat sleeps in it while dogs run", "Ünknown"]
+
+SHORT = ["dogs run", "a house", "it sleeps", "far away", "dogs", "cat", "old dogs", "from here"]
 
 
 @pytest.fixture(scope="module")
@@ -140,11 +146,14 @@ def test_pairs_are_scored_in_order(toy, tmp_path, capsys):
 
 
 def test_a_conversation(toy, expected, monkeypatch, capsys):
-    typed = f"{LINES[0]}\nreturn_beams=true\n{LINES[0]}\nbeam_size=none\n?\nq\nnever read\n"
-    monkeypatch.setattr(sys, "stdin", io.StringIO(typed))
+    typed = f"\udcff\n{LINES[0]}\nreturn_beams=true\n{LINES[0]}\nbeam_size=none\n?\nq\nnever read\n"
+    monkeypatch.setattr(
+        sys, "stdin", io.TextIOWrapper(io.BytesIO(typed.encode(errors="surrogateescape")))
+    )
     decode(toy, "--decode_interactive")
     captured = capsys.readouterr()
-    first, changed, *beams = captured.out.split("\n")
+    invalid, first, changed, *beams = captured.out.split("\n")
+    assert invalid == "error: this is not valid UTF-8; type it again"
     assert first == expected[0] and changed == "changed: return_beams=true"
     assert beams[0] == expected[0] and not beams[1].startswith("error")
     assert "error: DecodeHParams: beam_size: expected int, got 'none'" in captured.out
@@ -171,11 +180,102 @@ def test_an_interrupted_run_leaves_nothing_half_written(toy, tmp_path, monkeypat
     def interrupted(*args, **kwargs):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Translator, "translate_encoded", interrupted)
+    monkeypatch.setattr(Translator, "batches", interrupted)
     with pytest.raises(KeyboardInterrupt):
         decode(toy, f"--decode_from_file={source}", f"--decode_to_file={target}")
     assert target.read_text() == "from before\n"
     assert sorted(p.name for p in tmp_path.iterdir()) == ["in", "out"]
+
+
+def test_an_interrupted_run_goes_on_with_the_same_batches(toy, tmp_path, monkeypatch, capsys):
+    source, target, part = (tmp_path / name for name in ("in", "out", "out.part"))
+    source.write_text("".join(f"{line}\n" for line in ["a cat", "", *SHORT]))
+    monkeypatch.setattr(windows, "LINES", 6)
+    files = [f"--decode_from_file={source}", f"--decode_to_file={target}"]
+    # Drawn words show whether each batch has the number that it had.
+    options = "sampling_temp=1.0,extra_length=4,batch_size=16"
+    decode(toy, *files, options=options)
+    whole, batches, left = target.read_bytes(), Translator.batches, [3]
+    target.unlink()
+
+    def some(*args, **kwargs):
+        for found in batches(*args, **kwargs):
+            if not left[0]:
+                raise KeyboardInterrupt
+            left[0] -= 1
+            yield found
+
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr(Translator, "batches", some)
+        decode(toy, *files, options=options)
+    said = capsys.readouterr().err
+    assert re.search(rf"stopped: \d+ lines are done and kept in {part}; give the same", said)
+    with pytest.raises(UserError, match=r"other settings \(extra_length: 4 -> 5\)"):
+        decode(toy, *files, options=options.replace("=4", "=5"))
+    with pytest.raises(UserError, match=r"checkpoint: model.ckpt-30 \(step 30\) -> model.ckpt-20"):
+        decode(toy, *files, "--checkpoint_path=best", options=options)
+    decode(toy, *files, options=options)
+    assert re.search(r"out.part: \d+ lines of an earlier run are kept\n", capsys.readouterr().err)
+    assert target.read_bytes() == whole
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["in", "out"]
+
+
+def test_after_running_out_of_memory_smaller_batches_go_on(toy, tmp_path, monkeypatch):
+    source, target = tmp_path / "in", tmp_path / "out"
+    source.write_text("".join(f"{line}\n" for line in SHORT))
+    files = [f"--decode_from_file={source}", f"--decode_to_file={target}"]
+    decode(toy, *files)
+    whole, of_batch, made = target.read_bytes(), EncodedSide.of_batch, []
+
+    def small(self, batch):
+        made.append(batch.shape)
+        if len(made) == 2:
+            raise MemoryError
+        return of_batch(self, batch)
+
+    monkeypatch.setattr(EncodedSide, "of_batch", small)
+    with pytest.raises(UserError, match=r"out of memory in a batch of 4 x 8 tokens, lines ") as it:
+        decode(toy, *files, options=f"{OPTIONS},batch_size=32")
+    assert it.value.exit_code == 3
+    decode(toy, *files, options=f"{OPTIONS},batch_size=8")
+    assert target.read_bytes() == whole and {rows for rows, _ in made[2:]} == {1}
+
+
+def test_no_output_is_an_input(toy, tmp_path, monkeypatch):
+    monkeypatch.setattr(checkpoints, "restore", lambda *_, **__: pytest.fail("loaded"))
+    source = tmp_path / "in"
+    source.write_text("a\tb\n")
+    os.link(source, tmp_path / "hard")
+    (tmp_path / "soft").symlink_to(source)
+    os.link(source, tmp_path / "out.part")
+    for name in ("in", "./in", "hard", "soft", "out"):
+        target = f"--decode_to_file={tmp_path}/{name}"
+        for flag in ("decode_from_file", "score_file"):
+            with pytest.raises(UserError, match=r"would overwrite the input .*/in; give another"):
+                decode(toy, f"--{flag}={source}", target)
+        with pytest.raises(UserError, match=r"would overwrite the input .*/in; give another"):
+            decode(
+                toy, f"--decode_from_file={__file__}", f"--feature_files=phrases={source}", target
+            )
+    assert source.read_text() == "a\tb\n"
+
+
+def test_special_files_are_written_to(toy, expected, tmp_path):
+    source, pipe, link = tmp_path / "in", tmp_path / "pipe", tmp_path / "null"
+    source.write_text("".join(f"{line}\n" for line in LINES))
+    os.mkfifo(pipe)
+    link.symlink_to("/dev/null")
+    decode(toy, f"--decode_from_file={source}", f"--decode_to_file={link}")
+    assert link.is_symlink() and not os.path.isfile("/dev/null")
+    read = []
+    reader = threading.Thread(target=lambda: read.append(pipe.read_text(encoding="utf-8")))
+    reader.start()
+    decode(toy, f"--decode_from_file={source}", f"--decode_to_file={pipe}")
+    reader.join()
+    assert read[0].split("\n")[:-1] == expected and pipe.is_fifo()
+    with pytest.raises(UserError, match="no space left while writing /dev/full;"):
+        decode(toy, f"--decode_from_file={source}", "--decode_to_file=/dev/full")
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["in", "null", "pipe"]
 
 
 def test_mistakes_are_found_before_the_model_is_loaded(toy, tmp_path, monkeypatch):
@@ -228,6 +328,23 @@ def test_another_vocabulary_is_refused(toy, tmp_path):
         UserError, match=r"entries, the model only \d+: it was trained on other data"
     ):
         call(decoder, *arguments)
+
+
+def test_progress_tells_the_time_left(monkeypatch, capsys):
+    now = [100.0]
+    monkeypatch.setattr("time.monotonic", lambda: now[0])
+    for total in (5000, None):
+        ticker = decoder.Ticker("translated", total)
+        ticker.start(1000)
+        for done, seconds in ((1001, 1), (1100, 10), (3000, 40), (4900, 11)):
+            now[0] += seconds
+            ticker(done)
+    assert capsys.readouterr().err == (
+        "translated 1100 of 5000 lines, about 7 min left\n"
+        "translated 3000 of 5000 lines\n"
+        "translated 4900 of 5000 lines\n"
+        "translated 1100 lines\ntranslated 3000 lines\ntranslated 4900 lines\n"
+    )
 
 
 def test_sampling_by_seed(toy, tmp_path):

@@ -8,6 +8,7 @@ from toy_run import call
 
 from t2t_phrase.bin import eval as eval_command
 from t2t_phrase.config import UserError
+from t2t_phrase.evaluation import scores
 from t2t_phrase.evaluation.scores import corpus_score
 
 REFERENCE = [
@@ -83,6 +84,38 @@ def test_bleu_by_source_length(files, capsys):
     with pytest.raises(UserError, match=r"/out has 3 lines and .*/short has 1"):
         (files / "short").write_text("one\n")
         score(files, f"--source={files}/short")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--metrics="], "--metrics= names no metric; known: bleu, chrf, ter"),
+        (["--metrics=bleu,"], "metric '' is unknown"),
+        (["--metrics=chrf,blue"], "metric 'blue' is unknown; did you mean bleu"),
+        (["--metrics=ter,ter"], "--metrics=ter,ter: ter is given twice"),
+        (["--metrics=bleu,chrf", "--tokenize=14a"], "tokenize '14a' is unknown; did you mean 13a"),
+        (["--tokenize=flores200"], "needs sacreBLEU's model .*, and scoring downloads nothing"),
+        (["--source=/nosuch", "--by_length="], "--by_length=: expected numbers of words"),
+        (["--source=/nosuch", "--by_length=3,2"], "lengths 3,2 must be ascending"),
+        (["--source=/nosuch", f"--by_length={'9' * 5000}"], "9...: expected numbers of words"),
+        (["--facts=/nosuch"], "cannot read /nosuch"),
+        (["--source=/nosuch"], "cannot read /nosuch"),
+    ],
+)
+def test_nothing_is_printed_before_a_mistake(files, arguments, message, capsys, monkeypatch):
+    monkeypatch.setattr(scores, "SACREBLEU_DIR", "/nosuch")
+    with pytest.raises(UserError, match=message):
+        score(files, *arguments)
+    assert capsys.readouterr().out == ""
+
+
+def test_files_that_are_given_twice_are_told(files, capsys):
+    score(files, f"--baseline={files}/../{files.name}/out")
+    captured = capsys.readouterr()
+    assert captured.err.startswith("note: --translation and --baseline are both ")
+    assert captured.out.splitlines()[-1].startswith("BLEU: ")
+    assert ", difference +0.00, p = 1.0000  " in captured.out
+    assert "/out has 3 lines" not in captured.err
 
 
 def test_phenomena_of_the_grammar_corpus(files, capsys):

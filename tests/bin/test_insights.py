@@ -224,6 +224,8 @@ def test_mistakes_are_found_before_the_model_is_loaded(toy, files, tmp_path, mon
         (["--stats", "--target=a"], "--target is only used with --heat_maps"),
         (["--stats", "--heads=mean"], "--heads is only used with --heat_maps"),
         ([maps, "--source=a", "--target="], "--target has no words; leave it out"),
+        ([maps, "--source=a", "--heads="], "--heads= chooses nothing to draw; leave it out"),
+        ([maps, "--source=a", "--layers="], "--layers= chooses nothing to draw; leave it out"),
     ):
         with pytest.raises(app.UsageError, match=message):
             call(insights, *toy.flags, *arguments)
@@ -231,6 +233,9 @@ def test_mistakes_are_found_before_the_model_is_loaded(toy, files, tmp_path, mon
         call(insights, *toy.flags, "--stats", "--insights_from_file=nowhere", references)
     with pytest.raises(UserError, match=r"cannot write .*/no/x.json"):
         call(insights, *toy.flags, "--stats", f"--stats_file={tmp_path}/no/x.json")
+    with pytest.raises(UserError, match=r"source.en would overwrite the input .*source.en"):
+        written = source.replace("--insights_from_file", "--stats_file")
+        call(insights, *toy.flags, "--stats", source, references, written)
     short = tmp_path / "short.de"
     short.write_text("a\n")
     with pytest.raises(UserError, match=r"source.en has 4 lines and .*short.de has 1; each line"):
@@ -247,6 +252,13 @@ def test_mistakes_that_only_the_model_shows(toy, tmp_path):
     # Before the statistics, which may take a while.
     with pytest.raises(UserError, match="--heads=2: the model has heads 0 to 1"):
         call(insights, *toy.flags, "--stats", *maps, "--heads=2")
+    for feature, message in (
+        (["x"], "--feature=x: expected NAME=LINE"),
+        (["x=1", "x=1"], "--feature=x=...: given twice"),
+        (["x=1"], "--feature=x=...: the model reads no such feature"),
+    ):
+        with pytest.raises(UserError, match=message):
+            call(insights, *toy.flags, *maps, *(f"--feature={option}" for option in feature))
     assert not (tmp_path / "maps").exists()
     (tmp_path / "maps").write_text("")
     with pytest.raises(UserError, match=r"cannot write .*maps: File exists"):

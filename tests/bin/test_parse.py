@@ -44,40 +44,53 @@ def test_trees_and_phrases_of_a_text(text, tmp_path, capsys):
     assert other.read_text() == phrases
 
 
-def test_a_run_that_was_stopped_goes_on(text, tmp_path, monkeypatch, capsys):
-    part = tmp_path / "x.en.trees.part"
-    other = "(S (X The) (X dog) (X cannot) (X swim.))"
-    part.write_text(f"{other}\n\n(S half a tr")
-    call(parse, f"--input_file={text}", "--parser=stanza")
-    assert "x.en.trees.part: 2 trees of an earlier run are kept" in capsys.readouterr().err
-    trees = (tmp_path / "x.en.trees").read_text().split("\n")
-    assert trees == [other, "", "(ROOT (X It) (X rains))", ""] and not part.exists()
-
-    part.write_text("(S (X Another) (X text))\n")
-    with pytest.raises(
-        UserError, match=r"part:1: word 1 of the tree is 'Another'.*; delete \S*part"
-    ):
-        call(parse, f"--input_file={text}", "--parser=stanza")
-    part.unlink()
-
+@pytest.mark.parametrize("phrases", [(), ("--phrases",)], ids=["trees", "phrases"])
+def test_a_run_that_was_stopped_goes_on(text, tmp_path, monkeypatch, capsys, phrases):
     class Broken(Parser):
+        broken = True
+
         def parse(self, sentences):
-            if sentences == ["It rains"]:
+            asked.append(sentences)
+            if sentences == ["It rains"] and self.broken:
                 raise UserError("the server is gone")
             return super().parse(sentences)
 
-    monkeypatch.setattr("t2t_phrase.text.trees.parsers.open_parser", lambda *_, **__: Broken())
+    asked, parser = [], Broken()
+    monkeypatch.setattr("t2t_phrase.text.trees.parsers.open_parser", lambda *_, **__: parser)
     monkeypatch.setattr("t2t_phrase.text.trees.parsers.BATCH", 2)
+    flags = [f"--input_file={text}", "--parser=stanza", *phrases]
+    target = tmp_path / ("x.en.phrases" if phrases else "x.en.trees")
+    part = target.with_name(f"{target.name}.part")
     with pytest.raises(UserError, match="the server is gone"):
-        call(parse, f"--input_file={text}", "--parser=stanza")
-    assert part.read_text() == f"{TREES['The dog cannot swim.']}\n\n"
+        call(parse, *flags)
+    assert f"2 lines are done and kept in {part}" in capsys.readouterr().err
+    kept = part.read_bytes()
+    # Killed while it opens the parser.
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr("t2t_phrase.text.trees.parsers.open_parser", interrupted)
+        call(parse, *flags)
+    assert part.read_bytes() == kept
+    with pytest.raises(UserError, match=r"other settings \(language: en -> de\)"):
+        call(parse, *flags, "--language=de")
+    parser.broken = False
+    asked.clear()
+    call(parse, *flags)
+    assert asked == [["It rains"]]
+    first, rest = TREES["The dog cannot swim."], "(ROOT (X It) (X rains))"
+    if phrases:
+        first, rest = "The dog\tcannot swim\t.", "It rains"
+    assert target.read_text() == f"{first}\n\n{rest}\n" and not part.exists()
+
+
+def interrupted(*args, **kwargs):
+    raise KeyboardInterrupt
 
 
 def test_mistakes(text):
     for flags in ([], [f"--input_file={text}"], ["--parser=stanza"]):
         with pytest.raises(app.UsageError, match=r"is required|give either"):
             call(parse, *flags)
-    with pytest.raises(UserError, match="is the input"):
+    with pytest.raises(UserError, match="would overwrite the input"):
         call(parse, f"--input_file={text}", "--parser=stanza", f"--output_file={text}")
     with pytest.raises(UserError, match=r"x\.en:1: the line does not begin with a bracket"):
         call(parse, f"--input_file={text}", f"--trees_file={text}")

@@ -60,6 +60,28 @@ def test_trees_beside_the_file_are_read(toy, tmp_path):
         translator.translate(LINES)
 
 
+def test_features_are_read_window_by_window(toy, tmp_path, monkeypatch):
+    source, target = write(tmp_path / "in.en", LINES), tmp_path / "out.de"
+    trees = write(tmp_path / "in.en.trees", TREES)
+    files = [f"--decode_from_file={source}", f"--decode_to_file={target}"]
+    decode(toy, *files)
+    whole = target.read_bytes()
+    monkeypatch.setattr("t2t_phrase.decoding.windows.LINES", 2)
+    decode(toy, *files)
+    assert target.read_bytes() == whole
+    write(trees, [*TREES[:2], "(S other words)"])
+    with pytest.raises(UserError, match=r"in\.en\.trees:3: word 1 of the tree is 'other'"):
+        decode(toy, *files)
+    # The first window is done, and its trees must not change.
+    write(trees, [FLAT[0], *TREES[1:]])
+    with pytest.raises(UserError, match=r"another input \(it differs in lines 1 to 2\)"):
+        decode(toy, *files)
+    write(trees, TREES)
+    target.unlink()
+    decode(toy, *files)
+    assert target.read_bytes() == whole
+
+
 def test_scores_are_those_of_the_trees_given(toy, tmp_path, monkeypatch):
     pairs = [(line, "a house") for line in LINES]
     scorer = Scorer(toy.model, toy.vocabularies)
@@ -87,7 +109,8 @@ def test_what_is_typed_is_parsed(toy, monkeypatch, capsys):
     with pytest.raises(UserError, match="what is typed, give --parser=stanza or --parser=corenlp"):
         decode(toy, "--decode_interactive")
     monkeypatch.setattr("t2t_phrase.text.trees.parsers.open_parser", lambda *_, **__: Parser())
-    monkeypatch.setattr("sys.stdin", io.StringIO(f"{LINES[0]}\n\nq\n"))
+    typed = io.BytesIO(f"{LINES[0]}\n\nq\n".encode())
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(typed))
     decode(toy, "--decode_interactive", "--parser=corenlp")
     translator = Translator(toy.model, toy.vocabularies, DecodeHParams().override(OPTIONS))
     found = translator.translate(LINES[:1], features=phrases_of(LINES[:1], TREES[:1]))

@@ -1,7 +1,7 @@
 import json
-import subprocess
-import sys
+import shutil
 
+import forked
 import pytest
 from absl import app
 from tiny_training import write_shards
@@ -11,6 +11,7 @@ from t2t_phrase.bin import trainer
 from t2t_phrase.config import UserError
 from t2t_phrase.runs import checkpoints
 from t2t_phrase.runs.load_model import load_model
+from t2t_phrase.runs.writing import writing
 from t2t_phrase.text.subwords.encoder import SubwordEncoder
 from t2t_phrase.text.subwords.training import train_subwords
 
@@ -79,19 +80,10 @@ def flags(toy, name, *more, hparams=HPARAMS):
 @pytest.fixture(scope="module")
 def trained(toy):
     """Train four steps; return what was printed."""
-    process = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "t2t_phrase.bin.trainer",
-            *flags(toy, "run", "--train_steps=4", "--local_eval_frequency=2"),
-            "--log_step_count_steps=2",
-        ],
-        capture_output=True,
-        text=True,
-    )
-    assert process.returncode == 0, process.stderr
-    return process.stdout
+    given = ["--train_steps=4", "--local_eval_frequency=2", "--log_step_count_steps=2"]
+    ended = forked.run("trainer", flags(toy, "run", *given), toy)
+    assert ended.code == 0, ended.err
+    return ended.out
 
 
 def test_a_run_from_the_command_line(toy, trained):
@@ -121,6 +113,52 @@ def test_more_steps_and_then_only_an_evaluation(toy, trained, capsys):
     assert "(step 4)" in out and out.endswith("finished at step 5 of 5\n")
     call(trainer, *flags(toy, "run", "--schedule=evaluate", "--noeval_run_autoregressive"))
     assert capsys.readouterr().out.splitlines()[-1].startswith("step 5: dev loss ")
+
+
+def test_a_training_without_a_checkpoint_claims_nothing(toy, trained, capsys):
+    folder = toy / "claimed"
+    folder.mkdir()
+    shutil.copy(toy / "run" / "hparams.json", folder)
+    (folder / "model.ckpt-1.data-00000-of-00001").write_bytes(b"half")
+    other = HPARAMS.replace("num_heads=2", "num_heads=4")
+    steps = ["--train_steps=1", "--schedule=train"]
+    call(trainer, *flags(toy, "claimed", *steps, hparams=other))
+    out = capsys.readouterr().out
+    assert f"{folder} is of a training that saved no checkpoint: starting afresh\n" in out
+    assert load_model(folder).record.hparams["num_heads"] == 4
+    assert not (folder / ".lock").exists()
+    with pytest.raises(UserError, match="holds a run with other settings:\n  num_heads: 4 -> 2"):
+        call(trainer, *flags(toy, "claimed", *steps))
+
+
+def test_the_best_model_of_a_run_without_checkpoints_is_not_replaced(toy, trained):
+    folder = toy / "best_only"
+    shutil.copytree(toy / "run" / "best", folder / "best")
+    shutil.copy(toy / "run" / "hparams.json", folder)
+    with pytest.raises(UserError, match=rf"holds no checkpoint to resume from, but {folder}/best/"):
+        call(trainer, *flags(toy, "best_only"))
+
+
+def test_two_trainings_in_one_folder(toy, trained):
+    with writing(toy / "run"):
+        with pytest.raises(
+            UserError, match=r"--output_dir=.*run: another process is writing there"
+        ):
+            call(trainer, *flags(toy, "run"))
+        # An evaluation writes nothing.
+        call(trainer, *flags(toy, "run", "--schedule=evaluate", "--noeval_run_autoregressive"))
+
+
+def test_an_evaluation_of_nothing_leaves_no_folder(toy):
+    with pytest.raises(UserError, match="holds no checkpoint to evaluate"):
+        call(trainer, *flags(toy, "nothing", "--schedule=evaluate", "--noeval_run_autoregressive"))
+    assert not (toy / "nothing").exists()
+
+
+def test_another_backend_is_refused(toy, monkeypatch):
+    monkeypatch.setenv("KERAS_BACKEND", "jax")
+    with pytest.raises(UserError, match="KERAS_BACKEND is 'jax', but this command runs on tensor"):
+        call(trainer, *flags(toy, "run"))
 
 
 def test_warm_start_in_reverse_without_evaluation(toy, trained, capsys, monkeypatch):
@@ -171,6 +209,7 @@ def test_dry_run_shows_what_would_be(toy, capsys):
             "computes no BLEU",
         ),
         ("--decode_hparams=beam=4", "did you mean beam_size"),
+        ("--hparams=max_length=70000,batch_size=70000", "max_length: must be at most 65,536"),
     ],
 )
 def test_mistakes_are_named_and_leave_no_folder(toy, change, message):

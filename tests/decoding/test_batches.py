@@ -22,6 +22,23 @@ def test_batches_contain_each_sentence_once_and_stay_within_the_tokens():
     assert len(shapes) <= 8
 
 
+def test_much_longer_outputs_make_smaller_batches():
+    def rows(extra_length):
+        return next(make_batches([8] * 1000, 64, extra_length=extra_length)).shape[0]
+
+    assert rows(0) == rows(8 * 8 - 8) == 8
+    assert [rows(120), rows(8 * 64 - 8), rows(10_000)] == [4, 1, 1]
+
+
+def test_what_is_left_makes_the_batches_that_were_left():
+    lengths = [int(n) for n in np.random.default_rng(1).integers(0, 60, size=200)]
+    whole = list(make_batches(lengths, 256, extra_length=50))
+    for count in (1, 5, len(whole) - 1):
+        done = {line for batch in whole[:count] for line in batch.lines}
+        left = [0 if i in done else length for i, length in enumerate(lengths)]
+        assert list(make_batches(left, 256, extra_length=50)) == whole[count:]
+
+
 def test_padding_has_the_value_that_is_asked_for():
     (batch,) = make_batches([2, 0, 1], 64)
     assert batch.lines == (0, 2)

@@ -20,6 +20,8 @@ def test_cut_lines_one_by_one_and_long_lines_together():
         "2 of 4 inputs are longer than the 6 tokens (max_length) of the longest training example, "
         "up to 9, and may be translated badly: lines 3, 4",
     ]
+    cut, _, together = length_notes(lines, max_input_size=9, max_length=6, first=1000)
+    assert cut.startswith("line 1002: 80 tokens") and together.endswith("lines 1003, 1004")
 
 
 def test_a_long_list_is_shortened():

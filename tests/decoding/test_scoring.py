@@ -68,6 +68,15 @@ def test_the_score_of_a_translation_is_that_of_the_search(model):
     assert compared >= 4
 
 
+def test_what_is_too_long_is_cut(model):
+    scorer = Scorer(model, LETTER_IDS, max_input_size=4)
+    pairs = [("abcdef", "b"), ("a", "ghijab"), ("abc", "def")]
+    source, target = scorer.encode(pairs)
+    assert (source.cut, target.cut, target.lengths) == ([0], [1], [2, 7, 4])
+    cut = [("abc", "b"), ("a", "ghi"), ("abc", "def")]
+    np.testing.assert_allclose(scorer.score(pairs), Scorer(model, LETTER_IDS).score(cut), rtol=1e-4)
+
+
 def test_progress_and_no_pairs(model):
     told = []
     scorer = Scorer(model, LETTER_IDS, batch_size=8)

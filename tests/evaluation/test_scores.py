@@ -6,7 +6,7 @@ import pytest
 
 from t2t_phrase.config import UserError
 from t2t_phrase.evaluation.bleu import corpus_bleu
-from t2t_phrase.evaluation.scores import Score, corpus_score
+from t2t_phrase.evaluation.scores import Score, corpus_score, make_metric
 
 
 def test_bleu_by_hand():
@@ -111,3 +111,12 @@ def test_a_tokenizer_that_is_not_installed(monkeypatch):
     monkeypatch.delitem(sys.modules, "sacrebleu.tokenizers.tokenizer_ja_mecab", raising=False)
     with pytest.raises(UserError, match="tokenize 'ja-mecab' cannot be used"):
         corpus_bleu(["a"], ["a"], tokenize="ja-mecab")
+
+
+def test_scored_sentences_are_not_kept():
+    for tokenize in ("13a", "intl"):
+        corpus_score("bleu", ["A cat."], ["A dog."], tokenize=tokenize)
+        scorer = make_metric("bleu", tokenize=tokenize, lowercase=False)
+        assert type(scorer.tokenizer).__call__.cache_info().currsize == 0
+    parts = type(make_metric("bleu", tokenize="13a", lowercase=False).tokenizer._post_tokenizer)
+    assert parts.__call__.cache_info().currsize == 0

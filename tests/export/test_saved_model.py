@@ -117,7 +117,7 @@ def test_scores_are_the_decoders(toy, served):
 def test_any_batch_gives_the_same(served):
     alone = [found["translation"][0] for found in served["alone"]]
     assert alone == served["best"]["translation"][:3]
-    assert served["none"] == {"translation": [], "score": []}
+    assert served["none"] == {"translation": [], "score": [], "cut": []}
 
 
 def test_only_plain_operations_are_in_the_graphs(exported):

@@ -23,12 +23,14 @@ def test_ids_are_padded_as_the_decoder_pads_them(toy, max_input_size):
     ids = translator.encode(sentences).ids
     (batch,) = make_batches([len(row) for row in ids], 4096)
     inputs = tf.constant(sentences)
-    found = module.source.encode(inputs, max_tokens=max_input_size)["inputs"].numpy()
+    encoded, cut = module.source.encode(inputs, max_tokens=max_input_size)
+    assert cut.numpy().tolist() == [i in translator.encode(sentences).cut for i in range(5)]
+    found = encoded["inputs"].numpy()
     assert found.shape[1] == batch.shape[1]
     for row, expected in zip(found, ids, strict=True):
         assert row.tolist() == expected + [0] * (len(row) - len(expected))
     # To be scored, an empty sentence is EOS alone, and nothing is cut.
-    found = module.source.encode(inputs, keep_empty=True)["inputs"].numpy()
+    found = module.source.encode(inputs, keep_empty=True)[0]["inputs"].numpy()
     for row, sentence in zip(found, sentences, strict=True):
         assert row[row > 0].tolist() == [*toy.encoder.encode(sentence), 1]
 
@@ -39,7 +41,7 @@ def test_lengths_around_a_multiple_of_the_step(toy, pieces):
     text = "日" * (pieces // 3) + "q" * (pieces % 3)
     ids = [*toy.encoder.encode(text), 1]
     (batch,) = make_batches([len(ids)], 4096)
-    found = module.source.encode(tf.constant([text]))["inputs"]
+    found = module.source.encode(tf.constant([text]))[0]["inputs"]
     np.testing.assert_array_equal(found, batch.rows([ids]))
 
 

@@ -24,8 +24,8 @@ def server():
             if fine:
                 answer = {
                     "predictions": [
-                        {"translation": instance["text"].upper(), "score": -0.5}
-                        for instance in body["instances"]
+                        {"translation": text.upper(), "score": -0.5, "cut": not text}
+                        for text in (instance["text"] for instance in body["instances"])
                     ]
                 }
             self.send_response(200 if fine else 404)
@@ -46,7 +46,9 @@ def test_a_server_is_asked(server, monkeypatch, capsys):
     url, requests = server
     monkeypatch.setattr(sys, "stdin", io.StringIO("ein haus\n\nüber\n"))
     smoke_client.main([f"--url={url}/ende"])
-    assert capsys.readouterr().out == "-0.5000\tEIN HAUS\n-0.5000\t\n-0.5000\tÜBER\n"
+    captured = capsys.readouterr()
+    assert captured.out == "-0.5000\tEIN HAUS\n-0.5000\t\n-0.5000\tÜBER\n"
+    assert captured.err == "line 2: longer than the model's limit, and cut\n"
     instances = [{"text": "ein haus"}, {"text": ""}, {"text": "über"}]
     assert requests == [
         (
@@ -72,7 +74,7 @@ class Upper(tf.Module):
     @tf.function(input_signature=[tf.TensorSpec((None,), tf.string, name="text")])
     def translate(self, text):
         score = tf.fill([tf.size(text)], self.score.read_value())
-        return {"translation": tf.strings.upper(text), "score": score}
+        return {"translation": tf.strings.upper(text), "score": score, "cut": text == ""}
 
 
 def test_the_newest_version_is_loaded(tmp_path, monkeypatch, capsys):

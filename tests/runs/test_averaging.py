@@ -1,3 +1,8 @@
+import dataclasses
+import os
+import pathlib
+import shutil
+
 import numpy as np
 import pytest
 from toy_run import call, make_toy_run
@@ -7,6 +12,8 @@ from t2t_phrase.config import UserError
 from t2t_phrase.runs import checkpoints
 from t2t_phrase.runs.averaging import average_checkpoints, last_checkpoints
 from t2t_phrase.runs.load_model import load_model
+from t2t_phrase.runs.record import RunRecord
+from t2t_phrase.runs.writing import writing
 
 
 @pytest.fixture(scope="module")
@@ -78,3 +85,54 @@ def test_command(toy, both, tmp_path, capsys):
     )
     call(avg, f"--output_dir={toy.output_dir}", "--num_last_checkpoints=1")
     assert load_model(toy.output_dir / "averaged").step == 30
+
+
+def copy(source, folder, step=None):
+    """Copy a checkpoint and its record, perhaps under the name of another step."""
+    source = pathlib.Path(source)
+    folder.mkdir()
+    shutil.copy(source.parent / "hparams.json", folder)
+    name = f"model.ckpt-{step}" if step else source.name
+    for file in checkpoints.files_of(source):
+        shutil.copy(file, folder / file.name.replace(source.name, name))
+    return str(folder / name)
+
+
+def test_hard_links_and_copies_are_the_same_checkpoint(toy, both, tmp_path):
+    linked = tmp_path / "linked"
+    linked.mkdir()
+    for file in checkpoints.files_of(both[1]):
+        os.link(file, linked / file.name)
+    copied = copy(both[1], tmp_path / "copied")
+    renamed = copy(both[1], tmp_path / "renamed", step=40)
+    for other in (str(linked / "model.ckpt-30"), copied, renamed):
+        with pytest.raises(UserError, match=r"-30 and .* are the same checkpoint; each may count"):
+            average_checkpoints([both[1], both[0], other], tmp_path / "averaged")
+    assert not (tmp_path / "averaged").exists()
+
+
+def test_runs_with_other_settings_are_refused(both, tmp_path):
+    other = copy(both[1], tmp_path / "other")
+    record = RunRecord.load(tmp_path / "other")
+    dataclasses.replace(record, random_seed=2, vocabulary="ab").save(tmp_path / "other")
+    with pytest.raises(UserError) as caught:
+        average_checkpoints([both[0], other], tmp_path / "averaged")
+    assert f"{both[0]} and {other} are of runs with different settings" in str(caught.value)
+    assert "random_seed: 1 -> 2; vocabulary: " in str(caught.value)
+
+
+def test_what_a_killed_average_left_is_removed(both, tmp_path):
+    (tmp_path / ".model.ckpt-30.tmp").mkdir()
+    (tmp_path / "model.ckpt-30.data-00000-of-00001").write_bytes(b"half")
+    average_checkpoints(both, tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "checkpoint",
+        "hparams.json",
+        "model.ckpt-30.data-00000-of-00001",
+        "model.ckpt-30.index",
+    ]
+
+
+def test_two_averages_at_once(both, tmp_path):
+    with writing(tmp_path), pytest.raises(UserError, match=r"--output_path=.* another process"):
+        average_checkpoints(both, tmp_path)

@@ -1,4 +1,5 @@
 import dataclasses
+import json
 
 import pytest
 
@@ -93,3 +94,53 @@ def test_overrides_say_what_they_change():
         resolve_hparams("transformer_tin", "")
     with pytest.raises(HParamsError, match="batch_siz: unknown; did you mean batch_size"):
         resolve_hparams("transformer_tiny", "batch_siz=3")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda text: "", "is not JSON"),
+        (lambda text: text[:-30], "is not JSON"),
+        (lambda text: "[" * 100_000, "is not JSON"),
+        (lambda text: "null", "is not a JSON object"),
+        (lambda text: "[]", "is not a JSON object"),
+        (lambda text: text.replace('"transformer"', "null"), "model cannot be None"),
+        (lambda text: text.replace('"vocab_size": 64', '"vocab_size": "64"'), "vocab_size cannot"),
+        (lambda text: text.replace('"vocab_size": 64', '"vocab_size": true'), "cannot be True"),
+        (lambda text: text.replace('"vocab_size": 64', '"vocab_size": 0'), "cannot be 0"),
+        (lambda text: text.replace('"vocab_size": 64', '"vocab_size": 1e3'), "vocab_size cannot"),
+        (lambda text: text.replace('"vocab_size": 64', f'"vocab_size": {10**12}'), "vocab_size"),
+        (lambda text: text.replace('"vocab_size": 64,', ""), "it lacks vocab_size"),
+        (lambda text: text.replace('"replicas": 1', '"replicas": -1'), "replicas cannot be -1"),
+        (lambda text: text.replace('"model"', '"modle"'), "unknown entries: 'modle'"),
+        (lambda text: text.replace('"num_heads": 4', '"num_heads": 2'), "its checksum differs"),
+        (lambda text: text.replace("abc", "abd"), "its checksum differs"),
+    ],
+)
+def test_damage_of_every_kind(tmp_path, change, message):
+    record().save(tmp_path)
+    path = tmp_path / "hparams.json"
+    text = path.read_text()
+    assert change(text) != text
+    path.write_text(change(text))
+    with pytest.raises(UserError, match=rf"hparams.json is damaged: .*{message}"):
+        RunRecord.load(tmp_path)
+
+
+def test_files_without_a_checksum_are_read_in_any_order_and_spacing(tmp_path):
+    record().save(tmp_path)
+    path = tmp_path / "hparams.json"
+    values = json.loads(path.read_text())
+    path.write_text(json.dumps(dict(reversed(values.items()))))
+    assert RunRecord.load(tmp_path) == record()
+    del values["checksum"], values["replicas"], values["target_vocab_size"]
+    values["random_seed"] = 2**32 - 1
+    path.write_text(json.dumps(values))
+    assert RunRecord.load(tmp_path) == record(random_seed=2**32 - 1)
+
+
+def test_an_unknown_model_and_unknown_hparams_are_said_with_the_file():
+    with pytest.raises(UserError, match=r"run/hparams.json: model 'transformr' is unknown"):
+        record().check_same(record(model="transformr"), "run")
+    with pytest.raises(UserError, match=r"run/hparams.json: .*nonsense: unknown"):
+        record().check_same(record(hparams={"nonsense": 1}), "run")

@@ -1,11 +1,8 @@
 """Phrase models give the same results on several devices and as SavedModels."""
 
 import json
-import os
-import pathlib
-import subprocess
-import sys
 
+import forked
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -17,7 +14,6 @@ from t2t_phrase.decoding.scoring import Scorer
 from t2t_phrase.decoding.translator import Translator
 from t2t_phrase.export.saved_model import export
 
-REFERENCE = pathlib.Path(__file__).resolve().parents[1] / "reference"
 MODELS = {
     "mixed": MIXED["mixed"],
     "mixed_with_distances": MIXED["mixed_with_distances"],
@@ -68,14 +64,9 @@ print(json.dumps(found))
 
 @pytest.mark.parametrize("name", ["mixed", "mixed_with_distances", "representation", "parsed"])
 def test_two_devices_are_one_on_the_joined_batch(name):
-    done = subprocess.run(
-        [sys.executable, "-c", TWO_DEVICES, name],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "PYTHONPATH": str(REFERENCE)},
-    )
-    assert done.returncode == 0, done.stderr
-    two, one = json.loads(done.stdout)
+    ended = forked.run_source(TWO_DEVICES, name)
+    assert ended.code == 0, ended.err
+    two, one = json.loads(ended.out)
     assert (two["replicas"], one["replicas"]) == (2, 1)
     # Later losses tell of the gradients: they come after updates.
     np.testing.assert_allclose(two["losses"], one["losses"], rtol=1e-4)

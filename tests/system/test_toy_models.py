@@ -1,13 +1,11 @@
 """Models that the library does not know, through its commands: datagen to SavedModel."""
 
 import json
-import os
 import pathlib
 import random
-import subprocess
-import sys
 from typing import Any
 
+import forked
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -234,14 +232,9 @@ print(json.dumps(found))
 
 
 def test_an_lstm_on_two_devices_is_one_on_the_joined_batch() -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", TWO_DEVICES],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "PYTHONPATH": str(TOYS)},
-    )
-    assert done.returncode == 0, done.stderr
-    two, one = json.loads(done.stdout.splitlines()[-1])
+    ended = forked.run_source(TWO_DEVICES)
+    assert ended.code == 0, ended.err
+    two, one = json.loads(ended.out.splitlines()[-1])
     assert (two["replicas"], one["replicas"]) == (2, 1)
     # Later losses come after updates, so they depend on the gradients.
     assert len({round(loss, 2) for loss in one["losses"]}) == 3

@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 
+import forked
 import pytest
 
 from t2t_phrase.bin import demo
@@ -12,16 +13,10 @@ from t2t_phrase.bin import demo
 LETTERS = "abcdefghijklmnop"
 
 
-def command(name: str, *flags: str, status: int = 0, stdin: str | None = None) -> str:
-    run = subprocess.run(
-        [sys.executable, "-m", f"t2t_phrase.bin.{name}", *flags],
-        capture_output=True,
-        text=True,
-        check=False,
-        input=stdin,
-    )
-    assert run.returncode == status, run.stdout + run.stderr
-    return run.stdout + run.stderr
+def command(folder: pathlib.Path, name: str, *flags: str) -> str:
+    ended = forked.run(name, flags, folder)
+    assert ended.code == 0, ended.out + ended.err
+    return ended.out + ended.err
 
 
 @pytest.fixture(scope="module")
@@ -43,9 +38,10 @@ def work(tmp_path_factory) -> pathlib.Path:
 def test_from_raw_text_to_a_served_model(work):
     data, run = f"--data_dir={work / 'data'}", f"--output_dir={work / 'run'}"
     problem = "--problem=translate_text"
-    said = command("datagen", problem, data, f"--tmp_dir={work / 'raw'}", "--vocab_size=320")
+    said = command(work, "datagen", problem, data, f"--tmp_dir={work / 'raw'}", "--vocab_size=320")
     assert "400 pairs" in said
     said = command(
+        work,
         "trainer",
         problem,
         data,
@@ -58,12 +54,13 @@ def test_from_raw_text_to_a_served_model(work):
     )
     assert "BLEU" in said and "tok:13a" in said and "finished at step 8" in said
     averaged = f"--output_dir={work / 'averaged'}"
-    command("avg", run, "--num_last_checkpoints=2", f"--output_path={work / 'averaged'}")
+    command(work, "avg", run, "--num_last_checkpoints=2", f"--output_path={work / 'averaged'}")
 
     source, target = work / "data/translate_text-test.src", work / "data/translate_text-test.tgt"
     output = work / "out.txt"
     options = "--decode_hparams=beam_size=2,extra_length=4"
     command(
+        work,
         "decoder",
         data,
         averaged,
@@ -72,9 +69,9 @@ def test_from_raw_text_to_a_served_model(work):
         f"--decode_to_file={output}",
     )
     assert len(output.read_text().split("\n")) == len(source.read_text().split("\n"))
-    assert "nrefs:1" in command("eval", f"--translation={output}", f"--reference={target}")
+    assert "nrefs:1" in command(work, "eval", f"--translation={output}", f"--reference={target}")
 
-    command("exporter", data, averaged, options, f"--export_dir={work / 'served'}")
+    command(work, "exporter", data, averaged, options, f"--export_dir={work / 'served'}")
     (version,) = (work / "served").iterdir()
     client = (
         "import sys, tensorflow as tf, tensorflow_text\n"
@@ -95,7 +92,7 @@ def test_from_raw_text_to_a_served_model(work):
 
 @pytest.mark.slow
 def test_the_demo_reaches_80_bleu(tmp_path):
-    said = command("demo", f"--work_dir={tmp_path}")
+    said = command(tmp_path / "work", "demo", f"--work_dir={tmp_path / 'work'}")
     bleu = float(re.search(r"^BLEU = (\S+)", said, flags=re.M)[1])
     assert bleu >= 80
     sizes = demo.commands(tmp_path, hparams_set="s", hparams="", train_steps=10)

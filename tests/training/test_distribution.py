@@ -1,18 +1,12 @@
 import json
-import os
-import pathlib
-import subprocess
-import sys
 
+import forked
 import numpy as np
 import pytest
 import tensorflow as tf
 
 from t2t_phrase.config import UserError
 from t2t_phrase.training.distribution import is_chief, make_strategy
-
-REFERENCE = pathlib.Path(__file__).resolve().parents[1] / "reference"
-ENVIRONMENT = {**os.environ, "PYTHONPATH": str(REFERENCE)}
 
 # Logical devices must be made before TensorFlow starts: a process of its own.
 SCRIPT = """
@@ -108,14 +102,9 @@ print(json.dumps(found))
 
 
 def run_script(script, *arguments):
-    done = subprocess.run(
-        [sys.executable, "-c", SCRIPT + script, *arguments],
-        capture_output=True,
-        text=True,
-        env=ENVIRONMENT,
-    )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    ended = forked.run_source(SCRIPT + script, *arguments)
+    assert ended.code == 0, ended.err
+    return json.loads(ended.out)
 
 
 @pytest.fixture(scope="module")

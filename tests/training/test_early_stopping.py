@@ -74,3 +74,17 @@ def test_a_file_keeps_the_scores(tmp_path):
     kept.save(tmp_path)
     assert History.load(tmp_path, until=100) == kept
     assert sorted(History.load(tmp_path, until=20).scores) == [10, 20]
+
+
+@pytest.mark.parametrize(
+    ("options", "flag"),
+    [
+        ({"steps": -5}, "steps=-5: must not be negative"),
+        ({"steps": 1, "delta": -0.1}, "metric_delta=-0.1: must be a number from 0"),
+        ({"steps": 1, "delta": float("nan")}, "metric_delta=nan"),
+        ({"steps": 1, "delta": float("inf")}, "metric_delta=inf"),
+    ],
+)
+def test_numbers_out_of_range(options, flag):
+    with pytest.raises(UserError, match=f"--eval_early_stopping_{flag}"):
+        EarlyStopping(**options)

@@ -7,6 +7,7 @@ import threading
 import numpy as np
 import pytest
 import tensorflow as tf
+from tensorflow.python.framework import constant_op
 from tiny_training import make_stepper, make_trainer, random_pairs, weights, write_shards
 
 from t2t_phrase.config import UserError
@@ -73,6 +74,61 @@ def test_trained_already(files, tmp_path):
     trainer = make_trainer(tmp_path, files, make_stepper(), train_steps=4, log=lines.append)
     assert trainer.train() == (4, "finished", 0)
     assert lines[-1] == "finished at step 4 of 4"
+
+
+def test_fewer_steps_than_were_trained_are_said(files, tmp_path):
+    make_trainer(tmp_path, files, make_stepper(), train_steps=4).train()
+    lines = []
+    trainer = make_trainer(tmp_path, files, make_stepper(), train_steps=3, log=lines.append)
+    assert trainer.train() == (4, "finished", 0)
+    assert lines[-1] == "--train_steps=3: the run is at step 4 already"
+    assert steps_in(tmp_path) == [4]
+
+
+@pytest.mark.parametrize(
+    ("options", "flag"),
+    [
+        ({"train_steps": 0}, "train_steps=0"),
+        ({"train_steps": 1, "local_eval_frequency": -1}, "local_eval_frequency=-1"),
+        ({"train_steps": 1, "log_step_count_steps": 0}, "log_step_count_steps=0"),
+        ({"train_steps": 1, "save_checkpoints_secs": -1.0}, "save_checkpoints_secs=-1.0"),
+        ({"train_steps": 1, "save_checkpoints_secs": float("nan")}, "save_checkpoints_secs=nan"),
+    ],
+)
+def test_numbers_out_of_range(options, flag):
+    with pytest.raises(UserError, match=f"^--{flag}: must be "):
+        loop.LoopOptions(**options)
+
+
+def test_scores_in_a_folder_without_a_checkpoint_do_not_count(files, tmp_path):
+    (tmp_path / "evaluations.json").write_text("{")
+    make_trainer(tmp_path, files, make_stepper(), train_steps=4, evaluate=True).train()
+    assert list(History.load(tmp_path, until=4).scores) == [4]
+    (tmp_path / "evaluations.json").write_text("{")
+    with pytest.raises(UserError, match=r"evaluations.json is damaged: .*; delete it to go on"):
+        make_trainer(tmp_path, files, make_stepper(), train_steps=8, evaluate=True).train()
+
+
+@pytest.mark.parametrize(
+    ("part", "named"),
+    [
+        ("train", r"batch 1 of epoch 0 \(\d+ x \d+ tokens; records .*"),
+        ("evaluate", "the evaluation at step 4"),
+        ("probe", "the largest batch, 4 x 12 tokens"),
+    ],
+)
+def test_want_of_memory_names_the_batch(files, tmp_path, monkeypatch, part, named):
+    def fail(features):
+        raise tf.errors.ResourceExhaustedError(None, None, "OOM when allocating {{node x}}")
+
+    stepper = make_stepper()
+    monkeypatch.setattr(stepper, part, fail)
+    trainer = make_trainer(
+        tmp_path, files, stepper, train_steps=4, evaluate=True, try_largest_batch=part == "probe"
+    )
+    with pytest.raises(UserError, match=rf"^{named}: out of memory; lower batch_size") as caught:
+        trainer.train()
+    assert caught.value.exit_code == 3
 
 
 def test_best_by_bleu_is_kept(files, tmp_path):
@@ -354,3 +410,24 @@ def test_nothing_grows_from_evaluation_to_evaluation(files, tmp_path, monkeypatc
     assert stepper.compilations == 2
     # The first ones build what is then kept; a new epoch holds some more for a while.
     assert len(counts) == 12 and min(counts[-4:]) <= min(counts[2:6]), counts
+
+
+def test_no_python_number_becomes_a_tensor_at_every_step(files, tmp_path, monkeypatch):
+    # TensorFlow would keep each of them for ever.
+    seen, convert = set(), constant_op.convert_to_eager_tensor
+
+    def noted(value, *arguments, **options):
+        if type(value) in (int, float):
+            seen.add(value)
+        return convert(value, *arguments, **options)
+
+    counts = []
+
+    def log(text):
+        if "dev loss" in text:
+            counts.append(len(seen))
+
+    monkeypatch.setattr(constant_op, "convert_to_eager_tensor", noted)
+    make_trainer(tmp_path, files, make_stepper(), train_steps=12, evaluate=True, log=log).train()
+    # The first evaluation traces its function.
+    assert counts[0] > 0 and counts[1] == counts[2], sorted(seen)

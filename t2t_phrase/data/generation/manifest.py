@@ -5,18 +5,55 @@ from __future__ import annotations
 import dataclasses
 import json
 import pathlib
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 from t2t_phrase.config import UserError, differences
-from t2t_phrase.files import sha256_of, write
+from t2t_phrase.data.generation.shapes import Nullable, Object, parse, require
+from t2t_phrase.data.generation.staged import digest
+from t2t_phrase.data.sources.inputs import Inputs, changes
+from t2t_phrase.files import write
 
 FORMAT = 1
+SUFFIX = "-manifest.json"
 JOINT_SUBWORDS = {"vocab_type": "subwords", "shared_vocab": True, "target_vocab_size": 0}
+# The splits that decide what a training does.
+TRAINED_ON = ("train", "dev")
+
+_CHECKSUMS = Object(others=str)
+_SHARD = Object(
+    {"file": str, "sha256": str, "records": int, "source_tokens": int, "target_tokens": int},
+    {"bytes": int, "digests": _CHECKSUMS},
+    int,
+)
+_SPLIT = Object(
+    {
+        "pairs": int,
+        "faults": Object(others=int),
+        "text": _CHECKSUMS,
+        "side": _CHECKSUMS,
+        "shards": [Nullable(_SHARD)],
+    },
+    {"content": str},
+)
+_SHAPE = Object(
+    {
+        "format": int,
+        "problem": str,
+        "options": Object(others=object),
+        "inputs": _CHECKSUMS,
+        "versions": _CHECKSUMS,
+        "vocabulary": [Object({"file": str, "sha256": str, "size": int})],
+        "splits": Object(others=_SPLIT),
+        "complete": bool,
+    },
+    {"parts": Object(others=[[str]]), "released": bool},
+)
 
 
 def manifest_path(folder: pathlib.Path, base_name: str) -> pathlib.Path:
     """Return where the manifest of a problem lies."""
-    return folder / f"{base_name}-manifest.json"
+    return folder / f"{base_name}{SUFFIX}"
 
 
 @dataclasses.dataclass
@@ -27,28 +64,65 @@ class Manifest:
         problem: name of the problem, without `_rev`.
         options: everything that decides the bytes of the data.
         inputs: SHA-256 of the raw files by name.
+        parts: for each split the names of the files of its parts; empty if unknown.
         versions: packages that took part.
         vocabulary: once it exists `file`, `sha256` and `size` of the joint vocabulary, or of the
             source's and the target's.
-        splits: for each split that is staged `pairs`, `faults`, `text`, `side`, and `shards`, a
-            list with an entry or null for each shard: `file`, `sha256`, `records`, `source_tokens`,
-            `target_tokens`, and for each feature that the records hold, by its name, the number of
-            different values in a sentence, summed over the sentences.
+        splits: for each split that is staged `pairs`, `faults`, `content` (a digest of its
+            sentences), `text` and `side` (SHA-256 of kept files by name), and `shards`, a list with
+            an entry or null for each shard: `file`, `sha256`, `bytes`, `records`, `source_tokens`,
+            `target_tokens`, `digests` (SHA-256 of the ids and of each feature, by name), and for
+            each feature that the records hold, by its name, the number of different values in a
+            sentence, summed over the sentences. Earlier versions wrote no `content`, `bytes` and
+            `digests`.
         complete: whether all is done.
+        released: whether it has been complete before, so that models may depend on it.
     """
 
     problem: str
     options: dict[str, Any]
     inputs: dict[str, str] = dataclasses.field(default_factory=dict)
+    parts: dict[str, list[list[str]]] = dataclasses.field(default_factory=dict)
     versions: dict[str, str] = dataclasses.field(default_factory=dict)
     vocabulary: list[dict[str, Any]] = dataclasses.field(default_factory=list)
     splits: dict[str, dict[str, Any]] = dataclasses.field(default_factory=dict)
     complete: bool = False
+    released: bool = False
 
     def has_feature(self, name: str) -> bool:
         """Return whether all records hold a feature."""
         shards = [shard for split in self.splits.values() for shard in split["shards"]]
         return bool(shards) and all(shard and name in shard for shard in shards)
+
+    def files(self) -> Iterator[tuple[str, str, int | None]]:
+        """Yield name, SHA-256 and size of all files that are finished; None: size unknown."""
+        for entry in self.vocabulary:
+            yield entry["file"], entry["sha256"], None
+        for split in self.splits.values():
+            for shard in filter(None, split["shards"]):
+                yield shard["file"], shard["sha256"], shard.get("bytes")
+            for name, sha256 in (*split["text"].items(), *split["side"].items()):
+                yield name, sha256, None
+
+    def digest(self, features: Sequence[str]) -> str:
+        """Return a digest of what a model is trained on, and of its order.
+
+        It does not depend on features that the model does not read, so that trees can be added.
+
+        Args:
+            features: names of those that it reads.
+
+        Returns:
+            A SHA-256 in hexadecimal; the empty string for data of earlier versions.
+        """
+        found = []
+        for split in TRAINED_ON:
+            shards = self.splits.get(split, {"shards": []})["shards"]
+            found.append([(shard or {}).get("digests", {}) for shard in shards])
+        names = ("ids", *features)
+        if not all(name in digests for split in found for digests in split for name in names):
+            return ""
+        return digest([[[digests[n] for n in names] for digests in split] for split in found])
 
     def save(self, path: pathlib.Path) -> None:
         """Write the manifest atomically."""
@@ -60,21 +134,19 @@ class Manifest:
         """Read a manifest; None if there is no such file.
 
         Raises:
-            UserError: the file is not a manifest of this version.
+            UserError: the file cannot be read, or is not a manifest of this version.
         """
         try:
-            content = json.loads(path.read_text(encoding="utf-8"))
-            if content.pop("format") != FORMAT:
-                raise ValueError("another format")
-            # Earlier versions had joint subwords only.
-            for name, value in JOINT_SUBWORDS.items():
-                content["options"].setdefault(name, value)
-            if isinstance(content["vocabulary"], dict):
-                content["vocabulary"] = [content["vocabulary"]] if content["vocabulary"] else []
-            return cls(**content)
+            content = _parse(path.read_bytes())
+            manifest = cls(**content)
+            for fault in manifest._faults(path):
+                raise ValueError(fault)
+            return manifest
         except FileNotFoundError:
             return None
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+        except OSError as error:
+            raise UserError(f"cannot read {path}: {error.strerror or error}") from error
+        except ValueError as error:
             raise UserError(
                 f"{path} is not a manifest that this version can read ({error}); delete it and "
                 "run t2t-phrase-datagen again"
@@ -93,23 +165,53 @@ class Manifest:
                 f"({'; '.join(found)}); use another --data_dir, or delete {path.name} there"
             )
 
-    def require_same_inputs(self, path: pathlib.Path, inputs: dict[str, str]) -> None:
+    def input_changes(self, inputs: Inputs, *, welcome: Collection[str] = ()) -> list[str]:
+        """Return how raw files differ from those that the data were made from, see `changes`."""
+        return changes(Inputs(self.inputs, self.parts), inputs, welcome=welcome)
+
+    def require_same_inputs(
+        self, path: pathlib.Path, inputs: Inputs, *, welcome: Collection[str] = ()
+    ) -> None:
         """Check that the available raw files are those that the data were made from.
 
         Raises:
-            UserError: some have changed; the message names them.
+            UserError: they are not; the message names the differences.
         """
-        changed = [name for name in inputs if self.inputs.get(name, inputs[name]) != inputs[name]]
-        if changed:
+        found = self.input_changes(inputs, welcome=welcome)
+        if found:
             raise UserError(
-                f"{', '.join(changed)} changed since {self.problem} was written to {path.parent}; "
-                f"use another --data_dir, or delete {path.name} there"
+                f"the raw files are not those that {self.problem} in {path.parent} was made from "
+                f"({'; '.join(found)}); use another --data_dir, or delete {path.name} there to "
+                "make the data anew"
             )
 
+    def _faults(self, path: pathlib.Path) -> Iterator[str]:
+        if f"{self.problem}{SUFFIX}" != path.name:
+            yield "problem has another name than the file"
+        starts = (f"{self.problem}-", f"vocab.{self.problem}.")
+        for name, _, _ in self.files():
+            # Such as a path that leads out of the folder.
+            if not name.startswith(starts) or "/" in name or not name.isprintable():
+                yield f"{name!r} is not a file of the problem"
+        if len(self.vocabulary) > 2:
+            yield "vocabulary has more than two entries"
+        for name, split in self.splits.items():
+            if not split["shards"] or (self.complete and None in split["shards"]):
+                yield f"splits.{name} has no shards, or not all"
+        if self.complete and not (self.vocabulary and self.splits):
+            yield "vocabulary or splits are missing"
 
-def intact(folder: pathlib.Path, entry: dict[str, Any] | None) -> bool:
-    """Return whether the file of a manifest's entry exists with the checksum noted there."""
-    if not entry:
-        return False
-    path = folder / entry["file"]
-    return path.is_file() and sha256_of(path) == entry["sha256"]
+
+def _parse(text: bytes) -> dict[str, Any]:
+    """Return the content of a manifest, completed where earlier versions wrote less."""
+    content = parse(text)
+    if isinstance(content, dict) and isinstance(content.get("vocabulary"), dict):
+        content["vocabulary"] = [content["vocabulary"]] if content["vocabulary"] else []
+    require(content, _SHAPE)
+    if content.pop("format") != FORMAT:
+        raise ValueError("another format")
+    # Earlier versions had joint subwords only.
+    for name, value in JOINT_SUBWORDS.items():
+        content["options"].setdefault(name, value)
+    content.setdefault("released", content["complete"])
+    return dict(content)

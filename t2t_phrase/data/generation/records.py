@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import itertools
 import pathlib
 import random
+import struct
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
 import tensorflow as tf
 
 from t2t_phrase.config import UserError
 from t2t_phrase.data.lines import read_lines
 from t2t_phrase.data.sources.side_files import side_lines
 from t2t_phrase.features import IDS, Feature, Side
-from t2t_phrase.files import atomic, disk_full, sha256_of
+from t2t_phrase.files import WriteError, atomic, disk_full, sha256_of
 from t2t_phrase.special_ids import EOS_ID
 from t2t_phrase.text.annotations.base import Annotation, Sentence, annotation_of
 from t2t_phrase.text.encoders import StoredEncoder, load_encoder
 
 _BATCH = 1000
+# What precedes a record: the length of its content, and a checksum of the length.
+_HEADER = struct.Struct("<QI")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -64,18 +69,32 @@ def write_shard(task: ShardTask) -> dict[str, Any]:
         examples = iter(shuffled)
     names = ("source_tokens", "target_tokens", *(feature.name for feature in task.features))
     records, totals = 0, [0] * len(names)
+    digests = {name: hashlib.sha256() for name in ("ids", *(f.name for f in task.features))}
     with atomic(output) as temporary:
         try:
             with tf.io.TFRecordWriter(str(temporary)) as writer:
-                for serialized, counts in examples:
-                    writer.write(serialized)
+                for example in examples:
+                    writer.write(example.serialized)
                     records += 1
-                    totals = [total + count for total, count in zip(totals, counts, strict=True)]
+                    totals = [a + b for a, b in zip(totals, example.counts, strict=True)]
+                    for name, content in example.contents.items():
+                        digests[name].update(content)
         except tf.errors.ResourceExhaustedError as error:
             raise disk_full(output) from error
-        checksum = sha256_of(temporary)
-    entry = {"file": output.name, "sha256": checksum, "records": records}
-    return {**entry, **dict(zip(names, totals, strict=True))}
+        except tf.errors.OpError as error:
+            reason = error.message.rpartition("; ")[2]
+            raise WriteError(f"cannot write {output}: {reason}") from error
+        entry = {
+            "file": output.name,
+            "sha256": sha256_of(temporary),
+            "bytes": temporary.stat().st_size,
+            "records": records,
+        }
+    return {
+        **entry,
+        **dict(zip(names, totals, strict=True)),
+        "digests": {name: digest.hexdigest() for name, digest in digests.items()},
+    }
 
 
 def make_example(
@@ -100,8 +119,39 @@ def read_examples(path: str) -> Iterator[tuple[list[int], list[int]]]:
         yield list(feature["inputs"].int64_list.value), list(feature["targets"].int64_list.value)
 
 
-def _encode(task: ShardTask) -> Iterator[tuple[bytes, tuple[int, ...]]]:
-    """Yield each example with its counts: tokens of both sides, different values of features."""
+def count_records(path: pathlib.Path) -> int:
+    """Return the number of records of a file, whose content is not read.
+
+    Raises:
+        UserError: the file cannot be read, or does not end with a record.
+    """
+    count = 0
+    try:
+        size = path.stat().st_size
+        with open(path, "rb") as file:
+            while header := file.read(_HEADER.size):
+                # Four bytes of checksum follow the header and the content.
+                if len(header) < _HEADER.size:
+                    raise UserError(f"{path} is damaged after record {count}")
+                end = file.tell() + _HEADER.unpack(header)[0] + 4
+                if end > size:
+                    raise UserError(f"{path} is damaged after record {count}")
+                file.seek(end)
+                count += 1
+    except OSError as error:
+        raise UserError(f"cannot read {path}: {error.strerror or error}") from error
+    return count
+
+
+class _Encoded(NamedTuple):
+    """An example, its counts (tokens of both sides, different values of features) and contents."""
+
+    serialized: bytes
+    counts: tuple[int, ...]
+    contents: dict[str, bytes]
+
+
+def _encode(task: ShardTask) -> Iterator[_Encoded]:
     encoders = dict(zip(IDS, map(load_encoder, task.vocabularies), strict=True))
     sources = map(str, read_lines(pathlib.Path(task.source)))
     targets = map(str, read_lines(pathlib.Path(task.target)))
@@ -132,9 +182,19 @@ def _encode(task: ShardTask) -> Iterator[tuple[bytes, tuple[int, ...]]]:
                 except UserError as error:
                     raise UserError(f"{task.side[stream]}:{done + i + 1}: {error}") from error
             values = (len(set(features[feature.name])) for feature in task.features)
-            serialized = make_example(source, target, features)
-            yield serialized, (len(source), len(target), *values)
+            contents = {"ids": _bytes(source) + _bytes(target)}
+            contents |= {name: _bytes(numbers) for name, numbers in features.items()}
+            yield _Encoded(
+                make_example(source, target, features),
+                (len(source), len(target), *values),
+                contents,
+            )
         done += len(batch)
+
+
+def _bytes(numbers: Sequence[int]) -> bytes:
+    """Return the length and the numbers, so that what follows is told apart."""
+    return np.array([len(numbers), *numbers], "<i4").tobytes()
 
 
 def _sentences(encoder: StoredEncoder, texts: list[str], *, starts: bool) -> list[Sentence]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 import contextlib
 import dataclasses
+import os
 import pathlib
 from collections.abc import Iterator, Sequence
 from typing import TextIO
@@ -155,7 +156,8 @@ def stage(
             for file, text in zip(files, columns, strict=False):
                 _write(file, text)
             written += 1
-        _close(stack, (*whole, *(path for group in dealt for path in group))[0])
+        for file in (*files, *(file for group in groups for file in group)):
+            _to_disk(file)
     if misfits:
         raise UserError("lines that do not fit their sentences: " + "; ".join(misfits))
     if not drop_faulty and faults.counts["invalid UTF-8"]:
@@ -173,9 +175,17 @@ def stage(
 
 def _open(stack: contextlib.ExitStack, path: pathlib.Path) -> TextIO:
     try:
-        return stack.enter_context(open(path, "w", encoding="utf-8", newline="\n"))
+        file = open(path, "w", encoding="utf-8", newline="\n")  # noqa: SIM115
     except OSError as error:
         raise explain_os_error(error, path) from error
+    stack.callback(_close, file)
+    return file
+
+
+def _close(file: TextIO) -> None:
+    # What `_to_disk` could not write, closing cannot either; the first error is the one to report.
+    with contextlib.suppress(OSError):
+        file.close()
 
 
 def _write(file: TextIO, text: str) -> None:
@@ -185,9 +195,10 @@ def _write(file: TextIO, text: str) -> None:
         raise explain_os_error(error, pathlib.Path(file.name)) from error
 
 
-def _close(stack: contextlib.ExitStack, path: pathlib.Path) -> None:
-    # Closing writes buffered text, so that a full disk may show only here.
+def _to_disk(file: TextIO) -> None:
+    # Buffered text is written here, so that a full disk may show only now.
     try:
-        stack.close()
+        file.flush()
+        os.fsync(file.fileno())
     except OSError as error:
-        raise explain_os_error(error, path) from error
+        raise explain_os_error(error, pathlib.Path(file.name)) from error

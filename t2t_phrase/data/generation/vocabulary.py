@@ -7,7 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Literal
 
 from t2t_phrase.config import UserError
+from t2t_phrase.data.generation.manifest import Manifest
 from t2t_phrase.data.generation.options import GenerateOptions
+from t2t_phrase.data.generation.progress import Log
 from t2t_phrase.data.generation.staging import dealt_index
 from t2t_phrase.data.lines import read_lines
 from t2t_phrase.data.problem import Problem
@@ -37,6 +39,59 @@ def vocabulary_options(problem: Problem, options: GenerateOptions) -> dict[str, 
         "vocab_size": vocab_size,
         "target_vocab_size": 0 if shared else target_vocab_size,
     }
+
+
+def learn_vocabularies(
+    problem: Problem,
+    manifest: Manifest,
+    folder: pathlib.Path,
+    dealt: Sequence[Sequence[pathlib.Path]],
+    log: Log,
+) -> list[dict[str, Any]]:
+    """Learn the vocabularies that a manifest's options ask for; returns their entries.
+
+    Args:
+        problem: whose vocabularies they are.
+        manifest: with the options, and the number of training pairs.
+        folder: where they go.
+        dealt: the text files of each training shard.
+        log: takes a line for each vocabulary.
+
+    Raises:
+        UserError: as `learn_vocabulary`.
+    """
+    options = manifest.options
+    pairs = manifest.splits["train"]["pairs"]
+    name = f"vocab.{problem.base_name}"
+    wanted: list[tuple[str, str, Sequence[int], int]]
+    if options["shared_vocab"]:
+        wanted = [(name, "joint", (0, 1), options["vocab_size"])]
+    else:
+        sizes = (options["vocab_size"], options["target_vocab_size"])
+        wanted = [
+            (f"{name}.{language}", language, (column,), sizes[column])
+            for column, language in enumerate(problem.languages)
+        ]
+    share = min(1.0, options["vocab_pairs"] / pairs)
+    taken = f"about {options['vocab_pairs']:,} of " if share < 1 else ""
+    units = options["vocab_type"]
+    found = []
+    for stem, title, columns, size in wanted:
+        log(
+            f"{problem.base_name}: learning {size:,} {title} {units} from {taken}{pairs:,} "
+            "sentence pairs"
+        )
+        entry = learn_vocabulary(
+            folder / f"{stem}.{size}.{'txt' if units == 'words' else 'model'}",
+            sample(dealt, columns, share),
+            vocab_type=units,
+            vocab_size=size,
+            character_coverage=options["character_coverage"],
+        )
+        if entry["size"] < size:
+            log(f"{problem.base_name}: the text has only {entry['size']:,} {title} {units}")
+        found.append(entry)
+    return found
 
 
 def learn_vocabulary(

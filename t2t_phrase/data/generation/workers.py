@@ -17,6 +17,12 @@ from t2t_phrase.data.generation.records import ShardTask, write_shard
 K = TypeVar("K", bound=Hashable)
 
 
+class WorkerLost(UserError):
+    """A worker process ended by itself."""
+
+    exit_code = 3
+
+
 def write_shards(
     tasks: Mapping[K, ShardTask], *, num_workers: int
 ) -> Iterator[tuple[K, dict[str, Any]]]:
@@ -46,7 +52,7 @@ def write_shards(
         for future in concurrent.futures.as_completed(futures):
             yield futures[future], future.result()
     except BrokenProcessPool as error:
-        raise UserError(
+        raise WorkerLost(
             "a worker process was killed, perhaps because memory ran out; finished shards are "
             "kept: run the same command again, if necessary with a smaller --num_workers"
         ) from error

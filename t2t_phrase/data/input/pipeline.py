@@ -115,6 +115,8 @@ class TrainingPipeline:
             for number, (bucket, examples) in enumerate(itertools.islice(groups, skip, None)):
                 position = Position(epoch, skip + number + 1)
                 yield _pad(self.reader.features, examples, self.buckets, bucket, position)
+            if not count.examples:
+                raise _empty(self.reader)
             if count.examples == count.dropped:
                 raise UserError(
                     f"none of the {count.examples} training examples has at most "
@@ -136,13 +138,24 @@ class TrainingPipeline:
 
 
 def evaluation_batches(reader: RecordReader, buckets: Buckets) -> list[Batch]:
-    """Return all examples in batches, in a fixed order; larger buckets are added as needed."""
+    """Return all examples in batches, in a fixed order; larger buckets are added as needed.
+
+    Raises:
+        UserError: there are no examples, or the data are damaged.
+    """
     examples = list(reader.read())
-    wider = buckets.extended(max((e.length for e in examples), default=0))
+    if not examples:
+        raise _empty(reader)
+    wider = buckets.extended(max(e.length for e in examples))
     return [
         _pad(reader.features, group, wider, bucket, Position(0, number + 1))
         for number, (bucket, group) in enumerate(_group(examples, wider))
     ]
+
+
+def _empty(reader: RecordReader) -> UserError:
+    files = f"{reader.files[0]} and so on" if len(reader.files) > 1 else "".join(reader.files)
+    return UserError(f"{files or 'the data'}: no sentence pairs; run t2t-phrase-datagen again")
 
 
 def _group(

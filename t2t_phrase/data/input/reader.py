@@ -17,6 +17,8 @@ from t2t_phrase.features import IDS, Feature
 _CYCLE = 16
 _CHUNK = 4096
 
+_REPAIR = "t2t-phrase-datagen repairs it if it is run again with the flags of the first time"
+
 
 class Example(NamedTuple):
     """One sentence pair and where it was read."""
@@ -62,6 +64,13 @@ class RecordReader:
             UserError: a shard is damaged or lacks a feature.
         """
         numbers = list(range(len(self.files)) if order is None else order)
+        try:
+            for chunk in self._chunks(numbers).prefetch(2).as_numpy_iterator():
+                yield from self._examples(*chunk)
+        except tf.errors.OpError as error:
+            raise self._explained(error) from error
+
+    def _chunks(self, numbers: Sequence[int]) -> tf.data.Dataset:
         opened = tf.data.Dataset.from_tensor_slices(
             (np.array([self.files[i] for i in numbers]), np.array(numbers, np.int64))
         )
@@ -72,18 +81,28 @@ class RecordReader:
             deterministic=True,
         )
         names = (*IDS.values(), *(feature.name for feature in self.features))
-        chunks = records.batch(_CHUNK).map(
+        return records.batch(_CHUNK).map(
             functools.partial(_parse, names),
             num_parallel_calls=tf.data.AUTOTUNE,
             deterministic=True,
         )
-        try:
-            for chunk in chunks.prefetch(2).as_numpy_iterator():
-                yield from self._examples(*chunk)
-        except (tf.errors.DataLossError, tf.errors.InvalidArgumentError) as error:
-            raise UserError(
-                f"a shard is damaged ({error.message}); delete it and run t2t-phrase-datagen again"
-            ) from error
+
+    def _explained(self, error: tf.errors.OpError) -> UserError:
+        """Return a sentence for a failed read: TensorFlow does not say which shard it was."""
+        for number, file in enumerate(self.files):
+            try:
+                for _ in self._chunks([number]):
+                    pass
+            except tf.errors.NotFoundError:
+                return UserError(f"{file} is missing; {_REPAIR}")
+            except (tf.errors.DataLossError, tf.errors.InvalidArgumentError):
+                return UserError(f"{file} is damaged; {_REPAIR}")
+            except tf.errors.OpError as again:
+                return UserError(f"cannot read {file}: {type(again).__name__}")
+        return UserError(
+            f"a shard could not be read ({type(error).__name__}), but now all of "
+            f"{self.files[0]} and so on can: run the same command again"
+        )
 
     def _examples(
         self,

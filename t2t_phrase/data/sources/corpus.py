@@ -10,11 +10,11 @@ from typing import NamedTuple
 
 from t2t_phrase.config import UserError
 from t2t_phrase.data.lines import read_lines
+from t2t_phrase.data.sources.inputs import Inputs, checksum, named
 from t2t_phrase.data.sources.misalignment import first_shifted_line
 from t2t_phrase.data.sources.mteval import read_mteval
 from t2t_phrase.data.sources.side_files import count_mismatch, find_side_files, side_lines
 from t2t_phrase.features import Feature
-from t2t_phrase.files import sha256_of
 
 SPLITS = ("train", "dev", "test")
 
@@ -52,9 +52,13 @@ class Corpus(abc.ABC):
     def splits(self) -> tuple[str, ...]:
         """Return the names of the existing splits."""
 
-    def inputs(self) -> dict[str, str]:
-        """Return a checksum for every available raw file, by name."""
-        return {}
+    def inputs(self) -> Inputs:
+        """Return the available raw files; data made from others are not mixed with these.
+
+        Raises:
+            UserError: a file cannot be read.
+        """
+        return Inputs()
 
     def side_streams(self) -> tuple[str, ...]:
         """Return the names of the lines that accompany each pair, in the order of `Pair.side`.
@@ -89,17 +93,30 @@ class TextCorpus(Corpus):
         """Return the splits that have files."""
         return tuple(split for split in SPLITS if self._files.get(split))
 
-    def inputs(self) -> dict[str, str]:
-        """Return the SHA-256 of every file that exists."""
-        checksums: dict[str, str] = {}
+    def inputs(self) -> Inputs:
+        """Return the files by name, with the SHA-256 of those that exist.
+
+        Raises:
+            UserError: a file cannot be read.
+        """
+        names = iter(self.names())
+        parts = {
+            split: [[next(names)[0] for _ in part] for part in parts]
+            for split, parts in self._files.items()
+            if parts
+        }
+        side = {
+            stream: tuple(next(names)[0] for _ in paths)
+            for stream, paths in self._side_files.items()
+        }
+        checksums = {name: checksum(path) for name, path in self.names() if path.is_file()}
+        return Inputs(checksums, parts, side)
+
+    def names(self) -> list[tuple[str, pathlib.Path]]:
+        """Return all text files and then all side files, each with a name of its own."""
         text = (path for parts in self._files.values() for part in parts for path in part)
         side = (path for paths in self._side_files.values() for path in paths.values())
-        for path in (*text, *side):
-            if path.is_file():
-                same_name = sum(name.split("#")[0] == path.name for name in checksums)
-                name = f"{path.name}#{same_name + 1}" if same_name else path.name
-                checksums[name] = sha256_of(path)
-        return checksums
+        return named((*text, *side))
 
     def side_streams(self) -> tuple[str, ...]:
         """Return the streams of the side files that exist."""

@@ -1,20 +1,43 @@
-"""Raw files by name, found in a folder or downloaded to it; their checksums are verified."""
+"""Raw files by name, found in a folder or downloaded to it; their checksums are verified.
+
+What has been received is kept in `NAME.part`, from which the next attempt or run goes on.
+"""
 
 from __future__ import annotations
 
+import dataclasses
+import fcntl
 import http.client
+import io
+import os
 import pathlib
-import shutil
+import re
 import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable
+from typing import Any
 
 from t2t_phrase.config import UserError
-from t2t_phrase.files import atomic, explain_os_error, sha256_of
+from t2t_phrase.data.sources.inputs import checksum
+from t2t_phrase.files import explain_os_error
 
-ATTEMPTS = 4
+ATTEMPTS = 4  # without anything new in between
 TIMEOUT = 60.0  # seconds without data
+_BLOCK = 2**18
+_MIB = 2**20
+_PERMANENT = range(400, 500)
+_TRANSIENT = (408, 425, 429)
+
+
+class DownloadError(UserError):
+    """A file could not be downloaded; the message names its address and the reason."""
+
+    exit_code = 3
+
+
+class _Interrupted(Exception):
+    """The network or the server failed; another attempt may succeed."""
 
 
 def fetch(
@@ -22,59 +45,195 @@ def fetch(
     folder: pathlib.Path,
     *,
     sha256: str,
+    name: str = "",
     log: Callable[[str], None] = print,
     pause: float = 2.0,
 ) -> pathlib.Path:
-    """Return the path in `folder` of the file that `url` ends in; downloads it if it is missing.
+    """Return the path of a file in `folder`; downloads it if it is missing.
 
     Args:
         url: address of the file.
         folder: where the file is, or is downloaded to.
         sha256: expected checksum.
-        log: takes a line for each download and each failed attempt.
+        name: of the file; default: what `url` ends in.
+        log: takes a line for each download, every few seconds, and for each failed attempt.
         pause: seconds before the second attempt; doubles with each further one.
 
     Raises:
-        UserError: the checksum is wrong, the download fails four times, or the disk is full.
+        DownloadError: the download fails four times in a row, or the file does not exist.
+        UserError: the checksum is wrong, or another process downloads the same file.
+        WriteError: the disk is full, or the folder is not writable.
     """
-    path = folder / url.rsplit("/", 1)[1]
+    path = folder / (name or url.rsplit("/", 1)[1])
     if path.is_file():
-        _check(path, sha256, f"delete it, or replace it by {url}")
+        found = checksum(path)
+        if found != sha256:
+            raise UserError(
+                f"{path} has the SHA-256 checksum {found}, not {sha256}: delete it, or replace it "
+                f"by {url}"
+            )
         return path
+    part = path.with_name(f"{path.name}.part")
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        file = open(part, "ab", buffering=0)  # noqa: SIM115
     except OSError as error:
-        raise explain_os_error(error, folder) from error
-    for attempt in range(1, ATTEMPTS + 1):
+        raise explain_os_error(error, part) from error
+    with file:
+        _lock(file, path)
         try:
-            log(f"downloading {url}")
-            _download(url, path, sha256)
-            return path
-        except (urllib.error.URLError, http.client.HTTPException, TimeoutError) as error:
-            if attempt == ATTEMPTS:
-                raise UserError(
-                    f"cannot download {url} ({error}); put the file into {folder} by hand"
-                ) from error
-            log(f"attempt {attempt} of {ATTEMPTS} failed ({error}); trying again")
-            time.sleep(pause * 2 ** (attempt - 1))
-    raise AssertionError("unreachable")
+            _Download(url, sha256, part, file, log).run(pause)
+            os.fsync(file.fileno())
+            os.replace(part, path)
+        except OSError as error:
+            if isinstance(error, UserError):
+                raise
+            raise explain_os_error(error, part) from error
+        finally:
+            if part.is_file() and not part.stat().st_size:
+                part.unlink()
+    return path
 
 
-def _download(url: str, path: pathlib.Path, sha256: str) -> None:
-    with urllib.request.urlopen(url, timeout=TIMEOUT) as response, atomic(path) as temporary:
-        with open(temporary, "wb") as file:
+@dataclasses.dataclass
+class _Download:
+    """One file that is being received.
+
+    Args:
+        url: its address.
+        sha256: expected checksum.
+        part: the file that holds what has been received.
+        file: the same, opened for appending without a buffer.
+        log: takes one line of progress.
+    """
+
+    url: str
+    sha256: str
+    part: pathlib.Path
+    file: io.FileIO
+    log: Callable[[str], None]
+
+    def run(self, pause: float) -> None:
+        """Receive everything; goes on after interruptions."""
+        failures = 0
+        while True:
+            before = self._size()
+            kept = f", going on after {before / _MIB:.1f} MiB" if before else ""
+            self.log(f"downloading {self.url}{kept}")
             try:
-                shutil.copyfileobj(response, file)
-            except (TimeoutError, ConnectionError) as error:
-                # Not an error of writing: the download is tried again.
-                raise http.client.HTTPException(str(error)) from error
-        expected = response.headers["Content-Length"]
-        if expected and temporary.stat().st_size != int(expected):
-            raise http.client.IncompleteRead(b"", int(expected))
-        _check(temporary, sha256, "the server now has a different file")
+                self._receive()
+                self._check(resumed=before > 0)
+                return
+            except _Interrupted as error:
+                # Long downloads may be interrupted any number of times, if they get on.
+                failures = 1 if self._size() >= before + _MIB else failures + 1
+                if failures == ATTEMPTS:
+                    raise self._failed(f"{error}, {ATTEMPTS} times") from error
+                self.log(f"attempt {failures} of {ATTEMPTS} failed ({error}); trying again")
+                time.sleep(pause * 2 ** (failures - 1))
+
+    def _check(self, *, resumed: bool) -> None:
+        found = checksum(self.part)
+        if found == self.sha256:
+            return
+        self._start_afresh()
+        if resumed:
+            raise _Interrupted("what was kept of an earlier attempt does not fit the rest")
+        raise UserError(
+            f"{self.url} has the SHA-256 checksum {found}, not {self.sha256}: the server has "
+            f"another file now; put the right one into {self.part.parent} by hand"
+        )
+
+    def _receive(self) -> None:
+        response = self._open()
+        if response is None:
+            return
+        with response:
+            start = self._size()
+            if response.status == http.client.PARTIAL_CONTENT:
+                found = re.match(r"bytes (\d+)-", response.headers.get("Content-Range", ""))
+                if found is None or int(found[1]) != start:
+                    self._start_afresh()
+                    raise _Interrupted("the server sent another part of the file")
+            elif start:
+                # The server knows no ranges, and sends the whole file.
+                self._start_afresh()
+                start = 0
+            length = response.headers.get("Content-Length", "")
+            total = start + int(length) if length.isdecimal() else 0
+            self._copy(response, total)
+        if total and self._size() != total:
+            raise _Interrupted(f"the connection ended after {self._size():,} of {total:,} bytes")
+
+    def _open(self) -> Any:
+        """Return the response; None if the server has nothing more to send."""
+        start = self._size()
+        try:
+            request = urllib.request.Request(self.url, headers={"Accept-Encoding": "identity"})
+            if start:
+                request.add_header("Range", f"bytes={start}-")
+            return urllib.request.urlopen(request, timeout=TIMEOUT)
+        except urllib.error.HTTPError as error:
+            with error:
+                if error.code == http.client.REQUESTED_RANGE_NOT_SATISFIABLE and start:
+                    # All of it is there, or the server has a shorter file: the checksum tells.
+                    return None
+                if error.code in _PERMANENT and error.code not in _TRANSIENT:
+                    raise self._failed(f"HTTP {error.code} {error.reason}") from error
+                raise _Interrupted(f"HTTP {error.code} {error.reason}") from error
+        except urllib.error.URLError as error:
+            raise _Interrupted(str(error.reason)) from error
+        except (http.client.HTTPException, OSError) as error:
+            raise _Interrupted(str(error) or type(error).__name__) from error
+        except ValueError as error:
+            raise self._failed(str(error)) from error
+
+    def _copy(self, response: Any, total: int) -> None:
+        last = time.monotonic()
+        while True:
+            try:
+                block = response.read(_BLOCK)
+            except (http.client.HTTPException, OSError, ValueError) as error:
+                raise _Interrupted(str(error) or type(error).__name__) from error
+            if not block:
+                return
+            try:
+                self._write(block)
+            except OSError as error:
+                raise explain_os_error(error, self.part) from error
+            if time.monotonic() - last >= 10:
+                last = time.monotonic()
+                of_total = f" of {total / _MIB:,.1f}" if total else ""
+                self.log(f"  {self._size() / _MIB:,.1f}{of_total} MiB of {self.part.stem}")
+
+    def _write(self, block: bytes) -> None:
+        left = memoryview(block)
+        while left:
+            left = left[self.file.write(left) :]
+
+    def _size(self) -> int:
+        return os.fstat(self.file.fileno()).st_size
+
+    def _start_afresh(self) -> None:
+        self.file.truncate(0)
+
+    def _failed(self, reason: str) -> DownloadError:
+        kept = ""
+        if size := self._size():
+            kept = f"; {size:,} bytes are kept, and the same command goes on from there"
+        return DownloadError(
+            f"cannot download {self.url}: {reason}{kept}; or put the file into "
+            f"{self.part.parent} by hand"
+        )
 
 
-def _check(path: pathlib.Path, sha256: str, remedy: str) -> None:
-    found = sha256_of(path)
-    if found != sha256:
-        raise UserError(f"{path} has the SHA-256 checksum {found}, not {sha256}: {remedy}")
+def _lock(file: io.FileIO, path: pathlib.Path) -> None:
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise UserError(
+            f"another process is downloading {path}; wait until it has finished"
+        ) from None
+    except OSError:
+        # The file system has no locks: continue without.
+        pass

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
 import pathlib
 from typing import ClassVar
 
+from t2t_phrase.data.folders import expanded
 from t2t_phrase.data.problem import Problem
 from t2t_phrase.data.sources.corpus import Corpus, TextCorpus
 from t2t_phrase.data.sources.download import fetch
-from t2t_phrase.data.sources.side_files import SideFiles, find_side_files
-from t2t_phrase.files import sha256_of
+from t2t_phrase.data.sources.inputs import Inputs
 
 
 class DownloadedProblem(Problem):
@@ -29,25 +30,27 @@ class DownloadedProblem(Problem):
         Raises:
             UserError: a file cannot be downloaded, or its checksum is wrong.
         """
-        folder = pathlib.Path(tmp_dir).expanduser()
-        return TextCorpus(
-            {
-                split: [[fetch(f"{self.url}/{n}", folder, sha256=self.sha256[n]) for n in names]]
-                for split, names in self.files.items()
-            },
-            self.features,
-        )
+        folder = expanded(tmp_dir)
+        for names in self.files.values():
+            for name in names:
+                fetch(f"{self.url}/{name}", folder, sha256=self.sha256[name])
+        return self._corpus(folder)
 
-    def inputs_at_hand(self, tmp_dir: str) -> dict[str, str]:
-        """Return checksums of the side files in `tmp_dir`."""
-        found = self._side_files(tmp_dir).values()
-        return {path.name: sha256_of(path) for paths in found for path in paths.values()}
+    def inputs_at_hand(self, tmp_dir: str) -> Inputs:
+        """Return the files; one that is not in `tmp_dir` has the checksum of its download."""
+        corpus = self._corpus(expanded(tmp_dir))
+        found = corpus.inputs()
+        if not found.checksums:
+            return found
+        names = dict(corpus.names())
+        declared = {
+            name: self.sha256[names[name].name]
+            for parts in found.parts.values()
+            for part in parts
+            for name in part
+        }
+        return dataclasses.replace(found, checksums={**declared, **found.checksums})
 
-    def streams_at_hand(self, tmp_dir: str) -> tuple[str, ...]:
-        """Return the streams of the side files in `tmp_dir`."""
-        return tuple(self._side_files(tmp_dir))
-
-    def _side_files(self, tmp_dir: str) -> SideFiles:
-        folder = pathlib.Path(tmp_dir).expanduser()
+    def _corpus(self, folder: pathlib.Path) -> TextCorpus:
         files = {split: [[folder / name for name in names]] for split, names in self.files.items()}
-        return find_side_files(files, self.features)
+        return TextCorpus(files, self.features)

@@ -12,6 +12,7 @@ from typing import ClassVar
 from t2t_phrase import grammar
 from t2t_phrase.data.problem import Problem
 from t2t_phrase.data.sources.corpus import SPLITS, Corpus, Pair
+from t2t_phrase.data.sources.inputs import Inputs
 from t2t_phrase.features import TREES
 
 
@@ -31,13 +32,9 @@ class GrammarProblem(Problem):
         del tmp_dir
         return _GrammarCorpus(self.sizes, self.seed)
 
-    def inputs_at_hand(self, tmp_dir: str) -> dict[str, str]:
+    def inputs_at_hand(self, tmp_dir: str) -> Inputs:
         """Return a checksum of the grammar, and the sizes."""
         return self.corpus(tmp_dir).inputs()
-
-    def streams_at_hand(self, tmp_dir: str) -> tuple[str, ...]:
-        """Return the streams of the grammar."""
-        return self.corpus(tmp_dir).side_streams()
 
 
 class _GrammarCorpus(Corpus):
@@ -48,18 +45,20 @@ class _GrammarCorpus(Corpus):
     def splits(self) -> tuple[str, ...]:
         return SPLITS
 
-    def inputs(self) -> dict[str, str]:
+    def inputs(self) -> Inputs:
         digest = hashlib.sha256()
         for path in sorted(pathlib.Path(grammar.__file__).parent.rglob("*.[pt][ys]*")):
             if path.suffix in (".py", ".tsv"):
                 digest.update(path.read_bytes())
         sizes = "+".join(str(self._sizes[split]) for split in SPLITS)
-        return {
+        trees = f"grammar.{TREES}"
+        checksums = {
             "grammar": digest.hexdigest(),
             "sizes": sizes,
             "seed": str(self._seed),
-            f"grammar.{TREES}": digest.hexdigest(),
+            trees: digest.hexdigest(),
         }
+        return Inputs(checksums, side={"align": (), TREES: (trees,), "facts": ()})
 
     def side_streams(self) -> tuple[str, ...]:
         return ("align", TREES, "facts")

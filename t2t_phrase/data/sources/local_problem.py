@@ -8,8 +8,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
 
 from t2t_phrase.config import UserError
+from t2t_phrase.data.folders import expanded
 from t2t_phrase.data.problem import Problem
 from t2t_phrase.data.sources.corpus import SPLITS, Corpus, Pair, TextCorpus
+from t2t_phrase.data.sources.inputs import Inputs
 from t2t_phrase.features import Feature
 
 Parts = list[list[pathlib.Path]]
@@ -41,12 +43,9 @@ class LocalProblem(Problem):
         Raises:
             UserError: files are missing, or the number of references is wrong.
         """
-        folder = pathlib.Path(tmp_dir).expanduser() / self.folder
-        listed = folder / self.file_list
-        if self.file_list and listed.is_file():
-            files = read_file_list(listed)
-        else:
-            files = {split: self._parts(folder, split) for split in SPLITS}
+        folder = expanded(tmp_dir) / self.folder
+        files = self._files(folder)
+        _require_files(folder / self.file_list, files)
         for split in SPLITS:
             if not files.get(split) and split not in self.optional_splits:
                 source, target = self.languages
@@ -57,19 +56,19 @@ class LocalProblem(Problem):
                 )
         return _CheckedCorpus(files, self.features, name=self.base_name, references=self.references)
 
-    def inputs_at_hand(self, tmp_dir: str) -> dict[str, str]:
-        """Return checksums of the files, if they still exist."""
-        try:
-            return self.corpus(tmp_dir).inputs()
-        except UserError:
-            return {}
+    def inputs_at_hand(self, tmp_dir: str) -> Inputs:
+        """Return the files that still exist.
 
-    def streams_at_hand(self, tmp_dir: str) -> tuple[str, ...]:
-        """Return the streams of the side files, if the files still exist."""
-        try:
-            return self.corpus(tmp_dir).side_streams()
-        except UserError:
-            return ()
+        Raises:
+            UserError: some exist, but they cannot be a corpus.
+        """
+        return TextCorpus(self._files(expanded(tmp_dir) / self.folder), self.features).inputs()
+
+    def _files(self, folder: pathlib.Path) -> dict[str, Parts]:
+        listed = folder / self.file_list
+        if self.file_list and listed.is_file():
+            return read_file_list(listed)
+        return {split: self._parts(folder, split) for split in SPLITS}
 
     def _parts(self, folder: pathlib.Path, split: str) -> Parts:
         source, target = self.languages
@@ -91,23 +90,29 @@ def read_file_list(path: pathlib.Path) -> dict[str, Parts]:
     Every part is a source file and its reference files, relative to the folder of the list.
 
     Raises:
-        UserError: the file does not have this form, or lists files that do not exist.
+        UserError: the file does not have this form.
     """
     try:
         content: Any = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise UserError(f"cannot read {path}: {error}") from error
     if not isinstance(content, dict) or not set(content) <= set(SPLITS):
         raise UserError(f"{path} must be an object with the keys {', '.join(SPLITS)}")
-    files = {}
     for split, parts in content.items():
         if not isinstance(parts, list) or not all(_is_part(part) for part in parts):
             raise UserError(f'{path}: {split!r} must be a list of parts such as ["a.en", "a.de"]')
-        files[split] = [[path.parent / pathlib.Path(n).expanduser() for n in p] for p in parts]
-    missing = [str(n) for parts in files.values() for p in parts for n in p if not n.is_file()]
+    return {
+        split: [[path.parent / expanded(name) for name in part] for part in content[split]]
+        for split in SPLITS
+        if split in content
+    }
+
+
+def _require_files(listed: pathlib.Path, files: dict[str, Parts]) -> None:
+    paths = [path for parts in files.values() for part in parts for path in part]
+    missing = [str(path) for path in paths if not path.is_file()]
     if missing:
-        raise UserError(f"{path} lists files that do not exist: {', '.join(missing)}")
-    return files
+        raise UserError(f"{listed} lists files that do not exist: {', '.join(missing)}")
 
 
 class _CheckedCorpus(TextCorpus):

@@ -2,19 +2,40 @@
 
 from __future__ import annotations
 
+import errno
+import itertools
 import pathlib
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import tensorflow as tf
 import tensorflow_datasets as tfds
+from tensorflow_datasets.core.download.checksums import get_all_url_infos
 from tensorflow_datasets.core.download.download_manager import NonMatchingChecksumError
+from tensorflow_datasets.core.download.extractor import ExtractError
 from tensorflow_datasets.translate import wmt
 
 from t2t_phrase.config import UserError
+from t2t_phrase.data.folders import expanded
 from t2t_phrase.data.sources.corpus import SPLITS, Corpus, Pair, parallel_lines
-from t2t_phrase.files import explain_os_error
+from t2t_phrase.data.sources.download import DownloadError, fetch
+from t2t_phrase.data.sources.inputs import Inputs
+from t2t_phrase.data.sources.wmt_problem import subset_inputs
+from t2t_phrase.files import disk_full, explain_os_error
 
+# What tensorflow-datasets raises for archives that it cannot download, unpack or read.
+_FAILURES = (
+    AssertionError,
+    EOFError,
+    ExtractError,
+    OSError,
+    ValueError,
+    tf.errors.OpError,
+    tfds.download.DownloadError,
+    zlib.error,
+)
 _SPLIT_NAMES = {"train": "train", "dev": "validation", "test": "test"}
 
 
@@ -27,6 +48,25 @@ class WmtPairs(wmt.WmtTranslate):
     # The download manager knows the checksums of all WMT archives. The base class would look for
     # more of them beside this file, with a package that tensorflow-datasets does not declare.
     url_infos = None
+
+    def _split_generators(self, dl_manager: Any) -> Any:
+        # tensorflow-datasets would start from the beginning after an interruption. It finds what
+        # is in the folder for archives that were downloaded by hand.
+        known = self.url_infos or get_all_url_infos()
+        sums: dict[str | None, set[str]] = {}
+        for info in known.values():
+            sums.setdefault(info.filename, set()).add(info.checksum)
+        foreign = self.builder_config.language_pair[0]
+        subsets = itertools.chain.from_iterable(self.builder_config.subsets.values())
+        folder = pathlib.Path(dl_manager.manual_dir)
+        for url in [url for name in subsets for url in wmt.DATASET_MAP[name].get_url(foreign)]:
+            info = known.get(url)
+            # Different archives of one name cannot share the folder.
+            if info is None or not info.filename or len(sums[info.filename]) > 1:
+                continue
+            if not (folder / info.filename).exists():
+                fetch(url, folder, sha256=info.checksum, name=info.filename)
+        return super()._split_generators(dl_manager)
 
     def _info(self) -> tfds.core.DatasetInfo:
         source, target = self.builder_config.language_pair
@@ -97,7 +137,7 @@ class WmtCorpus(Corpus):
         self._name = name
         self._languages = languages
         self._subsets = subsets
-        folder = pathlib.Path(tmp_dir).expanduser()
+        folder = expanded(tmp_dir)
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -117,20 +157,30 @@ class WmtCorpus(Corpus):
         """Return the splits that have subsets."""
         return tuple(split for split in SPLITS if split in self._subsets)
 
-    def inputs(self) -> dict[str, str]:
+    def inputs(self) -> Inputs:
         """Return the subsets of each split: their archives are checked by tensorflow-datasets."""
-        return {split: "+".join(names) for split, names in self._subsets.items()}
+        return subset_inputs(self._subsets)
 
     def pairs(self, split: str) -> Iterator[Pair]:
         """Yield the pairs; dev and test in the order of their files, train in a random one."""
         # One shard after the other, so that the order is always the same.
         config = tfds.ReadConfig(interleave_cycle_length=1, try_autocache=False)
         dataset = self._builder.as_dataset(split=_SPLIT_NAMES[split], read_config=config)
-        pairs = map(self._pair, tfds.as_numpy(dataset))
+        pairs = self._read(dataset)
         if split == "train":
-            return iter(pairs)
+            return pairs
         order = {name: place for place, name in enumerate(self._subsets[split])}
         return iter(sorted(pairs, key=lambda pair: (order[pair.names[0]], pair.line)))
+
+    def _read(self, dataset: tf.data.Dataset) -> Iterator[Pair]:
+        try:
+            yield from map(self._pair, tfds.as_numpy(dataset))
+        except tf.errors.OpError as error:
+            folder = self._builder.data_path
+            raise UserError(
+                f"{self._name}: the files in {folder} are damaged; delete that folder and run the "
+                "same command again"
+            ) from error
 
     def _pair(self, example: Mapping[str, Any]) -> Pair:
         texts = tuple(example[language].decode("utf-8") for language in self._languages)
@@ -149,10 +199,15 @@ class WmtCorpus(Corpus):
             raise
         except NonMatchingChecksumError as error:
             raise UserError(f"{self._name}: {error}") from error
-        except (AssertionError, OSError, ValueError, tfds.download.DownloadError) as error:
-            raise UserError(
+        except tf.errors.ResourceExhaustedError as error:
+            raise disk_full(folder / "tensorflow_datasets") from error
+        except _FAILURES as error:
+            if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+                raise explain_os_error(error, folder / "tensorflow_datasets") from error
+            raise DownloadError(
                 f"{self._name}: tensorflow-datasets could not prepare it ({error}); archives that "
-                f"cannot be downloaded can be put into {folder} by hand, under their original names"
+                f"cannot be downloaded can be put into {folder} by hand, under their original "
+                "names; one that is damaged must be deleted there"
             ) from error
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from t2t_phrase.data.problem import Problem
 from t2t_phrase.data.sources.corpus import Corpus
+from t2t_phrase.data.sources.inputs import Inputs
 
 
 class WmtProblem(Problem):
@@ -30,3 +32,13 @@ class WmtProblem(Problem):
         return WmtCorpus(
             name=self.base_name, languages=self.languages, subsets=self.subsets, tmp_dir=tmp_dir
         )
+
+    def inputs_at_hand(self, tmp_dir: str) -> Inputs:
+        """Return the names of the subsets, whose content tensorflow-datasets checks."""
+        del tmp_dir
+        return subset_inputs(self.subsets)
+
+
+def subset_inputs(subsets: Mapping[str, Sequence[str]]) -> Inputs:
+    """Return the names of the subsets of each split as inputs of a corpus."""
+    return Inputs({split: "+".join(names) for split, names in subsets.items()})

@@ -102,7 +102,7 @@ def annotation_of(feature: Feature) -> Annotation:
 
 
 def read_annotations(
-    feature: Feature, sentences: Sequence[str], lines: Sequence[str], name: str
+    feature: Feature, sentences: Sequence[str], lines: Sequence[str], name: str, *, first: int = 0
 ) -> list[str]:
     """Return the text form of a feature for each sentence, from lines in its file form.
 
@@ -111,6 +111,7 @@ def read_annotations(
         sentences: those of its side.
         lines: one for each sentence.
         name: of the file that the lines are from, for messages.
+        first: number of the first line in that file, from 0.
 
     Raises:
         UserError: there are more or fewer lines, or one does not fit its sentence; it is named.
@@ -118,7 +119,7 @@ def read_annotations(
     if len(lines) != len(sentences):
         raise UserError(f"{name} has {len(lines)} lines for {len(sentences)} sentences")
     annotation, texts = annotation_of(feature), []
-    for number, (sentence, line) in enumerate(zip(sentences, lines, strict=True), start=1):
+    for number, (sentence, line) in enumerate(zip(sentences, lines, strict=True), start=first + 1):
         try:
             texts.append(annotation.read(sentence, line))
         except UserError as error:

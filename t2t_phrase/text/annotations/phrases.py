@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from t2t_phrase import registry
-from t2t_phrase.config import UserError
+from t2t_phrase.config import UserError, shown
 from t2t_phrase.text.annotations.base import Annotation, Sentence
 from t2t_phrase.text.visible import spans_of_tokens
 
@@ -30,7 +30,9 @@ def phrase_numbers(text: str, starts: Sequence[int], phrases: Sequence[str]) -> 
         UserError: the phrases do not spell the sentence.
     """
     if "".join("".join(phrases).split()) != "".join(text.split()):
-        raise UserError(f"the phrases {' | '.join(phrases)!r} do not spell the sentence {text!r}")
+        raise UserError(
+            f"the phrases {shown(' | '.join(phrases))} do not spell the sentence {shown(text)}"
+        )
     numbers: list[int] = []
     last = -1
     for phrase in spans_of_tokens(text, starts, phrases):

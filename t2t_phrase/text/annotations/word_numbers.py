@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from t2t_phrase import registry
-from t2t_phrase.config import UserError
+from t2t_phrase.config import UserError, shown
 from t2t_phrase.text.annotations.base import Annotation, Sentence
 from t2t_phrase.text.visible import spans_of_tokens
 
@@ -30,10 +30,10 @@ def word_numbers(sentence: str, text: str) -> list[int]:
     fields = text.split()
     for field in fields:
         if not re.fullmatch(INTEGER, field) or not -(2**31) <= int(field) < 2**31:
-            raise UserError(f"{field!r} is not a 32-bit integer; expected one for each word")
+            raise UserError(f"{shown(field)} is not a 32-bit integer; expected one for each word")
     words = len(sentence.split())
     if len(fields) != words:
-        raise UserError(f"{len(fields)} integers for the {words} words of {sentence!r}")
+        raise UserError(f"{len(fields)} integers for the {words} words of {shown(sentence)}")
     return [int(field) for field in fields]
 
 

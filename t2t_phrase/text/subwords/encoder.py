@@ -35,7 +35,8 @@ class SubwordEncoder:
         self._processor = sentencepiece.SentencePieceProcessor()
         try:
             self._processor.LoadFromSerializedProto(model_bytes)
-        except RuntimeError as error:
+        except (RuntimeError, UnicodeDecodeError) as error:
+            # The second is SentencePiece's own message about a piece that is not UTF-8.
             raise UserError("the vocabulary is not a SentencePiece model") from error
         ids = (self._processor.pad_id(), self._processor.eos_id(), self._processor.unk_id())
         if ids != (PAD_ID, EOS_ID, UNK_ID):
@@ -53,9 +54,13 @@ class SubwordEncoder:
         """
         try:
             with open(path, "rb") as file:
-                return cls(file.read())
+                model_bytes = file.read()
         except OSError as error:
             raise UserError(f"cannot read the vocabulary {path}: {error.strerror}") from error
+        try:
+            return cls(model_bytes)
+        except UserError as error:
+            raise UserError(f"{path}: {error}") from error
 
     @property
     def vocab_size(self) -> int:

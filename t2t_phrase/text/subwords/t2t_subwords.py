@@ -150,7 +150,8 @@ def _unescaped(token: str) -> str:
     def replace(match: re.Match[str]) -> str:
         if match[1] is None:
             return "_" if match[0] == "\\u" else "\\"
-        code = int(match[1])
+        # Longer numbers are no characters, and Python refuses to read those of thousands of digits.
+        code = int(match[1]) if len(match[1]) < 8 else 0x110000
         # Half of a surrogate pair is not a character and could not be written to a file.
         return chr(code) if code < 0xD800 or 0xDFFF < code < 0x110000 else _UNPRINTABLE
 

@@ -48,12 +48,15 @@ def phrase_ends(tree: nltk.Tree, longest: int | None = None) -> list[int]:
         ends.append(left)
         node, sisters = root, [root]
         while left - node.start > longest:
-            sisters = [child for child in node.children if child.start < left]
+            sisters = node.children
+            # What is cut off is not looked at again, or time would grow with the square.
+            while sisters[-1].start >= left:
+                sisters.pop()
             node = sisters[-1]
         start = node.start
-        for sister in reversed(sisters[:-1]):
-            if ends[-1] - sister.start > longest:
+        for place in range(len(sisters) - 2, -1, -1):
+            if left - sisters[place].start > longest:
                 break
-            start = sister.start
+            start = sisters[place].start
         left = start
     return ends[::-1]

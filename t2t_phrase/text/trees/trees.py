@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator, Sequence
 
 import nltk
 
-from t2t_phrase.config import UserError
+from t2t_phrase.config import UserError, shown
 
 _BRACKETS = {
     "-LRB-": "(",
@@ -29,6 +30,10 @@ _STAND_FOR = {
 }
 
 
+# NLTK has methods that are recursive; constituents of a sentence are nested some 30 deep.
+DEEPEST = 500
+
+
 class TreeError(UserError):
     """A fault in one tree; the caller adds the file and line."""
 
@@ -39,6 +44,9 @@ def read_tree(line: str) -> nltk.Tree:
     Raises:
         TreeError: the line is not exactly one tree, or the tree has no words.
     """
+    depth = _depth(line)
+    if depth > DEEPEST:
+        raise TreeError(f"the brackets are nested {depth} deep; at most {DEEPEST} levels are read")
     try:
         tree = nltk.Tree.fromstring(line)
     except ValueError as error:
@@ -83,7 +91,7 @@ def word_ends(spelt: Sequence[str], sentence: str) -> list[int]:
         form = next((f for f in _forms(word) if visible.startswith(f, at)), None)
         if form is None:
             found = f"has {_clip(visible[at:])!r} there" if at < len(visible) else "ends before it"
-            raise TreeError(f"word {number} of the tree is {word!r}, but the sentence {found}")
+            raise TreeError(f"word {number} of the tree is {shown(word)}, but the sentence {found}")
         at += len(form)
         ends.append(at)
     if at < len(visible):
@@ -105,6 +113,12 @@ def _forms(word: str) -> Iterator[str]:
         yield plain
     if "'" in word:
         yield word.replace("'", "’")
+
+
+def _depth(line: str) -> int:
+    """Return the deepest level of brackets."""
+    steps = (1 if char == "(" else -1 for char in line if char in "()")
+    return max(itertools.accumulate(steps), default=0)
 
 
 def _explain(line: str, error: ValueError) -> str:

@@ -12,6 +12,7 @@ from t2t_phrase.data.generation.options import GenerateOptions
 from t2t_phrase.data.generation.records import read_examples
 from t2t_phrase.data.problem import Problem
 from t2t_phrase.data.sources.corpus import Corpus, Pair
+from t2t_phrase.data.sources.inputs import Inputs
 
 WORDS = ["der", "die", "das", "Haus", "See", "geht", "steht", "blau", "alt", "neu", "Kind"]
 
@@ -40,7 +41,7 @@ class Toy(Problem):
     vocab_size = 320
     num_shards = 4
     sizes = {"train": 103, "dev": 5, "test": 6}  # noqa: RUF012
-    inputs = {}  # noqa: RUF012
+    inputs = Inputs()
 
     def corpus(self, tmp_dir):
         return _Memory(self.sizes)
@@ -181,7 +182,7 @@ def test_other_options_are_refused_by_name(made):
 
 def test_other_inputs_are_refused_by_name(tmp_path):
     class Watched(Toy):
-        inputs = {"train.en": "1"}  # noqa: RUF012
+        inputs = Inputs({"train.en": "1"})
 
         def corpus(self, tmp_dir):
             corpus = super().corpus(tmp_dir)
@@ -189,8 +190,8 @@ def test_other_inputs_are_refused_by_name(tmp_path):
             return corpus
 
     make(tmp_path, Watched())
-    Watched.inputs = {"train.en": "2"}
-    with pytest.raises(UserError, match=r"train\.en changed since watched was written"):
+    Watched.inputs = Inputs({"train.en": "2"})
+    with pytest.raises(UserError, match=r"not those that watched in .*\(changed: train\.en\)"):
         make(tmp_path, Watched())
 
 

@@ -251,6 +251,20 @@ def test_downloaded_and_gzipped_text_has_trees_beside_it(tmp_path, corpus):
     inputs = json.loads((data / "fetched-manifest.json").read_text())["inputs"]
     assert {"train.en.trees.gz", "dev.en.trees"} < set(inputs)
 
+    # Text that is not there can be downloaded; trees cannot.
+    (tmp_path / "train.de.gz").unlink()
+    assert "nothing to do" in make(data, tmp_path, Fetched())[0]
+    for path in tmp_path.glob("*.trees*"):
+        path.rename(tmp_path / f"{path.name}.kept")
+    with pytest.raises(UserError, match=r"\(gone: train\.en\.trees\.gz, dev\.en\.trees\)"):
+        make(data, tmp_path, Fetched())
+    for path in tmp_path.glob("*.gz"):
+        path.unlink()
+    assert "nothing to do" in make(data, tmp_path, Fetched())[0]
+    (tmp_path / "train.en.gz").write_bytes(b"another")
+    with pytest.raises(UserError, match=r"\(changed: train\.en\.gz; gone: train\.en\.trees\.gz"):
+        make(data, tmp_path, Fetched())
+
 
 def test_examples_hold_phrases_beside_the_ids():
     plain, full = make_example([5, 1], [6, 1]), make_example([5, 1], [6, 1], {"phrases": [1, 2]})

@@ -150,12 +150,42 @@ def test_nothing_fits(files):
         next(TrainingPipeline(RecordReader(files), Buckets((0,), (4,)), 5).batches())
 
 
-def test_damaged_shard(files, tmp_path):
-    content = bytearray(pathlib.Path(files[0]).read_bytes())
-    content[len(content) // 2] ^= 0xFF
-    (tmp_path / "damaged").write_bytes(content)
-    with pytest.raises(UserError, match=r"damaged .*t2t-phrase-datagen"):
-        list(RecordReader((str(tmp_path / "damaged"),)).read())
+def flipped(file, folder, place):
+    content = bytearray(pathlib.Path(file).read_bytes())
+    content[place] ^= 0xFF
+    (folder / "damaged").write_bytes(content)
+
+
+def test_a_damaged_shard_is_named(files, tmp_path):
+    size = pathlib.Path(files[0]).stat().st_size
+    for place in (0, size // 2, size - 1):
+        flipped(files[0], tmp_path, place)
+        shards = (files[1], str(tmp_path / "damaged"), files[2])
+        with pytest.raises(UserError, match=rf"^{tmp_path / 'damaged'} is damaged; t2t-phrase-dat"):
+            list(RecordReader(shards).read())
+    (tmp_path / "damaged").write_bytes(pathlib.Path(files[0]).read_bytes()[:-3])
+    with pytest.raises(UserError, match=rf"^{tmp_path / 'damaged'} is damaged"):
+        list(RecordReader(shards).read())
+    with tf.io.TFRecordWriter(str(tmp_path / "damaged")) as writer:
+        writer.write(b"no example")
+    with pytest.raises(UserError, match=rf"^{tmp_path / 'damaged'} is damaged"):
+        next(TrainingPipeline(RecordReader(shards), BUCKETS, 5).batches())
+    (tmp_path / "damaged").unlink()
+    with pytest.raises(UserError, match=rf"^{tmp_path / 'damaged'} is missing; t2t-phrase-datagen"):
+        evaluation_batches(RecordReader(shards), BUCKETS)
+    (tmp_path / "damaged").mkdir()
+    with pytest.raises(UserError, match=rf"^cannot read {tmp_path / 'damaged'}: "):
+        list(RecordReader(shards).read())
+
+
+def test_no_examples_are_an_error(tmp_path):
+    (tmp_path / "empty").write_bytes(b"")
+    for count, text in ((1, "empty: no sentence pairs"), (2, "empty and so on: no sentence pairs")):
+        reader = RecordReader((str(tmp_path / "empty"),) * count)
+        with pytest.raises(UserError, match=text):
+            evaluation_batches(reader, BUCKETS)
+        with pytest.raises(UserError, match=text):
+            next(TrainingPipeline(reader, BUCKETS, 5).batches())
 
 
 def test_evaluation_keeps_all(files):

@@ -27,10 +27,11 @@ def test_mismatch_names_files_counts_and_line(tmp_path):
         list(TextCorpus({"train": [[b, a]]}).pairs("train"))
 
 
-def test_inputs_are_checksums_of_what_is_there(tmp_path):
+def test_inputs_are_names_and_checksums_of_what_is_there(tmp_path):
     a, b = write(tmp_path / "a", "1"), write(tmp_path / "b", "2")
     (tmp_path / "sub").mkdir()
     c = write(tmp_path / "sub" / "a", "3")
-    inputs = TextCorpus({"train": [[a, b], [c, tmp_path / "absent"]]}).inputs()
-    assert set(inputs) == {"a", "b", "a#2"}
-    assert len(set(inputs.values())) == 3
+    inputs = TextCorpus({"train": [[a, b], [c, tmp_path / "absent"]], "test": []}).inputs()
+    assert set(inputs.checksums) == {"a", "b", "a#2"}
+    assert len(set(inputs.checksums.values())) == 3
+    assert inputs.parts == {"train": [["a", "b"], ["a#2", "absent"]]}

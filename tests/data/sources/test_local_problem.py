@@ -96,12 +96,98 @@ def test_missing_files_are_named(tmp_path):
         Local().corpus(str(tmp_path))
 
 
-def test_changed_files_are_noticed(tmp_path):
-    write(tmp_path / "sub", train__zh=["1"], train__en=["a b"], dev__zh=["1"], dev__en=["a"])
-    problem = Local()
-    for _ in range(2):
-        generate(problem, str(tmp_path / "data"), str(tmp_path), log=str)
-    write(tmp_path / "sub", train__en=["c"])
-    with pytest.raises(UserError, match=r"train\.en changed since local was written"):
-        generate(problem, str(tmp_path / "data"), str(tmp_path), log=str)
-    generate(problem, str(tmp_path / "data"), str(tmp_path / "gone"), log=str)
+def make(problem, tmp_path, raw="."):
+    messages = []
+    generate(problem, str(tmp_path / "data"), str(tmp_path / raw), log=messages.append)
+    return messages
+
+
+def two_parts(tmp_path):
+    write(
+        tmp_path / "sub",
+        train__a__zh=["1 2"],
+        train__a__en=["a b"],
+        train__b__zh=["3"],
+        train__b__en=["c"],
+        dev__zh=["1"],
+        dev__en=["a"],
+    )
+
+
+def refused(tmp_path, difference):
+    with pytest.raises(UserError) as caught:
+        make(Local(), tmp_path)
+    assert str(caught.value) == (
+        f"the raw files are not those that local in {tmp_path / 'data'} was made from "
+        f"({difference}); use another --data_dir, or delete local-manifest.json there to make the "
+        "data anew"
+    )
+
+
+def test_raw_files_that_change_are_noticed(tmp_path):
+    two_parts(tmp_path)
+    make(Local(), tmp_path)
+    done = [f"local: complete in {tmp_path / 'data'}, nothing to do"]
+    assert make(Local(), tmp_path) == done
+    folder = tmp_path / "sub"
+    write(folder, train__b__en=["d"])
+    refused(tmp_path, "changed: train.b.en")
+    write(folder, train__b__en=["c"], train__c__zh=["4"], train__c__en=["e"], test__zh=["1"])
+    write(folder, test__en=["a"])
+    refused(tmp_path, "added: train.c.zh, train.c.en, test.zh, test.en")
+    for name in ("train.c.zh", "train.c.en", "test.zh", "test.en"):
+        (folder / name).unlink()
+    for suffix in ("zh", "en"):
+        (folder / f"train.a.{suffix}").rename(folder / f"train.z.{suffix}")
+    refused(tmp_path, "added: train.z.zh, train.z.en; gone: train.a.zh, train.a.en")
+    (folder / "train.z.en").unlink()
+    with pytest.raises(UserError, match=r"train\.z\.en is missing"):
+        make(Local(), tmp_path)
+    # Who has deleted the raw files does not want to hear of them.
+    for path in folder.iterdir():
+        path.unlink()
+    assert make(Local(), tmp_path) == done
+    assert make(Local(), tmp_path, "nowhere") == done
+
+
+def test_a_list_that_changes_is_noticed(tmp_path):
+    two_parts(tmp_path)
+    folder = tmp_path / "sub"
+    a, b, dev = (["train.a.zh", "train.a.en"], ["train.b.zh", "train.b.en"], ["dev.zh", "dev.en"])
+    listed = folder / "list.json"
+
+    def write_list(**parts):
+        listed.write_text(json.dumps(parts))
+
+    write_list(train=[a, b], dev=[dev])
+    make(Local(), tmp_path)
+    done = [f"local: complete in {tmp_path / 'data'}, nothing to do"]
+    write_list(dev=[dev], train=[a, b])
+    assert make(Local(), tmp_path) == done
+    write_list(train=[b, a], dev=[dev])
+    was = "train.a.zh+train.a.en, train.b.zh+train.b.en"
+    refused(
+        tmp_path, f"files of the train set: {was} -> train.b.zh+train.b.en, train.a.zh+train.a.en"
+    )
+    write_list(train=[a], dev=[dev, b])
+    with pytest.raises(UserError, match="not those that local"):
+        make(Local(), tmp_path)
+    write_list(train=[a], dev=[dev])
+    refused(tmp_path, "gone: train.b.zh, train.b.en")
+    listed.write_text("{" * 5)
+    with pytest.raises(UserError, match="cannot read"):
+        make(Local(), tmp_path)
+    for path in folder.iterdir():
+        path.unlink()
+    write_list(train=[a, b], dev=[dev])
+    assert make(Local(), tmp_path) == done
+    write_list(train=[["x.zh", "x.en"]], dev=[dev])
+    refused(tmp_path, f"files of the train set: {was} -> x.zh+x.en")
+    listed.write_text("[" * 100_000)
+    with pytest.raises(UserError, match="cannot read"):
+        make(Local(), tmp_path)
+
+
+def test_a_home_that_does_not_exist_is_a_folder_that_does_not_exist(tmp_path):
+    with pytest.raises(UserError, match=r"no train\.zh and train\.en in ~nobody-here"):
+        Local().corpus("~nobody-here")

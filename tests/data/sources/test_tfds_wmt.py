@@ -13,6 +13,8 @@ from t2t_phrase.config import UserError
 from t2t_phrase.data.generation.generate import generate
 from t2t_phrase.data.generation.options import GenerateOptions
 from t2t_phrase.data.problem import get_problem
+from t2t_phrase.data.sources import tfds_wmt
+from t2t_phrase.data.sources.download import DownloadError
 from t2t_phrase.data.sources.tfds_wmt import WmtPairs
 
 
@@ -191,3 +193,54 @@ def test_every_subset_has_the_language_and_checksums(name):
             assert data.target == "en" and foreign in data.sources
             assert not data.get_manual_dl_files(foreign)
             assert all(url in known for url in data.get_url(foreign))
+
+
+def test_missing_archives_are_downloaded_by_name(raw, monkeypatch):
+    name = "training-parallel-nc-v11.tgz"
+    url = next(url for url in ARCHIVES if url.endswith(name))
+    content = (raw / name).read_bytes()
+    (raw / name).unlink()
+    asked = []
+
+    def fetch(url, folder, *, sha256, name):
+        asked.append((url, name, sha256))
+        (folder / name).write_bytes(content)
+
+    monkeypatch.setattr(tfds_wmt, "fetch", fetch)
+    corpus = get_problem("translate_ende_wmt16").corpus(str(raw))
+    assert len(texts(corpus, "train")) == 5
+    assert asked == [(url, name, hashlib.sha256(content).hexdigest())]
+
+
+def test_failed_downloads_name_the_address(raw, monkeypatch):
+    (raw / "training-parallel-nc-v11.tgz").unlink()
+
+    def urlopen(request, timeout):
+        raise ConnectionResetError(104, "Connection reset by peer")
+
+    monkeypatch.setattr("urllib.request.urlopen", urlopen)
+    monkeypatch.setattr("time.sleep", lambda seconds: None)
+    match = r"cannot download http\S+nc-v11\.tgz: .*reset by peer"
+    with pytest.raises(DownloadError, match=match) as caught:
+        get_problem("translate_ende_wmt16").corpus(str(raw))
+    assert caught.value.exit_code == 3
+
+
+def test_damaged_prepared_files_are_named(raw):
+    problem = get_problem("translate_enro_wmt16")
+    problem.corpus(str(raw))
+    for path in (raw / "tensorflow_datasets").rglob("*train.tfrecord*"):
+        path.write_bytes(path.read_bytes()[:-3])
+    with pytest.raises(
+        UserError, match=r"the files in \S+translate_enro_wmt16\S+ are damaged; del"
+    ):
+        list(problem.corpus(str(raw)).pairs("train"))
+
+
+def test_subsets_that_change_are_noticed(raw, tmp_path):
+    problem = get_problem("translate_enro_wmt16")
+    data = str(tmp_path / "data")
+    generate(problem, data, str(raw), options=GenerateOptions(num_shards=1), log=str)
+    problem.subsets = {**problem.subsets, "test": ("newsdev2016",)}
+    with pytest.raises(UserError, match=r"not those that translate_enro_wmt16 .*changed: test"):
+        generate(problem, data, str(raw), options=GenerateOptions(num_shards=1), log=str)

@@ -1,0 +1,61 @@
+"""Checks which backend Keras would use, before importing it fails with a traceback."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import pathlib
+from collections.abc import Mapping, Sequence
+
+from t2t_phrase.config import UserError, nearest
+
+VARIABLE = "KERAS_BACKEND"
+# Training and SavedModels need TensorFlow; what only reads a model also runs on JAX.
+TRAINING, READING = ("tensorflow",), ("tensorflow", "jax")
+
+
+def check_backend(
+    usable: Sequence[str] = READING, environment: Mapping[str, str] = os.environ
+) -> None:
+    """Check that Keras will use a backend that the command can use.
+
+    Keras takes it from `KERAS_BACKEND`, or else from `keras.json` in `KERAS_HOME` or `~/.keras`.
+
+    Args:
+        usable: the backends that the command can use.
+        environment: the variables.
+
+    Raises:
+        UserError: it would use another one, or one that is not installed.
+    """
+    named, place = environment.get(VARIABLE, ""), VARIABLE
+    if not named:
+        path = _home(environment) / "keras.json"
+        named, place = _stated(path), f'"backend" in {path}'
+    if named not in usable:
+        raise UserError(
+            f"{place} is {named[:40]!r}, but this command runs on {' or '.join(usable)}"
+            f"{nearest(named, usable)}; set {VARIABLE}={usable[0]}"
+        )
+    if importlib.util.find_spec(named) is None:
+        raise UserError(
+            f"{place} is {named!r}, which is not installed; install it, or set {VARIABLE} to "
+            "another"
+        )
+
+
+def _home(environment: Mapping[str, str]) -> pathlib.Path:
+    if "KERAS_HOME" in environment:
+        return pathlib.Path(environment["KERAS_HOME"])
+    return pathlib.Path(os.path.expanduser("~")) / ".keras"
+
+
+def _stated(path: pathlib.Path) -> str:
+    try:
+        stated = json.loads(path.read_bytes())
+    except (OSError, ValueError, RecursionError):
+        # Keras uses its default then.
+        return "tensorflow"
+    named = stated.get("backend") if isinstance(stated, dict) else None
+    return "tensorflow" if named is None else str(named)

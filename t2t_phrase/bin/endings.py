@@ -1,0 +1,84 @@
+"""How commands end: an exit code for each kind of ending, and a sentence for what went wrong."""
+
+from __future__ import annotations
+
+import signal
+import traceback
+from typing import NamedTuple
+
+from absl import app
+
+import t2t_phrase
+from t2t_phrase.bin import machine_errors, streams
+from t2t_phrase.bin.flag_parsing import WrongUsage
+from t2t_phrase.config import UserError
+
+DONE, BUG, USAGE, MACHINE = 0, 1, 2, 3
+# As a shell reports a command that signal n ended.
+SIGNALLED = 128
+
+_KEPT = "finished files are kept, and the same command goes on from there or starts again"
+
+
+class Signalled(BaseException):
+    """A signal asked the command to end; raised in the main thread.
+
+    Args:
+        number: of the signal.
+    """
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.number = number
+
+
+class Ending(NamedTuple):
+    """How a command ends.
+
+    Attributes:
+        code: the exit code.
+        text: what is written to standard error; empty for a quiet ending.
+    """
+
+    code: int
+    text: str
+
+
+def ending_of(error: BaseException) -> Ending:
+    """Return the ending that an exception stands for; only bugs show their traceback."""
+    if isinstance(error, KeyboardInterrupt):
+        return Ending(SIGNALLED + signal.SIGINT, f"interrupted; {_KEPT}")
+    if isinstance(error, Signalled):
+        name = signal.Signals(error.number).name
+        return Ending(SIGNALLED + error.number, f"ended by {name}; {_KEPT}")
+    if _is_broken_pipe(error) and streams.reader_is_gone():
+        return Ending(SIGNALLED + signal.SIGPIPE, "")
+    if isinstance(error, app.UsageError):
+        error = WrongUsage(str(error))
+    if isinstance(error, UserError):
+        return Ending(error.exit_code, f"error: {one_line(error)}")
+    found = machine_errors.explain(error)
+    if found is not None:
+        return Ending(MACHINE if found.machine else USAGE, f"error: {one_line(found.sentence)}")
+    return Ending(
+        BUG,
+        f"{_traceback(error)}\nThis is a bug of t2t_phrase {t2t_phrase.__version__}, not a "
+        "mistake of yours; please report it with the lines above and the command.",
+    )
+
+
+def one_line(error: BaseException | str) -> str:
+    """Return a message without line ends and names of TensorFlow's nodes."""
+    return " ".join(machine_errors.without_nodes(str(error)).split())
+
+
+def _is_broken_pipe(error: BaseException) -> bool:
+    return isinstance(error, BrokenPipeError) or isinstance(error.__cause__, BrokenPipeError)
+
+
+def _traceback(error: BaseException) -> str:
+    if not machine_errors.is_tensorflow_error(error):
+        return "".join(traceback.format_exception(error)).rstrip()
+    # TensorFlow's own message is a second traceback, of nodes.
+    frames = "".join(traceback.format_tb(error.__traceback__))
+    return f"Traceback (most recent call last):\n{frames}{type(error).__name__}: {one_line(error)}"

@@ -1,0 +1,131 @@
+"""Parsing of a command's flags; every mistake is one sentence."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import sys
+from collections.abc import Iterator, Sequence
+
+from absl import flags
+
+import t2t_phrase
+from t2t_phrase.config import LARGEST_INT, UserError, clipped, nearest
+
+HELP = "(--help lists all flags)"
+
+
+class WrongUsage(UserError):
+    """A command line that cannot be understood; the message ends with how to get help."""
+
+    def __str__(self) -> str:
+        return f"{super().__str__()} {HELP}"
+
+
+def parse_flags(argv: Sequence[str]) -> list[str]:
+    """Parse the command line into `flags.FLAGS`.
+
+    `--help` and `--version` print and exit with code 0.
+
+    Args:
+        argv: the command's name and its arguments.
+
+    Returns:
+        The name and the arguments that are no flags.
+
+    Raises:
+        WrongUsage: a flag is unknown, lacks its value, or has a wrong one.
+    """
+    arguments = ["--help" if argument == "-h" else argument for argument in argv]
+    _check_values_are_there(arguments[1:])
+    try:
+        rest = flags.FLAGS(arguments)
+    except SystemExit:
+        # absl's flags of help end with code 1, as if they were mistakes.
+        sys.exit(0)
+    except (flags.Error, ValueError) as error:
+        raise WrongUsage(_explain(error)) from error
+    if flags.FLAGS.version:
+        print(f"{_command(argv[0])} {t2t_phrase.__version__}")
+        sys.exit(0)
+    if len(rest) > 1:
+        raise WrongUsage(f"unexpected argument {rest[1]!r}; flags are written --name=value")
+    for flag in own_flags():
+        _check_range(flag)
+        if flag.present > 1 and not isinstance(flag, flags.MultiFlag):
+            print(
+                f"note: --{flag.name} is given {flag.present} times, the last counts: "
+                f"{clipped(str(flag.value))}",
+                file=sys.stderr,
+            )
+    return rest
+
+
+def own_flags() -> Iterator[flags.Flag]:
+    """Yield the flags that this library defines, without those of other libraries."""
+    for module, defined in flags.FLAGS.flags_by_module_dict().items():
+        # A module that is run by `python -m` is known by the path of its file.
+        if module.startswith("t2t_phrase.") or module == sys.argv[0]:
+            yield from defined
+
+
+def _check_values_are_there(arguments: Sequence[str]) -> None:
+    """Refuse `--output_dir --data_dir=x`, which would take the second flag as a value."""
+    known = flags.FLAGS
+    for argument, following in itertools.zip_longest(arguments, arguments[1:]):
+        name = argument.lstrip("-")
+        if argument == "--":
+            return
+        if not argument.startswith("-"):
+            continue
+        if name not in known or known[name].boolean:
+            continue
+        if following is None or following.startswith("--"):
+            found = f"; {following!r} follows" if following else ""
+            raise WrongUsage(f"--{name} lacks its value{found}; write --{name}=VALUE")
+
+
+def _check_range(flag: flags.Flag) -> None:
+    values = flag.value if isinstance(flag.value, list) else [flag.value]
+    for value in values:
+        if isinstance(value, int) and abs(value) > LARGEST_INT:
+            most = f"{_expected(flag)} up to {LARGEST_INT}"
+            raise WrongUsage(f"--{flag.name}={clipped(str(value))}: expected {most}")
+        if isinstance(value, float) and not math.isfinite(value):
+            raise WrongUsage(f"--{flag.name}={value}: expected {_expected(flag)}")
+
+
+def _explain(error: Exception) -> str:
+    if isinstance(error, flags.UnrecognizedFlagError):
+        hint = nearest(error.flagname, [flag.name for flag in own_flags()], prefix="--")
+        return f"--{clipped(error.flagname)} is unknown{hint}"
+    if isinstance(error, flags.CantOpenFlagFileError):
+        return f"--flagfile cannot be read: {str(error).rsplit('flagfile: ')[-1]}"
+    if isinstance(error, UnicodeDecodeError):
+        return f"--flagfile is not UTF-8: {error}"
+    message = clipped(str(error), 500)
+    name, _, value = message.removeprefix("flag --").partition("=")
+    if not isinstance(error, flags.IllegalFlagValueError) or name not in flags.FLAGS:
+        return message
+    value = value.removesuffix(f": {error.__context__}")
+    flag = flags.FLAGS[name]
+    hint = ""
+    if isinstance(flag.parser, flags.EnumParser):
+        hint = nearest(value, flag.parser.enum_values)
+    return f"--{name}={clipped(value)}: expected {_expected(flag)}{hint}"
+
+
+def _expected(flag: flags.Flag) -> str:
+    if flag.boolean:
+        return "true or false"
+    if isinstance(flag.parser, flags.EnumParser):
+        return f"one of {', '.join(flag.parser.enum_values)}"
+    if isinstance(flag.parser, flags.ListParser):
+        return "a list separated by commas"
+    return flag.parser.syntactic_help or "another value"
+
+
+def _command(program: str) -> str:
+    """Return the name of the command, also of `python -m t2t_phrase.bin.eval`."""
+    name = program.replace("\\", "/").rsplit("/", 1)[-1].removesuffix(".py")
+    return name if name.startswith("t2t-phrase-") else f"t2t-phrase-{name.removesuffix('_t2t')}"

@@ -1,0 +1,111 @@
+"""What t2t-phrase-insights looks at: sentence pairs, and the features of a sentence to draw."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from absl import flags
+
+from t2t_phrase.bin.source_features import parsed
+from t2t_phrase.config import UserError, clipped, nearest
+from t2t_phrase.features import TREES
+
+if TYPE_CHECKING:
+    from t2t_phrase.decoding.sides import FeatureTexts
+    from t2t_phrase.features import Feature
+    from t2t_phrase.runs.load_model import TrainedModel
+
+FLAGS = flags.FLAGS
+
+
+def texts_of_features(features: Sequence[Feature]) -> FeatureTexts:
+    """Return the text of each feature of the sentences to draw.
+
+    Raises:
+        UserError: a feature is missing, malformed, does not fit, or is not read by the model.
+    """
+    from t2t_phrase.text.annotations.base import annotation_of
+
+    given = given_features()
+    names = [feature.name for feature in features]
+    for name in given:
+        if name not in names:
+            known = ", ".join(names) or "none"
+            raise UserError(
+                f"--feature={name}=...: the model reads no such feature{nearest(name, names)} "
+                f"(features that it reads: {known})"
+            )
+    texts = {}
+    for feature in features:
+        sentence = FLAGS.source if feature.side == "source" else FLAGS.target
+        if sentence is None:
+            raise UserError(f"the model reads the target feature {feature.name!r}: give --target")
+        if feature.name in given:
+            try:
+                text = annotation_of(feature).read(sentence, given[feature.name])
+            except UserError as error:
+                raise UserError(f"--feature={feature.name}: {error}") from error
+            texts[feature.name] = [text]
+        elif feature.stream == TREES and FLAGS.parser:
+            texts[feature.name] = parsed(feature)([sentence])
+        else:
+            parser = ", or --parser=stanza or --parser=corenlp" if feature.stream == TREES else ""
+            raise UserError(
+                f"the model reads the feature {feature.name!r}: give "
+                f"--feature='{feature.name}=LINE'{parser}"
+            )
+    return texts
+
+
+def given_features() -> dict[str, str]:
+    """Return the lines of --feature by name.
+
+    Raises:
+        UserError: one is not NAME=LINE, or a name is given twice.
+    """
+    given: dict[str, str] = {}
+    for option in FLAGS.feature:
+        name, equals, line = option.partition("=")
+        if not (name and equals):
+            raise UserError(f"--feature={clipped(option)}: expected NAME=LINE")
+        if name in given:
+            raise UserError(f"--feature={clipped(name)}=...: given twice")
+        given[name] = line
+    return given
+
+
+def read_files() -> list[tuple[str, str]]:
+    """Return the pairs of the two files.
+
+    Raises:
+        UserError: one cannot be read, or they do not belong together.
+    """
+    from t2t_phrase.evaluation.text_files import read_text
+
+    sources, references = read_text(FLAGS.insights_from_file), read_text(FLAGS.references_file)
+    if len(sources) != len(references):
+        raise UserError(
+            f"{FLAGS.insights_from_file} has {len(sources)} lines and {FLAGS.references_file} has "
+            f"{len(references)}; each line of one must belong to the same line of the other"
+        )
+    if not sources:
+        raise UserError(f"{FLAGS.insights_from_file} is empty: there is nothing to look at")
+    return list(zip(sources, references, strict=True))
+
+
+def read_dev_set(trained: TrainedModel) -> list[tuple[str, str]]:
+    """Return the pairs of the problem's development set.
+
+    Raises:
+        UserError: it is not there.
+    """
+    from t2t_phrase.data.problem import get_problem
+
+    name = trained.record.problem or FLAGS.problem
+    if not name or not FLAGS.data_dir:
+        raise UserError(
+            "the development set is known by --problem and --data_dir: give both, or "
+            "--insights_from_file and --references_file"
+        )
+    return list(zip(*get_problem(name).raw_text(FLAGS.data_dir, "dev"), strict=True))

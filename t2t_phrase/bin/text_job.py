@@ -1,0 +1,128 @@
+"""Work on the lines of a text for the commands: from a file or standard input to another."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import sys
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from t2t_phrase.bin.decoder import Ticker, note
+from t2t_phrase.config import UserError
+from t2t_phrase.decoding.journal import Journal
+from t2t_phrase.decoding.resumable import Stream, Work, run
+from t2t_phrase.decoding.windows import windows
+from t2t_phrase.evaluation.text_files import check_writable, count_lines, stream_text
+from t2t_phrase.files import explain_os_error, is_special, open_special, refuse_inputs
+
+
+@dataclasses.dataclass(frozen=True)
+class Outcome:
+    """What was done.
+
+    Attributes:
+        lines: of the text.
+        kept: those of them that an earlier run did.
+        amount: sum of the results' amounts in this run.
+        total: the same with those of earlier runs.
+    """
+
+    lines: int
+    kept: int
+    amount: float
+    total: float
+
+
+def check_paths(target: str | None, inputs: Iterable[str | None]) -> None:
+    """Refuse an output that is an input, or that cannot be written; see `files.refuse_inputs`.
+
+    Raises:
+        UserError: it is, or it cannot.
+    """
+    refuse_inputs(target, inputs)
+    if target is not None:
+        check_writable(target)
+
+
+def check_counts(source: str | None, total: int | None, beside: Iterable[str]) -> None:
+    """Refuse files beside a text that have more or fewer lines, as far as they can be read twice.
+
+    Args:
+        source: the text; None: standard input.
+        total: its number of lines; None: unknown.
+        beside: the other files.
+
+    Raises:
+        UserError: a file has another number of lines, or a line that is not valid UTF-8.
+    """
+    for path in beside:
+        count = count_lines(path)
+        if total is not None and count is not None and count != total:
+            raise UserError(f"{path} has {count} lines for {total} sentences of {source}")
+
+
+def do(
+    work: Work,
+    *,
+    source: str | None,
+    target: str | None,
+    beside: Iterable[str] = (),
+    settings: Mapping[str, Any],
+    ticker: Ticker,
+) -> Outcome:
+    """Do the work on every line of a text, and write one line for each, in the same order.
+
+    A file is written when everything is done; until then, what is done is kept in `TARGET.part`,
+    from where the same call goes on. Standard output, pipes and the like are written to as the
+    work proceeds.
+
+    Args:
+        work: see `resumable.Work`; `Window.beside` has the lines of `beside` by path.
+        source: a file; None: standard input.
+        target: a file; None: standard output.
+        beside: files with a line for each line of the text.
+        settings: what the results depend on.
+        ticker: told how many lines are done.
+
+    Raises:
+        UserError: something cannot be read or written, or `TARGET.part` is of other work.
+    """
+    with contextlib.ExitStack() as stack:
+        sink: Journal | Stream
+        if target is not None and not is_special(target):
+            sink = stack.enter_context(Journal(target, settings))
+            if sink.lines:
+                rest = "; the rest of it is damaged and done again" if sink.damaged else ""
+                note(f"{sink.path}: {sink.lines} lines of an earlier run are kept{rest}")
+        else:
+            sink = _stream(target, stack)
+        kept, before = sink.lines, sink.amount
+        ticker.start(kept)
+        parts = windows(
+            stream_text(source, note=note), {path: stream_text(path) for path in {*beside}}
+        )
+        try:
+            run(parts, work, sink, progress=ticker)
+        except BaseException as error:
+            if isinstance(sink, Journal) and sink.lines:
+                how = "give the same command again to continue"
+                reason = "" if isinstance(error, UserError) else "stopped: "
+                note(f"{reason}{sink.lines} lines are done and kept in {sink.path}; {how}")
+            raise
+        return Outcome(sink.lines, kept, sink.amount - before, sink.amount)
+
+
+def _stream(target: str | None, stack: contextlib.ExitStack) -> Stream:
+    """Return what writes to standard output, or to a pipe or device."""
+    if target is None:
+        if sys.stdout is None:
+            raise UserError("standard output is closed; name a file to write")
+        sys.stdout.flush()
+        # Without a buffer, nothing is left over that Python would try to write again at its end.
+        buffer: Any = sys.stdout.buffer
+        return Stream(getattr(buffer, "raw", buffer), "standard output")
+    try:
+        return Stream(stack.enter_context(open_special(target)), target)
+    except OSError as error:
+        raise explain_os_error(error, target) from error

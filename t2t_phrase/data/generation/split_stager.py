@@ -1,0 +1,221 @@
+"""Makes sure that the clean text of each split is there, reading the corpus where it is not."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import pathlib
+
+from t2t_phrase.config import UserError
+from t2t_phrase.data.generation.manifest import Manifest
+from t2t_phrase.data.generation.progress import Log, Progress
+from t2t_phrase.data.generation.staged import (
+    StagedSplit,
+    content_digest,
+    digest,
+    forget,
+    has_checksum,
+)
+from t2t_phrase.data.generation.staging import feature_streams, stage
+from t2t_phrase.data.problem import Problem
+from t2t_phrase.data.sources.corpus import Corpus
+from t2t_phrase.data.sources.inputs import Inputs
+from t2t_phrase.files import explain_os_error, sha256_of
+
+# Changes whenever the work files of earlier versions cannot be used any more.
+_FORMAT = 1
+
+
+class SplitStager:
+    """Stages the splits of a corpus: writes their text, from which the rest is made.
+
+    Training text is distributed to one group of work files for each shard. The text of dev and
+    test, and side streams, go to the data folder.
+
+    Args:
+        problem: whose corpus it is.
+        corpus: the raw sentence pairs.
+        inputs: what the corpus is made from.
+        manifest: of the data; splits are entered.
+        folder: of the data.
+        work: folder of files that are not needed once the data are complete.
+        log: takes one line of progress.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        corpus: Corpus,
+        inputs: Inputs,
+        manifest: Manifest,
+        *,
+        folder: pathlib.Path,
+        work: pathlib.Path,
+        log: Log,
+    ) -> None:
+        self._problem = problem
+        self._corpus = corpus
+        self._inputs = inputs
+        self._manifest = manifest
+        self._folder = folder
+        self._work = work
+        self._log = log
+        self._base = problem.base_name
+        self._shards: int = manifest.options["num_shards"]
+        self._streams = corpus.side_streams()
+        self.features = tuple(f for f in problem.features if f.side_stream in self._streams)
+
+    def stage(self, split: str, *, needed: bool) -> None:
+        """Make sure that the text of a split is there, and enter it into the manifest.
+
+        Args:
+            split: its name.
+            needed: whether shards or vocabularies are still to be made from it.
+
+        Raises:
+            UserError: the corpus is faulty, or not the one that finished data were made from.
+        """
+        if self._kept(split) and not (needed and split == "train"):
+            return
+        record = StagedSplit.load(self._work, split)
+        if record is None or not self._usable(split, record):
+            record = self._read(split)
+        self._enter(split, record)
+
+    def dealt(self) -> list[list[pathlib.Path]]:
+        """Return the work files of each training shard: source, target and streams of features."""
+        suffixes = ("source", "target", *feature_streams(self.features))
+        return [
+            [self._work / f"train-{i:05d}.{suffix}" for suffix in suffixes]
+            for i in range(self._shards)
+        ]
+
+    def text_of_shard(self, split: str, index: int) -> list[pathlib.Path]:
+        """Return the files with a shard's sources, targets and streams of features."""
+        if split == "train":
+            return self.dealt()[index]
+        side = [f"{self._base}-{split}.{stream}" for stream in feature_streams(self.features)]
+        return [self._folder / name for name in (*self._text_names(split, 2), *side)]
+
+    def _kept(self, split: str) -> bool:
+        """Return whether the files that belong to the data are there."""
+        entry = self._manifest.splits.get(split)
+        return (
+            entry is not None
+            and list(entry["side"]) == self._side_names(split)
+            and all(
+                has_checksum(self._folder / name, sha256)
+                for name, sha256 in (*entry["text"].items(), *entry["side"].items())
+            )
+        )
+
+    def _usable(self, split: str, record: StagedSplit) -> bool:
+        # Without checksums of the corpus nobody knows whether it is still the same.
+        return (
+            bool(self._inputs.checksums)
+            and record.made_from == self._made_from(split)
+            and record.intact(self._work, self._folder)
+        )
+
+    def _made_from(self, split: str) -> str:
+        options = self._manifest.options
+        train = split == "train"
+        return digest(
+            {
+                "format": _FORMAT,
+                "split": split,
+                "checksums": dict(self._inputs.checksums),
+                "parts": dict(self._inputs.parts),
+                "languages": self._problem.languages,
+                "streams": self._streams,
+                "features": feature_streams(self.features),
+                "max_characters": options["max_characters"],
+                "max_cases": options["max_cases"] if train else 0,
+                "shards": self._shards if train else 1,
+            }
+        )
+
+    def _read(self, split: str) -> StagedSplit:
+        """Write the text of a split to the work folder, and the record that it is finished."""
+        train = split == "train"
+        forget(self._work, split)
+        pairs = self._corpus.pairs(split)
+        if train and self._manifest.options["max_cases"]:
+            pairs = itertools.islice(pairs, self._manifest.options["max_cases"])
+        first = next(pairs, None)
+        if first is None:
+            raise UserError(f"{self._base}: the {split} set is empty")
+        side = self._side_names(split)
+        text = self._text_names(split, len(first.texts)) if side or not train else []
+        dealt = self.dealt() if train else []
+        progress = Progress(f"{self._base} {split}: read", self._log)
+        result = stage(
+            itertools.chain([first], pairs),
+            dealt=dealt,
+            whole=[self._work / name for name in [*text, *side]],
+            drop_faulty=train,
+            max_characters=self._manifest.options["max_characters"],
+            progress=progress,
+            streams=self._streams,
+            features=self.features,
+        )
+        self._log(progress.describe())
+        for message in result.messages:
+            self._log(f"{self._base} {split}: {message}")
+        sums = {p.name: sha256_of(p) for group in dealt for p in group}
+        texts = {name: sha256_of(self._work / name) for name in text}
+        sentences = [path.name for group in dealt for path in group[:2]]
+        record = StagedSplit(
+            made_from=self._made_from(split),
+            pairs=result.pairs,
+            faults=result.faults,
+            content=content_digest({n: sums[n] for n in sentences} if train else texts),
+            work=sums,
+            text=texts,
+            side={name: sha256_of(self._work / name) for name in side},
+        )
+        record.save(self._work, split)
+        return record
+
+    def _enter(self, split: str, record: StagedSplit) -> None:
+        earlier = self._manifest.splits.get(split, {})
+        if earlier.get("content", record.content) != record.content:
+            self._take_other_sentences(split)
+        for name, sha256 in record.kept():
+            if has_checksum(self._work / name, sha256):
+                try:
+                    os.replace(self._work / name, self._folder / name)
+                except OSError as error:
+                    raise explain_os_error(error, self._folder / name) from error
+        shards = [None] * (self._shards if split == "train" else 1)
+        self._manifest.splits[split] = {
+            "pairs": record.pairs,
+            "faults": record.faults,
+            "content": record.content,
+            "text": record.text,
+            "side": record.side,
+            "shards": earlier.get("shards", shards),
+        }
+
+    def _take_other_sentences(self, split: str) -> None:
+        """Drop what was made from earlier sentences of a split, or refuse if it was finished."""
+        if self._manifest.released:
+            raise UserError(
+                f"the {split} set of {self._base} has other sentences now than those that the data "
+                f"in {self._folder} were made from; use another --data_dir, or delete "
+                f"{self._base}-manifest.json there to make the data anew"
+            )
+        # Vocabularies are learnt from the training set, and everything is encoded by them.
+        dropped = list(self._manifest.splits) if split == "train" else [split]
+        if split == "train":
+            self._manifest.vocabulary = []
+        for name in dropped:
+            entry = self._manifest.splits[name]
+            entry["shards"] = [None] * len(entry["shards"])
+
+    def _side_names(self, split: str) -> list[str]:
+        return [f"{self._base}-{split}.{suffix}" for suffix in self._streams]
+
+    def _text_names(self, split: str, texts: int) -> list[str]:
+        source, target = (f"{self._base}-{split}.{name}" for name in self._problem.languages)
+        return [source, target, *(f"{target}.{i}" for i in range(1, texts - 1))]

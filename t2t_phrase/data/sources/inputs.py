@@ -1,0 +1,94 @@
+"""What a corpus is made from: its raw files by name, and how they are put together."""
+
+from __future__ import annotations
+
+import dataclasses
+import pathlib
+from collections.abc import Collection, Iterable, Iterator, Mapping
+
+from t2t_phrase.config import UserError
+from t2t_phrase.files import sha256_of
+
+# For each split the names of the files of its parts, in order.
+Parts = Mapping[str, list[list[str]]]
+
+
+@dataclasses.dataclass(frozen=True)
+class Inputs:
+    """The raw data of a corpus, as far as they are known.
+
+    Attributes:
+        checksums: SHA-256 of the raw files by name; empty if none of them is at hand.
+        parts: the names of the text files, see `Parts`; empty if unknown.
+        side: for each side stream the names of its files.
+    """
+
+    checksums: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    parts: Parts = dataclasses.field(default_factory=dict)
+    side: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
+
+
+def named(paths: Iterable[pathlib.Path]) -> list[tuple[str, pathlib.Path]]:
+    """Return each path with a name of its own: that of the file, or `FILE#2` for a second one."""
+    taken: dict[str, pathlib.Path] = {}
+    for path in paths:
+        name, count = path.name, 1
+        while name in taken:
+            count += 1
+            name = f"{path.name}#{count}"
+        taken[name] = path
+    return list(taken.items())
+
+
+def checksum(path: pathlib.Path) -> str:
+    """Return the SHA-256 checksum of a raw file.
+
+    Raises:
+        UserError: it cannot be read.
+    """
+    try:
+        return sha256_of(path)
+    except OSError as error:
+        raise UserError(f"cannot read {path}: {error.strerror or error}") from error
+
+
+def changes(old: Inputs, new: Inputs, *, welcome: Collection[str] = ()) -> list[str]:
+    """Return what differs, as "added: a, b", "changed: c" and "gone: d"; empty if nothing does.
+
+    Files that are not at hand at all, or parts that are not known, count as unchanged.
+
+    Args:
+        old: what was recorded.
+        new: what is there now.
+        welcome: names that may be added.
+    """
+    found = list(_differing_files(old.checksums, new.checksums, welcome))
+    if not found and old.parts and new.parts:
+        found = list(_differing_parts(old.parts, new.parts))
+    return found
+
+
+def _differing_files(
+    old: Mapping[str, str], new: Mapping[str, str], welcome: Collection[str]
+) -> Iterator[str]:
+    if not new:
+        return
+    groups = {
+        "added": [name for name in new if name not in old and name not in welcome],
+        "changed": [name for name in new if old.get(name, new[name]) != new[name]],
+        "gone": [name for name in old if name not in new],
+    }
+    for kind, names in groups.items():
+        if names:
+            yield f"{kind}: {', '.join(names)}"
+
+
+def _differing_parts(old: Parts, new: Parts) -> Iterator[str]:
+    for split in dict.fromkeys((*old, *new)):
+        if old.get(split) != new.get(split):
+            before, now = (_spelled(parts.get(split, [])) for parts in (old, new))
+            yield f"files of the {split} set: {before} -> {now}"
+
+
+def _spelled(parts: list[list[str]]) -> str:
+    return ", ".join("+".join(names) for names in parts) or "none"

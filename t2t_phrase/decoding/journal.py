@@ -1,0 +1,280 @@
+"""A journal of long work on a file: what is done is kept, and the same work goes on from there."""
+
+from __future__ import annotations
+
+import dataclasses
+import fcntl
+import json
+import os
+import pathlib
+import time
+import zlib
+from collections.abc import Iterable, Iterator, Mapping
+from types import TracebackType
+from typing import Any, BinaryIO
+
+from t2t_phrase.config import UserError, differences
+from t2t_phrase.decoding.resumable import Result
+from t2t_phrase.decoding.windows import Window
+from t2t_phrase.files import StrPath, atomic, explain_os_error, real_path
+
+# Starts every journal.
+MAGIC = b"t2t-phrase journal 1 "
+# Seconds after which what was written is on disk even if the machine stops.
+SYNC_EVERY = 5.0
+
+
+@dataclasses.dataclass
+class _Kept:
+    """What is known of a window: its checksum, its number of lines, those that are done."""
+
+    digest: str
+    lines: int
+    done: set[int]
+
+
+class Journal:
+    """Collects results in `OUTPUT.part`, and writes the output when all are there.
+
+    The first line of the file holds the settings. Each further line holds one record, a window or
+    a result, with its checksum. A record that a kill tore is dropped, and so is everything after a
+    damaged one. A file without results is replaced, whatever its settings.
+
+    Args:
+        output: the file to write in the end.
+        settings: JSON-ready; work with other settings must not be continued.
+
+    Attributes:
+        path: of the journal.
+        results: number of results in it.
+        lines: number of lines that they have.
+        amount: sum of their amounts.
+        damaged: whether something else than the end of the last record was dropped.
+
+    Raises:
+        UserError: the journal is of other settings, is no journal, or is in use.
+        WriteError: it cannot be written.
+    """
+
+    def __init__(self, output: StrPath, settings: Mapping[str, Any]) -> None:
+        self._output, self._settings = output, dict(settings)
+        self.results = self.lines = 0
+        self.amount = 0.0
+        self.damaged = False
+        self._windows: list[_Kept] = []
+        self._current = -1
+        self._synced = time.monotonic()
+        try:
+            real = real_path(output)
+            self.path = real.with_name(f"{real.name}.part")
+            self._number = _open_locked(self.path, output)
+            try:
+                with open(self.path, "rb") as file:
+                    self._read(file)
+            except BaseException:
+                os.close(self._number)
+                raise
+        except OSError as error:
+            raise _explained(error, f"{output}.part") from error
+
+    def start(self, window: Window) -> set[int]:
+        """Begin the next window; return the places of the lines in it that are done.
+
+        Raises:
+            UserError: the journal is of another input.
+        """
+        self._current += 1
+        if self._current < len(self._windows):
+            kept = self._windows[self._current]
+            if (kept.digest, kept.lines) != (window.digest, len(window.lines)):
+                lines = f"{window.first + 1} to {window.first + len(window.lines)}"
+                raise self._refusal(f"another input (it differs in lines {lines})")
+        else:
+            kept = _Kept(window.digest, len(window.lines), set())
+            self._windows.append(kept)
+        return kept.done
+
+    def add(self, result: Result) -> None:
+        """Keep a result of the window that was started last.
+
+        Raises:
+            WriteError: the disk is full.
+        """
+        records: list[dict[str, Any]] = []
+        window = self._windows[self._current]
+        if not window.done:
+            # Not before: a window without results may change, such as by mending its trees.
+            records.append({"window": window.digest, "lines": window.lines})
+        records.append(
+            {"rows": list(result.rows), "texts": list(result.texts), "amount": result.amount}
+        )
+        self._append(records)
+        self._count(result)
+
+    def end(self, window: Window) -> None:
+        """Do nothing: results are put in order at the end."""
+
+    def finish(self) -> None:
+        """Write the output, and delete the journal.
+
+        Raises:
+            UserError: the journal is of a longer input.
+            WriteError: the output cannot be written.
+        """
+        if self._current + 1 < len(self._windows):
+            raise self._refusal("another input, which has more lines")
+        with atomic(self._output) as temporary, open(temporary, "wb") as file:
+            for texts in self._ordered():
+                file.writelines(text.encode() + b"\n" for text in texts)
+        self.path.unlink(missing_ok=True)
+
+    def __enter__(self) -> Journal:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        try:
+            if kind is not None and not self.results:
+                self.path.unlink(missing_ok=True)
+            elif kind is not None:
+                os.fsync(self._number)
+        except OSError:
+            pass  # the error that ended the work is the one to report
+        finally:
+            os.close(self._number)
+
+    def _read(self, file: BinaryIO) -> None:
+        """Take over what is in the file, if it is of the same work."""
+        header = file.readline(2**20)
+        if not header.endswith(b"\n"):
+            if not (header.startswith(MAGIC) or MAGIC.startswith(header)):
+                raise self._foreign()
+            self._restart()
+            return
+        if not header.startswith(MAGIC):
+            raise self._foreign()
+        found = _parsed(header[len(MAGIC) :])
+        if found is None:
+            raise UserError(
+                f"{self.path}, from an earlier, unfinished run, is damaged; delete it to start "
+                "again"
+            )
+        # Up to the last result, and what follows it.
+        end, size = len(header), 0
+        for line in file:
+            record = _parsed(line)
+            if record is None:
+                self.damaged = line.endswith(b"\n")
+                break
+            size += len(line)
+            if "window" in record:
+                self._windows.append(_Kept(record["window"], record["lines"], set()))
+            else:
+                end, size = end + size, 0
+                self._current = len(self._windows) - 1
+                self._count(Result(record["rows"], record["texts"], record["amount"]))
+        if self._windows and not self._windows[-1].done:
+            self._windows.pop()
+        self._current = -1
+        if not self.results:
+            self._restart()
+            return
+        # As JSON gives them back, with lists for tuples.
+        changed = differences(found["settings"], json.loads(json.dumps(self._settings)))
+        if changed:
+            raise self._refusal(f"other settings ({'; '.join(changed)})")
+        os.ftruncate(self._number, end)
+
+    def _restart(self) -> None:
+        os.ftruncate(self._number, 0)
+        self._windows.clear()
+
+    def _count(self, result: Result) -> None:
+        self.results += 1
+        self.lines += len(result.rows)
+        self.amount += result.amount
+        self._windows[self._current].done.update(result.rows)
+
+    def _append(self, records: Iterable[dict[str, Any]]) -> None:
+        content = b"".join(map(_written, records))
+        try:
+            if not os.fstat(self._number).st_size:
+                content = MAGIC + _written({"settings": self._settings}) + content
+            while content:
+                content = content[os.write(self._number, content) :]
+            if time.monotonic() - self._synced > SYNC_EVERY:
+                os.fsync(self._number)
+                self._synced = time.monotonic()
+        except OSError as error:
+            raise _explained(error, self.path) from error
+
+    def _ordered(self) -> Iterator[list[str]]:
+        """Yield the texts of each window in the order of its lines."""
+        texts: list[str] = []
+        with open(self.path, "rb") as file:
+            file.readline()
+            for line in file:
+                record = _parsed(line)
+                if record is None:
+                    raise UserError(f"{self.path} was changed by another process; start again")
+                if "window" in record:
+                    yield texts
+                    texts = [""] * record["lines"]
+                else:
+                    for row, text in zip(record["rows"], record["texts"], strict=True):
+                        texts[row] = text
+        yield texts
+
+    def _refusal(self, what: str) -> UserError:
+        return UserError(
+            f"{self.path} is from an earlier, unfinished run of {what}; give the same again to "
+            "continue that run, delete the file to start again, or name another output"
+        )
+
+    def _foreign(self) -> UserError:
+        return UserError(
+            f"{self.path} is needed for unfinished work and is another file; move it away, or "
+            "name another output"
+        )
+
+
+def _open_locked(path: pathlib.Path, output: StrPath) -> int:
+    """Open a journal to append to it, made if need be, for this process alone."""
+    while True:
+        number = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
+        try:
+            fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(number)
+            raise UserError(
+                f"another process is writing {output}; wait until it has finished, or name "
+                "another output"
+            ) from None
+        except OSError:
+            return number  # the file system has no locks
+        # The process that had the lock may just have finished and deleted the file.
+        if path.exists() and os.path.samestat(path.stat(), os.fstat(number)):
+            return number
+        os.close(number)
+
+
+def _written(record: Mapping[str, Any]) -> bytes:
+    content = json.dumps(record, ensure_ascii=False, separators=(",", ":")).encode()
+    return b"%08x %s\n" % (zlib.crc32(content), content)
+
+
+def _parsed(line: bytes) -> dict[str, Any] | None:
+    """Return a record; None: it is torn or damaged."""
+    content = line[9:-1]
+    if not line.endswith(b"\n") or line[:9] != b"%08x " % zlib.crc32(content):
+        return None
+    record: dict[str, Any] = json.loads(content)
+    return record
+
+
+def _explained(error: OSError, path: StrPath) -> UserError:
+    return error if isinstance(error, UserError) else explain_os_error(error, path)

@@ -1,0 +1,81 @@
+"""Windows of consecutive lines, so that long files are translated in bounded memory."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping
+
+from t2t_phrase.config import UserError
+
+# A window ends after so many lines, or so many characters. Sentences are sorted by length within a
+# window only; the larger it is, the less padding and the more memory.
+LINES = 10_000
+CHARACTERS = 2**24
+
+
+@dataclasses.dataclass(frozen=True)
+class Window:
+    """Consecutive lines of a file, and the lines beside them in other files.
+
+    Attributes:
+        first: number of the first line in the file, from 0.
+        lines: the lines.
+        beside: of each other file, by name, as many lines.
+    """
+
+    first: int
+    lines: list[str]
+    beside: dict[str, list[str]] = dataclasses.field(default_factory=dict)
+
+    @functools.cached_property
+    def digest(self) -> str:
+        """A checksum of all lines."""
+        found = hashlib.sha256()
+        for lines in (self.lines, *(self.beside[name] for name in sorted(self.beside))):
+            for line in lines:
+                found.update(line.encode() + b"\n")
+            found.update(b"\n\n")
+        return found.hexdigest()
+
+
+def windows(
+    lines: Iterable[str],
+    beside: Mapping[str, Iterable[str]] | None = None,
+    *,
+    size: int | None = None,
+    characters: int | None = None,
+) -> Iterator[Window]:
+    """Yield the windows of a file; where they end depends on the lines alone.
+
+    Args:
+        lines: of the file.
+        beside: lines of other files, by the names of the files.
+        size: most lines of a window; None: LINES.
+        characters: a window ends after the line with which it has so many, those of the other
+            files included; None: CHARACTERS.
+
+    Raises:
+        UserError: another file has fewer or more lines.
+    """
+    size, characters = size or LINES, characters or CHARACTERS
+    others = {name: iter(other) for name, other in (beside or {}).items()}
+    window, length, number = Window(0, [], {name: [] for name in others}), 0, 0
+    for number, line in enumerate(lines, start=1):
+        window.lines.append(line)
+        length += len(line)
+        for name, other in others.items():
+            found = next(other, None)
+            if found is None:
+                raise UserError(f"{name} has only {number - 1} lines; there must be one for each")
+            window.beside[name].append(found)
+            length += len(found)
+        if len(window.lines) >= size or length >= characters:
+            yield window
+            window, length = Window(number, [], {name: [] for name in others}), 0
+    for name, other in others.items():
+        if next(other, None) is not None:
+            raise UserError(f"{name} has more than {number} lines; there must be one for each")
+    if window.lines:
+        yield window

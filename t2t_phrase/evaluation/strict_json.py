@@ -1,0 +1,52 @@
+"""JSON of users, read strictly: what is ambiguous or no text is refused, with its place."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from t2t_phrase.config import UserError, clipped, shown
+
+# Half of a character outside of Unicode's first 65,536, written as an escape.
+_HALF = re.compile(r"\\u[dD][89a-fA-F]")
+
+
+def parse_json(text: str, name: str) -> Any:
+    """Return the value that a text in JSON describes.
+
+    Args:
+        text: the JSON.
+        name: where it is from, for messages.
+
+    Raises:
+        UserError: it is not valid JSON, is nested too deeply, gives a name of an object twice, or
+            has a number that is none or a string that is not valid Unicode.
+    """
+    try:
+        value = json.loads(text, object_pairs_hook=_unambiguous, parse_constant=_refuse)
+        if _HALF.search(text):
+            json.dumps(value, ensure_ascii=False).encode()
+    except UserError as error:
+        raise UserError(f"{name}: {error}") from None
+    except RecursionError:
+        raise UserError(f"{name} is not valid JSON: it is nested too deeply") from None
+    except UnicodeEncodeError as error:
+        half = f"\\u{ord(error.object[error.start]):04x}"
+        raise UserError(f"{name}: {half} alone is only half of a character") from None
+    except ValueError as error:
+        raise UserError(f"{name} is not valid JSON: {clipped(str(error), 120)}") from None
+    return value
+
+
+def _unambiguous(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [key for key, _ in pairs]
+        twice = next(key for key in names if names.count(key) > 1)
+        raise UserError(f"an object gives {shown(twice)} twice")
+    return found
+
+
+def _refuse(constant: str) -> None:
+    raise UserError(f"{constant} is not a number of JSON")

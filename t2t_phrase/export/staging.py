@@ -1,0 +1,115 @@
+"""The folder of served versions: each appears whole, and nothing else stays there."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import pathlib
+import re
+import shutil
+import tempfile
+from collections.abc import Iterator
+
+import tensorflow as tf
+
+from t2t_phrase import locks
+from t2t_phrase.config import UserError
+from t2t_phrase.files import WriteError, sync
+
+# Not a number, so a server that watches the folder does not look inside.
+_PREFIX = ".unfinished-"
+_LOCK = ".lock"
+_MISTAKES = {
+    errno.EACCES,
+    errno.EEXIST,
+    errno.ENAMETOOLONG,
+    errno.ENOENT,
+    errno.ENOTDIR,
+    errno.EPERM,
+    errno.EROFS,
+}
+_WRITING = (
+    tf.errors.FailedPreconditionError,
+    tf.errors.NotFoundError,
+    tf.errors.PermissionDeniedError,
+    tf.errors.ResourceExhaustedError,
+    tf.errors.UnknownError,
+)
+
+
+@contextlib.contextmanager
+def staging(folder: pathlib.Path) -> Iterator[pathlib.Path]:
+    """Yield an empty folder to write a version to; it is deleted if it is not published.
+
+    What killed exports left is removed first; several exports may run at the same time.
+
+    Args:
+        folder: of all versions; created if it does not exist.
+
+    Raises:
+        UserError: the folder cannot be written, or TensorFlow cannot load from its path.
+        WriteError: the disk is full or fails.
+    """
+    if re.search(r"[\[\]*?\\]", os.path.abspath(folder)):
+        raise UserError(
+            f"--export_dir={folder}: TensorFlow takes [ ] * ? \\ in a path for patterns and cannot "
+            "load a SavedModel from there; give another folder"
+        )
+    with contextlib.ExitStack() as stack:
+        try:
+            existed = folder.exists()
+            folder.mkdir(parents=True, exist_ok=True)
+            if not existed:
+                stack.callback(_remove_if_empty, folder)
+            with locks.exclusive(folder / _LOCK, wait=True):
+                _remove_abandoned(folder)
+                temporary = pathlib.Path(tempfile.mkdtemp(prefix=_PREFIX, dir=folder))
+                stack.callback(shutil.rmtree, temporary, ignore_errors=True)
+                # Other exports see that this one is alive.
+                stack.enter_context(locks.held(temporary))
+            yield temporary
+        except UserError:
+            raise
+        except OSError as error:
+            kind = UserError if error.errno in _MISTAKES else WriteError
+            raise kind(f"cannot write {folder}: {error.strerror or error}") from error
+        except _WRITING as error:
+            # "PATH; No space left on device"; without a path, a graph ran out of memory.
+            path, _, reason = str(error.message).splitlines()[0].rpartition("; ")
+            if not path:
+                raise
+            raise WriteError(f"cannot write {folder}: {reason}") from error
+
+
+def publish(temporary: pathlib.Path, folder: pathlib.Path) -> pathlib.Path:
+    """Give a complete version the next number and return its folder, once it is on disk."""
+    for place, _, names in os.walk(temporary):
+        for name in names:
+            sync(pathlib.Path(place, name))
+        sync(pathlib.Path(place))
+    # mkdtemp makes folders that only their owner may read; a server is often someone else.
+    temporary.chmod(0o755)
+    while True:
+        versions = [int(path.name) for path in folder.iterdir() if path.name.isdecimal()]
+        target = folder / str(max(versions, default=0) + 1)
+        try:
+            os.rename(temporary, target)
+        except OSError as error:
+            # Another export took the number in the meantime.
+            if error.errno not in (errno.EEXIST, errno.ENOTEMPTY):
+                raise
+        else:
+            sync(folder)
+            return target
+
+
+def _remove_abandoned(folder: pathlib.Path) -> None:
+    for path in folder.iterdir():
+        if path.name.startswith(_PREFIX) and locks.held_by_nobody(path):
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def _remove_if_empty(folder: pathlib.Path) -> None:
+    with contextlib.suppress(OSError):
+        folder.rmdir()

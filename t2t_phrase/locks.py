@@ -1,0 +1,81 @@
+"""Locks that keep a second process out of a folder; they end with the process that holds them."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import pathlib
+from collections.abc import Iterator
+
+from t2t_phrase.config import UserError
+
+
+@contextlib.contextmanager
+def exclusive(
+    path: str | os.PathLike[str], *, busy: str = "", wait: bool = False
+) -> Iterator[None]:
+    """Hold a lock file, which is deleted at the end; where a file system has no locks, do nothing.
+
+    Args:
+        path: the lock file, in a folder that exists.
+        busy: the message if another process holds it.
+        wait: whether to wait for that process instead.
+
+    Raises:
+        UserError: another process holds the lock.
+        OSError: the file cannot be created.
+    """
+    file = _locked(pathlib.Path(path), busy, wait)
+    try:
+        yield
+    finally:
+        # Deleted while it is held: whoever waits for it notices, see `_locked`.
+        with contextlib.suppress(OSError):
+            os.unlink(path)
+        os.close(file)
+
+
+def held_by_nobody(path: str | os.PathLike[str]) -> bool:
+    """Return whether no live process holds a lock on a file or folder; False if that is unknown."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    finally:
+        os.close(descriptor)
+    return True
+
+
+@contextlib.contextmanager
+def held(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Hold a lock on a file or folder that exists, for `held_by_nobody` of other processes."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        with contextlib.suppress(OSError):
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _locked(path: pathlib.Path, busy: str, wait: bool) -> int:
+    while True:
+        file = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        except BlockingIOError:
+            os.close(file)
+            raise UserError(busy) from None
+        except OSError:
+            # The file system has no locks.
+            return file
+        with contextlib.suppress(FileNotFoundError):
+            if os.path.samestat(os.fstat(file), os.stat(path)):
+                return file
+        # Its last holder deleted the file between opening and locking.
+        os.close(file)

@@ -1,0 +1,45 @@
+"""Says what did not fit in memory, whoever ran out of it: Python, NumPy, TensorFlow or XLA."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+
+from t2t_phrase.config import UserError
+
+
+class OutOfMemoryError(UserError):
+    """Something did not fit in the memory of the machine or of its accelerator."""
+
+    exit_code = 3
+
+
+@contextlib.contextmanager
+def explained(what: str | Callable[[], str], advice: str) -> Iterator[None]:
+    """Turn an error for want of memory into a sentence.
+
+    Args:
+        what: what was computed, such as "the evaluation at step 7", or a function that says so.
+        advice: what the user can do.
+
+    Raises:
+        OutOfMemoryError: there was not enough memory in the block.
+    """
+    try:
+        yield
+    except Exception as error:
+        if not is_shortage(error):
+            raise
+        named = what if isinstance(what, str) else what()
+        raise OutOfMemoryError(f"{named}: out of memory; {advice}") from error
+
+
+def is_shortage(error: BaseException) -> bool:
+    """Return whether an error of any library means that memory ran out."""
+    # Only the libraries in use know their classes, and XLA has several.
+    names = {kind.__name__ for kind in type(error).__mro__}
+    return (
+        isinstance(error, MemoryError)
+        or "ResourceExhaustedError" in names
+        or str(error).startswith("RESOURCE_EXHAUSTED")
+    )

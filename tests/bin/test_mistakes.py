@@ -1,0 +1,114 @@
+"""Typing mistakes in the flags of every command: one sentence, exit code 2, nothing else."""
+
+import pathlib
+import re
+
+import pytest
+from in_process import exit_code
+
+from t2t_phrase import __version__
+from t2t_phrase.bin.flag_parsing import HELP
+
+SETUP = pathlib.Path(__file__).parents[2] / "setup.py"
+COMMANDS = re.findall(r'^    "(\w+)",$', SETUP.read_text(), flags=re.M)
+
+# A flag of each command that has no --output_dir.
+FLAGS = {
+    "datagen": "data_dir",
+    "demo": "work_dir",
+    "eval": "translation",
+    "parameters": "vocab_size",
+    "parse": "input_file",
+}
+# Command, arguments, the error without "error: " and without the hint at --help.
+MISTAKES = [
+    ("eval", "--translatoin=x", "--translatoin is unknown; did you mean --translation?"),
+    ("eval", "--decode-to-file=x", "--decode-to-file is unknown"),
+    ("eval", "--translation", "--translation lacks its value; write --translation=VALUE"),
+    (
+        "eval",
+        "--translation --reference=x",
+        "--translation lacks its value; '--reference=x' follows; write --translation=VALUE",
+    ),
+    ("eval", "--lowercase=maybe", "--lowercase=maybe: expected true or false"),
+    ("eval", "--nolowercase=1", "--nolowercase=1 does not take an argument"),
+    ("eval", "--notranslation", "--notranslation is unknown; did you mean --translation?"),
+    ("eval", "x y", "unexpected argument 'x'; flags are written --name=value"),
+    ("eval", "--translation=x y", "unexpected argument 'y'; flags are written --name=value"),
+    ("eval", "--lowercase true", "unexpected argument 'true'; flags are written --name=value"),
+    ("eval", "--", "--translation and --reference (or --facts) are required"),
+    ("eval", '--metrics="bleu', '--metrics="bleu: expected a list separated by commas'),
+    (
+        "eval",
+        "--flagfile=/nosuch",
+        "--flagfile cannot be read: [Errno 2] No such file or directory: '/nosuch'",
+    ),
+    ("trainer", "--train_steps=1e3", "--train_steps=1e3: expected a positive integer"),
+    ("trainer", "--train_steps=", "--train_steps=: expected a positive integer"),
+    ("trainer", "--train_steps 0", "--train_steps=0: expected a positive integer"),
+    (
+        "trainer",
+        "--random_seed=99999999999",
+        "--random_seed=99999999999: expected a non-negative integer up to 2147483647",
+    ),
+    (
+        "trainer",
+        f"--keep_checkpoint_max={'9' * 5000}",
+        f"--keep_checkpoint_max={'9' * 80}...: expected a positive integer",
+    ),
+    ("trainer", "--save_checkpoints_secs=nan", "--save_checkpoints_secs=nan: expected a non-neg"),
+    ("trainer", "--save_checkpoints_secs=soon", "--save_checkpoints_secs=soon: expected a non-neg"),
+    (
+        "trainer",
+        "--schedule=evalute",
+        "--schedule=evalute: expected one of continuous_train_and_eval, train_and_evaluate, train, "
+        "evaluate; did you mean evaluate",
+    ),
+    ("datagen", "--vocab_type=word", "--vocab_type=word: expected one of subwords, words; did you"),
+    ("demo", "--train_step=1", "--train_step is unknown; did you mean --train_steps?"),
+    ("contrast", "--sentences=-1", "--sentences=-1: expected an integer in the range [1, 100000]"),
+]
+
+
+@pytest.mark.parametrize(("command", "arguments", "expected"), MISTAKES)
+def test_mistake(command, arguments, expected, capsys, monkeypatch):
+    assert exit_code(command, arguments.split(), monkeypatch) == 2
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.startswith(f"error: {expected}")
+    assert printed.err.endswith(f"{HELP}\n") and printed.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_names_an_unknown_flag(command, capsys, monkeypatch):
+    assert exit_code(command, ["--zzzz=1"], monkeypatch) == 2
+    assert capsys.readouterr().err == f"error: --zzzz is unknown {HELP}\n"
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("flag", ["-h", "--help", "--helpfull"])
+def test_help_is_no_mistake(command, flag, capsys, monkeypatch):
+    assert exit_code(command, [flag], monkeypatch) == 0
+    printed = capsys.readouterr()
+    assert printed.out.startswith(f"t2t-phrase-{command}: ")
+    assert f"--{FLAGS.get(command, 'output_dir')}:" in printed.out
+    assert printed.err == ""
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_tells_its_version(command, capsys, monkeypatch):
+    assert exit_code(command, ["--version"], monkeypatch) == 0
+    assert capsys.readouterr().out == f"t2t-phrase-{command} {__version__}\n"
+
+
+def test_a_flag_that_is_repeated_is_told(capsys, monkeypatch):
+    assert exit_code("eval", ["--translation=a", "--translation=b"], monkeypatch) == 2
+    note, error = capsys.readouterr().err.splitlines()
+    assert note == "note: --translation is given 2 times, the last counts: b"
+    assert error.startswith("error: --translation and --reference")
+
+
+def test_flags_that_may_be_repeated_are_not_told(capsys, monkeypatch):
+    arguments = ["--translation=/nosuch", "--reference=a", "--reference=b"]
+    assert exit_code("eval", arguments, monkeypatch) == 2
+    assert capsys.readouterr().err == "error: cannot read /nosuch: No such file or directory\n"

@@ -1,0 +1,44 @@
+import pathlib
+
+import pytest
+
+from t2t_phrase.config import UserError
+from t2t_phrase.data.sources.inputs import Inputs, changes, checksum, named
+
+OLD = Inputs({"a": "1", "b": "2"}, {"train": [["a", "b"]]})
+
+
+@pytest.mark.parametrize(
+    ("new", "found"),
+    [
+        (OLD, []),
+        (Inputs(), []),
+        (Inputs({"b": "2", "a": "1"}), []),
+        (Inputs({"a": "3", "b": "2"}), ["changed: a"]),
+        (Inputs({"a": "1"}), ["gone: b"]),
+        (
+            Inputs({"c": "1", "d": "2", "trees": "4"}),
+            ["added: c, d", "gone: a, b"],
+        ),
+        (
+            Inputs({"a": "1", "b": "2"}, {"train": [["b", "a"]], "dev": [["a", "b"]]}),
+            ["files of the train set: a+b -> b+a", "files of the dev set: none -> a+b"],
+        ),
+        (
+            Inputs({}, {"train": [["c", "d"], ["e", "f"]]}),
+            ["files of the train set: a+b -> c+d, e+f"],
+        ),
+    ],
+)
+def test_changes_are_named(new, found):
+    assert changes(OLD, new, welcome=["trees"]) == found
+
+
+def test_every_file_has_a_name_of_its_own():
+    paths = [pathlib.Path(path) for path in ("x/a", "y/a", "y/a#2", "z/a")]
+    assert [name for name, _ in named(paths)] == ["a", "a#2", "a#2#2", "a#3"]
+
+
+def test_files_that_cannot_be_read_are_named(tmp_path):
+    with pytest.raises(UserError, match=f"cannot read {tmp_path}"):
+        checksum(tmp_path)

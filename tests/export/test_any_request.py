@@ -1,0 +1,95 @@
+"""Every signature of every family answers any request, row by row as if it were alone."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from lstm_model import ToyLstmHParams
+from random_weights import randomize
+from small_phrase_models import KINDS, MIXED, PARSED, REPRESENTATIONS, SMALL
+from toy_run import WORDS
+
+from t2t_phrase import registry
+from t2t_phrase.decoding.hparams import DecodeHParams
+from t2t_phrase.export.graph_side import BYTES_PER_TOKEN
+from t2t_phrase.export.serving_module import ServingModule
+from t2t_phrase.text.subwords.encoder import SubwordEncoder
+from t2t_phrase.text.subwords.training import train_subwords
+from t2t_phrase.text.words.encoder import WordEncoder
+from t2t_phrase.text.words.training import train_words
+
+LIMIT = 16
+MOST = BYTES_PER_TOKEN * LIMIT
+HARD = [
+    b"the house",
+    b"",
+    b" \t\xe3\x80\x80\xc2\xa0 ",
+    b"\xff\xfe the \xc3 cat \xed\xa0\x80",
+    b"a\0b \x01\x1b \x7f\r\n",
+    b"the " * (LIMIT - 1),
+    b"the " * LIMIT,
+    b"x" * (MOST + 1),
+    "\u00e9".encode() * MOST,
+    b" " * (MOST + 1) + b"dogs",
+    b"\xe2\x96\x81",
+]
+MODELS = {
+    "transformer": SMALL,
+    "lstm": ToyLstmHParams(),
+    **MIXED,
+    **KINDS,
+    **REPRESENTATIONS,
+    "parsed": PARSED,
+}
+FAST = ("mixed",)
+
+
+@pytest.fixture(scope="module")
+def encoders():
+    return {
+        "subwords": SubwordEncoder(train_subwords(WORDS * 3, vocab_size=300)),
+        "words": WordEncoder(train_words(WORDS, vocab_size=30)),
+    }
+
+
+@pytest.mark.parametrize(
+    "name, vocabulary",
+    [
+        ("parsed", "words"),
+        *(
+            pytest.param(name, "subwords", marks=() if name in FAST else pytest.mark.slow)
+            for name in MODELS
+        ),
+    ],
+)
+def test_any_request_is_answered(name, vocabulary, encoders):
+    registry.discover()
+    hparams, encoder = MODELS[name], encoders[vocabulary]
+    # The bytes that are no text make the same number of tokens here and in the graph.
+    tokens = [len(encoder.encode(text.decode(errors="replace"))) + 1 for text in HARD]
+    expected = [len(text) > MOST or n > LIMIT for text, n in zip(HARD, tokens, strict=True)]
+    assert True in expected[:7]
+    model = registry.models[hparams.model].from_hparams(hparams, vocab_size=304)
+    randomize(model)
+    options = DecodeHParams(beam_size=2, extra_length=3, max_length=6, max_input_size=LIMIT)
+    module = ServingModule(model, encoder, encoder, options)
+    extra = len(model.hparams.features)
+    requests = ([], HARD[:1], HARD, *([text] for text in HARD[1:]))
+    for serve, sides in ((module.translate, 1), (module.nbest, 1), (module.score, 2)):
+        answers = []
+        for request in requests:
+            sources = tf.constant(request, tf.string)
+            inputs = [sources, *[sources] * extra, *[sources] * (sides - 1)]
+            answer = {key: value.numpy() for key, value in serve(*inputs).items()}
+            assert {len(value) for value in answer.values()} == {len(request)}
+            answers.append(answer)
+        _, first, together, *alone = answers
+        assert together["cut"].tolist() == expected
+        for row, one in enumerate([first, *alone]):
+            for key, value in one.items():
+                if value.dtype.kind == "f":
+                    assert value[0] == pytest.approx(together[key][row], rel=1e-3, abs=1e-4)
+                else:
+                    assert np.array_equal(value[0], together[key][row]), (key, HARD[row])
+        for key in {"translation", "translations"} & set(together):
+            for text in together[key].flatten():
+                assert "\n" not in text.decode() and len(text) < 1000

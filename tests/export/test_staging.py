@@ -1,0 +1,65 @@
+import os
+
+import pytest
+import tensorflow as tf
+
+from t2t_phrase import locks
+from t2t_phrase.config import UserError
+from t2t_phrase.export.staging import publish, staging
+
+
+def test_a_version_appears_whole_and_nothing_stays(tmp_path):
+    for number in ("1", "2"):
+        with staging(tmp_path) as folder:
+            (folder / "graph").write_text("x")
+            assert not folder.name.isdecimal()
+            assert publish(folder, tmp_path) == tmp_path / number
+    assert sorted(os.listdir(tmp_path)) == ["1", "2"]
+
+
+def test_what_killed_exports_left_goes_and_what_live_ones_write_stays(tmp_path):
+    (tmp_path / ".unfinished-dead").mkdir()
+    (tmp_path / ".unfinished-dead" / "variables").write_text("half")
+    (tmp_path / ".mine").mkdir()
+    with staging(tmp_path) as one, staging(tmp_path) as other:
+        assert one != other and one.is_dir() and other.is_dir()
+        assert sorted(os.listdir(tmp_path)) == sorted([".mine", one.name, other.name])
+        assert not locks.held_by_nobody(one)
+    assert os.listdir(tmp_path) == [".mine"]
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (OSError(28, "No space left on device"), 3),
+        (tf.errors.ResourceExhaustedError(None, None, "x/y; No space left on device"), 3),
+        (tf.errors.PermissionDeniedError(None, None, "x/y; Permission denied"), 3),
+        (PermissionError(13, "Permission denied"), 2),
+    ],
+)
+def test_a_failure_leaves_earlier_versions_alone(tmp_path, error, code):
+    (tmp_path / "1").mkdir()
+    (tmp_path / "1" / "graph").write_text("x")
+    with (
+        pytest.raises(UserError, match=rf"cannot write {tmp_path}: .*(left on|denied)") as caught,
+        staging(tmp_path) as folder,
+    ):
+        (folder / "graph").write_text("half")
+        raise error
+    assert caught.value.exit_code == code
+    assert os.listdir(tmp_path) == ["1"] and (tmp_path / "1" / "graph").read_text() == "x"
+
+
+def test_a_new_folder_of_a_failed_export_goes(tmp_path):
+    with pytest.raises(KeyError), staging(tmp_path / "new"):
+        raise KeyError
+    assert os.listdir(tmp_path) == []
+
+
+def test_folders_that_cannot_be(tmp_path):
+    (tmp_path / "file").write_text("")
+    for place in ("file", "file/x"):
+        with pytest.raises(UserError, match=r"cannot write .*file"), staging(tmp_path / place):
+            pass
+    with pytest.raises(UserError, match="cannot load a SavedModel"), staging(tmp_path / "a[b]"):
+        pass

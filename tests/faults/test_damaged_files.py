@@ -1,0 +1,87 @@
+"""A damaged file is named in one sentence, or does not matter; it never changes a result."""
+
+import pathlib
+import random
+import re
+
+import pytest
+from cases import CASES, contents, describe
+
+# Made by the library; texts of the user's may hold anything.
+TEXTS = re.compile(r"^(raw/|text$|pairs$|t2t/vocab$)|events\.out|-lock$")
+
+
+def empty(path: pathlib.Path, draw: random.Random) -> None:
+    path.write_bytes(b"")
+
+
+def cut_short(path: pathlib.Path, draw: random.Random) -> None:
+    content = path.read_bytes()
+    path.write_bytes(content[: draw.randrange(1, len(content))])
+
+
+def flip_a_byte(path: pathlib.Path, draw: random.Random) -> None:
+    content = bytearray(path.read_bytes())
+    # The highest bit: text stays no text, so that no other valid text results.
+    content[draw.randrange(len(content))] ^= 0x80
+    path.write_bytes(content)
+
+
+def fill_with_zeros(path: pathlib.Path, draw: random.Random) -> None:
+    path.write_bytes(bytes(path.stat().st_size))
+
+
+def delete(path: pathlib.Path, draw: random.Random) -> None:
+    path.unlink()
+
+
+DAMAGES = (flip_a_byte, empty, cut_short, fill_with_zeros, delete)
+
+
+@pytest.fixture(scope="module", params=CASES, ids=lambda case: case.name)
+def undisturbed(request, world, tmp_path_factory):
+    """A case, its folder, the files that it may read, and what an undisturbed run leaves there."""
+    case = request.param
+    folder = tmp_path_factory.mktemp("damaged") / "work"
+    case.prepare(world, folder)
+    files = [path.relative_to(folder) for path in sorted(folder.rglob("*")) if path.is_file()]
+    ended = case.run(folder)
+    assert ended.code == 0, describe(ended)
+    return case, folder, [f for f in files if not TEXTS.search(str(f))], contents(folder)
+
+
+def check(undisturbed, world, damage, file):
+    case, folder, _, expected = undisturbed
+    case.prepare(world, folder)
+    damage(folder / file, random.Random(f"{case.name} {damage.__name__} {file}"))
+    before = contents(folder)
+    ended = case.run(folder)
+    said = f"{damage.__name__} {file}: {describe(ended)}"
+    if ended.code:
+        # A lost file may be missed under the name of what belongs together, such as a checkpoint.
+        named = re.sub(r"\.(index|data-.*)$", "", file.name)
+        assert named in ended.sentence or str(file.parent) in ended.sentence, said
+        assert "Traceback" not in ended.out + ended.err, said
+        return
+    after = contents(folder)
+    differing = {name for name in expected if after.get(name) != expected[name]}
+    # A file that is not read stays as it is.
+    assert differing <= {str(file)}, said
+    if differing:
+        assert after.get(str(file)) == before.get(str(file)), said
+
+
+def test_some_files(undisturbed, world):
+    case, _, files, _ = undisturbed
+    if not case.quick:
+        pytest.skip("takes long: run with -m slow")
+    draw = random.Random(case.name)
+    for file in draw.sample(files, min(len(files), 4)):
+        check(undisturbed, world, draw.choice(DAMAGES), file)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("damage", DAMAGES, ids=lambda damage: damage.__name__)
+def test_every_file(undisturbed, world, damage):
+    for file in undisturbed[2]:
+        check(undisturbed, world, damage, file)

@@ -1,0 +1,66 @@
+"""Commands that are killed at any moment end, when given again, as if nothing had happened."""
+
+import random
+
+import pytest
+from cases import CASES, contents, describe
+from forked import Fault
+
+# How often each command is killed here; `-m slow` kills it at every change and at random times.
+FEW = 3
+TIMES = 6
+
+
+@pytest.fixture(scope="module", params=CASES, ids=lambda case: case.name)
+def undisturbed(request, world, tmp_path_factory):
+    """A case, its folder, what an undisturbed run leaves there, and how it ended."""
+    case = request.param
+    folder = tmp_path_factory.mktemp("kills") / "work"
+    case.prepare(world, folder)
+    ended = case.run(folder)
+    assert ended.code == 0, describe(ended)
+    return case, folder, contents(folder), ended
+
+
+def check(undisturbed, world, fault):
+    case, folder, expected, _ = undisturbed
+    case.prepare(world, folder)
+    killed = case.run(folder, fault)
+    assert killed.killed or fault.seconds is not None, describe(killed)
+    ended = case.run(folder)
+    assert ended.code == 0, describe(ended)
+    assert contents(folder) == expected, describe(ended)
+
+
+def test_killed_at_some_changes(undisturbed, world):
+    case, _, _, ended = undisturbed
+    if not case.quick:
+        pytest.skip("takes long: run with -m slow")
+    draw = random.Random(case.name)
+    for operation in draw.sample(range(len(ended.operations)), FEW):
+        check(undisturbed, world, Fault(operation=operation))
+
+
+@pytest.mark.slow
+def test_killed_at_every_change(undisturbed, world):
+    for operation in range(len(undisturbed[-1].operations)):
+        check(undisturbed, world, Fault(operation=operation))
+
+
+@pytest.mark.slow
+def test_killed_at_random_times(undisturbed, world):
+    case, _, _, ended = undisturbed
+    draw = random.Random(case.name)
+    for _ in range(TIMES):
+        check(undisturbed, world, Fault(seconds=draw.uniform(0, ended.seconds)))
+
+
+@pytest.mark.slow
+def test_killed_twice(undisturbed, world):
+    case, folder, expected, ended = undisturbed
+    draw = random.Random(case.name)
+    case.prepare(world, folder)
+    for _ in range(2):
+        case.run(folder, Fault(operation=draw.randrange(len(ended.operations))))
+    ended = case.run(folder)
+    assert ended.code == 0 and contents(folder) == expected, describe(ended)
