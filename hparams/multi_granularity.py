@@ -98,6 +98,14 @@ def mgsa_big() -> MultiGranularityHParams:
 
 
 @hparams.register
+def mgsa_phrase_attention_demo() -> MultiGranularityHParams:
+    """`mgsa_ngram_san_demo` with interleaved QueryK in decoder and cross-attention."""
+    return mgsa_ngram_san_demo().replace(
+        decoder_attention="interleaved_queryk", cross_attention="interleaved_queryk"
+    )
+
+
+@hparams.register
 def mgsa_ngram_max_multi30k() -> MultiGranularityHParams:
     """`transformer_multi30k` with 2-, 3- and 4-grams. Max-pooling."""
     return _ngrams(transformer_multi30k(), "max")
