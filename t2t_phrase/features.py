@@ -55,6 +55,11 @@ class Feature:
 TREES = "trees"
 # The segments of a source that was cut by its constituency tree.
 PHRASES = Feature(name="phrases", annotation="phrases", stream=TREES)
+# Where the constituents of each level of a source's tree begin: the lowest level at which one
+# begins with a token, at most MOST_LEVELS, or CONTINUES.
+MOST_LEVELS = 20
+CONTINUES = MOST_LEVELS + 1
+LEVELS = Feature(name="levels", annotation="tree_levels", stream=TREES)
 
 
 def of_side(features: Iterable[Feature], side: Side) -> tuple[Feature, ...]:

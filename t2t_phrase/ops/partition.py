@@ -51,6 +51,21 @@ def length_partition(real: Any) -> Any:
     return fixed_partition(real, ops.clip(tokens // PARTS, SHORTEST, LONGEST))
 
 
+def level_partition(levels: Any, level: int) -> Any:
+    """Return the partition (..., S) int32 that cutting a tree at one depth makes.
+
+    Hao et al. (2019), Section 3.2: the segments of level k are the constituents at depth k, and
+    the words whose branch ends above it.
+
+    Args:
+        levels: (..., S) int, for each token the lowest level at which a segment begins with it,
+            1 for the first token; 0 at padding. See `text.trees.tree_levels`.
+        level: k, at least 1.
+    """
+    begins = ops.cast(ops.less_equal(levels, level), "int32")
+    return ops.where(ops.greater(levels, 0), ops.cumsum(begins, axis=-1), 0)
+
+
 def fixed_slots(length: Any, shortest: int) -> Any:
     """Return P for partitions in which all segments but the last have at least `shortest` tokens.
 

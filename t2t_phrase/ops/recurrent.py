@@ -1,4 +1,4 @@
-"""Recurrence over time: the loop, which takes any cell, and the LSTM's cell.
+"""Recurrence over time: the loop, which takes any cell, and the cells of LSTM and ON-LSTM.
 
 Shapes: B batch, T time steps, U units of a state, W width of a cell's inputs.
 """
@@ -11,7 +11,7 @@ from typing import Any
 import keras
 from keras import ops
 
-# Tensors (B, U), each with its own U.
+# Tensors (B, U), each with its own U; or (B, G, U) for G cells side by side.
 State = tuple[Any, ...]
 # Maps the inputs of one time step, (B, W), and a state to an output (B, U) and the next state.
 Cell = Callable[[Any, State], tuple[Any, State]]
@@ -28,7 +28,7 @@ def scan(
 
     Args:
         cell: one step. It may close over tensors, such as weights.
-        inputs: (B, T, W), at least one step.
+        inputs: (B, T, W), at least one step; any further axes may follow T.
         state: where every sequence starts; float32.
         mask: (B, T) bool, True at real steps. None: no padding.
         reverse: whether to go from the last step to the first.
@@ -83,7 +83,8 @@ def lstm_step(
     Args:
         projected: (..., 4U), x_t W + b: input gate, forget gate, candidate, output gate.
         state: (h (..., U), c (..., U)) float32.
-        kernel: the matrix of the paper's U, (U, 4U).
+        kernel: the matrix of the paper's U, (U, 4U), or (G, U, 4U) for G cells side by side, whose
+            state is (..., G, U).
         recurrent_mask: dropout mask, broadcastable to (..., U), that multiplies h_{t-1}.
 
     Returns:
@@ -92,9 +93,62 @@ def lstm_step(
     h, c = state
     if recurrent_mask is not None:
         h = h * recurrent_mask
-    recurrent = ops.matmul(ops.cast(h, kernel.dtype), kernel)
-    gates = ops.cast(projected, "float32") + ops.cast(recurrent, "float32")
+    gates = ops.cast(projected, "float32") + _recurrent(h, kernel)
     i, f, g, o = ops.split(gates, 4, axis=-1)
     c = ops.sigmoid(f) * c + ops.sigmoid(i) * ops.tanh(g)
     h = ops.sigmoid(o) * ops.tanh(c)
     return h, (h, c)
+
+
+def on_lstm_step(
+    projected: Any, state: State, kernel: Any, *, chunk_size: int
+) -> tuple[Any, State]:
+    """Take one step of an ordered-neurons LSTM.
+
+        (f~, i~, i, f, g, o) = x_t W + b + h_{t-1} U
+        f~ = cumax(f~),  i~ = 1 - cumax(i~),  w = f~ * i~
+        f^ = sigmoid(f) * w + (f~ - w),  i^ = sigmoid(i) * w + (i~ - w)
+        c_t = f^ * c_{t-1} + i^ * tanh(g)
+        h_t = sigmoid(o) * tanh(c_t)
+
+    Shen et al. (2019), Eq. (1) to (14), where cumax is the cumulative sum of the softmax. Each of
+    the U / C values of a master gate, f~ and i~, stands for C neighbouring units. Everything but
+    the matrix product runs in float32.
+
+    Args:
+        projected: (..., 2U/C + 4U), x_t W + b: both master gates, then the gates of `lstm_step`.
+        state: (h (..., U), c (..., U)) float32.
+        kernel: (U, 2U/C + 4U), or (G, U, 2U/C + 4U), see `lstm_step`.
+        chunk_size: C, a divisor of U.
+
+    Returns:
+        (h_t, (h_t, c_t)).
+    """
+    h, c = state
+    chunks = c.shape[-1] // chunk_size
+    gates = ops.cast(projected, "float32") + _recurrent(h, kernel)
+    forget, write, rest = ops.split(gates, [chunks, 2 * chunks], axis=-1)
+    forget = _spread(ops.cumsum(ops.softmax(forget), axis=-1), chunk_size)
+    write = _spread(1 - ops.cumsum(ops.softmax(write), axis=-1), chunk_size)
+    both = forget * write
+    i, f, g, o = ops.split(rest, 4, axis=-1)
+    kept = ops.sigmoid(f) * both + (forget - both)
+    new = ops.sigmoid(i) * both + (write - both)
+    c = kept * c + new * ops.tanh(g)
+    h = ops.sigmoid(o) * ops.tanh(c)
+    return h, (h, c)
+
+
+def _spread(x: Any, times: int) -> Any:
+    """Return every value of the last axis `times` times."""
+    # XLA cannot differentiate `ops.repeat` within a loop.
+    stacked = ops.stack([x] * times, axis=-1)
+    return ops.reshape(stacked, (*ops.shape(x)[:-1], x.shape[-1] * times))
+
+
+def _recurrent(h: Any, kernel: Any) -> Any:
+    """Return h U in float32, computed in the type of the kernel."""
+    h = ops.cast(h, kernel.dtype)
+    if len(kernel.shape) == 2:
+        return ops.cast(ops.matmul(h, kernel), "float32")
+    return ops.cast(ops.einsum("...gu,guv->...gv", h, kernel), "float32")

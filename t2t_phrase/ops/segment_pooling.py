@@ -98,6 +98,27 @@ def segment_max(x: Any, membership: Any, *, longest: int | None = None) -> Any:
     return pooled(x)
 
 
+def gather_segments(x: Any, membership: Any, longest: Any) -> tuple[Any, Any]:
+    """Return the tokens of each segment side by side, and where each segment ends.
+
+    Args:
+        x: (B, S, D).
+        membership: (B, P, S) bool; the tokens of a segment must be adjacent.
+        longest: N, an upper bound on the number of tokens in a segment.
+
+    Returns:
+        (tokens (B, P, N, D), last (B, P) int32): after the last token of a segment come others
+        without meaning; `last` is the number of the last one, from 0, or -1 without a token.
+    """
+    first = ops.cast(ops.argmax(membership, axis=-1), "int32")  # (B, P)
+    last = ops.sum(ops.cast(membership, "int32"), axis=-1) - 1
+    place = first[..., None] + ops.arange(longest, dtype="int32")  # (B, P, N)
+    place = ops.minimum(place, ops.shape(x)[1] - 1)
+    batch, slots, tokens = ops.shape(place)
+    taken = _take_rows(x, ops.reshape(place, (batch, slots * tokens)))
+    return ops.reshape(taken, (batch, slots, tokens, x.shape[-1])), last
+
+
 def max_shares(x: Any, pooled: Any, membership: Any) -> Any:
     """Return (B, P, S) float32: the share of dimensions in which a token has the largest value.
 

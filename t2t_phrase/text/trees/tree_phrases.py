@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import nltk
+
+from t2t_phrase.text.trees.constituents import constituents
 
 
 def phrase_length(words: int) -> int:
@@ -40,7 +40,7 @@ def phrase_ends(tree: nltk.Tree, longest: int | None = None) -> list[int]:
         tree: a tree with at least one word.
         longest: maximum number of words in a segment; None: `phrase_length` of the sentence.
     """
-    root = _measured(tree)
+    root = constituents(tree)
     longest = longest or phrase_length(root.end)
     ends: list[int] = []
     left = root.end
@@ -60,36 +60,3 @@ def phrase_ends(tree: nltk.Tree, longest: int | None = None) -> list[int]:
             start = sisters[place].start
         left = start
     return ends[::-1]
-
-
-@dataclasses.dataclass(slots=True)
-class _Constituent:
-    """The words `start` to `end - 1`; a single word has no children."""
-
-    start: int
-    end: int
-    children: list[_Constituent]
-
-
-def _measured(tree: nltk.Tree) -> _Constituent:
-    """Return the constituents of the tree, without empty ones."""
-    root = _Constituent(0, 0, [])
-    at = 0
-    # Not recursive, because degenerate trees are deep.
-    stack = [(iter(tree), root)]
-    while stack:
-        children, parent = stack[-1]
-        for child in children:
-            if isinstance(child, str):
-                parent.children.append(_Constituent(at, at + 1, []))
-                at += 1
-            else:
-                node = _Constituent(at, at, [])
-                parent.children.append(node)
-                stack.append((iter(child), node))
-                break
-        else:
-            parent.end = at
-            parent.children = [node for node in parent.children if node.end > node.start]
-            stack.pop()
-    return root

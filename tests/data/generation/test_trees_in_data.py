@@ -109,7 +109,9 @@ def test_trees_are_kept_beside_the_text(made, corpus):
     texts = problem.raw_features(str(data), "dev", (PHRASES,))["phrases"]
     cuts = [text.split("\t") for text in texts]
     assert cuts == [cut_by_tree(pair.source, pair.tree) for pair in corpus["dev"]]
-    assert any("target tokens, " in line and line.endswith(" phrases") for line in messages)
+    assert any(
+        "target tokens, " in line and line.endswith(" levels") for line in messages
+    )
     assert make(data, made[1]) == [f"treebank: complete in {data}, nothing to do"]
 
 
@@ -168,7 +170,7 @@ def test_without_trees_the_data_is_as_ever(tmp_path, corpus):
     (tmp_path / "raw").rename(tmp_path / "before")
     write(tmp_path / "raw", corpus)
     messages = make(data, tmp_path / "raw")
-    assert "treebank: new side files found; adding phrases to the records" in messages
+    assert "treebank: new side files found; adding phrases, levels to the records" in messages
     assert (data / "vocab.treebank.400.model").read_bytes() == before
     Treebank().require_features(str(data), (PHRASES,))
     assert all(len(e.features["phrases"]) == len(e.inputs) for e in records(data, "train"))

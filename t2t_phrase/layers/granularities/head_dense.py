@@ -1,0 +1,71 @@
+"""A linear map for each head."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import keras
+from keras import ops
+
+from t2t_phrase.layers.common.feed_forward import kernel_initializer
+
+
+@keras.saving.register_keras_serializable(package="t2t_phrase")
+class HeadDense(keras.layers.Layer):
+    """A linear map for each of several heads, each of its own, in one product.
+
+    Shapes: B batch, G heads, N positions, W width of the inputs.
+
+    Args:
+        num_heads: G.
+        units: width of the outputs.
+        use_bias: whether to add a bias, at first 0.
+
+    Call arguments:
+        x: (B, G, N, W) float.
+
+    Returns:
+        (B, G, N, units).
+    """
+
+    def __init__(
+        self, *, num_heads: int, units: int, use_bias: bool = False, **kwargs: Any
+    ) -> None:
+        super().__init__(**kwargs)
+        self.num_heads = num_heads
+        self.units = units
+        self.use_bias = use_bias
+
+    def build(self, x_shape: Any) -> None:
+        """Create the kernels and the biases."""
+        self.kernel = self.add_weight(
+            name="kernel",
+            shape=(self.num_heads, x_shape[-1], self.units),
+            initializer=self._initial_kernels,
+        )
+        if self.use_bias:
+            self.bias = self.add_weight(
+                name="bias", shape=(self.num_heads, self.units), initializer="zeros"
+            )
+        self.built = True
+
+    def _initial_kernels(self, shape: Any, dtype: Any = None) -> Any:
+        # Keras would take the first axis for a filter's and scale by it.
+        initializer = kernel_initializer()
+        return ops.stack([initializer(shape[1:], dtype) for _ in range(shape[0])])
+
+    def call(self, x: Any) -> Any:
+        """Multiply each head's vectors by its kernel."""
+        products = ops.einsum("bgnw,gwu->bgnu", x, ops.cast(self.kernel, self.compute_dtype))
+        if not self.use_bias:
+            return products
+        return products + ops.cast(self.bias, self.compute_dtype)[:, None, :]
+
+    def get_config(self) -> dict[str, Any]:
+        """Return the constructor's arguments."""
+        return {
+            **super().get_config(),
+            "num_heads": self.num_heads,
+            "units": self.units,
+            "use_bias": self.use_bias,
+        }

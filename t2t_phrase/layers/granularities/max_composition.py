@@ -1,0 +1,64 @@
+"""Max-pooling of segments, and the protocol that all compositions follow."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import keras
+from keras import ops
+
+from t2t_phrase.ops.segment_pooling import segment_max
+
+
+@keras.saving.register_keras_serializable(package="t2t_phrase")
+class MaxComposition(keras.layers.Layer):
+    """The largest value of each dimension within each segment.
+
+    Hao et al. (2019), Section 3.2, "Composition Strategies". All compositions have these
+    arguments, call arguments and results; each head has weights of its own, which all of its
+    segments share. A row without tokens gives zeros, or what has no effect on the others.
+
+    Shapes: B batch, G heads, S tokens, P rows for segments, W width of a head.
+
+    Args:
+        num_heads: G.
+        longest: an upper bound on the number of tokens in a segment; None = unknown.
+
+    Call arguments:
+        x: (B, G, S, W) float, the tokens as each head sees them.
+        membership: (B, G, P, S) bool, which tokens each segment of a head contains, see
+            `ops.partition`.
+
+    Returns:
+        (B, G, P, W).
+    """
+
+    def __init__(self, *, num_heads: int, longest: int | None = None, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.num_heads = num_heads
+        self.longest = longest
+
+    def build(self, x_shape: Any, membership_shape: Any = None) -> None:
+        """Do nothing: the layer has no weights."""
+        self.built = True
+
+    def call(self, x: Any, membership: Any) -> Any:
+        """Compose every segment."""
+        return by_head_and_sentence(
+            lambda x, membership: segment_max(x, membership, longest=self.longest), x, membership
+        )
+
+    def get_config(self) -> dict[str, Any]:
+        """Return the constructor's arguments."""
+        return {**super().get_config(), "num_heads": self.num_heads, "longest": self.longest}
+
+
+def by_head_and_sentence(function: Any, x: Any, membership: Any) -> Any:
+    """Return what a function of (B, S, W) and (B, P, S) gives for (B, G, S, W) and (B, G, P, S)."""
+    batch, heads, length, width = ops.shape(x)
+    slots = ops.shape(membership)[2]
+    result = function(
+        ops.reshape(x, (batch * heads, length, width)),
+        ops.reshape(membership, (batch * heads, slots, length)),
+    )
+    return ops.reshape(result, (batch, heads, *ops.shape(result)[1:]))

@@ -1,0 +1,210 @@
+"""Multi-granularity self-attention: some heads attend to tokens, others to segments."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import keras
+from keras import ops
+
+from t2t_phrase.layers.attention.layout import TOKENS, Layout, Units
+from t2t_phrase.layers.common.encoder_layer import build_once, deserialize_sublayers
+from t2t_phrase.layers.common.feed_forward import kernel_initializer
+from t2t_phrase.layers.granularities.head_dense import HeadDense
+from t2t_phrase.ops.attention import (
+    attention_context,
+    attention_logits,
+    attention_weights,
+    merge_heads,
+    split_heads,
+    split_memory_heads,
+)
+
+
+@keras.saving.register_keras_serializable(package="t2t_phrase")
+class MultiGranularityAttention(keras.layers.Layer):
+    """Self-attention whose heads attend to tokens, or to the segments of a partition.
+
+    Hao et al. (2019), Eq. (4) to (8) and (11). For a head of tokens, as in `MultiHeadAttention`;
+    for a head h whose partition has the segments p_1, ..., p_M:
+
+        g_m = COM_h(p_m W_F),  H_g = REC_h(g_1, ..., g_M)
+        O_h = softmax(H W_Q (H_g W_K)^T / sqrt(d_k)) H_g W_V
+
+    The outputs of all heads are concatenated and multiplied by W_O. No map has a bias.
+
+    Differs from the paper: W_F. Eq. (8) gives g_m the width of a head, d_k, but does not say how
+    the tokens, of width D, come to it; here they are mapped first, by each head on its own. Like
+    F_h in Eq. (4), W_F, COM and REC have weights of their own for each head.
+
+    Shapes: B batch, S tokens, P rows for segments, D `hidden_size`, H heads, G of which attend to
+    segments, d_k = D / H, N partitions.
+
+    Args:
+        hidden_size: D, a multiple of H.
+        heads: for each of the H heads the name of its partition, or "tokens".
+        partitions: the names of the N partitions, in the order of `membership`.
+        composition: COM, for G heads; a layer that follows the protocol of `MaxComposition`.
+        interaction: REC, for G heads, see `HeadLSTM`. None: H_g = G_x.
+        dropout: probability of dropping an attention weight, in [0, 1).
+
+    Call arguments:
+        x: (B, S, D) float.
+        membership: (B, N, P, S) bool, which tokens the segments of each partition contain, P <= S.
+        attention_mask: bool, broadcastable to (B, 1, 1, S), True at tokens. None = everywhere.
+        training: whether dropout is active.
+
+    Returns:
+        (output, weights, segments): (B, S, D); (B, H, S, S) float32 before dropout, in which the
+        first P columns of a head of segments are those segments; and g_m of the heads of segments,
+        (B, G, P, d_k).
+
+    Raises:
+        ValueError: D is not a multiple of H, or a head has an unknown partition or none is left.
+    """
+
+    def __init__(
+        self,
+        *,
+        hidden_size: int,
+        heads: Sequence[str],
+        partitions: Sequence[str],
+        composition: keras.layers.Layer,
+        interaction: keras.layers.Layer | None = None,
+        dropout: float = 0.0,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        if hidden_size % len(heads):
+            raise ValueError(
+                f"hidden_size must be a multiple of the number of heads, got {hidden_size} and "
+                f"{len(heads)}."
+            )
+        if sorted(heads, key="tokens".__ne__) != list(heads):
+            raise ValueError(f"heads of tokens must be the first ones, got {list(heads)}.")
+        if unknown := sorted({*heads} - {"tokens", *partitions}):
+            raise ValueError(f"heads attend to {unknown}, but partitions are {list(partitions)}.")
+        self.hidden_size = hidden_size
+        self.heads = list(heads)
+        self.partitions = list(partitions)
+        self.composition = composition
+        self.interaction = interaction
+        self.dropout = dropout
+        self.num_heads = len(heads)
+        self.head_size = hidden_size // self.num_heads
+        self.token_heads = self.heads.count("tokens")
+        self.segment_heads = self.num_heads - self.token_heads
+        if not self.segment_heads:
+            raise ValueError("no head attends to segments; use MultiHeadAttention.")
+        self.query_map = self._map("query", self.num_heads)
+        self.output_map = self._map("output", self.num_heads)
+        self.segment_map = self._map("segment", self.segment_heads)  # W_F
+        self.segment_key_map = self._head_map("segment_key")
+        self.segment_value_map = self._head_map("segment_value")
+        self.key_map = self.value_map = None
+        if self.token_heads:
+            self.key_map = self._map("key", self.token_heads)
+            self.value_map = self._map("value", self.token_heads)
+        self.weight_dropout = keras.layers.Dropout(dropout, dtype=self.dtype_policy)
+
+    @property
+    def layout(self) -> Layout:
+        """The layout of the attention weights."""
+        columns = (TOKENS if name == "tokens" else Units(partition=name) for name in self.heads)
+        return Layout(num_heads=self.num_heads, columns_by_head=tuple(columns))
+
+    def _map(self, name: str, heads: int) -> keras.layers.Dense:
+        return keras.layers.Dense(
+            heads * self.head_size,
+            use_bias=False,
+            kernel_initializer=kernel_initializer(),
+            dtype=self.dtype_policy,
+            name=name,
+        )
+
+    def _head_map(self, name: str) -> HeadDense:
+        return HeadDense(
+            num_heads=self.segment_heads, units=self.head_size, dtype=self.dtype_policy, name=name
+        )
+
+    def build(self, x_shape: Any, membership_shape: Any = None) -> None:
+        """Create all maps and the weights of the composition and the interaction."""
+        wide = (*x_shape[:-1], self.hidden_size)
+        for dense in (self.query_map, self.key_map, self.value_map, self.output_map):
+            if dense is not None:
+                build_once(dense, wide)
+        build_once(self.segment_map, wide)
+        by_head = (None, self.segment_heads, None, self.head_size)
+        for layer in (
+            self.composition,
+            self.interaction,
+            self.segment_key_map,
+            self.segment_value_map,
+        ):
+            if layer is not None:
+                build_once(layer, by_head)
+        self.built = True
+
+    def call(
+        self,
+        x: Any,
+        membership: Any,
+        attention_mask: Any | None = None,
+        training: bool = False,
+    ) -> tuple[Any, Any, Any]:
+        """Attend from every token to tokens and segments."""
+        length = ops.shape(x)[1]
+        of_heads = self._membership_of_heads(membership)
+        tokens = split_memory_heads(self.segment_map(x), self.segment_heads)  # (B, G, S, d_k)
+        segments = self.composition(tokens, of_heads)  # (B, G, P, d_k)
+        related = segments if self.interaction is None else self.interaction(segments)
+        mask = ops.any(of_heads, axis=-1)[:, :, None, :]  # (B, G, 1, P)
+        # Rows after the last segment are as long as a sentence needs them, so that all heads fit.
+        missing = length - ops.shape(membership)[2]
+        key, value = (
+            ops.pad(head_map(related), [(0, 0), (0, 0), (0, missing), (0, 0)])
+            for head_map in (self.segment_key_map, self.segment_value_map)
+        )
+        mask = ops.pad(mask, [(0, 0), (0, 0), (0, 0), (0, missing)])
+        if self.key_map is not None:
+            key = ops.concatenate([split_memory_heads(self.key_map(x), self.token_heads), key], 1)
+            value = ops.concatenate(
+                [split_memory_heads(self.value_map(x), self.token_heads), value], axis=1
+            )
+            mask = ops.concatenate([self._token_mask(attention_mask, x), mask], axis=1)
+        scale = ops.cast(self.head_size**-0.5, self.compute_dtype)
+        query = split_heads(self.query_map(x) * scale, self.num_heads)  # (B, S, H, d_k)
+        weights = attention_weights(attention_logits(query, key), mask)
+        context = attention_context(self.weight_dropout(weights, training=training), value)
+        return self.output_map(merge_heads(context)), weights, segments
+
+    def _membership_of_heads(self, membership: Any) -> Any:
+        """Return (B, G, P, S): the partition of each head of segments."""
+        places = [self.partitions.index(name) for name in self.heads[self.token_heads :]]
+        return ops.take(membership, ops.convert_to_tensor(places, "int32"), axis=1)
+
+    def _token_mask(self, attention_mask: Any | None, x: Any) -> Any:
+        """Return (B, H - G, 1, S) bool."""
+        batch, length, _ = ops.shape(x)
+        if attention_mask is None:
+            attention_mask = ops.ones((1, 1, 1, 1), "bool")
+        return ops.broadcast_to(attention_mask, (batch, self.token_heads, 1, length))
+
+    def get_config(self) -> dict[str, Any]:
+        """Return the constructor's arguments."""
+        serialize = keras.saving.serialize_keras_object
+        return {
+            **super().get_config(),
+            "hidden_size": self.hidden_size,
+            "heads": self.heads,
+            "partitions": self.partitions,
+            "composition": serialize(self.composition),
+            "interaction": None if self.interaction is None else serialize(self.interaction),
+            "dropout": self.dropout,
+        }
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> MultiGranularityAttention:
+        """Build from `get_config`'s result."""
+        return cls(**deserialize_sublayers(config))

@@ -1,0 +1,43 @@
+"""One layer of the encoder whose self-attention has several granularities."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import keras
+
+from t2t_phrase.layers.common.encoder_layer import EncoderLayer
+
+
+@keras.saving.register_keras_serializable(package="t2t_phrase")
+class MultiGranularityEncoderLayer(EncoderLayer):
+    """An encoder layer with `MultiGranularityAttention`.
+
+    Args:
+        **kwargs: as for `EncoderLayer`; `self_attention` is a `MultiGranularityAttention`.
+
+    Call arguments:
+        x: (B, S, D) float.
+        membership: (B, N, P, S) bool, see `MultiGranularityAttention`.
+        attention_mask: bool, broadcastable to (B, 1, 1, S); True at tokens.
+        training: whether dropout is active.
+
+    Returns:
+        (output (B, S, D), attention weights (B, H, S, S), composed segments (B, G, P, d_k)).
+    """
+
+    def call(  # type: ignore[override]
+        self,
+        x: Any,
+        membership: Any,
+        attention_mask: Any | None = None,
+        training: bool = False,
+    ) -> tuple[Any, Any, Any]:
+        """Apply both sublayers."""
+        normed = self.attention_residual.before(x)
+        attended, weights, segments = self.self_attention(
+            normed, membership, attention_mask=attention_mask, training=training
+        )
+        x = self.attention_residual(x, attended, training=training)
+        fed = self.feed_forward(self.feed_forward_residual.before(x), training=training)
+        return self.feed_forward_residual(x, fed, training=training), weights, segments

@@ -1,0 +1,160 @@
+"""The Transformer with multi-granularity self-attention (Hao et al., 2019)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import keras
+from keras import ops
+
+from t2t_phrase import registry
+from t2t_phrase.config import UserError
+from t2t_phrase.layers.common.encoder_layer import EncoderLayer
+from t2t_phrase.layers.granularities.attention_composition import AttentionComposition
+from t2t_phrase.layers.granularities.head_lstm import HeadLSTM
+from t2t_phrase.layers.granularities.head_on_lstm import HeadONLSTM
+from t2t_phrase.layers.granularities.lstm_composition import LSTMComposition
+from t2t_phrase.layers.granularities.max_composition import MaxComposition
+from t2t_phrase.layers.granularities.multi_granularity_attention import MultiGranularityAttention
+from t2t_phrase.layers.granularities.multi_granularity_encoder_layer import (
+    MultiGranularityEncoderLayer,
+)
+from t2t_phrase.models.base import Cache, Encoded, Features
+from t2t_phrase.models.multi_granularity_hparams import (
+    TOKENS,
+    MultiGranularityHParams,
+    heads_of,
+    parse_granularity,
+)
+from t2t_phrase.models.phrase_transformer import PhraseTransformer
+from t2t_phrase.ops.masks import memory_mask, padding_mask
+from t2t_phrase.ops.partition import (
+    fixed_partition,
+    fixed_slots,
+    level_partition,
+    segment_membership,
+)
+
+COMPOSITIONS: dict[str, type[keras.layers.Layer]] = {
+    "max": MaxComposition,
+    "lstm": LSTMComposition,
+    "attention": AttentionComposition,
+}
+
+
+@registry.models.register
+class MultiGranularityTransformer(PhraseTransformer):
+    """The Transformer with encoder layers whose heads attend to tokens and segments.
+
+    Hao et al. (2019). The segments are those of fixed length, or the constituents of the top
+    levels of the sentence's tree; see `MultiGranularityAttention`.
+
+    Shapes: N partitions, P rows for segments, the others as in `Transformer`.
+
+    Args:
+        hparams: sizes, dropouts and granularities.
+        vocab_size: V.
+
+    Call arguments:
+        features: as for `Transformer`; with granularities from trees also "levels", (B, S) int,
+            see `ops.partition.level_partition`.
+        training: whether dropout is active.
+    """
+
+    hparams_class = MultiGranularityHParams
+    hparams: MultiGranularityHParams
+
+    @property
+    def partition_names(self) -> tuple[str, ...]:
+        """The granularities that have segments."""
+        return tuple(name for name in self.hparams.granularities if name != TOKENS)
+
+    def make_encoder_layer(self, index: int) -> EncoderLayer:
+        """Return layer `index` of the encoder."""
+        if index + 1 not in self.hparams.granularity_layers:
+            return super().make_encoder_layer(index)
+        parts = self.encoder_layer_parts(index)
+        return MultiGranularityEncoderLayer(
+            **{**parts, "self_attention": self.make_granularities("self_attention")}
+        )
+
+    def make_granularities(self, name: str) -> MultiGranularityAttention:
+        """Return a new self-attention with the granularities of the hparams."""
+        hparams = self.hparams
+        heads = heads_of(hparams)
+        shared = {"num_heads": len(heads) - heads.count(TOKENS), "dtype": self.dtype_policy}
+        kinds = [parse_granularity(partition) for partition in self.partition_names]
+        bounded = all(kind == "ngram" for kind, _ in kinds)
+        interaction: keras.layers.Layer | None = None
+        if hparams.interaction == "lstm":
+            interaction = HeadLSTM(name="interaction", **shared)
+        elif hparams.interaction == "on_lstm":
+            interaction = HeadONLSTM(
+                chunk_size=hparams.on_lstm_chunk_size, name="interaction", **shared
+            )
+        return MultiGranularityAttention(
+            hidden_size=hparams.hidden_size,
+            heads=heads,
+            partitions=self.partition_names,
+            composition=COMPOSITIONS[hparams.composition](
+                longest=max(number for _, number in kinds) if bounded else None,
+                name="composition",
+                **shared,
+            ),
+            interaction=interaction,
+            dropout=hparams.attention_dropout,
+            dtype=self.dtype_policy,
+            name=name,
+        )
+
+    def memberships(self, features: Features) -> Any:
+        """Return which tokens the segments of each partition contain, (B, N, P, S) bool.
+
+        Raises:
+            UserError: the model reads trees, and there are none.
+        """
+        inputs = features["inputs"]
+        length, real = ops.shape(inputs)[1], padding_mask(inputs)
+        numbers, slots = [], 1
+        for name in self.partition_names:
+            kind, number = parse_granularity(name)
+            if kind == "ngram":
+                numbers.append(fixed_partition(real, number))
+            elif "levels" not in features:
+                raise UserError(
+                    f"granularities={list(self.hparams.granularities)}: these sentences come "
+                    "without trees; parse them, or take an hparams set with n-grams"
+                )
+            else:
+                numbers.append(level_partition(features["levels"], number))
+        shortest = min(
+            number if kind == "ngram" else 1
+            for kind, number in map(parse_granularity, self.partition_names)
+        )
+        slots = fixed_slots(length, shortest)
+        return segment_membership(ops.stack(numbers, axis=1), slots)
+
+    def partitions(self, features: Features) -> dict[str, Any]:
+        """Return each partition of the source, (B, P, S) bool, by the name of its granularity."""
+        memberships = self.memberships(features)
+        return {name: memberships[:, i] for i, name in enumerate(self.partition_names)}
+
+    def encode(
+        self, features: Features, training: bool = False, folded: Cache | None = None
+    ) -> Encoded:
+        """Return the encoded source: "tokens" (B, S, D) and their mask; see `Transformer`."""
+        del folded
+        x = self._embed_source(features["inputs"], training)
+        mask, memberships = memory_mask(features["inputs"]), self.memberships(features)
+        weights = []
+        for layer in self.encoder_layers:
+            if isinstance(layer, MultiGranularityEncoderLayer):
+                x, self_weights, _ = layer(x, memberships, attention_mask=mask, training=training)
+            else:
+                x, self_weights = layer(x, attention_mask=mask, training=training)
+            weights.append(self_weights)
+        return Encoded(
+            memory={"tokens": self._finish_encoding(x)},
+            masks={"tokens": mask},
+            weights={"encoder": weights},
+        )

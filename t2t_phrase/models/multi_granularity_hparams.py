@@ -1,0 +1,127 @@
+"""The hyperparameters of multi-granularity self-attention."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Iterable
+from typing import Any, ClassVar, Literal
+
+from t2t_phrase.config import UserError
+from t2t_phrase.features import LEVELS, MOST_LEVELS, Feature
+from t2t_phrase.models.phrase_transformer import Attention, PhraseHParams
+from t2t_phrase.models.transformer_hparams import TransformerHParams
+
+TOKENS = "tokens"
+_NAME = re.compile(r"(?P<kind>ngram|level)_(?P<number>[1-9]\d{0,2})")
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class MultiGranularityHParams(PhraseHParams):
+    """The granularities of the encoder's self-attention, and how segments become vectors.
+
+    Encoder layers without it, the decoder and the cross-attention are plain by default; any of
+    `PhraseHParams` will do.
+    """
+
+    model: ClassVar[str] = "multi_granularity_transformer"
+
+    encoder_attention: Attention = "none"
+    decoder_attention: Attention = "none"
+    cross_attention: Attention = "none"
+    # The heads are dealt to these in equal parts: tokens; ngram_N, segments of N tokens; level_K,
+    # the constituents at depth K of the sentence's tree, which is stored with the data.
+    granularities: tuple[str, ...] = (TOKENS, "ngram_2", "ngram_3", "ngram_4")
+    granularity_layers: tuple[int, ...] = (1,)  # encoder layers that have them; 1 = the bottom one
+    composition: Literal["max", "lstm", "attention"] = "attention"  # of the tokens of a segment
+    interaction: Literal["none", "lstm", "on_lstm"] = "none"  # among the segments of a sentence
+    on_lstm_chunk_size: int = 8  # on_lstm only: units of a head that share a master gate
+
+    @property
+    def features(self) -> tuple[Feature, ...]:
+        """What the model reads beside token ids: with level_K, where constituents begin."""
+        syntactic = any(name.startswith("level_") for name in self.granularities)
+        return (LEVELS,) if syntactic else ()
+
+    def check(self) -> Iterable[str]:
+        """Yield one sentence for each fault in how the fields fit together."""
+        yield from super().check()
+        yield from self._check_granularities()
+        layers = self.num_encoder_layers or self.num_hidden_layers
+        chosen = self.granularity_layers
+        if not chosen or list(chosen) != sorted(set(chosen)) or min(chosen) < 1:
+            yield f"granularity_layers: must be ascending numbers from 1 on, got {list(chosen)}"
+        elif max(chosen) > layers:
+            yield f"granularity_layers: the encoder has {layers} layers, got {list(chosen)}"
+        if self.max_relative_position:
+            yield (
+                f"max_relative_position={self.max_relative_position}: segments have no distance "
+                "to tokens; use pos=timing"
+            )
+        if self.interaction == "on_lstm":
+            width, chunk = self.hidden_size // max(self.num_heads, 1), self.on_lstm_chunk_size
+            if chunk < 1 or width % chunk or width == chunk:
+                yield (
+                    f"on_lstm_chunk_size={chunk}: two or more chunks must make the width of a "
+                    f"head, hidden_size / num_heads = {width}"
+                )
+
+    def _check_granularities(self) -> Iterable[str]:
+        names = self.granularities
+        for name in names:
+            if name == TOKENS:
+                continue
+            try:
+                kind, number = parse_granularity(name)
+            except UserError as error:
+                yield f"granularities: {error}"
+                continue
+            if kind == "ngram" and not 2 <= number <= self.max_length:
+                yield (
+                    f"granularities: {name}: segments have at least 2 and at most "
+                    f"max_length={self.max_length} tokens"
+                )
+            elif kind == "level" and number > MOST_LEVELS:
+                yield f"granularities: {name}: trees are cut at {MOST_LEVELS} levels at most"
+        if len(set(names)) < len(names):
+            yield f"granularities: each may be given once, got {list(names)}"
+        if not set(names) - {TOKENS}:
+            yield f"granularities: none of {list(names)} has segments; use model=transformer"
+        if len(names) > self.num_heads:
+            yield (
+                f"granularities: {len(names)} of them need at least as many heads, got "
+                f"num_heads={self.num_heads}"
+            )
+
+
+def parse_granularity(name: str) -> tuple[str, int]:
+    """Return ("ngram", N) or ("level", K) for the name of a granularity with segments.
+
+    Raises:
+        UserError: it is no such name.
+    """
+    match = _NAME.fullmatch(name)
+    if match is None:
+        raise UserError(f"expected tokens, ngram_N or level_K, such as ngram_2, got {name!r}")
+    return match["kind"], int(match["number"])
+
+
+def heads_of(hparams: MultiGranularityHParams) -> tuple[str, ...]:
+    """Return the granularity of each head; those of tokens come first.
+
+    Where the heads cannot be dealt equally, the first granularities have one more.
+    """
+    names = hparams.granularities
+    each, rest = divmod(hparams.num_heads, len(names))
+    dealt = [name for i, name in enumerate(names) for _ in range(each + (i < rest))]
+    return tuple(sorted(dealt, key=TOKENS.__ne__))
+
+
+def with_granularities(base: TransformerHParams, **changes: Any) -> MultiGranularityHParams:
+    """Return `base` with multi-granularity self-attention.
+
+    Args:
+        base: the sizes and the recipe.
+        **changes: other fields of `MultiGranularityHParams`.
+    """
+    return MultiGranularityHParams(**{**vars(base), **changes})

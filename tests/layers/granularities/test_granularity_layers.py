@@ -1,0 +1,114 @@
+"""What every layer owes, for all layers of multi-granularity self-attention."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import keras
+import numpy as np
+import pytest
+
+from t2t_phrase.layers.granularities.attention_composition import AttentionComposition
+from t2t_phrase.layers.granularities.head_dense import HeadDense
+from t2t_phrase.layers.granularities.head_lstm import HeadLSTM
+from t2t_phrase.layers.granularities.head_on_lstm import HeadONLSTM
+from t2t_phrase.layers.granularities.lstm_composition import LSTMComposition
+from t2t_phrase.layers.granularities.max_composition import MaxComposition
+from t2t_phrase.layers.granularities.multi_granularity_attention import MultiGranularityAttention
+
+B, G, S, W, P = 2, 3, 6, 4, 3
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(B, G, S, W)).astype("float32")
+NUMBERS = np.array([[1, 1, 2, 3, 3, 3], [1, 2, 2, 0, 0, 0]])
+# (B, P, S)
+MEMBERSHIP = NUMBERS[:, None] == np.arange(1, P + 1)[:, None]
+OF_HEADS = np.repeat(MEMBERSHIP[:, None], G, axis=1)
+GATES = 4 * W
+
+
+@pytest.mark.parametrize(
+    ("layer", "options", "inputs", "weights"),
+    [
+        (HeadDense, {"units": 5, "use_bias": True}, [X], G * (W + 1) * 5),
+        (HeadLSTM, {}, [X], G * GATES * (2 * W + 1)),
+        (HeadONLSTM, {"chunk_size": 2}, [X], G * (GATES + 2 * W // 2) * (2 * W + 1)),
+        (AttentionComposition, {}, [X, OF_HEADS], 3 * G * W * W),
+        (LSTMComposition, {"longest": 3}, [X, OF_HEADS], G * GATES * (2 * W + 1)),
+    ],
+    ids=lambda value: value.__name__ if isinstance(value, type) else "",
+)
+def test_contract(
+    check_layer: Callable[..., None], layer: Any, options: Any, inputs: Any, weights: int
+) -> None:
+    check_layer(lambda dtype: layer(num_heads=G, dtype=dtype, **options), inputs, weights=weights)
+
+
+@pytest.mark.parametrize("interaction", [False, True])
+def test_contract_of_the_attention(check_layer: Callable[..., None], interaction: bool) -> None:
+    width = G * W + W
+
+    def make(dtype: str) -> MultiGranularityAttention:
+        recurrence: keras.layers.Layer | None = None
+        if interaction:
+            recurrence = HeadLSTM(num_heads=G, dtype=dtype, name="interaction")
+        return MultiGranularityAttention(
+            hidden_size=width,
+            heads=("tokens", "one", "one", "other"),
+            partitions=("other", "one"),
+            composition=MaxComposition(num_heads=G, dtype=dtype),
+            interaction=recurrence,
+            dtype=dtype,
+        )
+
+    x = RNG.normal(size=(B, S, width)).astype("float32")
+    membership = np.stack([MEMBERSHIP, np.eye(S, dtype=bool)[None, :P].repeat(B, 0)], axis=1)
+    maps = 2 * width * width + 2 * width * W + width * G * W + 2 * G * W * W
+    check_layer(make, [x, membership], weights=maps + interaction * G * GATES * (2 * W + 1))
+
+
+def test_the_longest_segment_bounds_the_work_not_the_result() -> None:
+    bounded, free = (LSTMComposition(num_heads=G, longest=n) for n in (3, None))
+    expected = bounded(X, OF_HEADS)
+    free.build((B, G, S, W))
+    free.set_weights(bounded.get_weights())
+    np.testing.assert_allclose(free(X, OF_HEADS), expected, atol=1e-6)
+    assert (np.asarray(expected)[1, :, 2] == 0).all(), "a row without tokens gives zeros"
+
+
+def test_heads_do_not_mix() -> None:
+    layer = HeadONLSTM(num_heads=G, chunk_size=2)
+    before = np.asarray(layer(X))
+    other = X.copy()
+    other[:, 1] += 1
+    after = np.asarray(layer(other))
+    np.testing.assert_array_equal(after[:, [0, 2]], before[:, [0, 2]])
+    assert np.abs(after[:, 1] - before[:, 1]).max() > 1e-3
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"heads": ("tokens", "one", "one")}, "hidden_size must be a multiple of the number of"),
+        ({"heads": ("one", "tokens")}, "heads of tokens must be the first ones"),
+        ({"heads": ("one", "two")}, r"heads attend to \['two'\], but partitions are \['one'\]"),
+        ({"heads": ("tokens", "tokens")}, "no head attends to segments"),
+    ],
+)
+def test_what_does_not_fit_is_refused(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        MultiGranularityAttention(
+            hidden_size=8, partitions=("one",), composition=MaxComposition(num_heads=1), **options
+        )
+    with pytest.raises(
+        ValueError, match="must be twice chunk_size or another multiple, got 4 and 3"
+    ):
+        HeadONLSTM(num_heads=1, chunk_size=3).build((None, 1, None, 4))
+
+
+def test_the_maximum_of_each_segment() -> None:
+    found = np.asarray(MaxComposition(num_heads=G)(X, OF_HEADS))
+    for sentence, segments in enumerate([[[0, 1], [2], [3, 4, 5]], [[0], [1, 2]]]):
+        for row, segment in enumerate(segments):
+            expected = X[sentence][:, segment].max(axis=1)
+            np.testing.assert_array_equal(found[sentence, :, row], expected)

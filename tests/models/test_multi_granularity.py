@@ -1,0 +1,294 @@
+"""The model with multi-granularity self-attention: against loops, exactness, what is refused."""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+import itertools
+import pathlib
+from typing import Any
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from random_weights import randomize
+from reference_multi_granularity import ReferenceMultiGranularity, Segments
+from small_phrase_models import SMALL
+from under_jax import assert_same_under_jax, gradients_of
+
+from t2t_phrase import registry
+from t2t_phrase.compile import compiled
+from t2t_phrase.config import HParamsError, UserError
+from t2t_phrase.decoding.hparams import DecodeHParams
+from t2t_phrase.decoding.search.translate_ids import translate_ids
+from t2t_phrase.features import LEVELS
+from t2t_phrase.models.multi_granularity import MultiGranularityTransformer
+from t2t_phrase.models.multi_granularity_hparams import (
+    MultiGranularityHParams,
+    heads_of,
+    with_granularities,
+)
+
+VOCAB = 19
+TREES = ("tokens", "level_1", "level_2", "level_3")
+CHANGES: dict[str, dict[str, Any]] = {
+    "attention": {"num_hidden_layers": 2},
+    "max": {"composition": "max", "granularity_layers": (1, 2), "num_encoder_layers": 2},
+    "lstm": {
+        "composition": "lstm",
+        "granularities": ("ngram_5", "tokens", "ngram_2"),
+        "norm": "post",
+    },
+    "trees": {"granularities": TREES, "num_heads": 8},
+    "trees_lstm": {
+        "granularities": ("level_2", "level_1"),
+        "composition": "lstm",
+        "interaction": "lstm",
+    },
+    "trees_on_lstm": {
+        "granularities": TREES,
+        "interaction": "on_lstm",
+        "on_lstm_chunk_size": 2,
+    },
+    "with_phrase_attention": {
+        "interaction": "on_lstm",
+        "on_lstm_chunk_size": 2,
+        "decoder_attention": "heterogeneous_convkv",
+        "cross_attention": "interleaved_queryk",
+    },
+}
+ALL = list(CHANGES)
+BY_LOOPS = [name for name in ALL if name != "with_phrase_attention"]
+LENGTHS = [1, 2, 17, 30]
+RNG = np.random.default_rng(0)
+SOURCES = [[*RNG.integers(2, VOCAB, size=length - 1).tolist(), 1] for length in LENGTHS]
+TARGETS = [[7, 8, 9, 1], [1], [9, 4, 3, 3, 5, 1], [6, 6, 1]]
+
+
+def levels_of(tokens: int) -> list[int]:
+    """Return levels as a tree gives them; the same for all sentences of one length."""
+    rng = np.random.default_rng(tokens)
+    return [1, *rng.choice([1, 2, 3, 4, 21], size=max(tokens - 2, 0)).tolist(), 1][:tokens]
+
+
+def segments_of(tokens: int) -> dict[str, Segments]:
+    """Return the segments of every partition that the models have."""
+    found: dict[str, Segments] = {}
+    for order in (2, 3, 4, 5):
+        starts = [*range(0, tokens, order), tokens]
+        found[f"ngram_{order}"] = [list(range(*pair)) for pair in itertools.pairwise(starts)]
+    levels = levels_of(tokens)
+    for depth in (1, 2, 3):
+        starts = [*(i for i in range(tokens) if levels[i] <= depth), tokens]
+        found[f"level_{depth}"] = [list(range(*pair)) for pair in itertools.pairwise(starts)]
+    return found
+
+
+def padded(rows: list[list[int]], extra: int = 0) -> np.ndarray:
+    width = max(map(len, rows)) + extra
+    return np.array([[*row, *[0] * (width - len(row))] for row in rows], "int32")
+
+
+def features_of(
+    sources: list[list[int]], targets: list[list[int]], extra: int = 0
+) -> dict[str, np.ndarray]:
+    levels = [levels_of(len(source)) if source != [0] else [0] for source in sources]
+    return {
+        "inputs": padded(sources, extra),
+        "targets": padded(targets, extra),
+        "levels": padded(levels, extra),
+    }
+
+
+FEATURES = features_of(SOURCES, TARGETS)
+SHORT = features_of(SOURCES[:3], TARGETS[:3])
+
+
+@functools.cache
+def model_of(name: str) -> MultiGranularityTransformer:
+    hparams = with_granularities(SMALL, **CHANGES[name])
+    model = MultiGranularityTransformer.from_hparams(hparams, vocab_size=VOCAB)
+    randomize(model, seed=len(name))
+    return model
+
+
+@pytest.mark.parametrize("name", BY_LOOPS)
+def test_logits_equal_loops_over_sentences(name: str) -> None:
+    """Sentences of 1, 2, 17 and 30 tokens, padded to one batch."""
+    model = model_of(name)
+    hparams = model.hparams
+    reference = ReferenceMultiGranularity(
+        weights={
+            v.path.split("/", 1)[1]: np.asarray(v, "float64") for v in model.trainable_variables
+        },
+        num_heads=hparams.num_heads,
+        norm=hparams.norm,
+        heads=heads_of(hparams),
+        layers=hparams.granularity_layers,
+        segments_of=segments_of,
+        composition=hparams.composition,
+        interaction=hparams.interaction,
+        chunk_size=hparams.on_lstm_chunk_size,
+    )
+    for row, source, target in zip(np.asarray(model(FEATURES)), SOURCES, TARGETS, strict=True):
+        expected = reference.logits(source, target)
+        np.testing.assert_allclose(row[: len(target)], expected, atol=3e-5)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_a_sentence_has_the_same_logits_alone_and_with_more_padding(name: str) -> None:
+    model = model_of(name)
+    together = np.asarray(model(features_of([*SOURCES, [0]], [*TARGETS, [0]], extra=3)))
+    assert np.isfinite(together).all(), "a row of nothing but padding must not give NaN"
+    for i, (source, target) in enumerate(zip(SOURCES, TARGETS, strict=True)):
+        alone = model(features_of([source], [target]))[0]
+        np.testing.assert_allclose(together[i, : len(target)], alone, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["attention", "lstm", "trees_lstm", "trees_on_lstm"])
+def test_graph_and_xla_equal_eager_and_every_variable_learns(name: str) -> None:
+    model = model_of(name)
+
+    def run(features: Any) -> list[Any]:
+        return [model(features), *gradients_of(model, features)]
+
+    eager = run(SHORT)
+    for variable, gradient in zip(model.trainable_variables, eager[1:], strict=True):
+        assert np.abs(gradient).max() > 1e-6, variable.path
+    for xla in (False, True):
+        for actual, expected in zip(compiled(run, xla=xla)(SHORT), eager, strict=True):
+            scale = max(1, np.abs(expected).max())
+            np.testing.assert_allclose(actual / scale, expected / scale, atol=1e-5)
+
+
+OPTIONS = DecodeHParams(beam_size=3, max_length=6, extra_length=4, return_beams=True)
+
+
+@pytest.mark.parametrize("name", ["lstm", "trees_on_lstm", "with_phrase_attention"])
+def test_searches_alone_of_unknown_shape_and_under_xla_equal_one_in_a_graph(name: str) -> None:
+    model = model_of(name)
+    given = {key: SHORT[key] for key in ("inputs", "levels")}
+
+    def run(features: Any) -> Any:
+        return translate_ids(model, features, OPTIONS)
+
+    ids = tf.TensorSpec((None, None), tf.int32)
+    unknown = tf.function(run, input_signature=[dict.fromkeys(given, ids)])
+    graph = compiled(run, xla=False)(given)
+    for other in (unknown(given), compiled(run, xla=True)(given)):
+        np.testing.assert_array_equal(graph.ids, other.ids)
+        np.testing.assert_allclose(graph.scores, other.scores, atol=1e-4)
+    alone = run({key: ids[1:2, :2] for key, ids in given.items()})
+    np.testing.assert_array_equal(graph.ids[1], alone.ids[0])
+    np.testing.assert_allclose(graph.scores[1], alone.scores[0], atol=1e-4)
+
+
+@pytest.mark.skipif(importlib.util.find_spec("jax") is None, reason="jax is not installed")
+def test_jax_equals_tensorflow(tmp_path: pathlib.Path) -> None:
+    models = {name: model_of(name) for name in ["lstm", "trees_on_lstm"]}
+    assert_same_under_jax(models, SHORT, OPTIONS, tmp_path)
+
+
+def test_mixed_precision_keeps_float32_variables_and_comes_close() -> None:
+    model = model_of("trees_on_lstm")
+    hparams = model.hparams.replace(dtype_policy="mixed_bfloat16")
+    mixed = MultiGranularityTransformer.from_hparams(hparams, vocab_size=VOCAB)
+    mixed.set_weights(model.get_weights())
+    assert {v.dtype for v in mixed.trainable_variables} == {"float32"}
+    expected, actual = np.asarray(model(FEATURES)), np.asarray(mixed(FEATURES))
+    assert np.abs(actual - expected).max() < 0.08 * np.abs(expected).max()
+
+
+def test_the_weights_of_every_head_are_distributions_over_its_own_columns() -> None:
+    model = model_of("trees")
+    (weights,) = model.attention_weights(FEATURES)["encoder"]
+    (layout,) = model.attention_maps()["encoder"].layouts
+    partitions = model.partitions(FEATURES)
+    assert weights.shape == (4, 8, 30, 30)
+    assert [units.partition for units in layout.columns_by_head] == [
+        *["", ""],
+        *["level_1", "level_1", "level_2", "level_2", "level_3", "level_3"],
+    ]
+    np.testing.assert_allclose(np.sum(weights, -1), 1, atol=1e-5)
+    for row, length in enumerate(LENGTHS):
+        for head, units in enumerate(layout.columns_by_head):
+            count = length
+            if units.partition:
+                count = len(segments_of(length)[units.partition])
+                held = np.asarray(partitions[units.partition])[row]
+                assert held.sum() == length and held.any(-1).sum() == count
+            assert (np.asarray(weights)[row, head, :, count:] == 0).all()
+
+
+def test_only_levels_of_trees_are_read_from_the_data() -> None:
+    assert model_of("trees").hparams.features == (LEVELS,)
+    assert model_of("attention").hparams.features == ()
+    with pytest.raises(UserError, match="these sentences come without trees; parse them"):
+        model_of("trees")({name: FEATURES[name] for name in ("inputs", "targets")})
+
+
+def test_heads_are_dealt_equally_tokens_first() -> None:
+    def heads(number: int, *names: str) -> list[str]:
+        hparams = MultiGranularityHParams(
+            hidden_size=120, num_heads=number, granularities=names, filter_size=8
+        )
+        return list(heads_of(hparams))
+
+    assert heads(4, "tokens", "ngram_2") == ["tokens", "tokens", "ngram_2", "ngram_2"]
+    assert heads(5, "ngram_2", "tokens", "level_3") == [
+        *["tokens", "tokens"],
+        *["ngram_2", "ngram_2"],
+        "level_3",
+    ]
+    assert heads(1, "level_1") == ["level_1"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"granularities": ("tokens", "ngrams")}, "expected tokens, ngram_N or level_K, such as"),
+        ({"granularities": ("tokens", "level_0")}, "expected tokens, ngram_N or level_K"),
+        ({"granularities": ("tokens", "level_21")}, "level_21: trees are cut at 20 levels"),
+        ({"granularities": ("ngram_1",)}, "ngram_1: segments have at least 2 and at most max_len"),
+        ({"granularities": ("ngram_300",)}, "ngram_300: segments have at least 2 and at most"),
+        ({"granularities": ("ngram_2", "ngram_2")}, "each may be given once"),
+        ({"granularities": ("tokens",)}, "none of .'tokens'. has segments; use model=transformer"),
+        ({"granularities": ()}, r"none of \[\] has segments"),
+        ({"num_heads": 2}, "4 of them need at least as many heads, got num_heads=2"),
+        ({"granularity_layers": (0,)}, r"must be ascending numbers from 1 on, got \[0\]"),
+        ({"granularity_layers": (7,)}, r"the encoder has 6 layers, got \[7\]"),
+        ({"granularity_layers": ()}, "granularity_layers: must be ascending numbers"),
+        ({"max_relative_position": 4}, "segments have no distance to tokens"),
+        (
+            {"interaction": "on_lstm", "on_lstm_chunk_size": 7},
+            "on_lstm_chunk_size=7: two or more chunks must make the width of a head, .* = 64",
+        ),
+        ({"interaction": "on_lstm", "on_lstm_chunk_size": 64}, "two or more chunks must make"),
+        ({"composition": "mean"}, "composition: expected one of max, lstm, attention, got 'mean'"),
+    ],
+)
+def test_combinations_without_meaning_are_refused(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(HParamsError, match=message):
+        MultiGranularityHParams().replace(**changes)
+
+
+def test_the_rows_of_the_paper_differ_in_what_they_say() -> None:
+    registry.discover()
+
+    def row(name: str) -> tuple[Any, ...]:
+        hparams = registry.hparams[f"mgsa_{name}"]()
+        assert isinstance(hparams, MultiGranularityHParams)
+        syntactic = "level_1" in hparams.granularities
+        return syntactic, hparams.composition, hparams.interaction, hparams.granularity_layers
+
+    for name in ("max", "lstm", "san"):
+        kind = {"san": "attention"}.get(name, name)
+        for place in (f"base_ngram_{name}", f"ngram_{name}_multi30k", f"ngram_{name}_demo"):
+            assert row(place) == (False, kind, "none", (1,)), place
+    for last in range(1, 7):
+        name = f"base_layers_1_{last}" if last > 1 else "base_layers_1"
+        assert row(name) == (False, "attention", "none", tuple(range(1, last + 1)))
+    for name, interaction in (("", "none"), ("_lstm", "lstm"), ("_onlstm", "on_lstm")):
+        for place in (f"base_syntax{name}", f"syntax{name}_multi30k", f"syntax{name}_demo"):
+            assert row(place) == (True, "attention", interaction, (1,)), place
+    assert row("big") == (True, "attention", "on_lstm", (1,))
