@@ -249,6 +249,7 @@ def loop_options() -> LoopOptions:
 def dev_bleu(options: RunOptions) -> Callable[[Any], Callable[[], Score]]:
     """Return a function that makes, for a model, the one that scores its development BLEU."""
     from t2t_phrase.decoding.hparams import DecodeHParams
+    from t2t_phrase.decoding.length_notes import length_notes
     from t2t_phrase.decoding.translator import Translator
     from t2t_phrase.evaluation.bleu import corpus_bleu
     from t2t_phrase.features import of_side
@@ -263,9 +264,16 @@ def dev_bleu(options: RunOptions) -> Callable[[Any], Callable[[], Score]]:
     def make(model: Any) -> Callable[[], Score]:
         # One translator for all evaluations: what it compiled is kept.
         translator = Translator(model, vocabularies, hparams, xla=FLAGS.xla_compile)
+        encoded = translator.encode(sources, features)
+        for note in length_notes(
+            encoded,
+            max_input_size=hparams.max_input_size,
+            max_length=options.hparams.max_length,
+        ):
+            print(f"development set: {note}", flush=True)
 
         def score() -> Score:
-            found = translator.translate(sources, features=features)
+            found = translator.translate_encoded(encoded)
             hypotheses = [beams[0].text for beams in found]
             return corpus_bleu(hypotheses, references)
 

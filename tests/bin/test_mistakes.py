@@ -49,7 +49,7 @@ MISTAKES = [
     (
         "trainer",
         "--random_seed=99999999999",
-        "--random_seed=99999999999: expected a non-negative integer up to 2147483647",
+        "--random_seed=99999999999: expected an integer in the range [0, 4294967295]",
     ),
     (
         "trainer",

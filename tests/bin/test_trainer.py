@@ -72,7 +72,7 @@ def flags(toy, name, *more, hparams=HPARAMS):
         f"--data_dir={toy}",
         f"--output_dir={toy / name}",
         f"--t2t_usr_dir={toy / 'user'}",
-        "--decode_hparams=beam_size=1,extra_length=2",
+        "--decode_hparams=beam_size=1,extra_length=2,max_input_size=4",
         *more,
     ]
 
@@ -89,6 +89,7 @@ def trained(toy):
 def test_a_run_from_the_command_line(toy, trained):
     assert "--hparams: batch_size: " in trained and " -> 64\n" in trained
     assert "step 4/4  loss " in trained
+    assert "development set: line 1: " in trained and "cut to 4 (max_input_size)\n" in trained
     assert "step 4: dev loss " in trained and "|tok:13a|" in trained
     assert trained.endswith("finished at step 4 of 4\n")
     run = toy / "run"

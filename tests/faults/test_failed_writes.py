@@ -3,7 +3,7 @@
 import random
 
 import pytest
-from cases import CASES, contents, describe
+from cases import CASES_BY_COST, contents, describe
 from forked import Fault
 
 # What the sentence says of each error; "": a file is larger than the process may write.
@@ -19,7 +19,7 @@ ERRORS = [error for error in REASONS if error]
 SIZES = (0, 100, 1000, 5000)
 
 
-@pytest.fixture(scope="module", params=CASES, ids=lambda case: case.name)
+@pytest.fixture(scope="module", params=CASES_BY_COST)
 def undisturbed(request, world, tmp_path_factory):
     """A case, its folder, what an undisturbed run leaves there, and how it ended."""
     case = request.param
@@ -47,10 +47,8 @@ def check(undisturbed, world, fault):
 
 def test_some_writes_fail(undisturbed, world):
     case, _, _, ended = undisturbed
-    if not case.quick:
-        pytest.skip("takes long: run with -m slow")
     draw = random.Random(case.name)
-    for error in ERRORS[:2]:
+    for error in ERRORS[:1]:
         check(
             undisturbed,
             world,
@@ -59,9 +57,6 @@ def test_some_writes_fail(undisturbed, world):
 
 
 def test_files_must_stay_small(undisturbed, world):
-    case, *_ = undisturbed
-    if not case.quick:
-        pytest.skip("takes long: run with -m slow")
     check(undisturbed, world, Fault(file_size=SIZES[1]))
 
 

@@ -3,15 +3,15 @@
 import random
 
 import pytest
-from cases import CASES, contents, describe
+from cases import CASES_BY_COST, contents, describe
 from forked import Fault
 
 # How often each command is killed here; `-m slow` kills it at every change and at random times.
-FEW = 3
+FEW = 2
 TIMES = 6
 
 
-@pytest.fixture(scope="module", params=CASES, ids=lambda case: case.name)
+@pytest.fixture(scope="module", params=CASES_BY_COST)
 def undisturbed(request, world, tmp_path_factory):
     """A case, its folder, what an undisturbed run leaves there, and how it ended."""
     case = request.param
@@ -34,8 +34,6 @@ def check(undisturbed, world, fault):
 
 def test_killed_at_some_changes(undisturbed, world):
     case, _, _, ended = undisturbed
-    if not case.quick:
-        pytest.skip("takes long: run with -m slow")
     draw = random.Random(case.name)
     for operation in draw.sample(range(len(ended.operations)), FEW):
         check(undisturbed, world, Fault(operation=operation))

@@ -237,6 +237,7 @@ np.savez(sys.argv[1], ids=found.ids, scores=found.scores, logits=logits)
 """
 
 
+@pytest.mark.slow
 def test_jax_equals_tensorflow(members: list, tmp_path: pathlib.Path) -> None:
     here = pathlib.Path(__file__).resolve().parent
     environment = {**os.environ, "KERAS_BACKEND": "jax", "JAX_PLATFORMS": "cpu"}

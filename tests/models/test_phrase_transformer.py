@@ -179,7 +179,7 @@ def test_only_the_encoder_looks_ahead_and_cross_attention_knows_no_distance() ->
 
 @pytest.mark.skipif(importlib.util.find_spec("jax") is None, reason="jax is not installed")
 def test_jax_equals_tensorflow(tmp_path: pathlib.Path) -> None:
-    models = {name: model_of(name) for name in ["mixed", "mixed_with_distances"]}
+    models = {name: model_of(name) for name in ["mixed_with_distances"]}
     assert_same_under_jax(
         models, FEATURES, DecodeHParams(beam_size=3, max_length=6, extra_length=4), tmp_path
     )

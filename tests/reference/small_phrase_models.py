@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from t2t_phrase.models.multi_granularity_hparams import with_granularities
 from t2t_phrase.models.phrase_representation import with_phrase_representation
 from t2t_phrase.models.phrase_transformer import LAYERS, PhraseHParams, with_phrase_attention
 from t2t_phrase.models.transformer_hparams import TransformerHParams
@@ -58,4 +59,8 @@ REPRESENTATIONS = {
         SMALL, cross_attention="interleaved_queryk", attentive_pooling=False
     ),
 }
+GRANULARITIES = with_granularities(SMALL, interaction="on_lstm", on_lstm_chunk_size=2)
+LEVELS_OF_TREES = GRANULARITIES.replace(
+    granularities=("tokens", "level_1", "level_2", "level_3"), granularity_layers=(1,)
+)
 PARSED = with_phrase_representation(SMALL, phrases="parsed")

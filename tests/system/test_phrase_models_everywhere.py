@@ -6,7 +6,7 @@ import forked
 import numpy as np
 import pytest
 import tensorflow as tf
-from small_phrase_models import MIXED, REPRESENTATIONS
+from small_phrase_models import GRANULARITIES, MIXED, REPRESENTATIONS
 from toy_run import make_toy_run
 
 from t2t_phrase.decoding.hparams import DecodeHParams
@@ -18,6 +18,7 @@ MODELS = {
     "mixed": MIXED["mixed"],
     "mixed_with_distances": MIXED["mixed_with_distances"],
     **REPRESENTATIONS,
+    "granularities": GRANULARITIES,
 }
 
 # Logical devices must be created before TensorFlow starts, hence in another process.
@@ -29,7 +30,7 @@ import tensorflow as tf
 
 cpu = tf.config.list_physical_devices("CPU")[0]
 tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * 2)
-from small_phrase_models import MIXED, PARSED, REPRESENTATIONS
+from small_phrase_models import LEVELS_OF_TREES, MIXED, PARSED, REPRESENTATIONS
 from t2t_phrase import registry
 from t2t_phrase.training.distribution import make_strategy
 from t2t_phrase.training.optimizers import make_optimizer
@@ -40,14 +41,18 @@ random = np.random.default_rng(0)
 batch = random.integers(3, 19, (2, 4, 9)).astype(np.int32)
 batch[0, 1, 2:] = batch[1, 2, 1:] = batch[:, 3] = 0
 features = dict(zip(("inputs", "targets"), batch))
-hparams = {**MIXED, **REPRESENTATIONS, "parsed": PARSED}[sys.argv[1]].replace(
+models = {**MIXED, **REPRESENTATIONS, "parsed": PARSED, "granularities": LEVELS_OF_TREES}
+hparams = models[sys.argv[1]].replace(
     learning_rate_schedule="constant", learning_rate_constant=0.01
 )
 if hparams.features:
     # New ones in every row, so that rows and phrases cannot go different ways unseen.
     starts = random.random(batch[0].shape) < 0.5
     starts[:, 0] = True
-    features["phrases"] = np.where(batch[0] > 0, np.cumsum(starts, axis=1), 0).astype(np.int32)
+    numbers = np.cumsum(starts, axis=1)
+    if hparams.features[0].name == "levels":
+        numbers = np.where(starts, 1, 3)
+    features[hparams.features[0].name] = np.where(batch[0] > 0, numbers, 0).astype(np.int32)
 found = []
 for strategy in (make_strategy(devices=["CPU:0", "CPU:1"]), make_strategy()):
     keras.utils.set_random_seed(1)
@@ -62,7 +67,16 @@ print(json.dumps(found))
 """
 
 
-@pytest.mark.parametrize("name", ["mixed", "mixed_with_distances", "representation", "parsed"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param("mixed", marks=pytest.mark.slow),
+        "parsed",
+        pytest.param("mixed_with_distances", marks=pytest.mark.slow),
+        pytest.param("representation", marks=pytest.mark.slow),
+        "granularities",
+    ],
+)
 def test_two_devices_are_one_on_the_joined_batch(name):
     ended = forked.run_source(TWO_DEVICES, name)
     assert ended.code == 0, ended.err
@@ -73,12 +87,22 @@ def test_two_devices_are_one_on_the_joined_batch(name):
     assert len({round(loss, 2) for loss in one["losses"]}) == 3
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        "mixed",
+        pytest.param("mixed_with_distances", marks=pytest.mark.slow),
+        "representation",
+        pytest.param("representation_and_attention", marks=pytest.mark.slow),
+        "granularities",
+    ],
+)
 def test_a_saved_model_is_the_decoder(name, tmp_path):
     hparams = MODELS[name]
     some = {
         "phrase_transformer": "phrase_interleaved_queryk_1_2",
         "phrase_representation_transformer": "phrase_representation_max_attn_ta_demo",
+        "multi_granularity_transformer": "mgsa_ngram_san_demo",
     }[hparams.model]
     toy = make_toy_run(tmp_path, hparams_set=some, **vars(hparams))
     options = DecodeHParams(beam_size=3, extra_length=4)

@@ -122,6 +122,7 @@ def test_mixed_precision(model: ToyLstm) -> None:
 
 
 @pytest.mark.skipif(importlib.util.find_spec("jax") is None, reason="jax is not installed")
+@pytest.mark.slow
 def test_the_same_under_jax(model: ToyLstm, tmp_path: pathlib.Path) -> None:
     options = DecodeHParams(beam_size=3, max_length=6, return_beams=True)
     assert_same_under_jax({"lstm": model}, FEATURES, options, tmp_path)

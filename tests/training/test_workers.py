@@ -82,6 +82,7 @@ def test_two_workers_are_one_on_the_joined_batch(start, tmp_path):
         np.testing.assert_allclose(two[name], value, atol=2e-6)
 
 
+@pytest.mark.slow
 def test_a_signal_to_one_worker_stops_both_and_the_run_resumes(start, tmp_path):
     options = {"dropout": 0.3}
     chief, other = start(tmp_path / "run", train_steps=1_000_000, **options)

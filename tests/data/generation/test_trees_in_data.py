@@ -109,9 +109,7 @@ def test_trees_are_kept_beside_the_text(made, corpus):
     texts = problem.raw_features(str(data), "dev", (PHRASES,))["phrases"]
     cuts = [text.split("\t") for text in texts]
     assert cuts == [cut_by_tree(pair.source, pair.tree) for pair in corpus["dev"]]
-    assert any(
-        "target tokens, " in line and line.endswith(" levels") for line in messages
-    )
+    assert any("target tokens, " in line and line.endswith(" levels") for line in messages)
     assert make(data, made[1]) == [f"treebank: complete in {data}, nothing to do"]
 
 

@@ -183,6 +183,7 @@ np.savez(sys.argv[2], ids=found.ids, scores=found.scores, **found.notes)
 """
 
 
+@pytest.mark.slow
 def test_jax_equals_tensorflow(tmp_path: pathlib.Path) -> None:
     table = random_table(6, len(LIMITS), LENGTH, VOCAB)
     np.savez(tmp_path / "given.npz", table=table, forced=FORCED, limits=LIMITS)

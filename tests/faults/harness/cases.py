@@ -15,6 +15,7 @@ import shutil
 from collections.abc import Callable
 
 import forked
+import pytest
 from t2t_checkpoint import make_checkpoint
 
 PROBLEM = "--problem=translate_text"
@@ -95,6 +96,7 @@ CASES = (
         flags=DATAGEN,
         starts_from=("raw", "data"),
         spoil=_delete_shard,
+        quick=False,
     ),
     Case(
         name="training",
@@ -139,6 +141,7 @@ CASES = (
         command="decoder",
         flags=(*RUN, SHORT, "--score_file={folder}/pairs", "--decode_to_file={folder}/scores"),
         starts_from=("data", "run", "pairs"),
+        quick=False,
     ),
     Case(
         name="trees",
@@ -153,6 +156,7 @@ CASES = (
         flags=("--input_file={folder}/text", "--parser=stanza", "--phrases"),
         starts_from=("text",),
         setup="cases:use_flat_parser",
+        quick=False,
     ),
     Case(
         name="import",
@@ -164,8 +168,15 @@ CASES = (
             IMPORTED,
         ),
         starts_from=("t2t",),
+        quick=False,
     ),
 )
+
+
+# Those that take longer are left out where nobody asks for slow tests.
+CASES_BY_COST = [
+    pytest.param(case, id=case.name, marks=() if case.quick else pytest.mark.slow) for case in CASES
+]
 
 
 def make_world(folder: pathlib.Path) -> None:
