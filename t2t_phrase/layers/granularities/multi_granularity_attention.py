@@ -167,7 +167,7 @@ class MultiGranularityAttention(keras.layers.Layer):
             for head_map in (self.segment_key_map, self.segment_value_map)
         )
         mask = ops.pad(mask, [(0, 0), (0, 0), (0, 0), (0, missing)])
-        if self.key_map is not None:
+        if self.key_map is not None and self.value_map is not None:
             key = ops.concatenate([split_memory_heads(self.key_map(x), self.token_heads), key], 1)
             value = ops.concatenate(
                 [split_memory_heads(self.value_map(x), self.token_heads), value], axis=1
