@@ -179,3 +179,5 @@ def _link(source: pathlib.Path, target: pathlib.Path) -> None:
         shutil.copy(source, temporary)
         files.sync(temporary)
     os.replace(temporary, target)
+    # Renaming a link to another link of the same file does nothing.
+    temporary.unlink(missing_ok=True)

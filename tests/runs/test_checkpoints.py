@@ -209,6 +209,9 @@ class TestRunDirectory:
         directory.keep_best(20)
         steps = [path.rpartition("-")[2] for path in checkpoints.complete(tmp_path / "best")]
         assert steps == ["20"]
+        # As a run does that was killed before it noted the score.
+        directory.keep_best(20)
+        assert not [name for name in names_in(tmp_path / "best") if "tmp" in name]
 
     def test_a_failed_save_is_said_and_tried_again(self, tmp_path):
         lines = []
