@@ -19,7 +19,7 @@ BOUNDS: dict[str, tuple[float, float]] = {
     "max_input_size": (0, 32_768),
     "sampling_temp": (0, 1000),
     "sampling_keep_top_k": (0, 10_000_000),
-    "random_seed": (-(2**31), 2**31 - 1),
+    "random_seed": (1 - 2**31, 2**31 - 1),
 }
 # Logits divided by less are no longer finite.
 COLDEST = 0.001

@@ -13,6 +13,7 @@ import numpy as np
 from absl import flags
 
 from t2t_phrase import registry
+from t2t_phrase.config import parse_assignments
 from t2t_phrase.runs import checkpoints
 from t2t_phrase.runs.record import RunRecord
 from t2t_phrase.text.subwords.encoder import SubwordEncoder
@@ -96,7 +97,9 @@ def make_toy_run(
     encoder = SubwordEncoder(model_bytes)
 
     registry.discover()
-    hparams = registry.hparams[hparams_set]().override(OVERRIDES).replace(**changes)
+    # At once, because some sets and sizes do not fit each other.
+    given = {**parse_assignments(OVERRIDES), **changes}
+    hparams = registry.hparams[hparams_set]().replace(**given)
     vocab_size = -(-encoder.vocab_size // 8) * 8
     model = registry.models[hparams.model].from_hparams(hparams, vocab_size=vocab_size)
     RunRecord(

@@ -42,6 +42,7 @@ batch = random.integers(3, 19, (2, 4, 9)).astype(np.int32)
 batch[0, 1, 2:] = batch[1, 2, 1:] = batch[:, 3] = 0
 features = dict(zip(("inputs", "targets"), batch))
 models = {**MIXED, **REPRESENTATIONS, "parsed": PARSED, "granularities": LEVELS_OF_TREES}
+registry.discover()
 hparams = models[sys.argv[1]].replace(
     learning_rate_schedule="constant", learning_rate_constant=0.01
 )
