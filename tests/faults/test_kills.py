@@ -28,7 +28,8 @@ def check(undisturbed, world, fault):
     killed = case.run(folder, fault)
     assert killed.killed or fault.seconds is not None, describe(killed)
     ended = case.run(folder)
-    assert ended.code == 0, describe(ended)
+    # An import that was killed when it was complete may be refused, since it is there.
+    assert ended.code == 0 or ended.sentence, describe(ended)
     assert contents(folder) == expected, describe(ended)
 
 
