@@ -3,7 +3,7 @@
 import random
 
 import pytest
-from cases import CASES_BY_COST, contents, describe
+from cases import contents, describe
 from forked import Fault
 
 # What the sentence says of each error; "": a file is larger than the process may write.
@@ -17,17 +17,6 @@ REASONS = {
 }
 ERRORS = [error for error in REASONS if error]
 SIZES = (0, 100, 1000, 5000)
-
-
-@pytest.fixture(scope="module", params=CASES_BY_COST)
-def undisturbed(request, world, tmp_path_factory):
-    """A case, its folder, what an undisturbed run leaves there, and how it ended."""
-    case = request.param
-    folder = tmp_path_factory.mktemp("writes") / "work"
-    case.prepare(world, folder)
-    ended = case.run(folder)
-    assert ended.code == 0, describe(ended)
-    return case, folder, contents(folder), ended
 
 
 def check(undisturbed, world, fault):

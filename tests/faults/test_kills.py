@@ -3,23 +3,12 @@
 import random
 
 import pytest
-from cases import CASES_BY_COST, contents, describe
+from cases import contents, describe
 from forked import Fault
 
 # How often each command is killed here; `-m slow` kills it at every change and at random times.
 FEW = 2
 TIMES = 6
-
-
-@pytest.fixture(scope="module", params=CASES_BY_COST)
-def undisturbed(request, world, tmp_path_factory):
-    """A case, its folder, what an undisturbed run leaves there, and how it ended."""
-    case = request.param
-    folder = tmp_path_factory.mktemp("kills") / "work"
-    case.prepare(world, folder)
-    ended = case.run(folder)
-    assert ended.code == 0, describe(ended)
-    return case, folder, contents(folder), ended
 
 
 def check(undisturbed, world, fault):
