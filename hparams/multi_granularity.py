@@ -19,6 +19,10 @@ def _syntax(base: TransformerHParams, interaction: str = "none") -> MultiGranula
     )
 
 
+def _tags(base: TransformerHParams, interaction: str = "none") -> MultiGranularityHParams:
+    return _syntax(base, interaction).replace(tag_loss_weight=0.001)
+
+
 @hparams.register
 def mgsa_base_ngram_max() -> MultiGranularityHParams:
     """Max-pooling of 2-, 3- and 4-grams: Table 1."""
@@ -80,21 +84,39 @@ def mgsa_base_syntax() -> MultiGranularityHParams:
 
 
 @hparams.register
+def mgsa_base_syntax_tag() -> MultiGranularityHParams:
+    """Their labels are predicted, too: Table 3, syntactic phrase with tag supervision."""
+    return _tags(transformer_base())
+
+
+@hparams.register
+def mgsa_base_syntax_tag_lstm() -> MultiGranularityHParams:
+    """With labels and an LSTM over the segments of a sentence: Table 3."""
+    return _tags(transformer_base(), "lstm")
+
+
+@hparams.register
+def mgsa_base_syntax_tag_onlstm() -> MultiGranularityHParams:
+    """With labels and an ON-LSTM over the segments of a sentence: Table 3."""
+    return _tags(transformer_base(), "on_lstm")
+
+
+@hparams.register
 def mgsa_base_syntax_lstm() -> MultiGranularityHParams:
-    """The same with an LSTM over the segments of a sentence."""
+    """`mgsa_base_syntax_tag_lstm` without labels."""
     return _syntax(transformer_base(), "lstm")
 
 
 @hparams.register
 def mgsa_base_syntax_onlstm() -> MultiGranularityHParams:
-    """The same with an ON-LSTM over the segments of a sentence."""
+    """`mgsa_base_syntax_tag_onlstm` without labels, as in Table 5."""
     return _syntax(transformer_base(), "on_lstm")
 
 
 @hparams.register
 def mgsa_big() -> MultiGranularityHParams:
-    """Table 4, big."""
-    return _syntax(transformer_big(), "on_lstm")
+    """Table 4, big: with labels and an ON-LSTM over the segments of a sentence."""
+    return _tags(transformer_big(), "on_lstm")
 
 
 @hparams.register
@@ -127,6 +149,24 @@ def mgsa_ngram_san_multi30k() -> MultiGranularityHParams:
 def mgsa_syntax_multi30k() -> MultiGranularityHParams:
     """`transformer_multi30k` with the top 3 levels of trees."""
     return _syntax(transformer_multi30k())
+
+
+@hparams.register
+def mgsa_syntax_tag_multi30k() -> MultiGranularityHParams:
+    """`transformer_multi30k` with the top 3 levels of trees and their labels."""
+    return _tags(transformer_multi30k())
+
+
+@hparams.register
+def mgsa_syntax_tag_lstm_multi30k() -> MultiGranularityHParams:
+    """`transformer_multi30k` with the top 3 levels of trees, labels and an LSTM over segments."""
+    return _tags(transformer_multi30k(), "lstm")
+
+
+@hparams.register
+def mgsa_syntax_tag_onlstm_multi30k() -> MultiGranularityHParams:
+    """`transformer_multi30k` with the top 3 levels of trees, labels, and an ON-LSTM."""
+    return _tags(transformer_multi30k(), "on_lstm")
 
 
 @hparams.register
@@ -163,6 +203,24 @@ def mgsa_ngram_san_demo() -> MultiGranularityHParams:
 def mgsa_syntax_demo() -> MultiGranularityHParams:
     """`transformer_demo` with the top 3 levels of trees."""
     return _syntax(transformer_demo())
+
+
+@hparams.register
+def mgsa_syntax_tag_demo() -> MultiGranularityHParams:
+    """`transformer_demo` with the top 3 levels of trees and their labels."""
+    return _tags(transformer_demo())
+
+
+@hparams.register
+def mgsa_syntax_tag_lstm_demo() -> MultiGranularityHParams:
+    """`transformer_demo` with the top 3 levels of trees, labels and an LSTM over segments."""
+    return _tags(transformer_demo(), "lstm")
+
+
+@hparams.register
+def mgsa_syntax_tag_onlstm_demo() -> MultiGranularityHParams:
+    """`transformer_demo` with the top 3 levels of trees, labels, and an ON-LSTM."""
+    return _tags(transformer_demo(), "on_lstm")
 
 
 @hparams.register

@@ -60,6 +60,14 @@ PHRASES = Feature(name="phrases", annotation="phrases", stream=TREES)
 MOST_LEVELS = 20
 CONTINUES = MOST_LEVELS + 1
 LEVELS = Feature(name="levels", annotation="tree_levels", stream=TREES)
+# What the segments of the top MOST_TAG_LEVELS levels are called: for each token, the class of the
+# label of the segment that contains it at level 1, 2, ..., as the digits of a number to the base
+# TAG_CLASSES, level 1 being the lowest one. Class 0 is for tokens that no tree contains (EOS),
+# RARE_TAG for labels outside the vocabulary of labels.
+MOST_TAG_LEVELS = 4
+TAG_CLASSES = 128
+RARE_TAG = 1
+TAGS = Feature(name="tags", annotation="tree_tags", stream=TREES)
 
 
 def of_side(features: Iterable[Feature], side: Side) -> tuple[Feature, ...]:

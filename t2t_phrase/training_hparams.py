@@ -77,6 +77,16 @@ class TrainingHParams(HParams):
         """What the model reads besides the token ids of both sides."""
         return ()
 
+    @property
+    def supervision(self) -> tuple[Feature, ...]:
+        """What only the loss reads besides: neither translator nor scorer are given it."""
+        return ()
+
+    @property
+    def training_features(self) -> tuple[Feature, ...]:
+        """What batches of training and of the development set hold besides token ids."""
+        return (*self.features, *self.supervision)
+
     def override(self: T, text: str) -> T:
         """Return a copy changed by T2T's `a=1,b=[1,2],c=true`.
 

@@ -16,7 +16,7 @@ from t2t_phrase.data.lines import read_lines
 from t2t_phrase.data.sources.corpus import Corpus
 from t2t_phrase.data.sources.inputs import Inputs
 from t2t_phrase.data.sources.side_files import side_lines
-from t2t_phrase.features import LEVELS, PHRASES, TREES, Feature
+from t2t_phrase.features import LEVELS, PHRASES, TAGS, TREES, Feature
 from t2t_phrase.text.annotations.base import read_annotations
 from t2t_phrase.text.vocabularies import Vocabularies
 
@@ -43,7 +43,7 @@ class Problem(abc.ABC):
     character_coverage: ClassVar[float] = 1.0  # see train_subwords
     vocab_pairs: ClassVar[int] = 2_000_000  # most pairs that vocabularies are learnt from
     max_characters: ClassVar[int] = 4000  # a longer side is a fault
-    features: ClassVar[tuple[Feature, ...]] = (PHRASES, LEVELS)  # what records may hold beside ids
+    features: ClassVar[tuple[Feature, ...]] = (PHRASES, LEVELS, TAGS)  # beside ids
     hparams_set: ClassVar[str] = "transformer_base"  # a good set to start with
 
     def __init__(self, *, reversed: bool = False) -> None:

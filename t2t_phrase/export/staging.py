@@ -15,20 +15,13 @@ import tensorflow as tf
 
 from t2t_phrase import locks
 from t2t_phrase.config import UserError
-from t2t_phrase.files import WriteError, sync
+from t2t_phrase.files import WriteError, explain_os_error, sync
 
 # Not a number, so a server that watches the folder does not look inside.
 _PREFIX = ".unfinished-"
 _LOCK = ".lock"
-_MISTAKES = {
-    errno.EACCES,
-    errno.EEXIST,
-    errno.ENAMETOOLONG,
-    errno.ENOENT,
-    errno.ENOTDIR,
-    errno.EPERM,
-    errno.EROFS,
-}
+# The path is wrong; the machine has not failed.
+_MISTAKES = {errno.EEXIST, errno.ENAMETOOLONG, errno.ENOENT, errno.ENOTDIR}
 _WRITING = (
     tf.errors.FailedPreconditionError,
     tf.errors.NotFoundError,
@@ -48,8 +41,8 @@ def staging(folder: pathlib.Path) -> Iterator[pathlib.Path]:
         folder: of all versions; created if it does not exist.
 
     Raises:
-        UserError: the folder cannot be written, or TensorFlow cannot load from its path.
-        WriteError: the disk is full or fails.
+        UserError: the path is wrong, or TensorFlow cannot load from it.
+        WriteError: the folder is protected, or the disk is full or fails.
     """
     if re.search(r"[\[\]*?\\]", os.path.abspath(folder)):
         raise UserError(
@@ -72,8 +65,9 @@ def staging(folder: pathlib.Path) -> Iterator[pathlib.Path]:
         except UserError:
             raise
         except OSError as error:
-            kind = UserError if error.errno in _MISTAKES else WriteError
-            raise kind(f"cannot write {folder}: {error.strerror or error}") from error
+            if error.errno not in _MISTAKES:
+                raise explain_os_error(error, folder) from error
+            raise UserError(f"cannot write {folder}: {error.strerror or error}") from error
         except _WRITING as error:
             # "PATH; No space left on device"; without a path, a graph ran out of memory.
             path, _, reason = str(error.message).splitlines()[0].rpartition("; ")

@@ -95,7 +95,7 @@ class EncoderDecoder(keras.Model):
 
     Call arguments:
         features: "inputs" (B, S) int, "targets" (B, T) int, and each of `hparams.features`, as
-            long as the ids of its side.
+            long as the ids of its side. `batch_loss` is given those of `hparams.supervision`, too.
         training: whether dropout is active.
 
     Returns:

@@ -9,6 +9,7 @@ from keras import ops
 
 from t2t_phrase import registry
 from t2t_phrase.config import UserError
+from t2t_phrase.features import TAG_CLASSES
 from t2t_phrase.layers.common.encoder_layer import EncoderLayer
 from t2t_phrase.layers.granularities.attention_composition import AttentionComposition
 from t2t_phrase.layers.granularities.head_lstm import HeadLSTM
@@ -19,14 +20,17 @@ from t2t_phrase.layers.granularities.multi_granularity_attention import MultiGra
 from t2t_phrase.layers.granularities.multi_granularity_encoder_layer import (
     MultiGranularityEncoderLayer,
 )
-from t2t_phrase.models.base import Cache, Encoded, Features
+from t2t_phrase.layers.granularities.tag_classifier import TagClassifier
+from t2t_phrase.models.base import Cache, Encoded, Features, Mean
 from t2t_phrase.models.multi_granularity_hparams import (
     TOKENS,
     MultiGranularityHParams,
     heads_of,
+    is_level,
     parse_granularity,
 )
 from t2t_phrase.models.phrase_transformer import PhraseTransformer
+from t2t_phrase.models.tag_losses import add_means, classes_of_segments, tag_means
 from t2t_phrase.ops.masks import memory_mask, padding_mask
 from t2t_phrase.ops.partition import (
     fixed_partition,
@@ -55,14 +59,38 @@ class MultiGranularityTransformer(PhraseTransformer):
         hparams: sizes, dropouts and granularities.
         vocab_size: V.
 
+    With a `tag_loss_weight` lambda, an update minimises the translation loss + lambda L_tag, Eq.
+    (12), where L_tag is the sum over all labelled segments of these encoder layers.
+
     Call arguments:
         features: as for `Transformer`; with granularities from trees also "levels", (B, S) int,
-            see `ops.partition.level_partition`.
+            see `ops.partition.level_partition`; and "tags", (B, S) int, see `features.TAGS`, where
+            their labels are to be predicted.
         training: whether dropout is active.
     """
 
     hparams_class = MultiGranularityHParams
     hparams: MultiGranularityHParams
+
+    def __init__(self, hparams: Any, *args: Any, **kwargs: Any) -> None:
+        super().__init__(hparams, *args, **kwargs)
+        self.tag_classifiers = [
+            TagClassifier(
+                heads=[name for name in heads_of(hparams) if name != TOKENS],
+                partitions=[name for name in hparams.granularities if is_level(name)],
+                classes=TAG_CLASSES,
+                dtype=self.dtype_policy,
+                name=f"tag_classifier_{layer}",
+            )
+            for layer in (hparams.granularity_layers if hparams.tag_loss_weight else ())
+        ]
+
+    def build(self, input_shape: Any = None) -> None:
+        """Create every variable."""
+        super().build(input_shape)
+        for classifier in self.tag_classifiers:
+            width = self.hparams.hidden_size // self.hparams.num_heads
+            classifier.build((None, None, None, width))
 
     @property
     def partition_names(self) -> tuple[str, ...]:
@@ -146,10 +174,19 @@ class MultiGranularityTransformer(PhraseTransformer):
         del folded
         x = self._embed_source(features["inputs"], training)
         mask, memberships = memory_mask(features["inputs"]), self.memberships(features)
-        weights = []
+        weights: list[Any] = []
+        losses: dict[str, Mean] = {}
+        classifiers = iter(self.tag_classifiers)
         for layer in self.encoder_layers:
             if isinstance(layer, MultiGranularityEncoderLayer):
-                x, self_weights, _ = layer(x, memberships, attention_mask=mask, training=training)
+                x, self_weights, segments = layer(
+                    x, memberships, attention_mask=mask, training=training
+                )
+                classifier = next(classifiers, None)
+                # Where nothing is learnt there are no labels.
+                if classifier is not None and "tags" in features:
+                    found = self._tag_losses(classifier, segments, features, memberships)
+                    losses = add_means(losses, found)
             else:
                 x, self_weights = layer(x, attention_mask=mask, training=training)
             weights.append(self_weights)
@@ -157,4 +194,22 @@ class MultiGranularityTransformer(PhraseTransformer):
             memory={"tokens": self._finish_encoding(x)},
             masks={"tokens": mask},
             weights={"encoder": weights},
+            losses=losses,
+            objective=self.hparams.tag_loss_weight * losses["tag_loss"].total if losses else 0.0,
         )
+
+    def _tag_losses(
+        self,
+        classifier: TagClassifier,
+        segments: Any,
+        features: Features,
+        memberships: Any,
+    ) -> dict[str, Mean]:
+        """Return what predicting the labels of a layer's segments (B, G, P, d_k) costs."""
+        losses: dict[str, Mean] = {}
+        for name, logits in classifier(segments).items():
+            membership = memberships[:, self.partition_names.index(name)]
+            level = parse_granularity(name)[1]
+            classes = classes_of_segments(features["tags"], membership, level)
+            losses = add_means(losses, tag_means(logits, classes))
+        return losses

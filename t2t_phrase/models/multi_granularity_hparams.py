@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import Any, ClassVar, Literal
 
 from t2t_phrase.config import UserError
-from t2t_phrase.features import LEVELS, MOST_LEVELS, Feature
+from t2t_phrase.features import LEVELS, MOST_LEVELS, MOST_TAG_LEVELS, TAGS, Feature
 from t2t_phrase.models.phrase_transformer import Attention, PhraseHParams
 from t2t_phrase.models.transformer_hparams import TransformerHParams
 
@@ -36,12 +36,18 @@ class MultiGranularityHParams(PhraseHParams):
     composition: Literal["max", "lstm", "attention"] = "attention"  # of the tokens of a segment
     interaction: Literal["none", "lstm", "on_lstm"] = "none"  # among the segments of a sentence
     on_lstm_chunk_size: int = 8  # on_lstm only: units of a head that share a master gate
+    # level_K only: weight of the loss of predicting the labels of segments; 0 = not predicted.
+    tag_loss_weight: float = 0.0
 
     @property
     def features(self) -> tuple[Feature, ...]:
         """What the model reads beside token ids: with level_K, where constituents begin."""
-        syntactic = any(name.startswith("level_") for name in self.granularities)
-        return (LEVELS,) if syntactic else ()
+        return (LEVELS,) if any(map(is_level, self.granularities)) else ()
+
+    @property
+    def supervision(self) -> tuple[Feature, ...]:
+        """What only the loss reads: with a `tag_loss_weight`, the labels of constituents."""
+        return (TAGS,) if self.tag_loss_weight else ()
 
     def check(self) -> Iterable[str]:
         """Yield one sentence for each fault in how the fields fit together."""
@@ -58,6 +64,7 @@ class MultiGranularityHParams(PhraseHParams):
                 f"max_relative_position={self.max_relative_position}: segments have no distance "
                 "to tokens; use pos=timing"
             )
+        yield from self._check_tags()
         if self.interaction == "on_lstm":
             width, chunk = self.hidden_size // max(self.num_heads, 1), self.on_lstm_chunk_size
             if chunk < 1 or width % chunk or width == chunk:
@@ -92,6 +99,25 @@ class MultiGranularityHParams(PhraseHParams):
                 f"granularities: {len(names)} of them need at least as many heads, got "
                 f"num_heads={self.num_heads}"
             )
+
+    def _check_tags(self) -> Iterable[str]:
+        weight, names = self.tag_loss_weight, list(self.granularities)
+        if weight < 0:
+            yield f"tag_loss_weight: must not be negative, got {weight}"
+        levels = [int(name.removeprefix("level_")) for name in names if is_level(name)]
+        if weight and not levels:
+            yield f"tag_loss_weight={weight}: granularities={names} has no level_K with labels"
+        elif weight and max(levels) > MOST_TAG_LEVELS:
+            yield (
+                f"tag_loss_weight={weight}: data hold the labels of {MOST_TAG_LEVELS} levels, but "
+                f"granularities={names} has level_{max(levels)}"
+            )
+
+
+def is_level(name: str) -> bool:
+    """Return whether this is the name of a granularity made from trees."""
+    match = _NAME.fullmatch(name)
+    return match is not None and match["kind"] == "level"
 
 
 def parse_granularity(name: str) -> tuple[str, int]:

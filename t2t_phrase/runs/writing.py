@@ -10,13 +10,12 @@ from collections.abc import Iterator
 
 from t2t_phrase import locks
 from t2t_phrase.config import UserError
-from t2t_phrase.files import explain_os_error
+from t2t_phrase.files import WriteError, explain_os_error
 from t2t_phrase.runs.leftovers import remove_leftovers
 
 LOCK = ".lock"
-# The path is wrong, or somebody else's; the machine has not failed.
+# The path is wrong; the machine has not failed.
 _MISTAKES = {
-    errno.EACCES,
     errno.EEXIST,
     errno.EINVAL,
     errno.EISDIR,
@@ -24,9 +23,9 @@ _MISTAKES = {
     errno.ENAMETOOLONG,
     errno.ENOENT,
     errno.ENOTDIR,
-    errno.EPERM,
-    errno.EROFS,
 }
+# The path is protected.
+_PROTECTED = {errno.EACCES, errno.EPERM, errno.EROFS}
 
 
 @contextlib.contextmanager
@@ -41,8 +40,8 @@ def writing(folder: str | os.PathLike[str], *, flag: str = "--output_dir") -> It
         flag: which names it in messages.
 
     Raises:
-        UserError: it cannot be created or written, or another process is writing to it.
-        WriteError: the disk is full or fails.
+        UserError: the path is wrong, or another process is writing to it.
+        WriteError: the folder is protected, or the disk is full or fails.
     """
     place = pathlib.Path(folder)
     created: list[pathlib.Path] = []
@@ -55,9 +54,10 @@ def writing(folder: str | os.PathLike[str], *, flag: str = "--output_dir") -> It
             )
             stack.enter_context(locks.exclusive(place / LOCK, busy=busy))
         except OSError as error:
-            if error.errno not in _MISTAKES:
+            if error.errno not in _MISTAKES | _PROTECTED:
                 raise explain_os_error(error, folder) from error
-            raise UserError(
+            kind = WriteError if error.errno in _PROTECTED else UserError
+            raise kind(
                 f"{flag}={folder} cannot be written: {_reason(error, place)}; give another folder"
             ) from error
         for name in (place, place / "best"):

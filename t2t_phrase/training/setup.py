@@ -121,7 +121,7 @@ def prepare(
     hparams = options.hparams
     vocabularies = options.problem.vocabularies(options.data_dir)
     source_checksum, target_checksum = checksums(vocabularies)
-    options.problem.require_features(options.data_dir, hparams.features)
+    options.problem.require_features(options.data_dir, hparams.training_features)
     reader = _reader(options, "train")
     schedule = make_schedule(hparams, train_steps=loop.train_steps)
     record = RunRecord(
@@ -137,7 +137,7 @@ def prepare(
         random_seed=options.random_seed,
         replicas=strategy.num_replicas_in_sync,
         train_steps=loop.train_steps if "linear_decay" in schedule.factors else 0,
-        data=options.problem.data_digest(options.data_dir, hparams.features),
+        data=options.problem.data_digest(options.data_dir, hparams.training_features),
     )
     _check_folder(options.output_dir, record, say)
     # Initializers draw from Keras' process-wide generator.
@@ -166,7 +166,7 @@ def prepare(
         model,
         optimizer,
         seed=options.random_seed,
-        features=hparams.features,
+        features=hparams.training_features,
         clip_grad_norm=hparams.clip_grad_norm,
         xla=has_gpu() if xla is None else xla,
         log=say,
@@ -231,7 +231,7 @@ def _reader(options: RunOptions, split: str) -> RecordReader:
     return RecordReader(
         tuple(files),
         reversed=options.problem.reversed,
-        features=options.hparams.features,
+        features=options.hparams.training_features,
     )
 
 

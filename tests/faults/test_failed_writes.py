@@ -1,6 +1,7 @@
 """A disk that is full, read-only or broken costs one sentence, and nothing that was saved."""
 
 import random
+import re
 
 import pytest
 from cases import contents, describe
@@ -12,7 +13,7 @@ REASONS = {
     "EROFS": "read-only file system",
     "EACCES": "permission denied",
     "EIO": "input/output error",
-    "EDQUOT": "no space left",
+    "EDQUOT": "no space left|disk quota exceeded",
     "": "ulimit",
 }
 ERRORS = [error for error in REASONS if error]
@@ -28,7 +29,7 @@ def check(undisturbed, world, fault):
         assert contents(folder) == expected, (fault, describe(failed))
         return
     assert failed.code == 3, (fault, describe(failed))
-    assert REASONS[fault.error] in failed.sentence.lower(), (fault, describe(failed))
+    assert re.search(REASONS[fault.error], failed.sentence.lower()), (fault, describe(failed))
     ended = case.run(folder)
     assert ended.code == 0, (fault, describe(ended))
     assert contents(folder) == expected, (fault, describe(ended))
@@ -50,9 +51,10 @@ def test_files_must_stay_small(undisturbed, world):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("error", ERRORS)
-def test_every_write_fails(undisturbed, world, error):
+def test_every_write_fails(undisturbed, world):
+    """Each change fails once, with the errors in turn."""
     for operation in range(len(undisturbed[-1].operations)):
+        error = ERRORS[operation % len(ERRORS)]
         check(undisturbed, world, Fault(operation=operation, error=error))
 
 

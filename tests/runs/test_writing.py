@@ -1,3 +1,4 @@
+import errno
 import os
 
 import pytest
@@ -95,11 +96,19 @@ def test_folders_that_cannot_be(tmp_path, place, reason):
     assert sorted(os.listdir(tmp_path)) == ["file", "nowhere"]
 
 
-def test_a_full_disk_is_the_machines_fault(tmp_path, monkeypatch):
-    def full(*arguments, **options):
-        raise OSError(28, "No space left on device")
+@pytest.mark.parametrize(
+    ("code", "reason"),
+    [
+        (errno.ENOSPC, "no space left"),
+        (errno.EROFS, "cannot be written: Read-only file system"),
+        (errno.EACCES, "cannot be written: Permission denied"),
+    ],
+)
+def test_what_the_machine_refuses_is_not_the_users_fault(tmp_path, monkeypatch, code, reason):
+    def refuse(*arguments, **options):
+        raise OSError(code, os.strerror(code))
 
-    monkeypatch.setattr("os.mkdir", full)
-    with pytest.raises(UserError, match="no space left") as caught, writing(tmp_path / "new"):
+    monkeypatch.setattr("os.mkdir", refuse)
+    with pytest.raises(UserError, match=reason) as caught, writing(tmp_path / "new"):
         pass
     assert caught.value.exit_code == 3

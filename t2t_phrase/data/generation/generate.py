@@ -13,6 +13,7 @@ from t2t_phrase import __version__, locks
 from t2t_phrase.config import differences
 from t2t_phrase.data.folders import expanded
 from t2t_phrase.data.generation.damage import damaged_files, miscounted_splits
+from t2t_phrase.data.generation.labels import labels_intact, read_labels, write_labels
 from t2t_phrase.data.generation.manifest import Manifest, manifest_path
 from t2t_phrase.data.generation.options import GenerateOptions
 from t2t_phrase.data.generation.progress import Log, Progress
@@ -117,10 +118,13 @@ class _Generation:
         )
         for split in corpus.splits():
             needed = not (self._check_shards(split, stager.features) and self._has_vocabulary())
+            needed = needed or not self._has_labels(stager.features)
             stager.stage(split, needed=needed)
             self._save()
         if not self._has_vocabulary():
             self._learn_vocabularies(stager)
+        if not self._has_labels(stager.features):
+            self._take_labels(stager)
         self._write_shards(stager)
         self._manifest.complete = self._manifest.released = True
         self._save()
@@ -252,6 +256,15 @@ class _Generation:
         entries = self._manifest.vocabulary
         return bool(entries) and all(map(self._intact, entries))
 
+    def _has_labels(self, features: tuple[Feature, ...]) -> bool:
+        return labels_intact(self._folder, self._manifest.labels, features)
+
+    def _take_labels(self, stager: SplitStager) -> None:
+        self._manifest.labels = write_labels(
+            self._base, self._folder, stager.labels, stager.features, self._log
+        )
+        self._save()
+
     def _learn_vocabularies(self, stager: SplitStager) -> None:
         found = learn_vocabularies(
             self._problem, self._manifest, self._folder, stager.dealt(), self._log
@@ -282,6 +295,7 @@ class _Generation:
                         shuffle_seed=seed,
                         side=dict(zip(feature_streams(stager.features), side, strict=True)),
                         features=stager.features,
+                        labels=read_labels(self._folder, self._manifest.labels),
                     )
         kept = sum(s["records"] for entry in splits.values() for s in entry["shards"] if s)
         left = sum(entry["pairs"] for entry in splits.values()) - kept

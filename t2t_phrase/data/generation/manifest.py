@@ -26,6 +26,7 @@ _SHARD = Object(
     {"bytes": int, "digests": _CHECKSUMS},
     int,
 )
+_VOCABULARY = Object({"file": str, "sha256": str, "size": int})
 _SPLIT = Object(
     {
         "pairs": int,
@@ -43,11 +44,11 @@ _SHAPE = Object(
         "options": Object(others=object),
         "inputs": _CHECKSUMS,
         "versions": _CHECKSUMS,
-        "vocabulary": [Object({"file": str, "sha256": str, "size": int})],
+        "vocabulary": [_VOCABULARY],
         "splits": Object(others=_SPLIT),
         "complete": bool,
     },
-    {"parts": Object(others=[[str]]), "released": bool},
+    {"parts": Object(others=[[str]]), "released": bool, "labels": Object(others=_VOCABULARY)},
 )
 
 
@@ -68,6 +69,7 @@ class Manifest:
         versions: packages that took part.
         vocabulary: once it exists `file`, `sha256` and `size` of the joint vocabulary, or of the
             source's and the target's.
+        labels: the same for the labels of each feature that has some, by its name.
         splits: for each split that is staged `pairs`, `faults`, `content` (a digest of its
             sentences), `text` and `side` (SHA-256 of kept files by name), and `shards`, a list with
             an entry or null for each shard: `file`, `sha256`, `bytes`, `records`, `source_tokens`,
@@ -85,6 +87,7 @@ class Manifest:
     parts: dict[str, list[list[str]]] = dataclasses.field(default_factory=dict)
     versions: dict[str, str] = dataclasses.field(default_factory=dict)
     vocabulary: list[dict[str, Any]] = dataclasses.field(default_factory=list)
+    labels: dict[str, dict[str, Any]] = dataclasses.field(default_factory=dict)
     splits: dict[str, dict[str, Any]] = dataclasses.field(default_factory=dict)
     complete: bool = False
     released: bool = False
@@ -96,7 +99,7 @@ class Manifest:
 
     def files(self) -> Iterator[tuple[str, str, int | None]]:
         """Yield name, SHA-256 and size of all files that are finished; None: size unknown."""
-        for entry in self.vocabulary:
+        for entry in (*self.vocabulary, *self.labels.values()):
             yield entry["file"], entry["sha256"], None
         for split in self.splits.values():
             for shard in filter(None, split["shards"]):

@@ -21,6 +21,7 @@ from t2t_phrase.features import IDS, Feature, Side
 from t2t_phrase.files import WriteError, atomic, disk_full, sha256_of
 from t2t_phrase.special_ids import EOS_ID
 from t2t_phrase.text.annotations.base import Annotation, Sentence, annotation_of
+from t2t_phrase.text.annotations.labels import LabelAnnotation
 from t2t_phrase.text.encoders import StoredEncoder, load_encoder
 
 _BATCH = 1000
@@ -36,6 +37,7 @@ class ShardTask:
         source, target: text files with as many lines.
         side: files with the lines of streams, by the name of the stream.
         features: what the records hold, made from those lines.
+        labels: the labels of features that have some, in the order of their integers.
         output: the record file.
         vocabularies: files of the source's and the target's vocabulary.
         shuffle_seed: seed of the order of the records; None keeps the order of the lines.
@@ -48,6 +50,7 @@ class ShardTask:
     shuffle_seed: str | None
     side: Mapping[str, str] = dataclasses.field(default_factory=dict)
     features: tuple[Feature, ...] = ()
+    labels: Mapping[str, Sequence[str]] = dataclasses.field(default_factory=dict)
 
 
 def shard_name(base: str, split: str, index: int, count: int) -> str:
@@ -156,7 +159,7 @@ def _encode(task: ShardTask) -> Iterator[_Encoded]:
     sources = map(str, read_lines(pathlib.Path(task.source)))
     targets = map(str, read_lines(pathlib.Path(task.target)))
     sides = {stream: side_lines(pathlib.Path(path)) for stream, path in task.side.items()}
-    annotated = [(feature, annotation_of(feature)) for feature in task.features]
+    annotated = [(feature, _annotation(feature, task)) for feature in task.features]
     with_starts = {feature.side for feature in task.features}
     done = 0
     while batch := list(itertools.islice(sources, _BATCH)):
@@ -190,6 +193,13 @@ def _encode(task: ShardTask) -> Iterator[_Encoded]:
                 contents,
             )
         done += len(batch)
+
+
+def _annotation(feature: Feature, task: ShardTask) -> Annotation:
+    annotation = annotation_of(feature)
+    if isinstance(annotation, LabelAnnotation):
+        return annotation.with_labels(task.labels[feature.name])
+    return annotation
 
 
 def _bytes(numbers: Sequence[int]) -> bytes:

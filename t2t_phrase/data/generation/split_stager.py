@@ -23,7 +23,7 @@ from t2t_phrase.data.sources.inputs import Inputs
 from t2t_phrase.files import explain_os_error, sha256_of
 
 # Changes whenever the work files of earlier versions cannot be used any more.
-_FORMAT = 1
+_FORMAT = 2
 
 
 class SplitStager:
@@ -40,6 +40,10 @@ class SplitStager:
         folder: of the data.
         work: folder of files that are not needed once the data are complete.
         log: takes one line of progress.
+
+    Attributes:
+        features: what the records will hold beside ids.
+        labels: how often each label occurs in the training set, by feature, once that was staged.
     """
 
     def __init__(
@@ -64,6 +68,7 @@ class SplitStager:
         self._shards: int = manifest.options["num_shards"]
         self._streams = corpus.side_streams()
         self.features = tuple(f for f in problem.features if f.side_stream in self._streams)
+        self.labels: dict[str, dict[str, int]] = {}
 
     def stage(self, split: str, *, needed: bool) -> None:
         """Make sure that the text of a split is there, and enter it into the manifest.
@@ -81,6 +86,8 @@ class SplitStager:
         if record is None or not self._usable(split, record):
             record = self._read(split)
         self._enter(split, record)
+        if split == "train":
+            self.labels = record.labels
 
     def dealt(self) -> list[list[pathlib.Path]]:
         """Return the work files of each training shard: source, target and streams of features."""
@@ -128,7 +135,7 @@ class SplitStager:
                 "parts": dict(self._inputs.parts),
                 "languages": self._problem.languages,
                 "streams": self._streams,
-                "features": feature_streams(self.features),
+                "features": [feature.name for feature in self.features],
                 "max_characters": options["max_characters"],
                 "max_cases": options["max_cases"] if train else 0,
                 "shards": self._shards if train else 1,
@@ -169,6 +176,7 @@ class SplitStager:
             made_from=self._made_from(split),
             pairs=result.pairs,
             faults=result.faults,
+            labels=result.labels,
             content=content_digest({n: sums[n] for n in sentences} if train else texts),
             work=sums,
             text=texts,
@@ -208,7 +216,7 @@ class SplitStager:
         # Vocabularies are learnt from the training set, and everything is encoded by them.
         dropped = list(self._manifest.splits) if split == "train" else [split]
         if split == "train":
-            self._manifest.vocabulary = []
+            self._manifest.vocabulary, self._manifest.labels = [], {}
         for name in dropped:
             entry = self._manifest.splits[name]
             entry["shards"] = [None] * len(entry["shards"])

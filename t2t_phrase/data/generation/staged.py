@@ -23,6 +23,7 @@ _SHAPE = Object(
         "made_from": str,
         "pairs": int,
         "faults": Object(others=int),
+        "labels": Object(others=Object(others=int)),
         "content": str,
         "work": _CHECKSUMS,
         "text": _CHECKSUMS,
@@ -39,6 +40,7 @@ class StagedSplit:
         made_from: see `digest`, of whatever decides the content of the files.
         pairs: sentence pairs.
         faults: number of faults by kind.
+        labels: how often each label occurs in training pairs, by the feature that has it.
         content: see `digest`, of the files of sources and targets.
         work: SHA-256 of the files that shards are made from, by name.
         text, side: SHA-256 of the kept text and of the kept streams, by name. They are moved from
@@ -48,6 +50,7 @@ class StagedSplit:
     made_from: str
     pairs: int
     faults: dict[str, int]
+    labels: dict[str, dict[str, int]]
     content: str
     work: dict[str, str]
     text: dict[str, str]

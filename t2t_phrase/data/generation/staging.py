@@ -17,6 +17,7 @@ from t2t_phrase.data.sources.side_files import text_column
 from t2t_phrase.features import Feature
 from t2t_phrase.files import explain_os_error
 from t2t_phrase.text.annotations.base import annotation_of
+from t2t_phrase.text.annotations.labels import LabelAnnotation
 from t2t_phrase.text.whitespace import normalize_whitespace
 
 # Faults reported with file and line; others are only counted.
@@ -80,10 +81,18 @@ def dealt_index(shard: int, line: int, shards: int) -> int:
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Staged:
-    """Result of `stage`: pairs written, number of faults by kind, and messages."""
+    """Result of `stage`.
+
+    Attributes:
+        pairs: those written.
+        faults: number of faults by kind.
+        labels: how often each label occurs in dealt pairs, for each feature that has labels.
+        messages: lines to be logged.
+    """
 
     pairs: int
     faults: dict[str, int]
+    labels: dict[str, dict[str, int]]
     messages: list[str]
 
 
@@ -117,10 +126,8 @@ def stage(
         UserError: invalid UTF-8 where it is an error, a line that does not fit its sentence, no
             pairs at all, or a full disk.
     """
-    checks = [
-        (text_column(feature), streams.index(feature.side_stream), annotation_of(feature))
-        for feature in features
-    ]
+    checks = [(feature, annotation_of(feature)) for feature in features]
+    labels: dict[str, collections.Counter[str]] = collections.defaultdict(collections.Counter)
     dealt_streams = [streams.index(stream) for stream in feature_streams(features)]
     faults = Faults()
     misfits: dict[str, None] = {}  # several features may read the same line
@@ -136,11 +143,15 @@ def stage(
             if found and (drop_faulty or None in pair.texts):
                 continue
             texts = [normalize_whitespace(text or "") for text in pair.texts]
-            for column, stream, annotation in checks:
+            for feature, annotation in checks:
+                stream = streams.index(feature.side_stream)
                 try:
-                    annotation.read(texts[column], pair.side[stream])
+                    text = annotation.read(texts[text_column(feature)], pair.side[stream])
                 except UserError as error:
                     misfits[f"{pair.side_names[stream]}:{pair.line}: {error}"] = None
+                    continue
+                if groups and isinstance(annotation, LabelAnnotation):
+                    labels[feature.name].update(annotation.labels(text))
             if len(misfits) >= LISTED:
                 break
             if groups:
@@ -169,6 +180,7 @@ def stage(
     return Staged(
         pairs=written,
         faults={kind: count for kind, count in faults.counts.items() if count},
+        labels={name: dict(sorted(counts.items())) for name, counts in labels.items()},
         messages=faults.describe(consequence),
     )
 

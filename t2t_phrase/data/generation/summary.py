@@ -21,6 +21,8 @@ def summary(problem: Problem, manifest: Manifest, features: Sequence[Feature]) -
     titles = ("joint",) if options["shared_vocab"] else problem.languages
     for title, entry in zip(titles, manifest.vocabulary, strict=True):
         yield f"{entry['file']}: {entry['size']:,} {title} {options['vocab_type']}"
+    for name, entry in manifest.labels.items():
+        yield f"{entry['file']}: {entry['size']:,} labels of {name}"
     for split, entry in manifest.splits.items():
         totals = {
             name: sum(shard[name] for shard in entry["shards"])

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Sequence
 
-from t2t_phrase.features import MOST_LEVELS
-from t2t_phrase.text.trees.tree_levels import tree_levels
+import nltk
+
+from t2t_phrase.features import MOST_LEVELS, MOST_TAG_LEVELS
+from t2t_phrase.text.trees.tree_levels import label_at, tree_levels
 from t2t_phrase.text.trees.tree_phrases import phrase_ends
 from t2t_phrase.text.trees.trees import read_tree, word_ends, words
 
@@ -25,8 +28,7 @@ def cut_by_tree(sentence: str, line: str) -> list[str]:
     """
     if not line.strip() and not sentence.strip():
         return []
-    tree = read_tree(line)
-    ends = word_ends(list(words(tree)), sentence)
+    tree, ends = _fitted(sentence, line)
     return _pieces(sentence, [ends[end - 1] for end in phrase_ends(tree)])
 
 
@@ -42,11 +44,42 @@ def with_levels(sentence: str, line: str) -> str:
     """
     if not line.strip() and not sentence.strip():
         return ""
-    tree = read_tree(line)
-    pieces = _pieces(sentence, word_ends(list(words(tree)), sentence))
+    tree, ends = _fitted(sentence, line)
+    pieces = _pieces(sentence, ends)
     levels = [word.level for word in tree_levels(tree)]
     cuts = ["\t" * level if level <= MOST_LEVELS else " " for level in levels[1:]]
     return "".join(itertools.chain(*zip(pieces, [*cuts, ""], strict=True)))
+
+
+def with_tags(sentence: str, line: str) -> str:
+    """Return each word of a tree and the labels of its segments at the top levels.
+
+    Args:
+        sentence: natural text.
+        line: its tree, as for `cut_by_tree`.
+
+    Returns:
+        Two fields for each word, all separated by tabs: the word, and its labels from level 1 to
+        `MOST_TAG_LEVELS`, separated by blanks.
+
+    Raises:
+        TreeError: the line is not a tree, or its words do not spell the sentence.
+    """
+    if not line.strip() and not sentence.strip():
+        return ""
+    tree, ends = _fitted(sentence, line)
+    fields = []
+    for piece, word in zip(_pieces(sentence, ends), tree_levels(tree), strict=True):
+        fields += [piece, " ".join(label_at(word, i + 1) for i in range(MOST_TAG_LEVELS))]
+    return "\t".join(fields)
+
+
+# Several features are made from one tree, one after another.
+@functools.lru_cache(maxsize=1)
+def _fitted(sentence: str, line: str) -> tuple[nltk.Tree, tuple[int, ...]]:
+    """Return the tree, and after how many visible characters of the sentence its words end."""
+    tree = read_tree(line)
+    return tree, tuple(word_ends(list(words(tree)), sentence))
 
 
 def _pieces(sentence: str, ends: Sequence[int]) -> list[str]:

@@ -42,6 +42,7 @@ CONTENT = {
     "options": {"num_shards": 2, "vocab_size": 300},
     "inputs": {"train.en": "1"},
     "parts": {"train": [["train.en"]]},
+    "labels": {"tags": {"file": "vocab.toy.tags.txt", "sha256": "5", "size": 9}},
     "versions": {"t2t_phrase": "0"},
     "vocabulary": [{"file": "vocab.toy.300.model", "sha256": "2", "size": 300}],
     "splits": {"train": split(shard(0), shard(1, phrases=7)), "dev": split(shard(0, phrases=3))},

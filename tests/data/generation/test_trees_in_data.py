@@ -1,8 +1,11 @@
 """Trees beside the source files become phrases in the records."""
 
+import collections
 import gzip
 import hashlib
 import json
+import re
+import shutil
 
 import numpy as np
 import pytest
@@ -18,9 +21,10 @@ from t2t_phrase.data.input.reader import RecordReader
 from t2t_phrase.data.problem import Problem, get_problem
 from t2t_phrase.data.sources.downloaded_problem import DownloadedProblem
 from t2t_phrase.data.sources.local_problem import LocalProblem
-from t2t_phrase.features import PHRASES
+from t2t_phrase.features import PHRASES, RARE_TAG, TAG_CLASSES, TAGS
 from t2t_phrase.text.annotations.base import Sentence
 from t2t_phrase.text.annotations.phrases import Phrases
+from t2t_phrase.text.annotations.tree_tags import TreeTags
 from t2t_phrase.text.trees.cut_by_tree import cut_by_tree
 
 
@@ -109,8 +113,53 @@ def test_trees_are_kept_beside_the_text(made, corpus):
     texts = problem.raw_features(str(data), "dev", (PHRASES,))["phrases"]
     cuts = [text.split("\t") for text in texts]
     assert cuts == [cut_by_tree(pair.source, pair.tree) for pair in corpus["dev"]]
-    assert any("target tokens, " in line and line.endswith(" levels") for line in messages)
+    assert any("target tokens, " in line and line.endswith(" tags") for line in messages)
     assert make(data, made[1]) == [f"treebank: complete in {data}, nothing to do"]
+
+
+def test_records_hold_the_labels_of_segments(made, corpus, tmp_path):
+    data, raw, _ = made
+    labels = (data / "vocab.treebank.tags.txt").read_text().split("\n")[:-1]
+    counts = collections.Counter()
+    for i, pair in enumerate(corpus["train"]):
+        if i != 6:
+            counts.update(TreeTags().labels(TreeTags().read(pair.source, pair.tree)))
+    assert labels == sorted(counts, key=lambda label: (-counts[label], label)) and len(labels) > 9
+    problem = Treebank()
+    encoder, annotation = problem.vocabularies(str(data)).source, TreeTags().with_labels(labels)
+    files = tuple(problem.record_files(str(data), "dev"))
+    for example, pair in zip(
+        RecordReader(files, features=(TAGS,)).read(), corpus["dev"], strict=True
+    ):
+        (encoded,) = encoder.encode_with_starts([pair.source])
+        text = annotation.read(pair.source, pair.tree)
+        expected = annotation.encode(Sentence(pair.source, *encoded), text)
+        assert example.features["tags"].tolist() == [*expected, 0]
+
+    # A lost file is made again; nothing else is.
+    copy = tmp_path / "copy"
+    shutil.copytree(data, copy)
+    (copy / "vocab.treebank.tags.txt").unlink()
+    messages = make(copy, raw)
+    assert f"treebank: repairing: {copy / 'vocab.treebank.tags.txt'} is missing" in messages
+    assert "treebank train: kept 2 of 2 shards" in messages
+    assert (copy / "vocab.treebank.tags.txt").read_text().split("\n")[:-1] == labels
+
+
+def test_the_rarest_labels_share_a_class(tmp_path, corpus, monkeypatch):
+    monkeypatch.setattr(TreeTags, "most_labels", 5)
+    write(tmp_path / "raw", corpus)
+    messages = make(tmp_path / "data", tmp_path / "raw")
+    (found,) = (line for line in messages if "rarest labels of" in line)
+    assert re.fullmatch(r"treebank: the \d+ rarest labels of tags share one class", found)
+    assert any("vocab.treebank.tags.txt: 5 labels of tags" in line for line in messages)
+    (file,) = Treebank().record_files(str(tmp_path / "data"), "dev")
+    found = {
+        code % TAG_CLASSES
+        for example in RecordReader((file,), features=(TAGS,)).read()
+        for code in example.features["tags"].tolist()
+    }
+    assert {0, RARE_TAG} < found <= set(range(RARE_TAG + 6))
 
 
 def test_batches_carry_phrases_only_when_asked(made):
@@ -168,7 +217,7 @@ def test_without_trees_the_data_is_as_ever(tmp_path, corpus):
     (tmp_path / "raw").rename(tmp_path / "before")
     write(tmp_path / "raw", corpus)
     messages = make(data, tmp_path / "raw")
-    assert "treebank: new side files found; adding phrases, levels to the records" in messages
+    assert "treebank: new side files found; adding phrases, levels, tags to the records" in messages
     assert (data / "vocab.treebank.400.model").read_bytes() == before
     Treebank().require_features(str(data), (PHRASES,))
     assert all(len(e.features["phrases"]) == len(e.inputs) for e in records(data, "train"))

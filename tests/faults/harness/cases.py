@@ -48,6 +48,15 @@ def _delete_shard(folder: pathlib.Path) -> None:
     next((folder / "data").glob("*-train-00001-of-*")).unlink()
 
 
+def _add_trees(folder: pathlib.Path) -> None:
+    for text in list((folder / "raw").glob("*.src")):
+        trees = (
+            "(S " + " ".join(f"(X{len(word)} {word})" for word in line.split()) + ")\n"
+            for line in text.read_text().splitlines()
+        )
+        text.with_name(f"{text.name}.trees").write_text("".join(trees))
+
+
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Case:
     """A command in a folder that was prepared for it.
@@ -90,6 +99,14 @@ class Case:
 
 CASES = (
     Case(name="data", command="datagen", flags=DATAGEN, starts_from=("raw",)),
+    Case(
+        name="data_with_trees",
+        command="datagen",
+        flags=DATAGEN,
+        starts_from=("raw",),
+        spoil=_add_trees,
+        quick=False,
+    ),
     Case(
         name="repair",
         command="datagen",

@@ -1,0 +1,42 @@
+"""Annotations whose integers stand for labels, which datagen collects in a vocabulary."""
+
+from __future__ import annotations
+
+import abc
+from collections.abc import Iterable, Mapping, Sequence
+from typing import ClassVar
+
+from t2t_phrase.text.annotations.base import Annotation
+
+
+class LabelAnnotation(Annotation):
+    """An annotation that cannot encode before it is given its vocabulary of labels.
+
+    Datagen counts the labels of the training set, writes the most frequent ones to a file, and
+    gives them to `with_labels`.
+    """
+
+    most_labels: ClassVar[int]  # in the vocabulary
+
+    def __init__(self) -> None:
+        self.classes: dict[str, int] = {}
+
+    @property
+    @abc.abstractmethod
+    def first_class(self) -> int:
+        """The integer of the first label."""
+
+    @abc.abstractmethod
+    def labels(self, text: str) -> Iterable[str]:
+        """Return the labels in a text form, as often as they are to be counted."""
+
+    def with_labels(self, labels: Sequence[str]) -> LabelAnnotation:
+        """Return this annotation, encoding these labels in their order."""
+        annotation = type(self)()
+        annotation.classes = {label: i for i, label in enumerate(labels, start=self.first_class)}
+        return annotation
+
+
+def most_frequent(counts: Mapping[str, int], most: int) -> list[str]:
+    """Return at most `most` labels, the most frequent ones first; ties in alphabetical order."""
+    return sorted(counts, key=lambda label: (-counts[label], label))[:most]
