@@ -3,12 +3,13 @@
     python benchmarks/phrase_attention.py [--xla] [--sets=phrase_interleaved_queryk_1_2]
     python benchmarks/phrase_attention.py --decode [--source=24] [--rows=32] [--xla]
     python benchmarks/phrase_attention.py --sets=representations [--base=transformer_base_untied]
+    python benchmarks/phrase_attention.py --sets=granularities [--decode]
 
 For each hparams set, prints the ratio of its multiply-adds to those of `transformer_base`, and the
 ratio of the times measured in the same run. Steps of the two models alternate, so that changes in
 the speed of the machine affect both. Training steps are those of `train_step.py`; with --decode,
 the beam search of `decode.py`, whose outputs are 8 tokens longer than the --source. --sets takes
-names, or "attentions" or "representations" for the sets of either paper.
+names, or "attentions", "representations" or "granularities" for the sets of a paper.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from granularities import granularity_cost, random_levels
 from measure import base_model, limit_threads, parser, random_ids, report
 
 ATTENTIONS = (
@@ -42,7 +44,20 @@ REPRESENTATIONS = (
     "phrase_representation_base_max_attn_ta",
     "phrase_representation_base_parse",
 )
-GROUPS = {"attentions": ATTENTIONS, "representations": REPRESENTATIONS}
+GRANULARITIES = (
+    "mgsa_base_ngram_max",
+    "mgsa_base_ngram_lstm",
+    "mgsa_base_ngram_san",
+    "mgsa_base_layers_1_6",
+    "mgsa_base_syntax",
+    "mgsa_base_syntax_lstm",
+    "mgsa_base_syntax_onlstm",
+)
+GROUPS = {
+    "attentions": ATTENTIONS,
+    "representations": REPRESENTATIONS,
+    "granularities": GRANULARITIES,
+}
 VOCAB = 32000
 BEAMS, EXTRA = 4, 8
 
@@ -103,30 +118,33 @@ def representation_cost(hparams, source: int, queries: int) -> float:
     return cost
 
 
+def encoder_cost(hparams, source: int) -> float:
+    """Return the multiply-adds of the encoder for a sentence, less those of source phrases."""
+    layers = hparams.num_encoder_layers or hparams.num_hidden_layers
+    per_query, per_memory, per_pair = attention_terms(hparams, "encoder")
+    attention = source * (per_query + per_memory + per_pair * source)
+    cost = layers * (2 * hparams.hidden_size * hparams.filter_size * source + attention)
+    return cost + granularity_cost(hparams, source, attention)
+
+
 def forward_cost(hparams, source: int, target: int) -> float:
     """Return the multiply-adds of a sentence's forward pass; the backward pass takes twice that."""
     width, filters = hparams.hidden_size, hparams.filter_size
-    encoder = hparams.num_encoder_layers or hparams.num_hidden_layers
     decoder = hparams.num_decoder_layers or hparams.num_hidden_layers
-    cost = 2 * width * filters * (encoder * source + decoder * target) + VOCAB * width * target
-    for position, layers, queries, memory in (
-        ("encoder", encoder, source, source),
-        ("decoder", decoder, target, target),
-        ("cross", decoder, target, source),
-    ):
+    cost = encoder_cost(hparams, source)
+    cost += 2 * width * filters * decoder * target + VOCAB * width * target
+    for position, memory in (("decoder", target), ("cross", source)):
         per_query, per_memory, per_pair = attention_terms(hparams, position)
-        cost += layers * (queries * (per_query + per_pair * memory) + per_memory * memory)
+        cost += decoder * (target * (per_query + per_pair * memory) + per_memory * memory)
     return cost + representation_cost(hparams, source, target)
 
 
 def decoding_cost(hparams, source: int, target: int, beams: int) -> float:
     """Return the multiply-adds of a sentence's beam search."""
     width, filters = hparams.hidden_size, hparams.filter_size
-    encoder = hparams.num_encoder_layers or hparams.num_hidden_layers
     decoder = hparams.num_decoder_layers or hparams.num_hidden_layers
     tokens = target * beams
-    per_query, per_memory, per_pair = attention_terms(hparams, "encoder")
-    cost = encoder * source * (2 * width * filters + per_query + per_memory + per_pair * source)
+    cost = encoder_cost(hparams, source)
     cost += tokens * (decoder * 2 * width * filters + VOCAB * width)
     per_query, per_memory, per_pair = attention_terms(hparams, "decoder")
     # The history contains all beams, and each beam is masked from the others.
@@ -137,14 +155,21 @@ def decoding_cost(hparams, source: int, target: int, beams: int) -> float:
 
 
 def source_features(hparams, rows: int, length: int) -> dict[str, object]:
-    """Return a batch of random sources; their phrases too, for a model that reads them."""
+    """Return a batch of random sources, with the features that the model reads.
+
+    Raises:
+        KeyError: it reads others than phrases and levels.
+    """
     import numpy as np
 
-    features: dict[str, object] = {"inputs": random_ids(rows, length, VOCAB)}
-    if hparams.features:
-        numbers = np.arange(length, dtype="int32") // phrase_length(hparams, length) + 1
-        features["phrases"] = np.tile(numbers, (rows, 1))
-    return features
+    made: dict[str, Callable[[], np.ndarray]] = {
+        "phrases": lambda: np.tile(
+            np.arange(length, dtype="int32") // phrase_length(hparams, length) + 1, (rows, 1)
+        ),
+        "levels": lambda: random_levels(rows, length),
+    }
+    features = {feature.name: made[feature.name]() for feature in hparams.features}
+    return {"inputs": random_ids(rows, length, VOCAB), **features}
 
 
 def training(name: str, args: argparse.Namespace) -> tuple[Any, Callable[[int], None]]:
@@ -161,8 +186,10 @@ def training(name: str, args: argparse.Namespace) -> tuple[Any, Callable[[int], 
         make_strategy(), model, optimizer, seed=0, xla=args.xla, features=hparams.features
     )
 
+    features_of = functools.cache(lambda size: source_features(hparams, size, size))
+
     def run(size: int) -> None:
-        features = source_features(hparams, size, size)
+        features = features_of(size)
         float(stepper.train({**features, "targets": features["inputs"]}).objective)
 
     return hparams, run
@@ -191,9 +218,10 @@ def decoding(name: str, args: argparse.Namespace) -> tuple[Any, Callable[[int], 
 
     # Once for all batches, as in `Translator`.
     folded = model.fold_weights()
+    features_of = functools.cache(lambda size: source_features(hparams, args.rows, size))
 
     def run(size: int) -> None:
-        searching(size + EXTRA)(folded, source_features(hparams, args.rows, size)).scores.numpy()
+        searching(size + EXTRA)(folded, features_of(size)).scores.numpy()
 
     return hparams, run
 

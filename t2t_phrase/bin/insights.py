@@ -103,18 +103,45 @@ def main(argv: Sequence[str]) -> None:
         )
     pairs = read_files() if FLAGS.insights_from_file else []
     trained, vocabularies = decoder.load()
-    if FLAGS.stats and trained.model.hparams.features:
-        names = ", ".join(feature.name for feature in trained.model.hparams.features)
-        raise UserError(
-            f"{trained.checkpoint} reads features of the sentences ({names}), which --stats does "
-            "not have; draw --heat_maps instead"
-        )
+    if FLAGS.stats:
+        check_statistics(trained)
     texts = texts_of_features(trained.model.hparams.features) if FLAGS.heat_maps else {}
     choice = choose_pictures(trained.model) if FLAGS.heat_maps else None
     if FLAGS.stats:
         show_statistics(trained, vocabularies, pairs or read_dev_set(trained), hparams)
     if choice is not None:
         draw_heat_maps(trained, vocabularies, hparams, choice, texts)
+
+
+def check_statistics(trained: TrainedModel) -> None:
+    """Refuse a model whose attention has no statistics.
+
+    Raises:
+        UserError: it has no n-grams, or reads features, which are not there.
+    """
+    layouts = [
+        layout
+        for attention in trained.model.attention_maps().values()
+        for layout in attention.layouts
+    ]
+    if not any(layout.has_ngrams for layout in layouts):
+        named = [
+            units.partition
+            for layout in layouts
+            for units in (*layout.rows, *layout.all_columns)
+            if units.partition
+        ]
+        segments = f" (segments, here {', '.join(dict.fromkeys(named))}, do not overlap)"
+        raise UserError(
+            f"{trained.checkpoint} ({trained.record.hparams_set}) has no attention to n-grams, "
+            f"which --stats are about{segments if named else ''}; use --heat_maps"
+        )
+    if trained.model.hparams.features:
+        names = ", ".join(feature.name for feature in trained.model.hparams.features)
+        raise UserError(
+            f"{trained.checkpoint} reads features of the sentences ({names}), which --stats does "
+            "not have; draw --heat_maps instead"
+        )
 
 
 def show_statistics(
@@ -126,18 +153,12 @@ def show_statistics(
     """Print the tables, and write --stats_file.
 
     Raises:
-        UserError: the model has no n-grams, or the pairs have no words.
+        UserError: the pairs have no words.
     """
     from t2t_phrase.evaluation.text_files import write_text
     from t2t_phrase.insights.statistics import attention_statistics
     from t2t_phrase.insights.tables import format_statistics, statistics_to_dict
 
-    maps = trained.model.attention_maps().values()
-    if not any(layout.has_ngrams for attention in maps for layout in attention.layouts):
-        raise UserError(
-            f"{trained.checkpoint} ({trained.record.hparams_set}) has no attention to n-grams, "
-            "which --stats are about; use --heat_maps"
-        )
     ids = [
         (
             [*vocabularies.source.encode(source), EOS_ID],

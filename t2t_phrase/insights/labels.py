@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -14,6 +15,7 @@ from t2t_phrase.text.vocabularies import Encoder
 START = "<start>"
 END = "<EOS>"
 CONTINUES = "##"
+BOUNDARY = "▁"
 
 
 class Token(NamedTuple):
@@ -31,7 +33,7 @@ def tokens_of(ids: Sequence[int], encoder: Encoder) -> list[Token]:
             tokens.append(Token(END))
             continue
         # A piece that is only a word boundary has no text.
-        text = encoder.decode([token]) or "▁"
+        text = _visible(encoder.decode([token])) or BOUNDARY
         before = ids[place - 1] if place else EOS_ID
         joined = encoder.decode([before, token]) if before != EOS_ID else None
         tokens.append(Token(text, joined == encoder.decode([before]) + encoder.decode([token])))
@@ -68,9 +70,21 @@ def kind_of(units: Units) -> str:
     return "tokens" if units.order == 1 else f"{units.order}-grams"
 
 
+def _visible(text: str) -> str:
+    """Return the text with control characters as SentencePiece writes bytes, such as <0x04>."""
+    return "".join(
+        f"<0x{ord(char):02X}>" if unicodedata.category(char) == "Cc" else char for char in text
+    )
+
+
 def _spelled(tokens: Sequence[Token]) -> str:
-    first, *rest = tokens
-    label = (CONTINUES if first.continues else "") + first.text
-    for token in rest:
-        label += token.text if token.continues else f" {token.text}"
+    words: list[Token] = []
+    for token in tokens:
+        if token.continues and words and words[-1].text == BOUNDARY:
+            # The boundary is a piece of its own; the word is written as any other.
+            token = Token(token.text, words.pop().continues)
+        words.append(token)
+    label = CONTINUES if words[0].continues else ""
+    for place, token in enumerate(words):
+        label += token.text if token.continues or not place else f" {token.text}"
     return label

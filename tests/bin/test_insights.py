@@ -49,6 +49,18 @@ def parsed(plain, tmp_path_factory):
     return with_model(plain, tmp_path_factory.mktemp("parsed"), "phrase_representation_parse_demo")
 
 
+@pytest.fixture(scope="module")
+def levels(plain, tmp_path_factory):
+    """The same with a model whose heads attend to the levels of trees in its first layer."""
+    return with_model(
+        plain,
+        tmp_path_factory.mktemp("levels"),
+        "mgsa_syntax_demo",
+        num_encoder_layers=2,
+        granularities=("tokens", "level_1"),
+    )
+
+
 def with_model(plain, output_dir, hparams_set, **changes):
     """Return the run with random weights of another hparams set at its sizes."""
     record = RunRecord.load(plain.output_dir)
@@ -182,6 +194,47 @@ def test_pictures_of_source_phrases(parsed, tmp_path, monkeypatch, capsys):
     assert tokens_in_phrases[0] == numbers.count(1)
 
 
+def test_pictures_of_granularities_and_of_the_layer_after_them(levels, tmp_path, monkeypatch):
+    figures, real = {}, pictures.draw
+
+    def draw(*args, **options):
+        for picture in real(*args, **options):
+            figures[picture.name] = picture.figure
+            yield picture
+
+    monkeypatch.setattr(pictures, "draw", draw)
+    tree = "(S (NP (DT the) (NN house)) (VP (VBZ is) (JJ old)))"
+    flags = [*levels.flags, f"--heat_maps={tmp_path}", "--source=the house is old", "--target=a"]
+    call(insights, *flags, f"--feature=levels={tree}", "--attentions=encoder", "--heads=mean,1")
+    names = [f"encoder_layer{layer}_{head}" for layer in (1, 2) for head in ("head1", "mean")]
+    assert sorted(path.stem for path in tmp_path.iterdir()) == names
+    columns = {
+        name: [
+            (ax.texts[-1].get_text().split("\n")[1], [t.get_text() for t in ax.get_xticklabels()])
+            for ax in figure.axes[:-1]
+        ]
+        for name, figure in figures.items()
+    }
+    segments = ("level_1", ["the house", "is old", "<EOS>"])
+    tokens = columns["encoder_layer2_mean"][0]
+    assert tokens[0] == "tokens" and tokens[1][0] == "the" and tokens[1][-1] == "<EOS>"
+    assert columns == {
+        "encoder_layer1_mean": [tokens, segments],
+        "encoder_layer1_head1": [segments],
+        "encoder_layer2_mean": [tokens],
+        "encoder_layer2_head1": [tokens],
+    }
+    for name in names:
+        for ax in figures[name].axes[:-1]:
+            np.testing.assert_allclose(ax.images[0].get_array().sum(axis=1), 1, atol=1e-5)
+
+
+def test_segments_have_no_statistics(levels, files):
+    said = r"ckpt-7 \(mgsa_syntax_demo\) has no attention to n-grams.*here level_1, do not overlap"
+    with pytest.raises(UserError, match=said):
+        call(insights, *levels.flags, "--stats", *files)
+
+
 def test_models_of_trees_want_a_tree_that_fits(toy, parsed, files, tmp_path):
     maps = [f"--heat_maps={tmp_path / 'maps'}", "--source=the house"]
     with pytest.raises(UserError, match=r"reads the feature 'phrases': give --feature='phrases=LI"):
@@ -193,8 +246,14 @@ def test_models_of_trees_want_a_tree_that_fits(toy, parsed, files, tmp_path):
     ):
         call(insights, *toy.flags, *maps, "--feature=phrases=(S (DT the) (NN house))")
     assert not (tmp_path / "maps").exists()
+
+
+def test_statistics_have_no_features(plain, files, tmp_path):
+    both = with_model(
+        plain, tmp_path, "phrase_representation_parse_demo", cross_attention="interleaved_queryk"
+    )
     with pytest.raises(UserError, match=r"ckpt-7 reads features .*phrases.* draw --heat_maps"):
-        call(insights, *parsed.flags, "--stats", *files)
+        call(insights, *both.flags, "--stats", *files)
 
 
 def test_a_plain_model_has_no_phrases_but_pictures(plain, files, tmp_path):

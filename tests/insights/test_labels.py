@@ -41,3 +41,17 @@ def test_segments_of_a_partition():
     tokens = [Token("a"), Token("b", True), Token("c", True), Token("d"), Token("<EOS>")]
     membership = np.array([[1, 1, 0, 0, 0], [0, 0, 1, 1, 1], [0, 0, 0, 0, 0]], bool)
     assert segment_labels(tokens, membership) == ["ab", "##c d <EOS>"]
+
+
+def test_a_boundary_of_its_own_is_part_of_its_word():
+    tokens = [Token("a"), Token("▁"), Token(".", True), Token("b", True), Token("▁")]
+    assert ngram_labels(tokens, 1) == ["a", "▁", "##.", "##b", "▁"]
+    assert ngram_labels(tokens, 2) == ["a", "a ▁", ".", "##.b", "##b ▁"]
+    assert ngram_labels(tokens, 3) == ["a", "a ▁", "a .", ".b", "##.b ▁"]
+
+
+def test_control_characters_are_shown_as_bytes():
+    encoder = SubwordEncoder(train_subwords(["a house"] * 3, vocab_size=300))
+    tokens = tokens_of(encoder.encode("a \x04"), encoder)
+    assert all(token.text.isprintable() for token in tokens)
+    assert tokens[-1].text == "<0x04>"

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 
 from t2t_phrase.layers.attention.layout import TOKENS, Layout, Units
+from t2t_phrase.models.multi_granularity import MultiGranularityTransformer
+from t2t_phrase.models.multi_granularity_hparams import MultiGranularityHParams
 from t2t_phrase.models.phrase_representation import (
     PhraseRepresentationHParams,
     PhraseRepresentationTransformer,
@@ -100,4 +102,21 @@ def test_source_phrases_are_a_partition() -> None:
     assert np.asarray(model.partitions(FEATURES)["phrases"])[0].tolist() == [
         [True, True, True, False],
         [False, False, False, True],
+    ]
+
+
+def test_granularities_belong_to_heads_of_some_layers() -> None:
+    hparams = MultiGranularityHParams(
+        **SIZES, granularities=("tokens", "ngram_2"), granularity_layers=(2,)
+    )
+    model = MultiGranularityTransformer.from_hparams(hparams, vocab_size=8)
+    first, second = model.attention_maps()["encoder"].layouts
+    pairs = Units(partition="ngram_2")
+    assert first == Layout(HEADS)
+    assert second == Layout(HEADS, columns_by_head=(ONE, ONE, ONE, pairs, pairs))
+    weights = model.attention_weights(FEATURES)["encoder"]
+    assert [layer.shape for layer in weights] == [(1, HEADS, 4, 4)] * 2
+    assert np.asarray(model.partitions(FEATURES)["ngram_2"])[0].tolist() == [
+        [True, True, False, False],
+        [False, False, True, True],
     ]

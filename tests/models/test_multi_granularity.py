@@ -10,17 +10,25 @@ from typing import Any
 
 import numpy as np
 import pytest
-import tensorflow as tf
+from exact_models import (
+    OPTIONS,
+    TARGETS,
+    VOCAB,
+    assert_alone_equals_batched,
+    assert_graph_and_xla_equal_eager,
+    assert_searches_agree,
+    assert_steps_equal_the_whole,
+    batch_of,
+    in_bfloat16,
+    random_sources,
+)
 from random_weights import randomize
 from reference_multi_granularity import ReferenceMultiGranularity, Segments
 from small_phrase_models import SMALL
-from under_jax import assert_same_under_jax, gradients_of
+from under_jax import assert_same_under_jax
 
 from t2t_phrase import registry
-from t2t_phrase.compile import compiled
 from t2t_phrase.config import HParamsError, UserError
-from t2t_phrase.decoding.hparams import DecodeHParams
-from t2t_phrase.decoding.search.translate_ids import translate_ids
 from t2t_phrase.features import LEVELS
 from t2t_phrase.models.multi_granularity import MultiGranularityTransformer
 from t2t_phrase.models.multi_granularity_hparams import (
@@ -29,7 +37,6 @@ from t2t_phrase.models.multi_granularity_hparams import (
     with_granularities,
 )
 
-VOCAB = 19
 TREES = ("tokens", "level_1", "level_2", "level_3")
 CHANGES: dict[str, dict[str, Any]] = {
     "attention": {"num_hidden_layers": 2},
@@ -50,6 +57,14 @@ CHANGES: dict[str, dict[str, Any]] = {
         "interaction": "on_lstm",
         "on_lstm_chunk_size": 2,
     },
+    # 2, 2, 1 and 1 heads; no sentence but the longest has a second segment of 16 tokens.
+    "mixed_uneven": {
+        "granularities": ("level_2", "tokens", "ngram_16", "ngram_3"),
+        "composition": "max",
+        "interaction": "lstm",
+        "num_heads": 6,
+        "hidden_size": 24,
+    },
     "with_phrase_attention": {
         "interaction": "on_lstm",
         "on_lstm_chunk_size": 2,
@@ -57,12 +72,9 @@ CHANGES: dict[str, dict[str, Any]] = {
         "cross_attention": "interleaved_queryk",
     },
 }
-ALL = list(CHANGES)
-BY_LOOPS = [name for name in ALL if name != "with_phrase_attention"]
+BY_LOOPS = [name for name in CHANGES if name != "with_phrase_attention"]
 LENGTHS = [1, 2, 17, 30]
-RNG = np.random.default_rng(0)
-SOURCES = [[*RNG.integers(2, VOCAB, size=length - 1).tolist(), 1] for length in LENGTHS]
-TARGETS = [[7, 8, 9, 1], [1], [9, 4, 3, 3, 5, 1], [6, 6, 1]]
+SOURCES = random_sources(LENGTHS)
 
 
 def levels_of(tokens: int) -> list[int]:
@@ -74,7 +86,7 @@ def levels_of(tokens: int) -> list[int]:
 def segments_of(tokens: int) -> dict[str, Segments]:
     """Return the segments of every partition that the models have."""
     found: dict[str, Segments] = {}
-    for order in (2, 3, 4, 5):
+    for order in (2, 3, 4, 5, 16):
         starts = [*range(0, tokens, order), tokens]
         found[f"ngram_{order}"] = [list(range(*pair)) for pair in itertools.pairwise(starts)]
     levels = levels_of(tokens)
@@ -84,24 +96,9 @@ def segments_of(tokens: int) -> dict[str, Segments]:
     return found
 
 
-def padded(rows: list[list[int]], extra: int = 0) -> np.ndarray:
-    width = max(map(len, rows)) + extra
-    return np.array([[*row, *[0] * (width - len(row))] for row in rows], "int32")
-
-
-def features_of(
-    sources: list[list[int]], targets: list[list[int]], extra: int = 0
-) -> dict[str, np.ndarray]:
-    levels = [levels_of(len(source)) if source != [0] else [0] for source in sources]
-    return {
-        "inputs": padded(sources, extra),
-        "targets": padded(targets, extra),
-        "levels": padded(levels, extra),
-    }
-
-
-FEATURES = features_of(SOURCES, TARGETS)
-SHORT = features_of(SOURCES[:3], TARGETS[:3])
+NUMBERS = {"levels": levels_of}
+FEATURES = batch_of(SOURCES, TARGETS, NUMBERS)
+SHORT = batch_of(SOURCES[:3], TARGETS[:3], NUMBERS)
 
 
 @functools.cache
@@ -135,52 +132,27 @@ def test_logits_equal_loops_over_sentences(name: str) -> None:
         np.testing.assert_allclose(row[: len(target)], expected, atol=3e-5)
 
 
-@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("name", ["max", "lstm", "trees_lstm", "mixed_uneven"])
 def test_a_sentence_has_the_same_logits_alone_and_with_more_padding(name: str) -> None:
-    model = model_of(name)
-    together = np.asarray(model(features_of([*SOURCES, [0]], [*TARGETS, [0]], extra=3)))
-    assert np.isfinite(together).all(), "a row of nothing but padding must not give NaN"
-    for i, (source, target) in enumerate(zip(SOURCES, TARGETS, strict=True)):
-        alone = model(features_of([source], [target]))[0]
-        np.testing.assert_allclose(together[i, : len(target)], alone, atol=1e-5)
+    assert_alone_equals_batched(model_of(name), SOURCES, TARGETS, NUMBERS)
 
 
-@pytest.mark.parametrize("name", ["lstm", "trees_on_lstm"])
+def test_step_by_step_equals_the_whole_with_beams_that_branch() -> None:
+    assert_steps_equal_the_whole(model_of("with_phrase_attention"), FEATURES)
+
+
+@pytest.mark.parametrize(
+    "name", ["lstm", "trees_on_lstm", pytest.param("mixed_uneven", marks=pytest.mark.slow)]
+)
 def test_graph_and_xla_equal_eager_and_every_variable_learns(name: str) -> None:
-    model = model_of(name)
-
-    def run(features: Any) -> list[Any]:
-        return [model(features), *gradients_of(model, features)]
-
-    eager = run(SHORT)
-    for variable, gradient in zip(model.trainable_variables, eager[1:], strict=True):
-        assert np.abs(gradient).max() > 1e-6, variable.path
-    for xla in (False, True):
-        for actual, expected in zip(compiled(run, xla=xla)(SHORT), eager, strict=True):
-            scale = max(1, np.abs(expected).max())
-            np.testing.assert_allclose(actual / scale, expected / scale, atol=1e-5)
+    assert_graph_and_xla_equal_eager(model_of(name), SHORT)
 
 
-OPTIONS = DecodeHParams(beam_size=3, max_length=6, extra_length=4, return_beams=True)
-
-
-@pytest.mark.parametrize("name", ["trees_on_lstm"])
+@pytest.mark.parametrize(
+    "name", ["trees_on_lstm", pytest.param("mixed_uneven", marks=pytest.mark.slow)]
+)
 def test_searches_alone_of_unknown_shape_and_under_xla_equal_one_in_a_graph(name: str) -> None:
-    model = model_of(name)
-    given = {key: SHORT[key] for key in ("inputs", "levels")}
-
-    def run(features: Any) -> Any:
-        return translate_ids(model, features, OPTIONS)
-
-    ids = tf.TensorSpec((None, None), tf.int32)
-    unknown = tf.function(run, input_signature=[dict.fromkeys(given, ids)])
-    graph = compiled(run, xla=False)(given)
-    for other in (unknown(given), compiled(run, xla=True)(given)):
-        np.testing.assert_array_equal(graph.ids, other.ids)
-        np.testing.assert_allclose(graph.scores, other.scores, atol=1e-4)
-    alone = run({key: ids[1:2, :2] for key, ids in given.items()})
-    np.testing.assert_array_equal(graph.ids[1], alone.ids[0])
-    np.testing.assert_allclose(graph.scores[1], alone.scores[0], atol=1e-4)
+    assert_searches_agree(model_of(name), SHORT)
 
 
 @pytest.mark.skipif(importlib.util.find_spec("jax") is None, reason="jax is not installed")
@@ -190,13 +162,7 @@ def test_jax_equals_tensorflow(tmp_path: pathlib.Path) -> None:
 
 
 def test_mixed_precision_keeps_float32_variables_and_comes_close() -> None:
-    model = model_of("trees_on_lstm")
-    hparams = model.hparams.replace(dtype_policy="mixed_bfloat16")
-    mixed = MultiGranularityTransformer.from_hparams(hparams, vocab_size=VOCAB)
-    mixed.set_weights(model.get_weights())
-    assert {v.dtype for v in mixed.trainable_variables} == {"float32"}
-    expected, actual = np.asarray(model(FEATURES)), np.asarray(mixed(FEATURES))
-    assert np.abs(actual - expected).max() < 0.08 * np.abs(expected).max()
+    in_bfloat16(model_of("trees_on_lstm"), FEATURES)
 
 
 def test_the_weights_of_every_head_are_distributions_over_its_own_columns() -> None:

@@ -1,3 +1,4 @@
+import functools
 import math
 
 import pytest
@@ -71,6 +72,30 @@ def test_phrase_representations_have_matrices_of_so_many_squares(name: str, squa
     assert rest == (7 * size if "attn" in name or "parse" in name or "tion_big" in name else 0) + (
         7 * 6 if "_ta" in name or "parse" in name or "tion_big" in name else 0
     )
+
+
+@functools.cache
+def base_count() -> int:
+    return count_parameters(registry.hparams["transformer_base"](), vocab_size=32_000)
+
+
+@pytest.mark.parametrize(
+    ("name", "layers", "by_head"),
+    [
+        ("mgsa_base_ngram_max", 1, 0),
+        ("mgsa_base_ngram_lstm", 1, 8 * 64**2 + 4 * 64),
+        ("mgsa_base_ngram_san", 1, 3 * 64**2),
+        ("mgsa_base_layers_1_6", 6, 3 * 64**2),
+        ("mgsa_base_syntax_lstm", 1, 3 * 64**2 + 8 * 64**2 + 4 * 64),
+        ("mgsa_base_syntax_onlstm", 1, 3 * 64**2 + (2 * 64 + 1) * (4 * 64 + 16)),
+    ],
+)
+def test_heads_of_segments_have_parameters_of_their_own(
+    name: str, layers: int, by_head: int
+) -> None:
+    """W_F instead of two maps of the tokens; W_K and W_V of a head's width; what composes."""
+    found = count_parameters(registry.hparams[name](), vocab_size=32_000)
+    assert found - base_count() == 6 * layers * (-512 * 64 + 2 * 64**2 + by_head)
 
 
 def test_multi30k_is_as_small_as_published() -> None:

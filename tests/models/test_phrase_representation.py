@@ -10,6 +10,18 @@ from typing import Any
 import numpy as np
 import pytest
 import tensorflow as tf
+from exact_models import (
+    OPTIONS,
+    TARGETS,
+    VOCAB,
+    assert_alone_equals_batched,
+    assert_graph_and_xla_equal_eager,
+    assert_searches_agree,
+    assert_steps_equal_the_whole,
+    batch_of,
+    in_bfloat16,
+    random_sources,
+)
 from random_weights import randomize
 from reference_phrase_representation import (
     Phrases,
@@ -21,9 +33,7 @@ from small_phrase_models import SMALL
 from under_jax import assert_same_under_jax, gradients_of
 
 from t2t_phrase import registry
-from t2t_phrase.compile import compiled
 from t2t_phrase.config import HParamsError, UserError
-from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.decoding.search.translate_ids import translate_ids
 from t2t_phrase.features import PHRASES
 from t2t_phrase.models.phrase_representation import (
@@ -32,7 +42,6 @@ from t2t_phrase.models.phrase_representation import (
     with_phrase_representation,
 )
 
-VOCAB = 19
 CHANGES: dict[str, dict[str, Any]] = {
     "max_attn_ta": {"num_hidden_layers": 2},
     "mean": {
@@ -64,9 +73,7 @@ CHANGES: dict[str, dict[str, Any]] = {
 ALL = list(CHANGES)
 BY_LOOPS = [name for name in ALL if name != "with_phrase_attention"]
 LENGTHS = [1, 2, 17, 60]
-RNG = np.random.default_rng(0)
-SOURCES = [[*RNG.integers(2, VOCAB, size=length - 1).tolist(), 1] for length in LENGTHS]
-TARGETS = [[7, 8, 9, 1], [1], [9, 4, 3, 3, 5, 1], [6, 6, 1]]
+SOURCES = random_sources(LENGTHS)
 
 
 def parse(tokens: int) -> Phrases:
@@ -79,27 +86,13 @@ def parse(tokens: int) -> Phrases:
     return [*phrases, [tokens - 1]]
 
 
-def padded(rows: list[list[int]], extra: int = 0) -> np.ndarray:
-    width = max(map(len, rows)) + extra
-    return np.array([[*row, *[0] * (width - len(row))] for row in rows], "int32")
+def phrase_numbers(tokens: int) -> list[int]:
+    return [number for number, phrase in enumerate(parse(tokens), 1) for _ in phrase]
 
 
-def features_of(
-    sources: list[list[int]], targets: list[list[int]], extra: int = 0
-) -> dict[str, np.ndarray]:
-    numbers = [
-        [number for number, phrase in enumerate(parse(len(source)), 1) for _ in phrase]
-        for source in sources
-    ]
-    return {
-        "inputs": padded(sources, extra),
-        "targets": padded(targets, extra),
-        "phrases": padded(numbers, extra),
-    }
-
-
-FEATURES = features_of(SOURCES, TARGETS)
-SHORT = features_of(SOURCES[:3], TARGETS[:3])
+NUMBERS = {"phrases": phrase_numbers}
+FEATURES = batch_of(SOURCES, TARGETS, NUMBERS)
+SHORT = batch_of(SOURCES[:3], TARGETS[:3], NUMBERS)
 
 
 @functools.cache
@@ -137,77 +130,27 @@ def test_logits_equal_loops_over_sentences(name: str) -> None:
 @pytest.mark.parametrize("name", ALL)
 def test_a_sentence_has_the_same_phrases_and_logits_alone_and_with_more_padding(name: str) -> None:
     model = model_of(name)
-    batch = features_of([*SOURCES, [0]], [*TARGETS, [0]], extra=3)
-    together, phrases = np.asarray(model(batch)), np.asarray(model.membership(batch))
-    assert np.isfinite(together).all(), "a row of nothing but padding must not give NaN"
-    for i, (source, target) in enumerate(zip(SOURCES, TARGETS, strict=True)):
-        pair = features_of([source], [target])
-        alone = np.asarray(model.membership(pair))[0]
+    phrases = np.asarray(model.membership(batch_of(SOURCES, TARGETS, NUMBERS, extra=3)))
+    for i, source in enumerate(SOURCES):
+        alone = np.asarray(model.membership(batch_of([source], [[1]], NUMBERS)))[0]
         np.testing.assert_array_equal(phrases[i, : len(alone), : len(source)], alone)
         assert phrases[i].sum() == alone.sum() == len(source)
-        np.testing.assert_allclose(together[i, : len(target)], model(pair)[0], atol=1e-5)
+    assert_alone_equals_batched(model, SOURCES, TARGETS, NUMBERS)
 
 
 @pytest.mark.parametrize("name", ALL)
 def test_step_by_step_equals_the_whole_with_beams_that_branch(name: str) -> None:
-    model, beam_size, length = model_of(name), 3, 4
-    rng, rows = np.random.default_rng(0), len(LENGTHS)
-    memory = model.prepare_memory(FEATURES)
-    cache = model.start_cache(memory, beam_size, length)
-    histories = np.zeros((rows, beam_size, 0), "int32")
-    last = np.zeros((rows, beam_size), "int32")
-    repeated = {key: np.repeat(ids, beam_size, axis=0) for key, ids in FEATURES.items()}
-    for time in range(length):
-        logits, cache, _ = model.step(last, time, memory, cache)
-        targets = np.pad(histories, [(0, 0), (0, 0), (0, 1)], constant_values=1)
-        whole = model({**repeated, "targets": targets.reshape(-1, time + 1)})
-        np.testing.assert_allclose(np.reshape(logits, (-1, VOCAB)), whole[:, -1], atol=1e-5)
-        parents = rng.integers(beam_size, size=(rows, beam_size)).astype("int32")
-        cache = model.reorder(cache, parents)
-        last = rng.integers(1, VOCAB, size=(rows, beam_size)).astype("int32")
-        histories = np.take_along_axis(histories, parents[..., None], axis=1)
-        histories = np.concatenate([histories, last[..., None]], axis=2)
+    assert_steps_equal_the_whole(model_of(name), FEATURES)
 
 
 @pytest.mark.parametrize("name", ["max_attn_ta", "parsed"])
 def test_graph_and_xla_equal_eager_and_every_variable_learns(name: str) -> None:
-    model = model_of(name)
-
-    def run(features: Any) -> list[Any]:
-        return [model(features), *gradients_of(model, features)]
-
-    eager = run(SHORT)
-    for variable, gradient in zip(model.trainable_variables, eager[1:], strict=True):
-        assert np.abs(gradient).max() > 1e-6, variable.path
-    for xla in (False, True):
-        for actual, expected in zip(compiled(run, xla=xla)(SHORT), eager, strict=True):
-            scale = max(1, np.abs(expected).max())
-            np.testing.assert_allclose(actual / scale, expected / scale, atol=1e-5)
-
-
-OPTIONS = DecodeHParams(beam_size=3, max_length=6, extra_length=4, return_beams=True)
+    assert_graph_and_xla_equal_eager(model_of(name), SHORT)
 
 
 @pytest.mark.parametrize("name", ["max_attn_ta", "parsed"])
 def test_searches_alone_of_unknown_shape_and_under_xla_equal_one_in_a_graph(name: str) -> None:
-    model = model_of(name)
-    given = {key: SHORT[key] for key in ("inputs", "phrases")}
-
-    def run(features: Any) -> Any:
-        return translate_ids(model, features, OPTIONS)
-
-    ids = tf.TensorSpec((None, None), tf.int32)
-    unknown = tf.function(run, input_signature=[dict.fromkeys(given, ids)])
-    graph = compiled(run, xla=False)(given)
-    for other in (unknown(given), compiled(run, xla=True)(given)):
-        np.testing.assert_array_equal(graph.ids, other.ids)
-        np.testing.assert_allclose(graph.scores, other.scores, atol=1e-4)
-    folded = translate_ids(model, given, OPTIONS, folded=model.fold_weights())
-    np.testing.assert_array_equal(graph.ids, folded.ids)
-    np.testing.assert_allclose(graph.scores, folded.scores, atol=1e-4)
-    alone = run({key: ids[1:2, :2] for key, ids in given.items()})
-    np.testing.assert_array_equal(graph.ids[1], alone.ids[0])
-    np.testing.assert_allclose(graph.scores[1], alone.scores[0], atol=1e-4)
+    assert_searches_agree(model_of(name), SHORT)
 
 
 @pytest.mark.skipif(importlib.util.find_spec("jax") is None, reason="jax is not installed")
@@ -218,12 +161,7 @@ def test_jax_equals_tensorflow(tmp_path: pathlib.Path) -> None:
 
 def test_mixed_precision_keeps_float32_variables_and_comes_close() -> None:
     model = model_of("max_attn_ta")
-    hparams = model.hparams.replace(dtype_policy="mixed_bfloat16")
-    mixed = PhraseRepresentationTransformer.from_hparams(hparams, vocab_size=VOCAB)
-    mixed.set_weights(model.get_weights())
-    assert {v.dtype for v in mixed.trainable_variables} == {"float32"}
-    expected, actual = np.asarray(model(FEATURES)), np.asarray(mixed(FEATURES))
-    assert np.abs(actual - expected).max() < 0.08 * np.abs(expected).max()
+    mixed = in_bfloat16(model, FEATURES)
     flat = [
         np.concatenate([np.ravel(tf.cast(g, tf.float32)) for g in gradients_of(m, SHORT)])
         for m in (mixed, model)

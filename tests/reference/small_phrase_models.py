@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from t2t_phrase.models.multi_granularity_hparams import with_granularities
+from t2t_phrase import registry
+from t2t_phrase.models.multi_granularity_hparams import MultiGranularityHParams, with_granularities
 from t2t_phrase.models.phrase_representation import with_phrase_representation
 from t2t_phrase.models.phrase_transformer import LAYERS, PhraseHParams, with_phrase_attention
 from t2t_phrase.models.transformer_hparams import TransformerHParams
@@ -16,6 +17,7 @@ SMALL = TransformerHParams(
     relu_dropout=0.0,
     layer_prepostprocess_dropout=0.0,
 )
+PLAIN = TransformerHParams()
 # Between them, the first two hold all six kinds.
 MIXED: dict[str, PhraseHParams] = {
     "mixed": PhraseHParams(
@@ -64,3 +66,29 @@ LEVELS_OF_TREES = GRANULARITIES.replace(
     granularities=("tokens", "level_1", "level_2", "level_3"), granularity_layers=(1,)
 )
 PARSED = with_phrase_representation(SMALL, phrases="parsed")
+
+
+def small_set(name: str) -> MultiGranularityHParams:
+    """Return a registered set of multi-granularity self-attention with the sizes of `SMALL`."""
+    hparams = registry.hparams[name]()
+    assert isinstance(hparams, MultiGranularityHParams)
+    sizes = {key: value for key, value in vars(SMALL).items() if value != vars(PLAIN)[key]}
+    layers = max(hparams.granularity_layers)
+    return hparams.replace(**sizes, num_encoder_layers=layers, on_lstm_chunk_size=2)
+
+
+def granularity_sets() -> list[str]:
+    """Return all registered sets of multi-granularity self-attention."""
+    registry.discover()
+    names = registry.hparams
+    return [name for name in names if isinstance(names[name](), MultiGranularityHParams)]
+
+
+def granularity_structures() -> list[str]:
+    """Return one set for each structure: those that are equal at the same sizes are given once."""
+
+    def structure(name: str) -> tuple[object, ...]:
+        fields = vars(small_set(name)).items()
+        return tuple(value for key, value in fields if key not in vars(PLAIN))
+
+    return list({structure(name): name for name in granularity_sets()}.values())

@@ -6,7 +6,7 @@ import forked
 import numpy as np
 import pytest
 import tensorflow as tf
-from small_phrase_models import GRANULARITIES, MIXED, REPRESENTATIONS
+from small_phrase_models import GRANULARITIES, MIXED, REPRESENTATIONS, granularity_structures
 from toy_run import make_toy_run
 
 from t2t_phrase.decoding.hparams import DecodeHParams
@@ -30,7 +30,7 @@ import tensorflow as tf
 
 cpu = tf.config.list_physical_devices("CPU")[0]
 tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * 2)
-from small_phrase_models import LEVELS_OF_TREES, MIXED, PARSED, REPRESENTATIONS
+from small_phrase_models import LEVELS_OF_TREES, MIXED, PARSED, REPRESENTATIONS, small_set
 from t2t_phrase import registry
 from t2t_phrase.training.distribution import make_strategy
 from t2t_phrase.training.optimizers import make_optimizer
@@ -43,7 +43,8 @@ batch[0, 1, 2:] = batch[1, 2, 1:] = batch[:, 3] = 0
 features = dict(zip(("inputs", "targets"), batch))
 models = {**MIXED, **REPRESENTATIONS, "parsed": PARSED, "granularities": LEVELS_OF_TREES}
 registry.discover()
-hparams = models[sys.argv[1]].replace(
+name = sys.argv[1]
+hparams = (models[name] if name in models else small_set(name)).replace(
     learning_rate_schedule="constant", learning_rate_constant=0.01
 )
 if hparams.features:
@@ -76,6 +77,7 @@ print(json.dumps(found))
         pytest.param("mixed_with_distances", marks=pytest.mark.slow),
         pytest.param("representation", marks=pytest.mark.slow),
         "granularities",
+        *(pytest.param(name, marks=pytest.mark.slow) for name in granularity_structures()),
     ],
 )
 def test_two_devices_are_one_on_the_joined_batch(name):
@@ -95,7 +97,7 @@ def test_two_devices_are_one_on_the_joined_batch(name):
         pytest.param("mixed_with_distances", marks=pytest.mark.slow),
         "representation",
         pytest.param("representation_and_attention", marks=pytest.mark.slow),
-        "granularities",
+        pytest.param("granularities", marks=pytest.mark.slow),
     ],
 )
 def test_a_saved_model_is_the_decoder(name, tmp_path):
