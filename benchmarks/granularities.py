@@ -41,6 +41,14 @@ def random_levels(rows: int, length: int, seed: int = 0) -> np.ndarray:
     return numbers
 
 
+def random_tags(rows: int, length: int, seed: int = 0) -> np.ndarray:
+    """Return the feature "tags" with random labels, (rows, length) int32."""
+    from t2t_phrase.features import MOST_TAG_LEVELS, TAG_CLASSES
+
+    rng = np.random.default_rng(seed)
+    return rng.integers(1, TAG_CLASSES**MOST_TAG_LEVELS, size=(rows, length), dtype="int32")
+
+
 def segments_of(partition: str, source: int) -> float:
     """Return how many segments a sentence of `source` tokens has, for levels the mean of trees."""
     from t2t_phrase.models.multi_granularity_hparams import parse_granularity

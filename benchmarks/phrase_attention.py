@@ -22,7 +22,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from granularities import granularity_cost, random_levels
+from granularities import granularity_cost, random_levels, random_tags
 from measure import base_model, limit_threads, parser, random_ids, report
 
 ATTENTIONS = (
@@ -154,11 +154,11 @@ def decoding_cost(hparams, source: int, target: int, beams: int) -> float:
     return cost + representation_cost(hparams, source, tokens)
 
 
-def source_features(hparams, rows: int, length: int) -> dict[str, object]:
-    """Return a batch of random sources, with the features that the model reads.
+def source_features(hparams, rows: int, length: int, features) -> dict[str, object]:
+    """Return a batch of random sources, with some features that the model reads.
 
     Raises:
-        KeyError: it reads others than phrases and levels.
+        KeyError: they are others than phrases, levels and tags.
     """
     import numpy as np
 
@@ -167,9 +167,10 @@ def source_features(hparams, rows: int, length: int) -> dict[str, object]:
             np.arange(length, dtype="int32") // phrase_length(hparams, length) + 1, (rows, 1)
         ),
         "levels": lambda: random_levels(rows, length),
+        "tags": lambda: random_tags(rows, length),
     }
-    features = {feature.name: made[feature.name]() for feature in hparams.features}
-    return {"inputs": random_ids(rows, length, VOCAB), **features}
+    found = {feature.name: made[feature.name]() for feature in features}
+    return {"inputs": random_ids(rows, length, VOCAB), **found}
 
 
 def training(name: str, args: argparse.Namespace) -> tuple[Any, Callable[[int], None]]:
@@ -183,10 +184,12 @@ def training(name: str, args: argparse.Namespace) -> tuple[Any, Callable[[int], 
     optimizer = make_optimizer(hparams, make_schedule(hparams, train_steps=1000))
     optimizer.build(model.trainable_variables)
     stepper = Stepper(
-        make_strategy(), model, optimizer, seed=0, xla=args.xla, features=hparams.features
+        make_strategy(), model, optimizer, seed=0, xla=args.xla, features=hparams.training_features
     )
 
-    features_of = functools.cache(lambda size: source_features(hparams, size, size))
+    features_of = functools.cache(
+        lambda size: source_features(hparams, size, size, hparams.training_features)
+    )
 
     def run(size: int) -> None:
         features = features_of(size)
@@ -218,7 +221,9 @@ def decoding(name: str, args: argparse.Namespace) -> tuple[Any, Callable[[int], 
 
     # Once for all batches, as in `Translator`.
     folded = model.fold_weights()
-    features_of = functools.cache(lambda size: source_features(hparams, args.rows, size))
+    features_of = functools.cache(
+        lambda size: source_features(hparams, args.rows, size, hparams.features)
+    )
 
     def run(size: int) -> None:
         searching(size + EXTRA)(folded, features_of(size)).scores.numpy()

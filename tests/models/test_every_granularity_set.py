@@ -24,6 +24,7 @@ from small_phrase_models import granularity_sets, granularity_structures, small_
 from under_jax import assert_same_under_jax
 
 from t2t_phrase import registry
+from t2t_phrase.features import MOST_TAG_LEVELS, TAG_CLASSES
 from t2t_phrase.models.multi_granularity import MultiGranularityTransformer
 
 
@@ -33,11 +34,21 @@ def levels_of(tokens: int) -> list[int]:
     return [1, *rng.choice([1, 2, 3, 4, 21], size=max(tokens - 2, 0)).tolist(), 1][:tokens]
 
 
+def tags_of(tokens: int) -> list[int]:
+    """Return random labels; EOS has none."""
+    rng = np.random.default_rng(tokens)
+    return [*rng.integers(1, TAG_CLASSES**MOST_TAG_LEVELS, size=tokens - 1).tolist(), 0]
+
+
 DISTINCT = granularity_structures()
-# More layers differ from two only in what they cost.
-FEW = [name for name in DISTINCT if len(small_set(name).granularity_layers) <= 2]
+# More layers differ from two only in what they cost, and labels are read by the loss alone.
+FEW = [
+    name
+    for name in DISTINCT
+    if len(small_set(name).granularity_layers) <= 2 and not small_set(name).tag_loss_weight
+]
 SOURCES = random_sources([1, 2, 11])
-NUMBERS = {"levels": levels_of}
+NUMBERS = {"levels": levels_of, "tags": tags_of}
 FEATURES = batch_of(SOURCES, TARGETS[:3], NUMBERS)
 
 

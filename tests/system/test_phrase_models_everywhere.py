@@ -41,7 +41,8 @@ random = np.random.default_rng(0)
 batch = random.integers(3, 19, (2, 4, 9)).astype(np.int32)
 batch[0, 1, 2:] = batch[1, 2, 1:] = batch[:, 3] = 0
 features = dict(zip(("inputs", "targets"), batch))
-models = {**MIXED, **REPRESENTATIONS, "parsed": PARSED, "granularities": LEVELS_OF_TREES}
+LABELLED = LEVELS_OF_TREES.replace(tag_loss_weight=0.1)
+models = {**MIXED, **REPRESENTATIONS, "parsed": PARSED, "granularities": LABELLED}
 registry.discover()
 name = sys.argv[1]
 hparams = (models[name] if name in models else small_set(name)).replace(
@@ -55,6 +56,8 @@ if hparams.features:
     if hparams.features[0].name == "levels":
         numbers = np.where(starts, 1, 3)
     features[hparams.features[0].name] = np.where(batch[0] > 0, numbers, 0).astype(np.int32)
+if hparams.supervision:
+    features["tags"] = np.where(batch[0] > 1, features["levels"], 0)
 found = []
 for strategy in (make_strategy(devices=["CPU:0", "CPU:1"]), make_strategy()):
     keras.utils.set_random_seed(1)
@@ -62,7 +65,7 @@ for strategy in (make_strategy(devices=["CPU:0", "CPU:1"]), make_strategy()):
         model = registry.models[hparams.model].from_hparams(hparams, vocab_size=19)
         optimizer = make_optimizer(hparams, make_schedule(hparams, train_steps=3))
         optimizer.build(model.trainable_variables)
-    stepper = Stepper(strategy, model, optimizer, seed=1, features=hparams.features)
+    stepper = Stepper(strategy, model, optimizer, seed=1, features=hparams.training_features)
     losses = [float(stepper.train(features).objective) for _ in range(3)]
     found.append({"replicas": stepper.replicas, "losses": losses})
 print(json.dumps(found))
