@@ -15,7 +15,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from absl import app, flags
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from t2t_phrase.probing.hparams import ProbeHParams
     from t2t_phrase.probing.results import Result
     from t2t_phrase.probing.training import Fitted
-    from t2t_phrase.runs.record import RunRecord
+    from t2t_phrase.runs.load_model import TrainedModel
     from t2t_phrase.text.vocabularies import Encoder
     from t2t_phrase.training_hparams import TrainingHParams
 
@@ -95,31 +95,35 @@ def main(argv: Sequence[str]) -> None:
     check_backend(TRAINING)
     seeds = check_flags()
     registry.discover(FLAGS.t2t_usr_dir)
+    import tensorflow as tf
+
     from t2t_phrase.probing.hparams import ProbeHParams
     from t2t_phrase.probing.probe import check_model, scratch_hparams
     from t2t_phrase.probing.results import table
     from t2t_phrase.probing.tasks import choose_tasks
 
+    # Each of a few shapes is compiled once, which TensorFlow warns of among the lines of progress.
+    tf.get_logger().setLevel("ERROR")
     # What can fail at once does so before hours of work.
+    if FLAGS.json_to_file:
+        check_paths(FLAGS.json_to_file, input_files())
     hparams = ProbeHParams().override(FLAGS.probe_hparams)
     tasks = choose_tasks(FLAGS.tasks)
     sets = {
         name: scratch_hparams(name, FLAGS.hparams, FLAGS.encoder_layers)
         for name in FLAGS.hparams_sets
     }
-    runs = [open_run(path) for path in FLAGS.output_dirs]
-    encoders = [*(hparams for _, hparams in runs), *sets.values()]
+    runs = [load_run(path) for path in FLAGS.output_dirs]
+    encoders = [*(run.trained.model.hparams for run in runs), *sets.values()]
     for encoder in encoders:
         check_model(encoder.model)
     check_features(encoders)
-    problem = FLAGS.problem or next((record.problem for record, _ in runs), None)
+    problem = FLAGS.problem or next((run.trained.record.problem for run in runs), None)
     source = vocabulary(problem) if sets else None
-    if FLAGS.json_to_file:
-        check_paths(FLAGS.json_to_file, input_files())
     given = read_input(tasks)
     probes = Probes(given, hparams, seeds)
-    for path in FLAGS.output_dirs:
-        probes.of_run(path)
+    for loaded in runs:
+        probes.of_run(loaded)
     for name, scratch in sets.items():
         assert source is not None
         probes.of_set(name, scratch, source)
@@ -153,21 +157,27 @@ def check_flags() -> list[int]:
     return [int(seed) for seed in FLAGS.seeds]
 
 
-def open_run(path: str) -> tuple[RunRecord, TrainingHParams]:
-    """Return the record of a run that has a checkpoint, and its hyperparameters.
+class Run(NamedTuple):
+    """A run to probe: where it is, its model and its source vocabulary."""
+
+    path: str
+    trained: TrainedModel
+    encoder: Encoder
+
+
+def load_run(path: str) -> Run:
+    """Load a run; say on standard error which it is.
 
     Raises:
-        UserError: there is no checkpoint, or the record is missing or damaged.
+        UserError: it cannot be loaded, its vocabulary is missing, or it is of another --problem.
     """
-    from t2t_phrase.runs import checkpoints
-    from t2t_phrase.runs.load_model import find_record
+    from t2t_phrase.runs.load_model import load_model
+    from t2t_phrase.runs.vocabulary import run_vocabularies
 
-    checkpoint = checkpoints.resolve(path)
-    record = find_record(checkpoint)
-    try:
-        return record, record.resolved()
-    except UserError as error:
-        raise UserError(f"the record of {checkpoint}: {error}") from error
+    trained = load_model(path, problem=FLAGS.problem)
+    vocabularies = run_vocabularies(trained, data_dir=FLAGS.data_dir, problem=FLAGS.problem)
+    note(f"{trained.checkpoint} (step {trained.step}): {trained.record.hparams_set}")
+    return Run(path, trained, vocabularies.source)
 
 
 def vocabulary(problem: str | None) -> Encoder:
@@ -200,29 +210,25 @@ class Probes:
         self.results: list[Result] = []
         self._given, self._hparams, self._seeds = given, hparams, seeds
 
-    def of_run(self, path: str) -> None:
+    def of_run(self, run: Run) -> None:
         """Probe the encoder of a run, which does not change.
 
         Raises:
-            UserError: it cannot be loaded, has no states, or reads features that are missing.
+            UserError: a line of a feature does not fit.
         """
         from t2t_phrase.probing.probe import probe_states
         from t2t_phrase.probing.states import StateReader
-        from t2t_phrase.runs.load_model import load_model
-        from t2t_phrase.runs.vocabulary import run_vocabularies
 
-        trained = load_model(path, problem=FLAGS.problem)
-        vocabularies = run_vocabularies(trained, data_dir=FLAGS.data_dir, problem=FLAGS.problem)
+        path, trained, encoder = run
         record = trained.record
-        note(f"{trained.checkpoint} (step {trained.step}): {record.hparams_set}")
-        inputs = self._given.encoded(vocabularies.source, trained.model.hparams)
+        inputs = self._given.encoded(encoder, trained.model.hparams)
         reader = StateReader(trained.model, xla=FLAGS.xla_compile)
         of_words = any(data.task.unit == "word" for data in self._given.tasks)
         start, states = time.monotonic(), {}
         for split, own in inputs.items():
             ticker = Ticker(f"{split}: encoded", len(own.words))
             states[split] = reader.read(own, with_words=of_words, progress=ticker)
-        note(f"states computed in {time.monotonic() - start:.1f} s")
+        note(f"{path}: states computed in {time.monotonic() - start:.1f} s")
         for data, seed, log in self._each(record.hparams_set, path):
             fitted = probe_states(data, states, self._hparams, seed=seed, log=log)
             self._add(data, seed, fitted, record.hparams_set, path, trained.checkpoint)
@@ -231,7 +237,7 @@ class Probes:
         """Probe the encoder of an hparams set, trained from scratch for each task.
 
         Raises:
-            UserError: it has no states, or reads features that are missing.
+            UserError: a line of a feature does not fit.
         """
         from t2t_phrase.probing.probe import probe_from_scratch
         from t2t_phrase.probing.results import SCRATCH

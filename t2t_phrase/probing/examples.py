@@ -16,7 +16,7 @@ from t2t_phrase.probing.classes import NONE
 from t2t_phrase.probing.inputs import EncoderInputs
 
 # The number of vectors of a batch is a multiple of this.
-_VECTOR_STEP = 256
+_VECTOR_STEP = 1024
 
 
 class ProbeBatch(NamedTuple):

@@ -22,7 +22,7 @@ class Network(Protocol):
 
     @property
     def trainable_variables(self) -> list[keras.Variable]:
-        """The weights, of which some may have no gradient."""
+        """The weights, once `logits` has been called; some may have no gradient."""
 
     def logits(self, features: Mapping[str, Any], training: bool = False) -> Any:
         """Return (..., C) float32."""
@@ -32,15 +32,13 @@ class Classifier:
     """A network of one hidden layer over vectors.
 
     Args:
-        width: D.
         classes: C.
         hparams: its hidden layer and dropout.
     """
 
-    def __init__(self, width: int, classes: int, hparams: ProbeHParams) -> None:
+    def __init__(self, classes: int, hparams: ProbeHParams) -> None:
         self._layers = keras.Sequential(
             [
-                keras.layers.Input((width,)),
                 keras.layers.Dropout(hparams.dropout),
                 keras.layers.Dense(hparams.hidden_units, activation="relu"),
                 keras.layers.Dropout(hparams.dropout),
@@ -79,7 +77,7 @@ class EncoderClassifier:
         self, model: EncoderDecoder, of_words: bool, classes: int, hparams: ProbeHParams
     ) -> None:
         self._model, self._of_words = model, of_words
-        self._classifier = Classifier(model.hparams.hidden_size, classes, hparams)
+        self._classifier = Classifier(classes, hparams)
 
     @property
     def trainable_variables(self) -> list[keras.Variable]:

@@ -44,8 +44,7 @@ def probe_states(
         vectors = [vector[None] for vector in own.sentences] if words is None else words
         examples[split] = VectorExamples(vectors, data.labels[split])
     keras.utils.set_random_seed(seed)
-    width = states["train"].sentences.shape[1]
-    network = Classifier(width, len(data.classes), hparams)
+    network = Classifier(len(data.classes), hparams)
     return fit(network, examples, _recipe(hparams, hparams.learning_rate), seed=seed, log=log)
 
 

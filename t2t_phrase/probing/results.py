@@ -55,7 +55,7 @@ def table(tasks: Sequence[TaskData], results: Sequence[Result]) -> str:
 
     With several seeds a cell is the mean and, behind ±, the standard deviation.
     """
-    head = ["encoder", "trained", *(data.task.name for data in tasks)]
+    head = ["hparams set", "encoder", *(data.task.name for data in tasks)]
     rows = [["majority", "", *(f"{100 * data.majority:.2f}" for data in tasks)]]
     for encoder in dict.fromkeys((result.hparams_set, result.encoder) for result in results):
         own = [result for result in results if (result.hparams_set, result.encoder) == encoder]

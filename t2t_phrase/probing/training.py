@@ -15,8 +15,8 @@ from t2t_phrase.probing.corpus import Split
 from t2t_phrase.probing.examples import Examples, ProbeBatch
 from t2t_phrase.probing.networks import Network
 
-# Seconds between lines about progress.
-_PERIOD = 10.0
+# The most seconds between two lines about progress, and the fewest.
+_PERIOD, _PAUSE = 10.0, 2.0
 
 
 class Recipe(NamedTuple):
@@ -90,10 +90,12 @@ def fit(
         score = trainer.score(examples["dev"])
         if score > best:
             best, best_epoch, weights = score, epoch, trainer.weights()
-        shown = f"dev {score.accuracy:.2%}, best {best.accuracy:.2%} (epoch {best_epoch})"
-        watch.report(epoch, shown)
+        watch.end_epoch(
+            epoch, f"dev {score.accuracy:.2%}, best {best.accuracy:.2%} (epoch {best_epoch})"
+        )
         if epoch - best_epoch >= recipe.patience:
             break
+    log(f"stopped at epoch {epoch}, step {watch.steps}: best dev {best.accuracy:.2%}")
     trainer.restore(weights)
     test = trainer.score(examples["test"]).accuracy
     return Fitted(best.accuracy, test, best_epoch, watch.steps)
@@ -113,9 +115,10 @@ class _Trainer:
 
     def _used(self, batch: ProbeBatch) -> list[keras.Variable]:
         """Return the variables that the logits depend on: a decoder's are not among them."""
-        variables = self._network.trainable_variables
         with tf.GradientTape() as tape:
             loss = self._loss(*batch)
+        # Layers make their weights when they are called first.
+        variables = self._network.trainable_variables
         gradients = tape.gradient(loss, [variable.value for variable in variables])
         return [v for v, gradient in zip(variables, gradients, strict=True) if gradient is not None]
 
@@ -176,7 +179,7 @@ class _Trainer:
 
 
 class _Watch:
-    """Reports progress after each epoch, and every ten seconds within one."""
+    """Reports progress within long epochs and after those that are not too short."""
 
     def __init__(self, most: int, log: Callable[[str], object]) -> None:
         self.steps, self._most, self._log = 0, most, log
@@ -188,14 +191,18 @@ class _Watch:
         self.steps += 1
         self._losses.append(loss)
         if time.monotonic() - self._last >= _PERIOD:
-            self.report(epoch)
+            self._report(epoch)
 
-    def report(self, epoch: int, score: str = "") -> None:
-        """Report the mean loss since the last report, and how much longer it takes at most."""
+    def end_epoch(self, epoch: int, score: str) -> None:
+        """Report the scores of an epoch, if the last report is not just past."""
+        if time.monotonic() - self._last >= _PAUSE:
+            self._report(epoch, score)
+        self._losses = []
+
+    def _report(self, epoch: int, score: str = "") -> None:
         self._last = time.monotonic()
         seconds = (self._last - self._begin) / max(1, self.steps) * (self._most - self.steps)
         left = f"{seconds / 60:.0f} min" if seconds >= 90 else f"{seconds:.0f} s"
-        loss = np.mean(self._losses) if self._losses else float("nan")
-        self._losses = []
+        loss = np.mean(self._losses)
         parts = [f"epoch {epoch}", f"step {self.steps}", f"loss {loss:.4f}"]
         self._log(", ".join([*parts, *filter(None, [score]), f"at most {left} left"]))
