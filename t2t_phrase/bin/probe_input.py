@@ -57,6 +57,17 @@ def define_input_flags() -> None:
     )
 
 
+def check_input_flags() -> None:
+    """Refuse flags that do not fit each other.
+
+    Raises:
+        UsageError: they do not.
+    """
+    for flag in ("text_file", "feature_files"):
+        if FLAGS[flag].value and not FLAGS.trees_file:
+            raise app.UsageError(f"--{flag} is only used with --trees_file")
+
+
 def input_files() -> list[str]:
     """Return all files that are read.
 
@@ -111,7 +122,6 @@ def read_input(tasks: Sequence[Task]) -> Given:
     """Return the sentences that the flags name, labelled for tasks.
 
     Raises:
-        UsageError: flags do not fit each other.
         UserError: a file cannot be read, a line does not fit, or a task has no labels.
     """
     from t2t_phrase.evaluation.text_files import read_text
@@ -120,9 +130,6 @@ def read_input(tasks: Sequence[Task]) -> Given:
 
     name, most = FLAGS.trees_file or _GRAMMAR, FLAGS.sentences
     if not FLAGS.trees_file:
-        for flag in ("text_file", "feature_files"):
-            if FLAGS[flag].value:
-                raise app.UsageError(f"--{flag} is only used with --trees_file")
         corpus = make_corpus(_grammar(most or _GRAMMAR_SENTENCES), tasks, name=name)
         files: dict[str, Sequence[str]] = {}
     else:

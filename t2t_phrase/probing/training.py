@@ -135,7 +135,7 @@ class _Trainer:
         totals = np.zeros(4)
         for batch in examples.batches(self._recipe.batch_size):
             totals += [float(part) for part in self._measure(*batch)]
-        right, count, likelihood, known = totals
+        right, count, likelihood, known = totals.tolist()
         return _Score(right / count, likelihood / max(known, 1.0))
 
     def weights(self) -> list[np.ndarray]:

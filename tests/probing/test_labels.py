@@ -234,7 +234,7 @@ def test_deep_trees_are_read():
 
 def test_labels_are_the_grammars_own_facts():
     seen = set()
-    for pair in generate("train", 1500, seed=4):
+    for pair in generate("train", 800, seed=4):
         parse, facts = read_parse(pair.tree), pair.facts
         assert len(spc(parse)) == len(pos(parse)) == len(pair.source_tokens)
         assert None not in spc(parse) + pos(parse)
