@@ -9,7 +9,7 @@ from t2t_phrase.config import UserError
 from t2t_phrase.probing.corpus import SPLITS, make_corpus
 from t2t_phrase.runs import checkpoints
 
-QUICK = "--probe_hparams=max_epochs=2,hidden_units=8,batch_size=32"
+QUICK = "--probe_hparams=max_epochs=1,hidden_units=8,batch_size=32"
 TINY = "--hparams=hidden_size=16,filter_size=16,num_heads=2"
 
 
@@ -56,7 +56,7 @@ def test_all_encoders_in_one_table(toy, trees, tmp_path, capsys):
     assert printed[5].startswith(f"| `transformer_tiny` | {toy.output_dir} | ")
     assert printed[6].startswith("| `transformer_demo` | from scratch | ")
     assert f"sentences are the words of {trees}" in captured.err
-    assert "stopped at epoch 2" in captured.err and "model.ckpt-30 (step 30)" in captured.err
+    assert "stopped at epoch 1" in captured.err and "model.ckpt-30 (step 30)" in captured.err
     found = json.loads(target.read_text())
     assert found["sentences"] == counts and found["trees"] == str(trees)
     repeated = len(WORDS) * 6 + 1 - sum(counts.values())

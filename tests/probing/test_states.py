@@ -39,7 +39,9 @@ def test_states_are_the_encoders_alone_and_in_a_batch():
 
 def test_more_words_than_tokens():
     registry.discover()
-    hparams = registry.hparams["transformer_tiny"]().override("hidden_size=8,num_heads=1")
+    hparams = registry.hparams["transformer_tiny"]().override(
+        "hidden_size=8,num_heads=1,num_hidden_layers=1"
+    )
     model = registry.models["transformer"].from_hparams(hparams, vocab_size=VOCAB_SIZE)
     side = EncodedSide("source", [[5, 1]], [2], [], {}, {})
     states = StateReader(model).read(EncoderInputs(side, [[0] * 9]))
