@@ -22,6 +22,7 @@ COMMANDS = (
     "eval",
     "contrast",
     "insights",
+    "probe",
     "exporter",
     "import",
     "parameters",

@@ -49,6 +49,7 @@ PARTS: dict[str, tuple[set[str], set[str]]] = {
     "runs": ({"data", "text", "models"}, TENSORFLOW),
     "tensor2tensor": ({"runs", "text", "models"}, {"numpy", "tensorflow"}),
     "insights": ({"decoding", "models", "layers", "ops", "compile"}, KERAS | {"matplotlib"}),
+    "probing": ({"decoding", "text", "models", "ops", "compile"}, TENSORFLOW | {"nltk"}),
     "evaluation": ({"data", "grammar"}, {"numpy", "sacrebleu"}),
     "export": ({"decoding", "text", "models"}, TENSORFLOW | {"tensorflow_text"}),
     "training": ({"runs", "data", "text", "models", "compile"}, TENSORFLOW),

@@ -182,6 +182,17 @@ class EncoderDecoder(keras.Model):
         """Follow a change of beams: `parents` (B, K) is the beam that each new one continues."""
         raise NotImplementedError
 
+    def source_states(self, features: Features, training: bool = False) -> Any:
+        """Return (B, S, D): what the encoder makes of each source token, for probing.
+
+        Values at padding have no meaning. A model without this method cannot be probed.
+
+        Args:
+            features: those of the source.
+            training: whether dropout is active.
+        """
+        raise NotImplementedError
+
     def attention_maps(self) -> dict[str, AttentionMap]:
         """Return, for each name in `attention_weights`, what its rows and columns are."""
         return {}

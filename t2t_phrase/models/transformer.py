@@ -267,6 +267,10 @@ class Transformer(EncoderDecoder):
             weights={"encoder": weights},
         )
 
+    def source_states(self, features: Features, training: bool = False) -> Any:
+        """Return the encoder's output (B, S, D)."""
+        return self.encode(features, training=training).memory["tokens"]
+
     def _embed_source(self, inputs: Any, training: bool) -> Any:
         space = ops.convert_to_tensor(self.target_space.embeddings)[self.hparams.target_space_id]
         x = self.source_embedding(inputs)

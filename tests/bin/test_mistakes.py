@@ -19,6 +19,7 @@ FLAGS = {
     "eval": "translation",
     "parameters": "vocab_size",
     "parse": "input_file",
+    "probe": "output_dirs",
 }
 # Command, arguments, the error without "error: " and without the hint at --help.
 MISTAKES = [

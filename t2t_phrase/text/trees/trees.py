@@ -104,11 +104,18 @@ def escaped(word: str) -> str:
     return "".join(word.split()).replace("(", "-LRB-").replace(")", "-RRB-")
 
 
+def unescaped(word: str) -> str:
+    """Return a word of a tree as it is likely to be written: brackets and quotation marks."""
+    if word in ("``", "''"):
+        return '"'
+    return _ESCAPE.sub(lambda match: _BRACKETS.get(match[0], match[0][-1]), word)
+
+
 def _forms(word: str) -> Iterator[str]:
     """Yield the possible spellings of a tree's word in the sentence, the most likely first."""
     yield word
     yield from _STAND_FOR.get(word, ())
-    plain = _ESCAPE.sub(lambda match: _BRACKETS.get(match[0], match[0][-1]), word)
+    plain = unescaped(word)
     if plain != word:
         yield plain
     if "'" in word:

@@ -1,0 +1,174 @@
+"""t2t-phrase-probe: what the states of encoders tell about the syntax of a sentence.
+
+    t2t-phrase-probe --output_dirs=runs/base,runs/mgsa --data_dir=data
+    t2t-phrase-probe --hparams_sets=transformer_demo,mgsa_syntax_demo --data_dir=data \\
+                     --problem=translate_ende_grammar --trees_file=books.en.trees
+
+Trains classifiers for voice, tense, top-level sequence, smallest phrase constituent and part of
+speech (Shi et al., 2016; Hao et al., 2019): on the states of trained encoders, which do not change,
+and with encoders that are trained from scratch. Prints accuracies on sentences not trained on,
+beside those of always giving the most frequent label.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from absl import app, flags
+
+from t2t_phrase import registry
+from t2t_phrase.bin import common
+from t2t_phrase.bin.backend import TRAINING, check_backend
+from t2t_phrase.bin.probe_input import (
+    check_features,
+    check_input_flags,
+    define_input_flags,
+    input_files,
+    read_input,
+)
+from t2t_phrase.bin.probe_work import Probes, load_run
+from t2t_phrase.bin.text_job import check_paths
+from t2t_phrase.config import UserError, shown
+
+if TYPE_CHECKING:
+    from t2t_phrase.text.vocabularies import Encoder
+
+FLAGS = flags.FLAGS
+_LARGEST_SEED = 2**32 - 1
+
+
+def define_flags() -> None:
+    """Define the command's flags."""
+    flags.DEFINE_list(
+        "output_dirs",
+        [],
+        "Runs whose encoders are probed as they are, or folders such as RUN/best, or checkpoints.",
+    )
+    flags.DEFINE_list(
+        "hparams_sets", [], "Hparams sets whose encoders are trained from scratch with the probe."
+    )
+    flags.DEFINE_string("hparams", "", "Overrides of each of these sets, such as num_heads=4.")
+    flags.DEFINE_integer(
+        "encoder_layers",
+        3,
+        "Encoder layers of these sets; num_encoder_layers in --hparams goes first.",
+        lower_bound=1,
+        upper_bound=1000,
+    )
+    flags.DEFINE_string("data_dir", None, "Folder of the vocabulary.")
+    flags.DEFINE_string(
+        "problem",
+        None,
+        "Whose vocabulary --hparams_sets read; default: that of the first run. If given, must be "
+        "that of the runs.",
+    )
+    define_input_flags()
+    flags.DEFINE_list("tasks", ["voice", "tense", "tss", "spc", "pos"], "What to predict.")
+    flags.DEFINE_integer(
+        "tss_classes",
+        20,
+        "Classes of the task tss: the most frequent sequences, and OTHER; 0: all.",
+        lower_bound=0,
+        upper_bound=100_000,
+    )
+    flags.DEFINE_string(
+        "probe_hparams", "", "Options of the probe, such as hidden_units=200,patience=5."
+    )
+    flags.DEFINE_list("seeds", ["1"], "Seeds of the probes; several give a mean and a spread.")
+    flags.DEFINE_string("json_to_file", None, "Where the results go as JSON, after each task.")
+    flags.DEFINE_bool("xla_compile", None, "Compile the runs by XLA; default: on a GPU.")
+    flags.DEFINE_string("t2t_usr_dir", "", "Python package with your own registrations.")
+
+
+def main(argv: Sequence[str]) -> None:
+    """Probe all encoders and print the table."""
+    del argv
+    check_backend(TRAINING)
+    seeds = check_flags()
+    registry.discover(FLAGS.t2t_usr_dir)
+    import tensorflow as tf
+
+    from t2t_phrase.probing.hparams import ProbeHParams
+    from t2t_phrase.probing.probe import check_model, scratch_hparams
+    from t2t_phrase.probing.results import table
+    from t2t_phrase.probing.tasks import choose_tasks
+
+    # Each of a few shapes is compiled once, which TensorFlow warns of among the lines of progress.
+    tf.get_logger().setLevel("ERROR")
+    # What can fail at once does so before hours of work.
+    if FLAGS.json_to_file:
+        check_paths(FLAGS.json_to_file, input_files())
+    hparams = ProbeHParams().override(FLAGS.probe_hparams)
+    tasks = choose_tasks(FLAGS.tasks)
+    sets = {
+        name: scratch_hparams(name, FLAGS.hparams, FLAGS.encoder_layers)
+        for name in FLAGS.hparams_sets
+    }
+    runs = [load_run(path) for path in FLAGS.output_dirs]
+    encoders = [*(run.trained.model.hparams for run in runs), *sets.values()]
+    for encoder in encoders:
+        check_model(encoder.model)
+    check_features(encoders)
+    problem = FLAGS.problem or next((run.trained.record.problem for run in runs), None)
+    source = vocabulary(problem) if sets else None
+    given = read_input(tasks)
+    probes = Probes(given, hparams, seeds)
+    for loaded in runs:
+        probes.of_run(loaded)
+    for name, scratch in sets.items():
+        assert source is not None
+        probes.of_set(name, scratch, source)
+    print(table(given.tasks, probes.results), flush=True)
+
+
+def check_flags() -> list[int]:
+    """Refuse flags that do not fit each other; return the seeds.
+
+    Raises:
+        UsageError: they do not.
+        UserError: a seed is no number, or something is given twice.
+    """
+    if not (FLAGS.output_dirs or FLAGS.hparams_sets):
+        raise app.UsageError("--output_dirs=RUN,... or --hparams_sets=SET,... is required")
+    for flag in ("hparams", "encoder_layers"):
+        if FLAGS[flag].present and not FLAGS.hparams_sets:
+            raise app.UsageError(f"--{flag} is only used with --hparams_sets")
+    if FLAGS.tss_classes == 1:
+        raise app.UsageError("--tss_classes=1: one class leaves nothing to tell apart; 0: all")
+    check_input_flags()
+    for flag in ("output_dirs", "hparams_sets", "seeds"):
+        values: list[str] = FLAGS[flag].value or []
+        twice = next((value for value in values if values.count(value) > 1), None)
+        if twice is not None:
+            raise UserError(f"--{flag}: {shown(twice)} is given twice")
+    for seed in FLAGS.seeds:
+        if not (seed.isascii() and seed.isdecimal() and int(seed[:20]) <= _LARGEST_SEED):
+            raise UserError(f"--seeds: {shown(seed)} is no integer from 0 to {_LARGEST_SEED}")
+    if not FLAGS.seeds:
+        raise UserError("--seeds= names no seed; leave it out for the default")
+    return [int(seed) for seed in FLAGS.seeds]
+
+
+def vocabulary(problem: str | None) -> Encoder:
+    """Return the source vocabulary of the encoders from scratch.
+
+    Raises:
+        UserError: it is not known which, or it is not there.
+    """
+    from t2t_phrase.data.problem import get_problem
+
+    for flag, value in (("problem", problem), ("data_dir", FLAGS.data_dir)):
+        if not value:
+            raise UserError(f"--{flag} is needed: --hparams_sets read a vocabulary that is there")
+    return get_problem(str(problem)).vocabularies(FLAGS.data_dir).source
+
+
+def run() -> None:
+    """Start the command."""
+    define_flags()
+    common.run(main)
+
+
+if __name__ == "__main__":
+    run()

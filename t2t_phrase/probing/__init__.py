@@ -1,0 +1,1 @@
+"""Probing: what the states of an encoder tell about the syntax of a sentence."""

@@ -1,0 +1,208 @@
+"""Training of a probe until the development split no longer improves."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import keras
+import numpy as np
+import tensorflow as tf
+
+from t2t_phrase.probing.classes import NONE
+from t2t_phrase.probing.corpus import Split
+from t2t_phrase.probing.examples import Examples, ProbeBatch
+from t2t_phrase.probing.networks import Network
+
+# The most seconds between two lines about progress, and the fewest.
+_PERIOD, _PAUSE = 10.0, 2.0
+
+
+class Recipe(NamedTuple):
+    """How a probe is trained, by Adam.
+
+    Attributes:
+        rate: the learning rate.
+        warmup: updates during which it rises to that.
+        batch_size: sentences.
+        max_epochs: the most epochs.
+        patience: epochs without improvement after which it stops.
+    """
+
+    rate: float
+    warmup: int
+    batch_size: int
+    max_epochs: int
+    patience: int
+
+
+class Fitted(NamedTuple):
+    """What came out.
+
+    Attributes:
+        dev: accuracy on the development split, of the best epoch.
+        test: accuracy on the test split of the same weights.
+        epoch: the best one, from 1.
+        steps: updates made until the end.
+    """
+
+    dev: float
+    test: float
+    epoch: int
+    steps: int
+
+
+class _Score(NamedTuple):
+    accuracy: float
+    # Negative: the higher, the better.
+    likelihood: float
+
+
+def fit(
+    network: Network,
+    examples: dict[Split, Examples],
+    recipe: Recipe,
+    *,
+    seed: int,
+    log: Callable[[str], object],
+) -> Fitted:
+    """Train a network, and leave it with the weights of its best epoch.
+
+    An epoch is better than another by its accuracy on the development split, and where that is the
+    same, by the likelihood of the right labels.
+
+    Args:
+        network: with its initial weights.
+        examples: of the three splits.
+        recipe: how.
+        seed: of the order of the batches.
+        log: told about progress.
+    """
+    trainer = _Trainer(network, recipe, examples["train"])
+    rng = np.random.default_rng(seed)
+    watch = _Watch(recipe.max_epochs * examples["train"].count(recipe.batch_size), log)
+    best, best_epoch, weights = _Score(-1.0, 0.0), 0, trainer.weights()
+    for epoch in range(1, recipe.max_epochs + 1):
+        for batch in examples["train"].batches(recipe.batch_size, rng):
+            loss = trainer.update(batch)
+            watch.tick(epoch, loss)
+        score = trainer.score(examples["dev"])
+        if score > best:
+            best, best_epoch, weights = score, epoch, trainer.weights()
+        watch.end_epoch(
+            epoch, f"dev {score.accuracy:.2%}, best {best.accuracy:.2%} (epoch {best_epoch})"
+        )
+        if epoch - best_epoch >= recipe.patience:
+            break
+    log(f"stopped at epoch {epoch}, step {watch.steps}: best dev {best.accuracy:.2%}")
+    trainer.restore(weights)
+    test = trainer.score(examples["test"]).accuracy
+    return Fitted(best.accuracy, test, best_epoch, watch.steps)
+
+
+class _Trainer:
+    """Compiled updates and measures of a network."""
+
+    def __init__(self, network: Network, recipe: Recipe, examples: Examples) -> None:
+        self._network, self._recipe, self._steps = network, recipe, 0
+        first = next(iter(examples.batches(recipe.batch_size)))
+        self._variables = self._used(first)
+        self._optimizer = keras.optimizers.Adam(recipe.rate)
+        self._optimizer.build(self._variables)
+        self._update = tf.function(self._one_update)
+        self._measure = tf.function(self._sums)
+
+    def _used(self, batch: ProbeBatch) -> list[keras.Variable]:
+        """Return the variables that the logits depend on: a decoder's are not among them."""
+        with tf.GradientTape() as tape:
+            loss = self._loss(*batch)
+        # Layers make their weights when they are called first.
+        variables = self._network.trainable_variables
+        gradients = tape.gradient(loss, [variable.value for variable in variables])
+        return [v for v, gradient in zip(variables, gradients, strict=True) if gradient is not None]
+
+    def update(self, batch: ProbeBatch) -> float:
+        """Make one update; return the mean loss of the batch."""
+        recipe = self._recipe
+        self._steps += 1
+        share = min(1.0, self._steps / recipe.warmup) if recipe.warmup else 1.0
+        self._optimizer.learning_rate.assign(recipe.rate * share)
+        return float(self._update(*batch))
+
+    def score(self, examples: Examples) -> _Score:
+        """Return accuracy and log-likelihood of all labels."""
+        totals = np.zeros(4)
+        for batch in examples.batches(self._recipe.batch_size):
+            totals += [float(part) for part in self._measure(*batch)]
+        right, count, likelihood, known = totals.tolist()
+        return _Score(right / count, likelihood / max(known, 1.0))
+
+    def weights(self) -> list[np.ndarray]:
+        """Return copies of the weights."""
+        return [np.array(variable) for variable in self._variables]
+
+    def restore(self, weights: list[np.ndarray]) -> None:
+        """Set the weights."""
+        for variable, value in zip(self._variables, weights, strict=True):
+            variable.assign(value)
+
+    def _one_update(self, features: Any, labels: Any) -> Any:
+        with tf.GradientTape() as tape:
+            loss = self._loss(features, labels, training=True)
+        gradients = tape.gradient(loss, [variable.value for variable in self._variables])
+        dense = [tf.convert_to_tensor(gradient) for gradient in gradients]
+        self._optimizer.apply(dense, self._variables)
+        return loss
+
+    def _loss(self, features: Any, labels: Any, training: bool = False) -> Any:
+        _, _, likelihood, known = self._sums(features, labels, training)
+        return -likelihood / tf.maximum(known, 1.0)
+
+    def _sums(self, features: Any, labels: Any, training: bool = False) -> Any:
+        """Return sums over labels: right, all, log-likelihood, and those of known classes."""
+        logits = tf.cast(self._network.logits(features, training), tf.float32)
+        classes = logits.shape[-1]
+        there = tf.not_equal(labels, NONE)
+        known = tf.logical_and(there, labels < classes)
+        right = tf.equal(tf.argmax(logits, axis=-1, output_type=tf.int32), labels)
+        nll = tf.nn.sparse_softmax_cross_entropy_with_logits(
+            labels=tf.where(known, labels, 0), logits=logits
+        )
+        zero = tf.zeros_like(nll)
+        return (
+            tf.reduce_sum(tf.cast(tf.logical_and(right, there), tf.float32)),
+            tf.reduce_sum(tf.cast(there, tf.float32)),
+            -tf.reduce_sum(tf.where(known, nll, zero)),
+            tf.reduce_sum(tf.cast(known, tf.float32)),
+        )
+
+
+class _Watch:
+    """Reports progress within long epochs and after those that are not too short."""
+
+    def __init__(self, most: int, log: Callable[[str], object]) -> None:
+        self.steps, self._most, self._log = 0, most, log
+        self._begin = self._last = time.monotonic()
+        self._losses: list[float] = []
+
+    def tick(self, epoch: int, loss: float) -> None:
+        """Count an update; report it if it is time."""
+        self.steps += 1
+        self._losses.append(loss)
+        if time.monotonic() - self._last >= _PERIOD:
+            self._report(epoch)
+
+    def end_epoch(self, epoch: int, score: str) -> None:
+        """Report the scores of an epoch, if the last report is not just past."""
+        if time.monotonic() - self._last >= _PAUSE:
+            self._report(epoch, score)
+        self._losses = []
+
+    def _report(self, epoch: int, score: str = "") -> None:
+        self._last = time.monotonic()
+        seconds = (self._last - self._begin) / max(1, self.steps) * (self._most - self.steps)
+        left = f"{seconds / 60:.0f} min" if seconds >= 90 else f"{seconds:.0f} s"
+        loss = np.mean(self._losses)
+        parts = [f"epoch {epoch}", f"step {self.steps}", f"loss {loss:.4f}"]
+        self._log(", ".join([*parts, *filter(None, [score]), f"at most {left} left"]))

@@ -1,0 +1,25 @@
+"""Which token stands for a word."""
+
+from __future__ import annotations
+
+import bisect
+from collections.abc import Sequence
+
+from t2t_phrase.text.visible import first_visible
+
+
+def word_tokens(text: str, token_starts: Sequence[int], word_starts: Sequence[int]) -> list[int]:
+    """Return the number, from 0, of the token that holds the first character of each word.
+
+    A word's first token has attended to all others, and it is made in the same way for words of one
+    token and of several; a mean would mix in more states the rarer a word is. Words that share a
+    token, such as "can" and "not" in "cannot", share its state.
+
+    Args:
+        text: the sentence.
+        token_starts: where each token begins, in bytes of UTF-8, ascending.
+        word_starts: for each word the number of its first visible character.
+    """
+    begins = first_visible(text, token_starts)
+    # The last token that begins there or before: one before it may be a blank alone.
+    return [max(0, bisect.bisect_right(begins, start) - 1) for start in word_starts]
