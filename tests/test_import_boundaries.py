@@ -49,7 +49,7 @@ PARTS: dict[str, tuple[set[str], set[str]]] = {
     "runs": ({"data", "text", "models"}, TENSORFLOW),
     "tensor2tensor": ({"runs", "text", "models"}, {"numpy", "tensorflow"}),
     "insights": ({"decoding", "models", "layers", "ops", "compile"}, KERAS | {"matplotlib"}),
-    "evaluation": ({"data", "grammar"}, {"numpy", "sacrebleu"}),
+    "evaluation": ({"data", "grammar"}, {"numpy", "sacrebleu", "matplotlib"}),
     "export": ({"decoding", "text", "models"}, TENSORFLOW | {"tensorflow_text"}),
     "training": ({"runs", "data", "text", "models", "compile"}, TENSORFLOW),
 }
