@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from t2t_phrase.evaluation.ngram_precision import NgramPrecisions, OrderPrecision
 
@@ -48,7 +49,7 @@ def ngram_plot(found: NgramPrecisions) -> Figure:
         ax.set_ylabel("n-gram precision (%)")
     ax.set_xlabel("order of the n-grams")
     ax.set_xlim(0.5, len(found.orders) + 0.5)
-    ax.xaxis.get_major_locator().set_params(integer=True)
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
     return figure
 
 
