@@ -11,7 +11,8 @@ WORK_DIR/table.json.
 
 For --problem=translate_ende_grammar, the test set is larger (--test_sentences), and the table has
 the accuracy on idioms, compounds and particle verbs. --by_length=10,15,20 adds BLEU by source
-length, --contrastive=grammar (or the JSON file of LingEval97) contrastive accuracy by distance.
+length, --ngrams=8 the precision of n-grams of order 1 to 8, --contrastive=grammar (or the JSON file
+of LingEval97) contrastive accuracy by distance.
 """
 
 from __future__ import annotations
@@ -65,7 +66,7 @@ def measure(
 
 
 def details(
-    recipe: Recipe, texts: dict[tuple, list[str]], boundaries: list[int]
+    recipe: Recipe, texts: dict[tuple, list[str]], baseline: str, boundaries: list[int], orders: int
 ) -> tuple[list[str], dict[str, object]]:
     """Return the additional tables that were requested, and their contents for JSON."""
     from t2t_phrase.evaluation.text_files import read_text
@@ -77,6 +78,11 @@ def details(
             texts, recipe.test.references, sources, boundaries
         )
         tables += ["", table]
+    if orders:
+        table, found["ngrams"] = quality_details.ngrams(
+            texts, recipe.test.references, baseline, orders
+        )
+        tables += ["", table]
     if recipe.contrastive:
         files = {key: recipe.contrasts(*key) for key in texts}
         table, found["contrastive"] = quality_details.contrastive(files)
@@ -85,7 +91,11 @@ def details(
 
 
 def report(
-    recipe: Recipe, done: list[tuple[str, int]], sets: list[str], boundaries: list[int]
+    recipe: Recipe,
+    done: list[tuple[str, int]],
+    sets: list[str],
+    boundaries: list[int],
+    orders: int = 0,
 ) -> None:
     """Print and write the tables."""
     texts = read_translations(recipe, done)
@@ -114,12 +124,17 @@ def report(
         )
     if any(row.spread is not None for row in table):
         notes.append("spread: standard deviation over the seeds.")
+    if orders:
+        notes.append(
+            f"n-gram precision: of `{sets[0]}`, and the differences from it, means over the seeds; "
+            "p for each seed."
+        )
     if phenomena:
         first = phenomena[table[0].name]
         totals = ", ".join(f"{values['total']} {kind}s" for kind, values in first.items())
         notes.append(f"{totals}: accuracy; p by McNemar's exact test.")
     extra = quality_phenomena.columns(phenomena)
-    tables, found = details(recipe, texts, boundaries)
+    tables, found = details(recipe, texts, sets[0], boundaries, orders)
     lines = [quality_table.markdown(table, extra), "", *notes, *tables]
     text = "\n".join([*lines, "", "```", *commands, "```", ""])
     content = {
@@ -163,6 +178,7 @@ def parse(argv: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument(
         "--by_length", default="", help="boundaries of source lengths in words: 10,15,20"
     )
+    parser.add_argument("--ngrams", type=int, default=0, help="longest n-grams to count: 8")
     parser.add_argument("--contrastive", default="", help="grammar, or the JSON file of LingEval97")
     parser.add_argument(
         "--report_only", action="store_true", help="train nothing, report what is finished"
@@ -171,6 +187,9 @@ def parse(argv: list[str] | None = None) -> argparse.Namespace:
 
 
 def main() -> int:
+    from t2t_phrase.evaluation.by_length import check_boundaries
+    from t2t_phrase.evaluation.ngram_precision import check_orders
+
     args = parse()
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     registry.discover()
@@ -187,9 +206,14 @@ def main() -> int:
         test_sentences=args.test_sentences,
         contrastive=args.contrastive,
     )
+    boundaries = [int(n) for n in args.by_length.split(",") if n]
+    # Before hours of training.
+    if boundaries:
+        check_boundaries(boundaries)
+    if args.ngrams:
+        check_orders(args.ngrams)
     recipe.loaded().record_files(str(recipe.data_dir), "train")
     for name in sets:
-        # Report wrong names and overrides before hours of training.
         registry.hparams[name]().override(args.hparams)
     recipe.work_dir.mkdir(parents=True, exist_ok=True)
     print(f"to translate: {recipe.test.source}, {recipe.test.description}")
@@ -207,7 +231,7 @@ def main() -> int:
                 failed.append(f"{name}-{seed}")
     if done:
         done.sort(key=lambda run: (sets.index(run[0]), seeds.index(run[1])))
-        report(recipe, done, sets, [int(n) for n in args.by_length.split(",") if n])
+        report(recipe, done, sets, boundaries, args.ngrams)
     if failed:
         print(f"failed: {', '.join(failed)}", file=sys.stderr)
     return 1 if failed or not done else 0

@@ -1,11 +1,11 @@
-"""Optional tables of `compare_quality.py`: BLEU by source length, contrastive accuracy."""
+"""Optional tables of `compare_quality.py`: BLEU by length, n-grams, contrastive accuracy."""
 
 from __future__ import annotations
 
 import json
 import pathlib
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from quality_table import grid
 
@@ -43,6 +43,64 @@ def by_length(
         for name, groups in found.items()
     ]
     return grid(rows), found
+
+
+def ngrams(
+    texts: Mapping[tuple[str, int], Sequence[str]],
+    references: Sequence[Sequence[str]],
+    baseline: str,
+    orders: int,
+) -> tuple[str, dict[str, list[dict[str, object]]]]:
+    """Return a table of n-gram precision by set and order, averaged over the seeds.
+
+    The row of the baseline has its precision, those of other sets the difference from it and p for
+    each seed that both sets have.
+
+    Returns:
+        (Markdown, values of each order by set).
+    """
+    from t2t_phrase.evaluation.ngram_precision import ngram_precisions
+
+    found: dict[str, list[dict[str, object]]] = {}
+    rows = [["n-gram precision", *map(str, range(1, orders + 1))]]
+    for name in dict.fromkeys(name for name, _ in texts):
+        made = {
+            seed: ngram_precisions(
+                text,
+                references,
+                orders=orders,
+                baseline=None if name == baseline else texts.get((baseline, seed)),
+            ).orders
+            for (other, seed), text in texts.items()
+            if other == name
+        }
+        own = found[name] = [
+            {
+                "order": order + 1,
+                "precision": _mean(row[order].precision for row in made.values()),
+                "difference": _mean(row[order].difference for row in made.values()),
+                "p_by_seed": {
+                    seed: row[order].p_value
+                    for seed, row in made.items()
+                    if row[order].p_value is not None
+                },
+            }
+            for order in range(orders)
+        ]
+        shown = "precision" if name == baseline else "difference"
+        form = "{:.2f}" if name == baseline else "{:+.2f}"
+        rows.append(
+            [f"`{name}`", *("-" if v[shown] is None else form.format(v[shown]) for v in own)]
+        )
+        p_values = [", ".join(f"{p:.3f}" for p in v["p_by_seed"].values()) for v in own]
+        if any(p_values):
+            rows.append(["p", *p_values])
+    return grid(rows), found
+
+
+def _mean(values: Iterable[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return statistics.mean(known) if known else None
 
 
 def contrastive(files: Mapping[tuple[str, int], pathlib.Path]) -> tuple[str, dict[str, object]]:

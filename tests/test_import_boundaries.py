@@ -50,7 +50,7 @@ PARTS: dict[str, tuple[set[str], set[str]]] = {
     "tensor2tensor": ({"runs", "text", "models"}, {"numpy", "tensorflow"}),
     "insights": ({"decoding", "models", "layers", "ops", "compile"}, KERAS | {"matplotlib"}),
     "probing": ({"decoding", "text", "models", "ops", "compile"}, TENSORFLOW | {"nltk"}),
-    "evaluation": ({"data", "grammar"}, {"numpy", "sacrebleu"}),
+    "evaluation": ({"data", "grammar"}, {"numpy", "sacrebleu", "matplotlib"}),
     "export": ({"decoding", "text", "models"}, TENSORFLOW | {"tensorflow_text"}),
     "training": ({"runs", "data", "text", "models", "compile"}, TENSORFLOW),
 }

@@ -2,6 +2,7 @@
 
     t2t-phrase-eval --translation=out.de --reference=test.de --metrics=bleu,chrf,ter
     t2t-phrase-eval --translation=out.de --reference=test.de --source=test.en --by_length=15,30,45
+    t2t-phrase-eval --translation=out.de --reference=test.de --ngrams=8 --baseline=other.de
     t2t-phrase-eval --translation=out.de --facts=data/translate_ende_grammar-test.facts
 
 `--tokenize=intl` reproduces the cased score of t2t-bleu, and with `--lowercase` the uncased one.
@@ -10,6 +11,7 @@
 from __future__ import annotations
 
 import os
+import pathlib
 import re
 import sys
 from collections.abc import Sequence
@@ -20,9 +22,11 @@ from t2t_phrase.bin import common
 from t2t_phrase.config import UserError, clipped
 from t2t_phrase.evaluation import phenomena
 from t2t_phrase.evaluation.by_length import BOUNDARIES, bleu_by_length, check_boundaries
-from t2t_phrase.evaluation.scores import METRICS, corpus_score, make_metric
-from t2t_phrase.evaluation.significance import paired_bootstrap
-from t2t_phrase.evaluation.text_files import read_text
+from t2t_phrase.evaluation.ngram_precision import LARGEST_ORDER, ngram_precisions
+from t2t_phrase.evaluation.scores import METRICS, corpus_score, make_bleu, make_metric
+from t2t_phrase.evaluation.significance import paired_bootstrap, resampling_seed
+from t2t_phrase.evaluation.text_files import check_writable, read_text
+from t2t_phrase.files import refuse_inputs, write
 from t2t_phrase.grammar import Rendering
 
 FLAGS = flags.FLAGS
@@ -46,6 +50,18 @@ def define_flags() -> None:
         None,
         f"Boundaries of --source lengths in words; default: {','.join(map(str, BOUNDARIES))}.",
     )
+    flags.DEFINE_integer(
+        "ngrams",
+        None,
+        "Print the precision of n-grams of every order up to this one; 8 as in Hao et al. (2019).",
+        lower_bound=1,
+        upper_bound=LARGEST_ORDER,
+    )
+    flags.DEFINE_string(
+        "plot",
+        None,
+        "PNG file for a plot of --ngrams: the difference from --baseline, or the precision.",
+    )
     flags.DEFINE_string(
         "facts",
         None,
@@ -62,6 +78,10 @@ def main(argv: Sequence[str]) -> None:
         raise app.UsageError("--source: BLEU by length requires --reference")
     if FLAGS.by_length is not None and not FLAGS.source:
         raise app.UsageError("--by_length requires --source")
+    if FLAGS.ngrams is not None and not FLAGS.reference:
+        raise app.UsageError("--ngrams requires --reference")
+    if FLAGS.plot is not None:
+        check_plot()
     if FLAGS.reference:
         if not all(FLAGS.reference):
             raise app.UsageError("--reference= names no file")
@@ -74,7 +94,10 @@ def main(argv: Sequence[str]) -> None:
     if FLAGS.facts:
         phenomena.check_lengths(hypotheses, facts)
     if FLAGS.reference:
-        score(hypotheses, baseline)
+        references = [read_same_length(path, len(hypotheses)) for path in FLAGS.reference]
+        score(hypotheses, baseline, references)
+        if FLAGS.ngrams is not None:
+            count_ngrams(hypotheses, baseline, references)
     if FLAGS.facts:
         judge(hypotheses, baseline, facts)
 
@@ -91,6 +114,29 @@ def check_metrics() -> None:
         make_metric(metric, tokenize=FLAGS.tokenize, lowercase=FLAGS.lowercase)
         if FLAGS.metrics.count(metric) > 1:
             raise UserError(f"--metrics={','.join(FLAGS.metrics)}: {metric} is given twice")
+    if FLAGS.source or FLAGS.ngrams is not None:
+        make_bleu(tokenize=FLAGS.tokenize, lowercase=FLAGS.lowercase)
+    if FLAGS.baseline:
+        resampling_seed()
+
+
+def check_plot() -> None:
+    """Check that a plot can be drawn and written, before anything is read.
+
+    Raises:
+        UsageError: there is nothing to draw.
+        UserError: the file cannot be written, is one of the inputs, or is to be no PNG.
+    """
+    if FLAGS.ngrams is None:
+        raise app.UsageError("--plot requires --ngrams, which it draws")
+    if not FLAGS.plot:
+        raise app.UsageError("--plot= names no file")
+    suffix = pathlib.PurePath(FLAGS.plot).suffix
+    if suffix.lower() not in ("", ".png"):
+        raise UserError(f"--plot={FLAGS.plot}: plots are PNG files; write .png instead of {suffix}")
+    inputs = (FLAGS.translation, *FLAGS.reference, FLAGS.baseline, FLAGS.source, FLAGS.facts)
+    refuse_inputs(FLAGS.plot, filter(None, inputs))
+    check_writable(FLAGS.plot)
 
 
 def note_same_files() -> None:
@@ -107,10 +153,9 @@ def note_same_files() -> None:
         known[place] = flag
 
 
-def score(hypotheses: list[str], baseline: list[str] | None) -> None:
+def score(hypotheses: list[str], baseline: list[str] | None, references: list[list[str]]) -> None:
     """Print the corpus scores, those by length, and the comparison with the baseline."""
     options = {"tokenize": FLAGS.tokenize, "lowercase": FLAGS.lowercase}
-    references = [read_same_length(path, len(hypotheses)) for path in FLAGS.reference]
     sources = read_same_length(FLAGS.source, len(hypotheses)) if FLAGS.source else []
     for metric in FLAGS.metrics:
         print(corpus_score(metric, hypotheses, references, **options), flush=True)
@@ -126,6 +171,29 @@ def score(hypotheses: list[str], baseline: list[str] | None) -> None:
             hypotheses, baseline, references, metrics=FLAGS.metrics, **options
         ):
             print(comparison, flush=True)
+
+
+def count_ngrams(
+    hypotheses: list[str], baseline: list[str] | None, references: list[list[str]]
+) -> None:
+    """Print the n-gram precisions, and write --plot."""
+    found = ngram_precisions(
+        hypotheses,
+        references,
+        orders=FLAGS.ngrams,
+        baseline=baseline,
+        tokenize=FLAGS.tokenize,
+        lowercase=FLAGS.lowercase,
+    )
+    if found.compared:
+        print(f"N-grams compared with {FLAGS.baseline}, p by paired bootstrap")
+    print(found, flush=True)
+    if FLAGS.plot:
+        # Drawing takes longer to import than everything else.
+        from t2t_phrase.evaluation.ngram_plot import ngram_plot
+        from t2t_phrase.insights.heat_map import png_of
+
+        write(FLAGS.plot, png_of(ngram_plot(found)))
 
 
 def boundaries() -> list[int]:

@@ -26,11 +26,30 @@ SYNC_EVERY = 5.0
 
 @dataclasses.dataclass
 class _Kept:
-    """What is known of a window: its checksum, its number of lines, those that are done."""
+    """What is known of a window.
+
+    Attributes:
+        digest: its checksum.
+        lines: their number.
+        done: the places of those that are done; None: all. Millions of numbers would otherwise be
+            kept for a long file.
+    """
 
     digest: str
     lines: int
-    done: set[int]
+    done: set[int] | None = dataclasses.field(default_factory=set)
+
+    def add(self, rows: Iterable[int]) -> None:
+        """Note that some lines are done."""
+        if self.done is not None:
+            self.done.update(rows)
+            if len(self.done) == self.lines:
+                self.done = None
+
+    @property
+    def untouched(self) -> bool:
+        """Whether no line is done."""
+        return self.done is not None and not self.done
 
 
 class Journal:
@@ -90,9 +109,9 @@ class Journal:
                 lines = f"{window.first + 1} to {window.first + len(window.lines)}"
                 raise self._refusal(f"another input (it differs in lines {lines})")
         else:
-            kept = _Kept(window.digest, len(window.lines), set())
+            kept = _Kept(window.digest, len(window.lines))
             self._windows.append(kept)
-        return kept.done
+        return set(range(kept.lines)) if kept.done is None else set(kept.done)
 
     def add(self, result: Result) -> None:
         """Keep a result of the window that was started last.
@@ -102,7 +121,7 @@ class Journal:
         """
         records: list[dict[str, Any]] = []
         window = self._windows[self._current]
-        if not window.done:
+        if window.untouched:
             # Not before: a window without results may change, such as by mending its trees.
             records.append({"window": window.digest, "lines": window.lines})
         records.append(
@@ -172,12 +191,12 @@ class Journal:
                 break
             size += len(line)
             if "window" in record:
-                self._windows.append(_Kept(record["window"], record["lines"], set()))
+                self._windows.append(_Kept(record["window"], record["lines"]))
             else:
                 end, size = end + size, 0
                 self._current = len(self._windows) - 1
                 self._count(Result(record["rows"], record["texts"], record["amount"]))
-        if self._windows and not self._windows[-1].done:
+        if self._windows and self._windows[-1].untouched:
             self._windows.pop()
         self._current = -1
         if not self.results:
@@ -197,7 +216,7 @@ class Journal:
         self.results += 1
         self.lines += len(result.rows)
         self.amount += result.amount
-        self._windows[self._current].done.update(result.rows)
+        self._windows[self._current].add(result.rows)
 
     def _append(self, records: Iterable[dict[str, Any]]) -> None:
         content = b"".join(map(_written, records))

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from t2t_phrase.config import UserError, shown
+from t2t_phrase.evaluation.aligned import aligned
 from t2t_phrase.evaluation.strict_json import parse_json
 from t2t_phrase.evaluation.text_files import read_text
 from t2t_phrase.grammar import SentencePair, Twin, generate, wrong_twins
@@ -215,7 +216,7 @@ def as_text(found: Accuracies) -> str:
     rows = [["kind", "right", "pairs", "accuracy"]]
     for name, share in {**found.kinds, "all": found.overall}.items():
         rows.append([name, str(share.right), str(share.total), f"{share.percent:.2f}%"])
-    text = _align(rows)
+    text = aligned(rows)
     if found.distances:
         names = [*map(str, range(FAR + 1)), f">{FAR}"]
         rows = [["distance", *found.distances]]
@@ -223,17 +224,8 @@ def as_text(found: Accuracies) -> str:
             cells = [shares.get(name) for shares in found.distances.values()]
             if any(cells):
                 rows.append([name, *(f"{s.percent:.2f}% ({s.total})" if s else "" for s in cells)])
-        text += "\n\n" + _align(rows)
+        text += "\n\n" + aligned(rows)
     return text
-
-
-def _align(rows: Sequence[Sequence[str]]) -> str:
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = []
-    for first, *cells in rows:
-        padded = [cell.rjust(width) for cell, width in zip(cells, widths[1:], strict=True)]
-        lines.append("  ".join([first.ljust(widths[0]), *padded]).rstrip())
-    return "\n".join(lines)
 
 
 def as_json(found: Accuracies) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import pathlib
 from collections.abc import Sequence
+from typing import Any
 
 from sacrebleu.metrics import BLEU, CHRF, TER
 from sacrebleu.metrics.base import Metric
@@ -61,7 +62,7 @@ def corpus_score(
     try:
         result = scorer.corpus_score(list(hypotheses), [list(column) for column in lists])
     finally:
-        _forget_sentences(getattr(scorer, "tokenizer", None))
+        forget_sentences(getattr(scorer, "tokenizer", None))
     return Score(result.name, float(result.score), str(scorer.get_signature()))
 
 
@@ -69,25 +70,43 @@ def make_metric(metric: str, *, tokenize: str, lowercase: bool) -> Metric:
     """Return sacreBLEU's object for a metric.
 
     Raises:
-        UserError: the metric or tokenizer is unknown, or a package or model that it needs is
-            missing; nothing is downloaded.
+        UserError: the metric is unknown, or as for `make_bleu`.
     """
     if metric not in METRICS:
         hint = nearest(metric, METRICS) or f"; known: {', '.join(METRICS)}"
         raise UserError(f"metric {shown(metric)} is unknown{hint}")
+    if metric == "bleu":
+        return make_bleu(tokenize=tokenize, lowercase=lowercase)
+    _check_known(tokenize)
+    if metric == "chrf":
+        return CHRF(lowercase=lowercase)
+    return TER(case_sensitive=not lowercase)
+
+
+def make_bleu(*, tokenize: str, lowercase: bool, **options: Any) -> BLEU:
+    """Return sacreBLEU's object for BLEU.
+
+    Args:
+        tokenize: see `corpus_score`.
+        lowercase: whether to ignore case.
+        **options: others that sacreBLEU has.
+
+    Raises:
+        UserError: the tokenizer is unknown, or a package or model that it needs is missing; nothing
+            is downloaded.
+    """
+    _check_known(tokenize)
+    _check_model(tokenize)
+    try:
+        return BLEU(tokenize=tokenize, lowercase=lowercase, **options)
+    except (ImportError, RuntimeError, OSError) as error:
+        raise UserError(f"tokenize {tokenize!r} cannot be used: {error}") from error
+
+
+def _check_known(tokenize: str) -> None:
     if tokenize not in BLEU.TOKENIZERS:
         hint = nearest(tokenize, BLEU.TOKENIZERS) or f"; known: {', '.join(BLEU.TOKENIZERS)}"
         raise UserError(f"tokenize {shown(tokenize)} is unknown{hint}")
-    if metric == "bleu":
-        _check_model(tokenize)
-    if metric == "chrf":
-        return CHRF(lowercase=lowercase)
-    if metric == "ter":
-        return TER(case_sensitive=not lowercase)
-    try:
-        return BLEU(tokenize=tokenize, lowercase=lowercase)
-    except (ImportError, RuntimeError, OSError) as error:
-        raise UserError(f"tokenize {tokenize!r} cannot be used: {error}") from error
 
 
 def _check_model(tokenize: str) -> None:
@@ -107,7 +126,7 @@ def _check_model(tokenize: str) -> None:
         )
 
 
-def _forget_sentences(tokenizer: object) -> None:
+def forget_sentences(tokenizer: object) -> None:
     """Empty the caches of sacreBLEU's tokenizers, which are never read again.
 
     They belong to their classes and would keep tens of thousands of a training's translations.

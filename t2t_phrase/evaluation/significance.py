@@ -1,13 +1,17 @@
-"""Statistical significance by sacreBLEU's paired bootstrap test."""
+"""Statistical significance by the paired bootstrap test, that of sacreBLEU for its metrics."""
 
 from __future__ import annotations
 
 import dataclasses
 import math
+import os
+import re
 from collections.abc import Sequence
 
+import numpy as np
 from sacrebleu.significance import PairedTest, Result
 
+from t2t_phrase.config import UserError, shown
 from t2t_phrase.evaluation.scores import as_reference_lists, check_lengths, make_metric
 
 RESAMPLES = 1000
@@ -61,8 +65,9 @@ def paired_bootstrap(
         resamples: number of test sets, drawn with replacement.
 
     Raises:
-        UserError: as for `corpus_score`.
+        UserError: as for `corpus_score` and `resampling_seed`.
     """
+    resampling_seed()
     lists = as_reference_lists(references)
     check_lengths(hypotheses, lists)
     check_lengths(baseline, lists)
@@ -96,3 +101,64 @@ def _p_value(base: Result, ours: Result) -> float:
     if base.score == ours.score:
         return 1.0
     return math.nan if ours.p_value is None else float(ours.p_value)
+
+
+def resampling_seed() -> int | None:
+    """Return the seed of resampling, which sacreBLEU reads from SACREBLEU_SEED; None: no fixed one.
+
+    Raises:
+        UserError: it is neither a number nor "none".
+    """
+    seed = os.environ.get("SACREBLEU_SEED", "12345")
+    if seed.lower() == "none":
+        return None
+    if not re.fullmatch("[0-9]{1,18}", seed):
+        raise UserError(
+            f"SACREBLEU_SEED={shown(seed)} in the environment: give a number, or none for another "
+            "seed each time"
+        )
+    return int(seed)
+
+
+def resampled_sums(counts: np.ndarray, resamples: int = RESAMPLES) -> np.ndarray:
+    """Return the sums over the sentences of resampled test sets, the same as sacreBLEU draws.
+
+    Args:
+        counts: (S, C) float64, C counts of each of S sentences.
+        resamples: number of test sets, drawn with replacement.
+
+    Returns:
+        (resamples, C) float64.
+
+    Raises:
+        UserError: as for `resampling_seed`.
+    """
+    draw, sentences = np.random.default_rng(resampling_seed()), len(counts)
+    sums = np.empty((resamples, counts.shape[1]))
+    for row in sums:
+        # How often each sentence is drawn: with the sentences themselves, memory would grow by a
+        # thousand.
+        times = np.bincount(draw.choice(sentences, size=sentences), minlength=sentences)
+        row[:] = times @ counts
+    return sums
+
+
+def p_value_of(resampled: np.ndarray, difference: float) -> float | None:
+    """Return the share of test sets on which equally good systems would differ as much, or more.
+
+    As in sacreBLEU, the differences between the systems are shifted to have the mean of equally
+    good ones, and the test set itself counts as one of the resampled ones.
+
+    Args:
+        resampled: (R,) the difference on each resampled test set.
+        difference: that on the test set itself.
+
+    Returns:
+        None if nothing was resampled; 1.0 if there is no difference.
+    """
+    if difference == 0:
+        return 1.0
+    if not resampled.size:
+        return None
+    shifted = np.abs(resampled) - np.abs(resampled).mean()
+    return float((shifted > abs(difference)).sum() + 1) / (resampled.size + 1)

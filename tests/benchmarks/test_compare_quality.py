@@ -17,6 +17,7 @@ from t2t_phrase.runs.record import RunRecord, resolve_hparams
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "benchmarks"))
 import compare_quality
+import quality_details
 import quality_phenomena
 import quality_runs
 import quality_table
@@ -272,7 +273,7 @@ def test_the_report_holds_recipe_commands_and_signature(recipe, capsys, monkeypa
     done = [(SET, 7), ("transformer_small", 7)]
     for run in done:
         quality_runs.finish(recipe, *run, train=True)
-    compare_quality.report(recipe, done, [SET, "transformer_small"], [2, 5])
+    compare_quality.report(recipe, done, [SET, "transformer_small"], [2, 5], 3)
     text = (recipe.work_dir / "table.md").read_text()
     assert text in capsys.readouterr().out
     for part in ("nrefs:1|", OVERRIDES, "40 updates", "seeds 7", "--output_dir=", "SET-SEED"):
@@ -281,8 +282,49 @@ def test_the_report_holds_recipe_commands_and_signature(recipe, capsys, monkeypa
     assert [row["set"] for row in content["rows"]] == [SET, "transformer_small"]
     assert "| BLEU by source length | under 2 words (1) |" in text
     assert content["by_length"][SET].keys() == {"under 2 words"}
+    assert "| n-gram precision | 1 | 2 | 3 |" in text and "n-gram precision: of `" in text
+    assert [row["order"] for row in content["ngrams"]["transformer_small"]] == [1, 2, 3]
     assert "| contrastive accuracy | agreement (4) | polarity (1) |" in text
     assert f"| `{SET}` | 75.00% | 100.00% |" in text
     assert "| agreement by distance | 1 (4) | >15 (1) |" in text
     assert content["contrastive"][SET]["agreement >15"] == {"right": 0, "total": 1}
     assert content["recipe"]["hparams"] == OVERRIDES and content["seeds"] == [7]
+
+
+def test_ngrams_are_compared_seed_by_seed():
+    references = [["a b c", "d e f", "g h i"]]
+    worse, better = ["a b x", "d e f", "g h i"], references[0]
+    texts = {
+        ("base", 1): worse,
+        ("base", 2): better,
+        ("new", 1): better,
+        ("new", 2): better,
+        ("new", 3): worse,
+        ("other", 3): worse,
+    }
+    table, found = quality_details.ngrams(texts, references, "base", 4)
+    lines = [[cell.strip() for cell in line.split("|")[1:-1]] for line in table.split("\n")]
+    assert lines[0] == ["n-gram precision", "1", "2", "3", "4"]
+    assert lines[2] == ["`base`", "94.44", "91.67", "83.33", "-"]
+    assert lines[3] == ["`new`", "+5.56", "+8.33", "+16.67", "-"]
+    # The third seed has no baseline.
+    p_values = found["new"][0]["p_by_seed"]
+    assert list(p_values) == [1, 2] and p_values[2] == 1.0
+    assert lines[4][:2] == ["p", f"{p_values[1]:.3f}, 1.000"] and lines[4][-1] == ""
+    assert lines[5] == ["`other`", "-", "-", "-", "-"] and len(lines) == 6
+    assert found["new"][2]["precision"] == pytest.approx(100 * (3 + 3 + 2) / 9)
+    assert found["new"][2]["difference"] == pytest.approx(100 / 6)
+    assert found["base"][0]["difference"] is None
+
+
+@pytest.mark.parametrize(
+    ("flag", "message"),
+    [("--ngrams=33", "order 33: give an order from 1 to 32"), ("--by_length=3,2", "lengths 3,2")],
+)
+def test_mistakes_are_reported_before_hours_of_training(tmp_path, monkeypatch, flag, message):
+    flags = ["--problem=translate_ende_multi30k", f"--data_dir={tmp_path}", "--train_steps=9"]
+    flags += [f"--work_dir={tmp_path}/work", f"--sets={SET}", flag]
+    monkeypatch.setattr(sys, "argv", ["compare_quality.py", *flags])
+    with pytest.raises(UserError, match=message):
+        compare_quality.main()
+    assert list(tmp_path.iterdir()) == []

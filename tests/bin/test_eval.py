@@ -9,7 +9,10 @@ from toy_run import call
 from t2t_phrase.bin import eval as eval_command
 from t2t_phrase.config import UserError
 from t2t_phrase.evaluation import scores
+from t2t_phrase.evaluation.ngram_plot import ngram_plot
+from t2t_phrase.evaluation.ngram_precision import ngram_precisions
 from t2t_phrase.evaluation.scores import corpus_score
+from t2t_phrase.insights.heat_map import png_of
 
 REFERENCE = [
     "Das Haus ist alt .",
@@ -94,6 +97,7 @@ def test_bleu_by_source_length(files, capsys):
         (["--metrics=chrf,blue"], "metric 'blue' is unknown; did you mean bleu"),
         (["--metrics=ter,ter"], "--metrics=ter,ter: ter is given twice"),
         (["--metrics=bleu,chrf", "--tokenize=14a"], "tokenize '14a' is unknown; did you mean 13a"),
+        (["--metrics=ter", "--tokenize=flores200", "--ngrams=2"], "needs sacreBLEU's model"),
         (["--tokenize=flores200"], "needs sacreBLEU's model .*, and scoring downloads nothing"),
         (["--source=/nosuch", "--by_length="], "--by_length=: expected numbers of words"),
         (["--source=/nosuch", "--by_length=3,2"], "lengths 3,2 must be ascending"),
@@ -147,3 +151,52 @@ def test_the_command_itself(files):
     done = run(f"--translation={files}/out", f"--reference={files}/absent")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == f"error: cannot read {files}/absent: No such file or directory\n"
+
+
+def test_ngrams_compared_with_a_baseline_and_their_plot(files, capsys):
+    flags = (f"--baseline={files}/ref2", "--ngrams=8", "--lowercase", f"--plot={files}/ngrams.png")
+    (files / "out").write_text("".join(f"{line}\n" for line in REFERENCE), encoding="utf-8")
+    score(files, *flags)
+    lines = capsys.readouterr().out.splitlines()
+    expected = ngram_precisions(REFERENCE, REFERENCE, baseline=TRANSLATION, lowercase=True)
+    assert lines[3] == f"N-grams compared with {files}/ref2, p by paired bootstrap"
+    assert lines[4:] == str(expected).splitlines()
+    assert lines[4].startswith("n-gram precision  nrefs:1|bs:1000|seed:12345|case:lc|tok:13a|")
+    assert lines[6].split()[:3] == ["1", "17", "100.00"] and lines[-1].split()[1:] == list("0----")
+    assert (files / "ngrams.png").read_bytes() == png_of(ngram_plot(expected))
+
+
+def test_ngrams_against_several_references_and_no_baseline(files, capsys):
+    score(files, f"--reference={files}/ref2", "--ngrams=2", "--tokenize=intl")
+    assert [line.split() for line in capsys.readouterr().out.splitlines()[2:]] == [
+        ["order", "n-grams", "precision"],
+        ["1", "15", "100.00"],
+        ["2", "12", "100.00"],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("flag", "message"),
+    [
+        ("x.pdf", r"--plot=.*x\.pdf: plots are PNG files; write \.png instead of \.pdf"),
+        ("nosuch/x.png", "cannot write .*x.png: No such file or directory"),
+        ("link.png", "would overwrite the input"),
+        ("folder.png", "is a folder; give the name of a file"),
+    ],
+)
+def test_a_plot_that_cannot_be_written_is_refused_at_once(files, flag, message, capsys):
+    (files / "link.png").symlink_to("ref")
+    (files / "folder.png").mkdir()
+    with pytest.raises(UserError, match=message):
+        score(files, "--ngrams=2", f"--plot={files}/{flag}")
+    assert capsys.readouterr().out == ""
+    assert (files / "ref").read_text().splitlines() == REFERENCE
+
+
+def test_flags_of_ngrams_that_do_not_fit_together(files):
+    with pytest.raises(app.UsageError, match="--plot requires --ngrams, which it draws"):
+        score(files, f"--plot={files}/x.png")
+    with pytest.raises(app.UsageError, match="--plot= names no file"):
+        score(files, "--ngrams=2", "--plot=")
+    with pytest.raises(app.UsageError, match="--ngrams requires --reference"):
+        call(eval_command, f"--translation={files}/out", "--facts=x", "--ngrams=2")

@@ -44,6 +44,7 @@ MISTAKES = [
         "--flagfile=/nosuch",
         "--flagfile cannot be read: [Errno 2] No such file or directory: '/nosuch'",
     ),
+    ("eval", "--ngrams=0", "--ngrams=0: expected an integer in the range [1, 32]"),
     ("trainer", "--train_steps=1e3", "--train_steps=1e3: expected a positive integer"),
     ("trainer", "--train_steps=", "--train_steps=: expected a positive integer"),
     ("trainer", "--train_steps 0", "--train_steps=0: expected a positive integer"),

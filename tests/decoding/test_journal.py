@@ -1,5 +1,6 @@
 import fcntl
 import os
+import tracemalloc
 
 import pytest
 
@@ -194,3 +195,20 @@ def test_a_link_stays_a_link_and_has_one_journal(tmp_path, undisturbed):
     assert (tmp_path / "there" / "real").read_bytes() == undisturbed
     with pytest.raises(WriteError, match="File name too long"):
         do(tmp_path / ("x" * 252))
+
+
+def test_what_is_kept_of_windows_that_are_done_is_small(tmp_path):
+    def size_of_kept(count):
+        def work(window, done, number):
+            assert not done
+            yield Result(range(len(window.lines)), window.lines)
+
+        with Journal(tmp_path / f"out{count}", {}) as journal:
+            tracemalloc.start()
+            run(windows((str(i) for i in range(count)), size=1000), work, journal)
+            used = tracemalloc.get_traced_memory()[0]
+            tracemalloc.stop()
+        return used
+
+    # Their places in sets would be more than 100 bytes for each line.
+    assert size_of_kept(20_000) - size_of_kept(5_000) < 20_000

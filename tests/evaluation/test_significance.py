@@ -1,10 +1,11 @@
 import random
 
+import numpy as np
 import pytest
 
 from t2t_phrase.config import UserError
 from t2t_phrase.evaluation.bleu import corpus_bleu
-from t2t_phrase.evaluation.significance import paired_bootstrap
+from t2t_phrase.evaluation.significance import p_value_of, paired_bootstrap, resampled_sums
 
 
 @pytest.fixture(scope="module")
@@ -50,3 +51,41 @@ def test_lengths_must_agree(systems):
     references, good, _, bad = systems
     with pytest.raises(UserError, match="translation has 39 lines and the reference 40"):
         paired_bootstrap(good, bad[:-1], references)
+
+
+@pytest.mark.parametrize("seed", ["abc", "-1", "", "1.5", "9" * 30])
+def test_a_seed_that_is_none_is_refused(systems, seed, monkeypatch):
+    references, good, _, bad = systems
+    monkeypatch.setenv("SACREBLEU_SEED", seed)
+    with pytest.raises(UserError, match="in the environment: give a number, or none"):
+        paired_bootstrap(good, bad, references)
+
+
+def test_sums_of_resampled_sentences_are_reproducible(monkeypatch):
+    counts = np.array([[1.0, 100.0], [2.0, 200.0], [4.0, 400.0]])
+    sums = resampled_sums(counts, 50)
+    assert sums.shape == (50, 2)
+    np.testing.assert_array_equal(sums[:, 1], 100 * sums[:, 0])
+    possible = {a + b + c for a in (1, 2, 4) for b in (1, 2, 4) for c in (1, 2, 4)}
+    assert set(sums[:, 0]) <= possible and len(set(sums[:, 0])) > 5
+    np.testing.assert_array_equal(resampled_sums(counts, 50), sums)
+    np.testing.assert_array_equal(resampled_sums(counts, 20), sums[:20])
+    monkeypatch.setenv("SACREBLEU_SEED", "7")
+    assert resampled_sums(counts, 50).tolist() != sums.tolist()
+    monkeypatch.setenv("SACREBLEU_SEED", "None")
+    assert resampled_sums(counts, 50).tolist() != resampled_sums(counts, 50).tolist()
+
+
+def test_test_sets_are_those_that_sacrebleu_draws():
+    counts = np.arange(40.0)[:, None]
+    drawn = np.random.default_rng(12345).choice(40, size=(30, 40), replace=True)
+    np.testing.assert_array_equal(resampled_sums(counts, 30), counts[drawn].sum(axis=1))
+
+
+def test_p_values():
+    # The mean of the sizes is 2: shifted to -1, 1, 0.
+    resampled = np.array([1.0, -3.0, 2.0])
+    assert p_value_of(resampled, 0.5) == 2 / 4
+    assert p_value_of(resampled, -1.5) == 1 / 4
+    assert p_value_of(resampled, 0.0) == 1.0
+    assert p_value_of(resampled[:0], 1.0) is None

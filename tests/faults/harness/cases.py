@@ -176,6 +176,19 @@ CASES = (
         quick=False,
     ),
     Case(
+        name="plot",
+        command="eval",
+        flags=(
+            "--translation={folder}/text",
+            "--reference={folder}/raw/test.src",
+            "--baseline={folder}/raw/test.tgt",
+            "--ngrams=4",
+            "--plot={folder}/ngrams.png",
+        ),
+        starts_from=("raw", "text"),
+        quick=False,
+    ),
+    Case(
         name="import",
         command="import_t2t",
         flags=(
