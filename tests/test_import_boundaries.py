@@ -40,6 +40,7 @@ PARTS: dict[str, tuple[set[str], set[str]]] = {
     "training_hparams": (set(), set()),
     "compile": (set(), KERAS),
     "grammar": (set(), set()),
+    "alignment": (set(), {"numpy"}),
     "ops": (set(), KERAS),
     "layers": ({"ops"}, KERAS),
     "models": ({"layers", "ops"}, KERAS),
@@ -49,7 +50,7 @@ PARTS: dict[str, tuple[set[str], set[str]]] = {
     "runs": ({"data", "text", "models"}, TENSORFLOW),
     "tensor2tensor": ({"runs", "text", "models"}, {"numpy", "tensorflow"}),
     "insights": ({"decoding", "models", "layers", "ops", "compile"}, KERAS | {"matplotlib"}),
-    "evaluation": ({"data", "grammar"}, {"numpy", "sacrebleu"}),
+    "evaluation": ({"data", "text", "grammar"}, {"numpy", "sacrebleu"}),
     "export": ({"decoding", "text", "models"}, TENSORFLOW | {"tensorflow_text"}),
     "training": ({"runs", "data", "text", "models", "compile"}, TENSORFLOW),
 }

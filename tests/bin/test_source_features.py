@@ -7,11 +7,11 @@ from toy_run import call, make_toy_run
 
 from t2t_phrase.bin import decoder
 from t2t_phrase.bin.source_features import file_beside
-from t2t_phrase.features import ALIGNMENT, PHRASES
 from t2t_phrase.config import UserError
 from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.decoding.scoring import Scorer
 from t2t_phrase.decoding.translator import Translator
+from t2t_phrase.features import ALIGNMENT, PHRASES
 from t2t_phrase.text.annotations.phrases import Phrases
 
 LINES = ["the house is old", "", "a cat sleeps in it while dogs run"]

@@ -77,7 +77,7 @@ def test_lines_of_files():
             read(own, "1-0", other)
         with pytest.raises(UserError, match=r"^link 0-2: there is no target word 2;"):
             read(own, "0?2", other)
-        with pytest.raises(UserError, match="^'x' is not a link"):
+        with pytest.raises(UserError, match=r"^'x' is not a link"):
             read(own, "x", other)
 
 
