@@ -94,7 +94,8 @@ def _groups(sources: Sequence[Ids], targets: Sequence[Ids]) -> Iterator[list[np.
     by_lengths: dict[tuple[int, int], list[int]] = {}
     for number, (source, target) in enumerate(zip(sources, targets, strict=True)):
         by_lengths.setdefault((len(source), len(target)), []).append(number)
-    group, cells = [], 0
+    group: list[np.ndarray] = []
+    cells = 0
     for (length, other), numbers in sorted(by_lengths.items()):
         each = (length + 1) * other
         rows = max(1, MOST_CELLS // each)

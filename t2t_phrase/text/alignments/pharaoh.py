@@ -45,7 +45,8 @@ def read_links(line: str) -> Links:
     Raises:
         UserError: something is not a link, or a number has more than nine digits.
     """
-    sure, possible = set(), set()
+    sure: set[Link] = set()
+    possible: set[Link] = set()
     for field in line.split():
         found = _LINK.fullmatch(field)
         if not found:
