@@ -15,6 +15,7 @@ MAPPED = {"t2t_phrase.problems": "problems", "t2t_phrase.hparams": "hparams"}
 COMMANDS = (
     "demo",
     "parse",
+    "align",
     "datagen",
     "trainer",
     "decoder",

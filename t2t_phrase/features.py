@@ -10,6 +10,7 @@ Side = Literal["source", "target"]
 
 # The name of each side's token ids, in records, in batches and in a model's `features`.
 IDS: dict[Side, str] = {"source": "inputs", "target": "targets"}
+OTHER: dict[Side, Side] = {"source": "target", "target": "source"}
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -29,6 +30,9 @@ class Feature:
             `text.annotations.base.Annotation`.
         stream: what ends the names of the files that hold it beside a corpus: `train.en.trees`.
         pad: its value at padding.
+        beside: the side beside whose files those are; None: the side that it describes.
+        counterpart: name of the feature that takes its place where source and target are exchanged;
+            empty: it takes its own place there, and describes the other side.
     """
 
     name: str
@@ -36,6 +40,8 @@ class Feature:
     annotation: str = "word_numbers"
     stream: str
     pad: int = 0
+    beside: Side | None = None
+    counterpart: str = ""
 
     @property
     def side_stream(self) -> str:
@@ -43,12 +49,22 @@ class Feature:
 
         "trees" for trees of the source, "target.trees" for trees of the target.
         """
-        return self.stream if self.side == "source" else f"{self.side}.{self.stream}"
+        return self.stream if self.file_side == "source" else f"{self.file_side}.{self.stream}"
+
+    @property
+    def file_side(self) -> Side:
+        """The side beside whose text files its files are."""
+        return self.beside or self.side
+
+    def stored_name(self, *, reversed: bool) -> str:
+        """Return its name in records whose source and target are, or are not, exchanged."""
+        return self.counterpart if reversed and self.counterpart else self.name
 
     @property
     def reversed(self) -> Feature:
         """The same feature when source and target are exchanged."""
-        return dataclasses.replace(self, side="target" if self.side == "source" else "source")
+        beside = self.beside and OTHER[self.beside]
+        return dataclasses.replace(self, side=OTHER[self.side], beside=beside)
 
 
 # The stream of constituency trees in Penn brackets, which a parser can write.
@@ -68,6 +84,25 @@ MOST_TAG_LEVELS = 4
 TAG_CLASSES = 128
 RARE_TAG = 1
 TAGS = Feature(name="tags", annotation="tree_tags", stream=TREES)
+
+# The stream of word alignments in Pharaoh format, which an aligner can write.
+ALIGN = "align"
+# For each token of the target, EOS included, the position of the source token that it is aligned
+# with; and, from the same lines, the same for a model that translates in the other direction.
+ALIGNMENT = Feature(
+    name="alignment",
+    side="target",
+    annotation="alignment",
+    stream=ALIGN,
+    counterpart="alignment_rev",
+)
+ALIGNMENT_REV = Feature(
+    name="alignment_rev",
+    annotation="alignment_reversed",
+    stream=ALIGN,
+    beside="target",
+    counterpart="alignment",
+)
 
 
 def of_side(features: Iterable[Feature], side: Side) -> tuple[Feature, ...]:

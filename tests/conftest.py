@@ -1,8 +1,23 @@
 """Fixtures shared by all tests."""
 
 import pathlib
+import signal
 
 import pytest
+from hypothesis import settings
+
+# How many examples each property is tried on: --hypothesis-profile=many is for patient people.
+settings.register_profile("few", derandomize=True, max_examples=25, deadline=None, database=None)
+settings.register_profile("many", settings.get_profile("few"), max_examples=250)
+settings.load_profile("few")
+
+
+def pytest_configure() -> None:
+    """Let commands be interrupted, also where the tests run in the background and cannot be."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 @pytest.fixture(scope="session")

@@ -40,6 +40,7 @@ PARTS: dict[str, tuple[set[str], set[str]]] = {
     "training_hparams": (set(), set()),
     "compile": (set(), KERAS),
     "grammar": (set(), set()),
+    "alignment": (set(), {"numpy"}),
     "ops": (set(), KERAS),
     "layers": ({"ops"}, KERAS),
     "models": ({"layers", "ops"}, KERAS),
@@ -50,7 +51,7 @@ PARTS: dict[str, tuple[set[str], set[str]]] = {
     "tensor2tensor": ({"runs", "text", "models"}, {"numpy", "tensorflow"}),
     "insights": ({"decoding", "models", "layers", "ops", "compile"}, KERAS | {"matplotlib"}),
     "probing": ({"decoding", "text", "models", "ops", "compile"}, TENSORFLOW | {"nltk"}),
-    "evaluation": ({"data", "grammar"}, {"numpy", "sacrebleu", "matplotlib"}),
+    "evaluation": ({"data", "text", "grammar"}, {"numpy", "sacrebleu", "matplotlib"}),
     "export": ({"decoding", "text", "models"}, TENSORFLOW | {"tensorflow_text"}),
     "training": ({"runs", "data", "text", "models", "compile"}, TENSORFLOW),
 }

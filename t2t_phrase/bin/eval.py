@@ -4,6 +4,7 @@
     t2t-phrase-eval --translation=out.de --reference=test.de --source=test.en --by_length=15,30,45
     t2t-phrase-eval --translation=out.de --reference=test.de --ngrams=8 --baseline=other.de
     t2t-phrase-eval --translation=out.de --facts=data/translate_ende_grammar-test.facts
+    t2t-phrase-eval --alignments=test.de.align --gold_alignments=gold.align
 
 `--tokenize=intl` reproduces the cased score of t2t-bleu, and with `--lowercase` the uncased one.
 """
@@ -21,6 +22,7 @@ from absl import app, flags
 from t2t_phrase.bin import common
 from t2t_phrase.config import UserError, clipped
 from t2t_phrase.evaluation import phenomena
+from t2t_phrase.evaluation.alignment_error import score_files
 from t2t_phrase.evaluation.by_length import BOUNDARIES, bleu_by_length, check_boundaries
 from t2t_phrase.evaluation.ngram_precision import LARGEST_ORDER, ngram_precisions
 from t2t_phrase.evaluation.scores import METRICS, corpus_score, make_bleu, make_metric
@@ -67,11 +69,20 @@ def define_flags() -> None:
         None,
         "The .facts file of the grammar corpus, for accuracy on idioms, compounds, particle verbs.",
     )
+    flags.DEFINE_string(
+        "alignments", None, "Word alignments in Pharaoh format, to be scored by --gold_alignments."
+    )
+    flags.DEFINE_string(
+        "gold_alignments", None, "The right alignments; 1?2 or 1p2 is a link that is only possible."
+    )
 
 
 def main(argv: Sequence[str]) -> None:
     """Print one line for each score, and one for each comparison."""
     del argv
+    if FLAGS.alignments or FLAGS.gold_alignments:
+        score_alignments()
+        return
     if not FLAGS.translation or not (FLAGS.reference or FLAGS.facts):
         raise app.UsageError("--translation and --reference (or --facts) are required")
     if FLAGS.source and not FLAGS.reference:
@@ -100,6 +111,21 @@ def main(argv: Sequence[str]) -> None:
             count_ngrams(hypotheses, baseline, references)
     if FLAGS.facts:
         judge(hypotheses, baseline, facts)
+
+
+def score_alignments() -> None:
+    """Print precision, recall and error rate of alignments.
+
+    Raises:
+        UsageError: a file is missing, or there is something else to be scored.
+    """
+    if not (FLAGS.alignments and FLAGS.gold_alignments):
+        raise app.UsageError("--alignments and --gold_alignments are required together")
+    others = ("translation", "reference", "baseline", "source", "by_length", "facts")
+    if given := [name for name in others if getattr(FLAGS, name) is not None]:
+        raise app.UsageError(f"--{given[0]} is for translations; score --alignments without it")
+    note_same_files()
+    print(score_files(FLAGS.alignments, FLAGS.gold_alignments))
 
 
 def check_metrics() -> None:
@@ -142,6 +168,7 @@ def check_plot() -> None:
 def note_same_files() -> None:
     """Say on standard error if one file is given for two purposes."""
     named = [("translation", FLAGS.translation), ("baseline", FLAGS.baseline)]
+    named += [("alignments", FLAGS.alignments), ("gold_alignments", FLAGS.gold_alignments)]
     named += [("reference", path) for path in FLAGS.reference or ()]
     known: dict[str, str] = {}
     for flag, path in named:

@@ -232,7 +232,14 @@ def draw_heat_maps(
         translation = vocabularies.target.decode(target["targets"][0].tolist())
         decoder.note(f"translation: {translation}")
     else:
-        target = features_of("target", trained.model, vocabularies.target, FLAGS.target, texts)
+        target = features_of(
+            "target",
+            trained.model,
+            vocabularies.target,
+            FLAGS.target,
+            texts,
+            other=(vocabularies.source, FLAGS.source),
+        )
     features = {**source, **target}
     weights = compiled(
         trained.model.attention_weights,
@@ -263,15 +270,31 @@ def draw_heat_maps(
 
 
 def features_of(
-    side: Side, model: Any, encoder: Encoder, sentence: str, texts: FeatureTexts
+    side: Side,
+    model: Any,
+    encoder: Encoder,
+    sentence: str,
+    texts: FeatureTexts,
+    *,
+    other: tuple[Encoder, str] | None = None,
 ) -> dict[str, np.ndarray]:
-    """Return the ids and features of one sentence, without padding."""
+    """Return the ids and features of one sentence, without padding.
+
+    Args:
+        side: of the sentence.
+        model: which reads them.
+        encoder: of the sentence's language.
+        sentence: in natural text.
+        texts: of its features.
+        other: the encoder and the sentence of the other side, if they are known.
+    """
     from t2t_phrase.decoding.sides import encode_side, tokenize
     from t2t_phrase.features import IDS, of_side
 
     features = of_side(model.hparams.features, side)
     sentences = tokenize(encoder, [sentence], starts=bool(features))
-    encoded = encode_side(side, sentences, features, texts, keep_empty=True)
+    others = tokenize(other[0], [other[1]], starts=bool(features)) if other else None
+    encoded = encode_side(side, sentences, features, texts, others=others, keep_empty=True)
     arrays = {IDS[side]: encoded.ids, **encoded.features}
     return {name: np.array(rows, "int32") for name, rows in arrays.items()}
 

@@ -9,7 +9,7 @@ from absl import flags
 
 from t2t_phrase.bin.source_features import parsed
 from t2t_phrase.config import UserError, clipped, nearest
-from t2t_phrase.features import TREES
+from t2t_phrase.features import OTHER, TREES
 
 if TYPE_CHECKING:
     from t2t_phrase.decoding.sides import FeatureTexts
@@ -38,12 +38,13 @@ def texts_of_features(features: Sequence[Feature]) -> FeatureTexts:
             )
     texts = {}
     for feature in features:
-        sentence = FLAGS.source if feature.side == "source" else FLAGS.target
+        sides = {"source": FLAGS.source, "target": FLAGS.target}
+        sentence, other = sides[feature.side], sides[OTHER[feature.side]]
         if sentence is None:
             raise UserError(f"the model reads the target feature {feature.name!r}: give --target")
         if feature.name in given:
             try:
-                text = annotation_of(feature).read(sentence, given[feature.name])
+                text = annotation_of(feature).read(sentence, given[feature.name], other)
             except UserError as error:
                 raise UserError(f"--feature={feature.name}: {error}") from error
             texts[feature.name] = [text]

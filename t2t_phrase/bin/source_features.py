@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from absl import flags
 
 from t2t_phrase.config import UserError, nearest, parse_assignments
-from t2t_phrase.features import TREES
+from t2t_phrase.features import OTHER, TREES
 
 if TYPE_CHECKING:
     from t2t_phrase.decoding.sides import FeatureTexts
@@ -100,7 +100,7 @@ class FeatureReader:
         self._parsers: dict[str, Callable[[Sequence[str]], list[str]]] = {}
         for feature in features:
             text = files.get(feature.side)
-            path = given.get(feature.name) or file_beside(text, feature.stream)
+            path = given.get(feature.name) or file_beside(text, feature)
             if path:
                 self._files[feature.name] = path
             elif feature.stream == TREES and FLAGS.parser:
@@ -129,7 +129,12 @@ class FeatureReader:
             else:
                 lines = window.beside[path]
                 texts[feature.name] = read_annotations(
-                    feature, own, lines, path, first=window.first
+                    feature,
+                    own,
+                    lines,
+                    path,
+                    first=window.first,
+                    others=sentences.get(OTHER[feature.side]),
                 )
         return texts
 
@@ -176,16 +181,17 @@ def annotator(features: Sequence[Feature]) -> Callable[[Sequence[str]], FeatureT
     return lambda sentences: {name: make(sentences) for name, make in makers.items()}
 
 
-def file_beside(text_file: str | None, stream: str) -> str | None:
-    """Return the file of a stream that belongs to a text file, if there is one.
+def file_beside(text_file: str | None, feature: Feature) -> str | None:
+    """Return the file of a feature that belongs to a text file, if there is one.
 
     It is called `FILE.STREAM`; the text that t2t-phrase-datagen keeps, `NAME-test.en`, has its
-    trees in `NAME-test.trees`.
+    trees in `NAME-test.trees`, see `Feature.side_stream`.
     """
     if not text_file:
         return None
     path = pathlib.Path(text_file.removesuffix(".gz")).expanduser()
-    for candidate in (path.with_name(f"{path.name}.{stream}"), path.with_suffix(f".{stream}")):
+    beside = path.with_name(f"{path.name}.{feature.stream}")
+    for candidate in (beside, path.with_suffix(f".{feature.side_stream}")):
         if candidate.is_file():
             return str(candidate)
     return None

@@ -15,8 +15,17 @@ from t2t_phrase.data.generation.staged import has_checksum
 from t2t_phrase.data.lines import read_lines
 from t2t_phrase.data.sources.corpus import Corpus
 from t2t_phrase.data.sources.inputs import Inputs
-from t2t_phrase.data.sources.side_files import side_lines
-from t2t_phrase.features import LEVELS, PHRASES, TAGS, TREES, Feature
+from t2t_phrase.data.sources.side_files import MAKERS, side_lines
+from t2t_phrase.features import (
+    ALIGNMENT,
+    ALIGNMENT_REV,
+    LEVELS,
+    OTHER,
+    PHRASES,
+    TAGS,
+    Feature,
+    Side,
+)
 from t2t_phrase.text.annotations.base import read_annotations
 from t2t_phrase.text.vocabularies import Vocabularies
 
@@ -43,7 +52,13 @@ class Problem(abc.ABC):
     character_coverage: ClassVar[float] = 1.0  # see train_subwords
     vocab_pairs: ClassVar[int] = 2_000_000  # most pairs that vocabularies are learnt from
     max_characters: ClassVar[int] = 4000  # a longer side is a fault
-    features: ClassVar[tuple[Feature, ...]] = (PHRASES, LEVELS, TAGS)  # beside ids
+    features: ClassVar[tuple[Feature, ...]] = (  # beside ids
+        PHRASES,
+        LEVELS,
+        TAGS,
+        ALIGNMENT,
+        ALIGNMENT_REV,
+    )
     hparams_set: ClassVar[str] = "transformer_base"  # a good set to start with
 
     def __init__(self, *, reversed: bool = False) -> None:
@@ -140,7 +155,7 @@ class Problem(abc.ABC):
     def data_digest(self, data_dir: str, features: Sequence[Feature]) -> str:
         """Return a digest of what a model is trained on: content, number and order of the shards.
 
-        It is the same for both directions.
+        It is the same for both directions, unless a feature has a counterpart.
 
         Args:
             data_dir: where the data are.
@@ -150,7 +165,8 @@ class Problem(abc.ABC):
             A SHA-256 in hexadecimal; "" for data of earlier versions, or without a manifest.
         """
         manifest = Manifest.load(manifest_path(_folder(data_dir), self.base_name))
-        return manifest.digest([feature.name for feature in features]) if manifest else ""
+        names = [feature.stored_name(reversed=self.reversed) for feature in features]
+        return manifest.digest(names) if manifest else ""
 
     def raw_text(self, data_dir: str, split: str) -> tuple[list[str], list[str]]:
         """Return the source sentences and the (first) references of dev or test, as text.
@@ -187,29 +203,36 @@ class Problem(abc.ABC):
             UserError: as `require_features` and `raw_text`, or a kept file has been changed.
         """
         self.require_features(data_dir, features)
-        sides = dict(zip(("source", "target"), self.raw_text(data_dir, split), strict=True))
+        source, target = self.raw_text(data_dir, split)
+        sides: dict[Side, list[str]] = {"source": source, "target": target}
         found = {}
         for feature in features:
-            stored = feature.reversed if self.reversed else feature
+            stored = self._stored(feature)
             folder, name = _folder(data_dir), f"{self.base_name}-{split}.{stored.side_stream}"
             self._require_content(folder, name, self._split(folder, split)["side"].get(name, ""))
             path = folder / name
+            own = stored.reversed.side if self.reversed else stored.side
             found[feature.name] = read_annotations(
-                feature, sides[feature.side], list(side_lines(path)), str(path)
+                stored, sides[own], list(side_lines(path)), str(path), others=sides[OTHER[own]]
             )
         return found
+
+    def _stored(self, feature: Feature) -> Feature:
+        """Return the feature of the records that a model reads as this one."""
+        known = {stored.name: stored for stored in self.features}
+        return known[feature.stored_name(reversed=self.reversed)]
 
     def _require(self, folder: pathlib.Path, feature: Feature) -> None:
         known = {stored.name: stored for stored in self.features}
         remedy = f"choose an hparams set that does not read {feature.name!r}"
-        if feature.name not in known:
+        if feature.stored_name(reversed=self.reversed) not in known:
             raise UserError(
                 f"{self.base_name} has no feature {feature.name!r}, which the model reads (its "
                 f"features: {', '.join(known) or 'none'}); train on a problem that has it, such "
                 f"as translate_text with side files beside your text files for 'phrases' (see "
                 f"docs/trees.md), or {remedy}"
             )
-        stored = known[feature.name]
+        stored = self._stored(feature)
         if feature.side != (stored.reversed if self.reversed else stored).side:
             language = self.languages[0 if stored.side == "source" else 1]
             raise UserError(
@@ -218,8 +241,9 @@ class Problem(abc.ABC):
                 f"other direction, or {remedy}"
             )
         if not self._manifest(folder).has_feature(stored.name):
-            language = self.languages[0 if stored.side == "source" else 1]
-            maker = ", made by t2t-phrase-parse" if stored.stream == TREES else ""
+            language = self.languages[0 if stored.file_side == "source" else 1]
+            maker = MAKERS.get(stored.stream, "")
+            maker = f", made by {maker}" if maker else ""
             raise UserError(
                 f"the records of {self.base_name} in {folder} have no {stored.name!r}, which the "
                 f"model reads: put the files train.{language}.{stored.stream} and so on{maker}, "

@@ -121,8 +121,9 @@ def encode_side(
         annotation, rows = annotation_of(feature), []
         texts = (feature_texts or {})[feature.name]
         for place, (sentence, text) in enumerate(zip(sentences, texts, strict=True)):
-            row = annotation.encode(sentence, text, others[place] if others else None)[:kept]
-            rows.append([*row, annotation.end(row)])
+            other = others[place].cut(kept) if others else None
+            row = annotation.encode(sentence, text, other)[:kept]
+            rows.append([*row, annotation.end(row, other)])
         numbers[feature.name] = [[] if skip else row for row, skip in zip(rows, empty, strict=True)]
     return EncodedSide(
         side,

@@ -14,6 +14,7 @@ COMMANDS = re.findall(r'^    "(\w+)",$', SETUP.read_text(), flags=re.M)
 
 # A flag of each command that has no --output_dir.
 FLAGS = {
+    "align": "source",
     "datagen": "data_dir",
     "demo": "work_dir",
     "eval": "translation",

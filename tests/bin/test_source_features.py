@@ -11,6 +11,7 @@ from t2t_phrase.config import UserError
 from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.decoding.scoring import Scorer
 from t2t_phrase.decoding.translator import Translator
+from t2t_phrase.features import ALIGNMENT, PHRASES
 from t2t_phrase.text.annotations.phrases import Phrases
 
 LINES = ["the house is old", "", "a cat sleeps in it while dogs run"]
@@ -131,8 +132,13 @@ def test_a_file_of_another_length(toy, tmp_path):
 
 def test_files_of_trees_are_found_by_name(tmp_path):
     source = tmp_path / "toy-test.en"
-    assert file_beside(None, "trees") is file_beside(str(source), "trees") is None
+    assert file_beside(None, PHRASES) is file_beside(str(source), PHRASES) is None
     kept = write(tmp_path / "toy-test.trees", TREES)
-    assert file_beside(str(source), "trees") == str(kept)
+    assert file_beside(str(source), PHRASES) == str(kept)
     beside = write(tmp_path / "toy-test.en.trees", TREES)
-    assert file_beside(f"{source}.gz", "trees") == file_beside(str(source), "trees") == str(beside)
+    assert file_beside(f"{source}.gz", PHRASES) == file_beside(str(source), PHRASES) == str(beside)
+    # Alignments of the target are not those that are counted in tokens of the grammar.
+    write(tmp_path / "toy-test.align", ["0-0"])
+    assert file_beside(str(tmp_path / "toy-test.de"), ALIGNMENT) is None
+    kept = write(tmp_path / "toy-test.target.align", ["0-0"])
+    assert file_beside(str(tmp_path / "toy-test.de"), ALIGNMENT) == str(kept)

@@ -42,7 +42,7 @@ def train(tmp_path, problem="translate_text", **flags):
 def test_training_reads_phrases_and_says_what_it_lacks(corpus, tmp_path, capsys):
     train(tmp_path, generate_data=True, tmp_dir=corpus, train_steps=2, local_eval_frequency=2)
     said = capsys.readouterr().out
-    assert "subwords" in said and " phrases, " in said and " levels\n" in said
+    assert "subwords" in said and " phrases, " in said and " tags\n" in said
     assert "step 2: dev loss" in said and "BLEU" in said
     assert checkpoints.latest(tmp_path / "run").endswith("model.ckpt-2")
     train(tmp_path, dry_run=True, train_steps=2)

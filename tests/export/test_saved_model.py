@@ -169,7 +169,7 @@ class TestVersions:
             raise OSError(28, "No space left on device")
 
         monkeypatch.setattr("t2t_phrase.export.saved_model._save", fail)
-        with pytest.raises(UserError, match=r"cannot write .*: No space left on device"):
+        with pytest.raises(UserError, match=r"no space left while writing"):
             self.run(toy, tmp_path)
         assert list(tmp_path.iterdir()) == []
 

@@ -5,6 +5,7 @@ import tensorflow as tf
 
 from t2t_phrase import locks
 from t2t_phrase.config import UserError
+from t2t_phrase.files import WriteError
 from t2t_phrase.export.staging import publish, staging
 
 
@@ -29,24 +30,23 @@ def test_what_killed_exports_left_goes_and_what_live_ones_write_stays(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("error", "code"),
+    "error",
     [
-        (OSError(28, "No space left on device"), 3),
-        (tf.errors.ResourceExhaustedError(None, None, "x/y; No space left on device"), 3),
-        (tf.errors.PermissionDeniedError(None, None, "x/y; Permission denied"), 3),
-        (PermissionError(13, "Permission denied"), 2),
+        OSError(28, "No space left on device"),
+        tf.errors.ResourceExhaustedError(None, None, "x/y; No space left on device"),
+        tf.errors.PermissionDeniedError(None, None, "x/y; Permission denied"),
+        PermissionError(13, "Permission denied"),
     ],
 )
-def test_a_failure_leaves_earlier_versions_alone(tmp_path, error, code):
+def test_a_failure_leaves_earlier_versions_alone(tmp_path, error):
     (tmp_path / "1").mkdir()
     (tmp_path / "1" / "graph").write_text("x")
     with (
-        pytest.raises(UserError, match=rf"cannot write {tmp_path}: .*(left on|denied)") as caught,
+        pytest.raises(WriteError, match=rf"(no space left while writing|cannot write) {tmp_path}"),
         staging(tmp_path) as folder,
     ):
         (folder / "graph").write_text("half")
         raise error
-    assert caught.value.exit_code == code
     assert os.listdir(tmp_path) == ["1"] and (tmp_path / "1" / "graph").read_text() == "x"
 
 

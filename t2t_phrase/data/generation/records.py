@@ -17,7 +17,7 @@ import tensorflow as tf
 from t2t_phrase.config import UserError
 from t2t_phrase.data.lines import read_lines
 from t2t_phrase.data.sources.side_files import side_lines
-from t2t_phrase.features import IDS, Feature, Side
+from t2t_phrase.features import IDS, OTHER, Feature, Side
 from t2t_phrase.files import WriteError, atomic, disk_full, sha256_of
 from t2t_phrase.special_ids import EOS_ID
 from t2t_phrase.text.annotations.base import Annotation, Sentence, annotation_of
@@ -161,6 +161,7 @@ def _encode(task: ShardTask) -> Iterator[_Encoded]:
     sides = {stream: side_lines(pathlib.Path(path)) for stream, path in task.side.items()}
     annotated = [(feature, _annotation(feature, task)) for feature in task.features]
     with_starts = {feature.side for feature in task.features}
+    with_starts |= {OTHER[feature.side] for feature, form in annotated if form.needs_other}
     done = 0
     while batch := list(itertools.islice(sources, _BATCH)):
         columns: dict[Side, list[str]] = {
@@ -220,7 +221,6 @@ def _values(
     feature: Feature, annotation: Annotation, pair: Mapping[Side, Sentence], line: str
 ) -> list[int]:
     """Return the integer of each token of the feature's side, EOS included."""
-    own = pair[feature.side]
-    other = pair[feature.reversed.side]
-    numbers = annotation.encode(own, annotation.read(own.text, line), other)
-    return [*numbers, annotation.end(numbers)]
+    own, other = pair[feature.side], pair[OTHER[feature.side]]
+    numbers = annotation.encode(own, annotation.read(own.text, line, other.text), other)
+    return [*numbers, annotation.end(numbers, other)]

@@ -14,7 +14,7 @@ from t2t_phrase.config import UserError
 from t2t_phrase.data.generation.progress import Progress
 from t2t_phrase.data.sources.corpus import Pair
 from t2t_phrase.data.sources.side_files import text_column
-from t2t_phrase.features import Feature
+from t2t_phrase.features import OTHER, Feature
 from t2t_phrase.files import explain_os_error
 from t2t_phrase.text.annotations.base import annotation_of
 from t2t_phrase.text.annotations.labels import LabelAnnotation
@@ -146,7 +146,10 @@ def stage(
             for feature, annotation in checks:
                 stream = streams.index(feature.side_stream)
                 try:
-                    text = annotation.read(texts[text_column(feature)], pair.side[stream])
+                    own, other = (
+                        texts[text_column(side)] for side in (feature.side, OTHER[feature.side])
+                    )
+                    text = annotation.read(own, pair.side[stream], other)
                 except UserError as error:
                     misfits[f"{pair.side_names[stream]}:{pair.line}: {error}"] = None
                     continue

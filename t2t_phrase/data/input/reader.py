@@ -47,7 +47,8 @@ class RecordReader:
     Args:
         files: the shards of one split.
         reversed: whether inputs and targets are exchanged.
-        features: what else to read; their sides are those after the exchange.
+        features: what else to read; their sides are those after the exchange. The records hold the
+            `counterpart` of one that has it.
     """
 
     files: tuple[str, ...]
@@ -80,7 +81,7 @@ class RecordReader:
             num_parallel_calls=tf.data.AUTOTUNE,
             deterministic=True,
         )
-        names = (*IDS.values(), *(feature.name for feature in self.features))
+        names = (*IDS.values(), *(f.stored_name(reversed=self.reversed) for f in self.features))
         return records.batch(_CHUNK).map(
             functools.partial(_parse, names),
             num_parallel_calls=tf.data.AUTOTUNE,

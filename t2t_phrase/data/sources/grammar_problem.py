@@ -13,7 +13,9 @@ from t2t_phrase import grammar
 from t2t_phrase.data.problem import Problem
 from t2t_phrase.data.sources.corpus import SPLITS, Corpus, Pair
 from t2t_phrase.data.sources.inputs import Inputs
-from t2t_phrase.features import TREES
+from t2t_phrase.features import ALIGNMENT, TREES
+from t2t_phrase.text.alignments.pharaoh import read_links, write_links
+from t2t_phrase.text.alignments.words_of_tokens import links_of_words
 
 
 class GrammarProblem(Problem):
@@ -21,7 +23,8 @@ class GrammarProblem(Problem):
 
     Beside the text of each split are side files with one line per sentence pair: `.align` with word
     alignments in Pharaoh format and `.trees` with English constituency trees, both over the tokens
-    of `grammar.tokenize`, and `.facts` with the choices that the grammar made, in JSON.
+    of `grammar.tokenize`; `.facts` with the choices that the grammar made, in JSON; and
+    `.target.align` with the alignments over the words between blanks, for models.
     """
 
     sizes: ClassVar[dict[str, int]]  # sentence pairs of each split
@@ -35,6 +38,9 @@ class GrammarProblem(Problem):
     def inputs_at_hand(self, tmp_dir: str) -> Inputs:
         """Return a checksum of the grammar, and the sizes."""
         return self.corpus(tmp_dir).inputs()
+
+
+_STREAMS = ("align", TREES, "facts", ALIGNMENT.side_stream)
 
 
 class _GrammarCorpus(Corpus):
@@ -51,17 +57,19 @@ class _GrammarCorpus(Corpus):
             if path.suffix in (".py", ".tsv"):
                 digest.update(path.read_bytes())
         sizes = "+".join(str(self._sizes[split]) for split in SPLITS)
-        trees = f"grammar.{TREES}"
+        # Data of earlier versions lack these, and are extended.
+        added = {stream: f"grammar.{stream}" for stream in (TREES, ALIGNMENT.side_stream)}
         checksums = {
             "grammar": digest.hexdigest(),
             "sizes": sizes,
             "seed": str(self._seed),
-            trees: digest.hexdigest(),
+            **dict.fromkeys(added.values(), digest.hexdigest()),
         }
-        return Inputs(checksums, side={"align": (), TREES: (trees,), "facts": ()})
+        side = {stream: (added[stream],) if stream in added else () for stream in _STREAMS}
+        return Inputs(checksums, side=side)
 
     def side_streams(self) -> tuple[str, ...]:
-        return ("align", TREES, "facts")
+        return _STREAMS
 
     def pairs(self, split: str) -> Iterator[Pair]:
         drawn = grammar.generate(split, self._sizes[split], seed=self._seed)
@@ -71,6 +79,12 @@ class _GrammarCorpus(Corpus):
                 (pair.source, pair.target),
                 ("grammar", "grammar"),
                 number,
-                (pair.alignment, pair.tree, facts),
-                ("grammar",) * 3,
+                (pair.alignment, pair.tree, facts, _alignment_of_words(pair)),
+                ("grammar",) * len(_STREAMS),
             )
+
+
+def _alignment_of_words(pair: grammar.SentencePair) -> str:
+    source = pair.source_tokens, pair.source.split()
+    target = pair.target_tokens, pair.target.split()
+    return write_links(links_of_words(read_links(pair.alignment).sure, source, target))

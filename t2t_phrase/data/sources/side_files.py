@@ -10,10 +10,12 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from t2t_phrase.config import UserError
 from t2t_phrase.data.lines import read_lines
-from t2t_phrase.features import TREES, Feature
+from t2t_phrase.features import ALIGN, TREES, Feature, Side
 
 # Paths of side files by stream (see `Feature.side_stream`), then by the path of the text file.
 SideFiles = dict[str, dict[pathlib.Path, pathlib.Path]]
+# The commands that make the files of a stream.
+MAKERS = {TREES: "t2t-phrase-parse", ALIGN: "t2t-phrase-align"}
 
 
 def find_side_files(
@@ -23,8 +25,8 @@ def find_side_files(
 
     Args:
         files: for each split its parts, each of a source file and reference files.
-        features: which to look for. The files of a source feature are beside the source files,
-            those of a target feature beside the first reference.
+        features: which to look for, beside the source files or beside the first reference, see
+            `Feature.file_side`.
 
     Returns:
         For each stream that exists the path of the side file of every text file.
@@ -34,7 +36,7 @@ def find_side_files(
     """
     found: SideFiles = {}
     for feature in features:
-        column = text_column(feature)
+        column = text_column(feature.file_side)
         texts = [part[column] for parts in files.values() for part in parts]
         paths = {
             text: path
@@ -44,20 +46,21 @@ def find_side_files(
         }
         lacking = [text for text in texts if text not in paths]
         if paths and lacking:
-            hint = " (t2t-phrase-parse makes them)" if feature.stream == TREES else ""
+            maker = MAKERS.get(feature.stream)
+            hint = f" ({maker} makes them)" if maker else ""
             raise UserError(
                 f"{next(_candidates(lacking[0], feature.stream))} is missing, but "
                 f"{next(iter(paths.values()))} exists: put .{feature.stream} files beside all "
-                f"{feature.side} files, or beside none{hint}"
+                f"{feature.file_side} files, or beside none{hint}"
             )
         if paths:
             found[feature.side_stream] = paths
     return found
 
 
-def text_column(feature: Feature) -> int:
-    """Return which of a pair's texts a feature describes: the source, or the first reference."""
-    return 0 if feature.side == "source" else 1
+def text_column(side: Side) -> int:
+    """Return which of a pair's texts is meant by a side: the source, or the first reference."""
+    return 0 if side == "source" else 1
 
 
 def side_lines(path: pathlib.Path) -> Iterator[str]:
@@ -78,6 +81,8 @@ def count_mismatch(text: pathlib.Path, side: pathlib.Path, sentences: int) -> Us
     hint = ""
     if f".{TREES}" in side.suffixes:
         hint = f"; recreate it: t2t-phrase-parse --input_file={text} --output_file={side}"
+    elif f".{ALIGN}" in side.suffixes:
+        hint = f"; recreate it: t2t-phrase-align --source=... --target={text} --output={side}"
     return UserError(f"{side} has {count} lines, but {text} has {sentences} sentences{hint}")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import abc
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from t2t_phrase import registry
 from t2t_phrase.config import UserError
@@ -27,6 +27,13 @@ class Sentence(NamedTuple):
     ids: Sequence[int]
     starts: Sequence[int]
 
+    def cut(self, tokens: int | None) -> Sentence:
+        """Return the sentence up to its first `tokens` tokens; None: all of it."""
+        if tokens is None or len(self.ids) <= tokens:
+            return self
+        text = self.text.encode()[: self.starts[tokens]].decode() if self.starts else self.text
+        return Sentence(text, self.ids[:tokens], self.starts[:tokens])
+
 
 class Annotation(abc.ABC):
     """How a feature is written, one string for each sentence, and turned into integers.
@@ -34,19 +41,26 @@ class Annotation(abc.ABC):
     Registered by `registry.annotation_types.register`, under the name that `Feature.annotation`
     gives. Two forms exist: the *line* of a file beside the corpus, such as a tree, and the
     *text* that translators and SavedModels take, which `read` makes from the line.
+
+    Attributes:
+        needs_other: whether `read`, `encode` and `end` need the other side; without it, they raise
+            a UserError.
     """
 
-    def read(self, sentence: str, line: str) -> str:
+    needs_other: ClassVar[bool] = False
+
+    def read(self, sentence: str, line: str, other: str | None = None) -> str:
         """Return the text form of a line of the file beside the corpus.
 
         Args:
             sentence: the sentence that it annotates, in natural text.
             line: the line, without its line feed.
+            other: the sentence of the other side, where it is known.
 
         Raises:
             UserError: the line is malformed or does not fit the sentence.
         """
-        del sentence
+        del sentence, other
         return line
 
     @abc.abstractmethod
@@ -63,8 +77,13 @@ class Annotation(abc.ABC):
         """
 
     @abc.abstractmethod
-    def end(self, numbers: Sequence[int]) -> int:
-        """Return the integer of EOS, which follows tokens with these numbers."""
+    def end(self, numbers: Sequence[int], other: Sentence | None = None) -> int:
+        """Return the integer of EOS, which follows tokens with these numbers.
+
+        Args:
+            numbers: those of the tokens before.
+            other: the sentence of the other side, where it is known.
+        """
 
     def encode_in_graph(
         self, texts: tf.Tensor, starts: tf.RaggedTensor, annotations: tf.Tensor
@@ -102,7 +121,13 @@ def annotation_of(feature: Feature) -> Annotation:
 
 
 def read_annotations(
-    feature: Feature, sentences: Sequence[str], lines: Sequence[str], name: str, *, first: int = 0
+    feature: Feature,
+    sentences: Sequence[str],
+    lines: Sequence[str],
+    name: str,
+    *,
+    first: int = 0,
+    others: Sequence[str] | None = None,
 ) -> list[str]:
     """Return the text form of a feature for each sentence, from lines in its file form.
 
@@ -112,6 +137,7 @@ def read_annotations(
         lines: one for each sentence.
         name: of the file that the lines are from, for messages.
         first: number of the first line in that file, from 0.
+        others: the sentences of the other side, where they are known.
 
     Raises:
         UserError: there are more or fewer lines, or one does not fit its sentence; it is named.
@@ -119,9 +145,9 @@ def read_annotations(
     if len(lines) != len(sentences):
         raise UserError(f"{name} has {len(lines)} lines for {len(sentences)} sentences")
     annotation, texts = annotation_of(feature), []
-    for number, (sentence, line) in enumerate(zip(sentences, lines, strict=True), start=first + 1):
+    for place, (sentence, line) in enumerate(zip(sentences, lines, strict=True)):
         try:
-            texts.append(annotation.read(sentence, line))
+            texts.append(annotation.read(sentence, line, others[place] if others else None))
         except UserError as error:
-            raise UserError(f"{name}:{number}: {error}") from error
+            raise UserError(f"{name}:{first + place + 1}: {error}") from error
     return texts

@@ -50,12 +50,13 @@ class Phrases(Annotation):
     brackets, which is cut into phrases by Algorithm 1 of Xu et al. (2020), see `tree_phrases`.
     """
 
-    def read(self, sentence: str, line: str) -> str:
+    def read(self, sentence: str, line: str, other: str | None = None) -> str:
         """Return the sentence cut into the phrases of its tree, with tabs between them.
 
         Raises:
             UserError: the line is not a tree, or its words do not spell the sentence.
         """
+        del other
         # NLTK takes long to import, and models without phrases do not need it.
         from t2t_phrase.text.trees.cut_by_tree import cut_by_tree
 
@@ -70,8 +71,9 @@ class Phrases(Annotation):
         del other
         return phrase_numbers(own.text, own.starts, text.split("\t"))
 
-    def end(self, numbers: Sequence[int]) -> int:
+    def end(self, numbers: Sequence[int], other: Sentence | None = None) -> int:
         """Return the number of EOS, which is a phrase of its own."""
+        del other
         return numbers[-1] + 1 if numbers else 1
 
     def encode_in_graph(

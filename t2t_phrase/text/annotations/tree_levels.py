@@ -28,12 +28,13 @@ class TreeLevels(Annotation):
     brackets, see `text.trees.tree_levels`.
     """
 
-    def read(self, sentence: str, line: str) -> str:
+    def read(self, sentence: str, line: str, other: str | None = None) -> str:
         """Return the sentence with the tabs of its tree.
 
         Raises:
             UserError: the line is not a tree, or its words do not spell the sentence.
         """
+        del other
         # NLTK takes long to import, and models without trees do not need it.
         from t2t_phrase.text.trees.cut_by_tree import with_levels
 
@@ -56,9 +57,9 @@ class TreeLevels(Annotation):
             done = max(done, first + 1)
         return numbers
 
-    def end(self, numbers: Sequence[int]) -> int:
+    def end(self, numbers: Sequence[int], other: Sentence | None = None) -> int:
         """Return 1: EOS is a segment of level 1."""
-        del numbers
+        del numbers, other
         return 1
 
     def encode_in_graph(

@@ -33,12 +33,13 @@ class TreeTags(LabelAnnotation):
         """The integer of the first label."""
         return RARE_TAG + 1
 
-    def read(self, sentence: str, line: str) -> str:
+    def read(self, sentence: str, line: str, other: str | None = None) -> str:
         """Return the words of the tree with their labels.
 
         Raises:
             UserError: the line is not a tree, or its words do not spell the sentence.
         """
+        del other
         # NLTK takes long to import, and models without trees do not need it.
         from t2t_phrase.text.trees.cut_by_tree import with_tags
 
@@ -55,9 +56,9 @@ class TreeTags(LabelAnnotation):
         codes = [self._code(of_word.split()) for of_word in labels]
         return [codes[i] for i in spans_of_tokens(own.text, own.starts, words)]
 
-    def end(self, numbers: Sequence[int]) -> int:
+    def end(self, numbers: Sequence[int], other: Sentence | None = None) -> int:
         """Return 0: no tree contains EOS."""
-        del numbers
+        del numbers, other
         return 0
 
     def _code(self, labels: Sequence[str]) -> int:

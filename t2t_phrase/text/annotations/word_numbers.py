@@ -44,12 +44,13 @@ class WordNumbers(Annotation):
     Every token has the integer of the word that its first visible character is in; EOS has 0.
     """
 
-    def read(self, sentence: str, line: str) -> str:
+    def read(self, sentence: str, line: str, other: str | None = None) -> str:
         """Return the line with single spaces between the integers.
 
         Raises:
             UserError: something is not an integer, or there are more or fewer than words.
         """
+        del other
         return " ".join(map(str, word_numbers(sentence, line)))
 
     def encode(self, own: Sentence, text: str, other: Sentence | None = None) -> list[int]:
@@ -62,9 +63,9 @@ class WordNumbers(Annotation):
         numbers = word_numbers(own.text, text)
         return [numbers[i] for i in spans_of_tokens(own.text, own.starts, own.text.split())]
 
-    def end(self, numbers: Sequence[int]) -> int:
+    def end(self, numbers: Sequence[int], other: Sentence | None = None) -> int:
         """Return 0, the integer of EOS."""
-        del numbers
+        del numbers, other
         return 0
 
     def encode_in_graph(

@@ -31,14 +31,16 @@ from t2t_phrase.text.annotations.base import Annotation
 class Brackets(Annotation):
     """A second feature of the same trees: how many brackets they have, for every token."""
 
-    def read(self, sentence, line):
+    def read(self, sentence, line, other=None):
+        assert other
         return str(line.count("("))
 
     def encode(self, own, text, other=None):
         assert other is not None and other.text
         return [int(text)] * len(own.ids)
 
-    def end(self, numbers):
+    def end(self, numbers, other=None):
+        assert other is not None and other.text
         return len(numbers)
 '''
 

@@ -1,0 +1,119 @@
+"""Sentence pairs as arrays: one cell for each source word, or none, and each target word."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+# Of a chunk, whose arrays are in memory several times, as 64-bit numbers.
+MOST_CELLS = 2_000_000
+
+Ids = Sequence[int]
+
+
+class Bucket(NamedTuple):
+    """Pairs of the same two lengths, I source and J target words.
+
+    Attributes:
+        pairs: (n,) int, their numbers.
+        first: where the cells begin in those of the chunk.
+        shape: (J, n, I + 1). In the last axis, 0 is the empty word, which precedes the source.
+    """
+
+    pairs: np.ndarray
+    first: int
+    shape: tuple[int, int, int]
+
+    def of(self, values: np.ndarray) -> np.ndarray:
+        """Return the values of these cells, a view in `shape`, from those of the chunk."""
+        return values[self.first : self.first + int(np.prod(self.shape))].reshape(self.shape)
+
+
+class Chunk(NamedTuple):
+    """Some buckets.
+
+    Attributes:
+        entries: (cells,) int32, the entry of the lexical table for each cell.
+        buckets: whose cells follow each other.
+    """
+
+    entries: np.ndarray
+    buckets: list[Bucket]
+
+
+@dataclasses.dataclass(frozen=True)
+class Cells:
+    """The cells of a corpus, for a table of word pairs that occur in the same sentence pair.
+
+    Attributes:
+        chunks: of the cells.
+        given: (entries,) int, for each entry of the table the source word; 0: the empty word.
+        vocab_size: number of different target words.
+        target_words: of all sentences.
+    """
+
+    chunks: list[Chunk]
+    given: np.ndarray
+    vocab_size: int
+    target_words: int
+
+
+def make_cells(sources: Sequence[Ids], targets: Sequence[Ids]) -> Cells:
+    """Return the cells of sentence pairs.
+
+    Args:
+        sources: words as numbers from 0; at least one sentence, and none without words.
+        targets: the same.
+    """
+    width = 1 + max(map(max, targets))
+    groups = list(_groups(sources, targets))
+
+    def keys_of(group: list[np.ndarray]) -> list[np.ndarray]:
+        return [_keys(pairs, sources, targets, width) for pairs in group]
+
+    # The keys of all cells would need twice the memory of the entries, so they are made twice.
+    known = [np.unique(np.concatenate([keys.ravel() for keys in keys_of(g)])) for g in groups]
+    table = np.unique(np.concatenate(known))
+    chunks = []
+    for group in groups:
+        buckets, entries = [], []
+        first = 0
+        for pairs, keys in zip(group, keys_of(group), strict=True):
+            buckets.append(Bucket(pairs, first, keys.shape))
+            entries.append(np.searchsorted(table, keys.ravel()).astype(np.int32))
+            first += keys.size
+        chunks.append(Chunk(np.concatenate(entries), buckets))
+    return Cells(chunks, table // width, width, sum(map(len, targets)))
+
+
+def _groups(sources: Sequence[Ids], targets: Sequence[Ids]) -> Iterator[list[np.ndarray]]:
+    """Yield lists of groups of pairs with the same lengths, as many as a chunk may have."""
+    by_lengths: dict[tuple[int, int], list[int]] = {}
+    for number, (source, target) in enumerate(zip(sources, targets, strict=True)):
+        by_lengths.setdefault((len(source), len(target)), []).append(number)
+    group: list[np.ndarray] = []
+    cells = 0
+    for (length, other), numbers in sorted(by_lengths.items()):
+        each = (length + 1) * other
+        rows = max(1, MOST_CELLS // each)
+        for start in range(0, len(numbers), rows):
+            part = np.array(numbers[start : start + rows])
+            if group and cells + each * len(part) > MOST_CELLS:
+                yield group
+                group, cells = [], 0
+            group.append(part)
+            cells += each * len(part)
+    if group:
+        yield group
+
+
+def _keys(
+    pairs: np.ndarray, sources: Sequence[Ids], targets: Sequence[Ids], width: int
+) -> np.ndarray:
+    """Return (J, n, I + 1) int64: a number for each pair of words, for pairs of a bucket."""
+    source = np.array([[-1, *sources[number]] for number in pairs], np.int64) + 1
+    target = np.array([targets[number] for number in pairs], np.int64)
+    return np.asarray(source * width + target.T[:, :, None])

@@ -1,0 +1,166 @@
+"""t2t-phrase-align: aligns the words of parallel text, in Pharaoh format.
+
+    t2t-phrase-align --source=train.en --target=train.de
+    t2t-phrase-align --source=train.en --target=train.de --source=dev.en --target=dev.de
+
+Files that are given together are aligned together, so that a small one is aligned with what is
+learnt from all of them. Words are separated by blanks. Nothing is needed but the text.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import pathlib
+from collections.abc import Sequence
+
+from absl import app, flags
+
+from t2t_phrase.alignment import aligner
+from t2t_phrase.alignment.aligner import AlignerOptions, align, can_align
+from t2t_phrase.alignment.symmetrization import SYMMETRIZATIONS, Link
+from t2t_phrase.bin import common
+from t2t_phrase.bin.decoder import note
+from t2t_phrase.config import UserError
+from t2t_phrase.data.sources.corpus import parallel_lines
+from t2t_phrase.evaluation.text_files import check_writable, write_text
+from t2t_phrase.features import ALIGN
+from t2t_phrase.files import is_special, refuse_inputs
+from t2t_phrase.text.alignments.pharaoh import write_links
+
+FLAGS = flags.FLAGS
+
+
+def define_flags() -> None:
+    """Define the command's flags."""
+    flags.DEFINE_multi_string(
+        "source", None, "Text with a sentence in each line, plain or gzipped; repeat it for more."
+    )
+    flags.DEFINE_multi_string(
+        "target", None, "Its translation, line by line; one for each --source, in the same order."
+    )
+    flags.DEFINE_multi_string(
+        "output",
+        None,
+        "File for the alignment of each pair of files, in the same order; default: the name of the "
+        f"target with `.{ALIGN}` appended, where t2t-phrase-datagen looks for it.",
+    )
+    flags.DEFINE_integer(
+        "iterations",
+        AlignerOptions.iterations,
+        "Iterations of EM, for each model and direction.",
+        lower_bound=1,
+        upper_bound=1000,
+    )
+    flags.DEFINE_enum(
+        "symmetrization",
+        AlignerOptions.symmetrization,
+        list(SYMMETRIZATIONS),
+        "How the alignments of both directions are joined; forward: one source word at most for "
+        "each target word, backward: the other way round.",
+    )
+    flags.DEFINE_bool("lowercase", AlignerOptions.lowercase, "Ignore case.")
+
+
+@dataclasses.dataclass(frozen=True)
+class Text:
+    """Two parallel files, and where their alignment goes.
+
+    Attributes:
+        source, target, output: names of files.
+        pairs: the words of each line of both.
+    """
+
+    source: str
+    target: str
+    output: str
+    pairs: list[tuple[list[str], list[str]]]
+
+
+def main(argv: Sequence[str]) -> None:
+    """Align all files."""
+    del argv
+    names = checked_names()
+    texts = [Text(*three, read(*three[:2])) for three in names]
+    pairs = [pair for text in texts for pair in text.pairs]
+    options = AlignerOptions(
+        iterations=FLAGS.iterations,
+        symmetrization=FLAGS.symmetrization,
+        lowercase=FLAGS.lowercase,
+    )
+    links = align([own for own, _ in pairs], [other for _, other in pairs], options, log=note)
+    if long := sum(all(pair) and not can_align(*pair) for pair in pairs):
+        note(f"{long} sentence pairs with a side over {aligner.LONGEST} words have no links")
+    if empty := sum(not all(pair) for pair in pairs):
+        note(f"{empty} sentence pairs with an empty side have no links")
+    first = 0
+    for text in texts:
+        write(text, links[first : first + len(text.pairs)])
+        first += len(text.pairs)
+
+
+def checked_names() -> list[tuple[str, str, str]]:
+    """Return the names of source, target and output of each pair of files.
+
+    Raises:
+        UsageError: there is none, or there are not as many of each.
+        UserError: an output is an input or another output, or cannot be written.
+    """
+    sources, targets, outputs = FLAGS.source or [], FLAGS.target or [], FLAGS.output or []
+    if not (sources and targets and all((*sources, *targets, *outputs))):
+        raise app.UsageError("--source and --target are required, and name files")
+    if len(sources) != len(targets) or (outputs and len(outputs) != len(sources)):
+        raise app.UsageError(
+            f"{len(sources)} x --source, {len(targets)} x --target, {len(outputs)} x --output: "
+            "give as many of each, or no --output"
+        )
+    outputs = outputs or [f"{name.removesuffix('.gz')}.{ALIGN}" for name in targets]
+    taken: dict[str, str] = {}
+    for name in outputs:
+        refuse_inputs(name, (*sources, *targets))
+        check_writable(name)
+        place = os.path.realpath(os.path.expanduser(name))
+        if place in taken and not is_special(name):
+            raise UserError(f"{name} is the output for two texts; give each an --output of its own")
+        taken[place] = name
+    return list(zip(sources, targets, outputs, strict=True))
+
+
+def read(source: str, target: str) -> list[tuple[list[str], list[str]]]:
+    """Return the words of each line of two parallel files.
+
+    Raises:
+        UserError: a file cannot be read, a line is not valid UTF-8, or one file has more lines.
+    """
+    found = []
+    for pair in parallel_lines([pathlib.Path(name).expanduser() for name in (source, target)]):
+        own, other = pair.texts
+        if own is None or other is None:
+            name = pair.names[0 if own is None else 1]
+            raise UserError(
+                f"{name}:{pair.line}: the line is not valid UTF-8; convert the file, for example "
+                "with iconv"
+            )
+        found.append((own.split(), other.split()))
+    return found
+
+
+def write(text: Text, links: Sequence[set[Link]]) -> None:
+    """Write the alignment of two files.
+
+    Raises:
+        WriteError: the disk is full, or the file is not writable.
+    """
+    write_text(text.output, [write_links(found) for found in links])
+    count = sum(map(len, links))
+    note(f"{len(links)} sentence pairs: {count} links written to {text.output}")
+
+
+def run() -> None:
+    """Start the command."""
+    define_flags()
+    common.run(main, tensorflow=False)
+
+
+if __name__ == "__main__":
+    run()

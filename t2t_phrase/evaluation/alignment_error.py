@@ -1,0 +1,104 @@
+"""Precision, recall and alignment error rate against gold links (Och and Ney, 2003)."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Collection, Sequence
+
+from t2t_phrase.config import UserError
+from t2t_phrase.evaluation.text_files import read_text
+from t2t_phrase.text.alignments.pharaoh import Link, Links, read_links
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class AlignmentError:
+    """Counts of the links of a corpus, and the scores that follow.
+
+    Attributes:
+        sentences: pairs.
+        links: of the alignment that is scored.
+        sure: sure links of the gold alignment.
+        possible: its other links.
+        found_sure: links of the alignment that are among the sure ones.
+        found: links of the alignment that are among the sure or the possible ones.
+    """
+
+    sentences: int
+    links: int
+    sure: int
+    possible: int
+    found_sure: int
+    found: int
+
+    @property
+    def precision(self) -> float:
+        """Share of the links that are in the gold alignment; 1 if there are none."""
+        return self.found / self.links if self.links else 1.0
+
+    @property
+    def recall(self) -> float:
+        """Share of the sure links that are found; 1 if there are none."""
+        return self.found_sure / self.sure if self.sure else 1.0
+
+    @property
+    def error_rate(self) -> float:
+        """1 - (found sure links + found links) / (links + sure links); 0 if there are none."""
+        total = self.links + self.sure
+        return 1 - (self.found_sure + self.found) / total if total else 0.0
+
+    def __str__(self) -> str:
+        """Return the scores in percent, and what they were computed from."""
+        return (
+            f"AER = {100 * self.error_rate:.2f} (precision = {100 * self.precision:.2f}, "
+            f"recall = {100 * self.recall:.2f}; {self.links} links, {self.sure} sure and "
+            f"{self.possible} possible ones in {self.sentences} sentences)"
+        )
+
+
+def alignment_error(links: Sequence[Collection[Link]], gold: Sequence[Links]) -> AlignmentError:
+    """Compare the links of each sentence pair with the gold ones.
+
+    Args:
+        links: to be scored.
+        gold: as many.
+    """
+    pairs = [(set(own), right) for own, right in zip(links, gold, strict=True)]
+    return AlignmentError(
+        sentences=len(pairs),
+        links=sum(len(own) for own, _ in pairs),
+        sure=sum(len(right.sure) for _, right in pairs),
+        possible=sum(len(right.possible) for _, right in pairs),
+        found_sure=sum(len(own & right.sure) for own, right in pairs),
+        found=sum(len(own & right.all) for own, right in pairs),
+    )
+
+
+def score_files(alignments: str, gold: str) -> AlignmentError:
+    """Compare two files in Pharaoh format.
+
+    Marks of possible links have a meaning in the gold file only.
+
+    Args:
+        alignments: to be scored.
+        gold: with the right links.
+
+    Raises:
+        UserError: a file cannot be read, a line is malformed, or one file has more lines.
+    """
+    own, right = _read(alignments), _read(gold)
+    if len(own) != len(right):
+        raise UserError(
+            f"{alignments} has {len(own)} lines and {gold} has {len(right)}; the lines must "
+            "correspond one to one"
+        )
+    return alignment_error([links.all for links in own], right)
+
+
+def _read(path: str) -> list[Links]:
+    found = []
+    for number, line in enumerate(read_text(path), start=1):
+        try:
+            found.append(read_links(line))
+        except UserError as error:
+            raise UserError(f"{path}:{number}: {error}") from error
+    return found

@@ -1,0 +1,1 @@
+"""Word alignments as text, and what follows from them for each token."""

@@ -1,0 +1,93 @@
+"""Word alignments in Pharaoh format: `0-0 1-2`, a line for each sentence pair."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from t2t_phrase.config import UserError, shown
+
+# The number of a source word and that of a target word, both from 0.
+Link = tuple[int, int]
+
+# More digits than the words of any sentence have.
+_LINK = re.compile(r"([0-9]{1,9})([-?p])([0-9]{1,9})([?p]?)")
+_TOO_LARGE = re.compile(r"[0-9]+[-?p][0-9]+[?p]?")
+
+
+class Links(NamedTuple):
+    """The links of a sentence pair.
+
+    Attributes:
+        sure: those that anybody would draw; all links of a file that was not made by hand.
+        possible: others that are not wrong, of gold files (Och and Ney, 2003); none of `sure`.
+    """
+
+    sure: frozenset[Link]
+    possible: frozenset[Link] = frozenset()
+
+    @property
+    def all(self) -> frozenset[Link]:
+        """Sure and possible links."""
+        return self.sure | self.possible
+
+
+def read_links(line: str) -> Links:
+    """Return the links of a line.
+
+    They are separated by blanks and may be repeated. A possible link is written `1?2`, `1p2`,
+    `1-2?` or `1-2p`; a link that is also written as a sure one is sure.
+
+    Args:
+        line: such as "0-0 1-2 3?3"; empty if nothing is linked.
+
+    Raises:
+        UserError: something is not a link, or a number has more than nine digits.
+    """
+    sure: set[Link] = set()
+    possible: set[Link] = set()
+    for field in line.split():
+        found = _LINK.fullmatch(field)
+        if not found:
+            if _TOO_LARGE.fullmatch(field):
+                raise UserError(f"{shown(field)}: the number is too large for a word of a sentence")
+            raise UserError(
+                f"{shown(field)} is not a link; expected the numbers of a source word and a target "
+                "word, from 0, such as 0-0 or, if it is only possible, 0?0"
+            )
+        link = (int(found[1]), int(found[3]))
+        (sure if found[2] == "-" and not found[4] else possible).add(link)
+    return Links(frozenset(sure), frozenset(possible - sure))
+
+
+def write_links(links: Iterable[Link], possible: Iterable[Link] = ()) -> str:
+    """Return a line with links in ascending order, without its line feed.
+
+    Args:
+        links: sure links.
+        possible: other links, which are written `1?2`.
+    """
+    marks = {**dict.fromkeys(possible, "?"), **dict.fromkeys(links, "-")}
+    return " ".join(f"{i}{marks[i, j]}{j}" for i, j in sorted(marks))
+
+
+def check_range(links: Iterable[Link], source_words: int | None, target_words: int) -> None:
+    """Check that links are between words that exist.
+
+    Args:
+        links: of a sentence pair.
+        source_words: how many words the source has; None: unknown.
+        target_words: how many words the target has.
+
+    Raises:
+        UserError: a link leads to a word that does not exist.
+    """
+    for i, j in sorted(links):
+        for number, words, side in ((i, source_words, "source"), (j, target_words, "target")):
+            if words is not None and number >= words:
+                has = "1 word" if words == 1 else f"{words or 'no'} words"
+                raise UserError(
+                    f"link {i}-{j}: there is no {side} word {number}; words are separated by "
+                    f"blanks and numbered from 0, and the {side} has {has}"
+                )

@@ -1,0 +1,32 @@
+"""One side of a model's input, where a feature of it refers to the other side."""
+
+from t2t_phrase.decoding.sides import encode_side, tokenize
+from t2t_phrase.features import ALIGNMENT
+from t2t_phrase.text.words.encoder import WordEncoder
+from t2t_phrase.text.words.training import train_words
+
+ENCODER = WordEncoder(train_words(["a b c d e"], vocab_size=10))
+
+
+def encode(texts, lines, *, max_tokens):
+    sources, targets = (tokenize(ENCODER, side, starts=True) for side in texts)
+    found = encode_side(
+        "target",
+        targets,
+        (ALIGNMENT,),
+        {"alignment": lines},
+        others=sources,
+        max_tokens=max_tokens,
+        keep_empty=True,
+    )
+    assert [len(row) for row in found.features["alignment"]] == [len(row) for row in found.ids]
+    return found.features["alignment"]
+
+
+def test_positions_are_those_of_the_source_that_is_left():
+    texts = (["a b c d", "a", "a"], ["d c b a", "a", ""])
+    lines = ["3-0 2-1 1-2 0-3", "", ""]
+    assert encode(texts, lines, max_tokens=0) == [[3, 2, 1, 0, 4], [1, 1], [1]]
+    # Two tokens and EOS are left of both sides; what was aligned with others has the source's EOS.
+    assert encode(texts, lines, max_tokens=3) == [[2, 2, 2], [1, 1], [1]]
+    assert encode(texts, ["0-0 1-1 1-2 0-3", "", ""], max_tokens=3)[0] == [0, 1, 2]
