@@ -5,8 +5,8 @@ import tensorflow as tf
 
 from t2t_phrase import locks
 from t2t_phrase.config import UserError
-from t2t_phrase.files import WriteError
 from t2t_phrase.export.staging import publish, staging
+from t2t_phrase.files import WriteError
 
 
 def test_a_version_appears_whole_and_nothing_stays(tmp_path):
