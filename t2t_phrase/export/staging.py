@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import functools
 import os
 import pathlib
 import re
 import shutil
 import tempfile
 from collections.abc import Iterator
+from typing import Any
 
 import tensorflow as tf
 
@@ -54,7 +56,7 @@ def staging(folder: pathlib.Path) -> Iterator[pathlib.Path]:
             existed = folder.exists()
             folder.mkdir(parents=True, exist_ok=True)
             if not existed:
-                stack.callback(_remove_if_empty, folder)
+                stack.push(functools.partial(_remove_after_failure, folder))
             with locks.exclusive(folder / _LOCK, wait=True):
                 _remove_abandoned(folder)
                 temporary = pathlib.Path(tempfile.mkdtemp(prefix=_PREFIX, dir=folder))
@@ -104,6 +106,8 @@ def _remove_abandoned(folder: pathlib.Path) -> None:
             shutil.rmtree(path, ignore_errors=True)
 
 
-def _remove_if_empty(folder: pathlib.Path) -> None:
-    with contextlib.suppress(OSError):
-        folder.rmdir()
+def _remove_after_failure(folder: pathlib.Path, error: type[BaseException] | None, *_: Any) -> None:
+    # A success changes nothing more: a process that is killed then must have exported only once.
+    if error is not None:
+        with contextlib.suppress(OSError):
+            folder.rmdir()

@@ -118,14 +118,14 @@ CASES = (
     Case(
         name="training",
         command="trainer",
-        flags=(*TRAIN, "--train_steps=6"),
+        flags=(*TRAIN, "--train_steps=4"),
         starts_from=("data",),
         quick=False,
     ),
     Case(
         name="resumed",
         command="trainer",
-        flags=(*TRAIN, "--train_steps=8"),
+        flags=(*TRAIN, "--train_steps=6"),
         starts_from=("data", "run"),
         quick=False,
     ),
