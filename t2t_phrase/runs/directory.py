@@ -25,7 +25,7 @@ class RunDirectory:
     """Saves a run and resumes it.
 
     If a checkpoint cannot be written, `save` logs a warning and keeps the error in `unsaved`;
-    earlier checkpoints are not affected.
+    earlier checkpoints are not affected. `save_scores` does the same in `unscored`.
 
     Args:
         folder: `--output_dir`.
@@ -51,6 +51,7 @@ class RunDirectory:
     ) -> None:
         self.folder = pathlib.Path(folder)
         self.unsaved: CheckpointWriteError | None = None
+        self.unscored: files.WriteError | None = None
         self._model = checkpoints.model_variables(model)
         self._optimizer = checkpoints.optimizer_variables(optimizer, model)
         self._keep, self._period, self._writes, self._log = keep, period, writes, log
@@ -127,35 +128,54 @@ class RunDirectory:
         self._log(f"saved {path}")
         return True
 
-    def save_history(self, history: History) -> None:
-        """Write `evaluations.json`."""
+    def save_scores(self, history: History, best: int | None) -> None:
+        """Keep the best checkpoint in `best/`, then write `evaluations.json`.
+
+        Scores that are written thus have their best checkpoint. What cannot be written is logged,
+        and remembered in `unscored`.
+
+        Args:
+            history: all scores.
+            best: the step to be kept; None: it has been kept before.
+        """
+        if not self._writes:
+            return
+        place = self.folder / BEST
         try:
-            if self._writes:
-                history.save(self.folder)
+            if best is not None:
+                self.keep_best(best)
+            place = self.folder
+            history.save(self.folder)
         except OSError as error:
-            self._log(f"WARNING: the scores could not be written: {error}")
+            if not isinstance(error, files.WriteError):
+                error = files.explain_os_error(error, place)
+            self.unscored = error
+            self._log(f"WARNING: the scores are not saved: {self.unscored}; training continues")
+        else:
+            self.unscored = None
 
     def keep_best(self, step: int) -> None:
-        """Let `best/` contain the checkpoint of `step`, which was just saved, and no other."""
+        """Let `best/` contain the checkpoint of `step`, if that is still there, and no other.
+
+        Raises:
+            OSError: it cannot be written.
+        """
         source = self.folder / f"{checkpoints.PREFIX}-{step}"
         if not self._writes or str(source) not in checkpoints.complete(self.folder):
             return
         best = self.folder / BEST
-        try:
-            best.mkdir(exist_ok=True)
-            (best / f"{source.name}.index").unlink(missing_ok=True)
-            for file in checkpoints.files_of(source):
-                _link(file, best / file.name)
-            files.sync(best)
-            if (self.folder / RECORD_FILE).exists():
-                files.write(best / RECORD_FILE, (self.folder / RECORD_FILE).read_bytes())
-            target = str(best / source.name)
-            checkpoints.set_latest(best, [target])
-            for old in checkpoints.complete(best):
-                if old != target:
-                    checkpoints.delete(old)
-        except OSError as error:
-            self._log(f"WARNING: {best} could not be written: {error}")
+        best.mkdir(exist_ok=True)
+        (best / f"{source.name}.index").unlink(missing_ok=True)
+        for file in checkpoints.files_of(source):
+            _link(file, best / file.name)
+        files.sync(best)
+        if (self.folder / RECORD_FILE).exists():
+            files.write(best / RECORD_FILE, (self.folder / RECORD_FILE).read_bytes())
+        target = str(best / source.name)
+        checkpoints.set_latest(best, [target])
+        for old in checkpoints.complete(best):
+            if old != target:
+                checkpoints.delete(old)
 
     def _rotate(self, newest: str) -> tuple[list[str], list[str]]:
         """Return the checkpoints to keep and those to delete."""

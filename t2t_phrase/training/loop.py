@@ -110,7 +110,7 @@ class Trainer:
             UserError: the loss is not finite, the data, the latest checkpoint or `evaluations.json`
                 are damaged, or early stopping names an unknown metric. Checkpoints that were saved
                 before are kept, as with the next two.
-            WriteError: the last checkpoint could not be written.
+            WriteError: the last checkpoint, or its scores, could not be written.
             OutOfMemoryError: a batch does not fit in memory.
         """
         step, position = self.directory.restore()
@@ -132,6 +132,11 @@ class Trainer:
             raise WriteError(
                 f"the last checkpoint, of step {outcome.step}, is not saved: "
                 f"{self.directory.unsaved}; free some space and run the same command again"
+            )
+        if self.directory.unscored is not None:
+            raise WriteError(
+                f"the scores of the last evaluation are not saved: {self.directory.unscored}; run "
+                "the same command again"
             )
         return outcome
 
@@ -260,12 +265,12 @@ class Trainer:
         self.options.early_stopping.check(scores.to_dict())
         history.add(step, scores.to_dict())
         metric, lower = ("loss", True) if scores.bleu is None else ("bleu", False)
-        is_best = history.best(metric, lower=lower) == step
+        best = history.best(metric, lower=lower)
+        is_best = best == step
         mark = f"  best {metric} so far" if is_best else ""
         self.log(f"step {step}: {scores}  {seconds:.0f} s{mark}")
-        if is_best:
-            self.directory.keep_best(step)
-        self.directory.save_history(history)
+        missed = self.directory.unscored is not None
+        self.directory.save_scores(history, best if is_best or missed else None)
         self.summaries.write("eval", step, scores.to_dict())
         self._progress.pause(time.perf_counter() - start)
 

@@ -11,6 +11,7 @@ from t2t_phrase.data.input.pipeline import Position
 from t2t_phrase.runs import checkpoints
 from t2t_phrase.runs.checkpoints import CheckpointWriteError
 from t2t_phrase.runs.directory import RunDirectory
+from t2t_phrase.runs.history import History
 
 NAMES = ["embedding/embeddings", "softmax/kernel", "softmax/bias"]
 ARRAYS = {"layer.0/kernel": np.arange(6, dtype=np.float32).reshape(2, 3), "b": np.ones(2)}
@@ -223,6 +224,24 @@ class TestRunDirectory:
         assert names_in(tmp_path) == before and directory.unsaved is not None
         assert "WARNING" in lines[-1] and "training continues" in lines[-1]
         assert directory.save(30, Position()) and directory.unsaved is None
+
+    def test_scores_are_not_written_without_their_best_checkpoint(self, tmp_path, monkeypatch):
+        lines = []
+        directory = make_directory(tmp_path, make_stepper(), log=lines.append)
+        directory.save(10, Position())
+        history = History({10: {"loss": 1.0}})
+
+        def full(*paths):
+            raise OSError(28, "No space left on device")
+
+        with monkeypatch.context() as patch:
+            patch.setattr("t2t_phrase.runs.directory._link", full)
+            directory.save_scores(history, 10)
+        assert "no space left" in str(directory.unscored) and "no space left" in lines[-1]
+        assert not (tmp_path / "evaluations.json").exists()
+        directory.save_scores(history, 10)
+        assert directory.unscored is None and History.load(tmp_path, until=10) == history
+        assert checkpoints.latest(tmp_path / "best") == str(tmp_path / "best" / "model.ckpt-10")
 
     def test_other_workers_write_nothing(self, tmp_path):
         stepper = make_stepper()
