@@ -104,13 +104,14 @@ def test_facts_are_read_as_datagen_writes_them(tmp_path):
     from t2t_phrase.data.problem import get_problem
 
     problem = get_problem("translate_ende_grammar")
-    pairs = []
-    for pair in problem.corpus("").pairs("test"):
+    corpus, pairs = problem.corpus(""), []
+    facts = corpus.side_streams().index("facts")
+    for pair in corpus.pairs("test"):
         pairs.append(pair)
         if len(pairs) == 30:
             break
     path = tmp_path / "x.facts"
-    path.write_text("".join(pair.side[-1] + "\n" for pair in pairs), encoding="utf-8")
+    path.write_text("".join(pair.side[facts] + "\n" for pair in pairs), encoding="utf-8")
     assert read_facts(str(path)) == [
         list(pair.facts.renderings) for pair in generate("test", 30, seed=problem.seed)
     ]
