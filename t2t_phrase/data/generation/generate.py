@@ -281,6 +281,7 @@ class _Generation:
         tasks = {}
         splits = self._manifest.splits
         files = [str(self._folder / entry["file"]) for entry in self._manifest.vocabulary]
+        labels = read_labels(self._folder, self._manifest.labels)
         for split, entry in splits.items():
             for index, shard in enumerate(entry["shards"]):
                 if shard is None:
@@ -295,7 +296,7 @@ class _Generation:
                         shuffle_seed=seed,
                         side=dict(zip(feature_streams(stager.features), side, strict=True)),
                         features=stager.features,
-                        labels=read_labels(self._folder, self._manifest.labels),
+                        labels=labels,
                     )
         kept = sum(s["records"] for entry in splits.values() for s in entry["shards"] if s)
         left = sum(entry["pairs"] for entry in splits.values()) - kept
