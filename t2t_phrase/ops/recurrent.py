@@ -84,7 +84,7 @@ def lstm_step(
         projected: (..., 4U), x_t W + b: input gate, forget gate, candidate, output gate.
         state: (h (..., U), c (..., U)) float32.
         kernel: the matrix of the paper's U, (U, 4U), or (G, U, 4U) for G cells side by side, whose
-            state is (..., G, U).
+            state is (B, G, U).
         recurrent_mask: dropout mask, broadcastable to (..., U), that multiplies h_{t-1}.
 
     Returns:
@@ -151,4 +151,5 @@ def _recurrent(h: Any, kernel: Any) -> Any:
     h = ops.cast(h, kernel.dtype)
     if len(kernel.shape) == 2:
         return ops.cast(ops.matmul(h, kernel), "float32")
-    return ops.cast(ops.einsum("...gu,guv->...gv", h, kernel), "float32")
+    # With an ellipsis for B, Keras would multiply and sum, many times slower.
+    return ops.cast(ops.einsum("bgu,guv->bgv", h, kernel), "float32")
