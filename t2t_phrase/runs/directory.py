@@ -14,6 +14,7 @@ from t2t_phrase.config import UserError
 from t2t_phrase.data.input.pipeline import Position
 from t2t_phrase.runs import checkpoints
 from t2t_phrase.runs.checkpoints import CheckpointWriteError
+from t2t_phrase.runs.history import FILE as HISTORY_FILE
 from t2t_phrase.runs.history import History
 from t2t_phrase.runs.record import FILE as RECORD_FILE
 
@@ -85,6 +86,24 @@ class RunDirectory:
         position = Position(**state["position"])
         self._log(f"resuming from {latest} (step {step})")
         return step, position
+
+    def restore_scores(self, step: int) -> History:
+        """Return the development scores of a run that is resumed from `step`.
+
+        If the earlier scores are gone, which may be on purpose, the log says so.
+
+        Raises:
+            UserError: `evaluations.json` cannot be read, or is damaged.
+        """
+        # What lies in a folder without a checkpoint is of another training.
+        history = History.load(self.folder, until=step) if step else History()
+        if step and not history.scores and checkpoints.complete(self.folder / BEST):
+            self._log(
+                f"{self.folder / HISTORY_FILE} has no scores up to step {step}, though there is a "
+                "best checkpoint: from now on, only later scores decide what is best and when to "
+                "stop early"
+            )
+        return history
 
     def restore_weights(self) -> int:
         """Set the weights only from the latest checkpoint; return its step, 0 if there is none.

@@ -119,8 +119,7 @@ class Trainer:
                 f"{self.directory.folder}: the workers resume from different steps, this one from "
                 f"step {step}; --output_dir must be a folder that all workers share"
             )
-        # What lies in a folder without a checkpoint is of another training.
-        history = History.load(self.directory.folder, until=step) if step else History()
+        history = self.directory.restore_scores(step)
         self._progress = Progress(self.options.train_steps, step)
         self._saved_at = time.monotonic()
         with StopRequest() as stop, Prefetcher(self.pipeline.batches(position)) as batches:

@@ -188,6 +188,17 @@ def test_an_evaluation_that_a_kill_cut_off_is_made_up_for(files, tmp_path):
     assert sorted(History.load(tmp_path, until=8).scores) == [4, 8]
 
 
+def test_scores_that_are_gone_are_missed(files, tmp_path):
+    make_trainer(tmp_path, files, make_stepper(), train_steps=4, evaluate=True).train()
+    (tmp_path / "evaluations.json").unlink()
+    lines = []
+    make_trainer(
+        tmp_path, files, make_stepper(), train_steps=8, evaluate=True, log=lines.append
+    ).train()
+    assert any("evaluations.json has no scores up to step 4" in line for line in lines)
+    assert sorted(History.load(tmp_path, until=8).scores) == [4, 8]
+
+
 @pytest.mark.parametrize("asked", [signal.SIGTERM, signal.SIGINT])
 def test_signals_save_and_leave(files, tmp_path, asked):
     lines = []
