@@ -103,6 +103,8 @@ class EncoderDecoder(keras.Model):
     """
 
     hparams_class: ClassVar[type[TrainingHParams]] = TrainingHParams
+    # Why plain beam search cannot translate with this model; empty: it can.
+    cannot_translate: str = ""
     hparams: Any
 
     @classmethod
