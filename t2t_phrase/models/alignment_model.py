@@ -91,6 +91,7 @@ class AlignmentModel(Transformer):
 
     hparams_class = AlignmentModelHParams
     hparams: AlignmentModelHParams
+    predicts_jumps = True
     cannot_translate = (
         "an alignment model predicts positions and no words: give the folder of its run with "
         "--alignment_model_dir, and that of an alignment-assisted model with --output_dir"
