@@ -105,6 +105,8 @@ class EncoderDecoder(keras.Model):
     hparams_class: ClassVar[type[TrainingHParams]] = TrainingHParams
     # Why plain beam search cannot translate with this model; empty: it can.
     cannot_translate: str = ""
+    # Why it cannot score translations; empty: it can.
+    cannot_score: str = ""
     # Whether it predicts jumps between source positions (`ops.jumps`) instead of tokens.
     predicts_jumps: bool = False
     hparams: Any

@@ -78,9 +78,7 @@ def model_of(name: str) -> Any:
 def reference_of(name: str, kind: Any, **options: Any) -> Any:
     model = model_of(name)
     hparams = model.hparams
-    weights = {
-        v.path.split("/", 1)[1]: np.asarray(v, "float64") for v in model.trainable_variables
-    }
+    weights = {v.path.split("/", 1)[1]: np.asarray(v, "float64") for v in model.trainable_variables}
     return kind(
         weights=weights,
         num_heads=hparams.num_heads,
@@ -97,9 +95,7 @@ def test_logits_of_words_equal_loops_over_sentences(name: str) -> None:
     for row, source, target in zip(logits, SOURCES, TARGETS, strict=True):
         aligned = positions_of(len(target))
         reference = reference_of(name, ReferenceLexicalModel, alignment=aligned)
-        np.testing.assert_allclose(
-            row[: len(target)], reference.logits(source, target), atol=3e-5
-        )
+        np.testing.assert_allclose(row[: len(target)], reference.logits(source, target), atol=3e-5)
 
 
 @pytest.mark.parametrize("name", JUMPS)

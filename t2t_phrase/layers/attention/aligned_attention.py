@@ -70,7 +70,9 @@ class AlignedAttention(keras.layers.Layer):
         """The layout of the attention weights."""
         return self.attention.layout
 
-    def build(self, query_shape: Any, memory_shape: Any = None, alignment_shape: Any = None) -> None:
+    def build(
+        self, query_shape: Any, memory_shape: Any = None, alignment_shape: Any = None
+    ) -> None:
         """Create the weights of both."""
         build_once(self.attention, query_shape, memory_shape or query_shape)
         self.value_map.build((*query_shape[:-1], self.hidden_size))
