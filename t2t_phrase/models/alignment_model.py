@@ -146,7 +146,7 @@ class AlignmentModel(Transformer):
         return -self.token_losses(hidden, jumps_of(features["alignment"]).classes)["nll"]
 
     def token_losses(self, hidden: Any, targets: Any) -> dict[str, Any]:
-        """Return the losses of `models.token_losses` for the sums (B, T, D) and classes of jumps."""
+        """Return the losses of `models.token_losses` of the sums (B, T, D) and classes of jumps."""
         kernel = ops.transpose(ops.convert_to_tensor(self.jump_map.kernel))
         smoothing = self.hparams.label_smoothing
         return token_losses(hidden, kernel, targets, label_smoothing=smoothing)

@@ -80,7 +80,7 @@ def search(
         ended = [found for found in candidates if found.tokens[-1] == EOS][:beam_size]
         finished += [f._replace(score=f.score / penalty(time + 1, alpha)) for f in ended]
         finished = sorted(finished, key=lambda found: -found.score)[:beam_size]
-        if len(finished) == beam_size:
-            if finished[-1].score > alive[0].score / penalty(max_length, alpha):
-                break
+        bound = alive[0].score / penalty(max_length, alpha)
+        if len(finished) == beam_size and finished[-1].score > bound:
+            break
     return finished or alive
