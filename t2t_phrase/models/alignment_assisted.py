@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Iterable
 from typing import Any, ClassVar
 
+import keras
 from keras import ops
 
 from t2t_phrase import registry
@@ -102,6 +103,12 @@ class AlignmentAssistedTransformer(PhraseTransformer):
             weights["decoder"].append(self_weights)
             weights["cross"].append(cross_weights)
         return Decoded(self._finish_decoding(x), weights)
+
+    def take_memory(self, memory: Cache, rows: Any) -> Cache:
+        """Return the memory of some sentences; see `EncoderDecoder`."""
+        by_sentence = {name: memory[name] for name in ("mask", "layers")}
+        taken = keras.tree.map_structure(lambda x: ops.take(x, rows, axis=0), by_sentence)
+        return {**memory, **taken}
 
     def step(
         self, ids: Any, index: Any, memory: Cache, cache: Cache, alignment: Any | None = None

@@ -188,6 +188,17 @@ class EncoderDecoder(keras.Model):
         """Follow a change of beams: `parents` (B, K) is the beam that each new one continues."""
         raise NotImplementedError
 
+    def take_memory(self, memory: Any, rows: Any) -> Any:
+        """Return what `prepare_memory` would of some of its sentences only.
+
+        Only a model whose `step` takes positions needs this, see `models.aligned_pair`.
+
+        Args:
+            memory: from `prepare_memory`.
+            rows: (N,) int, the numbers of the sentences.
+        """
+        raise NotImplementedError
+
     def source_states(self, features: Features, training: bool = False) -> Any:
         """Return (B, S, D): what the encoder makes of each source token, for probing.
 

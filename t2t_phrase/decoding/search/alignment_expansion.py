@@ -5,22 +5,22 @@ Shapes: B sentences, K beams, S source positions, V vocabulary size.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from keras import ops
 
 from t2t_phrase.config import UserError
 from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.decoding.search.alignment_pruning import pack, surviving_positions
+from t2t_phrase.decoding.search.alignment_rounds import Sentences, best_pairs
 from t2t_phrase.decoding.search.batch_decoder import BatchDecoder
+from t2t_phrase.decoding.search.best_pairs import NEVER
 from t2t_phrase.decoding.search.expansion import Alive, Candidates, Expansion
 from t2t_phrase.decoding.search.plain_expansion import forbid_early_end
 from t2t_phrase.models.aligned_pair import AlignedPair
-from t2t_phrase.models.base import Features
+from t2t_phrase.models.base import Features, Step
 from t2t_phrase.ops.jumps import BEFORE, position_log_probs
 from t2t_phrase.special_ids import EOS_ID
-
-NEVER = -float("inf")
 
 
 def alignment_expansion(
@@ -39,9 +39,9 @@ def alignment_expansion(
     end are returned, so nothing but pruning is lost.
 
     The pairs of hypothesis and position that are left are evaluated K of each sentence at a time,
-    as if they were its beams, until all are done: pruning saves whole evaluations. The state of
-    the lexical model changes only at the end, with one more evaluation for the pairs that won.
-    Sentences that are done and hypotheses that do not exist have no pairs.
+    as if they were its beams, until all are done, see `alignment_rounds`: pruning saves whole
+    evaluations. The state of the lexical model changes only at the end, with one more evaluation
+    for the pairs that won. Sentences that are done and hypotheses that do not exist have no pairs.
 
     Args:
         pair: both models.
@@ -66,53 +66,54 @@ def alignment_expansion(
     memory = decoder.memory
 
     def expand(alive: Alive, index: Any, cache: Any) -> tuple[Candidates, Any]:
-        previous = alive.notes["alignment"]
         moved = pair.alignment.step(
-            alive.tokens, index, memory["alignment"], cache["alignment"], previous
+            alive.tokens,
+            index,
+            memory["alignment"],
+            cache["alignment"],
+            alive.notes["alignment"],
         )
         length = ops.shape(memory["real"])[1]
-        places = position_log_probs(_log_softmax(moved.logits), previous, length)  # (B, K, S)
+        places = position_log_probs(
+            _log_softmax(moved.logits), alive.notes["alignment"], length
+        )  # (B, K, S)
         kept = surviving_positions(places, memory["real"], hparams.alignment_threshold)
         continued = ops.logical_and(alive.log_probs > NEVER, ops.logical_not(alive.done)[:, None])
         packed = pack(ops.logical_and(kept, continued[..., None]))
         before = alive.log_probs[..., None] + hparams.alignment_weight * places
 
-        def evaluate(pairs: Any) -> Any:
-            """Run the lexical model for pairs (B, K), of whose hypotheses it then is the state."""
+        def evaluate(memory: Any, batch: Sentences, pairs: Any) -> Step:
             parents = pairs // length
             return pair.lexical.step(
-                ops.take_along_axis(alive.tokens, parents, axis=1),
+                ops.take_along_axis(batch.tokens, parents, axis=1),
                 index,
-                memory["lexical"],
-                pair.lexical.reorder(cache["lexical"], parents),
+                memory,
+                pair.lexical.reorder(batch.cache, parents),
                 pairs % length,
             )
 
-        def unfinished(number: Any, best: Best) -> Any:
-            del best
-            return number < packed.rounds
+        def logits_of(memory: Any, batch: Sentences, pairs: Any) -> Any:
+            logits = ops.cast(evaluate(memory, batch, pairs).logits, "float32")
+            return forbid_early_end(logits, index, hparams.min_length)
 
-        def advance(number: Any, best: Best) -> tuple[Any, Best]:
-            pairs, real = packed.round(number)
-            scores = ops.take_along_axis(ops.reshape(before, ops.shape(packed.order)), pairs, 1)
-            logits = ops.cast(evaluate(pairs).logits, "float32")
-            logits = forbid_early_end(logits, index, hparams.min_length)
-            return number + 1, best.merged(ops.where(real, scores, NEVER), pairs, logits)
-
-        _, best = ops.while_loop(
-            unfinished, advance, (ops.zeros((), "int32"), Best.none(alive.log_probs))
+        scores = ops.reshape(before, ops.shape(packed.order))
+        everything = Sentences(alive.tokens, cache["lexical"], scores, packed)
+        best = best_pairs(
+            everything,
+            memory["lexical"],
+            logits_of=logits_of,
+            take_memory=pair.lexical.take_memory,
         )
-        state = evaluate(best.pairs).cache
+        state = evaluate(memory["lexical"], everything, best.pairs).cache
         pairs = ops.concatenate([best.pairs, best.ended_pairs], axis=1)  # (B, 2K)
         parents = pairs // length
         count = ops.sum(ops.cast(kept, "int32"), axis=-1)
+        going = ops.zeros_like(best.tokens, "bool")
         candidates = Candidates(
             ops.concatenate([best.log_probs, best.ended], axis=1),
             parents,
             ops.concatenate([best.tokens, ops.full_like(best.tokens, EOS_ID)], axis=1),
-            ops.concatenate(
-                [ops.zeros_like(best.tokens, "bool"), ops.ones_like(best.tokens, "bool")], axis=1
-            ),
+            ops.concatenate([going, ops.logical_not(going)], axis=1),
             notes={
                 "alignment": pairs % length,
                 "positions": ops.take_along_axis(count, parents, axis=1),
@@ -129,61 +130,6 @@ def alignment_expansion(
         }
 
     return Expansion(expand, decoder.cache, reorder, notes={"alignment": BEFORE, "positions": 0})
-
-
-class Best(NamedTuple):
-    """The best continuations so far, best first; every field (B, K).
-
-    Attributes:
-        log_probs: float32, of those that go on; -inf: there is none.
-        tokens: int32, their tokens.
-        pairs: int32, hypothesis times S plus position, of those that go on.
-        ended: float32, log-probabilities of those that end.
-        ended_pairs: int32, as `pairs`.
-    """
-
-    log_probs: Any
-    tokens: Any
-    pairs: Any
-    ended: Any
-    ended_pairs: Any
-
-    @classmethod
-    def none(cls, like: Any) -> Best:
-        """Return that of no continuation, of the shape of `like` (B, K)."""
-        scores, zeros = ops.full_like(like, NEVER), ops.zeros_like(like, "int32")
-        return cls(scores, zeros, zeros, scores, zeros)
-
-    def merged(self, scores: Any, pairs: Any, logits: Any) -> Best:
-        """Return the best of these and the continuations of more pairs.
-
-        Args:
-            scores: (B, K) float32, of hypothesis and position.
-            pairs: (B, K) int32.
-            logits: (B, K, V) float32, of the tokens.
-        """
-        beams, vocab = logits.shape[1:]
-        scores -= ops.logsumexp(logits, axis=-1)
-        going = ops.where(ops.arange(vocab) == EOS_ID, NEVER, logits)
-        top, tokens = ops.top_k(going, min(beams, vocab))  # (B, K, each)
-        every = ops.reshape(scores[..., None] + top, (-1, beams * top.shape[-1]))
-        every = ops.concatenate([self.log_probs, every], axis=1)
-        tokens = ops.cast(ops.reshape(tokens, (-1, beams * top.shape[-1])), "int32")
-        owners = ops.repeat(pairs, top.shape[-1], axis=1)
-        log_probs, kept = ops.top_k(every, beams)
-        ends = ops.concatenate([self.ended, scores + logits[..., EOS_ID]], axis=1)
-        ended, ending = ops.top_k(ends, beams)
-        return Best(
-            log_probs,
-            _pick(self.tokens, tokens, kept),
-            _pick(self.pairs, owners, kept),
-            ended,
-            _pick(self.ended_pairs, pairs, ending),
-        )
-
-
-def _pick(before: Any, new: Any, kept: Any) -> Any:
-    return ops.take_along_axis(ops.concatenate([before, new], axis=1), kept, axis=1)
 
 
 def _log_softmax(logits: Any) -> Any:

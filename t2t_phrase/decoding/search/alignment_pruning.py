@@ -31,18 +31,18 @@ class Packed(NamedTuple):
     Attributes:
         order: (B, K S) int32, those to be evaluated first.
         counts: (B,) int32, how many of these there are.
-        rounds: scalar int32, in how many rounds they are done for all sentences.
-        size: K.
     """
 
     order: Any
     counts: Any
-    rounds: Any
-    size: int
 
-    def round(self, number: Any) -> tuple[Any, Any]:
-        """Return the pairs (B, K) of a round, and which of them are to be evaluated, bool."""
-        slots = number * self.size + ops.arange(self.size, dtype="int32")
+    def rounds(self, size: int) -> Any:
+        """Return in how many rounds of `size` pairs they are done for all sentences."""
+        return ops.max((self.counts + size - 1) // size)
+
+    def round(self, number: Any, size: int) -> tuple[Any, Any]:
+        """Return the pairs (B, size) of a round, and which of them are to be evaluated, bool."""
+        slots = number * size + ops.arange(size, dtype="int32")
         return ops.take(self.order, slots, axis=1), slots < self.counts[:, None]
 
 
@@ -52,6 +52,4 @@ def pack(wanted: Any) -> Packed:
     wanted = ops.reshape(wanted, (batch, beams * length))
     numbers = ops.arange(beams * length, dtype="int32")
     order = ops.argsort(ops.where(wanted, numbers, numbers + beams * length), axis=1)
-    counts = ops.sum(ops.cast(wanted, "int32"), axis=1)
-    rounds = ops.max((counts + beams - 1) // beams)
-    return Packed(ops.cast(order, "int32"), counts, rounds, beams)
+    return Packed(ops.cast(order, "int32"), ops.sum(ops.cast(wanted, "int32"), axis=1))

@@ -214,14 +214,15 @@ def test_the_number_of_rounds_is_that_of_the_pairs_that_are_left() -> None:
     wanted = rng.random((3, 2, 7)) < np.array([0.1, 0.9, 0.4])[:, None, None]
     packed = pack(wanted)
     counts = wanted.reshape(3, -1).sum(axis=1)
-    assert int(packed.rounds) == max(-(-counts // 2))
+    rounds = int(packed.rounds(2))
+    assert rounds == max(-(-counts // 2))
     seen: list[list[int]] = [[], [], []]
-    for number in range(int(packed.rounds)):
-        pairs, real = packed.round(number)
+    for number in range(rounds):
+        pairs, real = packed.round(number, 2)
         for row in range(3):
             seen[row] += np.asarray(pairs)[row][np.asarray(real)[row]].tolist()
     assert seen == [np.flatnonzero(row).tolist() for row in wanted.reshape(3, -1)]
-    assert int(pack(np.zeros((2, 2, 3), bool)).rounds) == 0
+    assert int(pack(np.zeros((2, 2, 3), bool)).rounds(2)) == 0
 
 
 def test_what_does_not_fit_is_refused() -> None:
