@@ -170,9 +170,8 @@ def test_step_by_step_equals_the_whole_with_beams_that_branch(name: str) -> None
         previous = places[..., -1]
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param("phrases", marks=pytest.mark.slow), "post_norm", "jumps_relative"]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["phrases", "post_norm", "jumps_relative"])
 def test_graph_and_xla_equal_eager_and_every_variable_learns(name: str) -> None:
     assert_graph_and_xla_equal_eager(model_of(name), SHORT)
 

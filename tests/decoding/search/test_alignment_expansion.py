@@ -37,9 +37,11 @@ def pair_of(phrases: bool = False) -> AlignedPair:
     return make_pair(phrases=phrases)
 
 
-def translate(pair: Any, inputs: Any, options: DecodeHParams) -> Hypotheses:
+def translate(pair: Any, inputs: Any, options: DecodeHParams, *, folded: Any = None) -> Hypotheses:
     make_expansion = functools.partial(alignment_expansion, pair)
-    return translate_ids(pair, {"inputs": inputs}, options, make_expansion=make_expansion)
+    return translate_ids(
+        pair, {"inputs": inputs}, options, make_expansion=make_expansion, folded=folded
+    )
 
 
 def run(pair: Any, inputs: Any, options: DecodeHParams, *, xla: bool = False) -> Hypotheses:
@@ -94,8 +96,10 @@ def by_algorithm_1(phrases: bool, row: int, options: DecodeHParams) -> list[refe
 @pytest.mark.parametrize(
     "changes",
     [
-        {"alignment_threshold": 0.0},
-        {"alignment_threshold": 0.15},
+        {"alignment_threshold": 0.0, "max_length": 3},
+        {"alignment_threshold": 0.15, "max_length": 4},
+        pytest.param({"alignment_threshold": 0.0}, marks=pytest.mark.slow),
+        pytest.param({"alignment_threshold": 0.15}, marks=pytest.mark.slow),
         pytest.param(
             {"alignment_threshold": 0.4, "alignment_weight": 0.3, "min_length": 2},
             marks=pytest.mark.slow,
@@ -105,7 +109,7 @@ def by_algorithm_1(phrases: bool, row: int, options: DecodeHParams) -> list[refe
 )
 def test_it_finds_what_algorithm_1_finds(changes: dict[str, Any]) -> None:
     options = OPTIONS.replace(**changes)
-    found = run(pair_of(), INPUTS, options)
+    found = translate(pair_of(), INPUTS, options)
     for row in range(len(SOURCES)):
         assert_same(listed(found, row), by_algorithm_1(False, row, options))
 
@@ -113,7 +117,7 @@ def test_it_finds_what_algorithm_1_finds(changes: dict[str, Any]) -> None:
 @pytest.mark.slow
 def test_phrase_attention_with_alignments_too() -> None:
     options = OPTIONS.replace(alignment_threshold=0.1)
-    found = run(pair_of(True), INPUTS, options)
+    found = translate(pair_of(True), INPUTS, options)
     for row in range(len(SOURCES)):
         assert_same(listed(found, row), by_algorithm_1(True, row, options))
 
@@ -124,11 +128,13 @@ def test_pruning_leaves_some_positions_and_changes_what_is_found() -> None:
         [
             found
             for row in range(len(SOURCES))
-            for found in by_algorithm_1(False, row, OPTIONS.replace(alignment_threshold=threshold))
+            for found in by_algorithm_1(
+                False, row, OPTIONS.replace(alignment_threshold=threshold, max_length=length)
+            )
         ]
-        for threshold in (0.15, 0.0)
+        for threshold, length in ((0.15, 4), (0.0, 3))
     )
-    assert pruned != full
+    assert {count for found in full for count in found.evaluated} == {2, 5, 9}
     counts = [count for found in pruned for count in found.evaluated]
     assert 1 in counts
     assert len(set(counts)) > 2
@@ -142,7 +148,8 @@ def test_alone_in_a_graph_of_unknown_shape_and_under_xla_it_finds_the_same() -> 
     unknown = tf.function(
         lambda inputs: translate(pair, inputs, options), input_signature=signature
     )
-    for other in (unknown(tf.constant(INPUTS)), run(pair, INPUTS, options, xla=True)):
+    folded = translate(pair, INPUTS, options, folded=pair.fold_weights())
+    for other in (unknown(tf.constant(INPUTS)), run(pair, INPUTS, options, xla=True), folded):
         for row in range(len(SOURCES)):
             assert_same(listed(other, row), listed(graph, row))
     alone = translate(pair, INPUTS[1:2, :2], options)
