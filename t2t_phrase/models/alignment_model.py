@@ -113,7 +113,7 @@ class AlignmentModel(Transformer):
             name="jump",
         )
 
-    def make_decoder_layer(self, index: int) -> HistoryLayer:  # type: ignore[override]
+    def make_decoder_layer(self, index: int) -> HistoryLayer:
         """Return layer `index` of the decoder."""
         parts = self.decoder_layer_parts(index)
         del parts["cross_attention"]
