@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from absl import flags
 
 from t2t_phrase.bin import text_job
+from t2t_phrase.bin.alignment_search import OPTIONS, searched
 from t2t_phrase.bin.decoder import Ticker, load, note
 from t2t_phrase.bin.source_features import FeatureReader, given_feature_files
 from t2t_phrase.decoding.hparams import DecodeHParams
@@ -36,13 +37,23 @@ def translate(hparams: DecodeHParams) -> None:
     trained, vocabularies = load()
     if source and not target and not is_special(source):
         target = default_target(source, trained.record, hparams)
-    translator = Translator(trained.model, vocabularies, hparams, xla=FLAGS.xla_compile)
+    used = searched(trained, vocabularies, hparams)
+    translator = Translator(
+        used.model,
+        vocabularies,
+        hparams,
+        make_expansion=used.make_expansion,
+        xla=FLAGS.xla_compile,
+    )
     features = FeatureReader(translator.features, {"source": source})
     text_job.check_paths(target, [source, *features.files])
     text_job.check_counts(source, total, features.files)
     max_length = trained.record.resolved().max_length
+    # Of what is translated now: target tokens, and the positions that they were evaluated at.
+    tokens = positions = 0
 
     def work(window: Window, done: set[int], number: int) -> Iterator[Result]:
+        nonlocal tokens, positions
         encoded = translator.encode(window.lines, features.texts(window, {"source": window.lines}))
         for sentence in length_notes(
             encoded,
@@ -55,19 +66,26 @@ def translate(hparams: DecodeHParams) -> None:
             encoded, done=done, number=number, first=window.first
         ):
             texts = [format_hypotheses(hypotheses, hparams) for hypotheses in found]
-            yield Result(batch.lines, texts, sum(hypotheses[0].tokens for hypotheses in found))
+            best = [hypotheses[0] for hypotheses in found]
+            tokens += sum(hypothesis.tokens for hypothesis in best)
+            positions += sum(hypothesis.positions for hypothesis in best)
+            yield Result(batch.lines, texts, sum(hypothesis.tokens for hypothesis in best))
         # Last, so that the first batch always has the same number.
         empty = [row for row, ids in enumerate(encoded.ids) if not ids and row not in done]
         if empty:
             yield Result(empty, [format_hypotheses([NOTHING], hparams)] * len(empty))
 
+    options = {**hparams.to_dict(), **used.settings()}
+    if used.second is None:
+        for name in OPTIONS:
+            del options[name]
     start = time.monotonic()
     outcome = text_job.do(
         work,
         source=source,
         target=target,
         beside=features.files,
-        settings=settings("translate", trained, hparams.to_dict()),
+        settings=settings("translate", trained, options),
         ticker=Ticker("translated", total),
     )
     seconds = time.monotonic() - start
@@ -77,6 +95,11 @@ def translate(hparams: DecodeHParams) -> None:
         f"({outcome.amount / max(seconds, 1e-9):.0f} tokens/s, compilation included) "
         f"written to {target or 'standard output'}"
     )
+    if used.second is not None and tokens:
+        note(
+            f"{positions / tokens:.2f} source positions evaluated for each target token "
+            f"(alignment_threshold={hparams.alignment_threshold})"
+        )
 
 
 def score(hparams: DecodeHParams) -> None:

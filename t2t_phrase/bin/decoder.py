@@ -25,7 +25,10 @@ FLAGS = flags.FLAGS
 
 def define_flags() -> None:
     """Define the command's flags."""
+    from t2t_phrase.bin.alignment_search import define_alignment_flags
+
     define_model_flags()
+    define_alignment_flags()
     flags.DEFINE_string("decode_from_file", None, "File to translate; default: standard input.")
     flags.DEFINE_string(
         "decode_to_file",
@@ -111,6 +114,11 @@ def main(argv: Sequence[str]) -> None:
     tasks = [f for f in ("decode_from_file", "decode_interactive", "score_file") if FLAGS[f].value]
     if len(tasks) > 1:
         raise app.UsageError(f"--{tasks[0]} and --{tasks[1]} exclude each other")
+    if FLAGS.score_file and FLAGS.alignment_model_dir:
+        raise app.UsageError(
+            "--alignment_model_dir is for translating; with --score_file, alignments are given "
+            "as a feature"
+        )
     registry.discover(FLAGS.t2t_usr_dir)
     from t2t_phrase.bin import decode_files
 
@@ -124,16 +132,24 @@ def main(argv: Sequence[str]) -> None:
 
 def converse(hparams: DecodeHParams) -> None:
     """Answer typed lines until `q` or the end of the input."""
+    from t2t_phrase.bin.alignment_search import searched
     from t2t_phrase.decoding.interactive import HELP, Conversation
     from t2t_phrase.decoding.translator import Translator
 
     if sys.stdin is None:
         raise UserError("standard input is closed; there is nobody to type")
     trained, vocabularies = load()
+    used = searched(trained, vocabularies, hparams)
     conversation = Conversation(
-        lambda options: Translator(trained.model, vocabularies, options, xla=FLAGS.xla_compile),
+        lambda options: Translator(
+            used.model,
+            vocabularies,
+            options,
+            make_expansion=used.make_expansion,
+            xla=FLAGS.xla_compile,
+        ),
         hparams,
-        annotate=annotator(of_side(trained.model.hparams.features, "source")),
+        annotate=annotator(of_side(used.model.hparams.features, "source")),
     )
     note(HELP)
     while True:

@@ -9,6 +9,7 @@ from absl import flags
 import t2t_phrase
 from t2t_phrase import registry
 from t2t_phrase.bin import common, decoder
+from t2t_phrase.bin.alignment_search import define_alignment_flags, searched
 from t2t_phrase.bin.backend import TRAINING, check_backend
 from t2t_phrase.config import UserError
 from t2t_phrase.decoding.hparams import DecodeHParams
@@ -19,6 +20,7 @@ FLAGS = flags.FLAGS
 def define_flags() -> None:
     """Define the command's flags."""
     decoder.define_model_flags()
+    define_alignment_flags()
     flags.DEFINE_string(
         "export_dir", None, "Folder of the exported versions; default: `export` in --output_dir."
     )
@@ -36,8 +38,10 @@ def main(argv: Sequence[str]) -> None:
     from t2t_phrase.export.saved_model import export
 
     trained, vocabularies = decoder.load()
+    used = searched(trained, vocabularies, hparams)
+    about = {} if used.second is None else {"alignment_checkpoint": used.second.checkpoint}
     folder = export(
-        trained.model,
+        used.model,
         vocabularies,
         hparams,
         FLAGS.export_dir or f"{FLAGS.output_dir}/export",
@@ -48,7 +52,9 @@ def main(argv: Sequence[str]) -> None:
             "model": trained.record.model,
             "hparams_set": trained.record.hparams_set,
             "version": t2t_phrase.__version__,
+            **about,
         },
+        make_expansion=used.make_expansion,
     )
     print(f"exported to {folder}")
 

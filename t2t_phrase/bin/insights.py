@@ -320,6 +320,9 @@ def translate(model: Any, features: dict[str, Any], hparams: DecodeHParams) -> l
     from t2t_phrase.compile import compiled
     from t2t_phrase.decoding.search.translate_ids import translate_ids
 
+    if model.cannot_translate:
+        raise UserError("--target is needed: the model has no translation of its own to draw")
+
     def run(features: Any) -> Any:
         return translate_ids(model, features, hparams, seed=np.int32(0)).ids
 

@@ -208,7 +208,13 @@ def prepare(problem: Problem, hparams: Any, log: Callable[[str], None]) -> Run:
     )
     bleu = None
     if FLAGS.eval_run_autoregressive and options.evaluate:
-        bleu = dev_bleu(options)
+        reason = registry.models[options.model].cannot_translate
+        if not reason:
+            bleu = dev_bleu(options)
+        elif stops_by_bleu():
+            raise UserError(f"--eval_early_stopping_metric=bleu: there is no BLEU, since {reason}")
+        else:
+            log(f"the development set is not translated: {reason}")
     return prepare(
         options,
         loop_options(),
@@ -216,6 +222,11 @@ def prepare(problem: Problem, hparams: Any, log: Callable[[str], None]) -> Run:
         bleu=bleu,
         log=log,
     )
+
+
+def stops_by_bleu() -> bool:
+    """Return whether the training is to end when BLEU stops rising."""
+    return bool(FLAGS.eval_early_stopping_steps) and FLAGS.eval_early_stopping_metric == "bleu"
 
 
 def loop_options() -> LoopOptions:
@@ -232,7 +243,7 @@ def loop_options() -> LoopOptions:
     )
     if stopping.steps and FLAGS.schedule == "train":
         raise UserError("--eval_early_stopping_steps: --schedule=train does not evaluate")
-    if stopping.steps and stopping.metric == "bleu" and not FLAGS.eval_run_autoregressive:
+    if stops_by_bleu() and not FLAGS.eval_run_autoregressive:
         raise UserError(
             "--eval_early_stopping_metric=bleu: --noeval_run_autoregressive computes no BLEU"
         )

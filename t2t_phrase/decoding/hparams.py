@@ -19,6 +19,8 @@ BOUNDS: dict[str, tuple[float, float]] = {
     "max_input_size": (0, 32_768),
     "sampling_temp": (0, 1000),
     "sampling_keep_top_k": (0, 10_000_000),
+    "alignment_threshold": (0, 1),
+    "alignment_weight": (0, 1000),
     "random_seed": (1 - 2**31, 2**31 - 1),
 }
 # Logits divided by less are no longer finite.
@@ -41,6 +43,8 @@ class DecodeHParams(HParams):
     sampling_temp: float = 0.0  # above 0: sample from logits / temperature instead of beam search
     sampling_keep_top_k: int = 0  # sample from the k most likely tokens only; 0 = from all
     random_seed: int = 0  # of sampling
+    alignment_threshold: float = 0.15  # alignment model only: less likely positions are pruned
+    alignment_weight: float = 1.0  # alignment model only: of its log-probabilities in the score
 
     def check(self) -> Iterable[str]:
         """Yield one sentence for each fault in how the fields fit together."""

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from t2t_phrase.compile import compiled
+from t2t_phrase.config import UserError
 from t2t_phrase.decoding.batches import Batch, make_batches
 from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.decoding.out_of_memory import explained
@@ -36,11 +37,14 @@ class Hypothesis:
         score: see `Hypotheses.scores`; 0 for the empty translation of an empty line. Greedy search
             and sampling give the plain log-probability.
         tokens: subwords, EOS included.
+        positions: with an alignment model, at how many source positions these were evaluated, all
+            of them together.
     """
 
     text: str
     score: float
     tokens: int = 0
+    positions: int = 0
 
 
 # The translation of a line without words.
@@ -56,6 +60,9 @@ class Translator:
         hparams: the options of decoding.
         make_expansion: another way of continuing hypotheses, see `search.translate_ids.search`.
         xla: see `compile.compiled`.
+
+    Raises:
+        UserError: plain beam search cannot translate with the model, and there is no other way.
     """
 
     def __init__(
@@ -67,6 +74,8 @@ class Translator:
         make_expansion: MakeExpansion | None = None,
         xla: bool | None = None,
     ) -> None:
+        if make_expansion is None and model.cannot_translate:
+            raise UserError(model.cannot_translate)
         self.vocabularies = vocabularies
         self.hparams = hparams
         self.features = of_side(model.hparams.features, "source")
@@ -160,12 +169,19 @@ class Translator:
             with explained([first + i + 1 for i in batch.lines], batch.shape):
                 found = self._run(folded, lines.of_batch(batch), np.int32(seed))
                 ids, scores = np.asarray(found.ids), np.asarray(found.scores)
+                notes = {name: np.asarray(note) for name, note in found.notes.items()}
+            positions = notes.get("positions", np.zeros_like(ids)).sum(axis=-1)
             yield (
                 batch,
-                [self._hypotheses(ids[row], scores[row]) for row in range(len(batch.lines))],
+                [
+                    self._hypotheses(ids[row], scores[row], positions[row])
+                    for row in range(len(batch.lines))
+                ],
             )
 
-    def _hypotheses(self, ids: np.ndarray, scores: np.ndarray) -> list[Hypothesis]:
+    def _hypotheses(
+        self, ids: np.ndarray, scores: np.ndarray, positions: np.ndarray
+    ) -> list[Hypothesis]:
         count = len(scores) if self.hparams.return_beams else 1
         # Lists of finished hypotheses that never filled up end in placeholders.
         real = max(1, int((scores[:count] > WORST / 2).sum()))
@@ -176,8 +192,11 @@ class Translator:
                 " ".join(decode(row.tolist()).split()),
                 float(score),
                 int(np.count_nonzero(row)),
+                int(evaluated),
             )
-            for row, score in zip(ids[:real], scores[:real], strict=True)
+            for row, score, evaluated in zip(
+                ids[:real], scores[:real], positions[:real], strict=True
+            )
         ]
 
 

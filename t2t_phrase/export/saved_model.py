@@ -14,6 +14,7 @@ import tensorflow as tf
 
 from t2t_phrase.config import UserError
 from t2t_phrase.decoding.hparams import DecodeHParams
+from t2t_phrase.decoding.search.translate_ids import MakeExpansion
 from t2t_phrase.export.serving_module import ServingModule
 from t2t_phrase.export.staging import publish, staging
 from t2t_phrase.models.base import EncoderDecoder
@@ -30,6 +31,7 @@ def export(
     export_dir: str | os.PathLike[str],
     *,
     about: Mapping[str, Any] | None = None,
+    make_expansion: MakeExpansion | None = None,
 ) -> pathlib.Path:
     """Write the next version of a served model and return its folder, `export_dir/N`.
 
@@ -42,6 +44,7 @@ def export(
         hparams: how to search.
         export_dir: folder of all versions.
         about: JSON-ready facts, such as the checkpoint.
+        make_expansion: another way of continuing hypotheses, see `search.translate_ids.search`.
 
     Raises:
         UserError: another Keras backend, a vocabulary of tensor2tensor, sampling, a feature that
@@ -56,7 +59,7 @@ def export(
     folder = pathlib.Path(export_dir).expanduser()
     source, target = (_stored(encoder) for encoder in vocabularies)
     with staging(folder) as temporary:
-        module = ServingModule(model, source, target, hparams)
+        module = ServingModule(model, source, target, hparams, make_expansion)
         shared = source is target
         files = {"vocabulary": source} if shared else {"source": source, "target": target}
         _save(module, files, temporary)
@@ -83,13 +86,12 @@ def _save(module: ServingModule, files: Mapping[str, StoredEncoder], folder: pat
             path = pathlib.Path(scratch, f"{name}.{encoder.file_ending}")
             path.write_bytes(encoder.model_bytes)
             module.assets.append(tf.saved_model.Asset(str(path)))
+        signatures = {"serving_default": module.translate, "nbest": module.nbest}
+        if module.score is not None:
+            signatures["score"] = module.score
         tf.saved_model.save(
             module,
             str(folder),
-            signatures={
-                "serving_default": module.translate,
-                "nbest": module.nbest,
-                "score": module.score,
-            },
+            signatures=signatures,
             options=tf.saved_model.SaveOptions(experimental_custom_gradients=False),
         )

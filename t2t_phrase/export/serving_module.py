@@ -15,7 +15,7 @@ from t2t_phrase.config import UserError
 from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.decoding.scoring import log_probabilities
 from t2t_phrase.decoding.search.beam_search import WORST
-from t2t_phrase.decoding.search.translate_ids import translate_ids
+from t2t_phrase.decoding.search.translate_ids import MakeExpansion, translate_ids
 from t2t_phrase.export.graph_side import GraphSide
 from t2t_phrase.features import of_side
 from t2t_phrase.models.base import EncoderDecoder, Features
@@ -37,16 +37,18 @@ class ServingModule(tf.Module):
       hypotheses than K, the texts are empty and the scores WORST;
     - `score(source, target, ...)`, the `log_probability` (B,) of each target given its source, in
       nats, and whether one of them was `cut` (B,); the features of the source come after the
-      source, those of the target after the target.
+      source, those of the target after the target. It is None for a model that cannot score.
 
     Args:
         model: an encoder-decoder on Keras' TensorFlow backend.
         source: the vocabulary of the source.
         target: the vocabulary of the target.
         hparams: the options of decoding; `return_beams` is decided by the function called.
+        make_expansion: another way of continuing hypotheses, see `search.translate_ids.search`.
 
     Raises:
-        UserError: `hparams` ask for sampling, or a feature cannot be computed in a graph.
+        UserError: `hparams` ask for sampling, a feature cannot be computed in a graph, or plain
+            beam search cannot translate with the model and there is no other way.
     """
 
     def __init__(
@@ -55,8 +57,11 @@ class ServingModule(tf.Module):
         source: StoredEncoder,
         target: StoredEncoder,
         hparams: DecodeHParams,
+        make_expansion: MakeExpansion | None = None,
     ) -> None:
         super().__init__()
+        if make_expansion is None and model.cannot_translate:
+            raise UserError(model.cannot_translate)
         if hparams.sampling_temp:
             raise UserError(
                 f"sampling_temp={hparams.sampling_temp}: a served model answers the same request "
@@ -64,6 +69,7 @@ class ServingModule(tf.Module):
             )
         self._model = model
         self._hparams = hparams
+        self._make_expansion = make_expansion
         features = model.hparams.features
         self.source = GraphSide("source", source.model_bytes, of_side(features, "source"))
         self.target = GraphSide("target", target.model_bytes, of_side(features, "target"))
@@ -75,9 +81,11 @@ class ServingModule(tf.Module):
         text, pair = self.source.signature("text"), self.source.signature("source")
         self.translate = tf.function(self._translate, input_signature=text)
         self.nbest = tf.function(self._nbest, input_signature=text)
-        self.score = tf.function(
-            self._score, input_signature=[*pair, *self.target.signature("target")]
-        )
+        self.score = None
+        if not model.cannot_score:
+            self.score = tf.function(
+                self._score, input_signature=[*pair, *self.target.signature("target")]
+            )
 
     def _translate(self, *inputs: tf.Tensor) -> dict[str, tf.Tensor]:
         def best(*inputs: tf.Tensor) -> dict[str, tf.Tensor]:
@@ -117,7 +125,9 @@ class ServingModule(tf.Module):
         hparams = dataclasses.replace(self._hparams, return_beams=return_beams)
         features, cut = self.source.encode(*inputs, max_tokens=hparams.max_input_size)
         folded: Any = tf.nest.map_structure(tf.convert_to_tensor, self.folded)
-        found = translate_ids(self._model, features, hparams, folded=folded)
+        found = translate_ids(
+            self._model, features, hparams, folded=folded, make_expansion=self._make_expansion
+        )
         beams, length = found.ids.shape[1], tf.shape(found.ids)[2]
         texts = self.target.encoder.decode(tf.reshape(found.ids, (-1, length)))
         texts = tf.strings.strip(tf.strings.regex_replace(texts, BLANKS, " "))

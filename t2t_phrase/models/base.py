@@ -103,6 +103,12 @@ class EncoderDecoder(keras.Model):
     """
 
     hparams_class: ClassVar[type[TrainingHParams]] = TrainingHParams
+    # Why plain beam search cannot translate with this model; empty: it can.
+    cannot_translate: str = ""
+    # Why it cannot score translations; empty: it can.
+    cannot_score: str = ""
+    # Whether it predicts jumps between source positions (`ops.jumps`) instead of tokens.
+    predicts_jumps: bool = False
     hparams: Any
 
     @classmethod
@@ -180,6 +186,17 @@ class EncoderDecoder(keras.Model):
 
     def reorder(self, cache: Cache, parents: Any) -> Cache:
         """Follow a change of beams: `parents` (B, K) is the beam that each new one continues."""
+        raise NotImplementedError
+
+    def take_memory(self, memory: Any, rows: Any) -> Any:
+        """Return what `prepare_memory` would of some of its sentences only.
+
+        Only a model whose `step` takes positions needs this, see `models.aligned_pair`.
+
+        Args:
+            memory: from `prepare_memory`.
+            rows: (N,) int, the numbers of the sentences.
+        """
         raise NotImplementedError
 
     def source_states(self, features: Features, training: bool = False) -> Any:

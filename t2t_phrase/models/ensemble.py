@@ -60,6 +60,7 @@ class Ensemble(EncoderDecoder):
                     f"{named[feature.name]} and {feature}"
                 )
         self.hparams = EnsembleHParams(tuple(named.values()))
+        self.cannot_translate = next(filter(None, (m.cannot_translate for m in models)), "")
         self.built = True
 
     def call(self, features: Features, training: bool = False) -> Any:

@@ -95,6 +95,38 @@ def check_vocabularies(vocabularies: Vocabularies, record: RunRecord, place: str
             )
 
 
+def check_same_texts(
+    vocabularies: Vocabularies, first: TrainedModel, second: TrainedModel, place: str
+) -> None:
+    """Check that two models read the same ids of the same languages.
+
+    Args:
+        vocabularies: of the first.
+        first: the model that the other one helps.
+        second: the other one.
+        place: where the second is from, as it reads in messages.
+
+    Raises:
+        UserError: the second translates between other languages, or has other vocabularies.
+    """
+    names = first.record.problem, second.record.problem
+    if all(names):
+        one, other = map(get_problem, names)
+        ways = [f"{p.source_language} to {p.target_language}" for p in (one, other)]
+        if ways[0] != ways[1]:
+            raise UserError(
+                f"{place}: it was trained on {names[1]}, from {ways[1]}, but "
+                f"{first.checkpoint} translates from {ways[0]}; give a run of {names[0]}"
+            )
+    try:
+        check_vocabularies(vocabularies, second.record, f"{first.checkpoint}")
+    except UserError as error:
+        raise UserError(
+            f"{place}: it has other vocabularies than {first.checkpoint}, and both models must "
+            f"read the same ids: {error}"
+        ) from error
+
+
 def imported_files(checkpoint: str, record: RunRecord) -> list[pathlib.Path]:
     """Return the files of the vocabularies that an imported run brought; none for other runs.
 

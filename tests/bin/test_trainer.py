@@ -209,6 +209,11 @@ def test_dry_run_shows_what_would_be(toy, capsys):
             "--noeval_run_autoregressive",
             "computes no BLEU",
         ),
+        (
+            "--hparams_set=alignment_model_demo --eval_early_stopping_steps=9 "
+            "--eval_early_stopping_metric=bleu",
+            "there is no BLEU, since an alignment model predicts",
+        ),
         ("--decode_hparams=beam=4", "did you mean beam_size"),
         ("--hparams=max_length=70000,batch_size=70000", "max_length: must be at most 65,536"),
     ],

@@ -15,6 +15,7 @@ from under_jax import gradients_of
 from t2t_phrase.compile import compiled
 from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.decoding.search.translate_ids import translate_ids
+from t2t_phrase.features import ALIGNMENT
 
 VOCAB = 19
 TARGETS = [[7, 8, 9, 1], [1], [9, 4, 3, 3, 5, 1], [6, 6, 1]]
@@ -22,7 +23,8 @@ OPTIONS = DecodeHParams(beam_size=3, max_length=6, extra_length=4, return_beams=
 PADDING = [0]
 
 Rows = Sequence[list[int]]
-# The integers of a feature of the source for a sentence of so many tokens, by name.
+# The integers of a feature for a sentence of so many tokens, by name. Features are the source's,
+# but for the alignment.
 NumbersOf = Mapping[str, Callable[[int], list[int]]]
 
 
@@ -43,7 +45,10 @@ def batch_of(
 ) -> dict[str, np.ndarray]:
     """Return the features of sentence pairs; a side that is `PADDING` has nothing else."""
     features = {
-        name: [PADDING if row == PADDING else numbers(len(row)) for row in sources]
+        name: [
+            PADDING if row == PADDING else numbers(len(row))
+            for row in (targets if name == ALIGNMENT.name else sources)
+        ]
         for name, numbers in numbers_of.items()
     }
     return {

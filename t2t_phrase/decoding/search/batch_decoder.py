@@ -15,11 +15,13 @@ class BatchDecoder(NamedTuple):
         step: maps (ids (B, K) int32, time, cache) to a `Step`.
         cache: before the first token.
         reorder: maps (cache, parents (B, K) int32) to the cache of the beams that continue them.
+        memory: what the model prepared of the sources, for expansions that step it themselves.
     """
 
     step: Callable[[Any, Any, Any], Step]
     cache: Any
     reorder: Callable[[Any, Any], Any]
+    memory: Any = None
 
 
 def start_decoder(
@@ -39,4 +41,4 @@ def start_decoder(
     def step(ids: Any, index: Any, cache: Any) -> Step:
         return model.step(ids, index, memory, cache)
 
-    return BatchDecoder(step, model.start_cache(memory, beam_size, length), model.reorder)
+    return BatchDecoder(step, model.start_cache(memory, beam_size, length), model.reorder, memory)

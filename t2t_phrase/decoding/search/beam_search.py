@@ -71,7 +71,8 @@ def beam_search(
         return ops.logical_and(index < length, ops.logical_not(ops.all(state["done"])))
 
     def advance(index: Any, state: dict[str, Any], cache: Any) -> tuple[Any, Any, Any]:
-        alive = Alive(state["log_probs"], *state["last"])
+        tokens, notes = state["last"]
+        alive = Alive(state["log_probs"], tokens, notes, state["done"])
         candidates, cache = expansion.expand(alive, index, cache)
         log_probs, parents, ended = candidates.log_probs, candidates.parents, candidates.ended
         last = (candidates.tokens, candidates.notes)

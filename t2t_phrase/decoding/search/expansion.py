@@ -17,11 +17,13 @@ class Alive(NamedTuple):
             at the start.
         tokens: (B, K) int32, the last token of each; 0 at the start.
         notes: (B, K, ...) the last notes of each, by name; at the start their padding.
+        done: (B,) bool, the sentences whose result is certain; what continues them is not read.
     """
 
     log_probs: Any
     tokens: Any
     notes: dict[str, Any]
+    done: Any
 
 
 class Candidates(NamedTuple):

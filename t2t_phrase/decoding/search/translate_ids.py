@@ -7,6 +7,7 @@ from typing import Any
 
 from keras import ops
 
+from t2t_phrase.config import UserError
 from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.decoding.search.batch_decoder import BatchDecoder, start_decoder
 from t2t_phrase.decoding.search.beam_search import Hypotheses, beam_search
@@ -75,7 +76,12 @@ def search(
         folded: from the model's `fold_weights`, which many batches may share; None: made here.
         make_expansion: maps (decoder, features, hparams) to another way of continuing hypotheses
             than `plain_expansion`; `min_length` is then its affair. None: as the options say.
+
+    Raises:
+        UserError: the model cannot be searched by the expansion that the options say.
     """
+    if make_expansion is None and model.cannot_translate:
+        raise UserError(model.cannot_translate)
     single = hparams.sampling_temp > 0 or hparams.beam_size == 1
     beam_size = 1 if single else hparams.beam_size
     decoder = start_decoder(model, features, beam_size=beam_size, length=length, folded=folded)

@@ -1,0 +1,91 @@
+"""The flag --alignment_model_dir: a second model, which proposes source positions."""
+
+from __future__ import annotations
+
+import functools
+import pathlib
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from absl import flags
+
+from t2t_phrase.bin.decoder import note
+from t2t_phrase.config import UserError
+from t2t_phrase.decoding.hparams import DecodeHParams
+from t2t_phrase.files import sha256_of
+
+if TYPE_CHECKING:
+    from t2t_phrase.decoding.search.translate_ids import MakeExpansion
+    from t2t_phrase.runs.load_model import TrainedModel
+    from t2t_phrase.text.vocabularies import Vocabularies
+
+FLAGS = flags.FLAGS
+
+# The options of decoding that only a search with an alignment model reads.
+OPTIONS = ("alignment_threshold", "alignment_weight")
+
+
+class Searched(NamedTuple):
+    """What translates, and how.
+
+    Attributes:
+        model: a model, or a pair of them.
+        make_expansion: see `Translator`.
+        second: the trained alignment model; None: there is none.
+    """
+
+    model: Any
+    make_expansion: MakeExpansion | None = None
+    second: TrainedModel | None = None
+
+    def settings(self) -> dict[str, Any]:
+        """Return what the second model adds to the settings that results depend on."""
+        if self.second is None:
+            return {}
+        checkpoint = self.second.checkpoint
+        return {
+            "alignment_checkpoint": f"{pathlib.Path(checkpoint).name} (step {self.second.step})",
+            "alignment_weights": sha256_of(f"{checkpoint}.index")[:16],
+        }
+
+
+def searched(trained: TrainedModel, vocabularies: Vocabularies, hparams: DecodeHParams) -> Searched:
+    """Return the model that the flags name, with its alignment model if they name one.
+
+    Args:
+        trained: from `decoder.load`.
+        vocabularies: likewise.
+        hparams: the options of decoding.
+
+    Raises:
+        UserError: the model needs an alignment model or cannot have one, the two do not belong
+            together, or an option is of no use.
+    """
+    path = FLAGS.alignment_model_dir
+    if not path:
+        if trained.model.cannot_translate:
+            raise UserError(trained.model.cannot_translate)
+        for name in OPTIONS:
+            value = getattr(hparams, name)
+            if value != getattr(DecodeHParams(), name):
+                raise UserError(f"{name}={value}: is only used with --alignment_model_dir")
+        return Searched(trained.model)
+    from t2t_phrase.decoding.search.alignment_expansion import alignment_expansion
+    from t2t_phrase.models.aligned_pair import AlignedPair
+    from t2t_phrase.runs.load_model import load_model
+    from t2t_phrase.runs.vocabulary import check_same_texts
+
+    second = load_model(path)
+    pair = AlignedPair(trained.model, second.model)
+    check_same_texts(vocabularies, trained, second, f"--alignment_model_dir={path}")
+    note(f"{second.checkpoint} (step {second.step}): {second.record.hparams_set}")
+    return Searched(pair, functools.partial(alignment_expansion, pair), second)
+
+
+def define_alignment_flags() -> None:
+    """Define the flag."""
+    flags.DEFINE_string(
+        "alignment_model_dir",
+        None,
+        "Run or checkpoint of an alignment model, with which a model that reads alignments "
+        "translates.",
+    )

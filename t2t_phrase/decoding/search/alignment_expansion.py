@@ -1,0 +1,137 @@
+"""Continuations by a position of the source and a token: alignment-based search.
+
+Shapes: B sentences, K beams, S source positions, V vocabulary size.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from keras import ops
+
+from t2t_phrase.config import UserError
+from t2t_phrase.decoding.hparams import DecodeHParams
+from t2t_phrase.decoding.search.alignment_pruning import pack, surviving_positions
+from t2t_phrase.decoding.search.alignment_rounds import Sentences, best_pairs
+from t2t_phrase.decoding.search.batch_decoder import BatchDecoder
+from t2t_phrase.decoding.search.best_pairs import NEVER
+from t2t_phrase.decoding.search.expansion import Alive, Candidates, Expansion
+from t2t_phrase.decoding.search.plain_expansion import forbid_early_end
+from t2t_phrase.models.aligned_pair import AlignedPair
+from t2t_phrase.models.base import Features, Step
+from t2t_phrase.ops.jumps import BEFORE, position_log_probs
+from t2t_phrase.special_ids import EOS_ID
+
+
+def alignment_expansion(
+    pair: AlignedPair, decoder: BatchDecoder, features: Features, hparams: DecodeHParams
+) -> Expansion:
+    """Continue hypotheses by source positions and, given each of these, by tokens.
+
+    Alkhouli et al. (2018), Algorithm 1. In every step, the alignment model gives the probability
+    of each source position for each hypothesis. Positions below `alignment_threshold` are pruned;
+    of a hypothesis for which none is left, none is pruned. The lexical model is evaluated for the
+    others, and a continuation (hypothesis, position, token) adds
+
+        log p(token | position, ...) + alignment_weight log p(position | ...)
+
+    to the score. All continuations compete in one beam; the K best that go on and the K best that
+    end are returned, so nothing but pruning is lost.
+
+    The pairs of hypothesis and position that are left are evaluated K of each sentence at a time,
+    as if they were its beams, until all are done, see `alignment_rounds`: pruning saves whole
+    evaluations. The state of the lexical model changes only at the end, with one more evaluation
+    for the pairs that won. Sentences that are done and hypotheses that do not exist have no pairs.
+
+    Args:
+        pair: both models.
+        decoder: of a batch, by `start_decoder` for the pair.
+        features: not read.
+        hparams: the options of decoding.
+
+    Returns:
+        An expansion with the notes "alignment" int32, the source position of each token, BEFORE
+        after the end, and "positions" int32, how many positions were evaluated for the hypothesis
+        that the token continues.
+
+    Raises:
+        UserError: `hparams` ask for sampling.
+    """
+    del features
+    if hparams.sampling_temp:
+        raise UserError(
+            f"sampling_temp={hparams.sampling_temp}: with an alignment model there is only beam "
+            "search; leave sampling out of --decode_hparams"
+        )
+    memory = decoder.memory
+
+    def expand(alive: Alive, index: Any, cache: Any) -> tuple[Candidates, Any]:
+        moved = pair.alignment.step(
+            alive.tokens,
+            index,
+            memory["alignment"],
+            cache["alignment"],
+            alive.notes["alignment"],
+        )
+        length = ops.shape(memory["real"])[1]
+        places = position_log_probs(
+            _log_softmax(moved.logits), alive.notes["alignment"], length
+        )  # (B, K, S)
+        kept = surviving_positions(places, memory["real"], hparams.alignment_threshold)
+        continued = ops.logical_and(alive.log_probs > NEVER, ops.logical_not(alive.done)[:, None])
+        packed = pack(ops.logical_and(kept, continued[..., None]))
+        before = alive.log_probs[..., None] + hparams.alignment_weight * places
+
+        def evaluate(memory: Any, batch: Sentences, pairs: Any) -> Step:
+            parents = pairs // length
+            return pair.lexical.step(
+                ops.take_along_axis(batch.tokens, parents, axis=1),
+                index,
+                memory,
+                pair.lexical.reorder(batch.cache, parents),
+                pairs % length,
+            )
+
+        def logits_of(memory: Any, batch: Sentences, pairs: Any) -> Any:
+            logits = ops.cast(evaluate(memory, batch, pairs).logits, "float32")
+            return forbid_early_end(logits, index, hparams.min_length)
+
+        scores = ops.reshape(before, ops.shape(packed.order))
+        everything = Sentences(alive.tokens, cache["lexical"], scores, packed)
+        best = best_pairs(
+            everything,
+            memory["lexical"],
+            logits_of=logits_of,
+            take_memory=pair.lexical.take_memory,
+        )
+        state = evaluate(memory["lexical"], everything, best.pairs).cache
+        pairs = ops.concatenate([best.pairs, best.ended_pairs], axis=1)  # (B, 2K)
+        parents = pairs // length
+        count = ops.sum(ops.cast(kept, "int32"), axis=-1)
+        going = ops.zeros_like(best.tokens, "bool")
+        candidates = Candidates(
+            ops.concatenate([best.log_probs, best.ended], axis=1),
+            parents,
+            ops.concatenate([best.tokens, ops.full_like(best.tokens, EOS_ID)], axis=1),
+            ops.concatenate([going, ops.logical_not(going)], axis=1),
+            notes={
+                "alignment": pairs % length,
+                "positions": ops.take_along_axis(count, parents, axis=1),
+            },
+        )
+        return candidates, {"lexical": state, "alignment": moved.cache}
+
+    def reorder(cache: Any, parents: Any) -> Any:
+        # The lexical model's state is that of the K best that go on already; the search keeps
+        # their order.
+        return {
+            "lexical": cache["lexical"],
+            "alignment": pair.alignment.reorder(cache["alignment"], parents),
+        }
+
+    return Expansion(expand, decoder.cache, reorder, notes={"alignment": BEFORE, "positions": 0})
+
+
+def _log_softmax(logits: Any) -> Any:
+    logits = ops.cast(logits, "float32")
+    return logits - ops.logsumexp(logits, axis=-1, keepdims=True)

@@ -1,0 +1,70 @@
+"""The best continuations by a pair of hypothesis and position, and a token.
+
+Shapes: B sentences, K beams, S source positions, V vocabulary size.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from keras import ops
+
+from t2t_phrase.special_ids import EOS_ID
+
+NEVER = -float("inf")
+
+
+class Best(NamedTuple):
+    """The best continuations so far, best first; every field (B, K).
+
+    Attributes:
+        log_probs: float32, of those that go on; -inf: there is none.
+        tokens: int32, their tokens.
+        pairs: int32, hypothesis times S plus position, of those that go on.
+        ended: float32, log-probabilities of those that end.
+        ended_pairs: int32, as `pairs`.
+    """
+
+    log_probs: Any
+    tokens: Any
+    pairs: Any
+    ended: Any
+    ended_pairs: Any
+
+    @classmethod
+    def none(cls, like: Any) -> Best:
+        """Return that of no continuation, of the shape of `like` (B, K)."""
+        zeros = ops.zeros_like(like, "int32")
+        scores = ops.full_like(like, NEVER, "float32")
+        return cls(scores, zeros, zeros, scores, zeros)
+
+    def merged(self, scores: Any, pairs: Any, logits: Any) -> Best:
+        """Return the best of these and the continuations of more pairs.
+
+        Args:
+            scores: (B, K) float32, of hypothesis and position.
+            pairs: (B, K) int32.
+            logits: (B, K, V) float32, of the tokens.
+        """
+        beams, vocab = logits.shape[1:]
+        scores -= ops.logsumexp(logits, axis=-1)
+        going = ops.where(ops.arange(vocab) == EOS_ID, NEVER, logits)
+        top, tokens = ops.top_k(going, min(beams, vocab))  # (B, K, each)
+        every = ops.reshape(scores[..., None] + top, (-1, beams * top.shape[-1]))
+        every = ops.concatenate([self.log_probs, every], axis=1)
+        tokens = ops.cast(ops.reshape(tokens, (-1, beams * top.shape[-1])), "int32")
+        owners = ops.repeat(pairs, top.shape[-1], axis=1)
+        log_probs, kept = ops.top_k(every, beams)
+        ends = ops.concatenate([self.ended, scores + logits[..., EOS_ID]], axis=1)
+        ended, ending = ops.top_k(ends, beams)
+        return Best(
+            log_probs,
+            _pick(self.tokens, tokens, kept),
+            _pick(self.pairs, owners, kept),
+            ended,
+            _pick(self.ended_pairs, pairs, ending),
+        )
+
+
+def _pick(before: Any, new: Any, kept: Any) -> Any:
+    return ops.take_along_axis(ops.concatenate([before, new], axis=1), kept, axis=1)

@@ -1,0 +1,99 @@
+"""A lexical model and an alignment model, which translate together."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+from t2t_phrase.config import UserError
+from t2t_phrase.features import ALIGNMENT, Feature, of_side
+from t2t_phrase.models.base import Cache, EncoderDecoder, Features, Step
+from t2t_phrase.ops.masks import padding_mask
+
+
+@dataclasses.dataclass(frozen=True)
+class AlignedPairHParams:
+    """What is known of a pair.
+
+    Attributes:
+        features: what its models read of the source beside token ids.
+    """
+
+    features: tuple[Feature, ...]
+
+
+class AlignedPair(EncoderDecoder):
+    """Words by one model, given the source positions that another one proposes.
+
+    Alkhouli et al. (2018), Section 3. It holds both models for the search of
+    `decoding.search.alignment_expansion`, which alone knows how to step; neither a loss nor scores
+    are its affair. It must be made of models that exist, and is not registered.
+
+    Args:
+        lexical: a model whose `step` takes the position of the next token, such as
+            `AlignmentAssistedTransformer`.
+        alignment: a model whose `step` takes that of the last one and predicts a jump, such as
+            `AlignmentModel`; with the same source and target vocabularies.
+
+    Raises:
+        UserError: one of them is not such a model.
+    """
+
+    cannot_translate = "a pair of models is searched with decoding.search.alignment_expansion"
+    cannot_score = "a pair of models has scores of its search only; score with the lexical model"
+
+    def __init__(self, lexical: Any, alignment: Any, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        if lexical.predicts_jumps or ALIGNMENT not in lexical.hparams.features:
+            raise UserError(
+                f"model {lexical.name} reads no alignment, so an alignment model does not help it: "
+                "leave out --alignment_model_dir, or give a run of an alignment-assisted model"
+            )
+        if not alignment.predicts_jumps:
+            raise UserError(
+                f"--alignment_model_dir: model {alignment.name} is no alignment model; give the "
+                "folder of a run of one"
+            )
+        self.lexical = lexical
+        self.alignment = alignment
+        found = (*lexical.hparams.features, *alignment.hparams.features)
+        self.hparams = AlignedPairHParams(tuple(dict.fromkeys(of_side(found, "source"))))
+        self.built = True
+
+    def fold_weights(self) -> Cache:
+        """Return those of each model."""
+        return {
+            "lexical": self.lexical.fold_weights(),
+            "alignment": self.alignment.fold_weights(),
+        }
+
+    def prepare_memory(self, features: Features, folded: Cache | None = None) -> Any:
+        """Return the memory of each model, and which source positions are "real", (B, S) bool."""
+        parts = folded or {}
+        return {
+            "lexical": self.lexical.prepare_memory(features, parts.get("lexical")),
+            "alignment": self.alignment.prepare_memory(features, parts.get("alignment")),
+            "real": padding_mask(features["inputs"]),
+        }
+
+    def start_cache(self, memory: Any, beam_size: int, length: Any) -> Cache:
+        """Return the state of each model."""
+        return {
+            "lexical": self.lexical.start_cache(memory["lexical"], beam_size, length),
+            "alignment": self.alignment.start_cache(memory["alignment"], beam_size, length),
+        }
+
+    def step(self, ids: Any, index: Any, memory: Any, cache: Cache) -> Step:
+        """Not supported: there is no next token without a position.
+
+        Raises:
+            NotImplementedError: always.
+        """
+        raise NotImplementedError(self.cannot_translate)
+
+    def reorder(self, cache: Cache, parents: Any) -> Cache:
+        """Follow a change of beams in both models."""
+        return {
+            "lexical": self.lexical.reorder(cache["lexical"], parents),
+            "alignment": self.alignment.reorder(cache["alignment"], parents),
+        }

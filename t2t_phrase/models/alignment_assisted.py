@@ -1,0 +1,134 @@
+"""The lexical model: a Transformer that is told what each target token is aligned with."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable
+from typing import Any, ClassVar
+
+import keras
+from keras import ops
+
+from t2t_phrase import registry
+from t2t_phrase.config import UserError
+from t2t_phrase.features import ALIGNMENT, Feature
+from t2t_phrase.layers.attention.aligned_attention import AlignedAttention
+from t2t_phrase.layers.common.aligned_decoder_layer import AlignedDecoderLayer
+from t2t_phrase.models.base import Cache, Encoded, Features, Step
+from t2t_phrase.models.phrase_transformer import Attention, PhraseHParams, PhraseTransformer
+from t2t_phrase.models.transformer import Decoded
+from t2t_phrase.models.transformer_hparams import TransformerHParams
+from t2t_phrase.ops.masks import causal_mask
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class AlignmentAssistedHParams(PhraseHParams):
+    """The fields of `PhraseHParams`; the attentions are plain by default, any will do."""
+
+    model: ClassVar[str] = "alignment_assisted_transformer"
+
+    encoder_attention: Attention = "none"
+    decoder_attention: Attention = "none"
+    cross_attention: Attention = "none"
+
+    @property
+    def features(self) -> tuple[Feature, ...]:
+        """What the model reads beside token ids: the alignment of the target."""
+        return (ALIGNMENT,)
+
+
+def with_alignment_heads(base: TransformerHParams, **changes: Any) -> AlignmentAssistedHParams:
+    """Return `base` with an alignment head in every cross-attention.
+
+    Args:
+        base: the sizes and the recipe; those of a `PhraseHParams` with its attentions.
+        **changes: other fields of `AlignmentAssistedHParams`.
+    """
+    return AlignmentAssistedHParams(**{**vars(base), **changes})
+
+
+@registry.models.register
+class AlignmentAssistedTransformer(PhraseTransformer):
+    """The Transformer with one more head in every cross-attention: the alignment head.
+
+    Alkhouli et al. (2018), Section 3.1; everything but that head is `PhraseTransformer`'s. Given
+    the alignment of the target, it trains and scores like any model. To translate, it needs an
+    alignment model that proposes positions, see `models.aligned_pair.AlignedPair`.
+
+    Args:
+        hparams: sizes, dropouts and attentions.
+        vocab_size: entries of the source vocabulary.
+        target_vocab_size: V; None: source and target share one vocabulary.
+
+    Call arguments:
+        features: as for `Transformer`, and "alignment", (B, T) int: the source position that each
+            target token is aligned with.
+        training: whether dropout is active.
+    """
+
+    hparams_class = AlignmentAssistedHParams
+    hparams: AlignmentAssistedHParams
+    cannot_translate = (
+        "a model with an alignment head translates only together with an alignment model: give the "
+        "folder of its run to t2t-phrase-decoder or t2t-phrase-exporter with --alignment_model_dir"
+    )
+
+    def make_decoder_layer(self, index: int) -> AlignedDecoderLayer:
+        """Return layer `index` of the decoder."""
+        hparams = self.hparams
+        parts = self.decoder_layer_parts(index)
+        parts["cross_attention"] = AlignedAttention(
+            attention=parts["cross_attention"],
+            hidden_size=hparams.hidden_size,
+            head_size=hparams.hidden_size // hparams.num_heads,
+            dtype=self.dtype_policy,
+            name="alignment_head",
+        )
+        return AlignedDecoderLayer(**parts)
+
+    def decode(self, features: Features, encoded: Encoded, training: bool = False) -> Decoded:
+        """Return the decoder's output (B, T, D), teacher-forced; see `Transformer`."""
+        x = self._embed_targets(features["targets"], training)
+        mask = causal_mask(ops.shape(x)[1])
+        weights: dict[str, list[Any]] = {"decoder": [], "cross": []}
+        for layer in self.decoder_layers:
+            x, self_weights, cross_weights = layer(
+                x,
+                encoded.memory["tokens"],
+                features["alignment"],
+                attention_mask=mask,
+                memory_mask=encoded.masks["tokens"],
+                training=training,
+            )
+            weights["decoder"].append(self_weights)
+            weights["cross"].append(cross_weights)
+        return Decoded(self._finish_decoding(x), weights)
+
+    def take_memory(self, memory: Cache, rows: Any) -> Cache:
+        """Return the memory of some sentences; see `EncoderDecoder`."""
+        by_sentence = {name: memory[name] for name in ("mask", "layers")}
+        taken = keras.tree.map_structure(lambda x: ops.take(x, rows, axis=0), by_sentence)
+        return {**memory, **taken}
+
+    def step(
+        self, ids: Any, index: Any, memory: Cache, cache: Cache, alignment: Any | None = None
+    ) -> Step:
+        """Decode the tokens at time `index`, which are aligned with known positions.
+
+        Args:
+            ids: as for `EncoderDecoder`.
+            index: likewise.
+            memory: likewise.
+            cache: likewise.
+            alignment: (B, K) int, the source position of the token that is predicted.
+
+        Raises:
+            UserError: there is no alignment, because nothing proposes any.
+        """
+        if alignment is None:
+            raise UserError(self.cannot_translate)
+        layers: Iterable[tuple[Any, Cache]] = zip(
+            self.decoder_layers, memory["layers"], strict=True
+        )
+        aligned = [layer.align(projected, alignment) for layer, projected in layers]
+        return super().step(ids, index, {**memory, "layers": aligned}, cache)

@@ -1,0 +1,170 @@
+"""Translating and exporting with --alignment_model_dir, in this process."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import json
+import pathlib
+import re
+import shutil
+from typing import Any
+
+import pytest
+import tensorflow as tf
+from absl import app
+from toy_run import ToyRun, call, make_toy_run
+
+from t2t_phrase.bin import decoder, exporter
+from t2t_phrase.config import UserError
+from t2t_phrase.decoding.hparams import DecodeHParams
+from t2t_phrase.decoding.search.alignment_expansion import alignment_expansion
+from t2t_phrase.decoding.translator import Translator
+from t2t_phrase.models.aligned_pair import AlignedPair
+from t2t_phrase.runs.record import RunRecord
+
+OPTIONS = "beam_size=2,max_length=4,alignment_threshold=0.01,alignment_weight=0.5"
+LINES = ["the house is old", "", "dogs run"]
+
+
+@pytest.fixture(scope="module")
+def lexical(tmp_path_factory: pytest.TempPathFactory) -> ToyRun:
+    folder = tmp_path_factory.mktemp("lexical")
+    return make_toy_run(folder, hparams_set="alignment_assisted_demo")
+
+
+@pytest.fixture(scope="module")
+def alignment(tmp_path_factory: pytest.TempPathFactory) -> ToyRun:
+    return make_toy_run(
+        tmp_path_factory.mktemp("alignment"),
+        hparams_set="alignment_model_demo",
+        shared_embedding_and_softmax_weights=True,
+    )
+
+
+@pytest.fixture(scope="module")
+def expected(lexical: ToyRun, alignment: ToyRun) -> list[Any]:
+    pair = AlignedPair(lexical.model, alignment.model)
+    translator = Translator(
+        pair,
+        lexical.vocabularies,
+        DecodeHParams().override(OPTIONS),
+        make_expansion=functools.partial(alignment_expansion, pair),
+    )
+    return [found[0] for found in translator.translate(LINES)]
+
+
+def decode(lexical: ToyRun, *arguments: str, options: str = OPTIONS) -> None:
+    call(decoder, *lexical.flags, f"--decode_hparams={options}", *arguments)
+
+
+def test_a_file_is_translated_and_the_positions_are_counted(
+    lexical: ToyRun,
+    alignment: ToyRun,
+    expected: list[Any],
+    tmp_path: pathlib.Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    source, target = tmp_path / "in.en", tmp_path / "out.de"
+    source.write_text("".join(f"{line}\n" for line in LINES))
+    decode(
+        lexical,
+        f"--alignment_model_dir={alignment.output_dir}",
+        f"--decode_from_file={source}",
+        f"--decode_to_file={target}",
+    )
+    assert target.read_text().split("\n") == [*(found.text for found in expected), ""]
+    said = capsys.readouterr().err
+    assert "(step 30): alignment_assisted_demo" in said
+    assert "(step 30): alignment_model_demo" in said
+    mean = sum(found.positions for found in expected) / sum(found.tokens for found in expected)
+    assert mean >= 1
+    line = f"{mean:.2f} source positions evaluated for each target token"
+    assert f"{line} (alignment_threshold=0.01)" in said
+
+
+@pytest.mark.slow
+def test_both_models_are_in_the_saved_model(
+    lexical: ToyRun, alignment: ToyRun, expected: list[Any], tmp_path: pathlib.Path
+) -> None:
+    call(
+        exporter,
+        *lexical.flags,
+        f"--decode_hparams={OPTIONS}",
+        f"--alignment_model_dir={alignment.output_dir}",
+        f"--export_dir={tmp_path}",
+    )
+    loaded = tf.saved_model.load(str(tmp_path / "1"))
+    assert sorted(loaded.signatures) == ["nbest", "serving_default"]
+    found = loaded.signatures["serving_default"](text=tf.constant(LINES))
+    texts = [text.decode() for text in found["translation"].numpy()]
+    assert texts == [one.text for one in expected]
+    scores = [one.score for one in expected]
+    assert found["score"].numpy().tolist() == pytest.approx(scores, abs=1e-3)
+    about = json.loads((tmp_path / "1" / "assets.extra" / "export.json").read_text())
+    assert about["alignment_checkpoint"].endswith("run/model.ckpt-30")
+
+
+def refused(lexical: ToyRun, *arguments: str, options: str = OPTIONS) -> str:
+    with pytest.raises(UserError) as caught:
+        decode(lexical, *arguments, options=options)
+    return str(caught.value)
+
+
+def test_models_that_do_not_belong_together(
+    lexical: ToyRun, alignment: ToyRun, tmp_path: pathlib.Path
+) -> None:
+    source = tmp_path / "in"
+    source.write_text("dogs run\n")
+    given = f"--decode_from_file={source}"
+    second = f"--alignment_model_dir={alignment.output_dir}"
+    assert "translates only together with an alignment model" in refused(lexical, given)
+    assert "predicts positions and no words" in refused(alignment, given)
+    wrong = refused(lexical, given, f"--alignment_model_dir={lexical.output_dir}")
+    assert "alignment_assisted_transformer is no alignment model" in wrong
+    assert "reads no alignment" in refused(alignment, given, second)
+    missing = refused(lexical, given, f"--alignment_model_dir={tmp_path}/nowhere")
+    assert "nowhere" in missing
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"vocabulary": "0" * 64}, r"other vocabularies than .*read the same ids.*checksum"),
+        (
+            {"problem": "translate_toy_rev"},
+            r"trained on translate_toy_rev, from de to en, but .* translates from en to de",
+        ),
+    ],
+)
+def test_a_model_of_other_texts_is_refused(
+    lexical: ToyRun,
+    alignment: ToyRun,
+    changes: dict[str, Any],
+    message: str,
+    tmp_path: pathlib.Path,
+) -> None:
+    folder = tmp_path / "other"
+    shutil.copytree(alignment.output_dir, folder)
+    dataclasses.replace(RunRecord.load(folder), **changes).save(folder)
+    source = tmp_path / "in"
+    source.write_text("dogs run\n")
+    said = refused(lexical, f"--decode_from_file={source}", f"--alignment_model_dir={folder}")
+    assert re.search(message, said), said
+
+
+def test_options_that_nothing_would_read(
+    lexical: ToyRun, alignment: ToyRun, tmp_path: pathlib.Path
+) -> None:
+    plain = make_toy_run(tmp_path / "plain", hparams_set="transformer_tiny")
+    source = tmp_path / "in"
+    source.write_text("dogs run\n")
+    said = refused(plain, f"--decode_from_file={source}", options="alignment_threshold=0.3")
+    assert said == "alignment_threshold=0.3: is only used with --alignment_model_dir"
+    with pytest.raises(app.UsageError, match="--alignment_model_dir is for translating"):
+        decode(
+            lexical,
+            f"--score_file={source}",
+            f"--alignment_model_dir={alignment.output_dir}",
+        )

@@ -1,0 +1,242 @@
+"""Search with alignments against Algorithm 1 in plain Python, on tiny models."""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+import os
+import pathlib
+import subprocess
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+import reference_alignment_search as reference
+import tensorflow as tf
+from exact_models import padded, random_sources
+from tiny_pair import Prefixes, make_pair
+
+from t2t_phrase.compile import compiled
+from t2t_phrase.config import UserError
+from t2t_phrase.decoding.hparams import DecodeHParams
+from t2t_phrase.decoding.search.alignment_expansion import alignment_expansion
+from t2t_phrase.decoding.search.alignment_pruning import pack, surviving_positions
+from t2t_phrase.decoding.search.beam_search import WORST, Hypotheses
+from t2t_phrase.decoding.search.translate_ids import translate_ids
+from t2t_phrase.models.aligned_pair import AlignedPair
+from t2t_phrase.special_ids import EOS_ID
+
+SOURCES = random_sources([5, 2, 9])
+INPUTS = padded(SOURCES, extra=2)
+OPTIONS = DecodeHParams(beam_size=3, max_length=5, extra_length=3, return_beams=True)
+
+
+@functools.cache
+def pair_of(phrases: bool = False) -> AlignedPair:
+    return make_pair(phrases=phrases)
+
+
+def translate(pair: Any, inputs: Any, options: DecodeHParams, *, folded: Any = None) -> Hypotheses:
+    make_expansion = functools.partial(alignment_expansion, pair)
+    return translate_ids(
+        pair, {"inputs": inputs}, options, make_expansion=make_expansion, folded=folded
+    )
+
+
+def run(pair: Any, inputs: Any, options: DecodeHParams, *, xla: bool = False) -> Hypotheses:
+    return compiled(lambda inputs: translate(pair, inputs, options), xla=xla)(inputs)
+
+
+def listed(found: Hypotheses, row: int) -> list[reference.Found]:
+    """Return the hypotheses of a sentence as the reference does, unpadded."""
+    hypotheses = []
+    for k, score in enumerate(np.asarray(found.scores)[row]):
+        tokens = np.asarray(found.ids)[row, k].tolist()
+        if score <= WORST / 2:
+            continue
+        length = tokens.index(EOS_ID) + 1 if EOS_ID in tokens else np.count_nonzero(tokens)
+        places, counts = (np.asarray(found.notes[n])[row, k] for n in ("alignment", "positions"))
+        if EOS_ID in tokens:
+            assert not any(tokens[length:])
+            assert (places[length:] == -1).all()
+            assert (counts[length:] == 0).all()
+        hypotheses.append(
+            reference.Found(
+                tuple(tokens[:length]),
+                float(score),
+                tuple(places[:length].tolist()),
+                tuple(counts[:length].tolist()),
+            )
+        )
+    return hypotheses
+
+
+def assert_same(actual: list[reference.Found], expected: list[reference.Found]) -> None:
+    assert [f._replace(score=0) for f in actual] == [f._replace(score=0) for f in expected]
+    scores = [[f.score for f in found] for found in (actual, expected)]
+    np.testing.assert_allclose(*scores, atol=1e-4)
+
+
+@functools.cache
+def by_algorithm_1(phrases: bool, row: int, options: DecodeHParams) -> list[reference.Found]:
+    prefixes = Prefixes(pair_of(phrases), SOURCES[row])
+    return reference.search(
+        prefixes.places,
+        prefixes.words,
+        max_length=min(len(SOURCES[row]) + options.extra_length, options.max_length),
+        beam_size=options.beam_size,
+        alpha=options.alpha if options.beam_size > 1 else 0.0,
+        threshold=options.alignment_threshold,
+        weight=options.alignment_weight,
+        min_length=options.min_length,
+    )
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"alignment_threshold": 0.0, "max_length": 3},
+        {"alignment_threshold": 0.15, "max_length": 4},
+        pytest.param({"alignment_threshold": 0.0}, marks=pytest.mark.slow),
+        pytest.param({"alignment_threshold": 0.15}, marks=pytest.mark.slow),
+        pytest.param(
+            {"alignment_threshold": 0.4, "alignment_weight": 0.3, "min_length": 2},
+            marks=pytest.mark.slow,
+        ),
+        pytest.param({"alignment_threshold": 1.0, "beam_size": 1}, marks=pytest.mark.slow),
+    ],
+)
+def test_it_finds_what_algorithm_1_finds(changes: dict[str, Any]) -> None:
+    options = OPTIONS.replace(**changes)
+    found = translate(pair_of(), INPUTS, options)
+    for row in range(len(SOURCES)):
+        assert_same(listed(found, row), by_algorithm_1(False, row, options))
+
+
+@pytest.mark.slow
+def test_phrase_attention_with_alignments_too() -> None:
+    options = OPTIONS.replace(alignment_threshold=0.1)
+    found = translate(pair_of(True), INPUTS, options)
+    for row in range(len(SOURCES)):
+        assert_same(listed(found, row), by_algorithm_1(True, row, options))
+
+
+def test_pruning_leaves_some_positions_and_changes_what_is_found() -> None:
+    """Otherwise the tests above would not show that it works."""
+    pruned, full = (
+        [
+            found
+            for row in range(len(SOURCES))
+            for found in by_algorithm_1(
+                False, row, OPTIONS.replace(alignment_threshold=threshold, max_length=length)
+            )
+        ]
+        for threshold, length in ((0.15, 4), (0.0, 3))
+    )
+    assert {count for found in full for count in found.evaluated} == {2, 5, 9}
+    counts = [count for found in pruned for count in found.evaluated]
+    assert 1 in counts
+    assert len(set(counts)) > 2
+
+
+@pytest.mark.slow
+def test_alone_in_a_graph_of_unknown_shape_and_under_xla_it_finds_the_same() -> None:
+    pair, options = pair_of(), OPTIONS.replace(alignment_threshold=0.15)
+    graph = run(pair, INPUTS, options)
+    signature = [tf.TensorSpec((None, None), tf.int32)]
+    unknown = tf.function(
+        lambda inputs: translate(pair, inputs, options), input_signature=signature
+    )
+    folded = translate(pair, INPUTS, options, folded=pair.fold_weights())
+    for other in (unknown(tf.constant(INPUTS)), run(pair, INPUTS, options, xla=True), folded):
+        for row in range(len(SOURCES)):
+            assert_same(listed(other, row), listed(graph, row))
+    alone = translate(pair, INPUTS[1:2, :2], options)
+    assert_same(listed(alone, 0), listed(graph, 1))
+
+
+_UNDER_JAX = """
+import os, sys
+os.environ["KERAS_BACKEND"] = "jax"
+os.environ["JAX_PLATFORMS"] = "cpu"
+sys.modules["tensorflow"] = None
+import functools
+import numpy as np
+from tiny_pair import make_pair
+from t2t_phrase.compile import compiled
+from t2t_phrase.decoding.hparams import DecodeHParams
+from t2t_phrase.decoding.search.alignment_expansion import alignment_expansion
+from t2t_phrase.decoding.search.translate_ids import translate_ids
+
+source, target, options = sys.argv[1:]
+pair, options = make_pair(), DecodeHParams().override(options)
+make = functools.partial(alignment_expansion, pair)
+found = compiled(lambda ids: translate_ids(pair, {"inputs": ids}, options, make_expansion=make))(
+    np.load(source)
+)
+np.savez(target, ids=found.ids, scores=found.scores, **found.notes)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(importlib.util.find_spec("jax") is None, reason="jax is not installed")
+def test_jax_finds_the_same(tmp_path: pathlib.Path) -> None:
+    given, target = tmp_path / "given.npy", tmp_path / "found.npz"
+    np.save(given, INPUTS)
+    options = "beam_size=3,max_length=5,extra_length=3,return_beams=true,alignment_threshold=0.15"
+    environment = {key: value for key, value in os.environ.items() if key != "KERAS_BACKEND"}
+    done = subprocess.run(
+        [sys.executable, "-c", _UNDER_JAX, str(given), str(target), options],
+        capture_output=True,
+        text=True,
+        env={**environment, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+    assert done.returncode == 0, done.stderr
+    arrays = np.load(target)
+    notes = {name: arrays[name] for name in ("alignment", "positions")}
+    found = Hypotheses(arrays["ids"], arrays["scores"], notes)
+    expected = run(pair_of(), INPUTS, DecodeHParams().override(options))
+    for row in range(len(SOURCES)):
+        assert_same(listed(found, row), listed(expected, row))
+
+
+def test_positions_below_the_threshold_are_pruned_unless_all_are() -> None:
+    probabilities = np.array([[[0.5, 0.15, 0.1, 0.9]], [[0.1, 0.02, 0.3, 0.0]]], "float32")
+    real = np.array([[True, True, True, False], [True, True, False, False]])
+
+    def kept(threshold: float) -> list[list[int]]:
+        log_probs = np.log(np.maximum(probabilities, 1e-30))
+        found = np.asarray(surviving_positions(log_probs, real, threshold))[:, 0]
+        return [np.flatnonzero(row).tolist() for row in found]
+
+    assert kept(0.0) == [[0, 1, 2], [0, 1]]
+    assert kept(0.12) == [[0, 1], [0, 1]]
+    assert kept(0.05) == [[0, 1, 2], [0]]
+    assert kept(0.6) == [[0, 1, 2], [0, 1]]
+
+
+def test_the_number_of_rounds_is_that_of_the_pairs_that_are_left() -> None:
+    rng = np.random.default_rng(0)
+    wanted = rng.random((3, 2, 7)) < np.array([0.1, 0.9, 0.4])[:, None, None]
+    packed = pack(wanted)
+    counts = wanted.reshape(3, -1).sum(axis=1)
+    rounds = int(packed.rounds(2))
+    assert rounds == max(-(-counts // 2))
+    seen: list[list[int]] = [[], [], []]
+    for number in range(rounds):
+        pairs, real = packed.round(number, 2)
+        for row in range(3):
+            seen[row] += np.asarray(pairs)[row][np.asarray(real)[row]].tolist()
+    assert seen == [np.flatnonzero(row).tolist() for row in wanted.reshape(3, -1)]
+    assert int(pack(np.zeros((2, 2, 3), bool)).rounds(2)) == 0
+
+
+def test_what_does_not_fit_is_refused() -> None:
+    pair = pair_of()
+    with pytest.raises(UserError, match=r"sampling_temp=1\.0: with an alignment model there is"):
+        translate(pair, INPUTS, OPTIONS.replace(sampling_temp=1.0))
+    with pytest.raises(UserError, match="reads no alignment, so an alignment model does not"):
+        AlignedPair(pair.alignment, pair.alignment)
+    with pytest.raises(UserError, match="alignment_assisted_transformer is no alignment model"):
+        AlignedPair(pair.lexical, pair.lexical)
