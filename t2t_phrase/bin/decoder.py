@@ -11,6 +11,11 @@ from absl import app, flags
 
 from t2t_phrase import registry
 from t2t_phrase.bin import common
+from t2t_phrase.bin.dictionaries import (
+    define_dictionary_flags,
+    given_dictionaries,
+    refuse_dictionaries,
+)
 from t2t_phrase.bin.source_features import annotator, define_feature_flags
 from t2t_phrase.config import UserError
 from t2t_phrase.decoding.hparams import DecodeHParams
@@ -42,6 +47,7 @@ def define_flags() -> None:
         "target, in nats, instead of translating.",
     )
     define_feature_flags()
+    define_dictionary_flags()
     flags.DEFINE_string(
         "decode_hparams", "", "Options of decoding, such as beam_size=4,alpha=0.6,extra_length=50."
     )
@@ -129,9 +135,14 @@ def converse(hparams: DecodeHParams) -> None:
 
     if sys.stdin is None:
         raise UserError("standard input is closed; there is nobody to type")
+    refuse_dictionaries("decode_interactive", ["sentence_dictionary"])
+    given = given_dictionaries()
     trained, vocabularies = load()
+    dictionary = given.encoded(vocabularies)
     conversation = Conversation(
-        lambda options: Translator(trained.model, vocabularies, options, xla=FLAGS.xla_compile),
+        lambda options: Translator(
+            trained.model, vocabularies, options, dictionary=dictionary, xla=FLAGS.xla_compile
+        ),
         hparams,
         annotate=annotator(of_side(trained.model.hparams.features, "source")),
     )

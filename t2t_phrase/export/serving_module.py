@@ -46,7 +46,8 @@ class ServingModule(tf.Module):
         hparams: the options of decoding; `return_beams` is decided by the function called.
 
     Raises:
-        UserError: `hparams` ask for sampling, or a feature cannot be computed in a graph.
+        UserError: `hparams` ask for sampling or alignments, or a feature cannot be computed in a
+            graph.
     """
 
     def __init__(
@@ -61,6 +62,11 @@ class ServingModule(tf.Module):
             raise UserError(
                 f"sampling_temp={hparams.sampling_temp}: a served model answers the same request "
                 "always in the same way; leave sampling out of --decode_hparams"
+            )
+        if hparams.write_alignments:
+            raise UserError(
+                "write_alignments=true: a served model returns no alignments; leave it out of "
+                "--decode_hparams, and align its translations with t2t-phrase-decoder --score_file"
             )
         self._model = model
         self._hparams = hparams

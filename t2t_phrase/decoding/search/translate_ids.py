@@ -8,12 +8,15 @@ from typing import Any
 from keras import ops
 
 from t2t_phrase.decoding.hparams import DecodeHParams
+from t2t_phrase.decoding.search.aligning import aligning_decoder
 from t2t_phrase.decoding.search.batch_decoder import BatchDecoder, start_decoder
 from t2t_phrase.decoding.search.beam_search import Hypotheses, beam_search
 from t2t_phrase.decoding.search.expansion import Expansion
+from t2t_phrase.decoding.search.guided import entries_of, guided_decoder
 from t2t_phrase.decoding.search.output_limits import longest_output, output_limits
 from t2t_phrase.decoding.search.plain_expansion import plain_expansion
 from t2t_phrase.decoding.search.sampling import sampling_expansion
+from t2t_phrase.decoding.search.source_attention import source_attention
 
 Features = Mapping[str, Any]
 MakeExpansion = Callable[[BatchDecoder, Features, DecodeHParams], Expansion]
@@ -66,7 +69,8 @@ def search(
     Args:
         model: an `EncoderDecoder`.
         features: "inputs", (B, S) int32, 0-padded, EOS at the end of each sentence, and what else
-            the model or the expansion reads of the source.
+            the model or the expansion reads of the source; with the entries of a dictionary, see
+            `search.guided`, these are forced.
         max_lengths: (B,) int32, longest output of each sentence, see `output_limits`.
         hparams: the options of decoding.
         length: upper bound of `max_lengths`; a number, or a scalar where a graph is traced for
@@ -79,6 +83,19 @@ def search(
     single = hparams.sampling_temp > 0 or hparams.beam_size == 1
     beam_size = 1 if single else hparams.beam_size
     decoder = start_decoder(model, features, beam_size=beam_size, length=length, folded=folded)
+    entries = entries_of(features)
+    if hparams.write_alignments or entries is not None:
+        attention = source_attention(
+            model, layers=hparams.alignment_layers, heads=hparams.alignment_heads
+        )
+        decoder = aligning_decoder(
+            decoder,
+            attention,
+            attention.partitions(model, features),
+            (ops.shape(max_lengths)[0], beam_size),
+        )
+    if entries is not None:
+        decoder = guided_decoder(decoder, entries, beam_size)
     if make_expansion is not None:
         expansion = make_expansion(decoder, features, hparams)
     elif single:
