@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 from absl import flags
 
 from t2t_phrase.bin import text_job
-from t2t_phrase.bin.decoder import Ticker, load, note
-from t2t_phrase.bin.dictionaries import (
+from t2t_phrase.bin.decode_dictionaries import (
     NAMES,
     given_dictionaries,
     refuse_dictionaries,
     summary,
 )
+from t2t_phrase.bin.decoder import Ticker, load, note
 from t2t_phrase.bin.source_features import FeatureReader, given_feature_files
 from t2t_phrase.config import UserError
 from t2t_phrase.decoding.hparams import DecodeHParams

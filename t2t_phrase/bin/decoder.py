@@ -11,7 +11,7 @@ from absl import app, flags
 
 from t2t_phrase import registry
 from t2t_phrase.bin import common
-from t2t_phrase.bin.dictionaries import (
+from t2t_phrase.bin.decode_dictionaries import (
     define_dictionary_flags,
     given_dictionaries,
     refuse_dictionaries,

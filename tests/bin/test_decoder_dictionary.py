@@ -143,9 +143,9 @@ def test_mistakes_are_refused_before_the_model_is_loaded(toy, files, tmp_path, m
     path.write_text("1\ta\tb\n6\ta\tb\n")
     with pytest.raises(UserError, match=r"dict:2: there is no sentence 6; .*in has 5"):
         decode(toy, *files, f"--sentence_dictionary={path}")
-    with pytest.raises(UserError, match="would overwrite the input .*dict"):
+    with pytest.raises(UserError, match=r"would overwrite the input .*dict"):
         decode(toy, files[0], f"--decode_to_file={path}", f"--dictionary={path}")
-    with pytest.raises(UserError, match="cannot read .*missing: No such file"):
+    with pytest.raises(UserError, match=r"cannot read .*missing: No such file"):
         decode(toy, *files, f"--dictionary={tmp_path}/missing")
     with pytest.raises(UserError, match="--dictionary=/dev/null is no regular file"):
         decode(toy, *files, "--dictionary=/dev/null")

@@ -79,7 +79,7 @@ def test_what_cannot_be_spelt_is_refused(subwords: SubwordEncoder) -> None:
         Dictionary([], words).check([Entry("a", "zebra", "d:3")])
     with pytest.raises(UserError, match="d:1: the model cannot write"):
         Dictionary([Entry("a", "x\u2581y", "d:1")], subwords)
-    with pytest.raises(UserError, match="d:1: the target has [0-9]+ tokens; at most 256"):
+    with pytest.raises(UserError, match=r"d:1: the target has [0-9]+ tokens; at most 256"):
         Dictionary([Entry("a", "z" * 3000, "d:1")], subwords)
 
 
