@@ -107,7 +107,7 @@ def given_dictionaries() -> GivenDictionaries:
     Raises:
         UserError: a file cannot be read, or an entry is malformed.
     """
-    files = {name: FLAGS[name].value for name in NAMES if FLAGS[name].value}
+    files = {name: str(FLAGS[name].value) for name in NAMES if FLAGS[name].value}
     for name, path in files.items():
         if is_special(path):
             raise UserError(f"--{name}={path} is no regular file; give the name of one")

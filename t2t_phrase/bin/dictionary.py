@@ -62,9 +62,9 @@ def define_flags() -> None:
 def main(argv: Sequence[str]) -> None:
     """Make a dictionary for each sentence."""
     del argv
-    names = {name: FLAGS[name].value for name in INPUTS}
     if missing := [name for name in (*INPUTS, "output") if not FLAGS[name].value]:
         raise app.UsageError(f"--{missing[0]} is required, and names a file")
+    names = {name: str(FLAGS[name].value) for name in INPUTS}
     refuse_inputs(FLAGS.output, [*names.values(), FLAGS.stop_words])
     check_writable(FLAGS.output)
     if FLAGS.stop_words:

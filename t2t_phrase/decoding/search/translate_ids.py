@@ -7,6 +7,7 @@ from typing import Any
 
 from keras import ops
 
+from t2t_phrase.config import UserError
 from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.decoding.search.aligning import aligning_decoder
 from t2t_phrase.decoding.search.batch_decoder import BatchDecoder, start_decoder
@@ -78,7 +79,12 @@ def search(
         seed: int, distinguishes the batches when sampling.
         folded: from the model's `fold_weights`, which many batches may share; None: made here.
         make_expansion: maps (decoder, features, hparams) to another way of continuing hypotheses
-            than `plain_expansion`; `min_length` is then its affair. None: as the options say.
+            than `plain_expansion`; `min_length` is then its affair, and so are the decoder's notes
+            and forced tokens. None: as the options say.
+
+    Raises:
+        UserError: alignments or a dictionary are asked for, and the model shows no attention to the
+            source, or the expansion leaves the decoder's notes out.
     """
     single = hparams.sampling_temp > 0 or hparams.beam_size == 1
     beam_size = 1 if single else hparams.beam_size
@@ -98,6 +104,11 @@ def search(
         decoder = guided_decoder(decoder, entries, beam_size)
     if make_expansion is not None:
         expansion = make_expansion(decoder, features, hparams)
+        if missing := [name for name in decoder.pads if name not in expansion.notes]:
+            raise UserError(
+                f"this way of searching does not note {', '.join(missing)} of tokens, so neither "
+                "alignments nor a dictionary can be used with it"
+            )
     elif single:
         expansion = sampling_expansion(
             decoder,

@@ -26,6 +26,7 @@ from t2t_phrase.compile import compiled
 from t2t_phrase.config import UserError
 from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.decoding.search.aligning import POSITION
+from t2t_phrase.decoding.search.plain_expansion import plain_expansion
 from t2t_phrase.decoding.search.source_attention import (
     source_attention,
     strongest,
@@ -204,6 +205,15 @@ def test_alignments_are_those_of_eager_xla_and_alone() -> None:
 def test_what_does_not_exist_is_refused(options: Any, message: str) -> None:
     with pytest.raises(UserError, match=message):
         source_attention(made(SMALL), **options)
+
+
+def test_an_expansion_that_notes_no_positions_is_refused() -> None:
+    def silent(decoder: Any, features: Any, hparams: Any) -> Any:
+        return plain_expansion(decoder)._replace(notes={})
+
+    given = {"inputs": np.array([[5, 1]], "int32")}
+    with pytest.raises(UserError, match="does not note position of tokens"):
+        translate_ids(toy(), given, SEARCH, make_expansion=silent)
 
 
 def test_a_model_without_attention_is_refused() -> None:
