@@ -19,6 +19,7 @@ COMMANDS = (
     "datagen",
     "trainer",
     "decoder",
+    "dictionary",
     "avg",
     "eval",
     "contrast",
@@ -40,7 +41,11 @@ setup(
     python_requires=">=3.10",
     packages=find_packages(include=["t2t_phrase", "t2t_phrase.*"]) + list(MAPPED),
     package_dir=MAPPED,
-    package_data={"t2t_phrase.grammar": ["tables/*.tsv"], "t2t_phrase": ["py.typed"]},
+    package_data={
+        "t2t_phrase.grammar": ["tables/*.tsv"],
+        "t2t_phrase.text.dictionaries": ["stop_words.en.txt"],
+        "t2t_phrase": ["py.typed"],
+    },
     install_requires=[
         "tensorflow>=2.18",
         "tensorflow-text>=2.18",

@@ -74,6 +74,12 @@ def searched(trained: TrainedModel, vocabularies: Vocabularies, hparams: DecodeH
     from t2t_phrase.runs.load_model import load_model
     from t2t_phrase.runs.vocabulary import check_same_texts
 
+    for name in ("alignment_layers", "alignment_heads"):
+        if getattr(hparams, name):
+            raise UserError(
+                f"{name}={list(getattr(hparams, name))}: is of no use with --alignment_model_dir, "
+                "where the search decides which source position each token is aligned with"
+            )
     second = load_model(path)
     pair = AlignedPair(trained.model, second.model)
     check_same_texts(vocabularies, trained, second, f"--alignment_model_dir={path}")

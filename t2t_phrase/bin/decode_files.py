@@ -11,42 +11,60 @@ from absl import flags
 
 from t2t_phrase.bin import text_job
 from t2t_phrase.bin.alignment_search import OPTIONS, searched
+from t2t_phrase.bin.decode_dictionaries import (
+    NAMES,
+    given_dictionaries,
+    refuse_dictionaries,
+    summary,
+)
 from t2t_phrase.bin.decoder import Ticker, load, note
 from t2t_phrase.bin.source_features import FeatureReader, given_feature_files
+from t2t_phrase.config import UserError
 from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.decoding.resumable import Result
 from t2t_phrase.decoding.windows import Window
 from t2t_phrase.evaluation.text_files import count_lines, split_pair
+from t2t_phrase.features import ALIGN
 from t2t_phrase.files import is_special, sha256_of
+from t2t_phrase.text.alignments.pharaoh import write_links
 
 if TYPE_CHECKING:
     from t2t_phrase.runs.load_model import TrainedModel
 
 FLAGS = flags.FLAGS
+# The options of decoding that only alignments depend on.
+LINKS = ("write_alignments", "alignment_layers", "alignment_heads")
 
 
 def translate(hparams: DecodeHParams) -> None:
     """Translate a file or standard input; the output has as many lines, in the same order."""
     from t2t_phrase.decoding.length_notes import length_notes
-    from t2t_phrase.decoding.translator import NOTHING, Translator, format_hypotheses
+    from t2t_phrase.decoding.translator import NOTHING, Translator, format_hypotheses, format_links
 
     source, target = FLAGS.decode_from_file, FLAGS.decode_to_file or None
     # Mistakes in file names should show before the model is loaded.
-    text_job.check_paths(target, [source, *given_feature_files().values()])
+    text_job.check_paths(target, inputs(source))
+    if target or not source:
+        further_outputs(hparams, target, source)
+    given = given_dictionaries()
+    check_alignment_options(hparams, used=bool(given.files))
     total = count_lines(source)
+    given.check_sentences(source, total)
     trained, vocabularies = load()
     if source and not target and not is_special(source):
         target = default_target(source, trained.record, hparams)
     used = searched(trained, vocabularies, hparams)
+    endings = further_outputs(hparams, target, source)
     translator = Translator(
         used.model,
         vocabularies,
         hparams,
+        dictionary=given.encoded(vocabularies),
         make_expansion=used.make_expansion,
         xla=FLAGS.xla_compile,
     )
     features = FeatureReader(translator.features, {"source": source})
-    text_job.check_paths(target, [source, *features.files])
+    text_job.check_paths(target, [*inputs(source), *features.files])
     text_job.check_counts(source, total, features.files)
     max_length = trained.record.resolved().max_length
     # Of what is translated now: target tokens, and the positions that they were evaluated at.
@@ -54,7 +72,8 @@ def translate(hparams: DecodeHParams) -> None:
 
     def work(window: Window, done: set[int], number: int) -> Iterator[Result]:
         nonlocal tokens, positions
-        encoded = translator.encode(window.lines, features.texts(window, {"source": window.lines}))
+        texts = features.texts(window, {"source": window.lines})
+        encoded = translator.encode(window.lines, texts, given.of_window(window))
         for sentence in length_notes(
             encoded,
             max_input_size=hparams.max_input_size,
@@ -65,15 +84,27 @@ def translate(hparams: DecodeHParams) -> None:
         for batch, found in translator.batches(
             encoded, done=done, number=number, first=window.first
         ):
-            texts = [format_hypotheses(hypotheses, hparams) for hypotheses in found]
             best = [hypotheses[0] for hypotheses in found]
-            tokens += sum(hypothesis.tokens for hypothesis in best)
+            written = sum(hypothesis.tokens for hypothesis in best)
+            tokens += written
             positions += sum(hypothesis.positions for hypothesis in best)
-            yield Result(batch.lines, texts, sum(hypothesis.tokens for hypothesis in best))
+            links = [format_links(hypotheses) for hypotheses in found]
+            counts = {}
+            if encoded.entries:
+                counts["matched"] = sum(len(encoded.entries[i].tokens) for i in batch.lines)
+                counts["applied"] = sum(hypothesis.entries for hypothesis in best)
+            yield Result(
+                batch.lines,
+                [format_hypotheses(hypotheses, hparams) for hypotheses in found],
+                written,
+                {ending: links for ending in endings},
+                counts,
+            )
         # Last, so that the first batch always has the same number.
         empty = [row for row, ids in enumerate(encoded.ids) if not ids and row not in done]
         if empty:
-            yield Result(empty, [format_hypotheses([NOTHING], hparams)] * len(empty))
+            nothing = [format_hypotheses([NOTHING], hparams)] * len(empty)
+            yield Result(empty, nothing, 0.0, {ending: [""] * len(empty) for ending in endings})
 
     options = {**hparams.to_dict(), **used.settings()}
     if used.second is None:
@@ -85,8 +116,17 @@ def translate(hparams: DecodeHParams) -> None:
         source=source,
         target=target,
         beside=features.files,
-        settings=settings("translate", trained, options),
+        settings={
+            **settings(
+                "translate",
+                trained,
+                options,
+                aligns=hparams.write_alignments or bool(given.files),
+            ),
+            **given.settings,
+        },
         ticker=Ticker("translated", total),
+        endings=endings,
     )
     seconds = time.monotonic() - start
     kept = f" ({outcome.kept} of them by an earlier run)" if outcome.kept else ""
@@ -100,27 +140,42 @@ def translate(hparams: DecodeHParams) -> None:
             f"{positions / tokens:.2f} source positions evaluated for each target token "
             f"(alignment_threshold={hparams.alignment_threshold})"
         )
+    if given.files:
+        note(summary(outcome.counts, given, outcome.lines))
 
 
 def score(hparams: DecodeHParams) -> None:
     """Write the negative log-probability of each pair in --score_file."""
     from t2t_phrase.decoding.scoring import Scorer
+    from t2t_phrase.decoding.search.source_attention import source_attention
 
+    refuse_dictionaries("score_file")
+    check_alignment_options(hparams, used=False)
     source, target = FLAGS.score_file, FLAGS.decode_to_file or None
-    text_job.check_paths(target, [source, *given_feature_files().values()])
+    text_job.check_paths(target, inputs(source))
     total = count_lines(source, lambda line, number: split_pair(line, source, number))
+    endings = further_outputs(hparams, target, source)
     trained, vocabularies = load()
     limit = hparams.max_input_size
+    choice = None
+    if hparams.write_alignments:
+        choice = source_attention(
+            trained.model, layers=hparams.alignment_layers, heads=hparams.alignment_heads
+        )
     scorer = Scorer(
         trained.model,
         vocabularies,
         batch_size=hparams.batch_size,
         max_input_size=limit,
+        attention=choice,
         xla=FLAGS.xla_compile,
     )
     features = FeatureReader(scorer.features, dict.fromkeys(("source", "target"), source))
     text_job.check_paths(target, [source, *features.files])
     text_job.check_counts(source, total, features.files)
+
+    links = {name: value for name, value in hparams.to_dict().items() if name in LINKS}
+    options = {"max_input_size": limit, **links}
 
     def work(window: Window, done: set[int], number: int) -> Iterator[Result]:
         del number
@@ -137,7 +192,13 @@ def score(hparams: DecodeHParams) -> None:
                 f"target tokens; the score is that of the first {limit} (max_input_size)"
             )
         for batch, scores in scorer.batches(*encoded, done=done, first=window.first):
-            yield Result(batch.lines, [f"{-value:.6f}" for value in scores], -sum(scores))
+            links = [write_links(found.links) for found in scores]
+            yield Result(
+                batch.lines,
+                [f"{-found.log_probability:.6f}" for found in scores],
+                -sum(found.log_probability for found in scores),
+                {ending: links for ending in endings},
+            )
 
     start = time.monotonic()
     outcome = text_job.do(
@@ -145,8 +206,9 @@ def score(hparams: DecodeHParams) -> None:
         source=source,
         target=target,
         beside=features.files,
-        settings=settings("score", trained, {"max_input_size": limit}),
+        settings=settings("score", trained, options, aligns=hparams.write_alignments),
         ticker=Ticker("scored", total),
+        endings=endings,
     )
     kept = f" ({outcome.kept} of them by an earlier run)" if outcome.kept else ""
     note(
@@ -155,11 +217,51 @@ def score(hparams: DecodeHParams) -> None:
     )
 
 
-def settings(task: str, trained: TrainedModel, options: dict[str, Any]) -> dict[str, Any]:
+def further_outputs(hparams: DecodeHParams, target: str | None, source: str | None) -> list[str]:
+    """Return the endings of the files that are written beside the output.
+
+    Raises:
+        UserError: there is no place for one.
+    """
+    if not hparams.write_alignments:
+        return []
+    text_job.check_beside(target, ALIGN, inputs(source), "write_alignments=true")
+    return [ALIGN]
+
+
+def inputs(source: str | None) -> list[str | None]:
+    """Return the files that flags name as inputs."""
+    dictionaries = (FLAGS[name].value for name in NAMES)
+    return [source, *given_feature_files().values(), *filter(None, dictionaries)]
+
+
+def check_alignment_options(hparams: DecodeHParams, *, used: bool) -> None:
+    """Refuse layers and heads of alignments that nothing needs.
+
+    Args:
+        hparams: the options.
+        used: whether something else than `write_alignments` needs alignments.
+
+    Raises:
+        UserError: they are given and not needed.
+    """
+    for name in ("alignment_layers", "alignment_heads"):
+        if getattr(hparams, name) and not (used or hparams.write_alignments):
+            raise UserError(
+                f"{name}={list(getattr(hparams, name))}: is only used with write_alignments=true "
+                "or a dictionary"
+            )
+
+
+def settings(
+    task: str, trained: TrainedModel, options: dict[str, Any], *, aligns: bool
+) -> dict[str, Any]:
     """Return what the results of a task depend on, apart from its input."""
     if not options.get("sampling_temp"):
         # It only says what is computed together; who ran out of memory may lower it.
         options.pop("batch_size", None)
+    if not aligns:
+        options = {name: value for name, value in options.items() if name not in LINKS}
     if FLAGS.parser:
         options = {**options, "parser": FLAGS.parser, "language": FLAGS.language}
     return {

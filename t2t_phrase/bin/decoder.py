@@ -11,6 +11,11 @@ from absl import app, flags
 
 from t2t_phrase import registry
 from t2t_phrase.bin import common
+from t2t_phrase.bin.decode_dictionaries import (
+    define_dictionary_flags,
+    given_dictionaries,
+    refuse_dictionaries,
+)
 from t2t_phrase.bin.source_features import annotator, define_feature_flags
 from t2t_phrase.config import UserError
 from t2t_phrase.decoding.hparams import DecodeHParams
@@ -45,6 +50,7 @@ def define_flags() -> None:
         "target, in nats, instead of translating.",
     )
     define_feature_flags()
+    define_dictionary_flags()
     flags.DEFINE_string(
         "decode_hparams", "", "Options of decoding, such as beam_size=4,alpha=0.6,extra_length=50."
     )
@@ -138,13 +144,17 @@ def converse(hparams: DecodeHParams) -> None:
 
     if sys.stdin is None:
         raise UserError("standard input is closed; there is nobody to type")
+    refuse_dictionaries("decode_interactive", ["sentence_dictionary"])
+    given = given_dictionaries()
     trained, vocabularies = load()
     used = searched(trained, vocabularies, hparams)
+    dictionary = given.encoded(vocabularies)
     conversation = Conversation(
         lambda options: Translator(
             used.model,
             vocabularies,
             options,
+            dictionary=dictionary,
             make_expansion=used.make_expansion,
             xla=FLAGS.xla_compile,
         ),

@@ -5,12 +5,12 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from t2t_phrase.bin.decoder import Ticker, note
 from t2t_phrase.config import UserError
-from t2t_phrase.decoding.journal import Journal
+from t2t_phrase.decoding.journal import Journal, name_beside
 from t2t_phrase.decoding.resumable import Stream, Work, run
 from t2t_phrase.decoding.windows import windows
 from t2t_phrase.evaluation.text_files import check_writable, count_lines, stream_text
@@ -26,12 +26,14 @@ class Outcome:
         kept: those of them that an earlier run did.
         amount: sum of the results' amounts in this run.
         total: the same with those of earlier runs.
+        counts: sums of the results' counts, those of earlier runs included.
     """
 
     lines: int
     kept: int
     amount: float
     total: float
+    counts: Mapping[str, int]
 
 
 def check_paths(target: str | None, inputs: Iterable[str | None]) -> None:
@@ -43,6 +45,26 @@ def check_paths(target: str | None, inputs: Iterable[str | None]) -> None:
     refuse_inputs(target, inputs)
     if target is not None:
         check_writable(target)
+
+
+def check_beside(target: str | None, ending: str, inputs: Iterable[str | None], why: str) -> None:
+    """Refuse a further output `TARGET.ENDING` that has no place, as `check_paths` does.
+
+    Args:
+        target: the output; None: standard output.
+        ending: of the further one.
+        inputs: of the command.
+        why: the option that asks for it.
+
+    Raises:
+        UserError: the output is no file, or the further one is an input or cannot be written.
+    """
+    if target is None or is_special(target):
+        raise UserError(
+            f"{why}: OUTPUT.{ending} is written beside the output, and "
+            f"{target or 'standard output'} is no regular file; give --decode_to_file=FILE"
+        )
+    check_paths(name_beside(target, ending), inputs)
 
 
 def check_counts(source: str | None, total: int | None, beside: Iterable[str]) -> None:
@@ -70,6 +92,7 @@ def do(
     beside: Iterable[str] = (),
     settings: Mapping[str, Any],
     ticker: Ticker,
+    endings: Sequence[str] = (),
 ) -> Outcome:
     """Do the work on every line of a text, and write one line for each, in the same order.
 
@@ -84,6 +107,8 @@ def do(
         beside: files with a line for each line of the text.
         settings: what the results depend on.
         ticker: told how many lines are done.
+        endings: of further files, `TARGET.ENDING`, see `Journal`; not for standard output and the
+            like.
 
     Raises:
         UserError: something cannot be read or written, or `TARGET.part` is of other work.
@@ -91,7 +116,7 @@ def do(
     with contextlib.ExitStack() as stack:
         sink: Journal | Stream
         if target is not None and not is_special(target):
-            sink = stack.enter_context(Journal(target, settings))
+            sink = stack.enter_context(Journal(target, settings, endings))
             if sink.lines:
                 rest = "; the rest of it is damaged and done again" if sink.damaged else ""
                 note(f"{sink.path}: {sink.lines} lines of an earlier run are kept{rest}")
@@ -110,7 +135,7 @@ def do(
                 reason = "" if isinstance(error, UserError) else "stopped: "
                 note(f"{reason}{sink.lines} lines are done and kept in {sink.path}; {how}")
             raise
-        return Outcome(sink.lines, kept, sink.amount - before, sink.amount)
+        return Outcome(sink.lines, kept, sink.amount - before, sink.amount, sink.counts)
 
 
 def _stream(target: str | None, stack: contextlib.ExitStack) -> Stream:

@@ -45,6 +45,9 @@ class DecodeHParams(HParams):
     random_seed: int = 0  # of sampling
     alignment_threshold: float = 0.15  # alignment model only: less likely positions are pruned
     alignment_weight: float = 1.0  # alignment model only: of its log-probabilities in the score
+    write_alignments: bool = False  # source and target words that are linked, in OUTPUT.align
+    alignment_layers: tuple[int, ...] = ()  # decoder layers that links are taken from; () = all
+    alignment_heads: tuple[int, ...] = ()  # heads of each layer that count for links; () = all
 
     def check(self) -> Iterable[str]:
         """Yield one sentence for each fault in how the fields fit together."""
@@ -61,3 +64,7 @@ class DecodeHParams(HParams):
             yield f"min_length={self.min_length} leaves no room for EOS in {self.max_length} tokens"
         if self.sampling_keep_top_k and not self.sampling_temp:
             yield "sampling_keep_top_k: is only used with sampling_temp above 0"
+        for name in ("alignment_layers", "alignment_heads"):
+            numbers = getattr(self, name)
+            if any(number < 1 for number in numbers) or len({*numbers}) < len(numbers):
+                yield f"{name}: must be different numbers from 1 on, got {list(numbers)}"

@@ -6,10 +6,15 @@ import dataclasses
 import re
 from collections.abc import Callable, Sequence
 
-from t2t_phrase.config import HParamsError
+from t2t_phrase.config import UserError
 from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.decoding.sides import FeatureTexts
-from t2t_phrase.decoding.translator import Translator, format_hypotheses
+from t2t_phrase.decoding.translator import (
+    Hypothesis,
+    Translator,
+    format_hypotheses,
+    format_links,
+)
 
 HELP = (
     "Type a sentence to translate it, name=value (such as beam_size=8,return_beams=true) to change "
@@ -54,16 +59,23 @@ class Conversation:
         features = None if self._annotate is None else self._annotate([line])
         encoded = self._translator.encode([line], features)
         (found,) = self._translator.translate_encoded(encoded)
-        lines = [format_hypotheses([hypothesis], self.hparams) for hypothesis in found]
+        lines = [self._format(hypothesis) for hypothesis in found]
         if encoded.cut:
             limit = self.hparams.max_input_size
             lines.append(f"({encoded.lengths[0]} tokens, cut to {limit} by max_input_size)")
         return "\n".join(lines)
 
+    def _format(self, hypothesis: Hypothesis) -> str:
+        text = format_hypotheses([hypothesis], self.hparams)
+        if not self.hparams.write_alignments:
+            return text
+        return f"{text}\t{format_links([hypothesis])}"
+
     def _change(self, line: str) -> str:
         try:
-            self.hparams = self.hparams.override(line)
-        except HParamsError as error:
+            changed = self.hparams.override(line)
+            self._translator = self._make(changed)
+        except UserError as error:
             return f"error: {error}"
-        self._translator = self._make(self.hparams)
+        self.hparams = changed
         return f"changed: {line.strip()}"

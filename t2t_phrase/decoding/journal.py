@@ -9,7 +9,8 @@ import os
 import pathlib
 import time
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import TracebackType
 from typing import Any, BinaryIO
 
@@ -62,12 +63,15 @@ class Journal:
     Args:
         output: the file to write in the end.
         settings: JSON-ready; work with other settings must not be continued.
+        endings: of further files, OUTPUT.ENDING, which are written before the output; each result
+            has the lines of each.
 
     Attributes:
         path: of the journal.
         results: number of results in it.
         lines: number of lines that they have.
         amount: sum of their amounts.
+        counts: sums of their counts.
         damaged: whether something else than the end of the last record was dropped.
 
     Raises:
@@ -75,10 +79,13 @@ class Journal:
         WriteError: it cannot be written.
     """
 
-    def __init__(self, output: StrPath, settings: Mapping[str, Any]) -> None:
-        self._output, self._settings = output, dict(settings)
+    def __init__(
+        self, output: StrPath, settings: Mapping[str, Any], endings: Sequence[str] = ()
+    ) -> None:
+        self._output, self._settings, self._endings = output, dict(settings), tuple(endings)
         self.results = self.lines = 0
         self.amount = 0.0
+        self.counts: Counter[str] = Counter()
         self.damaged = False
         self._windows: list[_Kept] = []
         self._current = -1
@@ -124,9 +131,12 @@ class Journal:
         if window.untouched:
             # Not before: a window without results may change, such as by mending its trees.
             records.append({"window": window.digest, "lines": window.lines})
-        records.append(
-            {"rows": list(result.rows), "texts": list(result.texts), "amount": result.amount}
-        )
+        record = {"rows": list(result.rows), "texts": list(result.texts), "amount": result.amount}
+        if result.beside:
+            record["beside"] = {name: list(texts) for name, texts in result.beside.items()}
+        if result.counts:
+            record["counts"] = dict(result.counts)
+        records.append(record)
         self._append(records)
         self._count(result)
 
@@ -142,9 +152,12 @@ class Journal:
         """
         if self._current + 1 < len(self._windows):
             raise self._refusal("another input, which has more lines")
-        with atomic(self._output) as temporary, open(temporary, "wb") as file:
-            for texts in self._ordered():
-                file.writelines(text.encode() + b"\n" for text in texts)
+        # The output comes last: where it is, everything is.
+        for ending in (*self._endings, None):
+            name = self._output if ending is None else name_beside(self._output, ending)
+            with atomic(name) as temporary, open(temporary, "wb") as file:
+                for texts in self._ordered(ending):
+                    file.writelines(text.encode() + b"\n" for text in texts)
         self.path.unlink(missing_ok=True)
 
     def __enter__(self) -> Journal:
@@ -195,7 +208,7 @@ class Journal:
             else:
                 end, size = end + size, 0
                 self._current = len(self._windows) - 1
-                self._count(Result(record["rows"], record["texts"], record["amount"]))
+                self._count(_result(record))
         if self._windows and self._windows[-1].untouched:
             self._windows.pop()
         self._current = -1
@@ -216,6 +229,7 @@ class Journal:
         self.results += 1
         self.lines += len(result.rows)
         self.amount += result.amount
+        self.counts.update(result.counts)
         self._windows[self._current].add(result.rows)
 
     def _append(self, records: Iterable[dict[str, Any]]) -> None:
@@ -231,8 +245,8 @@ class Journal:
         except OSError as error:
             raise _explained(error, self.path) from error
 
-    def _ordered(self) -> Iterator[list[str]]:
-        """Yield the texts of each window in the order of its lines."""
+    def _ordered(self, ending: str | None) -> Iterator[list[str]]:
+        """Yield the lines of each window in their order, those of OUTPUT.ENDING or the output."""
         texts: list[str] = []
         with open(self.path, "rb") as file:
             file.readline()
@@ -244,7 +258,9 @@ class Journal:
                     yield texts
                     texts = [""] * record["lines"]
                 else:
-                    for row, text in zip(record["rows"], record["texts"], strict=True):
+                    result = _result(record)
+                    found = result.texts if ending is None else result.beside[ending]
+                    for row, text in zip(result.rows, found, strict=True):
                         texts[row] = text
         yield texts
 
@@ -259,6 +275,16 @@ class Journal:
             f"{self.path} is needed for unfinished work and is another file; move it away, or "
             "name another output"
         )
+
+
+def name_beside(output: StrPath, ending: str) -> str:
+    """Return the name of the file OUTPUT.ENDING."""
+    return f"{os.fspath(output)}.{ending}"
+
+
+def _result(record: Mapping[str, Any]) -> Result:
+    names = ("rows", "texts", "amount", "beside", "counts")
+    return Result(**{name: record[name] for name in names if name in record})
 
 
 def _open_locked(path: pathlib.Path, output: StrPath) -> int:

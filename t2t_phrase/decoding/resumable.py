@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from t2t_phrase.decoding.windows import Window
@@ -17,11 +18,15 @@ class Result(NamedTuple):
         rows: places of the lines in their window, from 0.
         texts: the line to write for each.
         amount: anything that the caller wants the sum of, such as tokens.
+        beside: lines for other files, as many for each ending of their names.
+        counts: further sums that the caller wants, by name.
     """
 
     rows: Sequence[int]
     texts: Sequence[str]
     amount: float = 0.0
+    beside: Mapping[str, Sequence[str]] = {}
+    counts: Mapping[str, int] = {}
 
 
 class Sink(Protocol):
@@ -31,11 +36,13 @@ class Sink(Protocol):
         results: number of results so far, those of earlier runs included.
         lines: number of their lines.
         amount: sum of their amounts.
+        counts: sums of their counts.
     """
 
     results: int
     lines: int
     amount: float
+    counts: Counter[str]
 
     def start(self, window: Window) -> set[int]:
         """Begin a window; return the places of the lines in it that are done."""
@@ -83,6 +90,8 @@ def run(
 class Stream:
     """Writes the lines of each window in their order once the window is done.
 
+    There is one file only: results must have nothing beside.
+
     Args:
         file: unbuffered, so that nothing is left to be written after an error.
         name: of the file in messages.
@@ -92,6 +101,7 @@ class Stream:
         self._file, self._name = file, name
         self.results = self.lines = 0
         self.amount = 0.0
+        self.counts: Counter[str] = Counter()
         self._texts: list[str] = []
 
     def start(self, window: Window) -> set[int]:
@@ -104,6 +114,7 @@ class Stream:
         self.results += 1
         self.lines += len(result.rows)
         self.amount += result.amount
+        self.counts.update(result.counts)
         for row, text in zip(result.rows, result.texts, strict=True):
             self._texts[row] = text
 

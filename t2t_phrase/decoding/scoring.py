@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Collection, Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from keras import ops
@@ -11,6 +12,7 @@ from keras import ops
 from t2t_phrase.compile import compiled
 from t2t_phrase.decoding.batches import Batch, make_batches
 from t2t_phrase.decoding.out_of_memory import explained
+from t2t_phrase.decoding.search.source_attention import SourceAttention, strongest
 from t2t_phrase.decoding.sides import (
     EncodedSide,
     FeatureTexts,
@@ -18,9 +20,11 @@ from t2t_phrase.decoding.sides import (
     encode_side,
     tokenize,
 )
+from t2t_phrase.decoding.word_links import word_links, words_of_text
 from t2t_phrase.features import IDS, of_side
 from t2t_phrase.models.base import EncoderDecoder, Features
 from t2t_phrase.ops.masks import padding_mask
+from t2t_phrase.text.alignments.pharaoh import Link
 from t2t_phrase.text.vocabularies import Vocabularies
 
 
@@ -37,6 +41,18 @@ def log_probabilities(model: EncoderDecoder, features: Features) -> Any:
     return ops.sum(tokens * ops.cast(padding_mask(features["targets"]), "float32"), axis=1)
 
 
+class Score(NamedTuple):
+    """What is known of a pair.
+
+    Attributes:
+        log_probability: of the target given its source.
+        links: between source and target words, if they were asked for.
+    """
+
+    log_probability: float
+    links: tuple[Link, ...] = ()
+
+
 class Scorer:
     """Scores pairs of lines with one model; what it compiled is kept from call to call.
 
@@ -45,6 +61,7 @@ class Scorer:
         vocabularies: of both sides.
         batch_size: tokens of the longer side scored at once, padding included.
         max_input_size: longer sources and targets are cut to so many tokens; 0: none is.
+        attention: of the model; gives the links of each pair. None: there are none.
         xla: see `compile.compiled`.
     """
 
@@ -55,17 +72,25 @@ class Scorer:
         *,
         batch_size: int = 4096,
         max_input_size: int = 0,
+        attention: SourceAttention | None = None,
         xla: bool | None = None,
     ) -> None:
         self.vocabularies = vocabularies
         self.batch_size = batch_size
         self.max_input_size = max_input_size
         self.features = model.hparams.features
-        self._run = compiled(
-            lambda features: log_probabilities(model, features),
-            variables=model.variables,
-            xla=xla,
-        )
+        self._aligns = attention is not None
+
+        def run(features: Features) -> Any:
+            scores = log_probabilities(model, features)
+            if attention is None:
+                return scores, None
+            weights = attention.accumulate(
+                model.attention_weights(features), attention.partitions(model, features)
+            )
+            return scores, strongest(weights)
+
+        self._run = compiled(run, variables=model.variables, xla=xla)
 
     def score(
         self,
@@ -90,7 +115,7 @@ class Scorer:
         done = 0
         for batch, scores in self.batches(*self.encode(pairs, features)):
             for line, score in zip(batch.lines, scores, strict=True):
-                results[line] = score
+                results[line] = score.log_probability
             done += len(batch.lines)
             if progress is not None:
                 progress(done)
@@ -119,6 +144,19 @@ class Scorer:
             )
             for number, side in enumerate(IDS)
         )
+        if self._aligns:
+            source, target = (
+                dataclasses.replace(
+                    own,
+                    words=[
+                        words_of_text(encoder, pair[number], ids[:-1])
+                        for pair, ids in zip(pairs, own.ids, strict=True)
+                    ],
+                )
+                for number, (own, encoder) in enumerate(
+                    zip((source, target), self.vocabularies, strict=True)
+                )
+            )
         return source, target
 
     def batches(
@@ -128,8 +166,8 @@ class Scorer:
         *,
         done: Collection[int] = (),
         first: int = 0,
-    ) -> Iterator[tuple[Batch, list[float]]]:
-        """Yield each batch with the log-probabilities of its pairs, longest pairs first.
+    ) -> Iterator[tuple[Batch, list[Score]]]:
+        """Yield each batch with the scores of its pairs, longest pairs first.
 
         Args:
             source: from `encode`.
@@ -146,5 +184,22 @@ class Scorer:
         ]
         for batch in make_batches(lengths, self.batch_size):
             with explained([first + i + 1 for i in batch.lines], batch.shape):
-                scores = np.asarray(self._run({**source.of_batch(batch), **target.of_batch(batch)}))
-            yield batch, [float(score) for score in scores[: len(batch.lines)]]
+                scores, positions = self._run({**source.of_batch(batch), **target.of_batch(batch)})
+                scores = np.asarray(scores)
+                positions = np.asarray(positions) if self._aligns else None
+            yield (
+                batch,
+                [
+                    Score(
+                        float(scores[row]),
+                        ()
+                        if positions is None
+                        else word_links(
+                            positions[row, : len(target.words[line])].tolist(),
+                            target.words[line],
+                            source.words[line],
+                        ),
+                    )
+                    for row, line in enumerate(batch.lines)
+                ],
+            )

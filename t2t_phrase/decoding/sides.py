@@ -9,6 +9,7 @@ import numpy as np
 
 from t2t_phrase.config import UserError, nearest
 from t2t_phrase.decoding.batches import Batch
+from t2t_phrase.decoding.dictionary import SentenceEntries
 from t2t_phrase.features import IDS, Feature, Side
 from t2t_phrase.special_ids import EOS_ID
 from t2t_phrase.text.annotations.base import Sentence, annotation_of
@@ -64,6 +65,8 @@ class EncodedSide:
         cut: numbers, from 0, of the sentences that were cut.
         features: for each feature its integers, as long as `ids`.
         pads: for each feature its value at padding.
+        entries: of a dictionary, those that apply in each sentence; []: there is no dictionary.
+        words: of each sentence the word that each token but EOS is in; []: nobody asked.
     """
 
     side: Side
@@ -72,6 +75,8 @@ class EncodedSide:
     cut: list[int]
     features: dict[str, list[list[int]]]
     pads: dict[str, int]
+    words: list[list[int]] = dataclasses.field(default_factory=list)
+    entries: list[SentenceEntries] = dataclasses.field(default_factory=list)
 
     def of_batch(self, batch: Batch) -> dict[str, np.ndarray]:
         """Return what a model reads of the sentences of a batch, each (rows, length) int32."""

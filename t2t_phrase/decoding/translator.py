@@ -12,9 +12,14 @@ import numpy as np
 from t2t_phrase.compile import compiled
 from t2t_phrase.config import UserError
 from t2t_phrase.decoding.batches import Batch, make_batches
+from t2t_phrase.decoding.dictionary import Dictionary, SentenceEntries, batch_arrays
 from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.decoding.out_of_memory import explained
-from t2t_phrase.decoding.search.beam_search import WORST
+from t2t_phrase.decoding.search.aligning import POSITION
+from t2t_phrase.decoding.search.alignment_expansion import EVALUATED
+from t2t_phrase.decoding.search.beam_search import WORST, Hypotheses
+from t2t_phrase.decoding.search.guided import ENTRY
+from t2t_phrase.decoding.search.source_attention import source_attention
 from t2t_phrase.decoding.search.translate_ids import MakeExpansion, translate_ids
 from t2t_phrase.decoding.sides import (
     EncodedSide,
@@ -23,8 +28,16 @@ from t2t_phrase.decoding.sides import (
     encode_side,
     tokenize,
 )
+from t2t_phrase.decoding.word_links import (
+    tokens_of_row,
+    word_links,
+    words_of_ids,
+    words_of_text,
+)
 from t2t_phrase.features import of_side
 from t2t_phrase.models.base import EncoderDecoder
+from t2t_phrase.text.alignments.pharaoh import Link, write_links
+from t2t_phrase.text.dictionaries.reader import Entry
 from t2t_phrase.text.vocabularies import Vocabularies
 
 
@@ -37,13 +50,17 @@ class Hypothesis:
         score: see `Hypotheses.scores`; 0 for the empty translation of an empty line. Greedy search
             and sampling give the plain log-probability.
         tokens: subwords, EOS included.
-        positions: with an alignment model, at how many source positions these were evaluated, all
-            of them together.
+        links: between source and target words, with `write_alignments`.
+        entries: of the dictionary, that were applied.
+        positions: with an alignment model, at how many source positions the tokens were evaluated,
+            all of them together.
     """
 
     text: str
     score: float
     tokens: int = 0
+    links: tuple[Link, ...] = ()
+    entries: int = 0
     positions: int = 0
 
 
@@ -58,11 +75,15 @@ class Translator:
         model: any encoder-decoder.
         vocabularies: of both sides.
         hparams: the options of decoding.
+        dictionary: how to translate certain phrases, and a check for the entries of single
+            sentences; None: there are none of either.
         make_expansion: another way of continuing hypotheses, see `search.translate_ids.search`.
         xla: see `compile.compiled`.
 
     Raises:
-        UserError: plain beam search cannot translate with the model, and there is no other way.
+        UserError: plain beam search cannot translate with the model, and there is no other way; or
+            alignments, which a dictionary needs too, are wanted of a model that has none, or of
+            layers that it does not have.
     """
 
     def __init__(
@@ -71,6 +92,7 @@ class Translator:
         vocabularies: Vocabularies,
         hparams: DecodeHParams,
         *,
+        dictionary: Dictionary | None = None,
         make_expansion: MakeExpansion | None = None,
         xla: bool | None = None,
     ) -> None:
@@ -79,6 +101,11 @@ class Translator:
         self.vocabularies = vocabularies
         self.hparams = hparams
         self.features = of_side(model.hparams.features, "source")
+        self.dictionary = dictionary
+        aligns = hparams.write_alignments or dictionary is not None
+        if aligns and not model.hypothesises_positions:
+            # Mistakes should show at once, not in the first batch.
+            source_attention(model, layers=hparams.alignment_layers, heads=hparams.alignment_heads)
 
         def run(folded: Any, features: Any, seed: Any) -> Any:
             return translate_ids(
@@ -98,6 +125,7 @@ class Translator:
         lines: Sequence[str],
         *,
         features: FeatureTexts | None = None,
+        entries: Sequence[Sequence[Entry]] | None = None,
         progress: Callable[[int], None] | None = None,
     ) -> list[list[Hypothesis]]:
         """Return the hypotheses of every line, best first, in the order of the lines.
@@ -107,22 +135,45 @@ class Translator:
         Args:
             lines: sentences.
             features: the text of each source feature that the model reads.
+            entries: those of each line alone, which need a `dictionary`, if only an empty one.
             progress: called after each batch with the number of lines done so far.
 
         Raises:
-            UserError: a feature is missing, or does not fit the lines.
+            UserError: a feature is missing, or does not fit the lines; an entry cannot be spelt.
         """
-        return self.translate_encoded(self.encode(lines, features), progress=progress)
+        return self.translate_encoded(self.encode(lines, features, entries), progress=progress)
 
-    def encode(self, lines: Sequence[str], features: FeatureTexts | None = None) -> EncodedSide:
+    def encode(
+        self,
+        lines: Sequence[str],
+        features: FeatureTexts | None = None,
+        entries: Sequence[Sequence[Entry]] | None = None,
+    ) -> EncodedSide:
         """Return the ids and features of all lines, cut to `max_input_size`; see `translate`."""
-        return encode_side(
+        starts = self.dictionary is not None or bool(self.features)
+        sentences = tokenize(self.vocabularies.source, lines, starts=starts)
+        encoded = encode_side(
             "source",
-            tokenize(self.vocabularies.source, lines, starts=bool(self.features)),
+            sentences,
             self.features,
             check_features(self.features, features or {}, len(lines)),
             max_tokens=self.hparams.max_input_size,
         )
+        if self.hparams.write_alignments:
+            words = [
+                words_of_text(self.vocabularies.source, *pair)
+                for pair in zip(lines, (ids[:-1] for ids in encoded.ids), strict=True)
+            ]
+            encoded = dataclasses.replace(encoded, words=words)
+        if self.dictionary is not None:
+            found = [
+                self.dictionary.apply(sentence, own, cut=len(ids) - 1) if ids else SentenceEntries()
+                for sentence, ids, own in zip(
+                    sentences, encoded.ids, entries or [()] * len(sentences), strict=True
+                )
+            ]
+            encoded = dataclasses.replace(encoded, entries=found)
+        return encoded
 
     def translate_encoded(
         self, lines: EncodedSide, *, progress: Callable[[int], None] | None = None
@@ -167,37 +218,70 @@ class Translator:
         parts = make_batches(lengths, self.hparams.batch_size, extra_length=int(extra))
         for seed, batch in enumerate(parts, start=number):
             with explained([first + i + 1 for i in batch.lines], batch.shape):
-                found = self._run(folded, lines.of_batch(batch), np.int32(seed))
-                ids, scores = np.asarray(found.ids), np.asarray(found.scores)
-                notes = {name: np.asarray(note) for name, note in found.notes.items()}
-            positions = notes.get("positions", np.zeros_like(ids)).sum(axis=-1)
+                given = {**lines.of_batch(batch), **batch_entries(lines, batch)}
+                found = self._run(folded, given, np.int32(seed))
+                found = Hypotheses(
+                    np.asarray(found.ids),
+                    np.asarray(found.scores),
+                    {name: np.asarray(values) for name, values in found.notes.items()},
+                )
             yield (
                 batch,
                 [
-                    self._hypotheses(ids[row], scores[row], positions[row])
-                    for row in range(len(batch.lines))
+                    self._hypotheses(
+                        Hypotheses(
+                            found.ids[row],
+                            found.scores[row],
+                            {name: values[row] for name, values in found.notes.items()},
+                        ),
+                        lines.words[line] if lines.words else (),
+                    )
+                    for row, line in enumerate(batch.lines)
                 ],
             )
 
-    def _hypotheses(
-        self, ids: np.ndarray, scores: np.ndarray, positions: np.ndarray
-    ) -> list[Hypothesis]:
+    def _hypotheses(self, found: Hypotheses, source_words: Sequence[int]) -> list[Hypothesis]:
+        """Return the hypotheses of one sentence.
+
+        Args:
+            found: its ids (K, L), scores (K,) and notes (K, L).
+            source_words: see `EncodedSide.words`.
+        """
+        ids, scores = found.ids, found.scores
         count = len(scores) if self.hparams.return_beams else 1
         # Lists of finished hypotheses that never filled up end in placeholders.
         real = max(1, int((scores[:count] > WORST / 2).sum()))
-        decode = self.vocabularies.target.decode
         return [
             Hypothesis(
                 # A model may spell a line feed by its byte; that must not break the line.
-                " ".join(decode(row.tolist()).split()),
+                " ".join(self.vocabularies.target.decode(row.tolist()).split()),
                 float(score),
                 int(np.count_nonzero(row)),
-                int(evaluated),
+                self._links(row.tolist(), found.notes[POSITION][beam].tolist(), source_words)
+                if self.hparams.write_alignments
+                else (),
+                int(np.count_nonzero(found.notes[ENTRY][beam])) if ENTRY in found.notes else 0,
+                int(found.notes[EVALUATED][beam].sum()) if EVALUATED in found.notes else 0,
             )
-            for row, score, evaluated in zip(
-                ids[:real], scores[:real], positions[:real], strict=True
-            )
+            for beam, (row, score) in enumerate(zip(ids[:real], scores[:real], strict=True))
         ]
+
+    def _links(
+        self, row: Sequence[int], positions: Sequence[int], source_words: Sequence[int]
+    ) -> tuple[Link, ...]:
+        tokens = tokens_of_row(row)
+        words = words_of_ids(self.vocabularies.target, tokens)
+        return word_links(positions[: len(tokens)], words, source_words)
+
+
+def batch_entries(lines: EncodedSide, batch: Batch) -> dict[str, np.ndarray]:
+    """Return the entries of a dictionary that apply in a batch, see `batch_arrays`."""
+    return batch_arrays(lines.entries, batch) if lines.entries else {}
+
+
+def format_links(hypotheses: Sequence[Hypothesis]) -> str:
+    """Return one line: the links of each hypothesis in Pharaoh format, tab-separated."""
+    return "\t".join(write_links(hypothesis.links) for hypothesis in hypotheses)
 
 
 def format_hypotheses(hypotheses: Sequence[Hypothesis], hparams: DecodeHParams) -> str:

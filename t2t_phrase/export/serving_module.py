@@ -12,14 +12,19 @@ from typing import Any
 import tensorflow as tf
 
 from t2t_phrase.config import UserError
+from t2t_phrase.decoding.dictionary import MOST_TOKENS
 from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.decoding.scoring import log_probabilities
 from t2t_phrase.decoding.search.beam_search import WORST
+from t2t_phrase.decoding.search.guided import ENTRY, STARTS, TOKENS
+from t2t_phrase.decoding.search.source_attention import source_attention
 from t2t_phrase.decoding.search.translate_ids import MakeExpansion, translate_ids
 from t2t_phrase.export.graph_side import GraphSide
 from t2t_phrase.features import of_side
 from t2t_phrase.models.base import EncoderDecoder, Features
+from t2t_phrase.special_ids import EOS_ID
 from t2t_phrase.text.encoders import StoredEncoder
+from t2t_phrase.text.in_graph.dictionaries import entries_in_graph
 from t2t_phrase.text.in_graph.visible import BLANKS
 
 
@@ -32,6 +37,9 @@ class ServingModule(tf.Module):
 
     - `translate(text, ...)`, the best `translation` (B,) of each sentence, its `score` (B,) and
       whether the sentence was `cut` (B,) to `max_input_size`;
+    - `translate_with_dictionary(text, dictionary, ...)`, the same and how many entries of each
+      sentence's dictionary (B,), lines `source<TAB>target`, occurred in it (`matched`) and were
+      `applied`, both (B,); for models that attend to the source, see `search.guided`;
     - `nbest(text, ...)`, all `translations` (B, K), best first, their `scores` (B, K), the number
       of them, `counts` (B,), and `cut` (B,). From place `counts` on, where a sentence has fewer
       hypotheses than K, the texts are empty and the scores WORST;
@@ -47,8 +55,8 @@ class ServingModule(tf.Module):
         make_expansion: another way of continuing hypotheses, see `search.translate_ids.search`.
 
     Raises:
-        UserError: `hparams` ask for sampling, a feature cannot be computed in a graph, or plain
-            beam search cannot translate with the model and there is no other way.
+        UserError: `hparams` ask for sampling or alignments, a feature cannot be computed in a
+            graph, or plain beam search cannot translate with the model and there is no other way.
     """
 
     def __init__(
@@ -67,6 +75,11 @@ class ServingModule(tf.Module):
                 f"sampling_temp={hparams.sampling_temp}: a served model answers the same request "
                 "always in the same way; leave sampling out of --decode_hparams"
             )
+        if hparams.write_alignments:
+            raise UserError(
+                "write_alignments=true: a served model returns no alignments; leave it out of "
+                "--decode_hparams, and align its translations with t2t-phrase-decoder --score_file"
+            )
         self._model = model
         self._hparams = hparams
         self._make_expansion = make_expansion
@@ -81,6 +94,16 @@ class ServingModule(tf.Module):
         text, pair = self.source.signature("text"), self.source.signature("source")
         self.translate = tf.function(self._translate, input_signature=text)
         self.nbest = tf.function(self._nbest, input_signature=text)
+        self.translate_with_dictionary = None
+        if can_be_guided(model):
+            self.translate_with_dictionary = tf.function(
+                self._guided,
+                input_signature=[
+                    text[0],
+                    tf.TensorSpec((None,), tf.string, name="dictionary"),
+                    *text[1:],
+                ],
+            )
         self.score = None
         if not model.cannot_score:
             self.score = tf.function(
@@ -89,14 +112,30 @@ class ServingModule(tf.Module):
 
     def _translate(self, *inputs: tf.Tensor) -> dict[str, tf.Tensor]:
         def best(*inputs: tf.Tensor) -> dict[str, tf.Tensor]:
-            translations, scores, cut = self._search(*inputs, return_beams=False)
+            translations, scores, cut, _ = self._search(*inputs, return_beams=False)
             return {"translation": translations[:, 0], "score": scores[:, 0], "cut": cut}
+
+        return _of_any_number(best, inputs)
+
+    def _guided(self, *inputs: tf.Tensor) -> dict[str, tf.Tensor]:
+        def best(
+            text: tf.Tensor, dictionary: tf.Tensor, *others: tf.Tensor
+        ) -> dict[str, tf.Tensor]:
+            translations, scores, cut, found = self._search(
+                text, *others, return_beams=False, dictionary=dictionary
+            )
+            return {
+                "translation": translations[:, 0],
+                "score": scores[:, 0],
+                "cut": cut,
+                **found,
+            }
 
         return _of_any_number(best, inputs)
 
     def _nbest(self, *inputs: tf.Tensor) -> dict[str, tf.Tensor]:
         def all_found(*inputs: tf.Tensor) -> dict[str, tf.Tensor]:
-            translations, scores, cut = self._search(*inputs, return_beams=True)
+            translations, scores, cut, _ = self._search(*inputs, return_beams=True)
             real = scores > WORST / 2
             counts = tf.maximum(tf.reduce_sum(tf.cast(real, tf.int32), axis=1), 1)
             return {
@@ -120,18 +159,65 @@ class ServingModule(tf.Module):
 
         return _of_any_number(forced, inputs)
 
-    def _search(self, *inputs: tf.Tensor, return_beams: bool) -> tuple[tf.Tensor, ...]:
-        """Return (B, K) translations and scores, and (B,) which sentences were cut."""
+    def _search(
+        self,
+        text: tf.Tensor,
+        *others: tf.Tensor,
+        return_beams: bool,
+        dictionary: tf.Tensor | None = None,
+    ) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor, dict[str, tf.Tensor]]:
+        """Search for translations.
+
+        Args:
+            text: (B,) string.
+            *others: the texts of features, (B,) string.
+            return_beams: whether all hypotheses are wanted.
+            dictionary: (B,) string, that of each sentence; None: there are none.
+
+        Returns:
+            (texts, scores, cut, counts): (B, K) translations and scores, (B,) which sentences were
+            cut, and (B,) counts of entries by name.
+        """
         hparams = dataclasses.replace(self._hparams, return_beams=return_beams)
-        features, cut = self.source.encode(*inputs, max_tokens=hparams.max_input_size)
+        features, cut = self.source.encode(text, *others, max_tokens=hparams.max_input_size)
+        counts = {}
+        if dictionary is not None:
+            _, starts = self.source.encoder.encode_with_starts(text)
+            entries = entries_in_graph(
+                text, starts, dictionary, self.target.encoder, most_tokens=MOST_TOKENS
+            )
+            length = tf.shape(features["inputs"])[1]
+            # Of a sentence that was cut, neither EOS nor what is missing begins a phrase.
+            places = tf.pad(entries.starts, [(0, 0), (0, length)])[:, :length]
+            kept = features["inputs"] > EOS_ID
+            features = {
+                **features,
+                STARTS: tf.where(kept, places, 0),
+                TOKENS: entries.tokens,
+            }
+            counts["matched"] = entries.matched
         folded: Any = tf.nest.map_structure(tf.convert_to_tensor, self.folded)
         found = translate_ids(
             self._model, features, hparams, folded=folded, make_expansion=self._make_expansion
         )
+        if dictionary is not None:
+            begun = tf.cast(found.notes[ENTRY][:, 0] > 0, tf.int32)
+            counts["applied"] = tf.reduce_sum(begun, axis=1)
         beams, length = found.ids.shape[1], tf.shape(found.ids)[2]
         texts = self.target.encoder.decode(tf.reshape(found.ids, (-1, length)))
         texts = tf.strings.strip(tf.strings.regex_replace(texts, BLANKS, " "))
-        return tf.reshape(texts, (-1, beams)), found.scores, cut
+        return tf.reshape(texts, (-1, beams)), found.scores, cut, counts
+
+
+def can_be_guided(model: EncoderDecoder) -> bool:
+    """Return whether it is known which source token a token is from, as a dictionary needs."""
+    if model.hypothesises_positions:
+        return True
+    try:
+        source_attention(model)
+    except UserError:
+        return False
+    return True
 
 
 def _of_any_number(

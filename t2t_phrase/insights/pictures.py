@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from t2t_phrase.config import UserError, clipped, nearest
-from t2t_phrase.insights.blocks import split_blocks
 from t2t_phrase.insights.heat_map import Group, heat_map
 from t2t_phrase.insights.labels import START, Token, kind_of, ngram_labels, segment_labels
+from t2t_phrase.layers.attention.blocks import split_blocks
 from t2t_phrase.layers.attention.layout import AttentionMap, Layout, Units
 
 if TYPE_CHECKING:

@@ -27,7 +27,7 @@ from keras import ops
 
 from t2t_phrase.compile import compiled
 from t2t_phrase.decoding.batches import make_batches
-from t2t_phrase.insights.blocks import split_blocks
+from t2t_phrase.layers.attention.blocks import split_blocks
 from t2t_phrase.layers.attention.layout import TOKENS, Layout, Units
 from t2t_phrase.ops.masks import padding_mask
 from t2t_phrase.ops.position import positions

@@ -40,6 +40,7 @@ class AlignedPair(EncoderDecoder):
     """
 
     cannot_translate = "a pair of models is searched with decoding.search.alignment_expansion"
+    hypothesises_positions = True
     cannot_score = "a pair of models has scores of its search only; score with the lexical model"
 
     def __init__(self, lexical: Any, alignment: Any, **kwargs: Any) -> None:

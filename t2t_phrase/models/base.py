@@ -107,6 +107,9 @@ class EncoderDecoder(keras.Model):
     cannot_translate: str = ""
     # Why it cannot score translations; empty: it can.
     cannot_score: str = ""
+    # Whether its own search decides which source position each token is aligned with; else that is
+    # where the token attends to most.
+    hypothesises_positions: bool = False
     # Whether it predicts jumps between source positions (`ops.jumps`) instead of tokens.
     predicts_jumps: bool = False
     hparams: Any

@@ -17,6 +17,7 @@ FLAGS = {
     "align": "source",
     "datagen": "data_dir",
     "demo": "work_dir",
+    "dictionary": "reference",
     "eval": "translation",
     "parameters": "vocab_size",
     "parse": "input_file",

@@ -3,7 +3,9 @@ import pytest
 from t2t_phrase.config import HParamsError
 from t2t_phrase.decoding.hparams import BOUNDS, DecodeHParams
 
-NUMBERS = {name for name, value in vars(DecodeHParams()).items() if not isinstance(value, bool)}
+NUMBERS = {
+    name for name, value in vars(DecodeHParams()).items() if not isinstance(value, bool | tuple)
+}
 
 
 def test_every_number_has_bounds_and_keeps_them():

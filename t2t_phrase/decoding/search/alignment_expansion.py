@@ -11,16 +11,27 @@ from keras import ops
 
 from t2t_phrase.config import UserError
 from t2t_phrase.decoding.hparams import DecodeHParams
+from t2t_phrase.decoding.search.aligning import POSITION
 from t2t_phrase.decoding.search.alignment_pruning import pack, surviving_positions
 from t2t_phrase.decoding.search.alignment_rounds import Sentences, best_pairs
 from t2t_phrase.decoding.search.batch_decoder import BatchDecoder
-from t2t_phrase.decoding.search.best_pairs import NEVER
+from t2t_phrase.decoding.search.best_pairs import NEVER, Evaluated
 from t2t_phrase.decoding.search.expansion import Alive, Candidates, Expansion
+from t2t_phrase.decoding.search.guided import (
+    ENTRY,
+    Forcing,
+    entries_of,
+    force_entries,
+    start_forcing,
+)
 from t2t_phrase.decoding.search.plain_expansion import forbid_early_end
 from t2t_phrase.models.aligned_pair import AlignedPair
 from t2t_phrase.models.base import Features, Step
 from t2t_phrase.ops.jumps import BEFORE, position_log_probs
 from t2t_phrase.special_ids import EOS_ID
+
+# The note with the number of source positions that were evaluated.
+EVALUATED = "evaluated"
 
 
 def alignment_expansion(
@@ -46,18 +57,19 @@ def alignment_expansion(
     Args:
         pair: both models.
         decoder: of a batch, by `start_decoder` for the pair.
-        features: not read.
+        features: of the batch; the entries of a dictionary among them, see `search.guided`, are
+            forced at the positions that begin their phrases.
         hparams: the options of decoding.
 
     Returns:
-        An expansion with the notes "alignment" int32, the source position of each token, BEFORE
-        after the end, and "positions" int32, how many positions were evaluated for the hypothesis
-        that the token continues.
+        An expansion with the notes POSITION int32, the source position of each token, BEFORE after
+        the end; EVALUATED int32, how many positions were evaluated for the hypothesis that the
+        token continues; and ENTRY, where there are entries.
 
     Raises:
         UserError: `hparams` ask for sampling.
     """
-    del features
+    entries = entries_of(features)
     if hparams.sampling_temp:
         raise UserError(
             f"sampling_temp={hparams.sampling_temp}: with an alignment model there is only beam "
@@ -71,65 +83,95 @@ def alignment_expansion(
             index,
             memory["alignment"],
             cache["alignment"],
-            alive.notes["alignment"],
+            alive.notes[POSITION],
         )
         length = ops.shape(memory["real"])[1]
         places = position_log_probs(
-            _log_softmax(moved.logits), alive.notes["alignment"], length
+            _log_softmax(moved.logits), alive.notes[POSITION], length
         )  # (B, K, S)
         kept = surviving_positions(places, memory["real"], hparams.alignment_threshold)
         continued = ops.logical_and(alive.log_probs > NEVER, ops.logical_not(alive.done)[:, None])
         packed = pack(ops.logical_and(kept, continued[..., None]))
         before = alive.log_probs[..., None] + hparams.alignment_weight * places
 
-        def evaluate(memory: Any, batch: Sentences, pairs: Any) -> Step:
+        def step(memory: Any, batch: Sentences, pairs: Any) -> Step:
             parents = pairs // length
             return pair.lexical.step(
                 ops.take_along_axis(batch.tokens, parents, axis=1),
                 index,
                 memory,
-                pair.lexical.reorder(batch.cache, parents),
+                pair.lexical.reorder(batch.cache["lexical"], parents),
                 pairs % length,
             )
 
-        def logits_of(memory: Any, batch: Sentences, pairs: Any) -> Any:
-            logits = ops.cast(evaluate(memory, batch, pairs).logits, "float32")
-            return forbid_early_end(logits, index, hparams.min_length)
+        def evaluate(memory: Any, batch: Sentences, pairs: Any) -> Evaluated:
+            logits = ops.cast(step(memory, batch, pairs).logits, "float32")
+            logits = forbid_early_end(logits, index, hparams.min_length)
+            if entries is None:
+                return Evaluated(logits)
+            return Evaluated(logits, _forced(batch.cache, pairs, length)[0])
 
         scores = ops.reshape(before, ops.shape(packed.order))
-        everything = Sentences(alive.tokens, cache["lexical"], scores, packed)
+        own = {"lexical": cache["lexical"]}
+        if entries is not None:
+            own = {**own, "entries": entries, "forcing": cache["forcing"]}
+        everything = Sentences(alive.tokens, own, scores, packed)
         best = best_pairs(
             everything,
             memory["lexical"],
-            logits_of=logits_of,
+            evaluate=evaluate,
             take_memory=pair.lexical.take_memory,
         )
-        state = evaluate(memory["lexical"], everything, best.pairs).cache
         pairs = ops.concatenate([best.pairs, best.ended_pairs], axis=1)  # (B, 2K)
         parents = pairs // length
         count = ops.sum(ops.cast(kept, "int32"), axis=-1)
         going = ops.zeros_like(best.tokens, "bool")
+        notes = {
+            POSITION: pairs % length,
+            EVALUATED: ops.take_along_axis(count, parents, axis=1),
+        }
+        after = {
+            "lexical": step(memory["lexical"], everything, best.pairs).cache,
+            "alignment": moved.cache,
+        }
+        if entries is not None:
+            notes[ENTRY] = _forced(own, pairs, length)[1]
+            after["forcing"] = _forced(own, best.pairs, length)[2]
         candidates = Candidates(
             ops.concatenate([best.log_probs, best.ended], axis=1),
             parents,
             ops.concatenate([best.tokens, ops.full_like(best.tokens, EOS_ID)], axis=1),
             ops.concatenate([going, ops.logical_not(going)], axis=1),
-            notes={
-                "alignment": pairs % length,
-                "positions": ops.take_along_axis(count, parents, axis=1),
-            },
+            notes=notes,
         )
-        return candidates, {"lexical": state, "alignment": moved.cache}
+        return candidates, after
 
     def reorder(cache: Any, parents: Any) -> Any:
-        # The lexical model's state is that of the K best that go on already; the search keeps
-        # their order.
-        return {
-            "lexical": cache["lexical"],
-            "alignment": pair.alignment.reorder(cache["alignment"], parents),
-        }
+        # The other states are those of the K best that go on already; the search keeps their order.
+        return {**cache, "alignment": pair.alignment.reorder(cache["alignment"], parents)}
 
-    return Expansion(expand, decoder.cache, reorder, notes={"alignment": BEFORE, "positions": 0})
+    start, notes = decoder.cache, {POSITION: BEFORE, EVALUATED: 0}
+    if entries is not None:
+        start = {**start, "forcing": start_forcing(entries, hparams.beam_size)}
+        notes[ENTRY] = 0
+    return Expansion(expand, start, reorder, notes)
+
+
+def _forced(own: dict[str, Any], pairs: Any, length: Any) -> tuple[Any, Any, Forcing]:
+    """Return what entries force at pairs (B, N), see `force_entries`.
+
+    Args:
+        own: "entries", and "forcing", their state before the token.
+        pairs: of a hypothesis and a position.
+        length: S.
+    """
+    parents, state = pairs // length, own["forcing"]
+    of_pairs = Forcing(
+        ops.take_along_axis(state.entry, parents, axis=1),
+        ops.take_along_axis(state.place, parents, axis=1),
+        ops.take_along_axis(state.used, parents[..., None], axis=1),
+    )
+    return force_entries(own["entries"], of_pairs, pairs % length)
 
 
 def _log_softmax(logits: Any) -> Any:

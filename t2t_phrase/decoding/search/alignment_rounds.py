@@ -12,7 +12,7 @@ import keras
 from keras import ops
 
 from t2t_phrase.decoding.search.alignment_pruning import Packed
-from t2t_phrase.decoding.search.best_pairs import NEVER, Best
+from t2t_phrase.decoding.search.best_pairs import NEVER, Best, Evaluated
 
 # A round is made for the whole batch, or for one of these shares of it.
 SHARES = (1, 4, 16)
@@ -23,7 +23,7 @@ class Sentences(NamedTuple):
 
     Attributes:
         tokens: (B, K) int32, the last token of each hypothesis.
-        cache: the model's state.
+        cache: the model's state, and whatever else there is of each sentence.
         scores: (B, K S) float32, of each pair, without a token.
         packed: the pairs that are to be evaluated.
     """
@@ -34,14 +34,14 @@ class Sentences(NamedTuple):
     packed: Packed
 
 
-# Maps memory, sentences and pairs (B, K) to the logits (B, K, V) of the tokens.
-LogitsOf = Callable[[Any, Sentences, Any], Any]
+# Maps memory, sentences and pairs (B, K) to what can follow.
+Evaluate = Callable[[Any, Sentences, Any], Evaluated]
 # Maps a memory and numbers (N,) of sentences to the memory of these.
 TakeMemory = Callable[[Any, Any], Any]
 
 
 def best_pairs(
-    sentences: Sentences, memory: Any, *, logits_of: LogitsOf, take_memory: TakeMemory
+    sentences: Sentences, memory: Any, *, evaluate: Evaluate, take_memory: TakeMemory
 ) -> Best:
     """Return the best continuations of each sentence.
 
@@ -52,7 +52,7 @@ def best_pairs(
     Args:
         sentences: those of the batch.
         memory: the model's.
-        logits_of: evaluates the model.
+        evaluate: runs the model.
         take_memory: see `EncoderDecoder.take_memory`.
     """
     counts = sentences.packed.counts
@@ -67,7 +67,7 @@ def best_pairs(
     def of_all(number: Any, best: Best, memory: Any = memory, part: Sentences = sentences) -> Best:
         pairs, real = part.packed.round(number, beams)
         scores = ops.where(real, ops.take_along_axis(part.scores, pairs, axis=1), NEVER)
-        return best.merged(scores, pairs, logits_of(memory, part, pairs))
+        return best.merged(scores, pairs, evaluate(memory, part, pairs))
 
     def of_some(size: int) -> Callable[[Any, Best], Best]:
         def made(number: Any, best: Best) -> Best:

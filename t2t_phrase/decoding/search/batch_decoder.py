@@ -1,4 +1,7 @@
-"""A model's decoder, given the sources of one batch."""
+"""A model's decoder, given the sources of one batch.
+
+Shapes: B sentences, K beams.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,11 @@ from typing import Any, NamedTuple
 from t2t_phrase.models.base import Step
 
 
+def _nothing(cache: Any) -> dict[str, Any]:
+    del cache
+    return {}
+
+
 class BatchDecoder(NamedTuple):
     """What an expansion needs of a model.
 
@@ -15,13 +23,25 @@ class BatchDecoder(NamedTuple):
         step: maps (ids (B, K) int32, time, cache) to a `Step`.
         cache: before the first token.
         reorder: maps (cache, parents (B, K) int32) to the cache of the beams that continue them.
+        notes: maps the cache after a step to what is to be noted about the token that follows each
+            hypothesis, (B, K) by name.
+        pads: the padding of each note, see `Expansion.notes`.
+        forced: maps the cache after a step to the token that must follow each hypothesis, (B, K)
+            int32, -1 where any may; None: any may follow all of them.
         memory: what the model prepared of the sources, for expansions that step it themselves.
     """
 
     step: Callable[[Any, Any, Any], Step]
     cache: Any
     reorder: Callable[[Any, Any], Any]
+    notes: Callable[[Any], dict[str, Any]] = _nothing
+    pads: Mapping[str, Any] = {}
+    forced: Callable[[Any], Any] | None = None
     memory: Any = None
+
+    def forced_tokens(self, cache: Any) -> Any | None:
+        """Return what `forced` returns; None: nothing is forced."""
+        return None if self.forced is None else self.forced(cache)
 
 
 def start_decoder(
@@ -41,4 +61,5 @@ def start_decoder(
     def step(ids: Any, index: Any, cache: Any) -> Step:
         return model.step(ids, index, memory, cache)
 
-    return BatchDecoder(step, model.start_cache(memory, beam_size, length), model.reorder, memory)
+    cache = model.start_cache(memory, beam_size, length)
+    return BatchDecoder(step, cache, model.reorder, memory=memory)

@@ -9,9 +9,23 @@ from typing import Any, NamedTuple
 
 from keras import ops
 
+from t2t_phrase.decoding.search.plain_expansion import force
 from t2t_phrase.special_ids import EOS_ID
 
 NEVER = -float("inf")
+
+
+class Evaluated(NamedTuple):
+    """What can follow pairs.
+
+    Attributes:
+        logits: (B, K, V) float32, of the tokens.
+        forced: (B, K) int32, the only tokens that may follow, -1 where any may; None: any may
+            follow all. A forced token has the probability that it has among all tokens.
+    """
+
+    logits: Any
+    forced: Any | None = None
 
 
 class Best(NamedTuple):
@@ -38,16 +52,19 @@ class Best(NamedTuple):
         scores = ops.full_like(like, NEVER, "float32")
         return cls(scores, zeros, zeros, scores, zeros)
 
-    def merged(self, scores: Any, pairs: Any, logits: Any) -> Best:
+    def merged(self, scores: Any, pairs: Any, evaluated: Evaluated) -> Best:
         """Return the best of these and the continuations of more pairs.
 
         Args:
             scores: (B, K) float32, of hypothesis and position.
             pairs: (B, K) int32.
-            logits: (B, K, V) float32, of the tokens.
+            evaluated: what can follow them.
         """
+        logits = evaluated.logits
         beams, vocab = logits.shape[1:]
         scores -= ops.logsumexp(logits, axis=-1)
+        if evaluated.forced is not None:
+            logits = force(logits, evaluated.forced)
         going = ops.where(ops.arange(vocab) == EOS_ID, NEVER, logits)
         top, tokens = ops.top_k(going, min(beams, vocab))  # (B, K, each)
         every = ops.reshape(scores[..., None] + top, (-1, beams * top.shape[-1]))

@@ -27,10 +27,16 @@ def plain_expansion(decoder: BatchDecoder, *, min_length: int = 0) -> Expansion:
     def expand(alive: Alive, index: Any, cache: Any) -> tuple[Candidates, Any]:
         logits, cache, _ = decoder.step(alive.tokens, index, cache)
         logits = forbid_early_end(ops.cast(logits, "float32"), index, min_length)
-        log_probs, parents, tokens = best_continuations(logits, alive.log_probs)
-        return Candidates(log_probs, parents, tokens, ops.equal(tokens, EOS_ID), notes={}), cache
+        log_probs, parents, tokens = best_continuations(
+            logits, alive.log_probs, decoder.forced_tokens(cache)
+        )
+        notes = {
+            name: ops.take_along_axis(values, parents, axis=1)
+            for name, values in decoder.notes(cache).items()
+        }
+        return Candidates(log_probs, parents, tokens, ops.equal(tokens, EOS_ID), notes), cache
 
-    return Expansion(expand, decoder.cache, decoder.reorder, notes={})
+    return Expansion(expand, decoder.cache, decoder.reorder, decoder.pads)
 
 
 def forbid_early_end(logits: Any, index: Any, min_length: int) -> Any:
@@ -41,7 +47,21 @@ def forbid_early_end(logits: Any, index: Any, min_length: int) -> Any:
     return ops.where(too_early, -float("inf"), logits)
 
 
-def best_continuations(logits: Any, log_probs: Any) -> tuple[Any, Any, Any]:
+def force(logits: Any, forced: Any) -> Any:
+    """Return logits (..., V) that exclude all tokens but the forced one.
+
+    Args:
+        logits: (..., V).
+        forced: (...) int32; -1: nothing is forced.
+    """
+    forced = forced[..., None]
+    excluded = ops.logical_and(forced >= 0, ops.arange(logits.shape[-1]) != forced)
+    return ops.where(excluded, -float("inf"), logits)
+
+
+def best_continuations(
+    logits: Any, log_probs: Any, forced: Any | None = None
+) -> tuple[Any, Any, Any]:
     """Return (log-probabilities, parent beams, tokens), each (B, 2K), best first.
 
     The best 2K over all beams are among the best 2K of each beam; so the normalised
@@ -50,10 +70,13 @@ def best_continuations(logits: Any, log_probs: Any) -> tuple[Any, Any, Any]:
     Args:
         logits: (B, K, V) float32 of the next tokens.
         log_probs: (B, K) of the hypotheses that they continue.
+        forced: (B, K) int32, the only tokens that may follow, -1 where any may; None: any may
+            follow all. A forced token has the probability that it has among all tokens.
     """
     beam_size = logits.shape[1]
     each = min(2 * beam_size, logits.shape[-1])
-    top, tokens = ops.top_k(logits, each)  # (B, K, each)
+    allowed = logits if forced is None else force(logits, forced)
+    top, tokens = ops.top_k(allowed, each)  # (B, K, each)
     top = top - ops.logsumexp(logits, axis=-1, keepdims=True) + log_probs[..., None]
     flat = (-1, beam_size * each)
     log_probs, chosen = ops.top_k(ops.reshape(top, flat), 2 * beam_size)

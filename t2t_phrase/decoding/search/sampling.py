@@ -9,7 +9,7 @@ from keras import ops
 
 from t2t_phrase.decoding.search.batch_decoder import BatchDecoder
 from t2t_phrase.decoding.search.expansion import Alive, Candidates, Expansion
-from t2t_phrase.decoding.search.plain_expansion import forbid_early_end
+from t2t_phrase.decoding.search.plain_expansion import forbid_early_end, force
 from t2t_phrase.special_ids import EOS_ID
 
 # More than the tokens of any output.
@@ -40,7 +40,9 @@ def sampling_expansion(
     def expand(alive: Alive, index: Any, cache: Any) -> tuple[Candidates, Any]:
         logits, cache, _ = decoder.step(alive.tokens, index, cache)
         logits = forbid_early_end(ops.cast(logits[:, 0], "float32"), index, min_length)  # (B, V)
-        tokens = _choose(logits, index, temperature, keep_top_k, seed)[:, None]  # (B, 1)
+        forced = decoder.forced_tokens(cache)
+        allowed = logits if forced is None else force(logits, forced[:, 0])
+        tokens = _choose(allowed, index, temperature, keep_top_k, seed)[:, None]  # (B, 1)
         log_probs = ops.take_along_axis(logits, tokens, axis=1)
         log_probs -= ops.logsumexp(logits, axis=-1, keepdims=True)
         return Candidates(
@@ -48,10 +50,10 @@ def sampling_expansion(
             ops.zeros_like(tokens),
             tokens,
             ops.equal(tokens, EOS_ID),
-            notes={},
+            notes=decoder.notes(cache),
         ), cache
 
-    return Expansion(expand, decoder.cache, decoder.reorder, notes={})
+    return Expansion(expand, decoder.cache, decoder.reorder, decoder.pads)
 
 
 def _choose(logits: Any, index: Any, temperature: float, keep_top_k: int, seed: Any) -> Any:

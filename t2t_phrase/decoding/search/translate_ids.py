@@ -9,12 +9,15 @@ from keras import ops
 
 from t2t_phrase.config import UserError
 from t2t_phrase.decoding.hparams import DecodeHParams
+from t2t_phrase.decoding.search.aligning import aligning_decoder
 from t2t_phrase.decoding.search.batch_decoder import BatchDecoder, start_decoder
 from t2t_phrase.decoding.search.beam_search import Hypotheses, beam_search
 from t2t_phrase.decoding.search.expansion import Expansion
+from t2t_phrase.decoding.search.guided import entries_of, guided_decoder
 from t2t_phrase.decoding.search.output_limits import longest_output, output_limits
 from t2t_phrase.decoding.search.plain_expansion import plain_expansion
 from t2t_phrase.decoding.search.sampling import sampling_expansion
+from t2t_phrase.decoding.search.source_attention import source_attention
 
 Features = Mapping[str, Any]
 MakeExpansion = Callable[[BatchDecoder, Features, DecodeHParams], Expansion]
@@ -67,7 +70,8 @@ def search(
     Args:
         model: an `EncoderDecoder`.
         features: "inputs", (B, S) int32, 0-padded, EOS at the end of each sentence, and what else
-            the model or the expansion reads of the source.
+            the model or the expansion reads of the source; with the entries of a dictionary, see
+            `search.guided`, these are forced.
         max_lengths: (B,) int32, longest output of each sentence, see `output_limits`.
         hparams: the options of decoding.
         length: upper bound of `max_lengths`; a number, or a scalar where a graph is traced for
@@ -75,18 +79,40 @@ def search(
         seed: int, distinguishes the batches when sampling.
         folded: from the model's `fold_weights`, which many batches may share; None: made here.
         make_expansion: maps (decoder, features, hparams) to another way of continuing hypotheses
-            than `plain_expansion`; `min_length` is then its affair. None: as the options say.
+            than `plain_expansion`; `min_length` is then its affair, and so are the decoder's notes
+            and forced tokens. None: as the options say.
 
     Raises:
-        UserError: the model cannot be searched by the expansion that the options say.
+        UserError: the model cannot be searched by the expansion that the options say; or alignments
+            or a dictionary are asked for, and the model shows no attention to the source, or the
+            expansion leaves the decoder's notes out.
     """
     if make_expansion is None and model.cannot_translate:
         raise UserError(model.cannot_translate)
     single = hparams.sampling_temp > 0 or hparams.beam_size == 1
     beam_size = 1 if single else hparams.beam_size
     decoder = start_decoder(model, features, beam_size=beam_size, length=length, folded=folded)
+    entries = None if model.hypothesises_positions else entries_of(features)
+    aligns = hparams.write_alignments and not model.hypothesises_positions
+    if aligns or entries is not None:
+        attention = source_attention(
+            model, layers=hparams.alignment_layers, heads=hparams.alignment_heads
+        )
+        decoder = aligning_decoder(
+            decoder,
+            attention,
+            attention.partitions(model, features),
+            (ops.shape(max_lengths)[0], beam_size),
+        )
+    if entries is not None:
+        decoder = guided_decoder(decoder, entries, beam_size)
     if make_expansion is not None:
         expansion = make_expansion(decoder, features, hparams)
+        if missing := [name for name in decoder.pads if name not in expansion.notes]:
+            raise UserError(
+                f"this way of searching does not note {', '.join(missing)} of tokens, so neither "
+                "alignments nor a dictionary can be used with it"
+            )
     elif single:
         expansion = sampling_expansion(
             decoder,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import importlib.util
+import math
 import os
 import pathlib
 import subprocess
@@ -15,14 +16,17 @@ import pytest
 import reference_alignment_search as reference
 import tensorflow as tf
 from exact_models import padded, random_sources
+from reference_dictionary import forced_token
 from tiny_pair import Prefixes, make_pair
 
 from t2t_phrase.compile import compiled
 from t2t_phrase.config import UserError
 from t2t_phrase.decoding.hparams import DecodeHParams
-from t2t_phrase.decoding.search.alignment_expansion import alignment_expansion
+from t2t_phrase.decoding.search.aligning import POSITION
+from t2t_phrase.decoding.search.alignment_expansion import EVALUATED, alignment_expansion
 from t2t_phrase.decoding.search.alignment_pruning import pack, surviving_positions
 from t2t_phrase.decoding.search.beam_search import WORST, Hypotheses
+from t2t_phrase.decoding.search.guided import ENTRY, STARTS, TOKENS
 from t2t_phrase.decoding.search.translate_ids import translate_ids
 from t2t_phrase.models.aligned_pair import AlignedPair
 from t2t_phrase.special_ids import EOS_ID
@@ -56,7 +60,7 @@ def listed(found: Hypotheses, row: int) -> list[reference.Found]:
         if score <= WORST / 2:
             continue
         length = tokens.index(EOS_ID) + 1 if EOS_ID in tokens else np.count_nonzero(tokens)
-        places, counts = (np.asarray(found.notes[n])[row, k] for n in ("alignment", "positions"))
+        places, counts = (np.asarray(found.notes[n])[row, k] for n in (POSITION, EVALUATED))
         if EOS_ID in tokens:
             assert not any(tokens[length:])
             assert (places[length:] == -1).all()
@@ -140,6 +144,58 @@ def test_pruning_leaves_some_positions_and_changes_what_is_found() -> None:
     assert len(set(counts)) > 2
 
 
+# For each sentence, the entry whose phrase begins at each position, and the tokens of the entries.
+# Of few other positions, since hypotheses at these win: they may continue with likelier tokens.
+STARTS_OF = [[1, 1, 1, 1, 1], [2, 2], [1, 2, 1, 1, 1, 2, 2, 1, 0]]
+ENTRIES = {1: [7], 2: [5, 3, 5]}
+
+
+@pytest.mark.parametrize("threshold", [0.15, pytest.param(0.0, marks=pytest.mark.slow)])
+def test_a_dictionary_forces_tokens_at_hypothesised_positions(threshold: float) -> None:
+    pair, options = pair_of(), OPTIONS.replace(alignment_threshold=threshold, max_length=4)
+    tokens = np.zeros((len(SOURCES), 2, 4), "int32")
+    for number, ids in ENTRIES.items():
+        tokens[:, number - 1, : len(ids)] = ids
+    features = {
+        "inputs": INPUTS,
+        STARTS: padded(STARTS_OF, extra=INPUTS.shape[1] - max(map(len, STARTS_OF))),
+        TOKENS: tokens,
+    }
+    make_expansion = functools.partial(alignment_expansion, pair)
+    found = translate_ids(pair, features, options, make_expansion=make_expansion)
+    for row, source in enumerate(SOURCES):
+        prefixes, starts = Prefixes(pair, source), STARTS_OF[row]
+
+        def forced(hypothesis: reference.Found, place: int, starts: Any = starts) -> Any:
+            places = (*hypothesis.places, place)
+            return forced_token(hypothesis.tokens, lambda p: places[len(p)], starts, ENTRIES)
+
+        def words(pairs: Any, prefixes: Any = prefixes, forced: Any = forced) -> Any:
+            return [
+                [v if forced(*pair)[0] in (None, i) else -math.inf for i, v in enumerate(values)]
+                for pair, values in zip(pairs, prefixes.words(pairs), strict=True)
+            ]
+
+        expected = reference.search(
+            prefixes.places,
+            words,
+            max_length=min(len(source) + options.extra_length, options.max_length),
+            beam_size=options.beam_size,
+            alpha=options.alpha,
+            threshold=threshold,
+            weight=1.0,
+        )
+        assert_same(listed(found, row), expected)
+        begun = np.asarray(found.notes[ENTRY])[row]
+        for k, hypothesis in enumerate(expected):
+            for end, place in enumerate(hypothesis.places):
+                before = hypothesis._replace(
+                    tokens=hypothesis.tokens[:end], places=hypothesis.places[:end]
+                )
+                assert begun[k, end] == forced(before, place)[1]
+    assert (np.asarray(found.notes[ENTRY]) > 0).any()
+
+
 @pytest.mark.slow
 def test_alone_in_a_graph_of_unknown_shape_and_under_xla_it_finds_the_same() -> None:
     pair, options = pair_of(), OPTIONS.replace(alignment_threshold=0.15)
@@ -194,7 +250,7 @@ def test_jax_finds_the_same(tmp_path: pathlib.Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     arrays = np.load(target)
-    notes = {name: arrays[name] for name in ("alignment", "positions")}
+    notes = {name: arrays[name] for name in (POSITION, EVALUATED)}
     found = Hypotheses(arrays["ids"], arrays["scores"], notes)
     expected = run(pair_of(), INPUTS, DecodeHParams().override(options))
     for row in range(len(SOURCES)):

@@ -57,6 +57,11 @@ def _add_trees(folder: pathlib.Path) -> None:
         text.with_name(f"{text.name}.trees").write_text("".join(trees))
 
 
+def _add_links(folder: pathlib.Path) -> None:
+    lines = (folder / "raw" / "test.src").read_text().splitlines()
+    (folder / "links").write_text("0-0 1-1 2-2\n" * len(lines))
+
+
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Case:
     """A command in a folder that was prepared for it.
@@ -152,6 +157,32 @@ CASES = (
             "--decode_to_file={folder}/translations",
         ),
         starts_from=("data", "run", "text"),
+    ),
+    Case(
+        name="alignments",
+        command="decoder",
+        flags=(
+            *RUN,
+            f"{SHORT},write_alignments=true",
+            "--decode_from_file={folder}/text",
+            "--decode_to_file={folder}/translations",
+        ),
+        starts_from=("data", "run", "text"),
+        quick=False,
+    ),
+    Case(
+        name="dictionary",
+        command="dictionary",
+        flags=(
+            "--source={folder}/raw/test.src",
+            "--reference={folder}/raw/test.tgt",
+            "--alignments={folder}/links",
+            "--translation={folder}/text",
+            "--output={folder}/entries",
+        ),
+        starts_from=("raw", "text"),
+        spoil=_add_links,
+        quick=False,
     ),
     Case(
         name="scores",

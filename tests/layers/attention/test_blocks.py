@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from t2t_phrase.insights.blocks import split_blocks
+from t2t_phrase.layers.attention.blocks import split_blocks
 from t2t_phrase.layers.attention.layout import Layout, Units
 
 BATCH, HEADS, QUERIES, KEYS = 2, 5, 3, 4

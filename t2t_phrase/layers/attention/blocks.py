@@ -20,7 +20,7 @@ def split_blocks(weights: Any, layout: Layout) -> list[list[Any]]:
     Returns:
         In row m, column n the weights (B, h, R_m, C_n) of all heads that have such columns.
     """
-    rows = weights.shape[2] // len(layout.rows)
+    rows = ops.shape(weights)[2] // len(layout.rows)
     kinds = layout.all_columns
     if layout.columns_by_head:
         heads = [
@@ -28,7 +28,7 @@ def split_blocks(weights: Any, layout: Layout) -> list[list[Any]]:
         ]
         by_columns = [ops.take(weights, own, axis=1) for own in heads]
     else:
-        width = weights.shape[3] // len(kinds)
+        width = ops.shape(weights)[3] // len(kinds)
         by_columns = [weights[..., n * width : (n + 1) * width] for n in range(len(kinds))]
     return [
         [block[:, :, m * rows : (m + 1) * rows] for block in by_columns]

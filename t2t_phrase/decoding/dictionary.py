@@ -1,0 +1,161 @@
+"""The entries of a dictionary as tokens, and where they apply in each sentence."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from t2t_phrase.config import UserError, shown
+from t2t_phrase.decoding.batches import Batch
+from t2t_phrase.decoding.search.guided import STARTS, TOKENS
+from t2t_phrase.text.annotations.base import Sentence
+from t2t_phrase.text.dictionaries.matching import Match, Phrases, find_matches
+from t2t_phrase.text.dictionaries.reader import Entry
+from t2t_phrase.text.visible import first_visible
+from t2t_phrase.text.vocabularies import Encoder
+
+# A longer translation is not that of a phrase, and would make the arrays of all sentences larger.
+MOST_TOKENS = 256
+
+
+@dataclasses.dataclass(frozen=True)
+class SentenceEntries:
+    """The entries that apply in a sentence.
+
+    Attributes:
+        starts: for each token, EOS included, the number of the entry, from 1, whose phrase begins
+            in its word; 0: none.
+        tokens: the translation of each entry, as target tokens.
+    """
+
+    starts: Sequence[int] = ()
+    tokens: Sequence[Sequence[int]] = ()
+
+
+class Dictionary:
+    """Entries for all sentences, with the vocabulary that spells their translations.
+
+    Args:
+        entries: with different sources.
+        encoder: of the target.
+
+    Raises:
+        UserError: a translation cannot be spelt, or is too long.
+    """
+
+    def __init__(self, entries: Iterable[Entry], encoder: Encoder) -> None:
+        self._encoder = encoder
+        self._tokens: dict[str, list[int]] = {}
+        entries = list(entries)
+        self.check(entries)
+        self._phrases = Phrases(entries)
+
+    def check(self, entries: Iterable[Entry]) -> None:
+        """Encode translations, those of single sentences too.
+
+        Raises:
+            UserError: one cannot be spelt, or is too long.
+        """
+        for entry in entries:
+            if entry.target not in self._tokens:
+                self._tokens[entry.target] = encode_target(entry, self._encoder)
+
+    def apply(
+        self, sentence: Sentence, entries: Sequence[Entry] = (), *, cut: int | None = None
+    ) -> SentenceEntries:
+        """Return the entries that apply in a sentence; see `find_matches`.
+
+        Args:
+            sentence: with the beginnings of its tokens.
+            entries: for this sentence; they come before those for all.
+            cut: tokens that are left of the sentence, EOS excluded; None: all.
+
+        Raises:
+            UserError: as for `check`.
+        """
+        words = sentence.text.split()
+        self.check(entries)
+        matches = find_matches(words, Phrases(entries), self._phrases)
+        if not matches:
+            return SentenceEntries()
+        left = len(sentence.ids) if cut is None else min(cut, len(sentence.ids))
+        starts = [0] * left
+        tokens: list[list[int]] = []
+        for match, first, last in zip(matches, *_token_spans(sentence, matches), strict=True):
+            if first >= left:
+                break
+            tokens.append(self._tokens[match.entry.target])
+            starts[first:last] = [len(tokens)] * (min(last, left) - first)
+        return SentenceEntries([*starts, 0], tokens)
+
+
+def encode_target(entry: Entry, encoder: Encoder) -> list[int]:
+    """Return the tokens of a translation, as they are within a sentence.
+
+    Raises:
+        UserError: it cannot be spelt, or is too long.
+    """
+    ids = encoder.encode(entry.target)
+    spelt = " ".join(encoder.decode(ids).split())
+    if spelt != entry.target:
+        raise UserError(
+            f"{entry.where}: the model cannot write {shown(entry.target)}, because something in it "
+            f"is not in the target vocabulary (it would be {shown(spelt)}); use other words, or "
+            "leave the entry out"
+        )
+    if len(ids) > MOST_TOKENS:
+        raise UserError(
+            f"{entry.where}: the target has {len(ids)} tokens; at most {MOST_TOKENS} are possible"
+        )
+    return ids
+
+
+def batch_arrays(entries: Sequence[SentenceEntries], batch: Batch) -> dict[str, np.ndarray]:
+    """Return the entries of a batch as `search.guided.Entries`, by name; {}: there are none.
+
+    Numbers and lengths of entries are padded to powers of two, so that there are few shapes.
+
+    Args:
+        entries: of each sentence, those that are not in this batch included.
+        batch: which sentences.
+    """
+    own = [entries[line] for line in batch.lines]
+    count = max(len(each.tokens) for each in own)
+    if not count:
+        return {}
+    longest = max(len(tokens) for each in own for tokens in each.tokens)
+    shape = (batch.shape[0], _power_of_two(count), _power_of_two(longest))
+    tokens = np.zeros(shape, "int32")
+    for row, each in enumerate(own):
+        for number, ids in enumerate(each.tokens):
+            tokens[row, number, : len(ids)] = ids
+    return {STARTS: batch.rows([each.starts for each in entries]), TOKENS: tokens}
+
+
+def _power_of_two(least: int) -> int:
+    return 1 << (least - 1).bit_length()
+
+
+def _token_spans(
+    sentence: Sentence, matches: Sequence[Match]
+) -> tuple[Sequence[int], Sequence[int]]:
+    """Return the first token of the first word of each match, and the token after its last one.
+
+    Several tokens may stand for one word; of tokens that also stand for something before or after
+    it, all count.
+    """
+    words = sentence.text.split()
+    begins = np.concatenate([[0], np.cumsum([len(word) for word in words])])
+    first = np.array(first_visible(sentence.text, sentence.starts))
+    # A token that is only a blank belongs to what follows it.
+    after = np.maximum(np.append(first[1:], begins[-1]), first + 1)
+    starts, ends = [], []
+    for match in matches:
+        begin = begins[match.start] + match.skipped
+        end = begins[match.start + 1] - (match.left if match.end == match.start + 1 else 0)
+        inside = np.flatnonzero((first < end) & (after > begin))
+        starts.append(int(inside[0]))
+        ends.append(int(inside[-1]) + 1)
+    return starts, ends

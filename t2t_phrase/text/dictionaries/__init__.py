@@ -1,0 +1,1 @@
+"""Dictionaries: source phrases and how they are to be translated."""

@@ -1,0 +1,75 @@
+"""Dictionaries as a customer's would be, made from reference translations.
+
+Alkhouli et al. (2018), Section 7.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable
+from typing import Literal
+
+from t2t_phrase.text.alignments.pharaoh import Link
+from t2t_phrase.text.dictionaries.matching import is_edge
+from t2t_phrase.text.dictionaries.reader import Entry
+
+# Entries of a sentence.
+MOST = 4
+
+
+def simulated_entries(
+    source: str,
+    reference: str,
+    links: Iterable[Link],
+    translation: str,
+    *,
+    stop_words: Collection[str] = (),
+    stop_side: Literal["source", "target"] = "source",
+    most: int = MOST,
+) -> list[Entry]:
+    """Return entries of one word each, in the order of the source.
+
+    A word of the source and one of the reference make an entry if they are linked with each other
+    and with nothing else, if neither the translation has the word of the reference nor the source
+    has its own word twice, and if it is no stop word. Punctuation at the ends of words does not
+    count, and words of nothing else have no entries.
+
+    Args:
+        source: a sentence; words are separated by blanks.
+        reference: its translation by somebody.
+        links: between their words.
+        translation: what a model made of the source by itself.
+        stop_words: in lower case.
+        stop_side: the side that they are words of.
+        most: the number of entries; those further left are kept.
+    """
+    links = set(links)
+    of_source, of_target = (Counter(link[side] for link in links) for side in (0, 1))
+    sources, targets = ([_stripped(word) for word in text.split()] for text in (source, reference))
+    known = {_stripped(word) for word in translation.split()}
+    times = Counter(sources)
+    entries = []
+    for i, j in sorted(links):
+        own, other = sources[i], targets[j]
+        if of_source[i] != 1 or of_target[j] != 1 or times[own] != 1 or other in known:
+            continue
+        if not (_has_letters(own) and _has_letters(other)):
+            continue
+        if (own if stop_side == "source" else other).lower() in stop_words:
+            continue
+        entries.append(Entry(own, other))
+    return entries[:most]
+
+
+def _stripped(word: str) -> str:
+    """Return a word without the punctuation at its ends, unless it is nothing else."""
+    begin, end = 0, len(word)
+    while begin < end and is_edge(word[begin]):
+        begin += 1
+    while end > begin and is_edge(word[end - 1]):
+        end -= 1
+    return word[begin:end] or word
+
+
+def _has_letters(word: str) -> bool:
+    return any(map(str.isalnum, word))

@@ -1,0 +1,59 @@
+"""A served model that is guided by a dictionary."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from lstm_model import ToyLstm, ToyLstmHParams
+from toy_run import ToyRun, make_toy_run
+
+from t2t_phrase.decoding.dictionary import Dictionary
+from t2t_phrase.decoding.hparams import DecodeHParams
+from t2t_phrase.decoding.translator import Translator
+from t2t_phrase.export.serving_module import ServingModule
+from t2t_phrase.text.dictionaries.reader import read_dictionary
+
+LINES = ["the house is old", "", "dogs (run) far away", "a cat sleeps in it while dogs run"]
+OPTIONS = DecodeHParams(beam_size=2, extra_length=6, max_input_size=9)
+EVERY = "\n".join(f"{word}\tÜnd {word}" for word in {*" ".join(LINES).split()})
+
+
+@pytest.fixture(scope="module")
+def toy(tmp_path_factory: pytest.TempPathFactory) -> ToyRun:
+    return make_toy_run(tmp_path_factory.mktemp("toy"))
+
+
+def test_the_decoder_gives_the_same(toy: ToyRun) -> None:
+    module = ServingModule(toy.model, *toy.vocabularies, OPTIONS)
+    dictionaries = [EVERY, EVERY, "run\tÜnd\nfar away\tcat", EVERY]
+    found = module.translate_with_dictionary(tf.constant(LINES), tf.constant(dictionaries))
+    dictionary = Dictionary([], toy.encoder)
+    translator = Translator(toy.model, toy.vocabularies, OPTIONS, dictionary=dictionary)
+    entries = [read_dictionary(text.split("\n"), "d") for text in dictionaries]
+    expected = [best for best, *_ in translator.translate(LINES, entries=entries)]
+    assert [text.decode() for text in found["translation"].numpy()] == [h.text for h in expected]
+    np.testing.assert_allclose(found["score"], [h.score for h in expected], rtol=1e-4)
+    assert found["applied"].numpy().tolist() == [h.entries for h in expected]
+    assert found["applied"].numpy()[[0, 3]].all() and found["matched"].numpy()[2] == 2
+    cut = translator.encode(LINES).cut
+    assert found["cut"].numpy().tolist() == [number in cut for number in range(4)] and cut
+
+
+def test_without_entries_it_is_the_plain_translation(toy: ToyRun) -> None:
+    module = ServingModule(toy.model, *toy.vocabularies, OPTIONS)
+    plain = module.translate(tf.constant(LINES))
+    found = module.translate_with_dictionary(tf.constant(LINES), tf.constant([""] * len(LINES)))
+    assert found["translation"].numpy().tolist() == plain["translation"].numpy().tolist()
+    assert not found["matched"].numpy().any() and not found["applied"].numpy().any()
+    nothing = tf.constant([], tf.string)
+    assert module.translate_with_dictionary(nothing, nothing)["matched"].shape == (0,)
+
+
+def test_a_model_without_attention_has_no_such_function(toy: ToyRun) -> None:
+    class Blind(ToyLstm):
+        def attention_maps(self) -> dict:
+            return {}
+
+    blind = Blind.from_hparams(ToyLstmHParams(), vocab_size=toy.encoder.vocab_size)
+    assert ServingModule(blind, *toy.vocabularies, OPTIONS).translate_with_dictionary is None

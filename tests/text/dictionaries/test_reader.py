@@ -1,0 +1,73 @@
+"""Dictionaries as text."""
+
+import pytest
+
+from t2t_phrase.config import UserError
+from t2t_phrase.text.dictionaries.reader import (
+    Entry,
+    read_dictionary,
+    read_sentence_dictionaries,
+    write_sentence_dictionaries,
+)
+
+
+def test_entries_have_words_on_both_sides() -> None:
+    lines = [
+        "credit card\tKreditkarte",
+        "",
+        " \t ",
+        "  house \t altes\u3000Haus ",
+        "house\taltes Haus",
+    ]
+    assert read_dictionary(lines, "d") == [
+        Entry("credit card", "Kreditkarte", "d:1"),
+        Entry("house", "altes Haus", "d:4"),
+    ]
+
+
+def test_sentences_have_dictionaries_of_their_own() -> None:
+    lines = ["2\ta\tx", "1\ta\ty", "2\tb c\tz", "", "2\ta\tx"]
+    found = read_sentence_dictionaries(lines, "d")
+    assert found == {
+        2: [Entry("a", "x", "d:1"), Entry("b c", "z", "d:3")],
+        1: [Entry("a", "y", "d:2")],
+    }
+    assert write_sentence_dictionaries(found) == ["1\ta\ty", "2\ta\tx", "2\tb c\tz"]
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("a b", r"d:2: 0 tabs; each line must be source<TAB>target$"),
+        ("a\tb\tc", r"d:2: 2 tabs; each line must be source<TAB>target$"),
+        (
+            "3\tb\tc",
+            r"source<TAB>target; for a dictionary with the numbers of sentences, give --sen",
+        ),
+        ("\tb", "d:2: the source is empty; an entry needs words on both sides"),
+        ("a\t \u00a0", "d:2: the target is empty"),
+        ("a " * 101 + "\tb", "d:2: the source has 101 words; at most 100"),
+        ("a\t" + "b " * 101, "d:2: the target has 101 words; at most 100"),
+        ("x\tother", "d:2: 'x' is to be 'other' here and 'y' in d:1; leave one of them out"),
+    ],
+)
+def test_what_is_no_entry_is_named(line: str, message: str) -> None:
+    with pytest.raises(UserError, match=message):
+        read_dictionary(["x\ty", line], "d")
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("a\tb", r"d:2: 1 tab; each line must be sentence number<TAB>source<TAB>target$"),
+        ("0\ta\tb", "d:2: '0' is not the number of a sentence; they are counted from 1"),
+        ("-1\ta\tb", "'-1' is not the number"),
+        ("٣\ta\tb", "is not the number"),
+        ("9" * 5000 + "\ta\tb", "is not the number"),
+        ("1\tx\tother", "d:2: 'x' is to be 'other' here and 'y' in d:1"),
+        ("1\t\tb", "d:2: the source is empty"),
+    ],
+)
+def test_what_is_no_entry_of_a_sentence_is_named(line: str, message: str) -> None:
+    with pytest.raises(UserError, match=message):
+        read_sentence_dictionaries(["1\tx\ty", line], "d")
