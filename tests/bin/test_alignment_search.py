@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import tensorflow as tf
 from absl import app
-from toy_run import ToyRun, call, make_toy_run
+from toy_run import WORDS, ToyRun, call, make_toy_run
 
 from t2t_phrase.bin import decoder, exporter
 from t2t_phrase.config import UserError
@@ -83,6 +83,36 @@ def test_a_file_is_translated_and_the_positions_are_counted(
     assert f"{line} (alignment_threshold=0.01)" in said
 
 
+def test_its_positions_are_alignments_at_which_a_dictionary_applies(
+    lexical: ToyRun,
+    alignment: ToyRun,
+    tmp_path: pathlib.Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    source, target = tmp_path / "in.en", tmp_path / "out.de"
+    source.write_text("".join(f"{line}\n" for line in LINES))
+    # Whatever a word is aligned with, something is forced.
+    (tmp_path / "dict").write_text("".join(f"{word}\tÜnd x\n" for word in WORDS))
+    decode(
+        lexical,
+        f"--alignment_model_dir={alignment.output_dir}",
+        f"--decode_from_file={source}",
+        f"--decode_to_file={target}",
+        f"--dictionary={tmp_path}/dict",
+        options=f"{OPTIONS},extra_length=9,write_alignments=true".replace("max_length=4,", ""),
+    )
+    texts = target.read_text().split("\n")
+    links = (tmp_path / "out.de.align").read_text().split("\n")
+    assert "Ünd x" in texts[0] and texts[1] == links[1] == "" and "Ünd x" in texts[2]
+    for text, line, words in zip(texts, links, LINES, strict=False):
+        pairs = [tuple(map(int, link.split("-"))) for link in line.split()]
+        assert all(s < len(words.split()) and t < len(text.split()) for s, t in pairs)
+        begun = text.split().index("Ünd") if text else None
+        # Its alignment is that which the entry applied at.
+        assert begun is None or begun in [t for _, t in pairs]
+    assert re.search(r"[1-9]\d* of them applied", capsys.readouterr().err)
+
+
 @pytest.mark.slow
 def test_both_models_are_in_the_saved_model(
     lexical: ToyRun, alignment: ToyRun, expected: list[Any], tmp_path: pathlib.Path
@@ -95,7 +125,13 @@ def test_both_models_are_in_the_saved_model(
         f"--export_dir={tmp_path}",
     )
     loaded = tf.saved_model.load(str(tmp_path / "1"))
-    assert sorted(loaded.signatures) == ["nbest", "serving_default"]
+    names = ["nbest", "serving_default", "translate_with_dictionary"]
+    assert sorted(loaded.signatures) == names
+    guided = loaded.signatures["translate_with_dictionary"](
+        text=tf.constant(LINES), dictionary=tf.constant(["", "", "dogs\tÜnd\nrun\tÜnd"])
+    )
+    assert guided["matched"].numpy().tolist() == [0, 0, 2]
+    assert guided["translation"].numpy()[0].decode() == expected[0].text
     found = loaded.signatures["serving_default"](text=tf.constant(LINES))
     texts = [text.decode() for text in found["translation"].numpy()]
     assert texts == [one.text for one in expected]
@@ -152,6 +188,20 @@ def test_a_model_of_other_texts_is_refused(
     source.write_text("dogs run\n")
     said = refused(lexical, f"--decode_from_file={source}", f"--alignment_model_dir={folder}")
     assert re.search(message, said), said
+
+
+def test_layers_of_an_attention_that_decides_nothing(
+    lexical: ToyRun, alignment: ToyRun, tmp_path: pathlib.Path
+) -> None:
+    source = tmp_path / "in"
+    source.write_text("dogs run\n")
+    said = refused(
+        lexical,
+        f"--decode_from_file={source}",
+        f"--alignment_model_dir={alignment.output_dir}",
+        options="write_alignments=true,alignment_layers=[1]",
+    )
+    assert said.startswith("alignment_layers=[1]: is of no use with --alignment_model_dir")
 
 
 def test_options_that_nothing_would_read(
