@@ -19,7 +19,9 @@ class LuongHParams(TrainingHParams):
     num_hidden_layers: int = 4  # of the encoder, and as many of the decoder
     encoder_reads: Literal["forwards", "backwards", "both"] = "forwards"  # both: U / 2 each way
     attention: Literal["none", "global", "local_m", "local_p"] = "none"
-    attention_score: Literal["dot", "general", "concat", "location"] = "dot"  # location: global only
+    attention_score: Literal["dot", "general", "concat", "location"] = (
+        "dot"  # location: global only
+    )
     attention_window: int = 0  # D of 2D + 1 positions; set with local attention only
     attention_positions: int = 0  # source positions with weights; set with location only
     input_feeding: bool = False  # the decoder reads the attentional vector of the step before

@@ -48,9 +48,8 @@ def scan(
         dtype="float32",
         name="scan",
     )
-    # Otherwise Keras attaches the mask to the outputs, and warns wherever they are used.
-    loop.supports_masking = False
-    outputs, *state_after = loop(inputs, initial_state=list(state), mask=mask)
+    # Called as a layer it would attach the mask to the outputs, and warn wherever they are used.
+    outputs, *state_after = loop.call(inputs, initial_state=list(state), mask=mask)
     return ops.flip(outputs, axis=1) if reverse else outputs, tuple(state_after)
 
 

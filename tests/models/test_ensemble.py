@@ -202,7 +202,9 @@ def test_features_are_those_of_all_members(members: list) -> None:
     other = recurrent(0)
     other.hparams = TinyHParams()
     other.hparams.features = (dataclasses.replace(PHRASES, pad=7),)
-    with pytest.raises(UserError, match=r"different features named phrases: .*pad=0, .* and .*pad=7"):
+    with pytest.raises(
+        UserError, match=r"different features named phrases: .*pad=0, .* and .*pad=7"
+    ):
         Ensemble([*members, other])
 
 

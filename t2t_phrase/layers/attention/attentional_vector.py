@@ -9,7 +9,7 @@ from keras import ops
 
 from t2t_phrase.layers.attention.layout import Layout
 from t2t_phrase.layers.attention.score import Score
-from t2t_phrase.layers.common.encoder_layer import deserialize_sublayers
+from t2t_phrase.layers.common.encoder_layer import build_once, deserialize_sublayers
 from t2t_phrase.layers.common.feed_forward import kernel_initializer
 from t2t_phrase.layers.recurrent.initial import uniform
 from t2t_phrase.ops.position import positions, positions_at
@@ -68,7 +68,7 @@ class AttentionalVector(keras.layers.Layer):
 
     def build(self, query_shape: Any, memory_shape: Any) -> None:
         """Create the weights of the score and W_c."""
-        self.score.build(query_shape, memory_shape)
+        build_once(self.score, query_shape, memory_shape)
         self.combine.build((*query_shape[:-1], self.units + memory_shape[-1]))
         self.built = True
 

@@ -98,7 +98,9 @@ class InputFeedingDecoder(RecurrentDecoder):
     ) -> tuple[Any, Any, State]:
         """Read one time step of every beam; see `RecurrentDecoder`."""
         *states, fed = state
-        x = ops.concatenate([ops.cast(x, self.compute_dtype), ops.cast(fed, self.compute_dtype)], -1)
+        x = ops.concatenate(
+            [ops.cast(x, self.compute_dtype), ops.cast(fed, self.compute_dtype)], -1
+        )
         hidden, weights, after = self.climb(
             x, tuple(states), index, folded, projected, attention_mask
         )

@@ -8,7 +8,7 @@ from typing import Any
 import keras
 from keras import ops
 
-from t2t_phrase.layers.common.encoder_layer import deserialize_sublayers
+from t2t_phrase.layers.common.encoder_layer import build_once, deserialize_sublayers
 from t2t_phrase.layers.recurrent.lstm import LSTM
 from t2t_phrase.ops.recurrent import State
 
@@ -79,7 +79,7 @@ class RecurrentDecoder(keras.layers.Layer):
         for layer, width in zip(self.layers, self.input_widths(x_shape[-1]), strict=True):
             layer.build((None, None, width))
         if self.attention is not None:
-            self.attention.build((None, None, self.units), memory_shape)
+            build_once(self.attention, (None, None, self.units), memory_shape)
         self.built = True
 
     def input_widths(self, width: int) -> list[int]:
