@@ -155,7 +155,7 @@ def luong_local_p_general_feed_multi30k() -> LuongHParams:
 
 @hparams.register
 def luong_local_p_general_feed_sgd_multi30k() -> LuongHParams:
-    """The same by the paper's recipe: SGD, rate 1, halved after 8 epochs of 160 updates, 12 in all."""
+    """The same by the paper's recipe: SGD, halved after 8 epochs of 160 updates, 12 in all."""
     paper = luong_base_local_p_general_feed()
     return luong_local_p_general_feed_multi30k().replace(
         optimizer=paper.optimizer,

@@ -21,8 +21,8 @@ class Score(keras.layers.Layer):
     states, M width of the encoder states, A width in which both are compared.
 
     Args:
-        initial_range: if positive, all weights start uniform between minus this and this; 0: kernels
-            start as in `MultiHeadAttention`.
+        initial_range: if positive, all weights start uniform between minus this and this; 0: they
+            start as those of `MultiHeadAttention`.
 
     Call arguments:
         query: (B, T, U) float, decoder states.
