@@ -48,9 +48,9 @@ class Luong(EncoderDecoder):
     embeddings, target embeddings and W_s are three matrices; none of the maps has a bias but the
     gates.
 
-    Differs from the paper: sources end in EOS, which the encoder reads, first if it reads backwards,
-    and which may be attended to; dropout also falls on what the softmax reads, as in Zaremba et al.
-    (2014), which the paper follows.
+    Differs from the paper: sources end in EOS, which the encoder reads, first if it reads
+    backwards, and which may be attended to; dropout also falls on what the softmax reads, as in
+    Zaremba et al. (2014), which the paper follows.
 
     Shapes: B batch, S source length, T target length, D hidden size, V target vocabulary size, K
     beams.

@@ -19,9 +19,8 @@ class LuongHParams(TrainingHParams):
     num_hidden_layers: int = 4  # of the encoder, and as many of the decoder
     encoder_reads: Literal["forwards", "backwards", "both"] = "forwards"  # both: U / 2 each way
     attention: Literal["none", "global", "local_m", "local_p"] = "none"
-    attention_score: Literal["dot", "general", "concat", "location"] = (
-        "dot"  # location: global only
-    )
+    # The score location is for global attention only.
+    attention_score: Literal["dot", "general", "concat", "location"] = "dot"
     attention_window: int = 0  # D of 2D + 1 positions; set with local attention only
     attention_positions: int = 0  # source positions with weights; set with location only
     input_feeding: bool = False  # the decoder reads the attentional vector of the step before
@@ -46,8 +45,8 @@ class LuongHParams(TrainingHParams):
             yield f"initial_range: must not be negative, got {self.initial_range}"
         if self.encoder_reads == "both" and self.hidden_size % 2:
             yield (
-                f"hidden_size={self.hidden_size}: must be even with encoder_reads=both, which gives "
-                "half of it to each direction"
+                f"hidden_size={self.hidden_size}: must be even with encoder_reads=both, half of it "
+                "for each direction"
             )
         if self.attention == "none":
             for name in ("input_feeding", "attention_score"):
@@ -55,7 +54,7 @@ class LuongHParams(TrainingHParams):
                     yield f"{name}={getattr(self, name)}: attention=none does not read it"
         local = self.attention.startswith("local")
         if local and self.attention_score == "location":
-            yield f"attention_score=location: attention={self.attention} cannot score a window by it"
+            yield f"attention_score=location: attention={self.attention} cannot score windows by it"
         yield from self._check_read("attention_window", local, "attention=local_m or local_p")
         location = self.attention == "global" and self.attention_score == "location"
         yield from self._check_read("attention_positions", location, "attention_score=location")

@@ -16,9 +16,9 @@ from t2t_phrase.ops.recurrent import State, fused_lstm_step, scan
 class InputFeedingDecoder(RecurrentDecoder):
     """`RecurrentDecoder` with input feeding: the lowest layer reads [x_t; h~_{t-1}].
 
-    Luong et al. (2015), Section 3.3; h~ is zero before the first time step. So the attention is part
-    of the recurrence, and a whole sentence is one loop over its time steps. The products of the
-    inputs x with their weights, and all dropout masks, are made before the loop.
+    Luong et al. (2015), Section 3.3; h~ is zero before the first time step. So the attention is
+    part of the recurrence, and a whole sentence is one loop over its time steps. The products of
+    the inputs x with their weights, and all dropout masks, are made before the loop.
 
     The state has one more part, the last h~.
 

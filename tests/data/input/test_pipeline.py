@@ -73,7 +73,8 @@ def test_over_long_examples_are_dropped_and_counted(files):
     dropped = sum(length > 12 for length in LENGTHS)
     assert (counts[0].examples, counts[0].dropped) == (61, dropped)
     assert str(counts[0]) == (
-        f"epoch 0: {len(batches)} batches of 61 examples, {dropped} of them longer than max_length=12: dropped"
+        f"epoch 0: {len(batches)} batches of 61 examples, {dropped} of them longer than "
+        "max_length=12: dropped"
     )
 
 
