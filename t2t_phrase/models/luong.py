@@ -222,20 +222,16 @@ class Luong(EncoderDecoder):
         kernel = ops.cast(ops.convert_to_tensor(self.softmax.kernel), self.compute_dtype)
         return ops.transpose(kernel)  # (D, V)
 
-    def fold_weights(self) -> Cache:
-        """Return the kernels of the decoder's gates."""
-        return {"decoder": self.decoder.fold_weights()}
-
     def prepare_memory(self, features: Features, folded: Cache | None = None) -> Cache:
         """Return all that decoding reads of the source; see `EncoderDecoder`."""
-        folded = self.fold_weights() if folded is None else folded
+        del folded
         encoded = self.encode(features)
         return {
             "mask": encoded.masks["tokens"],
             "projected": self.decoder.project_memory(encoded.memory["tokens"]),
             "state": encoded.memory["state"],
             "softmax": self._softmax_map(),
-            **folded,
+            "kernels": self.decoder.fused_kernels(),
         }
 
     def start_cache(self, memory: Cache, beam_size: int, length: Any) -> Cache:
@@ -250,7 +246,7 @@ class Luong(EncoderDecoder):
             self.target_embedding(ids),
             cache["state"],
             index,
-            folded=memory["decoder"],
+            kernels=memory["kernels"],
             projected=memory["projected"],
             attention_mask=memory["mask"],
         )

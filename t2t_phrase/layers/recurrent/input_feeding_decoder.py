@@ -47,7 +47,7 @@ class InputFeedingDecoder(RecurrentDecoder):
         batch, length, width = ops.shape(x)[0], ops.shape(x)[1], x.shape[-1]
         projected = self.project_memory(memory)
         lowest = self.layers[0]
-        kernels = self.fold_weights()
+        kernels = self.fused_kernels()
         biases = [ops.convert_to_tensor(layer.bias) for layer in self.layers]
         given = lowest.input_dropout(ops.cast(x, self.compute_dtype), training=training)
         bias = ops.cast(biases[0], self.compute_dtype)
@@ -92,7 +92,7 @@ class InputFeedingDecoder(RecurrentDecoder):
         state: State,
         index: Any,
         *,
-        folded: Sequence[Any],
+        kernels: Sequence[Any],
         projected: Cache,
         attention_mask: Any,
     ) -> tuple[Any, Any, State]:
@@ -102,6 +102,6 @@ class InputFeedingDecoder(RecurrentDecoder):
             [ops.cast(x, self.compute_dtype), ops.cast(fed, self.compute_dtype)], -1
         )
         hidden, weights, after = self.climb(
-            x, tuple(states), index, folded, projected, attention_mask
+            x, tuple(states), index, kernels, projected, attention_mask
         )
         return hidden, weights, (*after, ops.cast(hidden, "float32"))

@@ -118,7 +118,7 @@ class RecurrentDecoder(keras.layers.Layer):
         """Return what the attention reads of a memory (B, S, M)."""
         return {} if self.attention is None else self.attention.project_memory(memory)
 
-    def fold_weights(self) -> list[Any]:
+    def fused_kernels(self) -> list[Any]:
         """Return the kernels for `step`, which are the same at all time steps."""
         return [layer.fused_kernel() for layer in self.layers]
 
@@ -128,7 +128,7 @@ class RecurrentDecoder(keras.layers.Layer):
         state: State,
         index: Any,
         *,
-        folded: Sequence[Any],
+        kernels: Sequence[Any],
         projected: Cache,
         attention_mask: Any,
     ) -> tuple[Any, Any, State]:
@@ -138,27 +138,27 @@ class RecurrentDecoder(keras.layers.Layer):
             x: (B, K, D).
             state: from `start_state` or `step`, each part (B, K, U).
             index: the current time.
-            folded: from `fold_weights`.
+            kernels: from `fused_kernels`.
             projected: from `project_memory`.
             attention_mask: (B, 1, 1, S) bool.
 
         Returns:
             (hidden (B, K, U), weights (B, 1, K, S) or None, the next state).
         """
-        return self.climb(x, state, index, folded, projected, attention_mask)
+        return self.climb(x, state, index, kernels, projected, attention_mask)
 
     def climb(
         self,
         x: Any,
         state: State,
         index: Any,
-        folded: Sequence[Any],
+        kernels: Sequence[Any],
         projected: Cache,
         attention_mask: Any,
     ) -> tuple[Any, Any, State]:
         """Take one step of every layer, and attend; the arguments are those of `step`."""
         states: list[Any] = []
-        for number, (layer, kernel) in enumerate(zip(self.layers, folded, strict=True)):
+        for number, (layer, kernel) in enumerate(zip(self.layers, kernels, strict=True)):
             x, after = layer.step(x, tuple(state[2 * number : 2 * number + 2]), kernel)
             states += after
         weights = None

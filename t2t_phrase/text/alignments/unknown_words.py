@@ -50,7 +50,9 @@ def replace_unknown(
         ValueError: there are not as many alignments as words.
     """
     if len(words) != len(aligned):
-        raise ValueError(f"expected an alignment for each of {len(words)} words, got {len(aligned)}.")
+        raise ValueError(
+            f"expected {len(words)} alignments, one for each word, got {len(aligned)}."
+        )
     found, translated, copied, left = list(words), 0, 0, 0
     for place, (word, position) in enumerate(zip(words, aligned, strict=True)):
         if word != unknown:

@@ -45,5 +45,5 @@ def word_dictionary(
 
 
 def dictionary_lines(dictionary: dict[str, str]) -> list[str]:
-    """Return the lines of a file with the dictionary: source and target word, between them a tab."""
+    """Return lines with a source and a target word each, between them a tab."""
     return [f"{source}\t{target}" for source, target in dictionary.items()]

@@ -112,7 +112,7 @@ def test_steps_of_beams_equal_the_whole(feeding: bool, kind: str) -> None:
     decoder = built(feeding, kind, dropout=0.5)
     expected, expected_weights = decoder(X, MEMORY, MASK, initial_state=STATE)
     shared = {
-        "folded": decoder.fold_weights(),
+        "kernels": decoder.fused_kernels(),
         "projected": decoder.project_memory(MEMORY),
         "attention_mask": MASK,
     }

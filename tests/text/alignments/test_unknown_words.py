@@ -2,7 +2,7 @@ import pytest
 
 from t2t_phrase.text.alignments.unknown_words import replace_unknown
 
-SOURCE = "Anna meets Bob in Pontarlier".split()
+SOURCE = ["Anna", "meets", "Bob", "in", "Pontarlier"]
 
 
 def test_every_unknown_word_is_translated_copied_or_left() -> None:
@@ -22,5 +22,5 @@ def test_without_a_dictionary_words_are_copied_and_known_words_stay() -> None:
 
 
 def test_every_word_needs_an_alignment() -> None:
-    with pytest.raises(ValueError, match="an alignment for each of 2 words, got 1"):
+    with pytest.raises(ValueError, match="expected 2 alignments, one for each word, got 1"):
         replace_unknown(["a", "b"], [0], SOURCE)
