@@ -1,7 +1,7 @@
 """Luong's local attention against global attention, on sources of growing length.
 
 Local attention reads 2D + 1 positions, so its time should not grow with the source, beyond what
-projects and copies the memory. Each line is one length: the median seconds of both, and their ratio.
+copies the memory. Each line is one length: the median seconds of both, and their ratio.
 
     python benchmarks/local_attention.py
     python benchmarks/local_attention.py --task=train --feeding --lengths=100,800
