@@ -12,7 +12,7 @@ from t2t_phrase.registry import hparams
 # 128 pairs would make.
 _EPOCH = 35_000
 # Likewise for the 29,000 pairs of Multi30k in subwords.
-_MULTI30K_EPOCH = 160
+_MULTI30K_EPOCH = 122
 
 
 def _backwards(base: LuongHParams) -> LuongHParams:
@@ -155,7 +155,7 @@ def luong_local_p_general_feed_multi30k() -> LuongHParams:
 
 @hparams.register
 def luong_local_p_general_feed_sgd_multi30k() -> LuongHParams:
-    """The same by the paper's recipe: SGD, halved after 8 epochs of 160 updates, 12 in all."""
+    """The same by the paper's recipe: SGD, halved after 8 epochs of 122 updates, 12 in all."""
     paper = luong_base_local_p_general_feed()
     return luong_local_p_general_feed_multi30k().replace(
         optimizer=paper.optimizer,

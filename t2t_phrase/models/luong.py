@@ -14,6 +14,7 @@ from t2t_phrase.layers.attention.dot_score import DotScore
 from t2t_phrase.layers.attention.general_score import GeneralScore
 from t2t_phrase.layers.attention.global_attention import GlobalAttention
 from t2t_phrase.layers.attention.layout import AttentionMap
+from t2t_phrase.layers.attention.local_attention import LocalAttention
 from t2t_phrase.layers.attention.local_monotonic_attention import LocalMonotonicAttention
 from t2t_phrase.layers.attention.local_predictive_attention import LocalPredictiveAttention
 from t2t_phrase.layers.attention.location_score import LocationScore
@@ -33,6 +34,10 @@ _SCORES: dict[str, type[Score]] = {
     "general": GeneralScore,
     "concat": ConcatScore,
     "location": LocationScore,
+}
+_LOCAL: dict[str, type[LocalAttention]] = {
+    "local_m": LocalMonotonicAttention,
+    "local_p": LocalPredictiveAttention,
 }
 
 
@@ -85,7 +90,9 @@ class Luong(EncoderDecoder):
             self._encoder_layer(f"encoder_layer_{index}")
             for index in range(hparams.num_hidden_layers)
         ]
-        decoder = InputFeedingDecoder if hparams.input_feeding else RecurrentDecoder
+        decoder: type[RecurrentDecoder] = RecurrentDecoder
+        if hparams.input_feeding:
+            decoder = InputFeedingDecoder
         self.decoder = decoder(
             num_layers=hparams.num_hidden_layers,
             attention=self.make_attention(),
@@ -120,17 +127,23 @@ class Luong(EncoderDecoder):
     def make_attention(self) -> AttentionalVector | None:
         """Return a new attention layer, or None; a model with another kind overrides this."""
         hparams = self.hparams
-        common = {"initial_range": hparams.initial_range, "dtype": self.dtype_policy}
-        shared = {"units": hparams.hidden_size, "name": "attention", **common}
         if hparams.attention == "none":
             return None
+        common: dict[str, Any] = {
+            "initial_range": hparams.initial_range,
+            "dtype": self.dtype_policy,
+        }
         location = {"positions": hparams.attention_positions}
         own = location if hparams.attention_score == "location" else {}
-        shared["score"] = _SCORES[hparams.attention_score](name="score", **own, **common)
+        shared: dict[str, Any] = {
+            "units": hparams.hidden_size,
+            "score": _SCORES[hparams.attention_score](name="score", **own, **common),
+            "name": "attention",
+            **common,
+        }
         if hparams.attention == "global":
             return GlobalAttention(**shared)
-        local = {"local_m": LocalMonotonicAttention, "local_p": LocalPredictiveAttention}
-        return local[hparams.attention](window=hparams.attention_window, **shared)
+        return _LOCAL[hparams.attention](window=hparams.attention_window, **shared)
 
     def build(self, input_shape: Any = None) -> None:
         """Create every variable."""

@@ -158,6 +158,7 @@ def test_an_ensemble_scores(toy, tmp_path, capsys):
 )
 def test_mistakes_in_naming_an_ensemble(toy, flags, message, tmp_path):
     given = flags.format(run=toy.output_dir).split()
+    (tmp_path / "pairs").write_text("a\tb\n")
     with pytest.raises(UserError, match=message):
         call(decoder, *toy.flags[1:], *given, f"--score_file={tmp_path / 'pairs'}")
 

@@ -43,7 +43,8 @@ class InputFeedingDecoder(RecurrentDecoder):
         training: bool = False,
     ) -> tuple[Any, Any]:
         """Read whole sentences."""
-        assert self.attention is not None
+        attention = self.attention
+        assert attention is not None
         batch, length, width = ops.shape(x)[0], ops.shape(x)[1], x.shape[-1]
         projected = self.project_memory(memory)
         lowest = self.layers[0]
@@ -73,7 +74,7 @@ class InputFeedingDecoder(RecurrentDecoder):
                 below, own = fused_lstm_step(below, own, kernel, share)
                 after += own
             index = ops.cast(time[0, 0], "int32")
-            hidden, _, _ = self.attention.attend_step(
+            hidden, _, _ = attention.attend_step(
                 below[:, None], {}, index, projected, attention_mask
             )
             fed = ops.cast(hidden[:, 0], "float32")
@@ -83,7 +84,7 @@ class InputFeedingDecoder(RecurrentDecoder):
         outputs, _ = scan(cell, ops.concatenate(inputs, axis=-1), start)
         hidden, top = ops.split(ops.cast(outputs, self.compute_dtype), 2, axis=-1)
         # Nobody but insights reads the weights, so they are no part of the loop.
-        _, weights = self.attention.attend(top, projected, attention_mask)
+        _, weights = attention.attend(top, projected, attention_mask)
         return hidden, weights
 
     def step(
@@ -98,9 +99,8 @@ class InputFeedingDecoder(RecurrentDecoder):
     ) -> tuple[Any, Any, State]:
         """Read one time step of every beam; see `RecurrentDecoder`."""
         *states, fed = state
-        x = ops.concatenate(
-            [ops.cast(x, self.compute_dtype), ops.cast(fed, self.compute_dtype)], -1
-        )
+        both = [ops.cast(part, self.compute_dtype) for part in (x, fed)]
+        x = ops.concatenate(both, axis=-1)
         hidden, weights, after = self.climb(
             x, tuple(states), index, kernels, projected, attention_mask
         )
