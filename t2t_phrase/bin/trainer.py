@@ -297,8 +297,8 @@ def print_names() -> None:
 
 
 def summary(entry: Any) -> str:
-    """Return the first line of a docstring that is an entry's own, or an empty string."""
-    return next(iter(inspect.cleandoc(entry.__dict__.get("__doc__") or "").splitlines()), "")
+    """Return the first line of a docstring, or an empty string."""
+    return next(iter(inspect.cleandoc(entry.__doc__ or "").splitlines()), "")
 
 
 def print_line(text: str) -> None:
