@@ -65,7 +65,8 @@ class InputFeedingDecoder(RecurrentDecoder):
         def cell(inputs: Any, state: State) -> tuple[Any, State]:
             *states, fed, time = state
             given, *masks = ops.split(inputs, places, axis=-1) if drops else [inputs]
-            below, after = fed, []
+            after: list[Any] = []
+            below = fed
             for number, kernel in enumerate(kernels):
                 if drops:
                     below = ops.cast(below, masks[number].dtype) * masks[number]
