@@ -228,7 +228,7 @@ def test_registry_help_lists_all_names(toy, capsys):
     call(trainer, "--registry_help", f"--t2t_usr_dir={toy / 'user'}")
     lines = capsys.readouterr().out.splitlines()
     described = dict(line.strip().partition("  ")[::2] for line in lines if line[:2] == "  ")
-    assert described["translate_trainer_toy"] == ""
+    assert described["translate_trainer_toy"].strip() == "Copies sentences of a few words."
     expected = "Encoder-decoder Transformer as tensor2tensor computes it."
     assert described["transformer"].strip() == expected
     expected = "`luong_base` with an encoder that reads backwards."
