@@ -67,6 +67,7 @@ class TrainingHParams(HParams):
     learning_rate_halving_start: int = 0  # step of the first halving; set with halving only
     learning_rate_halving_steps: int = 0  # steps between halvings; set with halving only
     clip_grad_norm: float = 0.0  # largest global norm of the gradient; 0 = no limit
+    gradient_mean: Literal["tokens", "sentences"] = "tokens"  # of targets: what it is a mean over
     dtype_policy: Literal["float32", "mixed_bfloat16"] = "float32"  # variables stay float32
 
     # Registered name of the model that reads these fields; every subclass for a model sets it.

@@ -185,7 +185,9 @@ WITHOUT_TENSORFLOW = """
     for name in registry.models:
         model_class = registry.models[name]
         sizes = {"hidden_size": 16, "filter_size": 16, "num_heads": 4, "num_hidden_layers": 1}
-        hparams = model_class.hparams_class(**sizes)
+        fields = model_class.hparams_class.__dataclass_fields__
+        own = {field: size for field, size in sizes.items() if field in fields}
+        hparams = model_class.hparams_class(**own)
         model = model_class.from_hparams(hparams, vocab_size=12)
         logits = model(features)
         assert logits.shape == (2, 4, 12) and np.isfinite(logits).all(), logits

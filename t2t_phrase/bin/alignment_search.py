@@ -74,6 +74,11 @@ def searched(trained: TrainedModel, vocabularies: Vocabularies, hparams: DecodeH
     from t2t_phrase.runs.load_model import load_model
     from t2t_phrase.runs.vocabulary import check_same_texts
 
+    if len(trained.members) > 1:
+        raise UserError(
+            f"--alignment_model_dir={path}: an ensemble cannot be searched with an alignment model; "
+            "name one model in --output_dir"
+        )
     for name in ("alignment_layers", "alignment_heads"):
         if getattr(hparams, name):
             raise UserError(

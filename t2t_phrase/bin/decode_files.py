@@ -52,7 +52,7 @@ def translate(hparams: DecodeHParams) -> None:
     given.check_sentences(source, total)
     trained, vocabularies = load()
     if source and not target and not is_special(source):
-        target = default_target(source, trained.record, hparams)
+        target = default_target(source, trained, hparams)
     used = searched(trained, vocabularies, hparams)
     endings = further_outputs(hparams, target, source)
     translator = Translator(
@@ -66,7 +66,7 @@ def translate(hparams: DecodeHParams) -> None:
     features = FeatureReader(translator.features, {"source": source})
     text_job.check_paths(target, [*inputs(source), *features.files])
     text_job.check_counts(source, total, features.files)
-    max_length = trained.record.resolved().max_length
+    max_length = min(member.record.resolved().max_length for member in trained.members)
     # Of what is translated now: target tokens, and the positions that they were evaluated at.
     tokens = positions = 0
 
@@ -266,15 +266,31 @@ def settings(
         options = {**options, "parser": FLAGS.parser, "language": FLAGS.language}
     return {
         "task": task,
-        "checkpoint": f"{pathlib.Path(trained.checkpoint).name} (step {trained.step})",
-        # It has the checksums of all weights.
-        "weights": sha256_of(f"{trained.checkpoint}.index")[:16],
+        "checkpoint": ", ".join(
+            f"{pathlib.Path(member.checkpoint).name} (step {member.step})"
+            for member in trained.members
+        ),
+        # The index has the checksums of all weights.
+        "weights": ", ".join(
+            sha256_of(f"{member.checkpoint}.index")[:16] for member in trained.members
+        ),
+        **ensemble_settings(),
         "xla_compile": FLAGS.xla_compile,
         **options,
     }
 
 
-def default_target(source: str, record: Any, hparams: DecodeHParams) -> str:
+def ensemble_settings() -> dict[str, Any]:
+    """Return the weights of an ensemble, if any are given."""
+    weights = FLAGS.ensemble_weights
+    return {"ensemble_weights": ",".join(weights)} if weights else {}
+
+
+def default_target(source: str, trained: TrainedModel, hparams: DecodeHParams) -> str:
     """Return the file name that tensor2tensor would give to the translations of a file."""
-    named = ".".join(filter(None, (record.model, record.hparams_set, record.problem)))
+    record = trained.record
+    names = (record.model, record.hparams_set, record.problem)
+    if len(trained.members) > 1:
+        names = ("ensemble", f"{len(trained.members)}_models", record.problem)
+    named = ".".join(filter(None, names))
     return f"{source}.{named}.beam{hparams.beam_size}.alpha{hparams.alpha}.decodes"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pathlib
 import sys
 import time
 from collections.abc import Sequence
@@ -62,12 +63,21 @@ def define_flags() -> None:
 
 def define_model_flags() -> None:
     """Define the flags that choose a model, shared by several commands."""
-    flags.DEFINE_string("output_dir", None, "Folder of the training run.")
+    flags.DEFINE_string(
+        "output_dir",
+        None,
+        "Folder of the training run; a list of folders, --output_dir=a,b,c: an ensemble.",
+    )
     flags.DEFINE_string(
         "checkpoint_path",
         None,
-        "A checkpoint or a folder of checkpoints; `best`: the best one of --output_dir. Default: "
-        "the latest of --output_dir.",
+        "A checkpoint or a folder of checkpoints, or a list of them; `best`: the best one of each "
+        "--output_dir. Default: the latest of --output_dir.",
+    )
+    flags.DEFINE_list(
+        "ensemble_weights",
+        None,
+        "A positive number for each model of an ensemble, in their order; default: all are equal.",
     )
     flags.DEFINE_string("data_dir", None, "Folder of the vocabulary.")
     flags.DEFINE_string("problem", None, "If given, must be that of the run.")
@@ -78,31 +88,76 @@ def define_model_flags() -> None:
     )
 
 
-def load() -> tuple[TrainedModel, Vocabularies]:
-    """Return the model that the flags name and its vocabularies; say on stderr which it is.
+def model_paths() -> list[str]:
+    """Return the run or checkpoint of each model that the flags name.
+
+    A name with commas is a list, unless a file or folder has this very name.
 
     Raises:
-        UserError: there is none, or it is not what the flags say.
+        UserError: a name in a list is empty.
     """
     from t2t_phrase.runs.directory import BEST
+
+    best = FLAGS.checkpoint_path == BEST
+    flag = "output_dir" if best or not FLAGS.checkpoint_path else "checkpoint_path"
+    given = FLAGS[flag].value
+    if not given:
+        raise app.UsageError("--output_dir (or the --checkpoint_path of one checkpoint) is needed")
+    whole = pathlib.Path(given).expanduser()
+    # A checkpoint is several files, whose names begin with its own.
+    single = whole.exists() or pathlib.Path(f"{whole}.index").exists()
+    paths = [given] if single else [path.strip() for path in given.split(",")]
+    if not all(paths):
+        raise UserError(f"--{flag}={given}: a name in the list is empty; remove the extra comma")
+    return [f"{path}/{BEST}" for path in paths] if best else paths
+
+
+def ensemble_weights() -> list[float] | None:
+    """Return --ensemble_weights as numbers; None: not given.
+
+    Raises:
+        UserError: one is not a number.
+    """
+    try:
+        return [float(text) for text in FLAGS.ensemble_weights] if FLAGS.ensemble_weights else None
+    except ValueError:
+        shown = ",".join(FLAGS.ensemble_weights)
+        raise UserError(
+            f"--ensemble_weights={shown}: expected a number for each model, such as 2,1,1"
+        ) from None
+
+
+def load(*, ensembles: bool = True) -> tuple[TrainedModel, Vocabularies]:
+    """Return the model that the flags name and its vocabularies; say on stderr which it is.
+
+    Args:
+        ensembles: whether the command can work with several models.
+
+    Raises:
+        UserError: there is none, it is not what the flags say, or several do not fit together.
+    """
+    from t2t_phrase.runs.load_ensemble import load_ensemble
     from t2t_phrase.runs.load_model import load_model
     from t2t_phrase.runs.vocabulary import run_vocabularies
 
-    path = FLAGS.checkpoint_path or FLAGS.output_dir
-    if not path or (path == BEST and not FLAGS.output_dir):
-        raise app.UsageError("--output_dir (or the --checkpoint_path of one checkpoint) is needed")
-    if path == BEST:
-        path = f"{FLAGS.output_dir}/{BEST}"
-    trained = load_model(path)
-    for flag in ("problem", "model", "hparams_set"):
-        given, recorded = FLAGS[flag].value, getattr(trained.record, flag)
-        if given and recorded and given != recorded:
-            raise UserError(
-                f"--{flag}={given}: {trained.checkpoint} is a run of {recorded}; leave the flag "
-                "out, or give another --output_dir"
-            )
-    vocabularies = run_vocabularies(trained, data_dir=FLAGS.data_dir, problem=FLAGS.problem)
-    note(f"{trained.checkpoint} (step {trained.step}): {trained.record.hparams_set}")
+    paths, weights = model_paths(), ensemble_weights()
+    if len(paths) > 1 and not ensembles:
+        raise UserError(f"{', '.join(paths)}: this command works with one model; name one of them")
+    if len(paths) == 1 and weights is not None:
+        raise UserError("--ensemble_weights: is only used with several models in --output_dir")
+    trained = load_model(paths[0]) if len(paths) == 1 else load_ensemble(paths, weights)
+    for member in trained.members:
+        for flag in ("problem", "model", "hparams_set"):
+            given, recorded = FLAGS[flag].value, getattr(member.record, flag)
+            if given and recorded and given != recorded:
+                raise UserError(
+                    f"--{flag}={given}: {member.checkpoint} is a run of {recorded}; leave the flag "
+                    "out, or give another --output_dir"
+                )
+    first = trained.members[0]
+    vocabularies = run_vocabularies(first, data_dir=FLAGS.data_dir, problem=FLAGS.problem)
+    for member in trained.members:
+        note(f"{member.checkpoint} (step {member.step}): {member.record.hparams_set}")
     return trained, vocabularies
 
 

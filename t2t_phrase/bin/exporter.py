@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from absl import flags
 
@@ -13,6 +14,9 @@ from t2t_phrase.bin.alignment_search import define_alignment_flags, searched
 from t2t_phrase.bin.backend import TRAINING, check_backend
 from t2t_phrase.config import UserError
 from t2t_phrase.decoding.hparams import DecodeHParams
+
+if TYPE_CHECKING:
+    from t2t_phrase.runs.load_model import TrainedModel
 
 FLAGS = flags.FLAGS
 
@@ -34,29 +38,40 @@ def main(argv: Sequence[str]) -> None:
     hparams = DecodeHParams().override(FLAGS.decode_hparams)
     if not (FLAGS.export_dir or FLAGS.output_dir):
         raise UserError("--export_dir is required if --output_dir is not given")
+    if not FLAGS.export_dir and len(decoder.model_paths()) > 1:
+        raise UserError("--export_dir is required for an ensemble, which has no folder of its own")
     registry.discover(FLAGS.t2t_usr_dir)
     from t2t_phrase.export.saved_model import export
 
     trained, vocabularies = decoder.load()
     used = searched(trained, vocabularies, hparams)
-    about = {} if used.second is None else {"alignment_checkpoint": used.second.checkpoint}
+    second = {} if used.second is None else {"alignment_checkpoint": used.second.checkpoint}
     folder = export(
         used.model,
         vocabularies,
         hparams,
         FLAGS.export_dir or f"{FLAGS.output_dir}/export",
-        about={
-            "checkpoint": trained.checkpoint,
-            "step": trained.step,
-            "problem": trained.record.problem,
-            "model": trained.record.model,
-            "hparams_set": trained.record.hparams_set,
-            "version": t2t_phrase.__version__,
-            **about,
-        },
+        about={**about(trained), **second, "version": t2t_phrase.__version__},
         make_expansion=used.make_expansion,
     )
     print(f"exported to {folder}")
+
+
+def about(trained: TrainedModel) -> dict[str, Any]:
+    """Return the facts about the exported model, or about each member of an ensemble."""
+    facts = [
+        {
+            "checkpoint": member.checkpoint,
+            "step": member.step,
+            "problem": member.record.problem,
+            "model": member.record.model,
+            "hparams_set": member.record.hparams_set,
+        }
+        for member in trained.members
+    ]
+    if len(facts) == 1:
+        return facts[0]
+    return {"ensemble": facts, "ensemble_weights": decoder.ensemble_weights()}
 
 
 def run() -> None:

@@ -102,7 +102,7 @@ def main(argv: Sequence[str]) -> None:
             FLAGS.stats_file, filter(None, (FLAGS.insights_from_file, FLAGS.references_file))
         )
     pairs = read_files() if FLAGS.insights_from_file else []
-    trained, vocabularies = decoder.load()
+    trained, vocabularies = decoder.load(ensembles=False)
     if FLAGS.stats:
         check_statistics(trained)
     texts = texts_of_features(trained.model.hparams.features) if FLAGS.heat_maps else {}

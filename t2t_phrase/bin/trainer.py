@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 import pathlib
 import sys
 from collections.abc import Callable, Sequence
@@ -294,13 +295,21 @@ def dev_bleu(options: RunOptions) -> Callable[[Any], Callable[[], Score]]:
 
 
 def print_names() -> None:
-    """Print every registered name."""
+    """Print every registered name and the first line of its description."""
     for title, names in (
         ("Problems (append _rev to reverse)", registry.problems),
         ("Models", registry.models),
         ("Hparams sets", registry.hparams),
     ):
-        print("\n".join([f"{title}:", *(f"  {name}" for name in names)]))
+        width = max(map(len, names))
+        print(f"{title}:")
+        for name in names:
+            print(f"  {name:<{width}}  {summary(names[name])}".rstrip())
+
+
+def summary(entry: Any) -> str:
+    """Return the first line of a docstring, or an empty string."""
+    return next(iter(inspect.cleandoc(entry.__doc__ or "").splitlines()), "")
 
 
 def print_line(text: str) -> None:

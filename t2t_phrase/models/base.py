@@ -55,7 +55,8 @@ class Loss(NamedTuple):
 
     Attributes:
         objective: float32 scalar, the only one with a gradient: a sum over target tokens. An update
-            minimises its mean over the target tokens of all replicas.
+            minimises its mean over the target tokens (or sentences, see `gradient_mean` of
+            `TrainingHParams`) of all replicas.
         means: what is reported, by name. "loss" (the training loss) and "nll" (the negative
             log-probability in nats), both per target token, are always there; names that end in
             "accuracy" are shares.

@@ -32,7 +32,9 @@ class EnsembleHParams:
 class Ensemble(EncoderDecoder):
     """Models of any families, whose probabilities of the next token are averaged.
 
-        p(y_i | y_<i, x) = 1/M sum_m p_m(y_i | y_<i, x)
+        p(y_i | y_<i, x) = sum_m w_m p_m(y_i | y_<i, x)
+
+    with weights that sum to 1.
 
     An ensemble translates and scores like any model. It is not trained: its members are, each by
     itself. It must be made of models that exist, and is not registered.
@@ -42,16 +44,21 @@ class Ensemble(EncoderDecoder):
 
     Args:
         models: the members, all with the same source and target vocabularies.
+        weights: a positive number for each, which are divided by their sum; None: all are equal.
 
     Raises:
-        UserError: there are no models, or two of them read different features of the same name.
+        UserError: there are no models, two of them read different features of the same name, or
+            the weights are wrong.
     """
 
-    def __init__(self, models: Sequence[Any], **kwargs: Any) -> None:
+    def __init__(
+        self, models: Sequence[Any], *, weights: Sequence[float] | None = None, **kwargs: Any
+    ) -> None:
         super().__init__(**kwargs)
         if not models:
             raise UserError("an ensemble needs at least one model")
         self.models = list(models)
+        self.log_weights = _log_weights(weights, len(models))
         named: dict[str, Feature] = {}
         for feature in (feature for model in models for feature in model.hparams.features):
             if named.setdefault(feature.name, feature) != feature:
@@ -65,7 +72,8 @@ class Ensemble(EncoderDecoder):
 
     def call(self, features: Features, training: bool = False) -> Any:
         """Return (B, T, V) float32: logarithms of the mean probabilities."""
-        return _log_mean([model(features, training=training) for model in self.models])
+        logits = [model(features, training=training) for model in self.models]
+        return _log_mean(logits, self.log_weights)
 
     def batch_loss(self, features: Features, training: bool = False) -> Loss:
         """Not supported.
@@ -77,7 +85,8 @@ class Ensemble(EncoderDecoder):
 
     def token_log_probabilities(self, features: Features) -> Any:
         """Return (B, T) float32: the log-probability of each target token, in nats."""
-        return _log_mean_exp([model.token_log_probabilities(features) for model in self.models])
+        found = [model.token_log_probabilities(features) for model in self.models]
+        return _log_mean_exp(found, self.log_weights)
 
     def fold_weights(self) -> Cache:
         """Return those of each member."""
@@ -109,7 +118,7 @@ class Ensemble(EncoderDecoder):
             for model, part, state in zip(self.models, memory, cache["models"], strict=True)
         ]
         return Step(
-            _log_mean([step.logits for step in steps]),
+            _log_mean([step.logits for step in steps], self.log_weights),
             {"models": [step.cache for step in steps]},
             _stacked([step.weights for step in steps]),
         )
@@ -142,16 +151,34 @@ class Ensemble(EncoderDecoder):
         }
 
 
-def _log_mean(logits: Sequence[Any]) -> Any:
+def _log_weights(weights: Sequence[float] | None, members: int) -> tuple[float, ...]:
+    """Return the logarithm of each weight after division by their sum."""
+    weights = [1.0] * members if weights is None else weights
+    if len(weights) != members:
+        raise UserError(
+            f"an ensemble of {members} models needs as many weights, got {len(weights)}"
+        )
+    for weight in weights:
+        if not (math.isfinite(weight) and weight > 0):
+            raise UserError(f"the weights of an ensemble must be positive numbers, got {weight:g}")
+    # Not the logarithm of a ratio, which is 0 where one weight is far below another.
+    largest = max(weights)
+    total = math.log(sum(weight / largest for weight in weights))
+    return tuple(math.log(weight) - math.log(largest) - total for weight in weights)
+
+
+def _log_mean(logits: Sequence[Any], log_weights: Sequence[float]) -> Any:
     """Return (..., V): logarithms of the mean of the distributions with these logits (..., V)."""
     sizes = [x.shape[-1] for x in logits]
     if len(set(sizes)) > 1:
         raise UserError(f"the models of an ensemble need one target vocabulary, got sizes {sizes}")
-    return _log_mean_exp([x - ops.logsumexp(x, axis=-1, keepdims=True) for x in logits])
+    found = [x - ops.logsumexp(x, axis=-1, keepdims=True) for x in logits]
+    return _log_mean_exp(found, log_weights)
 
 
-def _log_mean_exp(values: Sequence[Any]) -> Any:
-    return ops.logsumexp(ops.stack(values), axis=0) - math.log(len(values))
+def _log_mean_exp(values: Sequence[Any], log_weights: Sequence[float]) -> Any:
+    weighted = [value + weight for value, weight in zip(values, log_weights, strict=True)]
+    return ops.logsumexp(ops.stack(weighted), axis=0)
 
 
 def _stacked(weights: Sequence[dict[str, list[Any]]]) -> dict[str, list[Any]]:

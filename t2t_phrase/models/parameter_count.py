@@ -8,10 +8,10 @@ import math
 import keras
 
 from t2t_phrase import registry
-from t2t_phrase.models.transformer_hparams import TransformerHParams
+from t2t_phrase.training_hparams import TrainingHParams
 
 
-def variable_shapes(hparams: TransformerHParams, *, vocab_size: int) -> dict[str, tuple[int, ...]]:
+def variable_shapes(hparams: TrainingHParams, *, vocab_size: int) -> dict[str, tuple[int, ...]]:
     """Return the shapes of all trainable variables by path, without allocating them."""
 
     def build() -> dict[str, tuple[int, ...]]:
@@ -25,6 +25,6 @@ def variable_shapes(hparams: TransformerHParams, *, vocab_size: int) -> dict[str
         return pool.submit(build).result()
 
 
-def count_parameters(hparams: TransformerHParams, *, vocab_size: int) -> int:
+def count_parameters(hparams: TrainingHParams, *, vocab_size: int) -> int:
     """Return the number of trainable parameters of the model of `hparams`."""
     return sum(map(math.prod, variable_shapes(hparams, vocab_size=vocab_size).values()))

@@ -3,7 +3,8 @@
 Masks are made here and in `ngram_masks` and `partition`, which derive those over n-grams and
 segments.
 
-Shapes: B batch, T queries, S memory positions, K beams, L longest output.
+Shapes: B batch, T queries, S memory positions, K beams, L longest output, N positions
+of a window.
 """
 
 from __future__ import annotations
@@ -47,3 +48,14 @@ def history_mask(ancestors: Any, index: Any) -> Any:
     past = positions(length) <= index
     visible = ops.logical_and(own, past[:, None])
     return ops.reshape(visible, (-1, 1, beam_size, length * beam_size))
+
+
+def window_mask(positions: Any, lengths: Any) -> Any:
+    """Return (B, 1, T, N) bool: the positions of a window that lie within the sentence.
+
+    Args:
+        positions: (B, T, N) int, see `ops.windows`.
+        lengths: (B, 1) or (B, T) int, the number of tokens of each sentence.
+    """
+    inside = ops.logical_and(positions >= 0, positions < lengths[..., None])
+    return inside[:, None]

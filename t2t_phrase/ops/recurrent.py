@@ -48,7 +48,8 @@ def scan(
         dtype="float32",
         name="scan",
     )
-    outputs, *state_after = loop(inputs, initial_state=list(state), mask=mask)
+    # Called as a layer it would attach the mask to the outputs, and warn wherever they are used.
+    outputs, *state_after = loop.call(inputs, initial_state=list(state), mask=mask)
     return ops.flip(outputs, axis=1) if reverse else outputs, tuple(state_after)
 
 
@@ -93,7 +94,33 @@ def lstm_step(
     h, c = state
     if recurrent_mask is not None:
         h = h * recurrent_mask
-    gates = ops.cast(projected, "float32") + _recurrent(h, kernel)
+    return _lstm_update(ops.cast(projected, "float32") + _recurrent(h, kernel), c)
+
+
+def fused_lstm_step(x: Any, state: State, kernel: Any, projected: Any) -> tuple[Any, State]:
+    """Take one step of `lstm_step` whose inputs and state meet in one product.
+
+        (i, f, g, o) = [x_t; h_{t-1}] K + p_t
+
+    It is for inputs that are known only within the loop, such as the outputs of a layer below.
+
+    Args:
+        x: (..., D).
+        state: (h (..., U), c (..., U)) float32.
+        kernel: K, (D + U, 4U): the matrix of the inputs above that of the state.
+        projected: p_t, broadcastable to (..., 4U): the bias, and what else was computed before.
+
+    Returns:
+        (h_t, (h_t, c_t)).
+    """
+    h, c = state
+    both = ops.concatenate([ops.cast(x, kernel.dtype), ops.cast(h, kernel.dtype)], axis=-1)
+    gates = ops.cast(ops.matmul(both, kernel), "float32") + ops.cast(projected, "float32")
+    return _lstm_update(gates, c)
+
+
+def _lstm_update(gates: Any, c: Any) -> tuple[Any, State]:
+    """Return h_t, and (h_t, c_t), from the gates before their sigmoids and c_{t-1}."""
     i, f, g, o = ops.split(gates, 4, axis=-1)
     c = ops.sigmoid(f) * c + ops.sigmoid(i) * ops.tanh(g)
     h = ops.sigmoid(o) * ops.tanh(c)

@@ -23,6 +23,11 @@ class TrainedModel:
     checkpoint: str
     step: int
 
+    @property
+    def members(self) -> tuple[TrainedModel, ...]:
+        """The models that it consists of: itself."""
+        return (self,)
+
 
 def find_record(checkpoint: str | os.PathLike[str]) -> RunRecord:
     """Return the `hparams.json` beside a checkpoint, or that of the run above `best/`.

@@ -168,6 +168,7 @@ def prepare(
         seed=options.random_seed,
         features=hparams.training_features,
         clip_grad_norm=hparams.clip_grad_norm,
+        gradient_mean=hparams.gradient_mean,
         xla=has_gpu() if xla is None else xla,
         log=say,
     )

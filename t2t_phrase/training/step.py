@@ -29,7 +29,7 @@ class StepResult(NamedTuple):
     tokens: Any
     """Target tokens."""
     grad_norm: Any
-    """The norm of the gradient of objective / tokens, before it is clipped."""
+    """The norm of the gradient of the mean objective, before it is clipped."""
 
 
 @dataclasses.dataclass
@@ -48,6 +48,8 @@ class Stepper:
         seed: seed of dropout.
         features: what the model reads besides the token ids of both sides.
         clip_grad_norm: largest norm of the gradient; 0: no limit.
+        gradient_mean: "tokens" or "sentences", over which of all replicas the objective that is
+            differentiated is a mean.
         xla: whether XLA compiles the pure function, once for each shape.
         log: called with a line for each compilation.
     """
@@ -58,6 +60,7 @@ class Stepper:
     seed: int
     features: tuple[Feature, ...] = ()
     clip_grad_norm: float = 0.0
+    gradient_mean: str = "tokens"
     xla: bool = False
     log: Callable[[str], None] = lambda text: None
 
@@ -143,7 +146,7 @@ class Stepper:
 
         def replica(features: Features) -> StepResult:
             context = tf.distribute.get_replica_context()
-            gradients, loss = self._sum(context, self._local(context, features, tokens))
+            gradients, loss = self._sum(context, self._local(context, features))
             norm = tf.linalg.global_norm(gradients)
             if self.clip_grad_norm:
                 gradients, _ = tf.clip_by_global_norm(gradients, self.clip_grad_norm, norm)
@@ -161,20 +164,22 @@ class Stepper:
         return self._first(self.strategy.run(replica, args=(features,)))
 
     def _probe_step(self, features: Features) -> Any:
-        tokens = tf.cast(tf.math.count_nonzero(features["targets"]), tf.float32)
-
         def replica(features: Features) -> Any:
             context = tf.distribute.get_replica_context()
-            return tf.linalg.global_norm(self._local(context, features, tokens)[0])
+            return tf.linalg.global_norm(self._local(context, features)[0])
 
         return self._first(self.strategy.run(replica, args=(features,)))
 
-    def _local(self, context: Any, features: Features, tokens: Any) -> tuple[list[Any], Loss]:
-        """Return this replica's share of the gradient of objective / tokens, and its loss."""
+    def _local(self, context: Any, features: Features) -> tuple[list[Any], Loss]:
+        """Return this replica's share of the gradient of the mean objective, and its loss."""
         own = self._own_rows(context, features)
+        # The features of a step are those of all replicas.
+        real = tf.math.not_equal(features["targets"], 0)
+        units = tf.reduce_any(real, axis=1) if self.gradient_mean == "sentences" else real
+        count = tf.cast(tf.math.count_nonzero(units), tf.float32)
         replica = tf.cast(context.replica_id_in_sync_group, tf.int64)
         # Scaling the loss costs nothing; scaling the gradients would be a pass over all of them.
-        return self._gradient(self._values(), self._seeds(replica), 1.0 / tokens, own)
+        return self._gradient(self._values(), self._seeds(replica), 1.0 / count, own)
 
     def _sum(self, context: Any, values: Any) -> Any:
         """Return the sums over all replicas, in one reduction."""

@@ -52,6 +52,17 @@ def test_another_folder_and_the_best_checkpoint(toy, quick, tmp_path, capsys):
     assert about["checkpoint"].endswith("best/model.ckpt-20") and about["step"] == 20
 
 
+def test_an_ensemble_says_what_it_is_made_of(toy, quick, tmp_path, capsys):
+    folders = f"--output_dir={toy.output_dir},{toy.output_dir}/best"
+    given = [folders, *toy.flags[1:], "--ensemble_weights=2,1"]
+    call(exporter, *given, f"--export_dir={tmp_path}")
+    about = json.loads((tmp_path / "1" / "assets.extra" / "export.json").read_text())
+    assert [member["step"] for member in about["ensemble"]] == [30, 20]
+    assert about["ensemble_weights"] == [2.0, 1.0] and "checkpoint" not in about
+    with pytest.raises(UserError, match="--export_dir is required for an ensemble"):
+        call(exporter, *given)
+
+
 def test_mistakes(toy, quick, monkeypatch, tmp_path):
     with pytest.raises(UserError, match="--export_dir is required if --output_dir is not given"):
         call(exporter, f"--checkpoint_path={toy.output_dir}/model.ckpt-30")

@@ -232,5 +232,9 @@ def test_required_flags(toy):
 def test_registry_help_lists_all_names(toy, capsys):
     call(trainer, "--registry_help", f"--t2t_usr_dir={toy / 'user'}")
     lines = capsys.readouterr().out.splitlines()
-    for name in ("translate_trainer_toy", "transformer", "transformer_multi30k"):
-        assert f"  {name}" in lines
+    described = dict(line.strip().partition("  ")[::2] for line in lines if line[:2] == "  ")
+    assert described["translate_trainer_toy"].strip() == "Copies sentences of a few words."
+    expected = "Encoder-decoder Transformer as tensor2tensor computes it."
+    assert described["transformer"].strip() == expected
+    expected = "`luong_base` with an encoder that reads backwards."
+    assert described["luong_base_reverse"].strip() == expected

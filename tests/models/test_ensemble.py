@@ -153,6 +153,38 @@ def test_a_sentence_has_the_same_translation_alone_and_in_a_batch(members: list,
         np.testing.assert_allclose(together.scores[i], alone.scores[0], atol=1e-4)
 
 
+def test_weights_are_divided_by_their_sum(members: list) -> None:
+    ensemble = Ensemble(members, weights=[3, 1])
+    expected = 0.75 * probabilities(members[0], FEATURES)
+    expected += 0.25 * probabilities(members[1], FEATURES)
+    np.testing.assert_allclose(np.exp(ensemble(FEATURES)), expected, atol=1e-6)
+    own = np.take_along_axis(expected, FEATURES["targets"][..., None], axis=-1)[..., 0]
+    scores = np.exp(ensemble.token_log_probabilities(FEATURES))
+    real = FEATURES["targets"] > 0
+    np.testing.assert_allclose(scores[real], own[real], atol=1e-6)
+    memory = ensemble.prepare_memory(SOURCE)
+    cache = ensemble.start_cache(memory, 1, 3)
+    logits = ensemble.step(np.zeros((3, 1), "int32"), 0, memory, cache).logits
+    np.testing.assert_allclose(np.exp(logits)[:, 0], expected[:, 0], atol=1e-6)
+    huge = Ensemble(members, weights=[1e300, 1e-300])
+    np.testing.assert_allclose(
+        np.exp(huge(FEATURES)), probabilities(members[0], FEATURES), atol=1e-6
+    )
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        ([1.0], "an ensemble of 2 models needs as many weights, got 1"),
+        ([1.0, 0.0], "must be positive numbers, got 0"),
+        ([1.0, float("nan")], "must be positive numbers, got nan"),
+    ],
+)
+def test_wrong_weights(members: list, weights: list[float], message: str) -> None:
+    with pytest.raises(UserError, match=message):
+        Ensemble(members, weights=weights)
+
+
 class Digits:
     def encode(self, text: str) -> list[int]:
         return [int(word) for word in text.split()]

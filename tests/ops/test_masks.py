@@ -1,6 +1,12 @@
 import numpy as np
 
-from t2t_phrase.ops.masks import causal_mask, history_mask, memory_mask, padding_mask
+from t2t_phrase.ops.masks import (
+    causal_mask,
+    history_mask,
+    memory_mask,
+    padding_mask,
+    window_mask,
+)
 
 
 def test_padding_mask_is_true_at_real_tokens() -> None:
@@ -34,3 +40,11 @@ def test_history_mask_shows_each_beam_its_ancestors_up_to_now() -> None:
     np.testing.assert_array_equal(mask[0, 0], np.array(expected, bool))
     earlier = [[0, 1, 0, 1, 0, 0, 0, 0], [0, 1, 0, 1, 0, 0, 0, 0]]
     np.testing.assert_array_equal(history_mask(ancestors, 1)[0, 0], np.array(earlier, bool))
+
+
+def test_window_mask_ends_with_each_sentence() -> None:
+    window = np.array([[[-1, 0, 1], [2, 3, 4]], [[-1, 0, 1], [2, 3, 4]]])
+    mask = np.asarray(window_mask(window, np.array([[4], [1]])))
+    assert mask.shape == (2, 1, 2, 3)
+    expected = [[[0, 1, 1], [1, 1, 0]], [[0, 1, 0], [0, 0, 0]]]
+    np.testing.assert_array_equal(mask[:, 0], np.array(expected, bool))

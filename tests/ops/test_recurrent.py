@@ -7,7 +7,7 @@ import pytest
 import tensorflow as tf
 from keras import ops
 
-from t2t_phrase.ops.recurrent import lstm_step, scan
+from t2t_phrase.ops.recurrent import fused_lstm_step, lstm_step, scan
 
 B, T, D, U = 3, 6, 4, 5
 RNG = np.random.default_rng(0)
@@ -135,3 +135,12 @@ def test_a_sequence_of_padding_keeps_its_state() -> None:
     np.testing.assert_array_equal(outputs, np.zeros((B, T, U)))
     np.testing.assert_array_equal(state[0], STATE[0])
     np.testing.assert_array_equal(state[1], STATE[1])
+
+
+def test_one_product_for_inputs_and_state_is_the_same_step() -> None:
+    x, bias = RNG.normal(size=(B, D)).astype("float32"), RNG.normal(size=4 * U).astype("float32")
+    kernel = RNG.normal(size=(D, 4 * U)).astype("float32")
+    expected = tf.nest.flatten(lstm_step(x @ kernel + bias, STATE, KERNEL))
+    fused = fused_lstm_step(x, STATE, np.concatenate([kernel, KERNEL]), bias)
+    for one, other in zip(tf.nest.flatten(fused), expected, strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-6)

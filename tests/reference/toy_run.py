@@ -98,8 +98,11 @@ def make_toy_run(
 
     registry.discover()
     # At once, because some sets and sizes do not fit each other.
-    given = {**parse_assignments(OVERRIDES), **changes}
-    hparams = registry.hparams[hparams_set]().replace(**given)
+    hparams = registry.hparams[hparams_set]()
+    sizes = {
+        name: size for name, size in parse_assignments(OVERRIDES).items() if name in vars(hparams)
+    }
+    hparams = hparams.replace(**{**sizes, **changes})
     vocab_size = -(-encoder.vocab_size // 8) * 8
     model = registry.models[hparams.model].from_hparams(hparams, vocab_size=vocab_size)
     RunRecord(

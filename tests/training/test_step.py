@@ -21,14 +21,19 @@ def set_weights(stepper, values):
         variable.assign(value)
 
 
-@pytest.mark.parametrize("auxiliary", [False, True])
-def test_gradient_is_that_of_the_objective_over_target_tokens(auxiliary):
-    stepper = make_stepper(auxiliary=auxiliary)
+@pytest.mark.parametrize(
+    ("mean", "auxiliary"), [("tokens", False), ("tokens", True), ("sentences", False)]
+)
+def test_gradient_is_that_of_the_mean_objective(mean, auxiliary):
+    stepper = make_stepper(auxiliary=auxiliary, gradient_mean=mean)
     inputs, targets = ids(4, 6), ids(4, 6, seed=1)
     targets[0, 2:] = 0
+    # A row without a sentence.
+    inputs[3] = targets[3] = 0
+    count = {"tokens": np.count_nonzero(targets), "sentences": 3}[mean]
     with tf.GradientTape() as tape:
         loss = stepper.model.batch_loss(both(inputs, targets))
-        objective = loss.objective / np.count_nonzero(targets)
+        objective = loss.objective / count
     gradients = tape.gradient(objective, [variable.value for variable in stepper.trainable])
     gradients = [tf.convert_to_tensor(gradient) for gradient in gradients]
     twin = keras.optimizers.Adam(0.01)

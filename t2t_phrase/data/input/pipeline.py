@@ -74,9 +74,10 @@ class EpochCount:
     max_length: int
     examples: int = 0
     dropped: int = 0
+    batches: int = 0
 
     def __str__(self) -> str:
-        text = f"epoch {self.epoch}: {self.examples} examples"
+        text = f"epoch {self.epoch}: {self.batches} batches of {self.examples} examples"
         if self.dropped:
             text += f", {self.dropped} of them longer than max_length={self.max_length}: dropped"
         return text
@@ -114,6 +115,7 @@ class TrainingPipeline:
             groups = _group(self._shuffled(count), self.buckets)
             for number, (bucket, examples) in enumerate(itertools.islice(groups, skip, None)):
                 position = Position(epoch, skip + number + 1)
+                count.batches = position.batches
                 yield _pad(self.reader.features, examples, self.buckets, bucket, position)
             if not count.examples:
                 raise _empty(self.reader)

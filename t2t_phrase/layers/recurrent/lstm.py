@@ -8,15 +8,16 @@ import keras
 from keras import ops
 
 from t2t_phrase.layers.common.feed_forward import kernel_initializer
-from t2t_phrase.ops.recurrent import State, lstm_step, scan
+from t2t_phrase.layers.recurrent.initial import uniform
+from t2t_phrase.ops.recurrent import State, fused_lstm_step, lstm_step, scan
 
 
 @keras.saving.register_keras_serializable(package="t2t_phrase")
 class LSTM(keras.layers.Layer):
     """A long short-term memory over a sequence, see `ops.recurrent.lstm_step` for its equations.
 
-    The bias of the forget gate starts at 1, all others at 0. Dropout masks are drawn before the
-    loop over time.
+    Unless `initial_range` is given, the bias of the forget gate starts at 1, all others at 0.
+    Dropout masks are drawn before the loop over time.
 
     Shapes: B batch, T time steps, D width of the inputs, U `units`, K beams.
 
@@ -27,6 +28,7 @@ class LSTM(keras.layers.Layer):
         recurrent_dropout: probability of dropping an element of h_{t-1} on its way to the gates,
             in [0, 1); one mask for all time steps of a sequence: Gal and Ghahramani (2016).
         go_backwards: whether to read from the last time step to the first.
+        initial_range: if positive, all weights start uniform between minus this and this.
 
     Call arguments:
         x: (B, T, D) float.
@@ -46,6 +48,7 @@ class LSTM(keras.layers.Layer):
         dropout: float = 0.0,
         recurrent_dropout: float = 0.0,
         go_backwards: bool = False,
+        initial_range: float = 0.0,
         **kwargs: Any,
     ) -> None:
         # The state stays float32 under every dtype policy: nothing may be cast on its way in.
@@ -54,23 +57,27 @@ class LSTM(keras.layers.Layer):
         self.dropout = dropout
         self.recurrent_dropout = recurrent_dropout
         self.go_backwards = go_backwards
+        self.initial_range = initial_range
         self.input_dropout = keras.layers.Dropout(dropout, dtype=self.dtype_policy)
         self.state_dropout = keras.layers.Dropout(recurrent_dropout, dtype="float32")
 
     def build(self, x_shape: Any) -> None:
         """Create both kernels and the bias."""
+        spread = self.initial_range
         self.kernel = self.add_weight(
             name="kernel",
             shape=(x_shape[-1], 4 * self.units),
-            initializer=kernel_initializer(),
+            initializer=uniform(spread) or kernel_initializer(),
         )
         self.recurrent_kernel = self.add_weight(
             name="recurrent_kernel",
             shape=(self.units, 4 * self.units),
-            initializer="orthogonal",
+            initializer=uniform(spread) or "orthogonal",
         )
         self.bias = self.add_weight(
-            name="bias", shape=(4 * self.units,), initializer=self._initial_bias
+            name="bias",
+            shape=(4 * self.units,),
+            initializer=uniform(spread) or self._initial_bias,
         )
         self.built = True
 
@@ -93,32 +100,45 @@ class LSTM(keras.layers.Layer):
             state_mask = self.state_dropout(ops.ones((batch, self.units)), training=True)
         outputs, state = scan(
             lambda projected, state: lstm_step(projected, state, kernel, state_mask),
-            self._project(self.input_dropout(x, training=training)),
+            self.project(x, training=training),
             state,
             mask=mask,
             reverse=self.go_backwards,
         )
         return ops.cast(outputs, self.compute_dtype), state
 
-    def step(self, x: Any, state: State) -> tuple[Any, State]:
+    def step(self, x: Any, state: State, kernel: Any | None = None) -> tuple[Any, State]:
         """Read one time step of every sequence, without dropout.
 
         Args:
             x: (..., D), such as (B, K, D).
             state: (h (..., U), c (..., U)), from `start_state`, `step` or a call.
+            kernel: from `fused_kernel`; None: made here.
 
         Returns:
             (output (..., U), the next state).
         """
-        output, state = lstm_step(self._project(x), state, self._cast(self.recurrent_kernel))
+        kernel = self.fused_kernel() if kernel is None else kernel
+        output, state = fused_lstm_step(x, state, kernel, self.bias)
         return ops.cast(output, self.compute_dtype), state
+
+    def fused_kernel(self) -> Any:
+        """Return (D + U, 4U): what one product takes from inputs and state to the gates."""
+        return ops.concatenate([self._cast(self.kernel), self._cast(self.recurrent_kernel)], axis=0)
+
+    def project(self, x: Any, training: bool = False) -> Any:
+        """Return (..., 4U): the share of the inputs (..., D) in the gates, with the bias.
+
+        Args:
+            x: (..., D).
+            training: whether dropout is active.
+        """
+        x = self.input_dropout(x, training=training)
+        return ops.matmul(self._cast(x), self._cast(self.kernel)) + self._cast(self.bias)
 
     def start_state(self, *shape: Any) -> State:
         """Return zeros: h and c, each (*shape, U) float32."""
         return ops.zeros((*shape, self.units)), ops.zeros((*shape, self.units))
-
-    def _project(self, x: Any) -> Any:
-        return ops.matmul(self._cast(x), self._cast(self.kernel)) + self._cast(self.bias)
 
     def _cast(self, x: Any) -> Any:
         return ops.cast(ops.convert_to_tensor(x), self.compute_dtype)
@@ -131,4 +151,5 @@ class LSTM(keras.layers.Layer):
             "dropout": self.dropout,
             "recurrent_dropout": self.recurrent_dropout,
             "go_backwards": self.go_backwards,
+            "initial_range": self.initial_range,
         }

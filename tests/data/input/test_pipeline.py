@@ -69,11 +69,12 @@ def test_left_overs_share_batches(files):
 def test_over_long_examples_are_dropped_and_counted(files):
     counts = []
     stream = TrainingPipeline(RecordReader(files), BUCKETS, 5, counts.append).batches()
-    list(itertools.takewhile(lambda batch: batch.position.epoch == 0, stream))
+    batches = list(itertools.takewhile(lambda batch: batch.position.epoch == 0, stream))
     dropped = sum(length > 12 for length in LENGTHS)
     assert (counts[0].examples, counts[0].dropped) == (61, dropped)
     assert str(counts[0]) == (
-        f"epoch 0: 61 examples, {dropped} of them longer than max_length=12: dropped"
+        f"epoch 0: {len(batches)} batches of 61 examples, {dropped} of them longer than "
+        "max_length=12: dropped"
     )
 
 

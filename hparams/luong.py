@@ -1,0 +1,213 @@
+"""Luong et al. (2015): the rows of their Table 1 at the paper's size, and at smaller ones.
+
+Each row adds to the one before it, except that local attention takes the place of global attention.
+The remaining rows are made without training: unknown words are replaced in translations, and an
+ensemble is made of several runs.
+"""
+
+from t2t_phrase.models.luong_hparams import LuongHParams
+from t2t_phrase.registry import hparams
+
+# Updates in an epoch of WMT'14, 4.5 million pairs, with `batch_size=4096`: as many as batches of
+# 128 pairs would make.
+_EPOCH = 35_000
+# Likewise for the 29,000 pairs of Multi30k in subwords.
+_MULTI30K_EPOCH = 122
+
+
+def _backwards(base: LuongHParams) -> LuongHParams:
+    return base.replace(encoder_reads="backwards")
+
+
+def _global_location(base: LuongHParams) -> LuongHParams:
+    return base.replace(
+        attention="global", attention_score="location", attention_positions=base.max_length
+    )
+
+
+def _local_p_general(base: LuongHParams) -> LuongHParams:
+    return base.replace(
+        attention="local_p", attention_score="general", attention_window=10, attention_positions=0
+    )
+
+
+@hparams.register
+def luong_base() -> LuongHParams:
+    """No attention: 4 + 4 LSTM layers of size 1000. 214M with 50,000 words a side.
+
+    SGD at rate 1, halved after 5 epochs of WMT'14 and then every epoch, for 10 epochs (350,000
+    updates); the gradient is a mean over sentences and is rescaled where its norm exceeds 5; all
+    weights start uniform between -0.1 and 0.1.
+    """
+    return LuongHParams(
+        batch_size=4096,
+        max_length=51,  # 50 words and EOS
+        label_smoothing=0.0,
+        optimizer="sgd",
+        learning_rate_schedule="constant*halving",
+        learning_rate_constant=1.0,
+        learning_rate_halving_start=5 * _EPOCH,
+        learning_rate_halving_steps=_EPOCH,
+        clip_grad_norm=5.0,
+        gradient_mean="sentences",
+    )
+
+
+@hparams.register
+def luong_base_reverse() -> LuongHParams:
+    """`luong_base` with an encoder that reads backwards."""
+    return _backwards(luong_base())
+
+
+@hparams.register
+def luong_base_dropout() -> LuongHParams:
+    """`luong_base_reverse` with dropout 0.2; the rate is halved after 8 epochs, 12 in all."""
+    return luong_base_reverse().replace(dropout=0.2, learning_rate_halving_start=8 * _EPOCH)
+
+
+@hparams.register
+def luong_base_global_location() -> LuongHParams:
+    """`luong_base_dropout` with global attention, scores by location."""
+    return _global_location(luong_base_dropout())
+
+
+@hparams.register
+def luong_base_feed() -> LuongHParams:
+    """`luong_base_global_location` with input feeding."""
+    return luong_base_global_location().replace(input_feeding=True)
+
+
+@hparams.register
+def luong_base_local_p_general_feed() -> LuongHParams:
+    """`luong_base_feed` with local-p attention (D = 10), general scores, instead."""
+    return _local_p_general(luong_base_feed())
+
+
+@hparams.register
+def luong_base_local_p_general_feed_adam() -> LuongHParams:
+    """The same with Adam at rate 0.0005 instead of SGD, and the same schedule."""
+    return luong_base_local_p_general_feed().replace(
+        optimizer="adam",
+        optimizer_adam_beta2=0.999,
+        optimizer_adam_epsilon=1e-8,
+        learning_rate_constant=0.0005,
+    )
+
+
+@hparams.register
+def luong_base_bidirectional() -> LuongHParams:
+    """`luong_base_dropout` with an encoder in both directions, global general scores, feeding."""
+    return luong_base_dropout().replace(
+        encoder_reads="both", attention="global", attention_score="general", input_feeding=True
+    )
+
+
+@hparams.register
+def luong_multi30k() -> LuongHParams:
+    """No attention, for 29,000 sentences: 2 + 2 LSTM layers of size 256.
+
+    Adam, rate 0.001, halved after 4000 updates and then every 1000, for 8000 updates.
+    """
+    return luong_base().replace(
+        hidden_size=256,
+        num_hidden_layers=2,
+        max_length=64,
+        length_bucket_step=1.2,
+        optimizer="adam",
+        optimizer_adam_beta2=0.999,
+        optimizer_adam_epsilon=1e-8,
+        learning_rate_constant=0.001,
+        learning_rate_halving_start=4000,
+        learning_rate_halving_steps=1000,
+        gradient_mean="tokens",
+    )
+
+
+@hparams.register
+def luong_reverse_multi30k() -> LuongHParams:
+    """`luong_multi30k` with an encoder that reads backwards."""
+    return _backwards(luong_multi30k())
+
+
+@hparams.register
+def luong_dropout_multi30k() -> LuongHParams:
+    """`luong_reverse_multi30k` with dropout 0.3."""
+    return luong_reverse_multi30k().replace(dropout=0.3)
+
+
+@hparams.register
+def luong_global_location_multi30k() -> LuongHParams:
+    """`luong_dropout_multi30k` with global attention, scores by location."""
+    return _global_location(luong_dropout_multi30k())
+
+
+@hparams.register
+def luong_feed_multi30k() -> LuongHParams:
+    """`luong_global_location_multi30k` with input feeding."""
+    return luong_global_location_multi30k().replace(input_feeding=True)
+
+
+@hparams.register
+def luong_local_p_general_feed_multi30k() -> LuongHParams:
+    """`luong_feed_multi30k` with local-p attention (D = 10), general scores, instead."""
+    return _local_p_general(luong_feed_multi30k())
+
+
+@hparams.register
+def luong_local_p_general_feed_sgd_multi30k() -> LuongHParams:
+    """The same by the paper's recipe: SGD, halved after 8 epochs of 122 updates, 12 in all."""
+    paper = luong_base_local_p_general_feed()
+    return luong_local_p_general_feed_multi30k().replace(
+        optimizer=paper.optimizer,
+        optimizer_adam_beta2=paper.optimizer_adam_beta2,
+        optimizer_adam_epsilon=paper.optimizer_adam_epsilon,
+        learning_rate_constant=paper.learning_rate_constant,
+        learning_rate_halving_start=8 * _MULTI30K_EPOCH,
+        learning_rate_halving_steps=_MULTI30K_EPOCH,
+        gradient_mean=paper.gradient_mean,
+    )
+
+
+@hparams.register
+def luong_demo() -> LuongHParams:
+    """No attention, for `translate_ende_grammar`: 1500 updates on two CPU cores."""
+    return luong_multi30k().replace(
+        hidden_size=128,
+        batch_size=2048,
+        learning_rate_schedule="constant*linear_warmup*linear_decay",
+        learning_rate_constant=0.003,
+        learning_rate_halving_start=0,
+        learning_rate_halving_steps=0,
+        learning_rate_warmup_steps=200,
+        learning_rate_decay_steps=1300,
+    )
+
+
+@hparams.register
+def luong_reverse_demo() -> LuongHParams:
+    """`luong_demo` with an encoder that reads backwards."""
+    return _backwards(luong_demo())
+
+
+@hparams.register
+def luong_dropout_demo() -> LuongHParams:
+    """`luong_reverse_demo` with dropout 0.1."""
+    return luong_reverse_demo().replace(dropout=0.1)
+
+
+@hparams.register
+def luong_global_location_demo() -> LuongHParams:
+    """`luong_dropout_demo` with global attention, scores by location."""
+    return _global_location(luong_dropout_demo())
+
+
+@hparams.register
+def luong_feed_demo() -> LuongHParams:
+    """`luong_global_location_demo` with input feeding."""
+    return luong_global_location_demo().replace(input_feeding=True)
+
+
+@hparams.register
+def luong_local_p_general_feed_demo() -> LuongHParams:
+    """`luong_feed_demo` with local-p attention (D = 5), general scores, instead."""
+    return _local_p_general(luong_feed_demo()).replace(attention_window=5)

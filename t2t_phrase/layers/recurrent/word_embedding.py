@@ -1,0 +1,53 @@
+"""Embeddings of recurrent models."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import keras
+from keras import ops
+
+from t2t_phrase.layers.common.token_embedding import TokenEmbedding
+from t2t_phrase.layers.recurrent.initial import uniform
+from t2t_phrase.ops.masks import padding_mask
+
+
+@keras.saving.register_keras_serializable(package="t2t_phrase")
+class WordEmbedding(TokenEmbedding):
+    """Looks tokens up: E[id] without any factor, and zeros at padding.
+
+    Args:
+        vocab_size: V.
+        hidden_size: D.
+        initial_range: if positive, the matrix starts uniform between minus this and this; 0: as
+            N(0, D^-1/2).
+
+    Call arguments:
+        ids: (B, T) int, 0 = padding.
+
+    Returns:
+        (B, T, D) float.
+    """
+
+    def __init__(self, *, initial_range: float = 0.0, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.initial_range = initial_range
+
+    def build(self, input_shape: Any = None) -> None:
+        """Create the matrix (V, D)."""
+        normal = keras.initializers.RandomNormal(stddev=self.hidden_size**-0.5)
+        self.kernel = self.add_weight(
+            name="embeddings",
+            shape=(self.vocab_size, self.hidden_size),
+            initializer=uniform(self.initial_range) or normal,
+        )
+        self.built = True
+
+    def call(self, ids: Any) -> Any:
+        """Embed `ids`."""
+        vectors = ops.take(ops.convert_to_tensor(self.kernel), ids, axis=0)
+        return vectors * ops.cast(padding_mask(ids), self.compute_dtype)[..., None]
+
+    def get_config(self) -> dict[str, Any]:
+        """Return the constructor's arguments."""
+        return {**super().get_config(), "initial_range": self.initial_range}

@@ -1,0 +1,274 @@
+"""Luong's recurrent encoder-decoder."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import keras
+from keras import ops
+
+from t2t_phrase import registry
+from t2t_phrase.layers.attention.attentional_vector import AttentionalVector
+from t2t_phrase.layers.attention.concat_score import ConcatScore
+from t2t_phrase.layers.attention.dot_score import DotScore
+from t2t_phrase.layers.attention.general_score import GeneralScore
+from t2t_phrase.layers.attention.global_attention import GlobalAttention
+from t2t_phrase.layers.attention.layout import AttentionMap
+from t2t_phrase.layers.attention.local_attention import LocalAttention
+from t2t_phrase.layers.attention.local_monotonic_attention import LocalMonotonicAttention
+from t2t_phrase.layers.attention.local_predictive_attention import LocalPredictiveAttention
+from t2t_phrase.layers.attention.location_score import LocationScore
+from t2t_phrase.layers.attention.score import Score
+from t2t_phrase.layers.recurrent.bidirectional_lstm import BidirectionalLSTM
+from t2t_phrase.layers.recurrent.input_feeding_decoder import InputFeedingDecoder
+from t2t_phrase.layers.recurrent.lstm import LSTM
+from t2t_phrase.layers.recurrent.recurrent_decoder import RecurrentDecoder
+from t2t_phrase.layers.recurrent.word_embedding import WordEmbedding
+from t2t_phrase.models.base import Cache, Encoded, EncoderDecoder, Features, Loss, Step
+from t2t_phrase.models.luong_hparams import LuongHParams
+from t2t_phrase.models.token_losses import loss_of_tokens, token_losses
+from t2t_phrase.ops.masks import memory_mask, padding_mask
+
+_SCORES: dict[str, type[Score]] = {
+    "dot": DotScore,
+    "general": GeneralScore,
+    "concat": ConcatScore,
+    "location": LocationScore,
+}
+_LOCAL: dict[str, type[LocalAttention]] = {
+    "local_m": LocalMonotonicAttention,
+    "local_p": LocalPredictiveAttention,
+}
+
+
+@registry.models.register
+class Luong(EncoderDecoder):
+    """LSTM encoder-decoder with global, local or no attention.
+
+    Luong et al. (2015):
+
+        p(y_t | y_<t, x) = softmax(W_s h~_t)
+
+    Every layer of the decoder starts from the last state of the same layer of the encoder. Source
+    embeddings, target embeddings and W_s are three matrices; none of the maps has a bias but the
+    gates.
+
+    Differs from the paper: sources end in EOS, which the encoder reads, first if it reads
+    backwards, and which may be attended to; dropout also falls on what the softmax reads, as in
+    Zaremba et al. (2014), which the paper follows.
+
+    Shapes: B batch, S source length, T target length, D hidden size, V target vocabulary size, K
+    beams.
+
+    Args:
+        hparams: sizes, attention and dropout.
+        vocab_size: entries of the source vocabulary.
+        target_vocab_size: V; None: source and target share one vocabulary.
+
+    Call arguments and results are those of `EncoderDecoder`.
+    """
+
+    hparams_class: ClassVar[type[LuongHParams]] = LuongHParams
+
+    def __init__(
+        self,
+        hparams: LuongHParams,
+        vocab_size: int,
+        target_vocab_size: int | None = None,
+        **kwargs: Any,
+    ) -> None:
+        kwargs.setdefault("dtype", hparams.dtype_policy)
+        super().__init__(**kwargs)
+        self.hparams = hparams
+        self.vocab_size = vocab_size
+        self.target_vocab_size = target_vocab_size
+        rows = target_vocab_size or vocab_size
+        self.source_embedding = self._embedding("source_embedding", vocab_size)
+        self.target_embedding = self._embedding("target_embedding", rows)
+        self.softmax = self._embedding("softmax", rows)
+        self.encoder_layers = [
+            self._encoder_layer(f"encoder_layer_{index}")
+            for index in range(hparams.num_hidden_layers)
+        ]
+        decoder: type[RecurrentDecoder] = RecurrentDecoder
+        if hparams.input_feeding:
+            decoder = InputFeedingDecoder
+        self.decoder = decoder(
+            num_layers=hparams.num_hidden_layers,
+            attention=self.make_attention(),
+            name="decoder",
+            **self._layer_options(),
+        )
+        self.output_dropout = keras.layers.Dropout(hparams.dropout, dtype=self.dtype_policy)
+
+    def _embedding(self, name: str, rows: int) -> WordEmbedding:
+        return WordEmbedding(
+            vocab_size=rows,
+            hidden_size=self.hparams.hidden_size,
+            initial_range=self.hparams.initial_range,
+            dtype=self.dtype_policy,
+            name=name,
+        )
+
+    def _encoder_layer(self, name: str) -> LSTM | BidirectionalLSTM:
+        reads = self.hparams.encoder_reads
+        if reads == "both":
+            return BidirectionalLSTM(name=name, **self._layer_options())
+        return LSTM(name=name, go_backwards=reads == "backwards", **self._layer_options())
+
+    def _layer_options(self) -> dict[str, Any]:
+        return {
+            "units": self.hparams.hidden_size,
+            "dropout": self.hparams.dropout,
+            "initial_range": self.hparams.initial_range,
+            "dtype": self.dtype_policy,
+        }
+
+    def make_attention(self) -> AttentionalVector | None:
+        """Return a new attention layer, or None; a model with another kind overrides this."""
+        hparams = self.hparams
+        if hparams.attention == "none":
+            return None
+        common: dict[str, Any] = {
+            "initial_range": hparams.initial_range,
+            "dtype": self.dtype_policy,
+        }
+        location = {"positions": hparams.attention_positions}
+        own = location if hparams.attention_score == "location" else {}
+        shared: dict[str, Any] = {
+            "units": hparams.hidden_size,
+            "score": _SCORES[hparams.attention_score](name="score", **own, **common),
+            "name": "attention",
+            **common,
+        }
+        if hparams.attention == "global":
+            return GlobalAttention(**shared)
+        return _LOCAL[hparams.attention](window=hparams.attention_window, **shared)
+
+    def build(self, input_shape: Any = None) -> None:
+        """Create every variable."""
+        shape = (None, None, self.hparams.hidden_size)
+        for embedding in (self.source_embedding, self.target_embedding, self.softmax):
+            embedding.build()
+        for layer in self.encoder_layers:
+            layer.build(shape)
+        self.decoder.build(shape, shape)
+        self.built = True
+
+    def call(self, features: Features, training: bool = False) -> Any:
+        """Return the logits of every target token given those before it."""
+        hidden, _ = self.decode(features, self.encode(features, training), training)
+        return ops.cast(ops.matmul(hidden, self._softmax_map()), "float32")
+
+    def batch_loss(self, features: Features, training: bool = False) -> Loss:
+        """Return the cross-entropy; see `Transformer.batch_loss`."""
+        hidden, _ = self.decode(features, self.encode(features, training), training)
+        hidden = self.output_dropout(hidden, training=training)
+        return loss_of_tokens(self._token_losses(hidden, features["targets"]), features["targets"])
+
+    def token_log_probabilities(self, features: Features) -> Any:
+        """Return (B, T) float32: the log-probability of each target token, in nats."""
+        hidden, _ = self.decode(features, self.encode(features))
+        return -self._token_losses(hidden, features["targets"])["nll"]
+
+    def _token_losses(self, hidden: Any, targets: Any) -> dict[str, Any]:
+        smoothing = self.hparams.label_smoothing
+        return token_losses(hidden, self.softmax.kernel, targets, label_smoothing=smoothing)
+
+    def encode(self, features: Features, training: bool = False) -> Encoded:
+        """Return the encoded source.
+
+        Returns:
+            "tokens" (B, S, D), the states of the top layer in the order of the sentence, with their
+            mask; and "state", h and c of each layer (B, D) after the last token read, in a tuple.
+        """
+        x, real = self.source_embedding(features["inputs"]), padding_mask(features["inputs"])
+        states: list[Any] = []
+        for layer in self.encoder_layers:
+            x, state = layer(x, real, training=training)
+            states += state
+        return Encoded(
+            memory={"tokens": x, "state": tuple(states)},
+            masks={"tokens": memory_mask(features["inputs"])},
+            weights={},
+        )
+
+    def decode(
+        self, features: Features, encoded: Encoded, training: bool = False
+    ) -> tuple[Any, Any]:
+        """Return h~ (B, T, D) of every target position, and the attention weights or None.
+
+        Args:
+            features: see the class.
+            encoded: from `encode`.
+            training: whether dropout is active.
+        """
+        # The output at i has read the targets before i; the first reads zeros.
+        ids = ops.pad(features["targets"][:, :-1], [(0, 0), (1, 0)])
+        return self.decoder(
+            self.target_embedding(ids),
+            encoded.memory["tokens"],
+            encoded.masks["tokens"],
+            initial_state=encoded.memory["state"],
+            training=training,
+        )
+
+    def source_states(self, features: Features, training: bool = False) -> Any:
+        """Return the states of the encoder's top layer (B, S, D)."""
+        return self.encode(features, training).memory["tokens"]
+
+    def attention_maps(self) -> dict[str, AttentionMap]:
+        """Return what the attention weights are; nothing without attention."""
+        attention = self.decoder.attention
+        if attention is None:
+            return {}
+        return {"cross": AttentionMap("attention", "target", "source", (attention.layout,))}
+
+    def attention_weights(self, features: Features) -> dict[str, list[Any]]:
+        """Return the attention weights, teacher-forced: "cross", [(B, 1, T, S)]."""
+        return self._named(self.decode(features, self.encode(features))[1])
+
+    def _named(self, weights: Any) -> dict[str, list[Any]]:
+        return {} if weights is None else {"cross": [weights]}
+
+    def _softmax_map(self) -> Any:
+        kernel = ops.cast(ops.convert_to_tensor(self.softmax.kernel), self.compute_dtype)
+        return ops.transpose(kernel)  # (D, V)
+
+    def prepare_memory(self, features: Features, folded: Cache | None = None) -> Cache:
+        """Return all that decoding reads of the source; see `EncoderDecoder`."""
+        del folded
+        encoded = self.encode(features)
+        return {
+            "mask": encoded.masks["tokens"],
+            "projected": self.decoder.project_memory(encoded.memory["tokens"]),
+            "state": encoded.memory["state"],
+            "softmax": self._softmax_map(),
+            "kernels": self.decoder.fused_kernels(),
+        }
+
+    def start_cache(self, memory: Cache, beam_size: int, length: Any) -> Cache:
+        """Return the last state of the encoder for B * K outputs."""
+        del length
+        beams = [ops.repeat(part[:, None], beam_size, axis=1) for part in memory["state"]]
+        return {"state": self.decoder.start_state(beams)}
+
+    def step(self, ids: Any, index: Any, memory: Cache, cache: Cache) -> Step:
+        """Decode the tokens at time `index`; see `EncoderDecoder`."""
+        hidden, weights, state = self.decoder.step(
+            self.target_embedding(ids),
+            cache["state"],
+            index,
+            kernels=memory["kernels"],
+            projected=memory["projected"],
+            attention_mask=memory["mask"],
+        )
+        logits = ops.cast(ops.matmul(hidden, memory["softmax"]), "float32")
+        return Step(logits, {"state": state}, self._named(weights))
+
+    def reorder(self, cache: Cache, parents: Any) -> Cache:
+        """Follow a change of beams: `parents` (B, K) names the beam each new one continues."""
+        chosen = parents[..., None]
+        return {
+            "state": tuple(ops.take_along_axis(part, chosen, axis=1) for part in cache["state"])
+        }

@@ -1,0 +1,68 @@
+"""Replaces unknown words of a translation by translations of the words they are aligned with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+# How a word-level vocabulary writes a word that it lacks.
+UNKNOWN = "<unk>"
+
+
+class Replaced(NamedTuple):
+    """A translation without its unknown words, and how they were replaced.
+
+    Attributes:
+        words: as many as before.
+        translated: how many the dictionary translated.
+        copied: how many are copies of the source word.
+        left: how many are aligned with no word and remain.
+    """
+
+    words: list[str]
+    translated: int
+    copied: int
+    left: int
+
+
+def replace_unknown(
+    words: Sequence[str],
+    aligned: Sequence[int | None],
+    source: Sequence[str],
+    dictionary: Mapping[str, str] | None = None,
+    *,
+    unknown: str = UNKNOWN,
+) -> Replaced:
+    """Replace every unknown word, as Luong et al. (2015b) and Jean et al. (2015) do.
+
+    An unknown word becomes the dictionary's translation of the source word that it is aligned with,
+    or that word itself if the dictionary lacks it, as names and numbers should.
+
+    Args:
+        words: of the translation.
+        aligned: the number of the source word of each of them, from 0; None, or a number beyond the
+            last source word such as that of EOS: no word.
+        source: the source's words as the user wrote them, also those that the model does not know.
+        dictionary: translations by source word, such as from `word_dictionary`; None: copy only.
+        unknown: how an unknown word is written.
+
+    Raises:
+        ValueError: there are not as many alignments as words.
+    """
+    if len(words) != len(aligned):
+        raise ValueError(
+            f"expected {len(words)} alignments, one for each word, got {len(aligned)}."
+        )
+    found, translated, copied, left = list(words), 0, 0, 0
+    for place, (word, position) in enumerate(zip(words, aligned, strict=True)):
+        if word != unknown:
+            continue
+        if position is None or not 0 <= position < len(source):
+            left += 1
+        elif dictionary is not None and source[position] in dictionary:
+            found[place] = dictionary[source[position]]
+            translated += 1
+        else:
+            found[place] = source[position]
+            copied += 1
+    return Replaced(found, translated, copied, left)
