@@ -76,8 +76,8 @@ def searched(trained: TrainedModel, vocabularies: Vocabularies, hparams: DecodeH
 
     if len(trained.members) > 1:
         raise UserError(
-            f"--alignment_model_dir={path}: an ensemble cannot be searched with an alignment model; "
-            "name one model in --output_dir"
+            f"--alignment_model_dir={path}: an ensemble cannot be searched with an alignment "
+            "model; name one model in --output_dir"
         )
     for name in ("alignment_layers", "alignment_heads"):
         if getattr(hparams, name):
