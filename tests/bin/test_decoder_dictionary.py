@@ -93,6 +93,7 @@ def test_sentences_have_dictionaries_of_their_own(toy, files, tmp_path, capsys):
     assert again[2] == guided[2] and "Ünd x" in again[0]
 
 
+@pytest.mark.slow
 def test_another_dictionary_does_not_continue_the_work(toy, files, tmp_path, monkeypatch):
     write(tmp_path / "dict", EVERY)
     flag = f"--dictionary={tmp_path}/dict"

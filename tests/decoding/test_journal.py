@@ -212,3 +212,32 @@ def test_what_is_kept_of_windows_that_are_done_is_small(tmp_path):
 
     # Their places in sets would be more than 100 bytes for each line.
     assert size_of_kept(20_000) - size_of_kept(5_000) < 20_000
+
+
+def test_further_files_and_counts_survive_a_kill(tmp_path):
+    def more(stop_after=None):
+        results = work(stop_after=stop_after)
+
+        def do(window, done, number):
+            for result in results(window, done, number):
+                beside = [f"<{text}>" for text in result.texts]
+                yield result._replace(beside={"more": beside}, counts={"lines": len(beside)})
+
+        return do
+
+    def go_on(path, **options):
+        with Journal(path, SETTINGS, ["more"]) as journal:
+            run(windows(LINES, size=4), more(**options), journal)
+            assert journal.counts == {"lines": len(LINES)}
+
+    go_on(tmp_path / "whole")
+    with pytest.raises(Killed):
+        go_on(tmp_path / "out", stop_after=3)
+    assert not (tmp_path / "out.more").exists()
+    go_on(tmp_path / "out")
+    for ending in ("", ".more"):
+        whole = (tmp_path / f"whole{ending}").read_text()
+        assert (tmp_path / f"out{ending}").read_text() == whole
+    lines = whole.split("\n")
+    texts = (tmp_path / "out").read_text().split("\n")
+    assert lines == [f"<{text}>" if text else "" for text in texts]

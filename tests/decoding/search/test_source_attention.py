@@ -179,6 +179,7 @@ def test_layers_and_heads_are_chosen() -> None:
         np.testing.assert_allclose(attention.accumulate(weights, {}), expected, rtol=1e-5)
 
 
+@pytest.mark.slow
 def test_alignments_are_those_of_eager_xla_and_alone() -> None:
     registry.discover()
     model = toy()
