@@ -60,6 +60,7 @@ def test_each_beam_has_its_links(toy, files, tmp_path):
     assert len(aligned[0].split("\t")) == 2
 
 
+@pytest.mark.slow
 def test_an_interrupted_run_ends_in_the_same_bytes(toy, files, tmp_path, monkeypatch):
     options = f"{OPTIONS},batch_size=8"
     decode(toy, *files, options=options)

@@ -41,7 +41,7 @@ def make_case(folder, hparams_set):
 @pytest.fixture(
     scope="module",
     params=[
-        "phrase_representation_parse_demo",
+        pytest.param("phrase_representation_parse_demo", marks=pytest.mark.slow),
         "mgsa_syntax_onlstm_demo",
         pytest.param("mgsa_syntax_lstm_demo", marks=pytest.mark.slow),
         pytest.param("mgsa_syntax_demo", marks=pytest.mark.slow),

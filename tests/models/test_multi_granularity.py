@@ -155,6 +155,7 @@ def test_searches_alone_of_unknown_shape_and_under_xla_equal_one_in_a_graph(name
     assert_searches_agree(model_of(name), SHORT)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(importlib.util.find_spec("jax") is None, reason="jax is not installed")
 def test_jax_equals_tensorflow(tmp_path: pathlib.Path) -> None:
     models = {name: model_of(name) for name in ["trees_on_lstm"]}

@@ -143,16 +143,17 @@ def test_step_by_step_equals_the_whole_with_beams_that_branch(name: str) -> None
     assert_steps_equal_the_whole(model_of(name), FEATURES)
 
 
-@pytest.mark.parametrize("name", ["max_attn_ta", "parsed"])
+@pytest.mark.parametrize("name", ["max_attn_ta", pytest.param("parsed", marks=pytest.mark.slow)])
 def test_graph_and_xla_equal_eager_and_every_variable_learns(name: str) -> None:
     assert_graph_and_xla_equal_eager(model_of(name), SHORT)
 
 
-@pytest.mark.parametrize("name", ["max_attn_ta", "parsed"])
+@pytest.mark.parametrize("name", [pytest.param("max_attn_ta", marks=pytest.mark.slow), "parsed"])
 def test_searches_alone_of_unknown_shape_and_under_xla_equal_one_in_a_graph(name: str) -> None:
     assert_searches_agree(model_of(name), SHORT)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(importlib.util.find_spec("jax") is None, reason="jax is not installed")
 def test_jax_equals_tensorflow(tmp_path: pathlib.Path) -> None:
     models = {name: model_of(name) for name in ["parsed"]}

@@ -79,7 +79,7 @@ print(json.dumps(found))
         "parsed",
         pytest.param("mixed_with_distances", marks=pytest.mark.slow),
         pytest.param("representation", marks=pytest.mark.slow),
-        "granularities",
+        pytest.param("granularities", marks=pytest.mark.slow),
         *(pytest.param(name, marks=pytest.mark.slow) for name in granularity_structures()),
     ],
 )

@@ -10,22 +10,23 @@ from keras import ops
 
 from t2t_phrase.decoding.search.alignment_pruning import pack
 from t2t_phrase.decoding.search.alignment_rounds import Sentences, best_pairs
+from t2t_phrase.decoding.search.best_pairs import Evaluated
 from t2t_phrase.special_ids import EOS_ID
 
 BEAMS, LENGTH, VOCAB = 3, 6, 7
 
 
-class Evaluated:
+class Model:
     """Looks logits up by the number of the pair; keeps the number of sentences of each call."""
 
     def __init__(self) -> None:
         self.rows: list[int] = []
 
-    def logits_of(self, memory: Any, part: Sentences, pairs: Any) -> Any:
+    def evaluate(self, memory: Any, part: Sentences, pairs: Any) -> Evaluated:
         self.rows.append(len(pairs))
         # The state moves with the sentences.
         np.testing.assert_array_equal(part.cache["number"], memory[:, 0, 0])
-        return ops.take_along_axis(memory, pairs[..., None], axis=1)
+        return Evaluated(ops.take_along_axis(memory, pairs[..., None], axis=1))
 
 
 def take_memory(memory: Any, rows: Any) -> Any:
@@ -47,14 +48,14 @@ def found(counts: list[int], seed: int = 0) -> tuple[Any, Any, Any, Any, list[in
         ops.convert_to_tensor(scores),
         pack(ops.convert_to_tensor(wanted.reshape(batch, BEAMS, LENGTH))),
     )
-    evaluated = Evaluated()
+    model = Model()
     best = best_pairs(
         sentences,
         ops.convert_to_tensor(logits),
-        logits_of=evaluated.logits_of,
+        evaluate=model.evaluate,
         take_memory=take_memory,
     )
-    return best, logits, scores, wanted, evaluated.rows
+    return best, logits, scores, wanted, model.rows
 
 
 @pytest.mark.parametrize(
