@@ -175,9 +175,21 @@ def explain_os_error(error: OSError, path: StrPath) -> WriteError:
     """Return the error of a failed write as a message for the user."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return disk_full(path)
-    if error.errno == errno.EFBIG:
-        return WriteError(f"cannot write {path}: it is larger than this process may write (ulimit)")
-    return WriteError(f"cannot write {path}: {error.strerror or error}")
+    return WriteError(f"cannot write {path}: {reason_of(error)}")
+
+
+def reason_of(error: Exception) -> str:
+    """Return why a file could not be written.
+
+    Args:
+        error: of the system, or of TensorFlow, which says "NODE PATH; REASON [Op:NAME]".
+    """
+    reason = getattr(error, "strerror", None) or str(getattr(error, "message", "") or error)
+    first = (reason.splitlines() or [type(error).__name__])[0]
+    reason = re.sub(r"\s*\[Op:\w+\]$", "", first).rpartition("; ")[2]
+    if reason == os.strerror(errno.EFBIG):
+        return "it is larger than this process may write (ulimit)"
+    return reason
 
 
 def disk_full(path: StrPath) -> WriteError:

@@ -2,6 +2,7 @@ import errno
 import os
 import pathlib
 import pickle
+import re
 import stat
 import threading
 
@@ -13,6 +14,7 @@ from t2t_phrase.files import (
     atomic,
     explain_os_error,
     is_special,
+    reason_of,
     refuse_inputs,
     write,
 )
@@ -180,6 +182,28 @@ def test_errors_are_the_users_and_the_systems(tmp_path):
     assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
     full = explain_os_error(OSError(errno.ENOSPC, "full"), tmp_path / "x")
     assert "no space left while writing" in str(full) and "MiB free there" in str(full)
+
+
+class TensorFlowError(Exception):
+    def __init__(self, message):
+        super().__init__(message)
+        self.message = message
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (OSError(errno.EIO, "Input/output error", "/x"), "Input/output error"),
+        (OSError(errno.EFBIG, os.strerror(errno.EFBIG)), r"larger than .* \(ulimit\)"),
+        (TensorFlowError("/x; No space left on device"), "No space left on device"),
+        (TensorFlowError("{{node a}} /x; File too large [Op:SaveV2]\nmore"), r"\(ulimit\)"),
+        (TensorFlowError("something else"), "something else"),
+        (ValueError(), "ValueError"),
+    ],
+)
+def test_reasons_have_no_names_of_nodes(error, reason):
+    found = reason_of(error)
+    assert re.search(f"{reason}$", found) and "{" not in found
 
 
 def test_a_full_disk_is_named(tmp_path):

@@ -49,6 +49,7 @@ _PATH_ERRORS = {
     "NotFoundError": False,
     "AlreadyExistsError": False,
     "FailedPreconditionError": False,
+    "OutOfRangeError": True,
     "PermissionDeniedError": True,
     "ResourceExhaustedError": True,
     "UnknownError": True,

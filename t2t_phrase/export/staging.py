@@ -17,7 +17,7 @@ import tensorflow as tf
 
 from t2t_phrase import locks
 from t2t_phrase.config import UserError
-from t2t_phrase.files import WriteError, explain_os_error, sync
+from t2t_phrase.files import WriteError, explain_os_error, reason_of, sync
 
 # Not a number, so a server that watches the folder does not look inside.
 _PREFIX = ".unfinished-"
@@ -27,6 +27,7 @@ _MISTAKES = {errno.EEXIST, errno.ENAMETOOLONG, errno.ENOENT, errno.ENOTDIR}
 _WRITING = (
     tf.errors.FailedPreconditionError,
     tf.errors.NotFoundError,
+    tf.errors.OutOfRangeError,
     tf.errors.PermissionDeniedError,
     tf.errors.ResourceExhaustedError,
     tf.errors.UnknownError,
@@ -72,10 +73,9 @@ def staging(folder: pathlib.Path) -> Iterator[pathlib.Path]:
             raise UserError(f"cannot write {folder}: {error.strerror or error}") from error
         except _WRITING as error:
             # "PATH; No space left on device"; without a path, a graph ran out of memory.
-            path, _, reason = str(error.message).splitlines()[0].rpartition("; ")
-            if not path:
+            if "; " not in str(error.message).splitlines()[0]:
                 raise
-            raise WriteError(f"cannot write {folder}: {reason}") from error
+            raise WriteError(f"cannot write {folder}: {reason_of(error)}") from error
 
 
 def publish(temporary: pathlib.Path, folder: pathlib.Path) -> pathlib.Path:

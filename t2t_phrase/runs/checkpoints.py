@@ -142,7 +142,9 @@ def write(
             os.replace(file, target.parent / file.name)
         files.sync(target.parent)
     except (OSError, tf.errors.OpError) as error:
-        raise CheckpointWriteError(f"{target} could not be written: {_reason(error)}") from error
+        raise CheckpointWriteError(
+            f"{target} could not be written: {files.reason_of(error)}"
+        ) from error
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
 
@@ -270,7 +272,7 @@ def set_latest(folder: str | os.PathLike[str], paths: Sequence[str]) -> None:
     try:
         files.write(pathlib.Path(folder) / STATE_FILE, "\n".join(lines) + "\n")
     except OSError as error:
-        raise CheckpointWriteError(f"{folder}/{STATE_FILE}: {_reason(error)}") from error
+        raise CheckpointWriteError(f"{folder}/{STATE_FILE}: {files.reason_of(error)}") from error
 
 
 def delete(path: str) -> None:
@@ -323,10 +325,3 @@ def _variable(value: Any) -> Any:
     if isinstance(value, keras.Variable):
         return value.value
     return tf.Variable(value) if isinstance(value, np.ndarray) else value
-
-
-def _reason(error: Exception) -> str:
-    if isinstance(error, tf.errors.OpError):
-        # "PATH; No space left on device"
-        return str(error.message).splitlines()[0].rpartition("; ")[2]
-    return getattr(error, "strerror", None) or str(error) or type(error).__name__

@@ -130,7 +130,7 @@ class Trainer:
         if self.directory.unsaved is not None:
             raise WriteError(
                 f"the last checkpoint, of step {outcome.step}, is not saved: "
-                f"{self.directory.unsaved}; free some space and run the same command again"
+                f"{self.directory.unsaved}; run the same command again when it can be"
             )
         if self.directory.unscored is not None:
             raise WriteError(

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from t2t_phrase.files import reason_of
+
 
 class Summaries:
     """Writes scalars for TensorBoard; a full disk ends this, but not the training.
@@ -49,7 +51,7 @@ class Summaries:
             self._writers[kind].flush()
         except (OSError, tf.errors.OpError) as error:
             self._writes = False
-            self._log(f"WARNING: no more TensorBoard scalars are written: {error}")
+            self._log(f"WARNING: no more TensorBoard scalars are written: {reason_of(error)}")
 
     def close(self) -> None:
         """Close the files."""

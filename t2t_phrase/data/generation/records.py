@@ -18,7 +18,7 @@ from t2t_phrase.config import UserError
 from t2t_phrase.data.lines import read_lines
 from t2t_phrase.data.sources.side_files import side_lines
 from t2t_phrase.features import IDS, OTHER, Feature, Side
-from t2t_phrase.files import WriteError, atomic, disk_full, sha256_of
+from t2t_phrase.files import WriteError, atomic, disk_full, reason_of, sha256_of
 from t2t_phrase.special_ids import EOS_ID
 from t2t_phrase.text.annotations.base import Annotation, Sentence, annotation_of
 from t2t_phrase.text.annotations.labels import LabelAnnotation
@@ -85,8 +85,7 @@ def write_shard(task: ShardTask) -> dict[str, Any]:
         except tf.errors.ResourceExhaustedError as error:
             raise disk_full(output) from error
         except tf.errors.OpError as error:
-            reason = error.message.rpartition("; ")[2]
-            raise WriteError(f"cannot write {output}: {reason}") from error
+            raise WriteError(f"cannot write {output}: {reason_of(error)}") from error
         entry = {
             "file": output.name,
             "sha256": sha256_of(temporary),
