@@ -19,6 +19,8 @@ from t2t_phrase.models.luong import Luong
 from t2t_phrase.models.luong_hparams import LuongHParams
 from t2t_phrase.models.parameter_count import count_parameters
 
+registry.discover()
+
 SOURCES = [[4, 7, 9, 3, 1], [5, 1]]
 TARGETS = [[8, 3, 6, 1], [9, 1]]
 FEATURES = {"inputs": padded(SOURCES), "targets": padded(TARGETS)}

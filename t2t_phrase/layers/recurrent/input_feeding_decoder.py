@@ -102,7 +102,12 @@ class InputFeedingDecoder(RecurrentDecoder):
         *states, fed = state
         both = [ops.cast(part, self.compute_dtype) for part in (x, fed)]
         x = ops.concatenate(both, axis=-1)
-        hidden, weights, after = self.climb(
-            x, tuple(states), index, kernels, projected, attention_mask
+        hidden, weights, after = super().step(
+            x,
+            tuple(states),
+            index,
+            kernels=kernels,
+            projected=projected,
+            attention_mask=attention_mask,
         )
         return hidden, weights, (*after, ops.cast(hidden, "float32"))

@@ -145,18 +145,6 @@ class RecurrentDecoder(keras.layers.Layer):
         Returns:
             (hidden (B, K, U), weights (B, 1, K, S) or None, the next state).
         """
-        return self.climb(x, state, index, kernels, projected, attention_mask)
-
-    def climb(
-        self,
-        x: Any,
-        state: State,
-        index: Any,
-        kernels: Sequence[Any],
-        projected: Cache,
-        attention_mask: Any,
-    ) -> tuple[Any, Any, State]:
-        """Take one step of every layer, and attend; the arguments are those of `step`."""
         states: list[Any] = []
         for number, (layer, kernel) in enumerate(zip(self.layers, kernels, strict=True)):
             x, after = layer.step(x, tuple(state[2 * number : 2 * number + 2]), kernel)
