@@ -5,6 +5,8 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
+import keras
+
 from t2t_phrase.config import UserError
 from t2t_phrase.features import ALIGNMENT, Feature, of_side
 from t2t_phrase.models.base import Cache, EncoderDecoder, Features, Step
@@ -60,6 +62,13 @@ class AlignedPair(EncoderDecoder):
         found = (*lexical.hparams.features, *alignment.hparams.features)
         self.hparams = AlignedPairHParams(tuple(dict.fromkeys(of_side(found, "source"))))
         self.built = True
+
+    def weights_to_compute_with(self) -> list[tuple[keras.Variable, Any]]:
+        """Return those of both models."""
+        return [
+            *self.lexical.weights_to_compute_with(),
+            *self.alignment.weights_to_compute_with(),
+        ]
 
     def fold_weights(self) -> Cache:
         """Return those of each model."""

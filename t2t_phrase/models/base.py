@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, NamedTuple
 
 import keras
+from keras import ops
 
 from t2t_phrase import registry
 from t2t_phrase.config import HParamsError
@@ -153,6 +154,19 @@ class EncoderDecoder(keras.Model):
         Values at padding have no meaning.
         """
         raise NotImplementedError
+
+    def weights_to_compute_with(self) -> list[tuple[keras.Variable, Any]]:
+        """Return all variables with their values, matrices in the type that layers compute with.
+
+        Vectors stay as they are: casting them costs nothing, and layer normalisation reads its own
+        in float32.
+        """
+        return [
+            (variable, ops.cast(variable.value, self.compute_dtype))
+            if len(variable.shape) > 1 and keras.backend.is_float_dtype(variable.dtype)
+            else (variable, variable.value)
+            for variable in self.variables
+        ]
 
     def fold_weights(self) -> Cache:
         """Return products of weights for `prepare_memory`: they do not change with the source."""

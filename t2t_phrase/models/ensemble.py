@@ -10,6 +10,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+import keras
 from keras import ops
 
 from t2t_phrase.config import UserError
@@ -87,6 +88,10 @@ class Ensemble(EncoderDecoder):
         """Return (B, T) float32: the log-probability of each target token, in nats."""
         found = [model.token_log_probabilities(features) for model in self.models]
         return _log_mean_exp(found, self.log_weights)
+
+    def weights_to_compute_with(self) -> list[tuple[keras.Variable, Any]]:
+        """Return those of all members, which may compute with different types."""
+        return [pair for model in self.models for pair in model.weights_to_compute_with()]
 
     def fold_weights(self) -> Cache:
         """Return those of each member."""

@@ -12,6 +12,7 @@ from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.decoding.search.aligning import aligning_decoder
 from t2t_phrase.decoding.search.batch_decoder import BatchDecoder, start_decoder
 from t2t_phrase.decoding.search.beam_search import Hypotheses, beam_search
+from t2t_phrase.decoding.search.cast_weights import with_cast_weights
 from t2t_phrase.decoding.search.expansion import Expansion
 from t2t_phrase.decoding.search.guided import entries_of, guided_decoder
 from t2t_phrase.decoding.search.output_limits import longest_output, output_limits
@@ -124,7 +125,7 @@ def search(
     else:
         expansion = plain_expansion(decoder, min_length=hparams.min_length)
     return beam_search(
-        expansion,
+        with_cast_weights(model, expansion),
         max_lengths=max_lengths,
         length=length,
         beam_size=beam_size,
