@@ -27,9 +27,22 @@ def compiled(
         return _compiled_by_jax(function, list(variables))
     import tensorflow as tf
 
-    if xla is None:
-        xla = bool(tf.config.list_logical_devices("GPU"))
-    return tf.function(function, jit_compile=xla)
+    return tf.function(function, jit_compile=uses_xla(xla))
+
+
+def uses_xla(xla: bool | None = None) -> bool:
+    """Return whether `compiled` compiles by XLA.
+
+    Args:
+        xla: see `compiled`.
+    """
+    if keras.backend.backend() == "jax":
+        return True
+    if xla is not None:
+        return xla
+    import tensorflow as tf
+
+    return bool(tf.config.list_logical_devices("GPU"))
 
 
 def _compiled_by_jax(

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from t2t_phrase.compile import compiled
+from t2t_phrase.compile import compiled, uses_xla
 from t2t_phrase.config import UserError
 from t2t_phrase.decoding.batches import Batch, make_batches
 from t2t_phrase.decoding.dictionary import Dictionary, SentenceEntries, batch_arrays
@@ -115,6 +115,7 @@ class Translator:
                 seed=seed,
                 folded=folded,
                 make_expansion=make_expansion,
+                growing=not uses_xla(xla),
             )
 
         self._fold = compiled(model.fold_weights, variables=model.variables, xla=xla)

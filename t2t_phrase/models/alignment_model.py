@@ -19,7 +19,7 @@ from t2t_phrase.models.base import Cache, Encoded, Features, Loss, Mean, Step
 from t2t_phrase.models.token_losses import loss_of_tokens, token_losses
 from t2t_phrase.models.transformer import Decoded, Transformer
 from t2t_phrase.models.transformer_hparams import TransformerHParams
-from t2t_phrase.ops.blocks import write_block
+from t2t_phrase.ops.blocks import add_block
 from t2t_phrase.ops.hard_attention import hard_attention
 from t2t_phrase.ops.jumps import CLASSES, jumps_of
 from t2t_phrase.ops.masks import causal_mask, history_mask, padding_mask
@@ -210,7 +210,7 @@ class AlignmentModel(Transformer):
         if previous is None:
             raise UserError(self.cannot_translate)
         own = ops.broadcast_to(ops.arange(ids.shape[1], dtype="int32"), ops.shape(ids))  # (B, K)
-        ancestors = write_block(cache["ancestors"], own[..., None], index, axis=2)
+        ancestors = add_block(cache["ancestors"], own[..., None], index, axis=2)
         mask = history_mask(ancestors, index)
         x = self._add_timing(self.target_embedding(ids), positions_at(index, 1))  # (B, K, D)
         states, weights = [], []

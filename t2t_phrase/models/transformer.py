@@ -20,7 +20,7 @@ from t2t_phrase.layers.common.token_embedding import TokenEmbedding
 from t2t_phrase.models.base import Cache, Encoded, EncoderDecoder, Features, Loss, Step
 from t2t_phrase.models.token_losses import loss_of_tokens, token_losses
 from t2t_phrase.models.transformer_hparams import TARGET_SPACES, TransformerHParams
-from t2t_phrase.ops.blocks import write_block
+from t2t_phrase.ops.blocks import add_block
 from t2t_phrase.ops.masks import causal_mask, history_mask, memory_mask
 from t2t_phrase.ops.position import positions, positions_at, timing_signal
 
@@ -348,7 +348,7 @@ class Transformer(EncoderDecoder):
     def step(self, ids: Any, index: Any, memory: Cache, cache: Cache) -> Step:
         """Decode the tokens at time `index`; see `EncoderDecoder`."""
         own = ops.broadcast_to(ops.arange(ids.shape[1], dtype="int32"), ops.shape(ids))  # (B, K)
-        ancestors = write_block(cache["ancestors"], own[..., None], index, axis=2)
+        ancestors = add_block(cache["ancestors"], own[..., None], index, axis=2)
         mask = history_mask(ancestors, index)
         x = self._add_timing(self.target_embedding(ids), positions_at(index, 1))  # (B, K, D)
         layers, weights = [], []

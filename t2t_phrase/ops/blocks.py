@@ -1,4 +1,7 @@
-"""Writing one time step into an array of all time steps."""
+"""Arrays of all time steps, to which each step adds a block.
+
+Shapes: L number of time steps, N length of a block.
+"""
 
 from __future__ import annotations
 
@@ -8,11 +11,10 @@ from keras import ops
 
 
 def write_block(x: Any, values: Any, index: Any, *, axis: int) -> Any:
-    """Return `x` with its block `index` along `axis` replaced.
+    """Return `x` with its block `index` along `axis` replaced, in one pass over `x`.
 
-    Blocks are as long as `values` along the axis; `x` consists of a whole number of them. If a size
-    is unknown while the graph is traced, the result is computed by `where`, because a slice update
-    is an XLA operation that needs known sizes and that some servers lack.
+    Blocks are as long as `values` along the axis; `x` consists of a whole number of them. It serves
+    for small arrays, and where sizes are unknown while the graph is traced.
 
     Args:
         x: (..., L * N, ...).
@@ -22,12 +24,33 @@ def write_block(x: Any, values: Any, index: Any, *, axis: int) -> Any:
     """
     shape = ops.shape(x)
     size = values.shape[axis]
-    if all(isinstance(length, int) for length in shape):
-        start = [0] * len(shape)
-        start[axis] = index * size
-        return ops.slice_update(x, start, values)
     blocks = shape[axis] // size
     split = ops.reshape(x, (*shape[:axis], blocks, size, *shape[axis + 1 :]))
     chosen = ops.equal(ops.arange(blocks), index)
     chosen = ops.reshape(chosen, (-1, *([1] * (len(shape) - axis))))
     return ops.reshape(ops.where(chosen, ops.expand_dims(values, axis), split), shape)
+
+
+def add_block(history: Any, values: Any, index: Any, *, axis: int) -> Any:
+    """Return a history with the block of one more time step.
+
+    A history has one of two forms. One has room for all L steps, and block `index` is replaced: XLA
+    does so in place, but where operations run one by one, the whole array is copied in each step.
+    The other is as long as the past and grows; that is known by its length along `axis`, which is
+    unknown while the graph is traced. It begins with no block, see `start_decoder`.
+
+    Args:
+        history: (..., L * N, ...) or (..., index * N, ...).
+        values: (..., N, ...), with N known; its other axes are those of `history`.
+        index: number of the block.
+        axis: the axis of the blocks, not negative.
+    """
+    if history.shape[axis] is None:
+        return ops.concatenate([history, values], axis=axis)
+    shape = ops.shape(history)
+    if not all(isinstance(length, int) for length in shape):
+        # A slice update is an XLA operation that needs known sizes and that some servers lack.
+        return write_block(history, values, index, axis=axis)
+    start = [0] * len(shape)
+    start[axis] = index * values.shape[axis]
+    return ops.slice_update(history, start, values)

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from t2t_phrase.ops.blocks import write_block
+from t2t_phrase.ops.blocks import add_block, write_block
 
 
 def replaced(x, values, index, axis):
@@ -14,7 +14,7 @@ def replaced(x, values, index, axis):
 
 @pytest.mark.parametrize("axis, size", [(0, 1), (1, 3), (2, 2), (2, 1)])
 @pytest.mark.parametrize("index", [0, 1])
-def test_one_block_is_replaced_and_nothing_else(axis, size, index):
+def test_one_block_is_wholeand_nothing_else(axis, size, index):
     draw = np.random.default_rng(axis)
     x = draw.normal(size=(2, 6, 4)).astype("float32")
     shape = [2, 6, 4]
@@ -43,3 +43,27 @@ def test_unknown_sizes_give_the_same_by_plain_operations():
         x = draw.normal(size=(batch, 3 * blocks, 4)).astype("float32")
         values = draw.normal(size=(batch, 3, 4)).astype("float32")
         np.testing.assert_array_equal(write(x, values, index), replaced(x, values, index, 1))
+
+
+@pytest.mark.parametrize("axis, size", [(0, 1), (1, 3), (2, 2)])
+def test_a_history_that_grows_ends_as_one_with_room(axis, size):
+    shape = [2, 3, 4]
+    shape[axis] = size
+    blocks = np.random.default_rng(axis).normal(size=(3, *shape)).astype("float32")
+    full = list(shape)
+    full[axis] = 3 * size
+
+    @tf.function
+    def grown(nothing):
+        start = list(shape)
+        start[axis] = nothing
+        history = tf.zeros(start)
+        for index in tf.range(3):
+            history = add_block(history, tf.constant(blocks)[index], index, axis=axis)
+        return history
+
+    whole = np.zeros(full, "float32")
+    for index in range(3):
+        whole = add_block(tf.constant(whole), blocks[index], index, axis=axis)
+    np.testing.assert_array_equal(grown(tf.constant(0)), whole)
+    np.testing.assert_array_equal(whole, np.concatenate(blocks, axis=axis))

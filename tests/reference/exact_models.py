@@ -114,12 +114,12 @@ def assert_searches_agree(model: Any, features: Mapping[str, np.ndarray]) -> Non
     """
     given = {key: ids for key, ids in features.items() if key != "targets"}
 
-    def run(features: Any) -> Any:
-        return translate_ids(model, features, OPTIONS)
+    def run(features: Any, growing: bool = False) -> Any:
+        return translate_ids(model, features, OPTIONS, growing=growing)
 
     ids = tf.TensorSpec((None, None), tf.int32)
     unknown = tf.function(run, input_signature=[dict.fromkeys(given, ids)])
-    graph = compiled(run, xla=False)(given)
+    graph = compiled(run, xla=False)(given, growing=True)
     folded = translate_ids(model, given, OPTIONS, folded=model.fold_weights())
     for other in (unknown(given), compiled(run, xla=True)(given), folded):
         np.testing.assert_array_equal(graph.ids, other.ids)

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
+from keras import ops
+
 from t2t_phrase.models.base import Step
 
 
@@ -45,7 +47,13 @@ class BatchDecoder(NamedTuple):
 
 
 def start_decoder(
-    model: Any, features: Mapping[str, Any], *, beam_size: int, length: Any, folded: Any = None
+    model: Any,
+    features: Mapping[str, Any],
+    *,
+    beam_size: int,
+    length: Any,
+    folded: Any = None,
+    growing: bool = False,
 ) -> BatchDecoder:
     """Encode a batch and return the decoder that reads it.
 
@@ -55,7 +63,11 @@ def start_decoder(
         beam_size: K.
         length: of the longest output, a number or a scalar.
         folded: from the model's `fold_weights`, which many batches may share; None: made here.
+        growing: whether histories grow from step to step, see `ops.blocks.add_block`. Where no
+            graph is traced, or only one of constants, they have room for the longest output anyway.
     """
+    if growing:
+        length = _nothing_yet(features["inputs"], length)
     memory = model.prepare_memory(features, folded)
 
     def step(ids: Any, index: Any, cache: Any) -> Step:
@@ -63,3 +75,9 @@ def start_decoder(
 
     cache = model.start_cache(memory, beam_size, length)
     return BatchDecoder(step, cache, model.reorder, memory=memory)
+
+
+def _nothing_yet(inputs: Any, length: Any) -> Any:
+    """Return a scalar 0 that is unknown while a graph is traced; `length` if it cannot be."""
+    zero = ops.sum(inputs[:0])
+    return zero if ops.zeros((zero,)).shape[0] is None else length

@@ -32,6 +32,7 @@ def translate_ids(
     seed: Any = 0,
     folded: Any = None,
     make_expansion: MakeExpansion | None = None,
+    growing: bool = False,
 ) -> Hypotheses:
     """Translate a batch of token ids, with the output lengths that the options allow.
 
@@ -42,6 +43,7 @@ def translate_ids(
         seed: see `search`.
         folded: see `search`.
         make_expansion: see `search`.
+        growing: see `search`.
     """
     return search(
         model,
@@ -52,6 +54,7 @@ def translate_ids(
         seed=seed,
         folded=folded,
         make_expansion=make_expansion,
+        growing=growing,
     )
 
 
@@ -65,6 +68,7 @@ def search(
     seed: Any = 0,
     folded: Any = None,
     make_expansion: MakeExpansion | None = None,
+    growing: bool = False,
 ) -> Hypotheses:
     """Translate a batch of token ids, with output lengths of the caller's choice.
 
@@ -82,6 +86,9 @@ def search(
         make_expansion: maps (decoder, features, hparams) to another way of continuing hypotheses
             than `plain_expansion`; `min_length` is then its affair, and so are the decoder's notes
             and forced tokens. None: as the options say.
+        growing: whether what the decoder keeps of the past grows from step to step: faster where a
+            graph is executed one operation after the other, impossible under XLA. It always does
+            where `length` is no number.
 
     Raises:
         UserError: the model cannot be searched by the expansion that the options say; or alignments
@@ -92,7 +99,14 @@ def search(
         raise UserError(model.cannot_translate)
     single = hparams.sampling_temp > 0 or hparams.beam_size == 1
     beam_size = 1 if single else hparams.beam_size
-    decoder = start_decoder(model, features, beam_size=beam_size, length=length, folded=folded)
+    decoder = start_decoder(
+        model,
+        features,
+        beam_size=beam_size,
+        length=length,
+        folded=folded,
+        growing=growing or ops.is_tensor(length),
+    )
     entries = None if model.hypothesises_positions else entries_of(features)
     aligns = hparams.write_alignments and not model.hypothesises_positions
     if aligns or entries is not None:

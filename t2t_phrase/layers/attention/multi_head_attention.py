@@ -17,7 +17,7 @@ from t2t_phrase.ops.attention import (
     split_heads,
     split_memory_heads,
 )
-from t2t_phrase.ops.blocks import write_block
+from t2t_phrase.ops.blocks import add_block
 
 Cache = dict[str, Any]
 
@@ -158,7 +158,7 @@ class MultiHeadAttention(keras.layers.Layer):
             (output, weights, cache): (B, K, D), (B, H, K, L * K), and the longer history.
         """
         new = self.project_memory(query)
-        cache = {name: write_block(cache[name], new[name], index, axis=2) for name in cache}
+        cache = {name: add_block(cache[name], new[name], index, axis=2) for name in cache}
         output, weights = self.attend(query, cache, attention_mask)
         return output, weights, cache
 

@@ -16,7 +16,7 @@ from t2t_phrase.layers.ngrams.ngram_dense import NgramDense
 from t2t_phrase.layers.ngrams.ngram_distances import NgramDistances
 from t2t_phrase.layers.ngrams.structure import Structure
 from t2t_phrase.ops.attention import attention_context, attention_weights, merge_heads
-from t2t_phrase.ops.blocks import write_block
+from t2t_phrase.ops.blocks import add_block
 from t2t_phrase.ops.position import positions, positions_at
 
 
@@ -180,7 +180,7 @@ class NgramAttention(keras.layers.Layer):
         context = LatestTokens(cache["recent"])
         new = self._project(query, context)
         history = {
-            name: write_block(kept, new[name], index, axis=len(kept.shape) - 2)
+            name: add_block(kept, new[name], index, axis=len(kept.shape) - 2)
             for name, kept in cache["history"].items()
         }
         now = positions_at(index, beam_size)
