@@ -13,7 +13,7 @@ and TER of both, the entries, and how many were found and applied.
 The word alignments of the text must be known: --alignments, by default those that datagen has kept
 (data/PROBLEM-dev.target.align); alignment_quality.py says how to make them for Multi30k. With
 --gold_alignments, the links that a system makes when it is forced to the references are compared
-with these. A system with an alignment model is not: it makes links only while it searches.
+with these; with an alignment model, they are those of its search.
 """
 
 from __future__ import annotations
@@ -117,12 +117,12 @@ class Experiment:
     def error_rate(self, system: System) -> float | None:
         """Return the alignment error rate of a system that is forced to the references.
 
-        In per cent; None if that is not measured.
+        In per cent; None: there are no gold links.
         """
         from t2t_phrase.evaluation.alignment_error import score_files
         from t2t_phrase.evaluation.text_files import read_text, write_text
 
-        if not self.gold or system.alignment is not None:
+        if not self.gold:
             return None
         pairs = self.work_dir / "pairs.tsv"
         texts = (read_text(str(path)) for path in (self.text.source, self.text.target))
@@ -131,7 +131,11 @@ class Experiment:
             write_text(str(pairs), lines)
         scores = self.place(system, "scores")
         flags = [*system.flags, f"--data_dir={self.data_dir}", f"--score_file={pairs}"]
-        flags += [f"--decode_to_file={scores}", "--decode_hparams=write_alignments=true"]
+        options = ["write_alignments=true"]
+        if system.alignment:
+            options = [self.decode_hparams, self.search_hparams, *options]
+        flags += [f"--decode_to_file={scores}"]
+        flags += [f"--decode_hparams={','.join(filter(None, options))}"]
         flags += self.features(system)
         Steps(self.work_dir).make(
             "decoder",
@@ -225,7 +229,7 @@ def report(args: argparse.Namespace, experiment: Experiment, rows: list[Row]) ->
     ]
     if experiment.gold:
         gold = pathlib.Path(experiment.gold).name
-        notes.append(f"AER: of the links that attention makes of the references, by `{gold}`.")
+        notes.append(f"AER: of the links that are made of given references, by `{gold}`.")
     command = f"python {shlex.join(['benchmarks/dictionary_experiment.py', *sys.argv[1:]])}"
     text = "\n".join([markdown(rows), "", *notes, "", "```", command, "```", ""])
     content = {

@@ -154,17 +154,17 @@ def test_a_system_is_translated_twice_and_its_links_are_scored(dictionaries, tmp
     assert text in capsys.readouterr().out
 
 
-def test_with_an_alignment_model_the_search_is_guided_and_nothing_is_forced_to_references(
-    dictionaries, tmp_path
-):
+def test_with_an_alignment_model_everything_is_searched_with_it(dictionaries, tmp_path):
     experiment, ran = dictionaries
     system = alignment_steps.System(tmp_path / "plain", tmp_path / "jumps")
-    assert experiment.finish(system).error_rate is None
-    assert [module for module, _ in ran] == ["decoder", "dictionary", "decoder"]
+    assert experiment.finish(system).error_rate == pytest.approx(100 * (1 - 6 / 7))
+    assert [module for module, _ in ran] == ["decoder", "dictionary", "decoder", "decoder"]
     assert {flags["alignment_model_dir"] for module, flags in ran if module == "decoder"} == {
         str(tmp_path / "jumps")
     }
     assert ran[0][1]["decode_hparams"] == "beam_size=2,x=1"
+    assert ran[3][1]["decode_hparams"] == "beam_size=2,x=1,write_alignments=true"
+    assert dataclasses.replace(experiment, gold="").finish(system).error_rate is None
 
 
 def test_systems_name_folders_of_runs(tmp_path):
