@@ -148,6 +148,9 @@ def test_both_models_are_in_the_saved_model(
         text=tf.constant(LINES), dictionary=tf.constant(["", "", "dogs\tÜnd\nrun\tÜnd"])
     )
     assert guided["matched"].numpy().tolist() == [0, 0, 2]
+    links = [text.decode() for text in guided["alignment"].numpy()]
+    assert links[0] and not links[1]
+    check_range(read_links(links[0]).sure, 4, len(guided["translation"].numpy()[0].split()))
     assert guided["translation"].numpy()[0].decode() == expected[0].text
     found = loaded.signatures["serving_default"](text=tf.constant(LINES))
     texts = [text.decode() for text in found["translation"].numpy()]

@@ -71,7 +71,8 @@ class BiasedAttention(AttentionalVector):
         """Weigh all positions."""
         del places
         memory, alignment = projected["memory"], projected["alignment"]
-        keys, length = projected.get("key", memory), ops.shape(memory)[1]
+        keys: Any = projected.get("key", memory)
+        length = ops.shape(memory)[1]
         projected_query = self.score.project_query(query)
         logits = self.score.logits(projected_query, keys, length)
         # Only the key of the aligned position differs, so only that is scored again.
