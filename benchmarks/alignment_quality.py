@@ -37,8 +37,8 @@ import shlex
 import sys
 
 from alignment_steps import newest, reported
+from alignment_table import Row, markdown
 from quality_runs import Recipe, Steps, count_parameters, finish_training
-from quality_table import grid
 
 from t2t_phrase import registry
 from t2t_phrase.config import UserError
@@ -73,28 +73,6 @@ class Spec:
     def __str__(self) -> str:
         alignment = f" + {self.alignment}" if self.alignment else ""
         return f"{self.words}{alignment}{f' from {self.start}' if self.start else ''}"
-
-
-@dataclasses.dataclass(frozen=True)
-class Row:
-    """What was measured of a system.
-
-    Attributes:
-        parameters: number of weights, those of the alignment model included.
-        perplexity: of the development set, by token.
-        jump_perplexity: of the alignment model there; None: there is none.
-        positions: evaluated for each target token; None: no alignment model.
-    """
-
-    system: str
-    seed: int
-    parameters: int
-    bleu: float
-    ter: float
-    p_value: float | None
-    perplexity: float
-    jump_perplexity: float | None
-    positions: float | None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -205,28 +183,6 @@ class Experiment:
             positions,
         )
         return row, [score.signature for score in scores]
-
-
-def markdown(rows: list[Row]) -> str:
-    """Return the rows as a table."""
-    lines = [
-        ["system", "seed", "parameters", "BLEU", "TER", "p", "perplexity", "of jumps", "positions"]
-    ]
-    for row in rows:
-        lines.append(
-            [
-                f"`{row.system}`",
-                str(row.seed),
-                f"{row.parameters / 1e6:.2f}M",
-                f"{row.bleu:.2f}",
-                f"{row.ter:.2f}",
-                "" if row.p_value is None else f"{row.p_value:.3f}",
-                f"{row.perplexity:.3f}",
-                "" if row.jump_perplexity is None else f"{row.jump_perplexity:.3f}",
-                "" if row.positions is None else f"{row.positions:.2f}",
-            ]
-        )
-    return grid(lines)
 
 
 def report(experiment: Experiment, rows: list[Row], signatures: list[str]) -> None:
