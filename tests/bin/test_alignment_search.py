@@ -113,6 +113,7 @@ def test_its_positions_are_alignments_at_which_a_dictionary_applies(
     assert re.search(r"[1-9]\d* of them applied", capsys.readouterr().err)
 
 
+@pytest.mark.slow
 def test_given_translations_are_aligned_by_the_search(
     lexical: ToyRun, alignment: ToyRun, tmp_path: pathlib.Path
 ) -> None:

@@ -27,7 +27,10 @@ def pair_of(kind: str) -> Any:
     return make_pair(kind)
 
 
-def forced(kind: str, sources: Any, targets: Any, *, xla: bool = False, **options: Any) -> Forced:
+def forced(
+    kind: str, sources: Any, targets: Any, *, xla: bool | None = None, **options: Any
+) -> Forced:
+    """Search eagerly, or in a graph with or without XLA."""
     hparams = DecodeHParams(alignment_weight=WEIGHT, **options)
     make_expansion = functools.partial(alignment_expansion, pair_of(kind))
 
@@ -35,7 +38,7 @@ def forced(kind: str, sources: Any, targets: Any, *, xla: bool = False, **option
         return forced_search(pair_of(kind), features, hparams, make_expansion)
 
     features = {"inputs": padded(sources, extra=1), "targets": padded(targets, extra=2)}
-    return compiled(run, xla=xla)(features)
+    return run(features) if xla is None else compiled(run, xla=xla)(features)
 
 
 def score(kind: str, source: Any, target: Any, paths: Any) -> np.ndarray:

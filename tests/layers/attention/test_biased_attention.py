@@ -88,6 +88,7 @@ def test_one_time_at_a_time_and_from_its_configuration_it_is_the_same() -> None:
         np.testing.assert_allclose(output[:, 0], whole[:, t], atol=1e-6)
 
 
+@pytest.mark.slow
 def test_what_every_layer_owes(check_layer: Callable[..., None]) -> None:
     def make(dtype: str) -> BiasedAttention:
         score = ConcatScore(name="score", dtype=dtype)
