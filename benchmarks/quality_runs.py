@@ -19,7 +19,11 @@ GRAMMAR = "grammar"
 
 @dataclasses.dataclass(frozen=True)
 class Recipe:
-    """The settings that all sets share."""
+    """The settings that all sets share.
+
+    Attributes:
+        warm_start_from: run or average that every training starts from; empty: from random weights.
+    """
 
     problem: str
     data_dir: pathlib.Path
@@ -29,7 +33,8 @@ class Recipe:
     num_last_checkpoints: int
     decode_hparams: str
     test_sentences: int
-    contrastive: str
+    contrastive: str = ""
+    warm_start_from: str = ""
 
     def commands(self, name: str, seed: object) -> dict[str, list[str]]:
         """Return the flags of every command of one set and seed, in order."""
@@ -45,6 +50,7 @@ class Recipe:
                 "--schedule=train",
                 f"--local_eval_frequency={max(1, self.train_steps // 20)}",
                 f"--random_seed={seed}",
+                *([f"--warm_start_from={self.warm_start_from}"] if self.warm_start_from else []),
             ],
             "avg": [
                 f"--output_dir={run}",
@@ -155,22 +161,36 @@ class Steps:
             raise UserError(f"t2t-phrase-{module} failed, see {log}:\n{tail}")
 
 
-def finish(recipe: Recipe, name: str, seed: int, *, train: bool) -> bool:
-    """Run all steps of a set and seed; return whether they are finished.
+def finish_training(recipe: Recipe, name: str, seed: int, *, train: bool = True) -> bool:
+    """Train and average a set and seed; return whether that is finished.
 
     Args:
         train: whether to train if the training is not finished.
     """
     steps = Steps(recipe.work_dir)
     commands = recipe.commands(name, seed)
-    run, log = recipe.place(name, seed), recipe.place(name, seed, ".log")
+    log = recipe.place(name, seed, ".log")
     if not recipe.has_trained(name, seed):
         if not train:
             return False
         steps.run("trainer", commands["trainer"], log)
+    last = recipe.place(name, seed) / f"model.ckpt-{recipe.train_steps}.index"
     averaged = recipe.place(name, seed, "-averaged")
-    last = run / f"model.ckpt-{recipe.train_steps}.index"
     steps.make("avg", commands["avg"], made=averaged, source=last, log=log)
+    return True
+
+
+def finish(recipe: Recipe, name: str, seed: int, *, train: bool) -> bool:
+    """Run all steps of a set and seed; return whether they are finished.
+
+    Args:
+        train: whether to train if the training is not finished.
+    """
+    if not finish_training(recipe, name, seed, train=train):
+        return False
+    steps = Steps(recipe.work_dir)
+    commands = recipe.commands(name, seed)
+    log, averaged = recipe.place(name, seed, ".log"), recipe.place(name, seed, "-averaged")
     made = {"decoder": recipe.translation(name, seed), "contrast": recipe.contrasts(name, seed)}
     for module in ("decoder", "contrast"):
         if module in commands:

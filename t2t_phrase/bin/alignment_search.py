@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import pathlib
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from absl import flags
@@ -36,6 +37,14 @@ class Searched(NamedTuple):
     model: Any
     make_expansion: MakeExpansion | None = None
     second: TrainedModel | None = None
+
+    def forced_search(self, hparams: DecodeHParams) -> Callable[[Any], tuple[Any, Any]]:
+        """Return what finds the positions of known translations, see `Scorer`."""
+        from t2t_phrase.decoding.search.forced_search import forced_search
+
+        make_expansion = self.make_expansion
+        assert make_expansion is not None
+        return lambda features: forced_search(self.model, features, hparams, make_expansion)
 
     def settings(self) -> dict[str, Any]:
         """Return what the second model adds to the settings that results depend on."""
@@ -98,5 +107,5 @@ def define_alignment_flags() -> None:
         "alignment_model_dir",
         None,
         "Run or checkpoint of an alignment model, with which a model that reads alignments "
-        "translates.",
+        "translates or, with --score_file, aligns.",
     )

@@ -145,7 +145,10 @@ def translate(hparams: DecodeHParams) -> None:
 
 
 def score(hparams: DecodeHParams) -> None:
-    """Write the negative log-probability of each pair in --score_file."""
+    """Write the negative log-probability of each pair in --score_file.
+
+    With an alignment model, it is that of the pair with its best source positions.
+    """
     from t2t_phrase.decoding.scoring import Scorer
     from t2t_phrase.decoding.search.source_attention import source_attention
 
@@ -156,18 +159,22 @@ def score(hparams: DecodeHParams) -> None:
     total = count_lines(source, lambda line, number: split_pair(line, source, number))
     endings = further_outputs(hparams, target, source)
     trained, vocabularies = load()
+    used = None
+    if FLAGS.alignment_model_dir:
+        used = searched(trained, vocabularies, hparams)
     limit = hparams.max_input_size
     choice = None
-    if hparams.write_alignments:
+    if hparams.write_alignments and used is None:
         choice = source_attention(
             trained.model, layers=hparams.alignment_layers, heads=hparams.alignment_heads
         )
     scorer = Scorer(
-        trained.model,
+        trained.model if used is None else used.model,
         vocabularies,
         batch_size=hparams.batch_size,
         max_input_size=limit,
         attention=choice,
+        search=None if used is None else used.forced_search(hparams),
         xla=FLAGS.xla_compile,
     )
     features = FeatureReader(scorer.features, dict.fromkeys(("source", "target"), source))
@@ -176,6 +183,9 @@ def score(hparams: DecodeHParams) -> None:
 
     links = {name: value for name, value in hparams.to_dict().items() if name in LINKS}
     options = {"max_input_size": limit, **links}
+    if used is not None:
+        options |= {name: getattr(hparams, name) for name in ("beam_size", *OPTIONS)}
+        options |= used.settings()
 
     def work(window: Window, done: set[int], number: int) -> Iterator[Result]:
         del number

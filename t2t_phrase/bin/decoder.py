@@ -175,11 +175,6 @@ def main(argv: Sequence[str]) -> None:
     tasks = [f for f in ("decode_from_file", "decode_interactive", "score_file") if FLAGS[f].value]
     if len(tasks) > 1:
         raise app.UsageError(f"--{tasks[0]} and --{tasks[1]} exclude each other")
-    if FLAGS.score_file and FLAGS.alignment_model_dir:
-        raise app.UsageError(
-            "--alignment_model_dir is for translating; with --score_file, alignments are given "
-            "as a feature"
-        )
     registry.discover(FLAGS.t2t_usr_dir)
     from t2t_phrase.bin import decode_files
 

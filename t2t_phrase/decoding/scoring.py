@@ -62,6 +62,8 @@ class Scorer:
         batch_size: tokens of the longer side scored at once, padding included.
         max_input_size: longer sources and targets are cut to so many tokens; 0: none is.
         attention: of the model; gives the links of each pair. None: there are none.
+        search: maps the features of a batch to scores and positions, instead of the model's own,
+            see `search.forced_search`; gives links, too. None: the model scores.
         xla: see `compile.compiled`.
     """
 
@@ -73,15 +75,18 @@ class Scorer:
         batch_size: int = 4096,
         max_input_size: int = 0,
         attention: SourceAttention | None = None,
+        search: Callable[[Features], tuple[Any, Any]] | None = None,
         xla: bool | None = None,
     ) -> None:
         self.vocabularies = vocabularies
         self.batch_size = batch_size
         self.max_input_size = max_input_size
         self.features = model.hparams.features
-        self._aligns = attention is not None
+        self._aligns = attention is not None or search is not None
 
         def run(features: Features) -> Any:
+            if search is not None:
+                return tuple(search(features))
             scores = log_probabilities(model, features)
             if attention is None:
                 return scores, None

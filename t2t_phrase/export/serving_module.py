@@ -15,6 +15,7 @@ from t2t_phrase.config import UserError
 from t2t_phrase.decoding.dictionary import MOST_TOKENS
 from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.decoding.scoring import log_probabilities
+from t2t_phrase.decoding.search.aligning import POSITION
 from t2t_phrase.decoding.search.beam_search import WORST
 from t2t_phrase.decoding.search.guided import ENTRY, STARTS, TOKENS
 from t2t_phrase.decoding.search.source_attention import source_attention
@@ -26,6 +27,7 @@ from t2t_phrase.special_ids import EOS_ID
 from t2t_phrase.text.encoders import StoredEncoder
 from t2t_phrase.text.in_graph.dictionaries import entries_in_graph
 from t2t_phrase.text.in_graph.visible import BLANKS
+from t2t_phrase.text.in_graph.word_links import pharaoh, source_words, target_words
 
 
 class ServingModule(tf.Module):
@@ -39,7 +41,8 @@ class ServingModule(tf.Module):
       whether the sentence was `cut` (B,) to `max_input_size`;
     - `translate_with_dictionary(text, dictionary, ...)`, the same and how many entries of each
       sentence's dictionary (B,), lines `source<TAB>target`, occurred in it (`matched`) and were
-      `applied`, both (B,); for models that attend to the source, see `search.guided`;
+      `applied`, both (B,), and the `alignment` (B,) of the words in Pharaoh format; for models
+      that attend to the source, see `search.guided`;
     - `nbest(text, ...)`, all `translations` (B, K), best first, their `scores` (B, K), the number
       of them, `counts` (B,), and `cut` (B,). From place `counts` on, where a sentence has fewer
       hypotheses than K, the texts are empty and the scores WORST;
@@ -77,8 +80,9 @@ class ServingModule(tf.Module):
             )
         if hparams.write_alignments:
             raise UserError(
-                "write_alignments=true: a served model returns no alignments; leave it out of "
-                "--decode_hparams, and align its translations with t2t-phrase-decoder --score_file"
+                "write_alignments=true: a served model returns alignments by its signature "
+                "translate_with_dictionary, whose dictionaries may be empty; leave it out of "
+                "--decode_hparams"
             )
         self._model = model
         self._hparams = hparams
@@ -175,12 +179,16 @@ class ServingModule(tf.Module):
             dictionary: (B,) string, that of each sentence; None: there are none.
 
         Returns:
-            (texts, scores, cut, counts): (B, K) translations and scores, (B,) which sentences were
-            cut, and (B,) counts of entries by name.
+            (texts, scores, cut, found): (B, K) translations and scores, (B,) which sentences were
+            cut, and, with dictionaries, what else is known of the best ones by name, (B,) each.
         """
-        hparams = dataclasses.replace(self._hparams, return_beams=return_beams)
+        hparams = dataclasses.replace(
+            self._hparams,
+            return_beams=return_beams,
+            write_alignments=dictionary is not None,
+        )
         features, cut = self.source.encode(text, *others, max_tokens=hparams.max_input_size)
-        counts = {}
+        known = {}
         if dictionary is not None:
             _, starts = self.source.encoder.encode_with_starts(text)
             entries = entries_in_graph(
@@ -195,18 +203,24 @@ class ServingModule(tf.Module):
                 STARTS: tf.where(kept, places, 0),
                 TOKENS: entries.tokens,
             }
-            counts["matched"] = entries.matched
+            known["matched"] = entries.matched
         folded: Any = tf.nest.map_structure(tf.convert_to_tensor, self.folded)
         found = translate_ids(
             self._model, features, hparams, folded=folded, make_expansion=self._make_expansion
         )
         if dictionary is not None:
             begun = tf.cast(found.notes[ENTRY][:, 0] > 0, tf.int32)
-            counts["applied"] = tf.reduce_sum(begun, axis=1)
+            known["applied"] = tf.reduce_sum(begun, axis=1)
+            known["alignment"] = pharaoh(
+                found.notes[POSITION][:, 0],
+                target_words(self.target.encoder, found.ids[:, 0]),
+                source_words(text, starts),
+                tf.reduce_sum(tf.cast(kept, tf.int32), axis=1),
+            )
         beams, length = found.ids.shape[1], tf.shape(found.ids)[2]
         texts = self.target.encoder.decode(tf.reshape(found.ids, (-1, length)))
         texts = tf.strings.strip(tf.strings.regex_replace(texts, BLANKS, " "))
-        return tf.reshape(texts, (-1, beams)), found.scores, cut, counts
+        return tf.reshape(texts, (-1, beams)), found.scores, cut, known
 
 
 def can_be_guided(model: EncoderDecoder) -> bool:

@@ -15,14 +15,15 @@ from t2t_phrase.features import ALIGNMENT, Feature
 from t2t_phrase.layers.attention.layout import AttentionMap
 from t2t_phrase.layers.common.feed_forward import kernel_initializer
 from t2t_phrase.layers.common.history_layer import HistoryLayer
-from t2t_phrase.models.base import Cache, Encoded, Features, Loss, Mean, Step
-from t2t_phrase.models.token_losses import loss_of_tokens, token_losses
+from t2t_phrase.models.base import Cache, Encoded, Features, Loss, Step
+from t2t_phrase.models.jump_losses import loss_of_jumps
+from t2t_phrase.models.token_losses import token_losses
 from t2t_phrase.models.transformer import Decoded, Transformer
 from t2t_phrase.models.transformer_hparams import TransformerHParams
 from t2t_phrase.ops.blocks import add_block
 from t2t_phrase.ops.hard_attention import hard_attention
 from t2t_phrase.ops.jumps import CLASSES, jumps_of
-from t2t_phrase.ops.masks import causal_mask, history_mask, padding_mask
+from t2t_phrase.ops.masks import causal_mask, history_mask
 from t2t_phrase.ops.position import positions_at
 
 
@@ -132,10 +133,8 @@ class AlignmentModel(Transformer):
         """
         encoded = self.encode(features, training=training)
         hidden = self.decode(features, encoded, training=training).hidden
-        objective, means = loss_of_tokens(
-            self.token_losses(hidden, jumps_of(features["alignment"]).classes), features["targets"]
-        )
-        return Loss(objective, {**means, "clipped": _clipped(features)})
+        classes = jumps_of(features["alignment"]).classes
+        return loss_of_jumps(self.token_losses(hidden, classes), features)
 
     def token_log_probabilities(self, features: Features) -> Any:
         """Return (B, T) float32: the log-probability of the jump to each target token's position.
@@ -223,9 +222,3 @@ class AlignmentModel(Transformer):
         return Step(
             self.logits(hidden), {"ancestors": ancestors, "layers": states}, {"decoder": weights}
         )
-
-
-def _clipped(features: Features) -> Mean:
-    real = ops.cast(padding_mask(features["targets"]), "float32")
-    clipped = ops.cast(jumps_of(features["alignment"]).clipped, "float32")
-    return Mean(ops.sum(clipped * real), ops.sum(real))

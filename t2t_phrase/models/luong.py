@@ -69,6 +69,8 @@ class Luong(EncoderDecoder):
     """
 
     hparams_class: ClassVar[type[LuongHParams]] = LuongHParams
+    # The class of global attention.
+    global_attention: ClassVar[type[AttentionalVector]] = GlobalAttention
 
     def __init__(
         self,
@@ -85,7 +87,7 @@ class Luong(EncoderDecoder):
         rows = target_vocab_size or vocab_size
         self.source_embedding = self._embedding("source_embedding", vocab_size)
         self.target_embedding = self._embedding("target_embedding", rows)
-        self.softmax = self._embedding("softmax", rows)
+        self.softmax = self._output_map(rows)
         self.encoder_layers = [
             self._encoder_layer(f"encoder_layer_{index}")
             for index in range(hparams.num_hidden_layers)
@@ -109,6 +111,10 @@ class Luong(EncoderDecoder):
             dtype=self.dtype_policy,
             name=name,
         )
+
+    def _output_map(self, rows: int) -> WordEmbedding:
+        """Return W_s, the matrix of the softmax over so many tokens."""
+        return self._embedding("softmax", rows)
 
     def _encoder_layer(self, name: str) -> LSTM | BidirectionalLSTM:
         reads = self.hparams.encoder_reads
@@ -142,7 +148,7 @@ class Luong(EncoderDecoder):
             **common,
         }
         if hparams.attention == "global":
-            return GlobalAttention(**shared)
+            return self.global_attention(**shared)
         return _LOCAL[hparams.attention](window=hparams.attention_window, **shared)
 
     def build(self, input_shape: Any = None) -> None:
@@ -211,7 +217,13 @@ class Luong(EncoderDecoder):
             encoded.masks["tokens"],
             initial_state=encoded.memory["state"],
             training=training,
+            alignment=self._alignment(features),
         )
+
+    def _alignment(self, features: Features) -> Any | None:
+        """Return what the attention needs to know of the targets' alignment: nothing."""
+        del features
+        return None
 
     def source_states(self, features: Features, training: bool = False) -> Any:
         """Return the states of the encoder's top layer (B, S, D)."""
@@ -255,7 +267,13 @@ class Luong(EncoderDecoder):
 
     def step(self, ids: Any, index: Any, memory: Cache, cache: Cache) -> Step:
         """Decode the tokens at time `index`; see `EncoderDecoder`."""
-        hidden, weights, state = self.decoder.step(
+        hidden, weights, state = self._advance(ids, index, memory, cache)
+        logits = ops.cast(ops.matmul(hidden, memory["softmax"]), "float32")
+        return Step(logits, {"state": state}, self._named(weights))
+
+    def _advance(self, ids: Any, index: Any, memory: Cache, cache: Cache) -> tuple[Any, Any, Any]:
+        """Return h~ (B, K, D), the attention weights and the next state."""
+        return self.decoder.step(
             self.target_embedding(ids),
             cache["state"],
             index,
@@ -263,8 +281,6 @@ class Luong(EncoderDecoder):
             projected=memory["projected"],
             attention_mask=memory["mask"],
         )
-        logits = ops.cast(ops.matmul(hidden, memory["softmax"]), "float32")
-        return Step(logits, {"state": state}, self._named(weights))
 
     def reorder(self, cache: Cache, parents: Any) -> Cache:
         """Follow a change of beams: `parents` (B, K) names the beam each new one continues."""

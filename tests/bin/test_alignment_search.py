@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 import tensorflow as tf
-from absl import app
 from toy_run import WORDS, ToyRun, call, make_toy_run
 
 from t2t_phrase.bin import decoder, exporter
@@ -22,6 +21,7 @@ from t2t_phrase.decoding.search.alignment_expansion import alignment_expansion
 from t2t_phrase.decoding.translator import Translator
 from t2t_phrase.models.aligned_pair import AlignedPair
 from t2t_phrase.runs.record import RunRecord
+from t2t_phrase.text.alignments.pharaoh import check_range, read_links
 
 OPTIONS = "beam_size=2,max_length=4,alignment_threshold=0.01,alignment_weight=0.5"
 LINES = ["the house is old", "", "dogs run"]
@@ -114,6 +114,24 @@ def test_its_positions_are_alignments_at_which_a_dictionary_applies(
 
 
 @pytest.mark.slow
+def test_given_translations_are_aligned_by_the_search(
+    lexical: ToyRun, alignment: ToyRun, tmp_path: pathlib.Path
+) -> None:
+    pairs = [("the house is old", "a cat"), ("", "dogs"), ("dogs run", "")]
+    (tmp_path / "pairs").write_text("".join(f"{a}\t{b}\n" for a, b in pairs))
+    files = [f"--score_file={tmp_path}/pairs", f"--decode_to_file={tmp_path}/scores"]
+    second = f"--alignment_model_dir={alignment.output_dir}"
+    decode(lexical, *files, second, options=f"{OPTIONS},write_alignments=true")
+    scores = (tmp_path / "scores").read_text().split()
+    assert len(scores) == 3 and all(0 < float(score) < 1000 for score in scores)
+    links = (tmp_path / "scores.align").read_text().split("\n")
+    check_range(read_links(links[0]).sure, 4, 2)
+    assert links[0] and links[1:] == ["", "", ""]
+    with pytest.raises(UserError, match=r"alignment_heads=\[1\]: is of no use with --alignment_mo"):
+        decode(lexical, *files, second, options="write_alignments=true,alignment_heads=[1]")
+
+
+@pytest.mark.slow
 def test_both_models_are_in_the_saved_model(
     lexical: ToyRun, alignment: ToyRun, expected: list[Any], tmp_path: pathlib.Path
 ) -> None:
@@ -131,6 +149,9 @@ def test_both_models_are_in_the_saved_model(
         text=tf.constant(LINES), dictionary=tf.constant(["", "", "dogs\tÜnd\nrun\tÜnd"])
     )
     assert guided["matched"].numpy().tolist() == [0, 0, 2]
+    links = [text.decode() for text in guided["alignment"].numpy()]
+    assert links[0] and not links[1]
+    check_range(read_links(links[0]).sure, 4, len(guided["translation"].numpy()[0].split()))
     assert guided["translation"].numpy()[0].decode() == expected[0].text
     found = loaded.signatures["serving_default"](text=tf.constant(LINES))
     texts = [text.decode() for text in found["translation"].numpy()]
@@ -204,17 +225,9 @@ def test_layers_of_an_attention_that_decides_nothing(
     assert said.startswith("alignment_layers=[1]: is of no use with --alignment_model_dir")
 
 
-def test_options_that_nothing_would_read(
-    lexical: ToyRun, alignment: ToyRun, tmp_path: pathlib.Path
-) -> None:
+def test_options_that_nothing_would_read(tmp_path: pathlib.Path, lexical: ToyRun) -> None:
     plain = make_toy_run(tmp_path / "plain", hparams_set="transformer_tiny")
     source = tmp_path / "in"
     source.write_text("dogs run\n")
     said = refused(plain, f"--decode_from_file={source}", options="alignment_threshold=0.3")
     assert said == "alignment_threshold=0.3: is only used with --alignment_model_dir"
-    with pytest.raises(app.UsageError, match="--alignment_model_dir is for translating"):
-        decode(
-            lexical,
-            f"--score_file={source}",
-            f"--alignment_model_dir={alignment.output_dir}",
-        )

@@ -12,6 +12,7 @@ from t2t_phrase.decoding.dictionary import Dictionary
 from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.decoding.translator import Translator
 from t2t_phrase.export.serving_module import ServingModule
+from t2t_phrase.text.alignments.pharaoh import write_links
 from t2t_phrase.text.dictionaries.reader import read_dictionary
 
 LINES = ["the house is old", "", "dogs (run) far away", "a cat sleeps in it while dogs run"]
@@ -34,11 +35,15 @@ def test_the_decoder_gives_the_same(toy: ToyRun, module: ServingModule) -> None:
     dictionaries = [EVERY, EVERY, "run\tÜnd\nfar away\tcat", EVERY]
     found = module.translate_with_dictionary(tf.constant(LINES), tf.constant(dictionaries))
     dictionary = Dictionary([], toy.encoder)
-    translator = Translator(toy.model, toy.vocabularies, OPTIONS, dictionary=dictionary)
+    options = OPTIONS.replace(write_alignments=True)
+    translator = Translator(toy.model, toy.vocabularies, options, dictionary=dictionary)
     entries = [read_dictionary(text.split("\n"), "d") for text in dictionaries]
     expected = [best for best, *_ in translator.translate(LINES, entries=entries)]
     assert [text.decode() for text in found["translation"].numpy()] == [h.text for h in expected]
     np.testing.assert_allclose(found["score"], [h.score for h in expected], rtol=1e-4)
+    aligned = [links.decode() for links in found["alignment"].numpy()]
+    assert aligned == [write_links(h.links) for h in expected]
+    assert all(aligned[number] for number in (0, 2, 3)) and not aligned[1]
     assert found["applied"].numpy().tolist() == [h.entries for h in expected]
     assert found["applied"].numpy()[[0, 3]].all() and found["matched"].numpy()[2] == 2
     cut = translator.encode(LINES).cut

@@ -53,8 +53,9 @@ def test_there_is_a_set_for_every_row_in_every_size() -> None:
     expected = {"luong_base", *(f"luong_base_{row}" for row in rows)}
     for size in ("multi30k", "demo"):
         expected |= {f"luong_{size}", *(f"luong_{row}_{size}" for row in rows)}
-    assert expected <= set(luong_sets()) == {n for n in registry.hparams if n.startswith("luong_")}
-    assert len(STRUCTURES) == 6
+    families = ("luong_", "rnn_attention_")
+    assert expected <= set(luong_sets()) == {n for n in registry.hparams if n.startswith(families)}
+    assert len(STRUCTURES) == 7
 
 
 @pytest.mark.parametrize("name", FEW)

@@ -22,8 +22,18 @@ def times(a: Vector, matrix: np.ndarray) -> list[float]:
     return [dot(a, column) for column in np.asarray(matrix).T]
 
 
-def score(kind: str, query: Vector, memory: Sequence[Vector], s: int, weights: Weights) -> float:
-    """Return the score of position s, of which only those that can be attended to are asked."""
+def score(
+    kind: str,
+    query: Vector,
+    memory: Sequence[Vector],
+    s: int,
+    weights: Weights,
+    aligned: int | None = None,
+) -> float:
+    """Return the score of position s, of which only those that can be attended to are asked.
+
+    The score "concat" is biased at the position `aligned`.
+    """
     if kind == "dot":
         return dot(query, memory[s])
     if kind == "general":
@@ -35,6 +45,8 @@ def score(kind: str, query: Vector, memory: Sequence[Vector], s: int, weights: W
     if kind == "concat":
         matrix = np.concatenate([weights["score/query"], weights["score/key"]])
         inner = times([*query, *memory[s]], matrix)
+        if s == aligned:
+            inner = [x + float(bias) for x, bias in zip(inner, weights["bias"], strict=True)]
         return dot(weights["score/vector"], [math.tanh(x) for x in inner])
     return times(query, weights["score/kernel"])[s]
 
@@ -54,6 +66,7 @@ def attend(
     window: int = 0,
     positions: int = 0,
     t: int = 0,
+    alignment: Sequence[int] | None = None,
 ) -> tuple[list[float], list[float]]:
     """Return the attentional vector, and the weights of all positions of a sentence.
 
@@ -66,7 +79,9 @@ def attend(
         window: D.
         positions: how many have location scores.
         t: of the query.
+        alignment: the position that each query is aligned with, for biased attention.
     """
+    biased = None if alignment is None else alignment[t]
     length = len(memory)
     aligned = 0.0
     if attention == "global":
@@ -80,7 +95,7 @@ def attend(
             aligned = length * reference_lstm.sigmoid(logit)
         centre = min(math.floor(aligned + 0.5), length - 1)
         readable = [s for s in range(length) if centre - window <= s <= centre + window]
-    found = softmax([score(kind, query, memory, s, weights) for s in readable])
+    found = softmax([score(kind, query, memory, s, weights, biased) for s in readable])
     everywhere = [0.0] * length
     for s, weight in zip(readable, found, strict=True):
         shape = 1.0

@@ -9,10 +9,10 @@ PLAIN = LuongHParams()
 
 
 def luong_sets() -> list[str]:
-    """Return all registered sets."""
+    """Return all registered sets of the model `Luong` itself."""
     registry.discover()
     names = registry.hparams
-    return [name for name in names if isinstance(names[name](), LuongHParams)]
+    return [name for name in names if type(names[name]()) is LuongHParams]
 
 
 def small_set(name: str) -> LuongHParams:

@@ -6,38 +6,57 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import small_alignment_rnns
 from random_weights import randomize
 from reference_alignment_search import Found
 from small_phrase_models import SMALL
 
+from t2t_phrase import registry
 from t2t_phrase.models.aligned_pair import AlignedPair
-from t2t_phrase.models.alignment_assisted import AlignmentAssistedTransformer, with_alignment_heads
-from t2t_phrase.models.alignment_model import AlignmentModel, with_jumps
+from t2t_phrase.models.alignment_assisted import with_alignment_heads
+from t2t_phrase.models.alignment_model import with_jumps
+from t2t_phrase.models.alignment_model_rnn import AlignmentModelRnn
 from t2t_phrase.models.phrase_transformer import with_phrase_attention
 from t2t_phrase.ops.jumps import MOST
 
 VOCAB = 19
 
 
-def make_pair(*, phrases: bool = False, near: int = 3, vocab_size: int = VOCAB) -> AlignedPair:
+def make_pair(kind: str = "plain", *, near: int = 3, vocab_size: int = VOCAB) -> AlignedPair:
     """Return a pair of random models.
 
     Args:
-        phrases: whether the lexical model has phrase attention.
+        kind: "plain"; "phrases": the lexical model has phrase attention; "rnn_words", "rnn_jumps"
+            and "rnns": the lexical model, the alignment model or both are recurrent.
         near: the alignment model prefers jumps up to so far, and some of them by much.
         vocab_size: of the shared vocabulary.
     """
-    base: Any = with_phrase_attention(SMALL, "interleaved_queryk") if phrases else SMALL
-    lexical = AlignmentAssistedTransformer.from_hparams(
-        with_alignment_heads(base), vocab_size=vocab_size
+    lexical, alignment = (
+        registry.models[hparams.model].from_hparams(hparams, vocab_size=vocab_size)
+        for hparams in _hparams(kind)
     )
-    alignment = AlignmentModel.from_hparams(with_jumps(SMALL), vocab_size=vocab_size)
     randomize(lexical, seed=1)
     randomize(alignment, seed=2)
-    kernel = np.array(alignment.jump_map.kernel)
-    kernel[:, MOST - near : MOST + near + 1] *= 4
-    alignment.jump_map.kernel.assign(kernel)
+    # (D, jumps), or (jumps, D) if it is recurrent.
+    recurrent = isinstance(alignment, AlignmentModelRnn)
+    variable = alignment.softmax.kernel if recurrent else alignment.jump_map.kernel
+    kernel = np.array(variable)
+    own = slice(MOST - near, MOST + near + 1)
+    kernel[(own, slice(None)) if recurrent else (slice(None), own)] *= 8 if recurrent else 4
+    variable.assign(kernel)
     return AlignedPair(lexical, alignment)
+
+
+def _hparams(kind: str) -> tuple[Any, Any]:
+    """Return those of both models."""
+    base: Any = with_phrase_attention(SMALL, "interleaved_queryk") if kind == "phrases" else SMALL
+    words: Any = with_alignment_heads(base)
+    jumps: Any = with_jumps(SMALL)
+    if kind in ("rnn_words", "rnns"):
+        words = small_alignment_rnns.LEXICAL["feeding"]
+    if kind in ("rnn_jumps", "rnns"):
+        jumps = small_alignment_rnns.JUMPS["jumps"]
+    return words, jumps
 
 
 class Prefixes:

@@ -32,6 +32,8 @@ from t2t_phrase.special_ids import EOS_ID
 
 # The note with the number of source positions that were evaluated.
 EVALUATED = "evaluated"
+# The name, among the features of a batch, of the tokens of a known translation, (B, L) int32.
+REFERENCE = "reference_tokens"
 
 
 def alignment_expansion(
@@ -58,7 +60,7 @@ def alignment_expansion(
         pair: both models.
         decoder: of a batch, by `start_decoder` for the pair.
         features: of the batch; the entries of a dictionary among them, see `search.guided`, are
-            forced at the positions that begin their phrases.
+            forced at the positions that begin their phrases; so is a REFERENCE, token by token.
         hparams: the options of decoding.
 
     Returns:
@@ -69,7 +71,7 @@ def alignment_expansion(
     Raises:
         UserError: `hparams` ask for sampling.
     """
-    entries = entries_of(features)
+    entries, reference = entries_of(features), features.get(REFERENCE)
     if hparams.sampling_temp:
         raise UserError(
             f"sampling_temp={hparams.sampling_temp}: with an alignment model there is only beam "
@@ -107,12 +109,17 @@ def alignment_expansion(
         def evaluate(memory: Any, batch: Sentences, pairs: Any) -> Evaluated:
             logits = ops.cast(step(memory, batch, pairs).logits, "float32")
             logits = forbid_early_end(logits, index, hparams.min_length)
+            if reference is not None:
+                token = ops.take(batch.cache["reference"], index, axis=1)
+                return Evaluated(logits, ops.broadcast_to(token[:, None], ops.shape(pairs)))
             if entries is None:
                 return Evaluated(logits)
             return Evaluated(logits, _forced(batch.cache, pairs, length)[0])
 
         scores = ops.reshape(before, ops.shape(packed.order))
         own = {"lexical": cache["lexical"]}
+        if reference is not None:
+            own = {**own, "reference": reference}
         if entries is not None:
             own = {**own, "entries": entries, "forcing": cache["forcing"]}
         everything = Sentences(alive.tokens, own, scores, packed)

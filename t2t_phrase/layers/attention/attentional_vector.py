@@ -95,6 +95,16 @@ class AttentionalVector(keras.layers.Layer):
         del training
         return self.finish(query, projected, attention_mask, positions(ops.shape(query)[1]))
 
+    def at_time(self, projected: Cache, index: Any) -> Cache:
+        """Return what `attend_step` reads of a memory that is projected for a whole sentence.
+
+        Args:
+            projected: as for `attend`.
+            index: the time of the only query.
+        """
+        del index
+        return projected
+
     def start_queries(self, batch_size: Any, beam_size: int) -> Cache:
         """Return what `attend_step` needs to know of earlier queries: nothing."""
         del batch_size, beam_size

@@ -36,6 +36,11 @@ class ConcatScore(Score):
         """Return the share of the encoder states within the tanh, (B, S, U)."""
         return ops.matmul(memory, self.value(self.key_kernel))
 
+    def key_width(self, memory_width: int) -> int:
+        """Return U, the width of the share of the encoder states."""
+        del memory_width
+        return int(self.vector.shape[0])
+
     def logits(self, query: Any, keys: Any, length: Any) -> Any:
         """Return v_a^T tanh(sum of both shares)."""
         del length

@@ -54,6 +54,10 @@ class Score(keras.layers.Layer):
         del memory
         return None
 
+    def key_width(self, memory_width: int) -> int:
+        """Return A, for keys of a memory that is `memory_width` wide."""
+        return memory_width
+
     def logits(self, query: Any, keys: Any, length: Any) -> Any:
         """Return the scores, (B, T, S) or (B, T, N).
 

@@ -41,12 +41,13 @@ class InputFeedingDecoder(RecurrentDecoder):
         attention_mask: Any | None = None,
         initial_state: Sequence[Any] | None = None,
         training: bool = False,
+        alignment: Any | None = None,
     ) -> tuple[Any, Any]:
         """Read whole sentences."""
         attention = self.attention
         assert attention is not None
         batch, length, width = ops.shape(x)[0], ops.shape(x)[1], x.shape[-1]
-        projected = self.project_memory(memory)
+        projected = self.project_memory(memory, alignment)
         lowest = self.layers[0]
         kernels = self.fused_kernels()
         biases = [ops.convert_to_tensor(layer.bias) for layer in self.layers]
@@ -75,9 +76,8 @@ class InputFeedingDecoder(RecurrentDecoder):
                 below, own = fused_lstm_step(below, own, kernel, share)
                 after += own
             index = ops.cast(time[0, 0], "int32")
-            hidden, _, _ = attention.attend_step(
-                below[:, None], {}, index, projected, attention_mask
-            )
+            now = attention.at_time(projected, index)
+            hidden, _, _ = attention.attend_step(below[:, None], {}, index, now, attention_mask)
             fed = ops.cast(hidden[:, 0], "float32")
             return ops.concatenate([fed, below], axis=-1), (*after, fed, time + 1)
 

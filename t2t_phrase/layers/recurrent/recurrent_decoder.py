@@ -42,6 +42,8 @@ class RecurrentDecoder(keras.layers.Layer):
         attention_mask: (B, 1, 1, S) bool; None: no padding.
         initial_state: 2 L tensors (B, U); None: zeros.
         training: whether dropout is active.
+        alignment: (B, T) int, the memory position that each time step is aligned with, for an
+            attention that reads it, such as `BiasedAttention`; None: for any other.
 
     Returns:
         (hidden, weights): h~ (B, T, U), and (B, 1, T, S) float32 or, without attention, None.
@@ -93,6 +95,7 @@ class RecurrentDecoder(keras.layers.Layer):
         attention_mask: Any | None = None,
         initial_state: Sequence[Any] | None = None,
         training: bool = False,
+        alignment: Any | None = None,
     ) -> tuple[Any, Any]:
         """Read whole sentences."""
         state = self.start_state(initial_state, ops.shape(x)[0])
@@ -101,7 +104,7 @@ class RecurrentDecoder(keras.layers.Layer):
             x, _ = layer(x, initial_state=own, training=training)
         if self.attention is None:
             return x, None
-        return self.attention.attend(x, self.project_memory(memory), attention_mask)
+        return self.attention.attend(x, self.project_memory(memory, alignment), attention_mask)
 
     def start_state(self, initial_state: Sequence[Any] | None, *shape: Any) -> State:
         """Return the state before the first time step, each part (*shape, U) float32.
@@ -114,9 +117,26 @@ class RecurrentDecoder(keras.layers.Layer):
             return tuple(ops.zeros((*shape, self.units)) for _ in range(2 * self.num_layers))
         return tuple(initial_state)
 
-    def project_memory(self, memory: Any) -> Cache:
-        """Return what the attention reads of a memory (B, S, M)."""
-        return {} if self.attention is None else self.attention.project_memory(memory)
+    def project_memory(self, memory: Any, alignment: Any | None = None) -> Cache:
+        """Return what the attention reads of a memory (B, S, M).
+
+        Args:
+            memory: float.
+            alignment: see the class; for `step`, of each beam, see `align`.
+        """
+        projected = {} if self.attention is None else self.attention.project_memory(memory)
+        return projected if alignment is None else self.align(projected, alignment)
+
+    def align(self, projected: Cache, alignment: Any) -> Cache:
+        """Return the projected memory for queries that are aligned with known positions.
+
+        Args:
+            projected: from `project_memory`.
+            alignment: (B, K) int, for the current token of every beam.
+        """
+        assert self.attention is not None
+        aligned: Cache = self.attention.align(projected, alignment)
+        return aligned
 
     def fused_kernels(self) -> list[Any]:
         """Return the kernels for `step`, which are the same at all time steps."""

@@ -19,6 +19,12 @@ def is_visible(characters: tf.RaggedTensor) -> tf.RaggedTensor:
     return characters.with_values(tf.cast(~blank, tf.int32))
 
 
+def word_begins(characters: tf.RaggedTensor) -> tf.Tensor:
+    """Return (B, C) int32: 1 for every character that begins a word, else 0."""
+    visible = is_visible(characters).to_tensor(0)
+    return visible * (1 - tf.pad(visible, [(0, 0), (1, 0)])[:, :-1])
+
+
 def first_visible(texts: tf.Tensor, starts: tf.RaggedTensor) -> tf.Tensor:
     """Return the number of the first visible character of each token: (B, T) int32.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tensorflow as tf
 
 from t2t_phrase.text.annotations.word_numbers import INTEGER
-from t2t_phrase.text.in_graph.visible import BLANKS, at_visible, first_visible, is_visible
+from t2t_phrase.text.in_graph.visible import BLANKS, at_visible, first_visible, word_begins
 
 
 def word_numbers(texts: tf.Tensor, starts: tf.RaggedTensor, numbers: tf.Tensor) -> tf.RaggedTensor:
@@ -25,8 +25,7 @@ def word_numbers(texts: tf.Tensor, starts: tf.RaggedTensor, numbers: tf.Tensor) 
     """
     fields = tf.strings.split(tf.strings.regex_replace(numbers, BLANKS, " "))  # (B, None)
     characters = tf.strings.unicode_decode(texts, "UTF-8")
-    visible = is_visible(characters).to_tensor(0)  # (B, C)
-    begins = visible * (1 - tf.pad(visible, [(0, 0), (1, 0)])[:, :-1])
+    begins = word_begins(characters)  # (B, C)
     word = at_visible(tf.cumsum(begins, axis=1) - 1, characters)  # (B, N + 1)
     checks = [
         tf.debugging.assert_equal(

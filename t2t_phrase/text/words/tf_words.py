@@ -5,7 +5,7 @@ from __future__ import annotations
 import tensorflow as tf
 
 from t2t_phrase.special_ids import EOS_ID, PAD_ID, UNK_ID
-from t2t_phrase.text.in_graph.visible import BLANKS, is_visible
+from t2t_phrase.text.in_graph.visible import BLANKS, word_begins
 from t2t_phrase.text.words.encoder import SPECIAL, WordEncoder
 
 
@@ -47,9 +47,7 @@ class TfWords(tf.Module):
             (ids, starts), each (B, None) ragged int32.
         """
         characters, offsets = tf.strings.unicode_decode_with_offsets(texts, "UTF-8")
-        visible = is_visible(characters).to_tensor(0)  # (B, C)
-        begins = visible * (1 - tf.pad(visible, [(0, 0), (1, 0)])[:, :-1])
-        starts = tf.ragged.boolean_mask(offsets.to_tensor(0), begins > 0)
+        starts = tf.ragged.boolean_mask(offsets.to_tensor(0), word_begins(characters) > 0)
         return self.encode(texts), tf.cast(starts, tf.int32)
 
     def decode(self, ids: tf.Tensor | tf.RaggedTensor) -> tf.Tensor:

@@ -37,8 +37,8 @@ OPTIONS = DecodeHParams(beam_size=3, max_length=5, extra_length=3, return_beams=
 
 
 @functools.cache
-def pair_of(phrases: bool = False) -> AlignedPair:
-    return make_pair(phrases=phrases)
+def pair_of(kind: str = "plain") -> AlignedPair:
+    return make_pair(kind)
 
 
 def translate(pair: Any, inputs: Any, options: DecodeHParams, *, folded: Any = None) -> Hypotheses:
@@ -83,8 +83,8 @@ def assert_same(actual: list[reference.Found], expected: list[reference.Found]) 
 
 
 @functools.cache
-def by_algorithm_1(phrases: bool, row: int, options: DecodeHParams) -> list[reference.Found]:
-    prefixes = Prefixes(pair_of(phrases), SOURCES[row])
+def by_algorithm_1(kind: str, row: int, options: DecodeHParams) -> list[reference.Found]:
+    prefixes = Prefixes(pair_of(kind), SOURCES[row])
     return reference.search(
         prefixes.places,
         prefixes.words,
@@ -115,15 +115,20 @@ def test_it_finds_what_algorithm_1_finds(changes: dict[str, Any]) -> None:
     options = OPTIONS.replace(**changes)
     found = translate(pair_of(), INPUTS, options)
     for row in range(len(SOURCES)):
-        assert_same(listed(found, row), by_algorithm_1(False, row, options))
+        assert_same(listed(found, row), by_algorithm_1("plain", row, options))
 
 
 @pytest.mark.slow
-def test_phrase_attention_with_alignments_too() -> None:
-    options = OPTIONS.replace(alignment_threshold=0.1)
-    found = translate(pair_of(True), INPUTS, options)
+@pytest.mark.parametrize("kind", ["phrases", "rnn_words", "rnn_jumps", "rnns"])
+def test_phrase_attention_and_recurrent_models_too(kind: str) -> None:
+    options = OPTIONS.replace(alignment_threshold=0.1, max_length=3)
+    found = translate(pair_of(kind), INPUTS, options)
+    counts = set()
     for row in range(len(SOURCES)):
-        assert_same(listed(found, row), by_algorithm_1(True, row, options))
+        expected = by_algorithm_1(kind, row, options)
+        assert_same(listed(found, row), expected)
+        counts |= {count for hypothesis in expected for count in hypothesis.evaluated}
+    assert len(counts) > 2, "something is pruned, and something is left"
 
 
 def test_pruning_leaves_some_positions_and_changes_what_is_found() -> None:
@@ -133,7 +138,7 @@ def test_pruning_leaves_some_positions_and_changes_what_is_found() -> None:
             found
             for row in range(len(SOURCES))
             for found in by_algorithm_1(
-                False, row, OPTIONS.replace(alignment_threshold=threshold, max_length=length)
+                "plain", row, OPTIONS.replace(alignment_threshold=threshold, max_length=length)
             )
         ]
         for threshold, length in ((0.15, 4), (0.0, 3))
@@ -197,8 +202,9 @@ def test_a_dictionary_forces_tokens_at_hypothesised_positions(threshold: float) 
 
 
 @pytest.mark.slow
-def test_alone_in_a_graph_of_unknown_shape_and_under_xla_it_finds_the_same() -> None:
-    pair, options = pair_of(), OPTIONS.replace(alignment_threshold=0.15)
+@pytest.mark.parametrize("kind", ["plain", "rnns"])
+def test_alone_in_a_graph_of_unknown_shape_and_under_xla_it_finds_the_same(kind: str) -> None:
+    pair, options = pair_of(kind), OPTIONS.replace(alignment_threshold=0.15)
     graph = run(pair, INPUTS, options)
     signature = [tf.TensorSpec((None, None), tf.int32)]
     unknown = tf.function(

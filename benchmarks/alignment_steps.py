@@ -1,0 +1,106 @@
+"""What the experiments with alignments share: systems, texts, what commands report."""
+
+from __future__ import annotations
+
+import dataclasses
+import pathlib
+import re
+from collections.abc import Iterable
+
+from t2t_phrase.config import UserError
+
+
+@dataclasses.dataclass(frozen=True)
+class System:
+    """Trained models that translate together.
+
+    Attributes:
+        model: folder of the run that words come from.
+        alignment: folder of the alignment model's run; None: the model translates alone.
+    """
+
+    model: pathlib.Path
+    alignment: pathlib.Path | None = None
+
+    @classmethod
+    def parse(cls, text: str) -> System:
+        """Return the system of `RUN` or `RUN+ALIGNMENT_RUN`.
+
+        Raises:
+            UserError: a part is missing, or is not the folder of a run.
+        """
+        from t2t_phrase.runs.record import RunRecord
+
+        folders = [pathlib.Path(part).expanduser() for part in text.split("+") if part]
+        if not folders or len(folders) != text.count("+") + 1 or len(folders) > 2:
+            raise UserError(f"{text!r}: a system is RUN or RUN+ALIGNMENT_RUN")
+        for folder in folders:
+            RunRecord.load(folder)
+        return cls(*folders)
+
+    @property
+    def name(self) -> str:
+        """A name for tables and files."""
+        return self.model.name
+
+    @property
+    def flags(self) -> list[str]:
+        """The flags of t2t-phrase-decoder that name the models."""
+        flags = [f"--output_dir={self.model}"]
+        return flags if self.alignment is None else [*flags, self.alignment_flag]
+
+    @property
+    def alignment_flag(self) -> str:
+        """The flag that names the alignment model."""
+        return f"--alignment_model_dir={self.alignment}"
+
+    @property
+    def inputs(self) -> list[pathlib.Path]:
+        """The folders that results depend on."""
+        return [self.model] if self.alignment is None else [self.model, self.alignment]
+
+
+@dataclasses.dataclass(frozen=True)
+class Text:
+    """A parallel text that t2t-phrase-datagen has kept.
+
+    Attributes:
+        source, target: its files.
+        alignments: the file of its word alignments, which need not exist.
+    """
+
+    source: pathlib.Path
+    target: pathlib.Path
+    alignments: pathlib.Path
+
+
+def kept_text(problem: str, data_dir: pathlib.Path, split: str) -> Text:
+    """Return the text of "dev" or "test".
+
+    Raises:
+        UserError: there are no data, or the problem is a reversed one, whose alignments are not
+            those of the files.
+    """
+    from t2t_phrase.data.problem import get_problem
+
+    loaded = get_problem(problem)
+    if loaded.reversed:
+        raise UserError(f"--problem={problem}: give {loaded.base_name}, without _rev")
+    loaded.raw_text(str(data_dir), split)
+    stem = f"{loaded.base_name}-{split}"
+    return Text(
+        data_dir / f"{stem}.{loaded.source_language}",
+        data_dir / f"{stem}.{loaded.target_language}",
+        data_dir / f"{stem}.target.align",
+    )
+
+
+def newest(folders: Iterable[pathlib.Path]) -> pathlib.Path:
+    """Return the list of checkpoints of those runs that was written last."""
+    return max((folder / "checkpoint" for folder in folders), key=lambda path: path.stat().st_mtime)
+
+
+def reported(log: pathlib.Path, pattern: str) -> tuple[str, ...] | None:
+    """Return the groups of the last match of a pattern in what a command printed."""
+    found = list(re.finditer(pattern, log.read_text(encoding="utf-8", errors="replace")))
+    return found[-1].groups() if found else None

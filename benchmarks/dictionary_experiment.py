@@ -1,0 +1,305 @@
+"""Table 3 of Alkhouli et al. (2018): translations with and without a simulated dictionary.
+
+    python benchmarks/dictionary_experiment.py --problem=translate_ende_grammar --data_dir=data \\
+        --work_dir=runs/table3 --gold_alignments=data/translate_ende_grammar-dev.target.align \\
+        --systems=runs/plain-averaged,runs/lexical-averaged+runs/alignment-averaged
+
+A system is RUN, or RUN+ALIGNMENT_RUN. For each, the development set (--split) is translated, a
+dictionary is made of what the translation lacks (t2t-phrase-dictionary, see docs/dictionaries.md),
+and it is translated again by that. Each step is one of the commands, printed before it runs;
+finished steps are not repeated. It writes WORK_DIR/table3.md and table3.json: case-insensitive BLEU
+and TER of both, the entries, and how many were found and applied.
+
+The word alignments of the text must be known: --alignments, by default those that datagen has kept
+(data/PROBLEM-dev.target.align); alignment_quality.py says how to make them for Multi30k. With
+--gold_alignments, the links that a system makes when it is forced to the references are compared
+with these; with an alignment model, they are those of its search.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+import os
+import pathlib
+import shlex
+import sys
+
+from alignment_steps import System, Text, kept_text, newest, reported
+from quality_runs import Steps
+from quality_table import grid
+
+from t2t_phrase import registry
+from t2t_phrase.config import UserError
+
+SUMMARY = r"(\d+) dictionary entries: (\d+) occurrences in the sources, (\d+) of them applied"
+
+
+@dataclasses.dataclass(frozen=True)
+class Row:
+    """What was measured of a system.
+
+    Attributes:
+        bleu, ter: of the plain translation.
+        guided_bleu, guided_ter: of that by the dictionary.
+        p_value: of the difference in BLEU.
+        entries: of the dictionary.
+        matched, applied: occurrences in the sources, and in the translations.
+        error_rate: of the links, in per cent; None: not measured.
+    """
+
+    system: str
+    bleu: float
+    guided_bleu: float
+    ter: float
+    guided_ter: float
+    p_value: float
+    entries: int
+    matched: int
+    applied: int
+    error_rate: float | None
+
+
+@dataclasses.dataclass(frozen=True)
+class Experiment:
+    """What all systems share.
+
+    Attributes:
+        text: what is translated; its alignments make the dictionaries.
+        data_dir: folder of the data.
+        work_dir: folder for all output.
+        decode_hparams: options of decoding.
+        search_hparams: further ones with an alignment model.
+        gold: file of gold links; empty: none.
+    """
+
+    text: Text
+    data_dir: pathlib.Path
+    work_dir: pathlib.Path
+    decode_hparams: str
+    search_hparams: str
+    gold: str = ""
+
+    def place(self, system: System, ending: str) -> pathlib.Path:
+        """Return a file of a system."""
+        return self.work_dir / f"{system.name}.{ending}"
+
+    def finish(self, system: System) -> Row:
+        """Run all steps of a system."""
+        target = self.text.target.suffix.removeprefix(".")
+        plain = self.translate(system, f"plain.{target}", newest(system.inputs))
+        entries = self.place(system, "dictionary")
+        flags = [f"--source={self.text.source}", f"--reference={self.text.target}"]
+        flags += [f"--alignments={self.text.alignments}", f"--translation={plain}"]
+        log = self.place(system, "dictionary.log")
+        Steps(self.work_dir).make(
+            "dictionary", [*flags, f"--output={entries}"], made=entries, source=plain, log=log
+        )
+        guided = self.translate(
+            system, f"guided.{target}", entries, f"--sentence_dictionary={entries}"
+        )
+        return self.row(system, plain, guided)
+
+    def translate(
+        self, system: System, ending: str, source: pathlib.Path, *flags: str
+    ) -> pathlib.Path:
+        """Translate the text; return the file."""
+        made = self.place(system, ending)
+        options = [self.decode_hparams, self.search_hparams if system.alignment else ""]
+        flags = (*system.flags, f"--data_dir={self.data_dir}", *flags)
+        flags += (f"--decode_hparams={','.join(filter(None, options))}",)
+        flags += (f"--decode_from_file={self.text.source}", f"--decode_to_file={made}")
+        log = made.with_name(f"{made.name}.log")
+        Steps(self.work_dir).make("decoder", list(flags), made=made, source=source, log=log)
+        return made
+
+    def error_rate(self, system: System) -> float | None:
+        """Return the alignment error rate of a system that is forced to the references.
+
+        In per cent; None: there are no gold links.
+        """
+        from t2t_phrase.evaluation.alignment_error import score_files
+        from t2t_phrase.evaluation.text_files import read_text, write_text
+
+        if not self.gold:
+            return None
+        pairs = self.work_dir / "pairs.tsv"
+        texts = (read_text(str(path)) for path in (self.text.source, self.text.target))
+        lines = ["\t".join(pair) for pair in zip(*texts, strict=True)]
+        if not pairs.exists() or read_text(str(pairs)) != lines:
+            write_text(str(pairs), lines)
+        scores = self.place(system, "scores")
+        flags = [*system.flags, f"--data_dir={self.data_dir}", f"--score_file={pairs}"]
+        options = ["write_alignments=true"]
+        if system.alignment:
+            options = [self.decode_hparams, self.search_hparams, *options]
+        flags += [f"--decode_to_file={scores}"]
+        flags += [f"--decode_hparams={','.join(filter(None, options))}"]
+        flags += self.features(system)
+        Steps(self.work_dir).make(
+            "decoder",
+            flags,
+            made=scores,
+            source=newest(system.inputs),
+            log=self.place(system, "scores.log"),
+        )
+        return 100 * score_files(f"{scores}.align", self.gold).error_rate
+
+    def features(self, system: System) -> list[str]:
+        """Return the flag with the files of features of the source, such as trees."""
+        from t2t_phrase.features import of_side
+        from t2t_phrase.runs.record import RunRecord
+
+        features = of_side(RunRecord.load(system.model).resolved().features, "source")
+        files = [f"{f.name}={self.text.source.with_suffix(f'.{f.side_stream}')}" for f in features]
+        return [f"--feature_files={','.join(files)}"] if files else []
+
+    def row(self, system: System, plain: pathlib.Path, guided: pathlib.Path) -> Row:
+        """Return the row of a system whose translations are there."""
+        from t2t_phrase.evaluation.scores import corpus_score
+        from t2t_phrase.evaluation.significance import paired_bootstrap
+        from t2t_phrase.evaluation.text_files import read_text
+
+        paths = (plain, guided, self.text.target)
+        before, after, references = (read_text(str(path)) for path in paths)
+        scores = {
+            (metric, text is after): corpus_score(metric, text, references, lowercase=True).value
+            for metric in ("bleu", "ter")
+            for text in (before, after)
+        }
+        compared = paired_bootstrap(after, before, references, lowercase=True)[0]
+        found = reported(guided.with_name(f"{guided.name}.log"), SUMMARY)
+        assert found, "the decoder says what became of the entries"
+        entries, matched, applied = map(int, found)
+        return Row(
+            system.name,
+            scores["bleu", False],
+            scores["bleu", True],
+            scores["ter", False],
+            scores["ter", True],
+            compared.p_value,
+            entries,
+            matched,
+            applied,
+            self.error_rate(system),
+        )
+
+
+def markdown(rows: list[Row]) -> str:
+    """Return the rows as a table."""
+    titles = ["system", "BLEU", "with entries", "difference", "p", "TER", "with entries"]
+    titles += ["difference", "entries", "matched", "applied", "AER"]
+    lines = [titles]
+    for row in rows:
+        share = f" ({row.applied / row.matched:.0%})" if row.matched else ""
+        lines.append(
+            [
+                f"`{row.system}`",
+                f"{row.bleu:.2f}",
+                f"{row.guided_bleu:.2f}",
+                f"{row.guided_bleu - row.bleu:+.2f}",
+                f"{row.p_value:.3f}",
+                f"{row.ter:.2f}",
+                f"{row.guided_ter:.2f}",
+                f"{row.guided_ter - row.ter:+.2f}",
+                str(row.entries),
+                str(row.matched),
+                f"{row.applied}{share}",
+                "" if row.error_rate is None else f"{row.error_rate:.2f}",
+            ]
+        )
+    return grid(lines)
+
+
+def report(args: argparse.Namespace, experiment: Experiment, rows: list[Row]) -> None:
+    """Print and write the table."""
+    from t2t_phrase.evaluation.scores import make_metric
+
+    signatures = []
+    for metric in ("bleu", "ter"):
+        scorer = make_metric(metric, tokenize="13a", lowercase=True)
+        scorer.corpus_score(["a"], [["a"]])
+        signatures.append(str(scorer.get_signature()))
+    notes = [
+        f"`{args.problem}`, {args.split}; BLEU `{signatures[0]}`, TER `{signatures[1]}`; "
+        f"`{experiment.decode_hparams}`, with an alignment model also "
+        f"`{experiment.search_hparams}`; entries from `{experiment.text.alignments.name}`; "
+        "p: of the difference in BLEU, by paired bootstrap.",
+    ]
+    if experiment.gold:
+        gold = pathlib.Path(experiment.gold).name
+        notes.append(f"AER: of the links that are made of given references, by `{gold}`.")
+    command = f"python {shlex.join(['benchmarks/dictionary_experiment.py', *sys.argv[1:]])}"
+    text = "\n".join([markdown(rows), "", *notes, "", "```", command, "```", ""])
+    content = {
+        "problem": args.problem,
+        "split": args.split,
+        "decode_hparams": experiment.decode_hparams,
+        "search_hparams": experiment.search_hparams,
+        "signatures": signatures,
+        "rows": [dataclasses.asdict(row) for row in rows],
+    }
+    work_dir = experiment.work_dir
+    (work_dir / "table3.md").write_text(text, encoding="utf-8")
+    (work_dir / "table3.json").write_text(json.dumps(content, indent=2) + "\n")
+    print(f"\n{text}\nwritten to {work_dir / 'table3.md'} and table3.json")
+
+
+def parse(argv: list[str] | None = None) -> argparse.Namespace:
+    """Read the command line."""
+    description, _, rest = (__doc__ or "").partition("\n")
+    parser = argparse.ArgumentParser(
+        description=description, epilog=rest, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("--problem", required=True)
+    parser.add_argument("--data_dir", required=True, help="folder of t2t-phrase-datagen")
+    parser.add_argument("--work_dir", required=True, help="folder for all output")
+    parser.add_argument("--systems", required=True, help="comma-separated")
+    parser.add_argument("--split", default="dev", choices=["dev", "test"])
+    parser.add_argument("--alignments", default="", help="of the text, in Pharaoh format")
+    parser.add_argument("--gold_alignments", default="", help="likewise, for AER")
+    parser.add_argument("--decode_hparams", default="beam_size=5")
+    parser.add_argument("--search_hparams", default="alignment_threshold=0.15,alignment_weight=1.0")
+    return parser.parse_args(argv)
+
+
+def main() -> int:
+    args = parse()
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+    registry.discover()
+    systems = [System.parse(text) for text in args.systems.split(",")]
+    names = [system.name for system in systems]
+    if len({*names}) < len(names):
+        raise UserError(f"--systems={args.systems}: two folders have the same name; rename one")
+    data_dir = pathlib.Path(args.data_dir).expanduser()
+    text = kept_text(args.problem, data_dir, args.split)
+    if args.alignments:
+        text = dataclasses.replace(text, alignments=pathlib.Path(args.alignments).expanduser())
+    for path in filter(None, (str(text.alignments), args.gold_alignments)):
+        if not pathlib.Path(path).expanduser().is_file():
+            raise UserError(f"{path} does not exist; give the alignments of {text.target}")
+    work_dir = pathlib.Path(args.work_dir).expanduser()
+    work_dir.mkdir(parents=True, exist_ok=True)
+    experiment = Experiment(
+        text, data_dir, work_dir, args.decode_hparams, args.search_hparams, args.gold_alignments
+    )
+    rows, failed = [], []
+    for system in systems:
+        try:
+            rows.append(experiment.finish(system))
+        except UserError as error:
+            print(f"error: {error}", file=sys.stderr)
+            failed.append(system.name)
+        else:
+            report(args, experiment, rows)
+    if failed:
+        print(f"failed: {', '.join(failed)}", file=sys.stderr)
+    return 1 if failed or not rows else 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except UserError as problem:
+        sys.exit(f"error: {problem}")

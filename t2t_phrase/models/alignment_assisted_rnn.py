@@ -1,0 +1,104 @@
+"""The recurrent lexical model: LSTMs whose attention is biased by the alignment of the target."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable
+from typing import Any, ClassVar, Literal
+
+import keras
+from keras import ops
+
+from t2t_phrase import registry
+from t2t_phrase.config import UserError
+from t2t_phrase.features import ALIGNMENT, Feature
+from t2t_phrase.layers.attention.attentional_vector import AttentionalVector
+from t2t_phrase.layers.attention.biased_attention import BiasedAttention
+from t2t_phrase.models.alignment_assisted import AlignmentAssistedTransformer
+from t2t_phrase.models.base import Cache, Features, Step
+from t2t_phrase.models.luong import Luong
+from t2t_phrase.models.luong_hparams import LuongHParams
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class AlignmentAssistedRnnHParams(LuongHParams):
+    """The fields of `LuongHParams`; the attention is global, with any score but by location."""
+
+    model: ClassVar[str] = "alignment_assisted_rnn"
+
+    attention: Literal["none", "global", "local_m", "local_p"] = "global"
+
+    @property
+    def features(self) -> tuple[Feature, ...]:
+        """What the model reads beside token ids: the alignment of the target."""
+        return (ALIGNMENT,)
+
+    def check(self) -> Iterable[str]:
+        """Yield one sentence for each fault in how the fields fit together."""
+        yield from super().check()
+        if self.attention != "global":
+            yield f"attention={self.attention}: an alignment can bias attention=global only"
+        elif self.attention_score == "location":
+            yield "attention_score=location: has no keys, which an alignment could bias"
+
+
+def with_biased_attention(base: LuongHParams, **changes: Any) -> AlignmentAssistedRnnHParams:
+    """Return `base` with an attention that is biased by the alignment.
+
+    Args:
+        base: the sizes and the recipe, with global attention.
+        **changes: other fields of `AlignmentAssistedRnnHParams`.
+    """
+    return AlignmentAssistedRnnHParams(**{**vars(base), **changes})
+
+
+@registry.models.register
+class AlignmentAssistedRnn(Luong):
+    """Luong's model with `BiasedAttention`: the row "RNN" of Alkhouli et al. (2018), Table 2.
+
+    Given the alignment of the target, it trains and scores like any model. To translate, it needs
+    an alignment model of any kind that proposes positions, see `models.aligned_pair.AlignedPair`.
+
+    Args:
+        hparams: sizes, attention and dropout.
+        vocab_size: entries of the source vocabulary.
+        target_vocab_size: V; None: source and target share one vocabulary.
+
+    Call arguments:
+        features: as for `Luong`, and "alignment", (B, T) int: the source position that each target
+            token is aligned with.
+        training: whether dropout is active.
+    """
+
+    hparams_class: ClassVar[type[LuongHParams]] = AlignmentAssistedRnnHParams
+    global_attention: ClassVar[type[AttentionalVector]] = BiasedAttention
+    cannot_translate = AlignmentAssistedTransformer.cannot_translate
+
+    def _alignment(self, features: Features) -> Any:
+        return features["alignment"]
+
+    def take_memory(self, memory: Cache, rows: Any) -> Cache:
+        """Return the memory of some sentences; see `EncoderDecoder`."""
+        by_sentence = {name: memory[name] for name in ("mask", "projected", "state")}
+        taken = keras.tree.map_structure(lambda x: ops.take(x, rows, axis=0), by_sentence)
+        return {**memory, **taken}
+
+    def step(
+        self, ids: Any, index: Any, memory: Cache, cache: Cache, alignment: Any | None = None
+    ) -> Step:
+        """Decode the tokens at time `index`, which are aligned with known positions.
+
+        Args:
+            ids: as for `EncoderDecoder`.
+            index: likewise.
+            memory: likewise.
+            cache: likewise.
+            alignment: (B, K) int, the source position of the token that is predicted.
+
+        Raises:
+            UserError: there is no alignment, because nothing proposes any.
+        """
+        if alignment is None:
+            raise UserError(self.cannot_translate)
+        aligned = self.decoder.align(memory["projected"], alignment)
+        return super().step(ids, index, {**memory, "projected": aligned}, cache)

@@ -1,0 +1,146 @@
+"""The recurrent alignment model: predicts the next source position by LSTMs, as a jump."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable
+from typing import Any, ClassVar
+
+from keras import ops
+
+from t2t_phrase import registry
+from t2t_phrase.config import UserError
+from t2t_phrase.features import ALIGNMENT, Feature
+from t2t_phrase.layers.recurrent.word_embedding import WordEmbedding
+from t2t_phrase.models.alignment_model import AlignmentModel
+from t2t_phrase.models.base import Cache, Encoded, Features, Loss, Step
+from t2t_phrase.models.jump_losses import loss_of_jumps
+from t2t_phrase.models.luong import Luong
+from t2t_phrase.models.luong_hparams import LuongHParams
+from t2t_phrase.ops.hard_attention import hard_attention
+from t2t_phrase.ops.jumps import CLASSES, jumps_of
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class AlignmentModelRnnHParams(LuongHParams):
+    """The fields of `LuongHParams`. The only attention is hard, and has no fields."""
+
+    model: ClassVar[str] = "alignment_model_rnn"
+
+    @property
+    def features(self) -> tuple[Feature, ...]:
+        """What the model reads beside token ids: the alignment of the target."""
+        return (ALIGNMENT,)
+
+    def check(self) -> Iterable[str]:
+        """Yield one sentence for each fault in how the fields fit together."""
+        yield from super().check()
+        if self.attention != "none":
+            yield (
+                f"attention={self.attention}: an alignment model attends to aligned positions "
+                "only; set attention=none"
+            )
+
+
+def with_recurrent_jumps(base: LuongHParams, **changes: Any) -> AlignmentModelRnnHParams:
+    """Return a recurrent alignment model of the sizes and the recipe of `base`.
+
+    Args:
+        base: the fields of a model of words, whose attention is left out.
+        **changes: other fields of `AlignmentModelRnnHParams`.
+    """
+    plain = base.replace(
+        attention="none",
+        attention_score="dot",
+        attention_window=0,
+        attention_positions=0,
+        input_feeding=False,
+    )
+    return AlignmentModelRnnHParams(**{**vars(plain), **changes})
+
+
+@registry.models.register
+class AlignmentModelRnn(Luong):
+    """`AlignmentModel` with LSTMs in place of self-attention.
+
+        p(a_i - a_{i-1} | a_<i, y_<i, x) = softmax((s_i + h_{a_{i-1}}) W)
+
+    with the states h of Luong's encoder and s of his decoder without attention, which starts from
+    the last state of the encoder. Jumps and the position before the first token are those of
+    `AlignmentModel`. The recurrent alignment models of Alkhouli and Ney (2017) read the encoder's
+    state within the decoder; this is the form that Alkhouli et al. (2018) give, Section 3.2.
+
+    Args:
+        hparams: sizes and dropout.
+        vocab_size: entries of the source vocabulary.
+        target_vocab_size: those of the target vocabulary; None: both share one.
+
+    Call arguments and results are those of `AlignmentModel`.
+    """
+
+    hparams_class: ClassVar[type[LuongHParams]] = AlignmentModelRnnHParams
+    predicts_jumps = True
+    cannot_translate = AlignmentModel.cannot_translate
+
+    def _output_map(self, rows: int) -> WordEmbedding:
+        del rows
+        return self._embedding("jump", CLASSES)
+
+    def batch_loss(self, features: Features, training: bool = False) -> Loss:
+        """Return the cross-entropy of the jumps; see `AlignmentModel.batch_loss`."""
+        hidden, _ = self.decode(features, self.encode(features, training), training)
+        hidden = self.output_dropout(hidden, training=training)
+        classes = jumps_of(features["alignment"]).classes
+        return loss_of_jumps(self._token_losses(hidden, classes), features)
+
+    def token_log_probabilities(self, features: Features) -> Any:
+        """Return (B, T) float32: the log-probability of the jump to each target token's position.
+
+        It is in nats.
+        """
+        hidden, _ = self.decode(features, self.encode(features))
+        return -self._token_losses(hidden, jumps_of(features["alignment"]).classes)["nll"]
+
+    def decode(
+        self, features: Features, encoded: Encoded, training: bool = False
+    ) -> tuple[Any, Any]:
+        """Return the sums of decoder and encoder states, (B, T, D), and no weights."""
+        hidden, weights = super().decode(features, encoded, training)
+        previous = jumps_of(features["alignment"]).previous
+        return hidden + hard_attention(encoded.memory["tokens"], previous), weights
+
+    def prepare_memory(self, features: Features, folded: Cache | None = None) -> Cache:
+        """Return all that decoding reads of the source; see `EncoderDecoder`."""
+        del folded
+        encoded = self.encode(features)
+        return {
+            "tokens": encoded.memory["tokens"],
+            "mask": encoded.masks["tokens"],
+            "projected": {},
+            "state": encoded.memory["state"],
+            "softmax": self._softmax_map(),
+            "kernels": self.decoder.fused_kernels(),
+        }
+
+    def step(
+        self, ids: Any, index: Any, memory: Cache, cache: Cache, previous: Any | None = None
+    ) -> Step:
+        """Predict the jumps to the tokens at time `index`; see `AlignmentModel.step`.
+
+        Args:
+            ids: (B, K) int, the tokens at time `index - 1`; 0 at the start.
+            index: the current time.
+            memory: from `prepare_memory`.
+            cache: from `start_cache`, `step` or `reorder`.
+            previous: (B, K) int, the positions that `ids` are aligned with; `ops.jumps.BEFORE` at
+                the start.
+
+        Raises:
+            UserError: there are no positions, because the model was to translate by itself.
+        """
+        if previous is None:
+            raise UserError(self.cannot_translate)
+        hidden, _, state = self._advance(ids, index, memory, cache)
+        hidden = hidden + hard_attention(memory["tokens"], previous)
+        logits = ops.cast(ops.matmul(hidden, memory["softmax"]), "float32")
+        return Step(logits, {"state": state}, {})

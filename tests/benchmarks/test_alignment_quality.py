@@ -1,0 +1,140 @@
+"""`benchmarks/alignment_quality.py` with commands that are only written down."""
+
+import itertools
+import json
+import os
+import pathlib
+import sys
+
+import pytest
+
+from t2t_phrase import registry
+from t2t_phrase.config import UserError
+from t2t_phrase.runs.record import RunRecord, resolve_hparams
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "benchmarks"))
+import alignment_quality
+import quality_runs
+from quality_sentences import Sentences
+
+LEXICAL = alignment_quality.Spec("alignment_assisted_demo", "alignment_model_demo", "luong_demo")
+
+
+def fake_commands(monkeypatch):
+    """Replace commands by what they would leave behind; return the list of those that ran."""
+    ran, ticks = [], itertools.count(1_000_000_000)
+
+    def call(command, stdout, **options):
+        module = command[2].rpartition(".")[2]
+        flags = dict(flag.removeprefix("--").partition("=")[::2] for flag in command[3:])
+        ran.append((module, flags))
+        written = []
+        if flags.get("schedule") == "evaluate":
+            stdout.write("step 9: dev loss 1.0  perplexity 4.500  accuracy 1.00%  (9 tokens)\n")
+        elif module == "trainer":
+            folder = pathlib.Path(flags["output_dir"])
+            folder.mkdir(exist_ok=True, parents=True)
+            written = [folder / f"model.ckpt-{flags['train_steps']}.index"]
+            hparams, _ = resolve_hparams(flags["hparams_set"], flags["hparams"])
+            RunRecord(
+                problem=flags["problem"],
+                model=hparams.model,
+                hparams_set=flags["hparams_set"],
+                overrides=flags["hparams"],
+                hparams=hparams.to_dict(),
+                vocab_size=8,
+                vocabulary="",
+                random_seed=int(flags["random_seed"]),
+            ).save(folder)
+        elif module == "avg":
+            written = [pathlib.Path(flags["output_path"]) / "checkpoint"]
+        else:
+            written = [pathlib.Path(flags["decode_to_file"])]
+            stdout.write("1.31 source positions evaluated for each target token\n")
+        for path in written:
+            path.parent.mkdir(exist_ok=True, parents=True)
+            path.write_text("Ein satz ist da .\n")
+        tick = next(ticks)
+        for path in (*written, pathlib.Path(stdout.name)):
+            os.utime(path, (tick, tick))
+        return 0
+
+    monkeypatch.setattr(quality_runs.subprocess, "call", call)
+    return ran
+
+
+@pytest.fixture
+def experiment(tmp_path, monkeypatch):
+    registry.discover()
+    made = quality_runs.Recipe(
+        problem="translate_ende_multi30k",
+        data_dir=tmp_path,
+        work_dir=tmp_path,
+        train_steps=40,
+        hparams="",
+        num_last_checkpoints=5,
+        decode_hparams="beam_size=2",
+        test_sentences=0,
+    )
+    source = tmp_path / "test.en"
+    source.write_text("a\n")
+    sentences = Sentences(source, [["ein Satz ist da ."]], None, "one sentence")
+    monkeypatch.setitem(made.__dict__, "test", sentences)
+    started = quality_runs.dataclasses.replace(made, train_steps=20, hparams="batch_size=64")
+    monkeypatch.setattr(alignment_quality, "count_parameters", lambda folder: 1_000_000)
+    return alignment_quality.Experiment(made, started, "alignment_weight=0.5")
+
+
+def test_a_lexical_model_starts_from_the_average_and_is_searched_with_the_alignment_model(
+    experiment, monkeypatch, tmp_path
+):
+    ran = fake_commands(monkeypatch)
+    made = experiment.finish(LEXICAL, 7)
+    trained = [flags for module, flags in ran if flags.get("schedule") == "train"]
+    assert [flags["hparams_set"] for flags in trained] == [
+        "luong_demo",
+        "alignment_model_demo",
+        "alignment_assisted_demo",
+    ]
+    assert [flags["train_steps"] for flags in trained] == ["40", "40", "20"]
+    assert trained[2]["warm_start_from"] == str(tmp_path / "luong_demo-7-averaged")
+    assert trained[2]["hparams"] == "batch_size=64"
+    assert not any("warm_start_from" in flags for flags in trained[:2])
+    decoded = [flags for module, flags in ran if module == "decoder"]
+    assert len(decoded) == 1 and decoded[0]["decode_to_file"] == str(made)
+    folder = tmp_path / "from_luong_demo" / "alignment_assisted_demo-7-averaged"
+    assert decoded[0]["output_dir"] == str(folder)
+    alignment = str(tmp_path / "alignment_model_demo-7-averaged")
+    assert decoded[0]["alignment_model_dir"] == alignment
+    assert decoded[0]["decode_hparams"] == "beam_size=2,alignment_weight=0.5"
+    evaluated = [flags["output_dir"] for _, flags in ran if flags.get("schedule") == "evaluate"]
+    assert evaluated == [str(folder), alignment]
+    ran.clear()
+    experiment.finish(LEXICAL, 7)
+    assert ran == []
+
+
+def test_the_table_has_what_was_measured(experiment, monkeypatch, tmp_path, capsys):
+    fake_commands(monkeypatch)
+    plain = alignment_quality.Spec("luong_demo")
+    baseline = experiment.finish(plain, 7)
+    made = experiment.finish(LEXICAL, 7)
+    rows = [experiment.row(plain, 7, baseline, baseline)[0]]
+    row, signatures = experiment.row(LEXICAL, 7, made, baseline)
+    alignment_quality.report(experiment, [*rows, row], signatures)
+    text = (tmp_path / "table2.md").read_text()
+    assert text in capsys.readouterr().out and "case:lc" in text
+    assert "| `luong_demo` | 7 | 1.00M | 100.00 | 0.00 |  | 4.500 |  |  |" in text
+    name = "alignment_assisted_demo + alignment_model_demo from luong_demo"
+    assert f"| `{name}` | 7 | 2.00M | 100.00 | 0.00 | 1.000 | 4.500 | 4.500 | 1.31 |" in text
+    content = json.loads((tmp_path / "table2.json").read_text())
+    assert [entry["bleu"] for entry in content["rows"]] == [pytest.approx(100)] * 2
+
+
+def test_systems_are_read(tmp_path, monkeypatch):
+    spec = alignment_quality.Spec
+    assert spec.parse("a") == spec("a") and spec.parse("a::b") == spec("a", "", "b")
+    assert str(spec.parse("a:b:c")) == "a + b from c"
+    for text in (":b", "a:b:c:d"):
+        with pytest.raises(UserError, match="is not SET:ALIGNMENT_SET:START_SET"):
+            spec.parse(text)
