@@ -42,8 +42,7 @@ PARTS: dict[str, tuple[set[str], set[str]]] = {
     "grammar": (set(), set()),
     "alignment": (set(), {"numpy"}),
     "ops": (set(), KERAS),
-    "layers": ({"ops", "gradients"}, KERAS),
-    "gradients": (set(), {"keras"}),
+    "layers": ({"ops"}, KERAS),
     "models": ({"layers", "ops"}, KERAS),
     "text": (set(), {"numpy", "tensorflow", "tensorflow_text", "sentencepiece", "nltk"}),
     "decoding": ({"text", "models", "layers", "ops", "compile"}, KERAS),
@@ -57,7 +56,7 @@ PARTS: dict[str, tuple[set[str], set[str]]] = {
     "training": ({"runs", "data", "text", "models", "compile"}, TENSORFLOW),
 }
 # Chosen by the backend, in functions.
-LAZY = {"compile": {"tensorflow", "jax"}, "gradients": {"tensorflow"}, "text": {"stanza"}}
+LAZY = {"compile": {"tensorflow", "jax"}, "text": {"stanza"}}
 
 
 def imports(path: pathlib.Path) -> Iterator[tuple[str, int, bool]]:

@@ -94,7 +94,7 @@ def lstm_step(
     h, c = state
     if recurrent_mask is not None:
         h = h * recurrent_mask
-    return lstm_update(ops.cast(projected, "float32") + _recurrent(h, kernel), c)
+    return _lstm_update(ops.cast(projected, "float32") + _recurrent(h, kernel), c)
 
 
 def fused_lstm_step(x: Any, state: State, kernel: Any, projected: Any) -> tuple[Any, State]:
@@ -116,16 +116,11 @@ def fused_lstm_step(x: Any, state: State, kernel: Any, projected: Any) -> tuple[
     h, c = state
     both = ops.concatenate([ops.cast(x, kernel.dtype), ops.cast(h, kernel.dtype)], axis=-1)
     gates = ops.cast(ops.matmul(both, kernel), "float32") + ops.cast(projected, "float32")
-    return lstm_update(gates, c)
+    return _lstm_update(gates, c)
 
 
-def lstm_update(gates: Any, c: Any) -> tuple[Any, State]:
-    """Return h_t and (h_t, c_t) of `lstm_step`.
-
-    Args:
-        gates: (..., 4U) float32, before their sigmoids.
-        c: c_{t-1}, (..., U) float32.
-    """
+def _lstm_update(gates: Any, c: Any) -> tuple[Any, State]:
+    """Return h_t, and (h_t, c_t), from the gates before their sigmoids and c_{t-1}."""
     i, f, g, o = ops.split(gates, 4, axis=-1)
     c = ops.sigmoid(f) * c + ops.sigmoid(i) * ops.tanh(g)
     h = ops.sigmoid(o) * ops.tanh(c)

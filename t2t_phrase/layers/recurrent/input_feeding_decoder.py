@@ -8,9 +8,8 @@ from typing import Any
 import keras
 from keras import ops
 
-from t2t_phrase.layers.recurrent.feeding_loop import FeedingLoop
 from t2t_phrase.layers.recurrent.recurrent_decoder import Cache, RecurrentDecoder
-from t2t_phrase.ops.recurrent import State
+from t2t_phrase.ops.recurrent import State, fused_lstm_step, scan
 
 
 @keras.saving.register_keras_serializable(package="t2t_phrase")
@@ -48,24 +47,46 @@ class InputFeedingDecoder(RecurrentDecoder):
         assert attention is not None
         batch, length, width = ops.shape(x)[0], ops.shape(x)[1], x.shape[-1]
         projected = self.project_memory(memory)
+        lowest = self.layers[0]
         kernels = self.fused_kernels()
-        zeros = ops.zeros((batch, length, 1), self.compute_dtype)
-        gates = [zeros + ops.cast(ops.convert_to_tensor(v.bias), zeros.dtype) for v in self.layers]
-        given = self.layers[0].input_dropout(ops.cast(x, self.compute_dtype), training=training)
-        gates[0] = ops.matmul(given, kernels[0][:width]) + gates[0]
-        masks: list[Any] = []
-        if training and self.dropout > 0:
-            ones = ops.ones((batch, length, self.units), self.compute_dtype)
-            masks = [layer.input_dropout(ones, training=True) for layer in self.layers]
-        loop = FeedingLoop(attention, attention_mask, self.compute_dtype, masks)
+        biases = [ops.convert_to_tensor(layer.bias) for layer in self.layers]
+        given = lowest.input_dropout(ops.cast(x, self.compute_dtype), training=training)
+        bias = ops.cast(biases[0], self.compute_dtype)
+        inputs = [ops.matmul(given, kernels[0][:width]) + bias]
         # What the layers read within the loop: h~ of the step before, and the layer below.
-        inner = [kernels[0][width:], *kernels[1:]]
-        start = self.start_state(initial_state, batch)
-        hidden, top = loop(gates, inner, projected, start, training=training)
+        kernels = [kernels[0][width:], *kernels[1:]]
+        drops = training and self.dropout > 0
+        if drops:
+            ones = ops.ones((batch, length, self.units), self.compute_dtype)
+            inputs += [layer.input_dropout(ones, training=True) for layer in self.layers]
+        sizes = [4 * self.units] + [self.units] * (len(inputs) - 1)
+        places = [sum(sizes[:end]) for end in range(1, len(sizes))]
+
+        def cell(inputs: Any, state: State) -> tuple[Any, State]:
+            *states, fed, time = state
+            given, *masks = ops.split(inputs, places, axis=-1) if drops else [inputs]
+            after: list[Any] = []
+            below = fed
+            for number, kernel in enumerate(kernels):
+                if drops:
+                    below = ops.cast(below, masks[number].dtype) * masks[number]
+                own = tuple(states[2 * number : 2 * number + 2])
+                share = biases[number] if number else given
+                below, own = fused_lstm_step(below, own, kernel, share)
+                after += own
+            index = ops.cast(time[0, 0], "int32")
+            hidden, _, _ = attention.attend_step(
+                below[:, None], {}, index, projected, attention_mask
+            )
+            fed = ops.cast(hidden[:, 0], "float32")
+            return ops.concatenate([fed, below], axis=-1), (*after, fed, time + 1)
+
+        start = (*self.start_state(initial_state, batch), ops.zeros((batch, 1)))
+        outputs, _ = scan(cell, ops.concatenate(inputs, axis=-1), start)
+        hidden, top = ops.split(ops.cast(outputs, self.compute_dtype), 2, axis=-1)
         # Nobody but insights reads the weights, so they are no part of the loop.
-        top = ops.cast(top, self.compute_dtype)
         _, weights = attention.attend(top, projected, attention_mask)
-        return ops.cast(hidden, self.compute_dtype), weights
+        return hidden, weights
 
     def step(
         self,

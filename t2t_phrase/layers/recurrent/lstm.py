@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import keras
 from keras import ops
 
-from t2t_phrase.gradients import late_gradient
 from t2t_phrase.layers.common.feed_forward import kernel_initializer
 from t2t_phrase.layers.recurrent.initial import uniform
 from t2t_phrase.ops.recurrent import State, fused_lstm_step, lstm_step, scan
@@ -100,25 +98,13 @@ class LSTM(keras.layers.Layer):
         state_mask = None
         if self.recurrent_dropout and training:
             state_mask = self.state_dropout(ops.ones((batch, self.units)), training=True)
-
-        def run(taps: Sequence[Any], constants: Sequence[Any]) -> list[Any]:
-            def cell(projected: Any, state: State) -> tuple[Any, State]:
-                h, c = state
-                read = h if state_mask is None else h * state_mask
-                output, state = lstm_step(projected, (read, c), constants[0])
-                return ops.concatenate([output, read], axis=-1), state
-
-            found, after = scan(
-                cell, taps[0], tuple(taps[1:]), mask=mask, reverse=self.go_backwards
-            )
-            return [*ops.split(found, 2, axis=-1), *after]
-
-        def replay(outputs: Sequence[Any], constants: Sequence[Any]) -> list[Any]:
-            return [ops.matmul(self._cast(outputs[1]), constants[0])]
-
-        taps = [self.project(x, training=training), *state]
-        outputs, _, *after = late_gradient(run, replay, taps, [kernel], training=training)
-        state = (after[0], after[1])
+        outputs, state = scan(
+            lambda projected, state: lstm_step(projected, state, kernel, state_mask),
+            self.project(x, training=training),
+            state,
+            mask=mask,
+            reverse=self.go_backwards,
+        )
         return ops.cast(outputs, self.compute_dtype), state
 
     def step(self, x: Any, state: State, kernel: Any | None = None) -> tuple[Any, State]:

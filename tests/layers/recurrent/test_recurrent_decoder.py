@@ -107,39 +107,6 @@ def test_the_gradient_is_that_of_the_loops(feeding: bool, kind: str) -> None:
         np.testing.assert_allclose(actual, expected, rtol=1e-3)
 
 
-@pytest.mark.parametrize(
-    ("kind", "dropout"),
-    [("local_p", 0.5), *(pytest.param(kind, 0.0, marks=pytest.mark.slow) for kind in KINDS)],
-)
-def test_gradients_taken_after_the_loop_are_those_of_the_loop(kind: str, dropout: float) -> None:
-    """Graphs for training take them so; outside of a graph the loop itself is differentiated."""
-    decoder = make(True, kind, dropout=dropout)
-    drawn = Recorded(dropout)
-    for layer in decoder.layers:
-        layer.input_dropout = drawn
-    decoder.build((None, None, D), (None, None, U))
-    randomize(decoder, deviation=0.6)
-    target = RNG.normal(size=(B, T, U)).astype("float32")
-
-    def gradients() -> list[Any]:
-        drawn.generator = np.random.default_rng(1)
-        given = [tf.constant(part) for part in (X, MEMORY, *STATE)]
-        weights = [v.value + 0.0 for v in decoder.trainable_variables]
-        scope = keras.StatelessScope(
-            state_mapping=list(zip(decoder.trainable_variables, weights, strict=True))
-        )
-        with tf.GradientTape() as tape, scope:
-            tape.watch([given, weights])
-            x, memory, *state = given
-            hidden, _ = decoder(x, memory, MASK, initial_state=state, training=True)
-            loss = tf.reduce_sum(hidden * target)
-        return tape.gradient(loss, [*given, *weights])
-
-    for late, plain in zip(tf.function(gradients)(), gradients(), strict=True):
-        assert np.abs(plain).max() > 1e-3
-        np.testing.assert_allclose(late, plain, rtol=1e-4, atol=1e-5)
-
-
 @pytest.mark.parametrize(("feeding", "kind"), [(False, "local_m"), (True, "local_m")])
 def test_steps_of_beams_equal_the_whole(feeding: bool, kind: str) -> None:
     decoder = built(feeding, kind, dropout=0.5)
@@ -219,9 +186,8 @@ class Recorded(keras.layers.Layer):
     def __init__(self, rate: float) -> None:
         super().__init__()
         self.rate, self.drawn = rate, []
-        self.generator = RNG
 
     def call(self, x: Any, training: bool = False) -> Any:
         assert training
-        self.drawn.append((self.generator.random(x.shape) > self.rate).astype("float32") / (1 - self.rate))
+        self.drawn.append((RNG.random(x.shape) > self.rate).astype("float32") / (1 - self.rate))
         return x * self.drawn[-1]
