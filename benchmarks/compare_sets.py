@@ -16,9 +16,9 @@ from collections.abc import Callable
 from measure import THREADS, base_model, limit_threads, parser, random_ids, report
 
 
-def timed_update(name: str, rows: int, length: int, vocab: int, *, dtype: str, xla: bool) -> (
-    Callable[[], float]
-):
+def timed_update(
+    name: str, rows: int, length: int, vocab: int, *, dtype: str, xla: bool
+) -> Callable[[], float]:
     """Return a function that makes one update and returns its seconds.
 
     Args:
@@ -51,7 +51,9 @@ def timed_update(name: str, rows: int, length: int, vocab: int, *, dtype: str, x
 def main() -> None:
     """Measure."""
     options = parser(__doc__ or "")
-    options.add_argument("--sets", default="transformer_multi30k,luong_multi30k,luong_feed_multi30k")
+    options.add_argument(
+        "--sets", default="transformer_multi30k,luong_multi30k,luong_feed_multi30k"
+    )
     options.add_argument("--rows", type=int, default=128, help="sentences in a batch")
     options.add_argument("--length", type=int, default=16, help="tokens of each, on both sides")
     options.add_argument("--vocab", type=int, default=10_000, help="entries of the vocabulary")

@@ -80,6 +80,11 @@ class ServingModule(tf.Module):
                 "write_alignments=true: a served model returns no alignments; leave it out of "
                 "--decode_hparams, and align its translations with t2t-phrase-decoder --score_file"
             )
+        if hparams.replace_unknown:
+            raise UserError(
+                "replace_unknown=true: a served model leaves unknown words as they are; leave it "
+                "out of --decode_hparams, or translate with t2t-phrase-decoder"
+            )
         self._model = model
         self._hparams = hparams
         self._make_expansion = make_expansion

@@ -93,7 +93,7 @@ def search(
     beam_size = 1 if single else hparams.beam_size
     decoder = start_decoder(model, features, beam_size=beam_size, length=length, folded=folded)
     entries = None if model.hypothesises_positions else entries_of(features)
-    aligns = hparams.write_alignments and not model.hypothesises_positions
+    aligns = hparams.aligns and not model.hypothesises_positions
     if aligns or entries is not None:
         attention = source_attention(
             model, layers=hparams.alignment_layers, heads=hparams.alignment_heads
