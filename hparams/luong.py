@@ -1,9 +1,8 @@
 """Luong et al. (2015): the rows of their Table 1 at the paper's size, and at smaller ones.
 
 Each row adds to the one before it, except that local attention takes the place of global attention.
-The sets of unknown-word replacement train what the row before them trains: their runs are translated
-with `replace_unknown=true`, and so may be those of the row before. An ensemble is made of several
-runs.
+The sets of unknown-word replacement train what the row before them trains: runs of either are
+translated with `replace_unknown=true`. An ensemble is made of several runs.
 """
 
 from t2t_phrase.models.luong_hparams import LuongHParams

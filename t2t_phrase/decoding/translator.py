@@ -66,7 +66,7 @@ class Hypothesis:
     links: tuple[Link, ...] = ()
     entries: int = 0
     positions: int = 0
-    unknown: UnknownWords = UnknownWords()
+    unknown: UnknownWords = dataclasses.field(default_factory=UnknownWords)
 
 
 # The translation of a line without words.

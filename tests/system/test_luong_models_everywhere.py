@@ -63,7 +63,9 @@ features = dict(zip(("inputs", "targets"), batch))
 found = {}
 for name in structures():
     hparams = small_set(name).replace(
-        learning_rate_schedule="constant", learning_rate_constant=0.5
+        learning_rate_schedule="constant",
+        learning_rate_halving_start=0,
+        learning_rate_halving_steps=0,
     )
     found[name] = []
     for strategy in (make_strategy(devices=["CPU:0", "CPU:1"]), make_strategy()):
