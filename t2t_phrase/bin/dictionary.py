@@ -96,9 +96,9 @@ def main(argv: Sequence[str]) -> None:
     refuse_inputs(FLAGS.output, [*names.values(), FLAGS.stop_words])
     check_writable(FLAGS.output)
     if FLAGS.words:
-        words = word_dictionary(corpus(names), least=FLAGS.least, name=names["alignments"])
-        write_text(FLAGS.output, dictionary_lines(words))
-        note(f"{len(words)} words with their translations, written to {FLAGS.output}")
+        found_words = word_dictionary(corpus(names), least=FLAGS.least, name=names["alignments"])
+        write_text(FLAGS.output, dictionary_lines(found_words))
+        note(f"{len(found_words)} words with their translations, written to {FLAGS.output}")
         return
     if FLAGS.stop_words:
         stop_words = read_stop_words(read_text(FLAGS.stop_words))
