@@ -23,13 +23,13 @@ def parser(description: str) -> argparse.ArgumentParser:
     return made
 
 
-def limit_threads() -> None:
-    """Make TensorFlow use two threads; call it before TensorFlow runs anything."""
+def limit_threads(threads: int = THREADS) -> None:
+    """Make TensorFlow use so many threads; call it before TensorFlow runs anything."""
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
     import tensorflow as tf
 
-    tf.config.threading.set_intra_op_parallelism_threads(THREADS)
-    tf.config.threading.set_inter_op_parallelism_threads(THREADS)
+    tf.config.threading.set_intra_op_parallelism_threads(threads)
+    tf.config.threading.set_inter_op_parallelism_threads(threads)
 
 
 def median_seconds(run: Callable[[], object], *, repeats: int) -> float:

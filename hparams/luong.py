@@ -1,8 +1,8 @@
 """Luong et al. (2015): the rows of their Table 1 at the paper's size, and at smaller ones.
 
 Each row adds to the one before it, except that local attention takes the place of global attention.
-The remaining rows are made without training: unknown words are replaced in translations, and an
-ensemble is made of several runs.
+The sets of unknown-word replacement train what the row before them trains: runs of either are
+translated with `replace_unknown=true`. An ensemble is made of several runs.
 """
 
 from t2t_phrase.models.luong_hparams import LuongHParams
@@ -84,6 +84,12 @@ def luong_base_local_p_general_feed() -> LuongHParams:
 
 
 @hparams.register
+def luong_base_unk_replace() -> LuongHParams:
+    """`luong_base_local_p_general_feed`; decode with `replace_unknown=true`."""
+    return luong_base_local_p_general_feed()
+
+
+@hparams.register
 def luong_base_local_p_general_feed_adam() -> LuongHParams:
     """The same with Adam at rate 0.0005 instead of SGD, and the same schedule."""
     return luong_base_local_p_general_feed().replace(
@@ -154,6 +160,12 @@ def luong_local_p_general_feed_multi30k() -> LuongHParams:
 
 
 @hparams.register
+def luong_unk_replace_multi30k() -> LuongHParams:
+    """`luong_local_p_general_feed_multi30k`; decode with `replace_unknown=true`."""
+    return luong_local_p_general_feed_multi30k()
+
+
+@hparams.register
 def luong_local_p_general_feed_sgd_multi30k() -> LuongHParams:
     """The same by the paper's recipe: SGD, halved after 8 epochs of 122 updates, 12 in all."""
     paper = luong_base_local_p_general_feed()
@@ -211,3 +223,9 @@ def luong_feed_demo() -> LuongHParams:
 def luong_local_p_general_feed_demo() -> LuongHParams:
     """`luong_feed_demo` with local-p attention (D = 5), general scores, instead."""
     return _local_p_general(luong_feed_demo()).replace(attention_window=5)
+
+
+@hparams.register
+def luong_unk_replace_demo() -> LuongHParams:
+    """`luong_local_p_general_feed_demo`; decode with `replace_unknown=true`."""
+    return luong_local_p_general_feed_demo()

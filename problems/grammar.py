@@ -14,3 +14,13 @@ class TranslateEndeGrammar(GrammarProblem):
     sizes = {"train": 100_000, "dev": 1000, "test": 1000}  # noqa: RUF012
     vocab_size = 4000
     hparams_set = "phrase_interleaved_queryk_1_2_demo"
+
+
+@registry.problems.register
+class TranslateEndeGrammarWords(TranslateEndeGrammar):
+    """The same in words as they are written, 1,000 a side; all others are unknown."""
+
+    vocab_size = 1000
+    shared_vocab = False
+    vocab_type = "words"
+    hparams_set = "luong_unk_replace_demo"

@@ -47,3 +47,16 @@ class TranslateEnfrMulti30k(_Multi30k):
     """English to French; dev is val, test is test_2016_flickr."""
 
     languages = ("en", "fr")
+
+
+@registry.problems.register
+class TranslateEndeMulti30kWords(TranslateEndeMulti30k):
+    """The same in words as they are written, 8,000 a side; all others are unknown.
+
+    Nothing is tokenised: the full stop belongs to the last word.
+    """
+
+    vocab_size = 8000
+    shared_vocab = False
+    vocab_type = "words"
+    hparams_set = "luong_unk_replace_multi30k"

@@ -19,6 +19,8 @@ from t2t_phrase.bin.decode_dictionaries import (
 )
 from t2t_phrase.bin.decoder import Ticker, load, note
 from t2t_phrase.bin.source_features import FeatureReader, given_feature_files
+from t2t_phrase.bin.unknown_words import NAME as UNKNOWN_DICTIONARY
+from t2t_phrase.bin.unknown_words import given_unknown
 from t2t_phrase.config import UserError
 from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.decoding.resumable import Result
@@ -46,7 +48,7 @@ def translate(hparams: DecodeHParams) -> None:
     text_job.check_paths(target, inputs(source))
     if target or not source:
         further_outputs(hparams, target, source)
-    given = given_dictionaries()
+    given, unknown = given_dictionaries(), given_unknown(hparams)
     check_alignment_options(hparams, used=bool(given.files))
     total = count_lines(source)
     given.check_sentences(source, total)
@@ -60,6 +62,7 @@ def translate(hparams: DecodeHParams) -> None:
         vocabularies,
         hparams,
         dictionary=given.encoded(vocabularies),
+        unknown_words=unknown.words,
         make_expansion=used.make_expansion,
         xla=FLAGS.xla_compile,
     )
@@ -89,7 +92,7 @@ def translate(hparams: DecodeHParams) -> None:
             tokens += written
             positions += sum(hypothesis.positions for hypothesis in best)
             links = [format_links(hypotheses) for hypotheses in found]
-            counts = {}
+            counts = unknown.counts(best)
             if encoded.entries:
                 counts["matched"] = sum(len(encoded.entries[i].tokens) for i in batch.lines)
                 counts["applied"] = sum(hypothesis.entries for hypothesis in best)
@@ -121,9 +124,10 @@ def translate(hparams: DecodeHParams) -> None:
                 "translate",
                 trained,
                 options,
-                aligns=hparams.write_alignments or bool(given.files),
+                aligns=hparams.aligns or bool(given.files),
             ),
             **given.settings,
+            **unknown.settings,
         },
         ticker=Ticker("translated", total),
         endings=endings,
@@ -142,6 +146,8 @@ def translate(hparams: DecodeHParams) -> None:
         )
     if given.files:
         note(summary(outcome.counts, given, outcome.lines))
+    if unknown.wanted:
+        note(unknown.summary(outcome.counts))
 
 
 def score(hparams: DecodeHParams) -> None:
@@ -152,7 +158,9 @@ def score(hparams: DecodeHParams) -> None:
     from t2t_phrase.decoding.scoring import Scorer
     from t2t_phrase.decoding.search.source_attention import source_attention
 
-    refuse_dictionaries("score_file")
+    refuse_dictionaries("score_file", [*NAMES, UNKNOWN_DICTIONARY])
+    if hparams.replace_unknown:
+        raise UserError("replace_unknown=true: cannot be used with --score_file; leave it out")
     check_alignment_options(hparams, used=False)
     source, target = FLAGS.score_file, FLAGS.decode_to_file or None
     text_job.check_paths(target, inputs(source))
@@ -241,7 +249,7 @@ def further_outputs(hparams: DecodeHParams, target: str | None, source: str | No
 
 def inputs(source: str | None) -> list[str | None]:
     """Return the files that flags name as inputs."""
-    dictionaries = (FLAGS[name].value for name in NAMES)
+    dictionaries = (FLAGS[name].value for name in (*NAMES, UNKNOWN_DICTIONARY))
     return [source, *given_feature_files().values(), *filter(None, dictionaries)]
 
 
@@ -250,16 +258,16 @@ def check_alignment_options(hparams: DecodeHParams, *, used: bool) -> None:
 
     Args:
         hparams: the options.
-        used: whether something else than `write_alignments` needs alignments.
+        used: whether something else than the options needs alignments.
 
     Raises:
         UserError: they are given and not needed.
     """
     for name in ("alignment_layers", "alignment_heads"):
-        if getattr(hparams, name) and not (used or hparams.write_alignments):
+        if getattr(hparams, name) and not (used or hparams.aligns):
             raise UserError(
-                f"{name}={list(getattr(hparams, name))}: is only used with write_alignments=true "
-                "or a dictionary"
+                f"{name}={list(getattr(hparams, name))}: is only used with write_alignments=true, "
+                "replace_unknown=true or a dictionary"
             )
 
 
@@ -270,6 +278,9 @@ def settings(
     if not options.get("sampling_temp"):
         # It only says what is computed together; who ran out of memory may lower it.
         options.pop("batch_size", None)
+    if not options.get("replace_unknown"):
+        # Work that an earlier version began can be continued.
+        options.pop("replace_unknown", None)
     if not aligns:
         options = {name: value for name, value in options.items() if name not in LINKS}
     if FLAGS.parser:

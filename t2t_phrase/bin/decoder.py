@@ -18,6 +18,7 @@ from t2t_phrase.bin.decode_dictionaries import (
     refuse_dictionaries,
 )
 from t2t_phrase.bin.source_features import annotator, define_feature_flags
+from t2t_phrase.bin.unknown_words import define_unknown_flags, given_unknown
 from t2t_phrase.config import UserError
 from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.features import of_side
@@ -52,6 +53,7 @@ def define_flags() -> None:
     )
     define_feature_flags()
     define_dictionary_flags()
+    define_unknown_flags()
     flags.DEFINE_string(
         "decode_hparams", "", "Options of decoding, such as beam_size=4,alpha=0.6,extra_length=50."
     )
@@ -195,7 +197,7 @@ def converse(hparams: DecodeHParams) -> None:
     if sys.stdin is None:
         raise UserError("standard input is closed; there is nobody to type")
     refuse_dictionaries("decode_interactive", ["sentence_dictionary"])
-    given = given_dictionaries()
+    given, unknown = given_dictionaries(), given_unknown(hparams)
     trained, vocabularies = load()
     used = searched(trained, vocabularies, hparams)
     dictionary = given.encoded(vocabularies)
@@ -205,6 +207,7 @@ def converse(hparams: DecodeHParams) -> None:
             vocabularies,
             options,
             dictionary=dictionary,
+            unknown_words=unknown.words,
             make_expansion=used.make_expansion,
             xla=FLAGS.xla_compile,
         ),

@@ -1,4 +1,4 @@
-"""t2t-phrase-dictionary: makes a dictionary for each sentence from reference translations.
+"""t2t-phrase-dictionary: makes a dictionary for each sentence, or one of words, from references.
 
     t2t-phrase-dictionary --source=dev.en --reference=dev.de --alignments=dev.de.align \
         --translation=plain.de --output=dev.dictionary
@@ -6,10 +6,18 @@
 
 So much would a translation gain if a customer said how some words are to be translated: the
 experiment of Alkhouli et al. (2018), Section 7.
+
+    t2t-phrase-dictionary --words --source=train.en --reference=train.de \
+        --alignments=train.de.align --output=words.tsv
+    t2t-phrase-decoder ... --decode_hparams=replace_unknown=true --unknown_dictionary=words.tsv
+
+With --words it is the translation of every source word: the target word that it is aligned with
+most often in a corpus.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 
 from absl import app, flags
@@ -17,9 +25,10 @@ from absl import app, flags
 from t2t_phrase.bin import common
 from t2t_phrase.bin.decoder import note
 from t2t_phrase.config import UserError
-from t2t_phrase.evaluation.text_files import check_writable, read_text, write_text
+from t2t_phrase.evaluation.text_files import check_writable, read_text, stream_text, write_text
 from t2t_phrase.files import refuse_inputs
 from t2t_phrase.text.alignments.pharaoh import check_range, read_links
+from t2t_phrase.text.alignments.word_dictionary import dictionary_lines, word_dictionary
 from t2t_phrase.text.dictionaries.reader import Entry, write_sentence_dictionaries
 from t2t_phrase.text.dictionaries.simulated import MOST, simulated_entries
 from t2t_phrase.text.dictionaries.stop_words import english_stop_words, read_stop_words
@@ -43,7 +52,19 @@ def define_flags() -> None:
         "output",
         None,
         "File for sentence number<TAB>source word<TAB>target word, which t2t-phrase-decoder reads "
-        "by --sentence_dictionary.",
+        "by --sentence_dictionary; with --words for source word<TAB>target word.",
+    )
+    flags.DEFINE_bool(
+        "words",
+        False,
+        "Make one dictionary of words for all sentences, which t2t-phrase-decoder reads by "
+        "--unknown_dictionary; --translation is not needed.",
+    )
+    flags.DEFINE_integer(
+        "least",
+        1,
+        "With --words: how often a word and its translation must be linked.",
+        lower_bound=1,
     )
     flags.DEFINE_string(
         "stop_words",
@@ -60,13 +81,25 @@ def define_flags() -> None:
 
 
 def main(argv: Sequence[str]) -> None:
-    """Make a dictionary for each sentence."""
+    """Make a dictionary for each sentence, or one of words."""
     del argv
-    if missing := [name for name in (*INPUTS, "output") if not FLAGS[name].value]:
+    read = [name for name in INPUTS if not (FLAGS.words and name == "translation")]
+    if missing := [name for name in (*read, "output") if not FLAGS[name].value]:
         raise app.UsageError(f"--{missing[0]} is required, and names a file")
-    names = {name: str(FLAGS[name].value) for name in INPUTS}
+    others = ("translation", "stop_words", "stop_words_of", "max_entries")
+    for name in others if FLAGS.words else ("least",):
+        if FLAGS[name].present:
+            raise app.UsageError(
+                f"--{name} {'cannot be used with' if FLAGS.words else 'is only used with'} --words"
+            )
+    names = {name: str(FLAGS[name].value) for name in read}
     refuse_inputs(FLAGS.output, [*names.values(), FLAGS.stop_words])
     check_writable(FLAGS.output)
+    if FLAGS.words:
+        found_words = word_dictionary(corpus(names), least=FLAGS.least, name=names["alignments"])
+        write_text(FLAGS.output, dictionary_lines(found_words))
+        note(f"{len(found_words)} words with their translations, written to {FLAGS.output}")
+        return
     if FLAGS.stop_words:
         stop_words = read_stop_words(read_text(FLAGS.stop_words))
     else:
@@ -87,6 +120,29 @@ def main(argv: Sequence[str]) -> None:
         f"{100 * count / max(words, 1):.1f}% of the words of the reference, written to "
         f"{FLAGS.output}"
     )
+
+
+def corpus(names: dict[str, str]) -> Iterator[tuple[str, str, str]]:
+    """Yield source, target and alignment of every sentence pair.
+
+    Args:
+        names: of the files.
+
+    Raises:
+        UserError: one has fewer lines than another.
+    """
+    files = [names[name] for name in ("source", "reference", "alignments")]
+    for number, lines in enumerate(
+        itertools.zip_longest(*(stream_text(file) for file in files)), start=1
+    ):
+        ended = [file for file, line in zip(files, lines, strict=True) if line is None]
+        if ended:
+            raise UserError(
+                f"{ended[0]} has no line {number}, unlike the others; the lines must correspond "
+                "one to one"
+            )
+        source, target, alignment = lines
+        yield str(source), str(target), str(alignment)
 
 
 def entries_of_sentences(

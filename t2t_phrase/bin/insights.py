@@ -246,6 +246,8 @@ def draw_heat_maps(
         variables=trained.model.variables,
         xla=FLAGS.xla_compile,
     )(features)
+    # Not compiled: few models have any, and these look once.
+    windows = trained.model.attention_windows(features)
     tokens = [
         tokens_of(features[name][0].tolist(), encoder)
         for name, encoder in zip(("inputs", "targets"), vocabularies, strict=True)
@@ -260,7 +262,13 @@ def draw_heat_maps(
     }
     maps = trained.model.attention_maps()
     for picture in draw(
-        weights, maps, *tokens, partitions=partitions, choice=choice, caption=caption
+        weights,
+        maps,
+        *tokens,
+        partitions=partitions,
+        windows=windows,
+        choice=choice,
+        caption=caption,
     ):
         write(folder / f"{picture.name}.png", png_of(picture.figure))
         count += 1

@@ -46,8 +46,14 @@ class DecodeHParams(HParams):
     alignment_threshold: float = 0.15  # alignment model only: less likely positions are pruned
     alignment_weight: float = 1.0  # alignment model only: of its log-probabilities in the score
     write_alignments: bool = False  # source and target words that are linked, in OUTPUT.align
+    replace_unknown: bool = False  # unknown words of word-level models by those of the source
     alignment_layers: tuple[int, ...] = ()  # decoder layers that links are taken from; () = all
     alignment_heads: tuple[int, ...] = ()  # heads of each layer that count for links; () = all
+
+    @property
+    def aligns(self) -> bool:
+        """Whether the source position of every target token is noted."""
+        return self.write_alignments or self.replace_unknown
 
     def check(self) -> Iterable[str]:
         """Yield one sentence for each fault in how the fields fit together."""

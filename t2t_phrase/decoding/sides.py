@@ -66,6 +66,7 @@ class EncodedSide:
         features: for each feature its integers, as long as `ids`.
         pads: for each feature its value at padding.
         entries: of a dictionary, those that apply in each sentence; []: there is no dictionary.
+        texts: of each sentence the words that the user wrote; []: nobody asked.
         words: of each sentence the word that each token but EOS is in; []: nobody asked.
     """
 
@@ -77,6 +78,7 @@ class EncodedSide:
     pads: dict[str, int]
     words: list[list[int]] = dataclasses.field(default_factory=list)
     entries: list[SentenceEntries] = dataclasses.field(default_factory=list)
+    texts: list[list[str]] = dataclasses.field(default_factory=list)
 
     def of_batch(self, batch: Batch) -> dict[str, np.ndarray]:
         """Return what a model reads of the sentences of a batch, each (rows, length) int32."""

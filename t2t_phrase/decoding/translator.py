@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -36,9 +36,12 @@ from t2t_phrase.decoding.word_links import (
 )
 from t2t_phrase.features import of_side
 from t2t_phrase.models.base import EncoderDecoder
+from t2t_phrase.special_ids import PAD_ID
 from t2t_phrase.text.alignments.pharaoh import Link, write_links
+from t2t_phrase.text.alignments.unknown_words import UnknownWords, replace_unknown
 from t2t_phrase.text.dictionaries.reader import Entry
-from t2t_phrase.text.vocabularies import Vocabularies
+from t2t_phrase.text.vocabularies import Encoder, Vocabularies
+from t2t_phrase.text.words.encoder import WordEncoder
 
 
 @dataclasses.dataclass(frozen=True)
@@ -52,6 +55,7 @@ class Hypothesis:
         tokens: subwords, EOS included.
         links: between source and target words, with `write_alignments`.
         entries: of the dictionary, that were applied.
+        unknown: with `replace_unknown`, what became of the unknown words of `text`.
         positions: with an alignment model, at how many source positions the tokens were evaluated,
             all of them together.
     """
@@ -62,6 +66,7 @@ class Hypothesis:
     links: tuple[Link, ...] = ()
     entries: int = 0
     positions: int = 0
+    unknown: UnknownWords = dataclasses.field(default_factory=UnknownWords)
 
 
 # The translation of a line without words.
@@ -77,13 +82,16 @@ class Translator:
         hparams: the options of decoding.
         dictionary: how to translate certain phrases, and a check for the entries of single
             sentences; None: there are none of either.
+        unknown_words: with `replace_unknown`, translations by source word, one word each; None:
+            unknown words become copies of source words.
         make_expansion: another way of continuing hypotheses, see `search.translate_ids.search`.
         xla: see `compile.compiled`.
 
     Raises:
         UserError: plain beam search cannot translate with the model, and there is no other way; or
-            alignments, which a dictionary needs too, are wanted of a model that has none, or of
-            layers that it does not have.
+            alignments, which dictionaries and the replacement of unknown words need too, are wanted
+            of a model that has none, or of layers that it does not have; or unknown words are to be
+            replaced where the vocabulary has no such words.
     """
 
     def __init__(
@@ -93,6 +101,7 @@ class Translator:
         hparams: DecodeHParams,
         *,
         dictionary: Dictionary | None = None,
+        unknown_words: Mapping[str, str] | None = None,
         make_expansion: MakeExpansion | None = None,
         xla: bool | None = None,
     ) -> None:
@@ -102,7 +111,10 @@ class Translator:
         self.hparams = hparams
         self.features = of_side(model.hparams.features, "source")
         self.dictionary = dictionary
-        aligns = hparams.write_alignments or dictionary is not None
+        self.unknown_words = unknown_words
+        if hparams.replace_unknown:
+            check_word_level(vocabularies.target)
+        aligns = hparams.aligns or dictionary is not None
         if aligns and not model.hypothesises_positions:
             # Mistakes should show at once, not in the first batch.
             source_attention(model, layers=hparams.alignment_layers, heads=hparams.alignment_heads)
@@ -160,12 +172,14 @@ class Translator:
             check_features(self.features, features or {}, len(lines)),
             max_tokens=self.hparams.max_input_size,
         )
-        if self.hparams.write_alignments:
+        if self.hparams.aligns:
             words = [
                 words_of_text(self.vocabularies.source, *pair)
                 for pair in zip(lines, (ids[:-1] for ids in encoded.ids), strict=True)
             ]
-            encoded = dataclasses.replace(encoded, words=words)
+            encoded = dataclasses.replace(
+                encoded, words=words, texts=[line.split() for line in lines]
+            )
         if self.dictionary is not None:
             found = [
                 self.dictionary.apply(sentence, own, cut=len(ids) - 1) if ids else SentenceEntries()
@@ -236,23 +250,27 @@ class Translator:
                             {name: values[row] for name, values in found.notes.items()},
                         ),
                         lines.words[line] if lines.words else (),
+                        lines.texts[line] if lines.texts else (),
                     )
                     for row, line in enumerate(batch.lines)
                 ],
             )
 
-    def _hypotheses(self, found: Hypotheses, source_words: Sequence[int]) -> list[Hypothesis]:
+    def _hypotheses(
+        self, found: Hypotheses, source_words: Sequence[int], source: Sequence[str]
+    ) -> list[Hypothesis]:
         """Return the hypotheses of one sentence.
 
         Args:
             found: its ids (K, L), scores (K,) and notes (K, L).
             source_words: see `EncodedSide.words`.
+            source: see `EncodedSide.texts`.
         """
         ids, scores = found.ids, found.scores
         count = len(scores) if self.hparams.return_beams else 1
         # Lists of finished hypotheses that never filled up end in placeholders.
         real = max(1, int((scores[:count] > WORST / 2).sum()))
-        return [
+        plain = [
             Hypothesis(
                 # A model may spell a line feed by its byte; that must not break the line.
                 " ".join(self.vocabularies.target.decode(row.tolist()).split()),
@@ -266,6 +284,32 @@ class Translator:
             )
             for beam, (row, score) in enumerate(zip(ids[:real], scores[:real], strict=True))
         ]
+        if not self.hparams.replace_unknown:
+            return plain
+        positions = found.notes[POSITION]
+        return [
+            self._replaced(hypothesis, ids[beam], positions[beam], source_words, source)
+            for beam, hypothesis in enumerate(plain)
+        ]
+
+    def _replaced(
+        self,
+        hypothesis: Hypothesis,
+        row: Any,
+        positions: Any,
+        source_words: Sequence[int],
+        source: Sequence[str],
+    ) -> Hypothesis:
+        """Return a hypothesis without its unknown words; arguments as in `_hypotheses`."""
+        tokens = tokens_of_row(row.tolist())
+        # A word is a token; padding between tokens is none.
+        aligned = [
+            source_words[position] if position < len(source_words) else None
+            for token, position in zip(tokens, positions.tolist(), strict=False)
+            if token != PAD_ID
+        ]
+        found = replace_unknown(hypothesis.text.split(), aligned, source, self.unknown_words)
+        return dataclasses.replace(hypothesis, text=" ".join(found.words), unknown=found.counts)
 
     def _links(
         self, row: Sequence[int], positions: Sequence[int], source_words: Sequence[int]
@@ -273,6 +317,20 @@ class Translator:
         tokens = tokens_of_row(row)
         words = words_of_ids(self.vocabularies.target, tokens)
         return word_links(positions[: len(tokens)], words, source_words)
+
+
+def check_word_level(encoder: Encoder) -> None:
+    """Refuse to replace unknown words where there are none.
+
+    Raises:
+        UserError: the vocabulary spells every word.
+    """
+    if not isinstance(encoder, WordEncoder):
+        raise UserError(
+            "replace_unknown=true: the target vocabulary consists of subwords, which spell every "
+            "word, so none is unknown; leave it out, or train with data of "
+            "t2t-phrase-datagen --vocab_type=words"
+        )
 
 
 def batch_entries(lines: EncodedSide, batch: Batch) -> dict[str, np.ndarray]:

@@ -84,6 +84,11 @@ class ServingModule(tf.Module):
                 "translate_with_dictionary, whose dictionaries may be empty; leave it out of "
                 "--decode_hparams"
             )
+        if hparams.replace_unknown:
+            raise UserError(
+                "replace_unknown=true: a served model leaves unknown words as they are; leave it "
+                "out of --decode_hparams, or translate with t2t-phrase-decoder"
+            )
         self._model = model
         self._hparams = hparams
         self._make_expansion = make_expansion

@@ -18,6 +18,9 @@ from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
+from t2t_phrase.insights.windows import draw_windows
+from t2t_phrase.layers.attention.window import Windows
+
 # Inches.
 CELL, LARGEST_CELL, SHORTEST_SIDE, LONGEST_SIDE = 0.19, 0.5, 3.0, 40.0
 GAP, HEADING, BAR = 0.09, 0.38, 0.14
@@ -59,6 +62,7 @@ def heat_map(
     title: str = "",
     query_side: str = "",
     key_side: str = "",
+    windows: Windows | None = None,
 ) -> Figure:
     """Return the figure of one head, or of the mean over heads.
 
@@ -72,6 +76,8 @@ def heat_map(
         title: printed above the figure.
         query_side: the text of the queries, such as "target".
         key_side: the text of the keys.
+        windows: outlined in a figure of one block, with their Gaussians, if there are any; those of
+            one sentence, without its axis.
     """
     rows, columns = ([len(group.labels) for group in side] for side in (queries, keys))
     cell = max(CELL, min(LARGEST_CELL, SHORTEST_SIDE / min(sum(rows), sum(columns))))
@@ -92,6 +98,8 @@ def heat_map(
             place = (left / width, (top - size[1]) / height, size[0] / width, size[1] / height)
             ax = figure.add_axes(place)
             mesh = _draw(ax, block, highest or 1.0)
+            if windows is not None:
+                draw_windows(ax, windows, columns[n])
             left += size[0] + GAP
             if n == 0:
                 ax.set_yticks(range(rows[m]), queries[m].labels, **small)

@@ -15,8 +15,10 @@ import numpy as np
 from t2t_phrase.config import UserError, clipped, nearest
 from t2t_phrase.insights.heat_map import Group, heat_map
 from t2t_phrase.insights.labels import START, Token, kind_of, ngram_labels, segment_labels
+from t2t_phrase.insights.windows import of_sentence
 from t2t_phrase.layers.attention.blocks import split_blocks
 from t2t_phrase.layers.attention.layout import AttentionMap, Layout, Units
+from t2t_phrase.layers.attention.window import Windows
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -102,6 +104,7 @@ def draw(
     target: Sequence[Token],
     *,
     partitions: Mapping[str, np.ndarray] | None = None,
+    windows: Mapping[str, Sequence[Windows]] | None = None,
     choice: Choice | None = None,
     caption: str = "",
 ) -> Iterator[Picture]:
@@ -116,6 +119,7 @@ def draw(
         source: the S tokens of the source.
         target: the tokens of the target.
         partitions: by name (P, S) bool, the source tokens in each segment; None = there are none.
+        windows: from `model.attention_windows`; None = there are none.
         choice: what to draw; None = the mean over heads of every attention.
         caption: printed below each title.
     """
@@ -126,6 +130,7 @@ def draw(
         for place, layout in enumerate(attention_map.layouts):
             if choice.layers and place + 1 not in choice.layers:
                 continue
+            own = windows[attention][place] if windows and attention in windows else None
             for head in choice.heads if layout.num_heads else (MEAN,):
                 if isinstance(head, int) and head >= layout.num_heads:
                     continue
@@ -146,6 +151,7 @@ def draw(
                     title="\n".join(filter(None, parts)),
                     query_side=attention_map.rows,
                     key_side=attention_map.columns,
+                    windows=None if own is None else of_sentence(own, 0),
                 )
                 yield Picture(f"{attention}_layer{place + 1}{suffix}", figure)
 

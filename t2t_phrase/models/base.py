@@ -15,6 +15,7 @@ from keras import ops
 from t2t_phrase import registry
 from t2t_phrase.config import HParamsError
 from t2t_phrase.layers.attention.layout import AttentionMap
+from t2t_phrase.layers.attention.window import Windows
 from t2t_phrase.training_hparams import TrainingHParams
 
 Features = Mapping[str, Any]
@@ -236,6 +237,15 @@ class EncoderDecoder(keras.Model):
         """Return the weights of every attention, teacher-forced: a list of layers for each name.
 
         The names and shapes are those of `attention_maps`.
+        """
+        del features
+        return {}
+
+    def attention_windows(self, features: Features) -> dict[str, list[Windows]]:
+        """Return the windows of attention that reads no more of each sentence, teacher-forced.
+
+        The names are those of `attention_maps`, those of other attention left out, and the lists
+        have an element for each layer.
         """
         del features
         return {}

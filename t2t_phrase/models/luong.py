@@ -19,6 +19,7 @@ from t2t_phrase.layers.attention.local_monotonic_attention import LocalMonotonic
 from t2t_phrase.layers.attention.local_predictive_attention import LocalPredictiveAttention
 from t2t_phrase.layers.attention.location_score import LocationScore
 from t2t_phrase.layers.attention.score import Score
+from t2t_phrase.layers.attention.window import Windows
 from t2t_phrase.layers.recurrent.bidirectional_lstm import BidirectionalLSTM
 from t2t_phrase.layers.recurrent.input_feeding_decoder import InputFeedingDecoder
 from t2t_phrase.layers.recurrent.lstm import LSTM
@@ -209,10 +210,8 @@ class Luong(EncoderDecoder):
             encoded: from `encode`.
             training: whether dropout is active.
         """
-        # The output at i has read the targets before i; the first reads zeros.
-        ids = ops.pad(features["targets"][:, :-1], [(0, 0), (1, 0)])
         return self.decoder(
-            self.target_embedding(ids),
+            self._read_targets(features),
             encoded.memory["tokens"],
             encoded.masks["tokens"],
             initial_state=encoded.memory["state"],
@@ -224,6 +223,11 @@ class Luong(EncoderDecoder):
         """Return what the attention needs to know of the targets' alignment: nothing."""
         del features
         return None
+
+    def _read_targets(self, features: Features) -> Any:
+        # The output at i has read the targets before i; the first reads zeros.
+        ids = ops.pad(features["targets"][:, :-1], [(0, 0), (1, 0)])
+        return self.target_embedding(ids)
 
     def source_states(self, features: Features, training: bool = False) -> Any:
         """Return the states of the encoder's top layer (B, S, D)."""
@@ -239,6 +243,18 @@ class Luong(EncoderDecoder):
     def attention_weights(self, features: Features) -> dict[str, list[Any]]:
         """Return the attention weights, teacher-forced: "cross", [(B, 1, T, S)]."""
         return self._named(self.decode(features, self.encode(features))[1])
+
+    def attention_windows(self, features: Features) -> dict[str, list[Windows]]:
+        """Return the windows of local attention, teacher-forced: "cross", one layer."""
+        attention = self.decoder.attention
+        if not isinstance(attention, LocalAttention):
+            return {}
+        encoded = self.encode(features)
+        memory, mask = encoded.memory["tokens"], encoded.masks["tokens"]
+        top = self.decoder.top_states(
+            self._read_targets(features), memory, mask, initial_state=encoded.memory["state"]
+        )
+        return {"cross": [attention.windows(top, self.decoder.project_memory(memory), mask)]}
 
     def _named(self, weights: Any) -> dict[str, list[Any]]:
         return {} if weights is None else {"cross": [weights]}

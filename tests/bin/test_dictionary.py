@@ -58,3 +58,28 @@ def test_mistakes_are_refused(flags, tmp_path):
     with pytest.raises(UserError, match="cannot read /nosuch"):
         run({**flags, "translation": "/nosuch"})
     assert not (tmp_path / "output").exists()
+
+
+def test_words_of_the_corpus_are_written_as_a_dictionary(flags, tmp_path, capsys):
+    del flags["translation"]
+    run(flags, "--words")
+    assert (tmp_path / "output").read_text().split("\n") == [
+        ",\t,",
+        "a\tein",
+        "cat\tKatze",
+        "dog\tHund",
+        "man\tMann",
+        "sleeps\tschläft",
+        "the\tdie",
+        "",
+    ]
+    assert "7 words with their translations" in capsys.readouterr().err
+    run(flags, "--words", "--least=2")
+    assert (tmp_path / "output").read_text() == "a\tein\n"
+    with pytest.raises(app.UsageError, match="--least is only used with --words"):
+        run({**flags, "translation": flags["source"]}, "--least=2")
+    with pytest.raises(app.UsageError, match="--translation cannot be used with --words"):
+        run({**flags, "translation": flags["source"]}, "--words")
+    (tmp_path / "alignments").write_text("0-0\n\n")
+    with pytest.raises(UserError, match=r"alignments has no line 3, unlike the others"):
+        run(flags, "--words")

@@ -182,6 +182,8 @@ class TestVersions:
             self.run(toy, tmp_path, sampling_temp=0.5)
         with pytest.raises(UserError, match=r"write_alignments=true: a served model returns al"):
             self.run(toy, tmp_path, write_alignments=True)
+        with pytest.raises(UserError, match=r"replace_unknown=true: a served model leaves unkn"):
+            self.run(toy, tmp_path, replace_unknown=True)
         assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
     def test_another_backend_is_refused(self, toy, monkeypatch, tmp_path):

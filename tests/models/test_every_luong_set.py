@@ -49,7 +49,7 @@ def model_of(name: str) -> Luong:
 
 
 def test_there_is_a_set_for_every_row_in_every_size() -> None:
-    rows = ["reverse", "dropout", "global_location", "feed", "local_p_general_feed"]
+    rows = ["reverse", "dropout", "global_location", "feed", "local_p_general_feed", "unk_replace"]
     expected = {"luong_base", *(f"luong_base_{row}" for row in rows)}
     for size in ("multi30k", "demo"):
         expected |= {f"luong_{size}", *(f"luong_{row}_{size}" for row in rows)}

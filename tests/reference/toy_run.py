@@ -16,14 +16,17 @@ from t2t_phrase import registry
 from t2t_phrase.config import parse_assignments
 from t2t_phrase.runs import checkpoints
 from t2t_phrase.runs.record import RunRecord
+from t2t_phrase.text.encoders import make_encoder
 from t2t_phrase.text.subwords.encoder import SubwordEncoder
 from t2t_phrase.text.subwords.training import train_subwords
 from t2t_phrase.text.vocabularies import Vocabularies
+from t2t_phrase.text.words.encoder import WordEncoder
+from t2t_phrase.text.words.training import train_words
 
 USER_MODULE = '''
 from t2t_phrase import registry
 from t2t_phrase.data.problem import Problem
-from t2t_phrase.text.subwords.encoder import SubwordEncoder
+from t2t_phrase.text.encoders import make_encoder
 from t2t_phrase.text.vocabularies import Vocabularies
 
 
@@ -38,7 +41,8 @@ class TranslateToy(Problem):
         raise NotImplementedError
 
     def vocabularies(self, data_dir):
-        encoder = SubwordEncoder.load(f"{data_dir}/toy.model")
+        with open(f"{data_dir}/toy.model", "rb") as file:
+            encoder = make_encoder(file.read())
         return Vocabularies(encoder, encoder)
 '''
 OVERRIDES = (
@@ -56,7 +60,7 @@ class ToyRun:
     output_dir: pathlib.Path
     data_dir: pathlib.Path
     user_dir: pathlib.Path
-    encoder: SubwordEncoder
+    encoder: SubwordEncoder | WordEncoder
     model: Any
     """Its weights are those of the latest checkpoint; those in `best` differ."""
     lines: list[str]
@@ -77,13 +81,18 @@ class ToyRun:
 
 
 def make_toy_run(
-    folder: pathlib.Path, *, hparams_set: str = "transformer_tiny", **changes: Any
+    folder: pathlib.Path,
+    *,
+    hparams_set: str = "transformer_tiny",
+    words: int = 0,
+    **changes: Any,
 ) -> ToyRun:
     """Write a run with checkpoints of steps 20 (in `best`) and 30.
 
     Args:
         folder: an empty one.
         hparams_set: a registered one, made smaller.
+        words: size of a vocabulary of words; 0: it is one of subwords.
         **changes: further hyperparameters.
     """
     output_dir, data_dir, user_dir = (folder / name for name in ("run", "data", "toy_user"))
@@ -92,9 +101,12 @@ def make_toy_run(
     (user_dir / "__init__.py").write_text(USER_MODULE)
     draw = random.Random(0)
     lines = [" ".join(draw.choices(WORDS, k=draw.randint(1, 12))) for _ in range(200)]
-    model_bytes = train_subwords(lines, vocab_size=300)
+    if words:
+        model_bytes = train_words(lines, vocab_size=words)
+    else:
+        model_bytes = train_subwords(lines, vocab_size=300)
     (data_dir / "toy.model").write_bytes(model_bytes)
-    encoder = SubwordEncoder(model_bytes)
+    encoder = make_encoder(model_bytes)
 
     registry.discover()
     # At once, because some sets and sizes do not fit each other.

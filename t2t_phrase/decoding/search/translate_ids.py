@@ -108,7 +108,7 @@ def search(
         growing=growing or ops.is_tensor(length),
     )
     entries = None if model.hypothesises_positions else entries_of(features)
-    aligns = hparams.write_alignments and not model.hypothesises_positions
+    aligns = hparams.aligns and not model.hypothesises_positions
     if aligns or entries is not None:
         attention = source_attention(
             model, layers=hparams.alignment_layers, heads=hparams.alignment_heads

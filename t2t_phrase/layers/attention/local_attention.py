@@ -7,8 +7,10 @@ from typing import Any
 from keras import ops
 
 from t2t_phrase.layers.attention.attentional_vector import AttentionalVector, Cache
+from t2t_phrase.layers.attention.window import Windows
 from t2t_phrase.ops.attention import attention_weights
 from t2t_phrase.ops.masks import window_mask
+from t2t_phrase.ops.position import positions
 from t2t_phrase.ops.scores import window_context
 from t2t_phrase.ops.windows import gather_windows, spread_windows, window_positions
 
@@ -72,9 +74,7 @@ class LocalAttention(AttentionalVector):
         """Weigh the positions of each query's window."""
         memory = projected["memory"]
         lengths = _lengths(memory, attention_mask)
-        aligned = self.aligned(query, lengths, places)
-        # Rounded half up, as `ops.round` does not; the last token where p_t comes near S.
-        centre = ops.minimum(ops.cast(ops.floor(aligned + 0.5), "int32"), lengths - 1)
+        centre, aligned = self._centres(query, lengths, places)
         window = window_positions(centre, self.window)
         values = gather_windows(memory, window)
         keys = gather_windows(projected["key"], window) if "key" in projected else values
@@ -84,6 +84,24 @@ class LocalAttention(AttentionalVector):
         weights = self.shaped(weights, window, aligned)
         everywhere = spread_windows(weights, window, ops.shape(memory)[1])
         return window_context(weights, values), everywhere[:, None]
+
+    def _centres(self, query: Any, lengths: Any, places: Any) -> tuple[Any, Any]:
+        """Return the middle of each query's window, (B, T) int32, and p_t."""
+        aligned = self.aligned(query, lengths, places)
+        # Rounded half up, as `ops.round` does not; the last token where p_t comes near S.
+        return ops.minimum(ops.cast(ops.floor(aligned + 0.5), "int32"), lengths - 1), aligned
+
+    @property
+    def deviation(self) -> float | None:
+        """The standard deviation of the Gaussian; None: there is none."""
+        return None
+
+    def windows(self, query: Any, projected: Cache, attention_mask: Any | None = None) -> Windows:
+        """Return the windows of the states (B, T, U) of a whole sentence; see `attend`."""
+        query = ops.cast(query, self.compute_dtype)
+        lengths = _lengths(projected["memory"], attention_mask)
+        centre, aligned = self._centres(query, lengths, positions(ops.shape(query)[1]))
+        return Windows(centre, aligned, self.window, self.deviation)
 
     def get_config(self) -> dict[str, Any]:
         """Return the constructor's arguments."""

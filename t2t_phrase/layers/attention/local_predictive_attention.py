@@ -47,6 +47,11 @@ class LocalPredictiveAttention(LocalAttention):
         logits = ops.matmul(ops.tanh(ops.matmul(query, kernel)), vector)[..., 0]
         return ops.cast(lengths, "float32") * ops.sigmoid(ops.cast(logits, "float32"))
 
+    @property
+    def deviation(self) -> float:
+        """D / 2."""
+        return self.window / 2
+
     def shaped(self, weights: Any, window: Any, aligned: Any) -> Any:
         """Multiply the weights by the Gaussian."""
-        return weights * gaussian(window, aligned, self.window / 2)
+        return weights * gaussian(window, aligned, self.deviation)

@@ -44,6 +44,35 @@ class InputFeedingDecoder(RecurrentDecoder):
         alignment: Any | None = None,
     ) -> tuple[Any, Any]:
         """Read whole sentences."""
+        hidden, top, projected = self._read(
+            x, memory, attention_mask, initial_state, training, alignment
+        )
+        # Nobody but insights reads the weights, so they are no part of the loop.
+        assert self.attention is not None
+        _, weights = self.attention.attend(top, projected, attention_mask)
+        return hidden, weights
+
+    def top_states(
+        self,
+        x: Any,
+        memory: Any,
+        attention_mask: Any | None = None,
+        initial_state: Sequence[Any] | None = None,
+        training: bool = False,
+    ) -> Any:
+        """Return h^L (B, T, U), from which the attention looks; arguments are those of a call."""
+        return self._read(x, memory, attention_mask, initial_state, training)[1]
+
+    def _read(
+        self,
+        x: Any,
+        memory: Any,
+        attention_mask: Any | None,
+        initial_state: Sequence[Any] | None,
+        training: bool,
+        alignment: Any | None = None,
+    ) -> tuple[Any, Any, Cache]:
+        """Return h~, h^L, and what the attention reads of the memory."""
         attention = self.attention
         assert attention is not None
         batch, length, width = ops.shape(x)[0], ops.shape(x)[1], x.shape[-1]
@@ -84,9 +113,7 @@ class InputFeedingDecoder(RecurrentDecoder):
         start = (*self.start_state(initial_state, batch), ops.zeros((batch, 1)))
         outputs, _ = scan(cell, ops.concatenate(inputs, axis=-1), start)
         hidden, top = ops.split(ops.cast(outputs, self.compute_dtype), 2, axis=-1)
-        # Nobody but insights reads the weights, so they are no part of the loop.
-        _, weights = attention.attend(top, projected, attention_mask)
-        return hidden, weights
+        return hidden, top, projected
 
     def step(
         self,

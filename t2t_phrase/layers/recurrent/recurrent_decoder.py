@@ -98,13 +98,26 @@ class RecurrentDecoder(keras.layers.Layer):
         alignment: Any | None = None,
     ) -> tuple[Any, Any]:
         """Read whole sentences."""
+        top = self.top_states(x, memory, attention_mask, initial_state, training)
+        if self.attention is None:
+            return top, None
+        return self.attention.attend(top, self.project_memory(memory, alignment), attention_mask)
+
+    def top_states(
+        self,
+        x: Any,
+        memory: Any,
+        attention_mask: Any | None = None,
+        initial_state: Sequence[Any] | None = None,
+        training: bool = False,
+    ) -> Any:
+        """Return h^L (B, T, U), from which the attention looks; arguments are those of a call."""
+        del memory, attention_mask
         state = self.start_state(initial_state, ops.shape(x)[0])
         for number, layer in enumerate(self.layers):
             own = tuple(state[2 * number : 2 * number + 2])
             x, _ = layer(x, initial_state=own, training=training)
-        if self.attention is None:
-            return x, None
-        return self.attention.attend(x, self.project_memory(memory, alignment), attention_mask)
+        return x
 
     def start_state(self, initial_state: Sequence[Any] | None, *shape: Any) -> State:
         """Return the state before the first time step, each part (*shape, U) float32.

@@ -2,11 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
+
+from t2t_phrase.config import UserError, shown
+from t2t_phrase.text.dictionaries.reader import Entry
 
 # How a word-level vocabulary writes a word that it lacks.
 UNKNOWN = "<unk>"
+
+
+class UnknownWords(NamedTuple):
+    """What became of the unknown words of a translation.
+
+    Attributes:
+        translated: how many the dictionary translated.
+        copied: how many are copies of the source word.
+        left: how many are aligned with no word and remain.
+    """
+
+    translated: int = 0
+    copied: int = 0
+    left: int = 0
 
 
 class Replaced(NamedTuple):
@@ -14,15 +31,27 @@ class Replaced(NamedTuple):
 
     Attributes:
         words: as many as before.
-        translated: how many the dictionary translated.
-        copied: how many are copies of the source word.
-        left: how many are aligned with no word and remain.
+        counts: of the unknown ones.
     """
 
     words: list[str]
-    translated: int
-    copied: int
-    left: int
+    counts: UnknownWords
+
+
+def one_word_each(entries: Iterable[Entry]) -> dict[str, str]:
+    """Return the entries of a dictionary as translations by source word.
+
+    Raises:
+        UserError: an entry has several words on one side.
+    """
+    for entry in entries:
+        for side, phrase in (("source", entry.source), ("target", entry.target)):
+            if " " in phrase:
+                raise UserError(
+                    f"{entry.where}: the {side} {shown(phrase)} has several words; a dictionary of "
+                    "unknown words translates single words by single words"
+                )
+    return {entry.source: entry.target for entry in entries}
 
 
 def replace_unknown(
@@ -65,4 +94,4 @@ def replace_unknown(
         else:
             found[place] = source[position]
             copied += 1
-    return Replaced(found, translated, copied, left)
+    return Replaced(found, UnknownWords(translated, copied, left))

@@ -185,3 +185,26 @@ def test_location_scores_have_no_windows() -> None:
 
 def test_layout() -> None:
     assert make("local_p", "dot").layout == Layout(num_heads=1)
+
+
+@pytest.mark.parametrize("kind", ["local_m", "local_p"])
+def test_windows_are_where_the_weights_are(kind: str) -> None:
+    """Outside of them all weights are 0, and what the Gaussian leaves sums up to 1."""
+    layer = built(kind, "general")
+    projected = layer.project_memory(MEMORY)
+    _, weights = layer.attend(QUERY, projected, MASK)
+    windows = layer.windows(QUERY, projected, MASK)
+    assert windows.radius == 2 and windows.deviation == (1.0 if kind == "local_p" else None)
+    for b, length in enumerate(LENGTHS):
+        for t in range(QUERY.shape[1]):
+            aligned, centre = float(windows.aligned[b, t]), int(windows.centre[b, t])
+            assert centre == min(int(np.floor(aligned + 0.5)), length - 1)
+            if kind == "local_m":
+                assert aligned == min(t, length - 1)
+            places = np.arange(length)
+            inside = np.abs(places - centre) <= 2
+            row = np.asarray(weights[b, 0, t, :length], "float64")
+            np.testing.assert_array_equal(row > 0, inside)
+            if kind == "local_p":
+                row[inside] /= np.exp(-((places[inside] - aligned) ** 2) / 2)
+            np.testing.assert_allclose(row.sum(), 1.0, rtol=1e-4)

@@ -1,6 +1,12 @@
 import pytest
 
-from t2t_phrase.text.alignments.unknown_words import replace_unknown
+from t2t_phrase.config import UserError
+from t2t_phrase.text.alignments.unknown_words import (
+    UnknownWords,
+    one_word_each,
+    replace_unknown,
+)
+from t2t_phrase.text.dictionaries.reader import Entry
 
 SOURCE = ["Anna", "meets", "Bob", "in", "Pontarlier"]
 
@@ -11,16 +17,27 @@ def test_every_unknown_word_is_translated_copied_or_left() -> None:
     aligned = [0, 1, 4, 3, None, 5]
     found = replace_unknown(words, aligned, SOURCE, {"in": "im", "Bob": "unused"})
     assert found.words == ["Anna", "trifft", "Pontarlier", "im", "<unk>", "<unk>"]
-    assert (found.translated, found.copied, found.left) == (1, 2, 2)
+    assert found.counts == UnknownWords(translated=1, copied=2, left=2)
 
 
 def test_without_a_dictionary_words_are_copied_and_known_words_stay() -> None:
-    assert replace_unknown(["a", "<unk>"], [2, 2], SOURCE) == (["a", "Bob"], 0, 1, 0)
+    assert replace_unknown(["a", "<unk>"], [2, 2], SOURCE) == (["a", "Bob"], (0, 1, 0))
     assert replace_unknown(["a", "?"], [None, 0], SOURCE, unknown="?").words == ["a", "Anna"]
-    assert replace_unknown([], [], []) == ([], 0, 0, 0)
-    assert replace_unknown(["<unk>"], [-1], SOURCE).left == 1
+    assert replace_unknown([], [], []) == ([], (0, 0, 0))
+    assert replace_unknown(["<unk>"], [-1], SOURCE).counts.left == 1
 
 
 def test_every_word_needs_an_alignment() -> None:
     with pytest.raises(ValueError, match="expected 2 alignments, one for each word, got 1"):
         replace_unknown(["a", "b"], [0], SOURCE)
+
+
+def test_entries_have_one_word_on_each_side() -> None:
+    assert one_word_each([Entry("dog", "Hund"), Entry("cat", "Katze")]) == {
+        "dog": "Hund",
+        "cat": "Katze",
+    }
+    with pytest.raises(UserError, match=r"words:3: the target 'zum Hund' has several words"):
+        one_word_each([Entry("dog", "zum Hund", "words:3")])
+    with pytest.raises(UserError, match=r"the source 'big dog' has several words"):
+        one_word_each([Entry("big dog", "Hund")])

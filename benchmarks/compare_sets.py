@@ -1,0 +1,88 @@
+"""Training speed of registered sets, as ratios to the first of them.
+
+    python benchmarks/compare_sets.py --sets=transformer_multi30k,luong_multi30k,luong_feed_multi30k
+
+Times whole updates, forward and backward pass and the optimizer's, on random ids: each set in turn,
+`--repeats` times over, so that a change of the machine's speed meets all of them alike. A line for
+each set holds the median number of target tokens a second divided by that of the first set.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable
+
+from measure import THREADS, base_model, limit_threads, parser, random_ids, report
+
+
+def timed_update(
+    name: str, rows: int, length: int, vocab: int, *, dtype: str, xla: bool
+) -> Callable[[], float]:
+    """Return a function that makes one update and returns its seconds.
+
+    Args:
+        name: of the set.
+        rows: sentences in the batch.
+        length: tokens of each, on both sides.
+        vocab: entries of the vocabulary.
+        dtype: policy.
+        xla: whether XLA compiles.
+    """
+    from t2t_phrase.training.distribution import make_strategy
+    from t2t_phrase.training.optimizers import make_optimizer
+    from t2t_phrase.training.schedules import make_schedule
+    from t2t_phrase.training.step import Stepper
+
+    hparams, model = base_model(dtype, vocab, name)
+    optimizer = make_optimizer(hparams, make_schedule(hparams, train_steps=1000))
+    optimizer.build(model.trainable_variables)
+    stepper = Stepper(make_strategy(), model, optimizer, seed=0, xla=xla)
+    ids = random_ids(rows, length, vocab)
+
+    def update() -> float:
+        start = time.perf_counter()
+        float(stepper.train({"inputs": ids, "targets": ids}).objective)
+        return time.perf_counter() - start
+
+    return update
+
+
+def main() -> None:
+    """Measure."""
+    options = parser(__doc__ or "")
+    options.add_argument(
+        "--sets", default="transformer_multi30k,luong_multi30k,luong_feed_multi30k"
+    )
+    options.add_argument("--rows", type=int, default=128, help="sentences in a batch")
+    options.add_argument("--length", type=int, default=16, help="tokens of each, on both sides")
+    options.add_argument("--vocab", type=int, default=10_000, help="entries of the vocabulary")
+    options.add_argument("--threads", type=int, default=THREADS, help="of TensorFlow")
+    given = options.parse_args()
+    limit_threads(given.threads)
+    sizes = (given.rows, given.length, given.vocab)
+    updates = {
+        name: timed_update(name, *sizes, dtype=given.dtype, xla=given.xla)
+        for name in given.sets.split(",")
+    }
+    for update in updates.values():
+        update()
+    seconds = {name: [] for name in updates}
+    for _ in range(given.repeats):
+        for name, update in updates.items():
+            seconds[name].append(update())
+    medians = {name: statistics.median(found) for name, found in seconds.items()}
+    first = next(iter(medians.values()))
+    for name, median in medians.items():
+        report(
+            set=name,
+            batch=f"{given.rows}x{given.length}",
+            dtype=given.dtype,
+            xla=given.xla,
+            milliseconds=round(1000 * median, 1),
+            speed=round(first / median, 2),
+        )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,96 @@
+"""Training and decoding speed of Luong's model at the sizes of OpenNMT-tf's `LuongAttention`.
+
+    python benchmarks/recurrent.py [--task=decode] [--xla] [--dtype=mixed_bfloat16]
+
+4 + 4 LSTM layers of 1000 units, dropout 0.2, global attention with general scores, input feeding;
+vocabularies of 32,000 and random ids. An update has 32 rows of 32 tokens on both sides; decoding
+translates 32 sentences of 24 tokens into exactly 32 tokens each, beam size 4. OpenNMT-tf's
+embeddings are 512 wide there, ours as wide as the layers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from measure import THREADS, limit_threads, matrix_rate, median_seconds, parser, random_ids, report
+
+VOCAB, ROWS, LENGTH, SOURCE, TARGET = 32_000, 32, 32, 24, 32
+
+
+def training(hparams, model, *, xla: bool) -> Callable[[], object]:
+    """Return a function that makes one update."""
+    from t2t_phrase.training.distribution import make_strategy
+    from t2t_phrase.training.optimizers import make_optimizer
+    from t2t_phrase.training.schedules import make_schedule
+    from t2t_phrase.training.step import Stepper
+
+    optimizer = make_optimizer(hparams, make_schedule(hparams, train_steps=1000))
+    optimizer.build(model.trainable_variables)
+    stepper = Stepper(
+        make_strategy(),
+        model,
+        optimizer,
+        seed=0,
+        clip_grad_norm=hparams.clip_grad_norm,
+        gradient_mean=hparams.gradient_mean,
+        xla=xla,
+    )
+    ids = random_ids(ROWS, LENGTH, VOCAB)
+    return lambda: float(stepper.train({"inputs": ids, "targets": ids}).objective)
+
+
+def decoding(model, *, xla: bool) -> Callable[[], object]:
+    """Return a function that translates once."""
+    from t2t_phrase.compile import compiled
+    from t2t_phrase.decoding.hparams import DecodeHParams
+    from t2t_phrase.decoding.search.translate_ids import search
+
+    options = DecodeHParams(beam_size=4, alpha=0.6, min_length=TARGET, return_beams=True)
+    limits = np.full((ROWS,), TARGET, "int32")
+    run = compiled(
+        lambda inputs: search(model, {"inputs": inputs}, limits, options, length=TARGET), xla=xla
+    )
+    inputs = random_ids(ROWS, SOURCE, VOCAB)
+    assert (np.asarray(run(inputs).ids) != 0).all(), "every output must have 32 tokens"
+    return lambda: run(inputs).scores.numpy()
+
+
+def main() -> None:
+    """Measure."""
+    options = parser(__doc__ or "")
+    options.add_argument("--task", default="train", choices=["train", "decode"])
+    options.add_argument("--units", type=int, default=1000, help="width of the layers")
+    options.add_argument("--threads", type=int, default=THREADS, help="of TensorFlow")
+    given = options.parse_args()
+    limit_threads(given.threads)
+    from t2t_phrase import registry
+    from t2t_phrase.models.luong import Luong
+
+    registry.discover()
+    hparams = registry.hparams["luong_base_feed"]().replace(
+        attention_score="general",
+        attention_positions=0,
+        hidden_size=given.units,
+        dtype_policy=given.dtype,
+    )
+    model = Luong.from_hparams(hparams, vocab_size=VOCAB, target_vocab_size=VOCAB)
+    if given.task == "train":
+        run, tokens = training(hparams, model, xla=given.xla), 2 * ROWS * LENGTH
+    else:
+        run, tokens = decoding(model, xla=given.xla), ROWS * TARGET
+    before = matrix_rate()
+    seconds = median_seconds(run, repeats=given.repeats)
+    report(
+        benchmark="recurrent",
+        task=given.task,
+        units=given.units,
+        dtype=given.dtype,
+        xla=given.xla,
+        tokens_per_second=round(tokens / seconds),
+        matrix_gflops=round((before + matrix_rate()) / 2e9),
+    )
+
+
+if __name__ == "__main__":
+    main()

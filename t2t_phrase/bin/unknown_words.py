@@ -1,0 +1,85 @@
+"""Replacing the unknown words of translations, for t2t-phrase-decoder: its flag and its summary."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+
+from absl import flags
+
+from t2t_phrase.config import UserError
+from t2t_phrase.decoding.hparams import DecodeHParams
+from t2t_phrase.decoding.translator import Hypothesis
+from t2t_phrase.evaluation.text_files import stream_text
+from t2t_phrase.files import is_special, sha256_of
+from t2t_phrase.text.alignments.unknown_words import one_word_each
+from t2t_phrase.text.dictionaries.reader import read_dictionary
+
+FLAGS = flags.FLAGS
+NAME = "unknown_dictionary"
+
+
+def define_unknown_flags() -> None:
+    """Define the flag that names the dictionary."""
+    flags.DEFINE_string(
+        NAME,
+        None,
+        "File with source word<TAB>target word in each line, such as t2t-phrase-dictionary "
+        "--words makes: with replace_unknown=true in --decode_hparams, "
+        "unknown words are translated by it, and copied from the source where it lacks them.",
+    )
+
+
+@dataclasses.dataclass(frozen=True)
+class GivenUnknown:
+    """How unknown words are replaced.
+
+    Attributes:
+        words: translations by source word; None: there is no dictionary.
+        file: the dictionary's name; "": there is none.
+        wanted: whether they are replaced.
+    """
+
+    words: Mapping[str, str] | None
+    file: str
+    wanted: bool
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """What distinguishes the file, for the settings of a journal."""
+        return {NAME: sha256_of(self.file)[:16]} if self.file else {}
+
+    def counts(self, hypotheses: Sequence[Hypothesis]) -> dict[str, int]:
+        """Return what became of the unknown words of some translations, by name."""
+        if not self.wanted:
+            return {}
+        names = ("translated", "copied", "left")
+        return {
+            name: sum(getattr(hypothesis.unknown, name) for hypothesis in hypotheses)
+            for name in names
+        }
+
+    def summary(self, counts: Mapping[str, int]) -> str:
+        """Return what became of all unknown words, in a sentence."""
+        translated, copied, left = (counts.get(n, 0) for n in ("translated", "copied", "left"))
+        return (
+            f"{translated + copied + left} unknown words: {translated} translated by the "
+            f"dictionary, {copied} copied from the source, {left} left"
+        )
+
+
+def given_unknown(hparams: DecodeHParams) -> GivenUnknown:
+    """Read the file that the flag names.
+
+    Raises:
+        UserError: it cannot be read, an entry is malformed, or unknown words are not replaced.
+    """
+    path = str(FLAGS[NAME].value or "")
+    if not path:
+        return GivenUnknown(None, "", hparams.replace_unknown)
+    if not hparams.replace_unknown:
+        raise UserError(f"--{NAME}={path}: is only used with --decode_hparams=replace_unknown=true")
+    if is_special(path):
+        raise UserError(f"--{NAME}={path} is no regular file; give the name of one")
+    words = one_word_each(read_dictionary(stream_text(path), path))
+    return GivenUnknown(words, path, hparams.replace_unknown)
