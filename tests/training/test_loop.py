@@ -52,12 +52,13 @@ def test_trains_reports_saves_and_evaluates(files, tmp_path):
     assert lines[-1] == "finished at step 10 of 10"
 
 
-def test_resumed_in_the_middle_it_ends_the_same_bit_for_bit(files, tmp_path):
-    whole = make_stepper(dropout=0.3)
+@pytest.mark.parametrize("parts", [1, 2])
+def test_resumed_in_the_middle_it_ends_the_same_bit_for_bit(files, tmp_path, parts):
+    whole = make_stepper(dropout=0.3, parts=parts)
     make_trainer(tmp_path / "whole", files, whole, train_steps=14, evaluate=True).train()
     # 50 sentences are some ten batches: both halves begin and end within an epoch.
     for steps in (6, 14):
-        half = make_stepper(dropout=0.3)
+        half = make_stepper(dropout=0.3, parts=parts)
         make_trainer(tmp_path / "halves", files, half, train_steps=steps, evaluate=True).train()
     for name, value in weights(half).items():
         np.testing.assert_array_equal(value, weights(whole)[name])
