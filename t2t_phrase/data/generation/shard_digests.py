@@ -22,7 +22,7 @@ def digests_of(shard: Shard) -> dict[str, str]:
     before them; of the ids, the source of each pair and then its target.
     """
     inputs, targets = (shard.ragged(name) for name in IDS.values())
-    columns = {"ids": (inputs, targets)}
+    columns: dict[str, tuple[Ragged, ...]] = {"ids": (inputs, targets)}
     columns |= {name: (shard.ragged(name),) for name in shard.values if name not in IDS.values()}
     digests = {name: hashlib.sha256() for name in columns}
     for start in range(0, shard.records, _RECORDS):
