@@ -61,6 +61,7 @@ setup(
     ],
     extras_require={
         "jax": ["jax>=0.4.30"],
+        "ctranslate2": ["ctranslate2>=4.5"],
         "test": ["pytest>=8", "pytest-xdist>=3.5", "hypothesis>=6.100", "jax>=0.4.30"],
         "dev": [
             "ruff>=0.6",

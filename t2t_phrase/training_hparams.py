@@ -49,6 +49,7 @@ class TrainingHParams(HParams):
     """Batches, optimizer and learning rate; names and defaults are tensor2tensor's."""
 
     batch_size: int = 4096  # tokens of the longer side, padding included, per replica
+    effective_batch_size: int = 0  # the same of one update, over all replicas; 0 = batch_size each
     max_length: int = 256  # longer training examples are dropped, and counted
     min_length_bucket: int = 8  # shortest padded length
     length_bucket_step: float = 1.1  # ratio of one padded length to the next
@@ -87,6 +88,21 @@ class TrainingHParams(HParams):
     def training_features(self) -> tuple[Feature, ...]:
         """What batches of training and of the development set hold besides token ids."""
         return (*self.features, *self.supervision)
+
+    def parts(self, replicas: int) -> int:
+        """Return what each of some replicas divides its share of a batch into.
+
+        Raises:
+            HParamsError: the replicas cannot share a batch of `effective_batch_size`.
+        """
+        if not self.effective_batch_size:
+            return 1
+        parts, rest = divmod(self.effective_batch_size, self.batch_size * replicas)
+        if rest or not parts:
+            raise HParamsError(
+                not_a_multiple(self.effective_batch_size, self.batch_size, replicas=replicas)
+            )
+        return parts
 
     def override(self: T, text: str) -> T:
         """Return a copy changed by T2T's `a=1,b=[1,2],c=true`.
@@ -138,6 +154,9 @@ class TrainingHParams(HParams):
                 f"batch_size={self.batch_size} tokens cannot hold one sentence of "
                 f"max_length={self.max_length}"
             )
+        effective = self.effective_batch_size
+        if self.batch_size > 0 and (effective % self.batch_size or effective < 0):
+            yield not_a_multiple(effective, self.batch_size, replicas=1)
         if self.clip_grad_norm < 0:
             yield f"clip_grad_norm: must not be negative, got {self.clip_grad_norm}"
         yield from self._check_optimizer()
@@ -191,6 +210,23 @@ class TrainingHParams(HParams):
                     f"{name}={value}: learning_rate_schedule={self.learning_rate_schedule} has no "
                     "factor halving, which alone reads it"
                 )
+
+
+def not_a_multiple(effective: int, batch: int, *, replicas: int) -> str:
+    """Return why an `effective_batch_size` cannot be made of batches, with sizes that can."""
+    together = batch * replicas
+    below = max(effective, 0) // together * together
+    fitting = [str(size) for size in (below, below + together) if size > 0]
+    devices = f" on {replicas} replicas" if replicas > 1 else ""
+    smaller = (
+        f", or batch_size={effective // replicas}"
+        if 0 < effective < together and effective % replicas == 0
+        else ""
+    )
+    return (
+        f"effective_batch_size={effective}: must be a multiple of batch_size={batch}{devices}, "
+        f"such as {' or '.join(fitting)}{smaller}; 0 makes an update of each batch"
+    )
 
 
 def parse_option(text: str) -> tuple[str, bool | int | float]:

@@ -1,4 +1,4 @@
-"""t2t-phrase-exporter: exports a SavedModel that maps strings to strings."""
+"""t2t-phrase-exporter: exports a SavedModel that maps strings to strings, or for CTranslate2."""
 
 from __future__ import annotations
 
@@ -25,8 +25,16 @@ def define_flags() -> None:
     """Define the command's flags."""
     decoder.define_model_flags()
     define_alignment_flags()
+    flags.DEFINE_enum(
+        "format",
+        "saved_model",
+        ["saved_model", "ctranslate2"],
+        "A TensorFlow SavedModel from strings to strings, or a plain Transformer for CTranslate2.",
+    )
     flags.DEFINE_string(
-        "export_dir", None, "Folder of the exported versions; default: `export` in --output_dir."
+        "export_dir",
+        None,
+        "Folder of the exported versions; default: `export` in --output_dir, or `ctranslate2`.",
     )
     flags.DEFINE_string("decode_hparams", "", "Such as beam_size=4,alpha=0.6,extra_length=50.")
 
@@ -41,9 +49,22 @@ def main(argv: Sequence[str]) -> None:
     if not FLAGS.export_dir and len(decoder.model_paths()) > 1:
         raise UserError("--export_dir is required for an ensemble, which has no folder of its own")
     registry.discover(FLAGS.t2t_usr_dir)
+    if FLAGS.format == "ctranslate2":
+        check_no_search()
+    trained, vocabularies = decoder.load()
+    if FLAGS.format == "ctranslate2":
+        from t2t_phrase.export.ctranslate2_model import export_ctranslate2
+
+        folder = export_ctranslate2(
+            trained.model,
+            vocabularies,
+            FLAGS.export_dir or f"{FLAGS.output_dir}/ctranslate2",
+            about={**about(trained), "version": t2t_phrase.__version__},
+        )
+        print(f"exported to {folder}")
+        return
     from t2t_phrase.export.saved_model import export
 
-    trained, vocabularies = decoder.load()
     used = searched(trained, vocabularies, hparams)
     second = {} if used.second is None else {"alignment_checkpoint": used.second.checkpoint}
     folder = export(
@@ -55,6 +76,24 @@ def main(argv: Sequence[str]) -> None:
         make_expansion=used.make_expansion,
     )
     print(f"exported to {folder}")
+
+
+def check_no_search() -> None:
+    """Refuse options of a search, which CTranslate2's models do not contain.
+
+    Raises:
+        UserError: one is given.
+    """
+    if FLAGS.decode_hparams:
+        raise UserError(
+            "--decode_hparams: a model for CTranslate2 holds no options of the search; give them "
+            "to ctranslate2.Translator.translate_batch"
+        )
+    if FLAGS.alignment_model_dir:
+        raise UserError(
+            "--alignment_model_dir: CTranslate2 has no search with a second model; export a "
+            "SavedModel"
+        )
 
 
 def about(trained: TrainedModel) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from t2t_phrase.config import UserError
 from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.decoding.search.translate_ids import MakeExpansion
 from t2t_phrase.export.serving_module import ServingModule
-from t2t_phrase.export.staging import publish, staging
+from t2t_phrase.export.staging import check_loadable, publish, staging
 from t2t_phrase.models.base import EncoderDecoder
 from t2t_phrase.text.encoders import StoredEncoder
 from t2t_phrase.text.vocabularies import Encoder, Vocabularies
@@ -57,7 +57,8 @@ def export(
             "unset it or set KERAS_BACKEND=tensorflow"
         )
     folder = pathlib.Path(export_dir).expanduser()
-    source, target = (_stored(encoder) for encoder in vocabularies)
+    check_loadable(folder)
+    source, target = (stored(encoder) for encoder in vocabularies)
     with staging(folder) as temporary:
         module = ServingModule(model, source, target, hparams, make_expansion)
         shared = source is target
@@ -70,7 +71,12 @@ def export(
         return publish(temporary, folder)
 
 
-def _stored(encoder: Encoder) -> StoredEncoder:
+def stored(encoder: Encoder) -> StoredEncoder:
+    """Return an encoder whose vocabulary is a file that can be exported.
+
+    Raises:
+        UserError: it is of tensor2tensor's own subwords.
+    """
     if not isinstance(encoder, StoredEncoder):
         raise UserError(
             "a model with tensor2tensor's own subwords cannot be exported: TensorFlow has no "

@@ -34,6 +34,19 @@ _WRITING = (
 )
 
 
+def check_loadable(folder: pathlib.Path) -> None:
+    """Check that TensorFlow can load from a folder.
+
+    Raises:
+        UserError: it cannot.
+    """
+    if re.search(r"[\[\]*?\\]", os.path.abspath(folder)):
+        raise UserError(
+            f"--export_dir={folder}: TensorFlow takes [ ] * ? \\ in a path for patterns and cannot "
+            "load a SavedModel from there; give another folder"
+        )
+
+
 @contextlib.contextmanager
 def staging(folder: pathlib.Path) -> Iterator[pathlib.Path]:
     """Yield an empty folder to write a version to; it is deleted if it is not published.
@@ -44,14 +57,9 @@ def staging(folder: pathlib.Path) -> Iterator[pathlib.Path]:
         folder: of all versions; created if it does not exist.
 
     Raises:
-        UserError: the path is wrong, or TensorFlow cannot load from it.
+        UserError: the path is wrong.
         WriteError: the folder is protected, or the disk is full or fails.
     """
-    if re.search(r"[\[\]*?\\]", os.path.abspath(folder)):
-        raise UserError(
-            f"--export_dir={folder}: TensorFlow takes [ ] * ? \\ in a path for patterns and cannot "
-            "load a SavedModel from there; give another folder"
-        )
     with contextlib.ExitStack() as stack:
         try:
             existed = folder.exists()

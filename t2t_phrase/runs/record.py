@@ -36,7 +36,8 @@ class RunRecord:
         vocab_size: entries of the source vocabulary, filled up to what the embedding has.
         vocabulary: SHA-256 of the source vocabulary, in hexadecimal.
         random_seed: seed of weights, data order and dropout.
-        replicas: number of devices that share a batch.
+        replicas: number of equal parts that a batch is computed in: of devices, or more where each
+            adds up gradients (`effective_batch_size`), so that their number may change.
         train_steps: number of updates if the learning rate depends on it, else 0.
         target_vocab_size, target_vocabulary: likewise of the target; None and "" where source and
             target share one vocabulary.

@@ -124,6 +124,8 @@ def prepare(
     options.problem.require_features(options.data_dir, hparams.training_features)
     reader = _reader(options, "train")
     schedule = make_schedule(hparams, train_steps=loop.train_steps)
+    replicas = strategy.num_replicas_in_sync
+    parts = hparams.parts(replicas)
     record = RunRecord(
         problem=options.problem.name,
         model=options.model,
@@ -135,7 +137,7 @@ def prepare(
         target_vocab_size=None if vocabularies.shared else _rows(vocabularies.target),
         target_vocabulary=target_checksum,
         random_seed=options.random_seed,
-        replicas=strategy.num_replicas_in_sync,
+        replicas=replicas * parts,
         train_steps=loop.train_steps if "linear_decay" in schedule.factors else 0,
         data=options.problem.data_digest(options.data_dir, hparams.training_features),
     )
@@ -169,27 +171,29 @@ def prepare(
         features=hparams.training_features,
         clip_grad_norm=hparams.clip_grad_norm,
         gradient_mean=hparams.gradient_mean,
+        parts=parts,
         xla=has_gpu() if xla is None else xla,
         log=say,
     )
-    buckets = Buckets.build(
-        batch_size=hparams.batch_size,
-        max_length=hparams.max_length,
-        min_length_bucket=hparams.min_length_bucket,
-        length_bucket_step=hparams.length_bucket_step,
-        replicas=stepper.replicas,
-    )
+    if parts > 1:
+        say(
+            f"effective_batch_size={hparams.effective_batch_size}: each update adds up the "
+            f"gradients of {parts} parts of batch_size={hparams.batch_size}"
+            + (f" on each of {replicas} replicas" if replicas > 1 else "")
+        )
     evaluator = None
     if options.evaluate:
         evaluator = Evaluator(
             stepper,
-            evaluation_batches(_reader(options, "dev"), buckets),
+            evaluation_batches(_reader(options, "dev"), _buckets(hparams, replicas)),
             options.eval_steps,
             bleu(model) if bleu is not None and chief else None,
         )
     trainer = Trainer(
         stepper,
-        TrainingPipeline(reader, buckets, options.random_seed, EpochLog(say)),
+        TrainingPipeline(
+            reader, _buckets(hparams, stepper.shards), options.random_seed, EpochLog(say)
+        ),
         RunDirectory(
             options.output_dir,
             model=model,
@@ -225,6 +229,16 @@ class EpochLog:
 def _rows(encoder: Encoder) -> int:
     """Return the rows of the embedding of a vocabulary."""
     return -(-encoder.vocab_size // VOCAB_MULTIPLE) * VOCAB_MULTIPLE
+
+
+def _buckets(hparams: TrainingHParams, shards: int) -> Buckets:
+    return Buckets.build(
+        batch_size=hparams.batch_size,
+        max_length=hparams.max_length,
+        min_length_bucket=hparams.min_length_bucket,
+        length_bucket_step=hparams.length_bucket_step,
+        replicas=shards,
+    )
 
 
 def _reader(options: RunOptions, split: str) -> RecordReader:

@@ -36,8 +36,10 @@ class StepResult(NamedTuple):
 class Stepper:
     """Trains and evaluates a model on batches of any of a fixed set of shapes.
 
-    The random state of dropout is a function of (seed, step, replica, layer) and of nothing else,
-    so that a resumed run draws what an uninterrupted one would have drawn.
+    A batch is computed in shards of as many rows each: `parts` on each replica, one after the
+    other. The random state of dropout is a function of (seed, step, shard, layer) and of nothing
+    else, so that a resumed run draws what an uninterrupted one would have drawn, and eight parts
+    on one replica what eight replicas draw.
 
     Args:
         strategy: the devices. Model and optimizer were made in its scope, and the optimizer was
@@ -50,6 +52,7 @@ class Stepper:
         clip_grad_norm: largest norm of the gradient; 0: no limit.
         gradient_mean: "tokens" or "sentences", over which of all replicas the objective that is
             differentiated is a mean.
+        parts: what each replica divides its share of a batch into; their gradients are added up.
         xla: whether XLA compiles the pure function, once for each shape.
         log: called with a line for each compilation.
     """
@@ -61,6 +64,7 @@ class Stepper:
     features: tuple[Feature, ...] = ()
     clip_grad_norm: float = 0.0
     gradient_mean: str = "tokens"
+    parts: int = 1
     xla: bool = False
     log: Callable[[str], None] = lambda text: None
 
@@ -88,13 +92,18 @@ class Stepper:
         """The number of devices that share a batch."""
         return self.strategy.num_replicas_in_sync
 
+    @property
+    def shards(self) -> int:
+        """The number of equal parts that a batch of training is computed in."""
+        return self.replicas * self.parts
+
     def train(self, features: Features) -> StepResult:
         """Make one update.
 
         Args:
             features: "inputs" (rows, S) int32, "targets" (rows, T) int32, and each of `features`,
                 int32 of the shape of its side's ids. The number of rows is a multiple of the number
-                of replicas.
+                of shards.
         """
         return self._counted("train", self._train, features)
 
@@ -158,7 +167,8 @@ class Stepper:
     def _eval_step(self, features: Features) -> dict[str, Mean]:
         def replica(features: Features) -> dict[str, Mean]:
             context = tf.distribute.get_replica_context()
-            loss = self._loss(self._values(), self._own_rows(context, features))
+            replica = context.replica_id_in_sync_group
+            loss = self._loss(self._values(), _rows(features, replica, self.replicas))
             return self._sum(context, loss.means)
 
         return self._first(self.strategy.run(replica, args=(features,)))
@@ -172,14 +182,33 @@ class Stepper:
 
     def _local(self, context: Any, features: Features) -> tuple[list[Any], Loss]:
         """Return this replica's share of the gradient of the mean objective, and its loss."""
-        own = self._own_rows(context, features)
-        # The features of a step are those of all replicas.
+        # The features of a step are those of all shards.
         real = tf.math.not_equal(features["targets"], 0)
         units = tf.reduce_any(real, axis=1) if self.gradient_mean == "sentences" else real
         count = tf.cast(tf.math.count_nonzero(units), tf.float32)
-        replica = tf.cast(context.replica_id_in_sync_group, tf.int64)
-        # Scaling the loss costs nothing; scaling the gradients would be a pass over all of them.
-        return self._gradient(self._values(), self._seeds(replica), 1.0 / count, own)
+        replica = tf.cast(context.replica_id_in_sync_group, tf.int32)
+        values = self._values()
+
+        def part(number: Any) -> Any:
+            shard = number * self.replicas + replica
+            # Scaling the loss costs nothing; scaling the gradients would be a pass over all.
+            return self._gradient(
+                values, self._seeds(shard), 1.0 / count, _rows(features, shard, self.shards)
+            )
+
+        sums = part(0)
+        if self.parts > 1:
+            # In a loop one part at a time is in memory; parts that are written out may overlap.
+            _, sums = tf.while_loop(
+                lambda number, sums: number < self.parts,
+                lambda number, sums: (
+                    number + 1,
+                    tf.nest.map_structure(tf.add, sums, part(number)),
+                ),
+                (tf.constant(1), sums),
+                parallel_iterations=1,
+            )
+        return sums
 
     def _sum(self, context: Any, values: Any) -> Any:
         """Return the sums over all replicas, in one reduction."""
@@ -187,19 +216,14 @@ class Stepper:
             return values
         return context.all_reduce(tf.distribute.ReduceOp.SUM, values)
 
-    def _own_rows(self, context: Any, features: Features) -> dict[str, Any]:
-        rows = tf.shape(features["inputs"])[0] // self.replicas
-        start = context.replica_id_in_sync_group * rows
-        return {name: value[start : start + rows] for name, value in features.items()}
-
     def _values(self) -> list[Any]:
         return [tf.convert_to_tensor(variable.value) for variable in self.trainable]
 
-    def _seeds(self, replica: Any) -> list[Any]:
+    def _seeds(self, shard: Any) -> list[Any]:
         """Return a state (2,) int64 for every generator; each draw adds to its second number."""
         step = tf.cast(self.optimizer.iterations.value, tf.int64)
         # Far apart, so that the draws of one layer in one step do not overlap the next one's.
-        place = (step * self.replicas + replica) * max(1, len(self.generators))
+        place = (step * self.shards + tf.cast(shard, tf.int64)) * max(1, len(self.generators))
         return [
             tf.stack([tf.constant(self.seed, tf.int64), (place + index) * 1024])
             for index in range(len(self.generators))
@@ -242,3 +266,10 @@ class Stepper:
         return tf.nest.map_structure(
             lambda value: self.strategy.experimental_local_results(value)[0], values
         )
+
+
+def _rows(features: Features, shard: Any, shards: int) -> dict[str, Any]:
+    """Return the rows of one of several shards that a batch consists of."""
+    rows = tf.shape(features["inputs"])[0] // shards
+    start = shard * rows
+    return {name: value[start : start + rows] for name, value in features.items()}

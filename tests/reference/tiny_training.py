@@ -18,11 +18,13 @@ import numpy as np
 import tensorflow as tf
 from keras import ops
 
-from t2t_phrase.data.generation.records import make_example
 from t2t_phrase.data.input.buckets import Buckets
 from t2t_phrase.data.input.pipeline import TrainingPipeline, evaluation_batches
 from t2t_phrase.data.input.reader import RecordReader
+from t2t_phrase.data.shards.ragged import Ragged
+from t2t_phrase.data.shards.shard import Shard, write_arrays
 from t2t_phrase.evaluation.scores import Score
+from t2t_phrase.features import IDS
 from t2t_phrase.models.base import Loss, Mean
 from t2t_phrase.runs.checkpoints import model_variables
 from t2t_phrase.runs.directory import RunDirectory
@@ -104,10 +106,26 @@ def write_shards(
     files = []
     for shard in range(shards):
         files.append(str(folder / f"toy-{shard:05d}-of-{shards:05d}"))
-        with tf.io.TFRecordWriter(files[-1]) as writer:
-            for inputs, targets in pairs[shard::shards]:
-                writer.write(make_example(inputs, targets))
+        sides = {
+            "source": [source for source, _ in pairs[shard::shards]],
+            "target": [target for _, target in pairs[shard::shards]],
+        }
+        rows = {side: ragged(lists) for side, lists in sides.items()}
+        write_arrays(
+            files[-1],
+            Shard(
+                {side: found.splits for side, found in rows.items()},
+                {IDS[side]: found.values for side, found in rows.items()},
+                {IDS[side]: side for side in rows},
+            ),
+        )
     return tuple(files)
+
+
+def ragged(lists: Sequence[Sequence[int]]) -> Ragged:
+    """Return rows of integers."""
+    values = [number for numbers in lists for number in numbers]
+    return Ragged.of(np.array(values, np.int32), np.array([len(row) for row in lists], np.int64))
 
 
 def constant_rate(rate: float = 0.01) -> FactorSchedule:

@@ -64,6 +64,7 @@ def reductions():
 found = {
     "clipped": [train(s, clip_grad_norm=0.05) for s in (TWO, ONE)],
     "xla": [train(TWO, xla=True), train(ONE)],
+    "parts": [train(TWO, dropout=0.5, parts=2), train(ONE, dropout=0.5, parts=4)],
     "reductions": reductions(),
 }
 for name in sys.argv[1:]:
@@ -124,6 +125,13 @@ def test_two_devices_are_one_on_the_joined_batch(devices, case):
             assert name == other and mean == pytest.approx(expected, rel=1e-5)
     for name, value in one["weights"].items():
         np.testing.assert_allclose(two["weights"][name], value, atol=2e-6)
+
+
+def test_parts_on_one_device_are_those_on_two(devices):
+    """Their rows and their dropout are the same, so only rounding differs."""
+    test_two_devices_are_one_on_the_joined_batch(devices, "parts")
+    without_dropout = devices["xla"][1]["objectives"]
+    assert not np.allclose(devices["parts"][1]["objectives"], without_dropout, rtol=1e-3)
 
 
 def test_gradients_and_figures_take_one_reduction(devices):

@@ -1,3 +1,5 @@
+import functools
+
 import keras
 import numpy as np
 import pytest
@@ -64,6 +66,29 @@ def test_rows_of_padding_change_nothing():
     np.testing.assert_allclose(float(together.objective), float(alone.objective), rtol=1e-5)
     for name, value in weights(twin).items():
         np.testing.assert_allclose(value, after[name], atol=1e-6)
+
+
+@pytest.mark.parametrize(("mean", "xla"), [("tokens", False), ("sentences", True)])
+def test_parts_add_up_to_the_whole_batch(mean, xla):
+    """Parts of 11, 2 and no tokens: a mean of their means would be another gradient."""
+    inputs, targets = ids(6, 6), ids(6, 6, seed=1)
+    targets[0, 5:] = targets[2:4, 1:] = inputs[4:] = targets[4:] = 0
+    options = {"auxiliary": True, "gradient_mean": mean, "clip_grad_norm": 0.05}
+    optimizer = functools.partial(keras.optimizers.SGD, momentum=0.9)
+    whole = make_stepper(optimizer=optimizer, **options)
+    parts = make_stepper(optimizer=optimizer, parts=3, xla=xla, **options)
+    for _ in range(2):
+        expected, found = whole.train(both(inputs, targets)), parts.train(both(inputs, targets))
+        assert float(found.grad_norm) == pytest.approx(float(expected.grad_norm), rel=1e-5)
+        assert float(found.grad_norm) > 0.05
+        assert float(found.objective) == pytest.approx(float(expected.objective), rel=1e-5)
+        assert float(found.tokens) == float(expected.tokens) == 13
+        for name, figure in expected.means.items():
+            np.testing.assert_allclose(found.means[name], figure, rtol=1e-5)
+    for name, value in weights(whole).items():
+        np.testing.assert_allclose(weights(parts)[name], value, atol=1e-7)
+    assert int(parts.optimizer.iterations) == 2 and parts.compilations == 1
+    assert parts.evaluate(both(inputs, targets))["loss"].count == 13
 
 
 def test_dropout_is_a_function_of_seed_and_step():

@@ -1,32 +1,32 @@
-"""Token ids and features as TFRecord shards of `tf.train.Example`."""
+"""Encodes text and writes it as shards of token ids and features."""
 
 from __future__ import annotations
 
+import array
 import dataclasses
-import hashlib
 import itertools
 import pathlib
 import random
-import struct
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-import tensorflow as tf
 
 from t2t_phrase.config import UserError
+from t2t_phrase.data.generation.shard_digests import digests_of
 from t2t_phrase.data.lines import read_lines
+from t2t_phrase.data.shards.ragged import Ragged
+from t2t_phrase.data.shards.shard import Shard, is_shard, open_shard, read_records, write_arrays
+from t2t_phrase.data.shards.tf_records import count_tf_records
 from t2t_phrase.data.sources.side_files import side_lines
 from t2t_phrase.features import IDS, OTHER, Feature, Side
-from t2t_phrase.files import WriteError, atomic, disk_full, reason_of, sha256_of
+from t2t_phrase.files import atomic, sha256_of
 from t2t_phrase.special_ids import EOS_ID
 from t2t_phrase.text.annotations.base import Annotation, Sentence, annotation_of
 from t2t_phrase.text.annotations.labels import LabelAnnotation
 from t2t_phrase.text.encoders import StoredEncoder, load_encoder
 
 _BATCH = 1000
-# What precedes a record: the length of its content, and a checksum of the length.
-_HEADER = struct.Struct("<QI")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -65,95 +65,68 @@ def write_shard(task: ShardTask) -> dict[str, Any]:
         UserError: the disk is full, or a file cannot be read or written.
     """
     output = pathlib.Path(task.output)
-    examples = _encode(task)
+    shard, different = _encoded(task)
     if task.shuffle_seed is not None:
-        shuffled = list(examples)
-        random.Random(task.shuffle_seed).shuffle(shuffled)
-        examples = iter(shuffled)
-    names = ("source_tokens", "target_tokens", *(feature.name for feature in task.features))
-    records, totals = 0, [0] * len(names)
-    digests = {name: hashlib.sha256() for name in ("ids", *(f.name for f in task.features))}
+        # A list of Python's, so that the order is that of earlier versions.
+        order = list(range(shard.records))
+        random.Random(task.shuffle_seed).shuffle(order)
+        shard = shard.take(np.array(order, np.int64))
     with atomic(output) as temporary:
-        try:
-            with tf.io.TFRecordWriter(str(temporary)) as writer:
-                for example in examples:
-                    writer.write(example.serialized)
-                    records += 1
-                    totals = [a + b for a, b in zip(totals, example.counts, strict=True)]
-                    for name, content in example.contents.items():
-                        digests[name].update(content)
-        except tf.errors.ResourceExhaustedError as error:
-            raise disk_full(output) from error
-        except tf.errors.OpError as error:
-            raise WriteError(f"cannot write {output}: {reason_of(error)}") from error
+        write_arrays(temporary, shard)
         entry = {
             "file": output.name,
             "sha256": sha256_of(temporary),
             "bytes": temporary.stat().st_size,
-            "records": records,
+            "records": shard.records,
         }
-    return {
-        **entry,
-        **dict(zip(names, totals, strict=True)),
-        "digests": {name: digest.hexdigest() for name, digest in digests.items()},
-    }
-
-
-def make_example(
-    inputs: Sequence[int],
-    targets: Sequence[int],
-    features: Mapping[str, Sequence[int]] | None = None,
-) -> bytes:
-    """Return a serialized `tf.train.Example` of int64 lists: "inputs", "targets" and `features`."""
-    lists = {"inputs": inputs, "targets": targets, **(features or {})}
-    feature = {
-        name: tf.train.Feature(int64_list=tf.train.Int64List(value=values))
-        for name, values in lists.items()
-    }
-    example = tf.train.Example(features=tf.train.Features(feature=feature))
-    return bytes(example.SerializeToString(deterministic=True))
+    tokens = {f"{side}_tokens": len(shard.values[name]) for side, name in IDS.items()}
+    return {**entry, **tokens, **different, "digests": digests_of(shard)}
 
 
 def read_examples(path: str) -> Iterator[tuple[list[int], list[int]]]:
-    """Yield (inputs, targets) of a record file, as they are stored."""
-    for record in tf.data.TFRecordDataset(path).as_numpy_iterator():
-        feature = tf.train.Example.FromString(record).features.feature
-        yield list(feature["inputs"].int64_list.value), list(feature["targets"].int64_list.value)
+    """Yield (inputs, targets) of a shard, as they are stored."""
+    shard = open_shard(path)
+    inputs, targets = (shard.ragged(name) for name in IDS.values())
+    for record in range(shard.records):
+        yield inputs.row(record).tolist(), targets.row(record).tolist()
 
 
 def count_records(path: pathlib.Path) -> int:
-    """Return the number of records of a file, whose content is not read.
+    """Return the number of records of a shard of any version, whose content is not read.
 
     Raises:
         UserError: the file cannot be read, or does not end with a record.
     """
-    count = 0
     try:
-        size = path.stat().st_size
-        with open(path, "rb") as file:
-            while header := file.read(_HEADER.size):
-                # Four bytes of checksum follow the header and the content.
-                if len(header) < _HEADER.size:
-                    raise UserError(f"{path} is damaged after record {count}")
-                end = file.tell() + _HEADER.unpack(header)[0] + 4
-                if end > size:
-                    raise UserError(f"{path} is damaged after record {count}")
-                file.seek(end)
-                count += 1
+        return read_records(path) if is_shard(path) else count_tf_records(path)
     except OSError as error:
         raise UserError(f"cannot read {path}: {error.strerror or error}") from error
-    return count
 
 
-class _Encoded(NamedTuple):
-    """An example, its counts (tokens of both sides, different values of features) and contents."""
+def _encoded(task: ShardTask) -> tuple[Shard, dict[str, int]]:
+    """Return the pairs, and for each feature its different values in a sentence, summed."""
+    side_of = {name: side for side, name in IDS.items()}
+    side_of |= {feature.name: feature.side for feature in task.features}
+    values = {name: array.array("i") for name in side_of}
+    lengths = {side: array.array("i") for side in IDS}
+    different = {feature.name: 0 for feature in task.features}
+    for pair in _encode(task):
+        for name, numbers in pair.items():
+            values[name].extend(numbers)
+        for side, name in IDS.items():
+            lengths[side].append(len(pair[name]))
+        for name in different:
+            different[name] += len(set(pair[name]))
+    splits = {
+        side: Ragged.of(np.zeros(0), np.frombuffer(found, np.intc)).splits
+        for side, found in lengths.items()
+    }
+    arrays = {name: np.frombuffer(found, np.intc) for name, found in values.items()}
+    return Shard(splits, arrays, side_of), different
 
-    serialized: bytes
-    counts: tuple[int, ...]
-    contents: dict[str, bytes]
 
-
-def _encode(task: ShardTask) -> Iterator[_Encoded]:
+def _encode(task: ShardTask) -> Iterator[dict[str, Sequence[int]]]:
+    """Yield the integers of each sentence pair by name."""
     encoders = dict(zip(IDS, map(load_encoder, task.vocabularies), strict=True))
     sources = map(str, read_lines(pathlib.Path(task.source)))
     targets = map(str, read_lines(pathlib.Path(task.target)))
@@ -184,14 +157,7 @@ def _encode(task: ShardTask) -> Iterator[_Encoded]:
                     features[feature.name] = _values(feature, annotation, pair, lines[stream][i])
                 except UserError as error:
                     raise UserError(f"{task.side[stream]}:{done + i + 1}: {error}") from error
-            values = (len(set(features[feature.name])) for feature in task.features)
-            contents = {"ids": _bytes(source) + _bytes(target)}
-            contents |= {name: _bytes(numbers) for name, numbers in features.items()}
-            yield _Encoded(
-                make_example(source, target, features),
-                (len(source), len(target), *values),
-                contents,
-            )
+            yield {"inputs": source, "targets": target, **features}
         done += len(batch)
 
 
@@ -200,11 +166,6 @@ def _annotation(feature: Feature, task: ShardTask) -> Annotation:
     if isinstance(annotation, LabelAnnotation):
         return annotation.with_labels(task.labels[feature.name])
     return annotation
-
-
-def _bytes(numbers: Sequence[int]) -> bytes:
-    """Return the length and the numbers, so that what follows is told apart."""
-    return np.array([len(numbers), *numbers], "<i4").tobytes()
 
 
 def _sentences(encoder: StoredEncoder, texts: list[str], *, starts: bool) -> list[Sentence]:
@@ -222,4 +183,9 @@ def _values(
     """Return the integer of each token of the feature's side, EOS included."""
     own, other = pair[feature.side], pair[OTHER[feature.side]]
     numbers = annotation.encode(own, annotation.read(own.text, line, other.text), other)
+    if len(numbers) != len(own.ids):
+        raise UserError(
+            f"the annotation {feature.annotation!r} gives {feature.name!r} {len(numbers)} integers "
+            f"for {len(own.ids)} tokens; its encode must return one for each"
+        )
     return [*numbers, annotation.end(numbers, other)]

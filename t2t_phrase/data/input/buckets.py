@@ -31,7 +31,7 @@ class Buckets:
     Args:
         bounds: padded lengths.
         rows: sentences in a batch, over all replicas.
-        replicas: devices that share a batch; divides all rows.
+        replicas: equal parts that a batch is computed in; divides all rows.
     """
 
     bounds: tuple[int, ...]
@@ -55,7 +55,7 @@ class Buckets:
             max_length: the longest bucket.
             min_length_bucket: the shortest bucket.
             length_bucket_step: growth from one bucket to the next, above 1.
-            replicas: devices that share a batch; rows are multiplied by it.
+            replicas: equal parts that a batch is computed in; rows are multiplied by it.
         """
         bounds = bucket_bounds(
             min_length=min_length_bucket, max_length=max_length, step=length_bucket_step

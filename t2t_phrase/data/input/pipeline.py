@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
 
 from t2t_phrase.config import UserError
 from t2t_phrase.data.input.buckets import Buckets
-from t2t_phrase.data.input.reader import Example, RecordReader
-from t2t_phrase.features import IDS, Feature
+from t2t_phrase.data.input.padding import Padder, Shape
+from t2t_phrase.data.input.plan import Plan, buckets_of, epoch_order, plan_epoch
+from t2t_phrase.data.input.reader import Pairs, RecordReader
 
-SHUFFLE_SIZE = 2**17
+# The version of the order of batches, which checkpoints name beside the position in it.
+ORDER = 2
+# Batches of about so many places are read at once, which spreads the cost of each shard.
+_PLACES = 2**19
 
 
 class Position(NamedTuple):
@@ -30,10 +34,14 @@ class Batch(NamedTuple):
 
     features: dict[str, np.ndarray]
     """What a model reads, (rows, bound) int32 each: "inputs", "targets" and all features."""
-    examples: tuple[Example, ...]
-    """The sentence pairs, one for each row that is not empty."""
+    numbers: np.ndarray
+    """The numbers of the sentence pairs among `pairs`, one for each row that is not empty."""
+    pairs: Pairs
+    """What they were read from."""
     position: Position
     """The position of the stream after this batch."""
+    tokens: int
+    """Source and target tokens, padding excluded."""
 
     @property
     def inputs(self) -> np.ndarray:
@@ -46,11 +54,6 @@ class Batch(NamedTuple):
         return self.features["targets"]
 
     @property
-    def tokens(self) -> int:
-        """Source and target tokens, padding excluded."""
-        return sum(len(e.inputs) + len(e.targets) for e in self.examples)
-
-    @property
     def size(self) -> int:
         """Source and target places, padding included."""
         return self.inputs.size + self.targets.size
@@ -58,8 +61,9 @@ class Batch(NamedTuple):
     def describe(self) -> str:
         """Return the position of the batch and the origin of its first examples."""
         rows, bound = self.inputs.shape
-        named = ", ".join(f"{e.file}#{e.record}" for e in self.examples[:3])
-        more = f" and {len(self.examples) - 3} more" if len(self.examples) > 3 else ""
+        places = [self.pairs.place(int(number)) for number in self.numbers[:3]]
+        named = ", ".join(f"{file}#{record}" for file, record in places)
+        more = f" and {len(self.numbers) - 3} more" if len(self.numbers) > 3 else ""
         return (
             f"batch {self.position.batches} of epoch {self.position.epoch} "
             f"({rows} x {bound} tokens; records {named}{more})"
@@ -68,7 +72,7 @@ class Batch(NamedTuple):
 
 @dataclasses.dataclass
 class EpochCount:
-    """Counts of one pass over the training data, complete or in progress."""
+    """Counts of one pass over the training data."""
 
     epoch: int
     max_length: int
@@ -87,9 +91,10 @@ class EpochCount:
 class TrainingPipeline:
     """An endless stream of batches, which depends only on its arguments.
 
-    Each epoch opens the shards in a different order, shuffles blocks of `SHUFFLE_SIZE` examples,
-    distributes them over the buckets, and yields the batch of a bucket as soon as it is full. At
-    the end of an epoch the remaining examples of short buckets fill up the batches of longer ones.
+    Each epoch shuffles the pairs (`plan.epoch_order`), distributes them over the buckets, and
+    yields the batch of a bucket as soon as it is full. At the end of an epoch the remaining pairs
+    of short buckets fill up the batches of longer ones. All of this is decided from the lengths of
+    the sentences; their tokens are read when their batch is due.
 
     Args:
         reader: the training shards.
@@ -109,34 +114,26 @@ class TrainingPipeline:
         Raises:
             UserError: no example fits `max_length`, or the data are damaged.
         """
+        pairs = self.reader.open()
+        if not len(pairs):
+            raise _empty(self.reader)
+        buckets = buckets_of(pairs, self.buckets)
+        dropped = int(np.count_nonzero(buckets == len(self.buckets)))
+        if dropped == len(pairs):
+            raise UserError(
+                f"none of the {dropped} training examples has at most "
+                f"max_length={self.buckets.max_length} tokens; raise max_length"
+            )
+        padder = Padder(pairs, self.reader.features)
         skip = start.batches
         for epoch in itertools.count(start.epoch):
-            count = EpochCount(epoch, self.buckets.max_length)
-            groups = _group(self._shuffled(count), self.buckets)
-            for number, (bucket, examples) in enumerate(itertools.islice(groups, skip, None)):
-                position = Position(epoch, skip + number + 1)
-                count.batches = position.batches
-                yield _pad(self.reader.features, examples, self.buckets, bucket, position)
-            if not count.examples:
-                raise _empty(self.reader)
-            if count.examples == count.dropped:
-                raise UserError(
-                    f"none of the {count.examples} training examples has at most "
-                    f"max_length={self.buckets.max_length} tokens; raise max_length"
-                )
-            self.on_epoch(count)
+            order = epoch_order(len(pairs), np.random.default_rng([self.seed, epoch]))
+            plan = plan_epoch(order, buckets, self.buckets)
+            yield from _read(plan, padder, self.buckets, epoch, skip)
+            self.on_epoch(
+                EpochCount(epoch, self.buckets.max_length, len(pairs), dropped, len(plan))
+            )
             skip = 0
-
-    def _shuffled(self, count: EpochCount) -> Iterator[Example]:
-        random = np.random.default_rng([self.seed, count.epoch])
-        stream = self.reader.read(random.permutation(len(self.reader.files)).tolist())
-        while block := list(itertools.islice(stream, SHUFFLE_SIZE)):
-            count.examples += len(block)
-            for i in random.permutation(len(block)):
-                if block[i].length <= count.max_length:
-                    yield block[i]
-                else:
-                    count.dropped += 1
 
 
 def evaluation_batches(reader: RecordReader, buckets: Buckets) -> list[Batch]:
@@ -145,14 +142,14 @@ def evaluation_batches(reader: RecordReader, buckets: Buckets) -> list[Batch]:
     Raises:
         UserError: there are no examples, or the data are damaged.
     """
-    examples = list(reader.read())
-    if not examples:
+    pairs = reader.open()
+    if not len(pairs):
         raise _empty(reader)
-    wider = buckets.extended(max(e.length for e in examples))
-    return [
-        _pad(reader.features, group, wider, bucket, Position(0, number + 1))
-        for number, (bucket, group) in enumerate(_group(examples, wider))
-    ]
+    wider = buckets.extended(
+        max(int(c[name].lengths.max(initial=0)) for c in pairs.columns for name in c)
+    )
+    plan = plan_epoch(np.arange(len(pairs)), buckets_of(pairs, wider), wider)
+    return list(_read(plan, Padder(pairs, reader.features), wider, 0, 0))
 
 
 def _empty(reader: RecordReader) -> UserError:
@@ -160,40 +157,19 @@ def _empty(reader: RecordReader) -> UserError:
     return UserError(f"{files or 'the data'}: no sentence pairs; run t2t-phrase-datagen again")
 
 
-def _group(
-    examples: Iterable[Example], buckets: Buckets
-) -> Iterator[tuple[int, tuple[Example, ...]]]:
-    """Yield (bucket, examples) as soon as a bucket is full, then the remaining examples."""
-    waiting: list[list[Example]] = [[] for _ in buckets.bounds]
-    bucket_of = np.zeros(buckets.max_length + 1, np.int64)
-    bucket_of[:] = buckets.of(np.arange(buckets.max_length + 1))
-    for example in examples:
-        bucket = int(bucket_of[example.length])
-        waiting[bucket].append(example)
-        if len(waiting[bucket]) == buckets.rows[bucket]:
-            yield bucket, tuple(waiting[bucket])
-            waiting[bucket] = []
-    # The longest come first, and each batch has the shape that its longest sentence needs.
-    left = [(i, example) for i, group in enumerate(waiting) for example in group]
-    while left:
-        bucket = left[-1][0]
-        taken = [left.pop()[1] for _ in range(min(len(left), buckets.rows[bucket]))]
-        yield bucket, tuple(taken)
-
-
-def _pad(
-    extra: Sequence[Feature],
-    examples: tuple[Example, ...],
-    buckets: Buckets,
-    bucket: int,
-    position: Position,
-) -> Batch:
-    shape = (buckets.rows[bucket], buckets.bounds[bucket])
-    features = {name: np.zeros(shape, np.int32) for name in IDS.values()}
-    features |= {feature.name: np.full(shape, feature.pad, np.int32) for feature in extra}
-    for row, example in enumerate(examples):
-        features["inputs"][row, : len(example.inputs)] = example.inputs
-        features["targets"][row, : len(example.targets)] = example.targets
-        for name, values in example.features.items():
-            features[name][row, : len(values)] = values
-    return Batch(features, examples, position)
+def _read(plan: Plan, padder: Padder, buckets: Buckets, epoch: int, skip: int) -> Iterator[Batch]:
+    """Yield the batches of a plan after the first `skip`, which are not read."""
+    while skip < len(plan):
+        shapes: list[Shape] = []
+        members: list[np.ndarray] = []
+        places = 0
+        for number in range(skip, len(plan)):
+            bucket = int(plan.buckets[number])
+            shapes.append(Shape(buckets.rows[bucket], buckets.bounds[bucket]))
+            members.append(plan.of(number))
+            places += shapes[-1].rows * shapes[-1].bound
+            if places >= _PLACES:
+                break
+        for (features, tokens), numbers in zip(padder.pad(shapes, members), members, strict=True):
+            skip += 1
+            yield Batch(features, numbers, padder.pairs, Position(epoch, skip), tokens)

@@ -1,21 +1,19 @@
-"""Read record shards: `tf.train.Example`s with int64 lists of ids and features."""
+"""Open the shards of a split as one list of sentence pairs, whatever version wrote them."""
 
 from __future__ import annotations
 
+import bisect
 import dataclasses
-import functools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
-import tensorflow as tf
 
 from t2t_phrase.config import UserError
-from t2t_phrase.features import IDS, Feature
-
-# Constants, since they determine the order of the examples.
-_CYCLE = 16
-_CHUNK = 4096
+from t2t_phrase.data.shards.ragged import Ragged
+from t2t_phrase.data.shards.shard import is_shard, open_shard
+from t2t_phrase.data.shards.tf_records import read_tf_records
+from t2t_phrase.features import IDS, Feature, Side
 
 _REPAIR = "t2t-phrase-datagen repairs it if it is run again with the flags of the first time"
 
@@ -34,10 +32,35 @@ class Example(NamedTuple):
     record: int
     """Its place in the shard, from 0."""
 
-    @property
-    def length(self) -> int:
-        """Tokens of the longer side."""
-        return max(len(self.inputs), len(self.targets))
+
+@dataclasses.dataclass(frozen=True)
+class Pairs:
+    """The sentence pairs of a split, numbered from 0 through all of its shards.
+
+    Args:
+        files: the shards.
+        columns: for each shard, the rows of "inputs", "targets" and each feature, by name.
+        sides: the side whose tokens each column describes.
+    """
+
+    files: tuple[str, ...]
+    columns: tuple[dict[str, Ragged], ...]
+    sides: dict[str, Side]
+
+    def __post_init__(self) -> None:
+        counts = [len(columns["inputs"].splits) - 1 for columns in self.columns]
+        object.__setattr__(self, "starts", np.concatenate([[0], np.cumsum(counts, dtype=np.int64)]))
+
+    starts: np.ndarray = dataclasses.field(init=False)
+    """(shards + 1,) int64: the number of the first pair of each shard, and that of all pairs."""
+
+    def __len__(self) -> int:
+        return int(self.starts[-1])
+
+    def place(self, number: int) -> tuple[str, int]:
+        """Return the shard of a pair, and its place there."""
+        shard = bisect.bisect_right(self.starts, number) - 1
+        return self.files[shard], number - int(self.starts[shard])
 
 
 @dataclasses.dataclass(frozen=True)
@@ -55,100 +78,60 @@ class RecordReader:
     reversed: bool = False
     features: tuple[Feature, ...] = ()
 
-    def read(self, order: Sequence[int] | None = None) -> Iterator[Example]:
-        """Yield all examples, always in the same order; records of several shards are interleaved.
+    def open(self) -> Pairs:
+        """Check the shards and return their content, which is read from disk as it is used.
 
-        Args:
-            order: the order in which shards are opened; None: that of `files`.
+        Shards of earlier versions are read into memory.
 
         Raises:
-            UserError: a shard is damaged or lacks a feature.
+            UserError: a shard is missing or damaged, or lacks a feature.
         """
-        numbers = list(range(len(self.files)) if order is None else order)
+        sides: dict[str, Side] = {name: side for side, name in IDS.items()}
+        sides |= {feature.name: feature.side for feature in self.features}
+        return Pairs(self.files, tuple(map(self._columns, self.files)), sides)
+
+    def read(self) -> Iterator[Example]:
+        """Yield all examples, one after the other.
+
+        Raises:
+            UserError: as `open`.
+        """
+        pairs = self.open()
+        for file, columns in zip(pairs.files, pairs.columns, strict=True):
+            for record in range(len(columns["inputs"].splits) - 1):
+                row = {name: found.row(record).astype(np.int32) for name, found in columns.items()}
+                yield Example(row.pop("inputs"), row.pop("targets"), row, file, record)
+
+    def _columns(self, file: str) -> dict[str, Ragged]:
+        # What the records call each name, and the side that they describe by it.
+        stored = {IDS["source"]: "inputs", IDS["target"]: "targets"}
+        if self.reversed:
+            stored = {"inputs": "targets", "targets": "inputs"}
+        stored |= {f.name: f.stored_name(reversed=self.reversed) for f in self.features}
         try:
-            for chunk in self._chunks(numbers).prefetch(2).as_numpy_iterator():
-                yield from self._examples(*chunk)
-        except tf.errors.OpError as error:
-            raise self._explained(error) from error
-
-    def _chunks(self, numbers: Sequence[int]) -> tf.data.Dataset:
-        opened = tf.data.Dataset.from_tensor_slices(
-            (np.array([self.files[i] for i in numbers]), np.array(numbers, np.int64))
-        )
-        records = opened.interleave(
-            _open_shard,
-            cycle_length=_CYCLE,
-            num_parallel_calls=tf.data.AUTOTUNE,
-            deterministic=True,
-        )
-        names = (*IDS.values(), *(f.stored_name(reversed=self.reversed) for f in self.features))
-        return records.batch(_CHUNK).map(
-            functools.partial(_parse, names),
-            num_parallel_calls=tf.data.AUTOTUNE,
-            deterministic=True,
-        )
-
-    def _explained(self, error: tf.errors.OpError) -> UserError:
-        """Return a sentence for a failed read: TensorFlow does not say which shard it was."""
-        for number, file in enumerate(self.files):
-            try:
-                for _ in self._chunks([number]):
-                    pass
-            except tf.errors.NotFoundError:
-                return UserError(f"{file} is missing; {_REPAIR}")
-            except (tf.errors.DataLossError, tf.errors.InvalidArgumentError):
-                return UserError(f"{file} is damaged; {_REPAIR}")
-            except tf.errors.OpError as again:
-                return UserError(f"cannot read {file}: {type(again).__name__}")
-        return UserError(
-            f"a shard could not be read ({type(error).__name__}), but now all of "
-            f"{self.files[0]} and so on can: run the same command again"
-        )
-
-    def _examples(
-        self,
-        shards: np.ndarray,
-        records: np.ndarray,
-        lists: tuple[tuple[np.ndarray, np.ndarray], ...],
-    ) -> Iterator[Example]:
-        inputs, targets = lists[1::-1] if self.reversed else lists[:2]
-        splits = {"source": inputs[1], "target": targets[1]}
-        for feature, (_, found) in zip(self.features, lists[2:], strict=True):
-            expected = splits[feature.side]
-            if not np.array_equal(found, expected):
-                wrong = int(np.argmax(np.diff(found) != np.diff(expected)))
+            found = _load(file, tuple(stored.values()))
+        except FileNotFoundError as error:
+            raise UserError(f"{file} is missing; {_REPAIR}") from error
+        except OSError as error:
+            raise UserError(f"cannot read {file}: {error.strerror or error}") from error
+        except UserError as error:
+            raise UserError(f"{error}; {_REPAIR}") from error
+        ids: dict[Side, Ragged] = {side: found[stored[name]] for side, name in IDS.items()}
+        for feature in self.features:
+            expected, splits = ids[feature.side].splits, found[stored[feature.name]].splits
+            if splits is not expected and not np.array_equal(splits, expected):
+                wrong = int(np.argmax(np.diff(splits) != np.diff(expected)))
                 raise UserError(
-                    f"record {records[wrong]} of {self.files[shards[wrong]]} does not have one "
-                    f"value of {feature.name!r} for each {feature.side} token; write the data "
-                    "again with t2t-phrase-datagen"
+                    f"record {wrong} of {file} does not have one value of {feature.name!r} for "
+                    f"each {feature.side} token; write the data again with t2t-phrase-datagen"
                 )
-        values = [
-            (feature.name, found, splits[feature.side])
-            for feature, (found, _) in zip(self.features, lists[2:], strict=True)
-        ]
-        for i in range(len(records)):
-            yield Example(
-                inputs[0][inputs[1][i] : inputs[1][i + 1]],
-                targets[0][targets[1][i] : targets[1][i + 1]],
-                {name: found[bounds[i] : bounds[i + 1]] for name, found, bounds in values},
-                self.files[shards[i]],
-                int(records[i]),
-            )
+        return {name: found[stored[name]] for name in stored}
 
 
-def _open_shard(file: tf.Tensor, shard: tf.Tensor) -> tf.data.Dataset:
-    records = tf.data.TFRecordDataset(file)
-    return tf.data.Dataset.zip((tf.data.Dataset.from_tensors(shard).repeat(), records.enumerate()))
-
-
-def _parse(
-    names: tuple[str, ...], shards: tf.Tensor, records: tuple[tf.Tensor, tf.Tensor]
-) -> tuple[tf.Tensor, tf.Tensor, tuple[tuple[tf.Tensor, tf.Tensor], ...]]:
-    """Return shards, records, and for each name all values and the row splits."""
-    numbers, serialized = records
-    ragged = {name: tf.io.RaggedFeature(tf.int64, row_splits_dtype=tf.int64) for name in names}
-    parsed = tf.io.parse_example(serialized, ragged)
-    lists = tuple(
-        (tf.cast(parsed[name].values, tf.int32), parsed[name].row_splits) for name in names
-    )
-    return shards, numbers, lists
+def _load(file: str, names: tuple[str, ...]) -> dict[str, Ragged]:
+    """Return the rows of these names as a shard stores them; none for a feature that it lacks."""
+    if not is_shard(file):
+        return read_tf_records(file, names)
+    shard = open_shard(file)
+    none = Ragged(np.zeros(0, np.int32), np.zeros(shard.records + 1, np.int64))
+    return {name: shard.ragged(name) if name in shard.values else none for name in names}

@@ -9,16 +9,15 @@ import shutil
 
 import numpy as np
 import pytest
-import tensorflow as tf
 
 from t2t_phrase import grammar
 from t2t_phrase.config import UserError
 from t2t_phrase.data.generation.generate import generate
-from t2t_phrase.data.generation.records import make_example
 from t2t_phrase.data.input.buckets import Buckets
 from t2t_phrase.data.input.pipeline import TrainingPipeline, evaluation_batches
 from t2t_phrase.data.input.reader import RecordReader
 from t2t_phrase.data.problem import Problem, get_problem
+from t2t_phrase.data.shards.shard import open_shard
 from t2t_phrase.data.sources.downloaded_problem import DownloadedProblem
 from t2t_phrase.data.sources.local_problem import LocalProblem
 from t2t_phrase.features import PHRASES, RARE_TAG, TAG_CLASSES, TAGS
@@ -170,8 +169,9 @@ def test_batches_carry_phrases_only_when_asked(made):
     phrases = batch.features["phrases"]
     assert phrases.shape == batch.inputs.shape and phrases.dtype == np.int32
     np.testing.assert_array_equal(phrases > 0, batch.inputs > 0)
-    for row, example in zip(phrases, batch.examples, strict=False):
-        found = example.features["phrases"]
+    examples = list(RecordReader(files, features=(PHRASES,)).read())
+    for row, number in zip(phrases, batch.numbers, strict=False):
+        found = examples[number].features["phrases"]
         np.testing.assert_array_equal(row[: len(found)], found)
     plain = next(TrainingPipeline(RecordReader(files), buckets, 1).batches())
     assert set(plain.features) == {"inputs", "targets"}
@@ -191,16 +191,11 @@ def test_without_trees_the_data_is_as_ever(tmp_path, corpus):
     assert not list(data.glob("*.trees"))
     (file,) = Treebank().record_files(str(data), "dev")
     encoder = Treebank().vocabularies(str(data)).source
-    record = next(tf.data.TFRecordDataset(file).as_numpy_iterator())
-    features = {
-        name: tf.train.Feature(
-            int64_list=tf.train.Int64List(value=[*encoder.encode(getattr(pair, side)), 1])
-        )
-        for pair in corpus["dev"][:1]
-        for name, side in (("inputs", "source"), ("targets", "target"))
-    }
-    expected = tf.train.Example(features=tf.train.Features(feature=features))
-    assert record == expected.SerializeToString(deterministic=True)
+    shard = open_shard(file)
+    assert set(shard.values) == {"inputs", "targets"}
+    first = corpus["dev"][0]
+    for name, text in (("inputs", first.source), ("targets", first.target)):
+        assert shard.ragged(name).row(0).tolist() == [*encoder.encode(text), 1]
     with pytest.raises(
         UserError,
         match=r"have no 'phrases'.*train\.en\.trees.*t2t-phrase-datagen --problem=treebank",
@@ -313,10 +308,3 @@ def test_downloaded_and_gzipped_text_has_trees_beside_it(tmp_path, corpus):
     (tmp_path / "train.en.gz").write_bytes(b"another")
     with pytest.raises(UserError, match=r"\(changed: train\.en\.gz; gone: train\.en\.trees\.gz"):
         make(data, tmp_path, Fetched())
-
-
-def test_examples_hold_phrases_beside_the_ids():
-    plain, full = make_example([5, 1], [6, 1]), make_example([5, 1], [6, 1], {"phrases": [1, 2]})
-    assert set(tf.train.Example.FromString(plain).features.feature) == {"inputs", "targets"}
-    found = tf.train.Example.FromString(full).features.feature["phrases"]
-    assert list(found.int64_list.value) == [1, 2]

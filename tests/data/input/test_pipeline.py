@@ -4,11 +4,14 @@ import pathlib
 import numpy as np
 import pytest
 import tensorflow as tf
+from old_shards import write_tf_records
 from tiny_training import random_pairs, write_shards
 
 from t2t_phrase.config import UserError
-from t2t_phrase.data.input import pipeline
+from t2t_phrase.data.generation.records import read_examples
+from t2t_phrase.data.input import pipeline, plan
 from t2t_phrase.data.input.buckets import Buckets
+from t2t_phrase.data.input.padding import Padder
 from t2t_phrase.data.input.pipeline import Position, TrainingPipeline, evaluation_batches
 from t2t_phrase.data.input.reader import RecordReader
 
@@ -62,7 +65,7 @@ def test_shapes_are_those_of_the_buckets(files):
 
 def test_left_overs_share_batches(files):
     batches = epoch_of(TrainingPipeline(RecordReader(files), BUCKETS, 5).batches())
-    partial = [batch for batch in batches if len(batch.examples) < len(batch.inputs)]
+    partial = [batch for batch in batches if len(batch.numbers) < len(batch.inputs)]
     assert len(partial) <= 1
 
 
@@ -115,12 +118,42 @@ def test_a_stream_goes_on_from_any_position(files):
         assert same(resumed, batches[done])
 
 
-def test_blocks_smaller_than_the_data(files, monkeypatch):
-    monkeypatch.setattr(pipeline, "SHUFFLE_SIZE", 10)
+def test_windows_smaller_than_the_data(files, monkeypatch):
+    monkeypatch.setattr(plan, "SLAB", 3)
+    monkeypatch.setattr(plan, "WINDOW", 10)
+    monkeypatch.setattr(plan, "_SLICE", 7)
+    monkeypatch.setattr(pipeline, "_PLACES", 60)
     training = TrainingPipeline(RecordReader(files), BUCKETS, 5)
     batches = epoch_of(training.batches())
     assert rows(batches) == sorted(FITTING)
     assert same(next(training.batches(batches[3].position)), batches[4])
+
+
+def test_a_resumed_stream_reads_nothing_that_was_consumed(files, monkeypatch):
+    training = TrainingPipeline(RecordReader(files), BUCKETS, 5)
+    batches = epoch_of(training.batches())
+    read = []
+    pad = Padder.pad
+    monkeypatch.setattr(Padder, "pad", lambda *given: read.extend(given[2]) or pad(*given))
+    next(training.batches(batches[-3].position))
+    assert sorted(np.concatenate(read)) == sorted(
+        number for batch in batches[-2:] for number in batch.numbers
+    )
+
+
+def test_shards_of_earlier_versions_give_the_same_batches(files, tmp_path):
+    old = []
+    for file in files:
+        old.append(str(tmp_path / pathlib.Path(file).name))
+        pairs = [
+            dict(zip(("inputs", "targets"), pair, strict=True)) for pair in read_examples(file)
+        ]
+        write_tf_records(old[-1], pairs)
+    streams = [
+        epoch_of(TrainingPipeline(RecordReader(shards, reversed=True), BUCKETS, 5).batches())
+        for shards in (files, (old[0], files[1], old[2]))
+    ]
+    assert len(streams[0]) == len(streams[1]) and all(map(same, *streams))
 
 
 def test_reversed_readers_swap_the_sides(files):
@@ -141,7 +174,9 @@ def test_a_batch_describes_itself(files):
     batch = next(TrainingPipeline(RecordReader(files), BUCKETS, 5).batches())
     text = batch.describe()
     assert text.startswith("batch 1 of epoch 0 (")
-    assert f"{batch.examples[0].file}#{batch.examples[0].record}" in text
+    first = list(RecordReader(files).read())[batch.numbers[0]]
+    assert f"records {first.file}#{first.record}, " in text
+    assert batch.inputs[0, : len(first.inputs)].tolist() == first.inputs.tolist()
 
 
 def test_nothing_fits(files):
@@ -159,14 +194,15 @@ def flipped(file, folder, place):
 
 def test_a_damaged_shard_is_named(files, tmp_path):
     size = pathlib.Path(files[0]).stat().st_size
-    for place in (0, size // 2, size - 1):
+    for place in (0, 20, 60, size // 2, size - 8):
         flipped(files[0], tmp_path, place)
         shards = (files[1], str(tmp_path / "damaged"), files[2])
-        with pytest.raises(UserError, match=rf"^{tmp_path / 'damaged'} is damaged; t2t-phrase-dat"):
+        with pytest.raises(UserError, match=rf"^{tmp_path / 'damaged'} is damaged.*; t2t-phrase"):
             list(RecordReader(shards).read())
-    (tmp_path / "damaged").write_bytes(pathlib.Path(files[0]).read_bytes()[:-3])
-    with pytest.raises(UserError, match=rf"^{tmp_path / 'damaged'} is damaged"):
-        list(RecordReader(shards).read())
+    for length in (size - 3, 200, 25, 3):
+        (tmp_path / "damaged").write_bytes(pathlib.Path(files[0]).read_bytes()[:length])
+        with pytest.raises(UserError, match=rf"^{tmp_path / 'damaged'} is damaged"):
+            list(RecordReader(shards).read())
     with tf.io.TFRecordWriter(str(tmp_path / "damaged")) as writer:
         writer.write(b"no example")
     with pytest.raises(UserError, match=rf"^{tmp_path / 'damaged'} is damaged"):
