@@ -15,8 +15,8 @@ from measure import (
     matrix_rate,
     median_seconds,
     parser,
-    random_ids,
     report,
+    search_of,
 )
 
 GFLOP = 348.0
@@ -26,23 +26,10 @@ ROWS, SOURCE, TARGET = 32, 24, 32
 def main() -> None:
     args = parser(__doc__).parse_args()
     limit_threads()
-    import numpy as np
-
-    from t2t_phrase.compile import compiled
-    from t2t_phrase.decoding.hparams import DecodeHParams
-    from t2t_phrase.decoding.search.translate_ids import search
-
     _, model = base_model(args.dtype)
-    options = DecodeHParams(beam_size=4, alpha=0.6, min_length=TARGET, return_beams=True)
-    limits = np.full((ROWS,), TARGET, "int32")
-    run = compiled(
-        lambda inputs: search(model, {"inputs": inputs}, limits, options, length=TARGET),
-        xla=args.xla,
-    )
-    inputs = random_ids(ROWS, SOURCE)
-    assert (np.asarray(run(inputs).ids) != 0).all(), "every output must have 32 tokens"
+    run = search_of(model, rows=ROWS, source=SOURCE, target=TARGET, xla=args.xla)
     before = matrix_rate()
-    seconds = median_seconds(lambda: run(inputs).scores.numpy(), repeats=args.repeats)
+    seconds = median_seconds(run, repeats=args.repeats)
     rate = (before + matrix_rate()) / 2
     report(
         benchmark="decode",

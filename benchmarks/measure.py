@@ -8,6 +8,7 @@ import os
 import statistics
 import time
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -70,6 +71,30 @@ def base_model(dtype: str, vocab_size: int = 32000, name: str = "transformer_bas
     hparams = registry.hparams[name]().replace(dtype_policy=dtype)
     family = hparams.model if hasattr(hparams, "model") else "transformer"
     return hparams, registry.models[family].from_hparams(hparams, vocab_size=vocab_size)
+
+
+def search_of(
+    model: Any, *, rows: int, source: int, target: int, vocab_size: int = 32000, xla: bool = False
+) -> Callable[[], object]:
+    """Return a beam search of size 4 for random sentences, as the translator compiles it.
+
+    All outputs have `target` tokens, because EOS may not come earlier.
+    """
+    from t2t_phrase.compile import compiled
+    from t2t_phrase.decoding.hparams import DecodeHParams
+    from t2t_phrase.decoding.search.translate_ids import search
+
+    options = DecodeHParams(beam_size=4, alpha=0.6, min_length=target, return_beams=True)
+    limits = np.full((rows,), target, "int32")
+    run = compiled(
+        lambda inputs: search(
+            model, {"inputs": inputs}, limits, options, length=target, growing=not xla
+        ),
+        xla=xla,
+    )
+    inputs = random_ids(rows, source, vocab_size)
+    assert (np.asarray(run(inputs).ids) != 0).all(), f"every output must have {target} tokens"
+    return lambda: run(inputs).scores.numpy()
 
 
 def random_ids(rows: int, length: int, vocab_size: int = 32000, seed: int = 0) -> np.ndarray:

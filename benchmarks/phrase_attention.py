@@ -214,7 +214,13 @@ def decoding(name: str, args: argparse.Namespace) -> tuple[Any, Callable[[int], 
         limits = np.full((args.rows,), length, "int32")
         return compiled(
             lambda folded, features: search(
-                model, features, limits, options, length=length, folded=folded
+                model,
+                features,
+                limits,
+                options,
+                length=length,
+                folded=folded,
+                growing=not args.xla,
             ),
             xla=args.xla,
         )

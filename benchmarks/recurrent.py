@@ -12,8 +12,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import numpy as np
-from measure import THREADS, limit_threads, matrix_rate, median_seconds, parser, random_ids, report
+from measure import (
+    THREADS,
+    limit_threads,
+    matrix_rate,
+    median_seconds,
+    parser,
+    random_ids,
+    report,
+    search_of,
+)
 
 VOCAB, ROWS, LENGTH, SOURCE, TARGET = 32_000, 32, 32, 24, 32
 
@@ -40,22 +48,6 @@ def training(hparams, model, *, xla: bool) -> Callable[[], object]:
     return lambda: float(stepper.train({"inputs": ids, "targets": ids}).objective)
 
 
-def decoding(model, *, xla: bool) -> Callable[[], object]:
-    """Return a function that translates once."""
-    from t2t_phrase.compile import compiled
-    from t2t_phrase.decoding.hparams import DecodeHParams
-    from t2t_phrase.decoding.search.translate_ids import search
-
-    options = DecodeHParams(beam_size=4, alpha=0.6, min_length=TARGET, return_beams=True)
-    limits = np.full((ROWS,), TARGET, "int32")
-    run = compiled(
-        lambda inputs: search(model, {"inputs": inputs}, limits, options, length=TARGET), xla=xla
-    )
-    inputs = random_ids(ROWS, SOURCE, VOCAB)
-    assert (np.asarray(run(inputs).ids) != 0).all(), "every output must have 32 tokens"
-    return lambda: run(inputs).scores.numpy()
-
-
 def main() -> None:
     """Measure."""
     options = parser(__doc__ or "")
@@ -78,7 +70,10 @@ def main() -> None:
     if given.task == "train":
         run, tokens = training(hparams, model, xla=given.xla), 2 * ROWS * LENGTH
     else:
-        run, tokens = decoding(model, xla=given.xla), ROWS * TARGET
+        tokens = ROWS * TARGET
+        run = search_of(
+            model, rows=ROWS, source=SOURCE, target=TARGET, vocab_size=VOCAB, xla=given.xla
+        )
     before = matrix_rate()
     seconds = median_seconds(run, repeats=given.repeats)
     report(
