@@ -23,6 +23,7 @@ from t2t_phrase.models.transformer_hparams import TARGET_SPACES, TransformerHPar
 from t2t_phrase.ops.blocks import add_block
 from t2t_phrase.ops.masks import causal_mask, history_mask, memory_mask
 from t2t_phrase.ops.position import positions, positions_at, timing_signal
+from t2t_phrase.ops.rows import take_rows
 
 Position = Literal["encoder", "decoder", "cross"]
 
@@ -375,7 +376,7 @@ class Transformer(EncoderDecoder):
     def reorder(self, cache: Cache, parents: Any) -> Cache:
         """Follow a change of beams: `parents` (B, K) names the beam each new one continues."""
         return {
-            "ancestors": ops.take_along_axis(cache["ancestors"], parents[..., None], axis=1),
+            "ancestors": take_rows(cache["ancestors"], parents),
             "layers": [
                 layer.reorder(history, parents)
                 for layer, history in zip(self.decoder_layers, cache["layers"], strict=True)

@@ -9,6 +9,8 @@ from typing import Any
 
 from keras import ops
 
+from t2t_phrase.ops.rows import take_rows
+
 
 def window_positions(centre: Any, radius: int) -> Any:
     """Return (B, T, N) int32: the positions around each centre, also those outside the sentence.
@@ -27,11 +29,7 @@ def gather_windows(x: Any, positions: Any) -> Any:
         x: (B, S, W).
         positions: (B, T, N) int, from `window_positions`.
     """
-    batch, length, width = ops.shape(x)
-    first = ops.arange(batch, dtype="int32")[:, None, None] * length
-    # Rows of a matrix: `take_along_axis` would build an index for every element.
-    places = first + ops.clip(positions, 0, length - 1)
-    return ops.take(ops.reshape(x, (batch * length, width)), places, axis=0)
+    return take_rows(x, ops.clip(positions, 0, ops.shape(x)[1] - 1))
 
 
 def spread_windows(weights: Any, positions: Any, length: Any) -> Any:

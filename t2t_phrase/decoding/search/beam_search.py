@@ -12,6 +12,7 @@ from keras import ops
 
 from t2t_phrase.decoding.search.expansion import Alive, Expansion
 from t2t_phrase.ops.blocks import write_block
+from t2t_phrase.ops.rows import take_rows
 
 # The score where there is no hypothesis: below any other, and finite.
 WORST = -1e7
@@ -145,7 +146,7 @@ def _pick(values: Any, indices: Any) -> Any:
     """Return values[b, indices[b, k]] for values (B, N, ...) and indices (B, K)."""
     if values.shape[1] == indices.shape[1] == 1:
         return values  # the only index is 0
-    return ops.take_along_axis(values, _expand(indices, values), axis=1)
+    return take_rows(values, indices)
 
 
 def _where(condition: Any, yes: Any, no: Any) -> Any:

@@ -18,6 +18,7 @@ from t2t_phrase.layers.ngrams.structure import Structure
 from t2t_phrase.ops.attention import attention_context, attention_weights, merge_heads
 from t2t_phrase.ops.blocks import add_block
 from t2t_phrase.ops.position import positions, positions_at
+from t2t_phrase.ops.rows import take_rows
 
 
 class NgramAttention(keras.layers.Layer):
@@ -269,9 +270,4 @@ class NgramAttention(keras.layers.Layer):
 
 def _follow(recent: Cache, parents: Any) -> Cache:
     """Return each of `recent` (B, K, ...) for beams that continue `parents`."""
-    return {
-        name: ops.take_along_axis(
-            kept, ops.reshape(parents, (*ops.shape(parents), *[1] * (len(kept.shape) - 2))), axis=1
-        )
-        for name, kept in recent.items()
-    }
+    return {name: take_rows(kept, parents) for name, kept in recent.items()}
