@@ -142,7 +142,12 @@ def test_step_by_step_equals_the_whole_with_beams_that_branch() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["lstm", "trees_on_lstm", pytest.param("mixed_uneven", marks=pytest.mark.slow)]
+    "name",
+    [
+        pytest.param("lstm", marks=pytest.mark.slow),
+        "trees_on_lstm",
+        pytest.param("mixed_uneven", marks=pytest.mark.slow),
+    ],
 )
 def test_graph_and_xla_equal_eager_and_every_variable_learns(name: str) -> None:
     assert_graph_and_xla_equal_eager(model_of(name), SHORT)

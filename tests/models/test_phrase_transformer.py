@@ -104,7 +104,9 @@ def test_a_sentence_has_the_same_translation_alone_and_in_a_batch(name: str) -> 
         np.testing.assert_allclose(together.scores[i], alone.scores[0], atol=1e-4)
 
 
-@pytest.mark.parametrize("name", ["mixed", "mixed_with_distances"])
+@pytest.mark.parametrize(
+    "name", [pytest.param("mixed", marks=pytest.mark.slow), "mixed_with_distances"]
+)
 def test_graph_and_xla_equal_eager(name: str) -> None:
     def run(inputs: Any, targets: Any) -> list[Any]:
         batch = {"inputs": inputs, "targets": targets}

@@ -116,7 +116,15 @@ def test_padding_adds_nothing_to_loss_or_gradient(twins: Any, features: dict) ->
         np.testing.assert_allclose(a, b, atol=1e-5 * max(1, np.abs(b).max()))
 
 
-@pytest.mark.parametrize("twins", ["post_norm", "relative", "unshared"], indirect=True)
+@pytest.mark.parametrize(
+    "twins",
+    [
+        pytest.param("post_norm", marks=pytest.mark.slow),
+        "relative",
+        pytest.param("unshared", marks=pytest.mark.slow),
+    ],
+    indirect=True,
+)
 def test_graph_and_xla_equal_eager(twins: Any, features: dict) -> None:
     def run(inputs: Any, targets: Any) -> list[Any]:
         batch = {"inputs": inputs, "targets": targets}
