@@ -30,7 +30,6 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-import json
 import os
 import pathlib
 import shlex
@@ -38,6 +37,7 @@ import sys
 
 from alignment_steps import newest, reported
 from alignment_table import Row, markdown
+from quality_report import experiment_parser, write_report
 from quality_runs import Recipe, Steps, count_parameters, finish_training
 
 from t2t_phrase import registry
@@ -208,20 +208,12 @@ def report(experiment: Experiment, rows: list[Row], signatures: list[str]) -> No
         "signatures": signatures,
         "rows": [dataclasses.asdict(row) for row in rows],
     }
-    (recipe.work_dir / "table2.md").write_text(text, encoding="utf-8")
-    (recipe.work_dir / "table2.json").write_text(json.dumps(content, indent=2) + "\n")
-    print(f"\n{text}\nwritten to {recipe.work_dir / 'table2.md'} and table2.json")
+    write_report(recipe.work_dir, "table2", text, content)
 
 
 def parse(argv: list[str] | None = None) -> argparse.Namespace:
     """Read the command line."""
-    description, _, rest = (__doc__ or "").partition("\n")
-    parser = argparse.ArgumentParser(
-        description=description, epilog=rest, formatter_class=argparse.RawTextHelpFormatter
-    )
-    parser.add_argument("--problem", required=True)
-    parser.add_argument("--data_dir", required=True, help="folder of t2t-phrase-datagen")
-    parser.add_argument("--work_dir", required=True, help="folder for all output")
+    parser = experiment_parser(__doc__ or "")
     parser.add_argument("--systems", required=True, help="comma-separated, the baseline first")
     parser.add_argument("--train_steps", type=int, required=True)
     parser.add_argument("--started_steps", type=int, default=0, help="default: --train_steps")

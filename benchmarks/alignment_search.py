@@ -17,7 +17,6 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import functools
-import json
 import os
 import pathlib
 import shlex
@@ -28,6 +27,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from alignment_steps import System, Text, kept_text, newest
+from quality_report import experiment_parser, write_report
 from quality_runs import Steps
 from quality_table import grid
 
@@ -247,21 +247,14 @@ def report(
             for point in points
         ],
     }
-    (work_dir / "figure3.md").write_text(text, encoding="utf-8")
-    (work_dir / "figure3.json").write_text(json.dumps(content, indent=2) + "\n")
+    write_report(work_dir, "figure3", text, content)
     plot(points).savefig(work_dir / "figure3.png")
-    print(f"\n{text}\nwritten to {work_dir / 'figure3.md'}, .json and .png")
+    print(f"and {work_dir / 'figure3.png'}")
 
 
 def parse(argv: list[str] | None = None) -> argparse.Namespace:
     """Read the command line."""
-    description, _, rest = (__doc__ or "").partition("\n")
-    parser = argparse.ArgumentParser(
-        description=description, epilog=rest, formatter_class=argparse.RawTextHelpFormatter
-    )
-    parser.add_argument("--problem", required=True)
-    parser.add_argument("--data_dir", required=True, help="folder of t2t-phrase-datagen")
-    parser.add_argument("--work_dir", required=True, help="folder for all output")
+    parser = experiment_parser(__doc__ or "")
     parser.add_argument("--output_dir", required=True, help="run of the lexical model")
     parser.add_argument("--alignment_model_dir", required=True, help="run of the alignment model")
     parser.add_argument("--thresholds", default=THRESHOLDS, help="comma-separated, 0 first")

@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-import json
 import os
 import pathlib
 import shlex
@@ -28,6 +27,7 @@ import sys
 import quality_details
 import quality_phenomena
 import quality_table
+from quality_report import experiment_parser, write_report
 from quality_runs import Recipe, count_parameters, finish
 
 from t2t_phrase import registry
@@ -146,22 +146,12 @@ def report(
         "phenomena": phenomena,
         **found,
     }
-    (recipe.work_dir / "table.md").write_text(text, encoding="utf-8")
-    (recipe.work_dir / "table.json").write_text(json.dumps(content, indent=2) + "\n")
-    print(f"\n{text}\nwritten to {recipe.work_dir / 'table.md'} and table.json")
+    write_report(recipe.work_dir, "table", text, content)
 
 
 def parse(argv: list[str] | None = None) -> argparse.Namespace:
     """Read the command line."""
-    description, _, rest = (__doc__ or "").partition("\n")
-    parser = argparse.ArgumentParser(
-        description=description, epilog=rest, formatter_class=argparse.RawTextHelpFormatter
-    )
-    parser.add_argument("--problem", required=True)
-    parser.add_argument(
-        "--data_dir", required=True, help="folder with the data of t2t-phrase-datagen"
-    )
-    parser.add_argument("--work_dir", required=True, help="folder for all output")
+    parser = experiment_parser(__doc__ or "")
     parser.add_argument(
         "--sets", required=True, help="comma-separated hparams sets, the baseline first"
     )

@@ -20,13 +20,13 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-import json
 import os
 import pathlib
 import shlex
 import sys
 
 from alignment_steps import System, Text, kept_text, newest, reported
+from quality_report import experiment_parser, write_report
 from quality_runs import Steps
 from quality_table import grid
 
@@ -241,20 +241,12 @@ def report(args: argparse.Namespace, experiment: Experiment, rows: list[Row]) ->
         "rows": [dataclasses.asdict(row) for row in rows],
     }
     work_dir = experiment.work_dir
-    (work_dir / "table3.md").write_text(text, encoding="utf-8")
-    (work_dir / "table3.json").write_text(json.dumps(content, indent=2) + "\n")
-    print(f"\n{text}\nwritten to {work_dir / 'table3.md'} and table3.json")
+    write_report(work_dir, "table3", text, content)
 
 
 def parse(argv: list[str] | None = None) -> argparse.Namespace:
     """Read the command line."""
-    description, _, rest = (__doc__ or "").partition("\n")
-    parser = argparse.ArgumentParser(
-        description=description, epilog=rest, formatter_class=argparse.RawTextHelpFormatter
-    )
-    parser.add_argument("--problem", required=True)
-    parser.add_argument("--data_dir", required=True, help="folder of t2t-phrase-datagen")
-    parser.add_argument("--work_dir", required=True, help="folder for all output")
+    parser = experiment_parser(__doc__ or "")
     parser.add_argument("--systems", required=True, help="comma-separated")
     parser.add_argument("--split", default="dev", choices=["dev", "test"])
     parser.add_argument("--alignments", default="", help="of the text, in Pharaoh format")

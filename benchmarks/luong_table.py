@@ -22,6 +22,7 @@ import pathlib
 import statistics
 from collections.abc import Sequence
 
+from quality_report import experiment_parser
 from quality_runs import Recipe, Steps, finish
 
 from t2t_phrase import registry
@@ -135,12 +136,7 @@ def replaces_unknown(recipe: Recipe) -> bool:
 
 def parse(argv: list[str] | None = None) -> argparse.Namespace:
     """Read the command line."""
-    description, _, rest = (__doc__ or "").partition("\n")
-    parser = argparse.ArgumentParser(
-        description=description, epilog=rest, formatter_class=argparse.RawTextHelpFormatter
-    )
-    for name in ("problem", "data_dir", "work_dir"):
-        parser.add_argument(f"--{name}", required=True)
+    parser = experiment_parser(__doc__ or "")
     parser.add_argument("--train_steps", type=int, required=True)
     parser.add_argument("--seeds", default="1,2", help="comma-separated random seeds")
     parser.add_argument("--size", default="multi30k", help="multi30k, demo or base")
