@@ -56,7 +56,12 @@ PARTS: dict[str, tuple[set[str], set[str]]] = {
     "training": ({"runs", "data", "text", "models", "compile"}, TENSORFLOW),
 }
 # Chosen by the backend, in functions.
-LAZY = {"compile": {"tensorflow", "jax"}, "text": {"stanza"}, "export": {"ctranslate2"}}
+LAZY = {
+    "compile": {"tensorflow", "jax"},
+    "ops": {"tensorflow", "jax"},
+    "text": {"stanza"},
+    "export": {"ctranslate2"},
+}
 
 
 def imports(path: pathlib.Path) -> Iterator[tuple[str, int, bool]]:

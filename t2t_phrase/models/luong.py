@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-import keras
 from keras import ops
 
 from t2t_phrase import registry
@@ -20,6 +19,7 @@ from t2t_phrase.layers.attention.local_predictive_attention import LocalPredicti
 from t2t_phrase.layers.attention.location_score import LocationScore
 from t2t_phrase.layers.attention.score import Score
 from t2t_phrase.layers.attention.window import Windows
+from t2t_phrase.layers.common.dropout import Dropout
 from t2t_phrase.layers.recurrent.bidirectional_lstm import BidirectionalLSTM
 from t2t_phrase.layers.recurrent.input_feeding_decoder import InputFeedingDecoder
 from t2t_phrase.layers.recurrent.lstm import LSTM
@@ -102,7 +102,7 @@ class Luong(EncoderDecoder):
             name="decoder",
             **self._layer_options(),
         )
-        self.output_dropout = keras.layers.Dropout(hparams.dropout, dtype=self.dtype_policy)
+        self.output_dropout = Dropout(hparams.dropout, dtype=self.dtype_policy)
 
     def _embedding(self, name: str, rows: int) -> WordEmbedding:
         return WordEmbedding(

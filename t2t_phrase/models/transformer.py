@@ -13,6 +13,7 @@ from t2t_phrase.layers.attention.layout import AttentionMap
 from t2t_phrase.layers.attention.multi_head_attention import MultiHeadAttention
 from t2t_phrase.layers.attention.relative_attention import RelativeMultiHeadAttention
 from t2t_phrase.layers.common.decoder_layer import DecoderLayer
+from t2t_phrase.layers.common.dropout import Dropout
 from t2t_phrase.layers.common.encoder_layer import EncoderLayer
 from t2t_phrase.layers.common.feed_forward import FeedForward
 from t2t_phrase.layers.common.residual import EPSILON
@@ -72,8 +73,8 @@ class Transformer(EncoderDecoder):
         self.target_vocab_size = target_vocab_size
         self._make_embeddings()
         dropout = hparams.layer_prepostprocess_dropout
-        self.source_dropout = keras.layers.Dropout(dropout, dtype=self.dtype_policy)
-        self.target_dropout = keras.layers.Dropout(dropout, dtype=self.dtype_policy)
+        self.source_dropout = Dropout(dropout, dtype=self.dtype_policy)
+        self.target_dropout = Dropout(dropout, dtype=self.dtype_policy)
         depth = hparams.num_hidden_layers
         self.encoder_layers = [
             self.make_encoder_layer(index) for index in range(hparams.num_encoder_layers or depth)

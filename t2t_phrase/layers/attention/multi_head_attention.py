@@ -8,6 +8,7 @@ import keras
 from keras import ops
 
 from t2t_phrase.layers.attention.layout import Layout
+from t2t_phrase.layers.common.dropout import Dropout
 from t2t_phrase.layers.common.feed_forward import kernel_initializer
 from t2t_phrase.ops.attention import (
     attention_context,
@@ -80,7 +81,7 @@ class MultiHeadAttention(keras.layers.Layer):
         self.key_map = self._map("key")
         self.value_map = self._map("value")
         self.output_map = self._map("output")
-        self.weight_dropout = keras.layers.Dropout(dropout, dtype=self.dtype_policy)
+        self.weight_dropout = Dropout(dropout, dtype=self.dtype_policy)
 
     @property
     def layout(self) -> Layout:

@@ -6,6 +6,8 @@ from typing import Any
 
 import keras
 
+from t2t_phrase.layers.common.dropout import Dropout
+
 
 @keras.saving.register_keras_serializable(package="t2t_phrase")
 class FeedForward(keras.layers.Layer):
@@ -36,7 +38,7 @@ class FeedForward(keras.layers.Layer):
         shared = {"kernel_initializer": kernel_initializer(), "dtype": self.dtype_policy}
         self.inner = keras.layers.Dense(filter_size, activation="relu", name="inner", **shared)
         self.outer = keras.layers.Dense(hidden_size, name="outer", **shared)
-        self.inner_dropout = keras.layers.Dropout(dropout, dtype=self.dtype_policy)
+        self.inner_dropout = Dropout(dropout, dtype=self.dtype_policy)
 
     def build(self, x_shape: Any) -> None:
         """Create the weights of both maps."""

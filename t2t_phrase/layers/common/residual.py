@@ -6,6 +6,8 @@ from typing import Any, Literal
 
 import keras
 
+from t2t_phrase.layers.common.dropout import Dropout
+
 EPSILON = 1e-6
 
 
@@ -42,7 +44,7 @@ class Residual(keras.layers.Layer):
         self.normalize = keras.layers.LayerNormalization(
             epsilon=EPSILON, dtype=self.dtype_policy, name="norm"
         )
-        self.output_dropout = keras.layers.Dropout(dropout, dtype=self.dtype_policy)
+        self.output_dropout = Dropout(dropout, dtype=self.dtype_policy)
 
     def build(self, x_shape: Any, output_shape: Any = None) -> None:
         """Create the normalisation's scale and offset."""

@@ -9,6 +9,7 @@ import keras
 from keras import ops
 
 from t2t_phrase.layers.attention.layout import TOKENS, Layout, Units
+from t2t_phrase.layers.common.dropout import Dropout
 from t2t_phrase.layers.common.encoder_layer import build_once, deserialize_sublayers
 from t2t_phrase.layers.common.feed_forward import kernel_initializer
 from t2t_phrase.layers.granularities.head_dense import HeadDense
@@ -106,7 +107,7 @@ class MultiGranularityAttention(keras.layers.Layer):
         if self.token_heads:
             self.key_map = self._map("key", self.token_heads)
             self.value_map = self._map("value", self.token_heads)
-        self.weight_dropout = keras.layers.Dropout(dropout, dtype=self.dtype_policy)
+        self.weight_dropout = Dropout(dropout, dtype=self.dtype_policy)
 
     @property
     def layout(self) -> Layout:

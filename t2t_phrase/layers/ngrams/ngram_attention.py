@@ -10,6 +10,7 @@ from keras import ops
 
 from t2t_phrase.layers.attention.layout import Layout
 from t2t_phrase.layers.attention.multi_head_attention import Cache
+from t2t_phrase.layers.common.dropout import Dropout
 from t2t_phrase.layers.ngrams.method import Method
 from t2t_phrase.layers.ngrams.ngram_context import LatestTokens, NgramContext, WholeSentences
 from t2t_phrase.layers.ngrams.ngram_dense import NgramDense
@@ -83,7 +84,7 @@ class NgramAttention(keras.layers.Layer):
         self.dropout = dropout
         self.max_relative_position = max_relative_position
         self.head_size = hidden_size // num_heads
-        self.weight_dropout = keras.layers.Dropout(dropout, dtype=self.dtype_policy)
+        self.weight_dropout = Dropout(dropout, dtype=self.dtype_policy)
 
     @property
     def layout(self) -> Layout:

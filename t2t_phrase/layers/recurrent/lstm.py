@@ -7,6 +7,7 @@ from typing import Any
 import keras
 from keras import ops
 
+from t2t_phrase.layers.common.dropout import Dropout
 from t2t_phrase.layers.common.feed_forward import kernel_initializer
 from t2t_phrase.layers.recurrent.initial import uniform
 from t2t_phrase.ops.recurrent import State, fused_lstm_step, lstm_step, scan
@@ -58,8 +59,8 @@ class LSTM(keras.layers.Layer):
         self.recurrent_dropout = recurrent_dropout
         self.go_backwards = go_backwards
         self.initial_range = initial_range
-        self.input_dropout = keras.layers.Dropout(dropout, dtype=self.dtype_policy)
-        self.state_dropout = keras.layers.Dropout(recurrent_dropout, dtype="float32")
+        self.input_dropout = Dropout(dropout, dtype=self.dtype_policy)
+        self.state_dropout = Dropout(recurrent_dropout, dtype="float32")
 
     def build(self, x_shape: Any) -> None:
         """Create both kernels and the bias."""

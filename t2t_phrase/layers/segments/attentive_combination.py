@@ -8,6 +8,7 @@ import keras
 from keras import ops
 
 from t2t_phrase.layers.attention.multi_head_attention import Cache
+from t2t_phrase.layers.common.dropout import Dropout
 from t2t_phrase.layers.common.encoder_layer import build_once, deserialize_sublayers
 from t2t_phrase.layers.common.feed_forward import half_kernel_initializer, kernel_initializer
 from t2t_phrase.ops.attention import attention_weights, heads_product, split_heads
@@ -89,7 +90,7 @@ class AttentiveCombination(keras.layers.Layer):
             dtype=self.dtype_policy,
             name="outer",
         )
-        self.inner_dropout = keras.layers.Dropout(dropout, dtype=self.dtype_policy)
+        self.inner_dropout = Dropout(dropout, dtype=self.dtype_policy)
 
     def build(self, x_shape: Any, segments_shape: Any = None) -> None:
         """Create all maps."""

@@ -15,6 +15,7 @@ import reference_lstm as reference
 import tensorflow as tf
 from random_weights import randomize
 
+from t2t_phrase.layers.common.dropout import Dropout
 from t2t_phrase.layers.recurrent.lstm import LSTM
 from t2t_phrase.ops.recurrent import lstm_step, scan
 
@@ -94,7 +95,7 @@ def test_recurrent_dropout_is_one_mask_for_a_sequence() -> None:
     layer = make(recurrent_dropout=0.5)
     layer.state_dropout.seed_generator.state.assign([3, 0])
     outputs, (h, _) = layer(X, MASK, training=True)
-    twin = keras.layers.Dropout(0.5, seed=0)
+    twin = Dropout(0.5)
     twin.seed_generator.state.assign([3, 0])
     drawn = np.asarray(twin(np.ones((B, U), "float32"), training=True))
     assert 0 < (drawn == 0).sum() < B * U
@@ -129,7 +130,7 @@ def test_recurrent_dropout_keeps_its_share() -> None:
     layer = LSTM(units=U, recurrent_dropout=0.3)
     drawn = np.asarray(layer.state_dropout(np.ones((4000, U), "float32"), training=True))
     assert abs((drawn > 0).mean() - 0.7) < 0.01
-    np.testing.assert_allclose(drawn[drawn > 0], 1 / 0.7, rtol=1e-6)
+    np.testing.assert_allclose(drawn[drawn > 0], 1 / 0.7, rtol=1e-5)
 
 
 def test_dropout_follows_the_seeds_eager_compiled_and_with_unknown_shapes() -> None:
