@@ -1,6 +1,8 @@
 """Decoding speed of `transformer_base`, relative to the machine's matrix rate.
 
     python benchmarks/decode.py [--xla] [--dtype=mixed_bfloat16]
+    python benchmarks/decode.py --rows=1 --beam=1                   # latency of one sentence
+    python benchmarks/decode.py --rows=170                          # 4096 source tokens
 
 Beam size 4, 32 sentences of 24 source tokens, exactly 32 target tokens each (no earlier EOS),
 random ids and weights, vocabulary of 32,000. This takes 348 GFLOP, so 100% of a rate of 500
@@ -19,25 +21,41 @@ from measure import (
     search_of,
 )
 
-GFLOP = 348.0
-ROWS, SOURCE, TARGET = 32, 24, 32
+# Multiply-adds of the matrix products of all layers for each source token, with the keys and values
+# of cross-attention, and for each target token of each beam, with the vocabulary.
+SOURCE_COST, TARGET_COST = 22_020_096, 38_404_096
 
 
 def main() -> None:
-    args = parser(__doc__).parse_args()
+    options = parser(__doc__)
+    options.add_argument("--rows", type=int, default=32, help="sentences")
+    options.add_argument("--source", type=int, default=24, help="tokens of each")
+    options.add_argument("--target", type=int, default=32, help="tokens of each translation")
+    options.add_argument("--beam", type=int, default=4, help="size of the beam")
+    args = options.parse_args()
     limit_threads()
     _, model = base_model(args.dtype)
-    run = search_of(model, rows=ROWS, source=SOURCE, target=TARGET, xla=args.xla)
+    run = search_of(
+        model,
+        rows=args.rows,
+        source=args.source,
+        target=args.target,
+        beam=args.beam,
+        xla=args.xla,
+    )
     before = matrix_rate()
     seconds = median_seconds(run, repeats=args.repeats)
     rate = (before + matrix_rate()) / 2
+    costs = args.source * SOURCE_COST + args.beam * args.target * TARGET_COST
     report(
         benchmark="decode",
         dtype=args.dtype,
         xla=args.xla,
-        tokens_per_second=round(ROWS * TARGET / seconds),
+        batch=f"{args.rows}x{args.source}",
+        beam=args.beam,
+        tokens_per_second=round(args.rows * args.target / seconds),
         matrix_gflops=round(rate / 1e9),
-        share_of_matrix_rate=round(GFLOP * 1e9 / seconds / rate, 3),
+        share_of_matrix_rate=round(2 * args.rows * costs / seconds / rate, 3),
     )
 
 

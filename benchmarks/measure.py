@@ -74,9 +74,16 @@ def base_model(dtype: str, vocab_size: int = 32000, name: str = "transformer_bas
 
 
 def search_of(
-    model: Any, *, rows: int, source: int, target: int, vocab_size: int = 32000, xla: bool = False
+    model: Any,
+    *,
+    rows: int,
+    source: int,
+    target: int,
+    vocab_size: int = 32000,
+    beam: int = 4,
+    xla: bool = False,
 ) -> Callable[[], object]:
-    """Return a beam search of size 4 for random sentences, as the translator compiles it.
+    """Return a beam search for random sentences, as the translator compiles it.
 
     All outputs have `target` tokens, because EOS may not come earlier.
     """
@@ -84,7 +91,7 @@ def search_of(
     from t2t_phrase.decoding.hparams import DecodeHParams
     from t2t_phrase.decoding.search.translate_ids import search
 
-    options = DecodeHParams(beam_size=4, alpha=0.6, min_length=target, return_beams=True)
+    options = DecodeHParams(beam_size=beam, alpha=0.6, min_length=target, return_beams=True)
     limits = np.full((rows,), target, "int32")
     run = compiled(
         lambda inputs: search(
