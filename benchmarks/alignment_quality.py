@@ -32,13 +32,13 @@ import argparse
 import dataclasses
 import os
 import pathlib
-import shlex
 import sys
 
-from alignment_steps import newest, reported
+from alignment_steps import reported
 from alignment_table import Row, markdown
-from quality_report import experiment_parser, write_report
+from quality_report import called, experiment_parser, write_report
 from quality_runs import Recipe, Steps, count_parameters, finish_training
+from trained_runs import newest
 
 from t2t_phrase import registry
 from t2t_phrase.config import UserError
@@ -199,7 +199,7 @@ def report(experiment: Experiment, rows: list[Row], signatures: list[str]) -> No
         "alignments. p: of the difference in BLEU from the first system of the seed, by paired "
         "bootstrap. positions: source positions evaluated for each target token.",
     ]
-    command = f"python {shlex.join(['benchmarks/alignment_quality.py', *sys.argv[1:]])}"
+    command = called("alignment_quality.py")
     text = "\n".join([markdown(rows), "", *notes, "", "```", command, "```", ""])
     content = {
         "recipe": {key: str(value) for key, value in dataclasses.asdict(recipe).items()},

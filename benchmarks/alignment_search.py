@@ -19,17 +19,17 @@ import dataclasses
 import functools
 import os
 import pathlib
-import shlex
 import statistics
 import sys
 import time
 from collections.abc import Sequence
 from typing import Any
 
-from alignment_steps import System, Text, kept_text, newest
-from quality_report import experiment_parser, write_report
+from alignment_steps import System, Text, kept_text
+from quality_report import called, experiment_parser, write_report
 from quality_runs import Steps
 from quality_table import grid
+from trained_runs import newest
 
 from t2t_phrase import registry
 from t2t_phrase.config import UserError
@@ -234,7 +234,7 @@ def report(
             ["BLEU of the development set", *(f"{v:.2f}" for v in grid_of_weights.values())]
         )
         lines += ["", grid(rows), "", f"`alignment_threshold={args.weight_threshold}`"]
-    command = f"python {shlex.join(['benchmarks/alignment_search.py', *sys.argv[1:]])}"
+    command = called("alignment_search.py")
     text = "\n".join([*lines, "", "```", command, "```", ""])
     content = {
         "problem": args.problem,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import pathlib
 import re
-from collections.abc import Iterable
 
 from t2t_phrase.config import UserError
 
@@ -17,36 +16,47 @@ class System:
     Attributes:
         model: folder of the run that words come from.
         alignment: folder of the alignment model's run; None: the model translates alone.
+        others: folders of the further members of an ensemble.
     """
 
     model: pathlib.Path
     alignment: pathlib.Path | None = None
+    others: tuple[pathlib.Path, ...] = ()
 
     @classmethod
     def parse(cls, text: str) -> System:
-        """Return the system of `RUN` or `RUN+ALIGNMENT_RUN`.
+        """Return the system of `RUN`, `RUN+ALIGNMENT_RUN` or, an ensemble, `RUN:RUN:...`.
 
         Raises:
             UserError: a part is missing, or is not the folder of a run.
         """
         from t2t_phrase.runs.record import RunRecord
 
-        folders = [pathlib.Path(part).expanduser() for part in text.split("+") if part]
-        if not folders or len(folders) != text.count("+") + 1 or len(folders) > 2:
-            raise UserError(f"{text!r}: a system is RUN or RUN+ALIGNMENT_RUN")
+        together, plus, alignment = text.partition("+")
+        parts = [*together.split(":"), *([alignment] if plus else [])]
+        if not all(parts) or "+" in alignment or (plus and len(parts) > 2):
+            raise UserError(f"{text!r}: a system is RUN, RUN+ALIGNMENT_RUN or RUN:RUN:...")
+        folders = [pathlib.Path(part).expanduser() for part in parts]
         for folder in folders:
             RunRecord.load(folder)
-        return cls(*folders)
+        if plus:
+            return cls(*folders)
+        return cls(folders[0], others=tuple(folders[1:]))
+
+    @property
+    def models(self) -> tuple[pathlib.Path, ...]:
+        """Folders of all runs that words come from."""
+        return (self.model, *self.others)
 
     @property
     def name(self) -> str:
         """A name for tables and files."""
-        return self.model.name
+        return ":".join(folder.name for folder in self.models)
 
     @property
     def flags(self) -> list[str]:
         """The flags of t2t-phrase-decoder that name the models."""
-        flags = [f"--output_dir={self.model}"]
+        flags = [f"--output_dir={','.join(map(str, self.models))}"]
         return flags if self.alignment is None else [*flags, self.alignment_flag]
 
     @property
@@ -57,7 +67,7 @@ class System:
     @property
     def inputs(self) -> list[pathlib.Path]:
         """The folders that results depend on."""
-        return [self.model] if self.alignment is None else [self.model, self.alignment]
+        return [*self.models] if self.alignment is None else [*self.models, self.alignment]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -93,11 +103,6 @@ def kept_text(problem: str, data_dir: pathlib.Path, split: str) -> Text:
         data_dir / f"{stem}.{loaded.target_language}",
         data_dir / f"{stem}.target.align",
     )
-
-
-def newest(folders: Iterable[pathlib.Path]) -> pathlib.Path:
-    """Return the list of checkpoints of those runs that was written last."""
-    return max((folder / "checkpoint" for folder in folders), key=lambda path: path.stat().st_mtime)
 
 
 def reported(log: pathlib.Path, pattern: str) -> tuple[str, ...] | None:

@@ -21,14 +21,13 @@ import argparse
 import dataclasses
 import os
 import pathlib
-import shlex
 import sys
 
 import quality_details
 import quality_phenomena
 import quality_table
 from quality_report import experiment_parser, write_report
-from quality_runs import Recipe, count_parameters, finish
+from quality_runs import Recipe, command_line, count_parameters, finish
 
 from t2t_phrase import registry
 from t2t_phrase.config import UserError
@@ -109,8 +108,7 @@ def report(
         phenomena = quality_phenomena.rows(judged, sets[0])
     seeds = list(dict.fromkeys(seed for _, seed in done))
     commands = [
-        f"t2t-phrase-{module} {shlex.join(flags)}"
-        for module, flags in recipe.commands("SET", "SEED").items()
+        command_line(module, flags) for module, flags in recipe.commands("SET", "SEED").items()
     ]
     notes = [
         f"`{recipe.problem}`, {recipe.test.description}; BLEU `{signature}`.",

@@ -4,11 +4,12 @@
         --work_dir=runs/table3 --gold_alignments=data/translate_ende_grammar-dev.target.align \\
         --systems=runs/plain-averaged,runs/lexical-averaged+runs/alignment-averaged
 
-A system is RUN, or RUN+ALIGNMENT_RUN. For each, the development set (--split) is translated, a
-dictionary is made of what the translation lacks (t2t-phrase-dictionary, see docs/dictionaries.md),
-and it is translated again by that. Each step is one of the commands, printed before it runs;
-finished steps are not repeated. It writes WORK_DIR/table3.md and table3.json: case-insensitive BLEU
-and TER of both, the entries, and how many were found and applied.
+A system is RUN, RUN+ALIGNMENT_RUN, or RUN:RUN:... for an ensemble. For each, the development set
+(--split) is translated, a dictionary is made of what the translation lacks (t2t-phrase-dictionary,
+see docs/dictionaries.md), and it is translated again by that. Each step is one of the commands,
+printed before it runs; finished steps are not repeated. It writes WORK_DIR/table3.md and
+table3.json: case-insensitive BLEU and TER of both, the entries, and how many were found and
+applied.
 
 The word alignments of the text must be known: --alignments, by default those that datagen has kept
 (data/PROBLEM-dev.target.align); alignment_quality.py says how to make them for Multi30k. With
@@ -22,13 +23,14 @@ import argparse
 import dataclasses
 import os
 import pathlib
-import shlex
 import sys
 
-from alignment_steps import System, Text, kept_text, newest, reported
-from quality_report import experiment_parser, write_report
+from alignment_steps import System, Text, kept_text, reported
+from forced_links import forced_links
+from quality_report import called, experiment_parser, write_report
 from quality_runs import Steps
 from quality_table import grid
+from trained_runs import newest
 
 from t2t_phrase import registry
 from t2t_phrase.config import UserError
@@ -120,40 +122,18 @@ class Experiment:
         In per cent; None: there are no gold links.
         """
         from t2t_phrase.evaluation.alignment_error import score_files
-        from t2t_phrase.evaluation.text_files import read_text, write_text
 
         if not self.gold:
             return None
-        pairs = self.work_dir / "pairs.tsv"
-        texts = (read_text(str(path)) for path in (self.text.source, self.text.target))
-        lines = ["\t".join(pair) for pair in zip(*texts, strict=True)]
-        if not pairs.exists() or read_text(str(pairs)) != lines:
-            write_text(str(pairs), lines)
-        scores = self.place(system, "scores")
-        flags = [*system.flags, f"--data_dir={self.data_dir}", f"--score_file={pairs}"]
-        options = ["write_alignments=true"]
-        if system.alignment:
-            options = [self.decode_hparams, self.search_hparams, *options]
-        flags += [f"--decode_to_file={scores}"]
-        flags += [f"--decode_hparams={','.join(filter(None, options))}"]
-        flags += self.features(system)
-        Steps(self.work_dir).make(
-            "decoder",
-            flags,
-            made=scores,
-            source=newest(system.inputs),
-            log=self.place(system, "scores.log"),
+        links, _ = forced_links(
+            system,
+            self.text,
+            data_dir=self.data_dir,
+            work_dir=self.work_dir,
+            stem=system.name,
+            options=[self.decode_hparams, self.search_hparams] if system.alignment else [],
         )
-        return 100 * score_files(f"{scores}.align", self.gold).error_rate
-
-    def features(self, system: System) -> list[str]:
-        """Return the flag with the files of features of the source, such as trees."""
-        from t2t_phrase.features import of_side
-        from t2t_phrase.runs.record import RunRecord
-
-        features = of_side(RunRecord.load(system.model).resolved().features, "source")
-        files = [f"{f.name}={self.text.source.with_suffix(f'.{f.side_stream}')}" for f in features]
-        return [f"--feature_files={','.join(files)}"] if files else []
+        return 100 * score_files(str(links), self.gold).error_rate
 
     def row(self, system: System, plain: pathlib.Path, guided: pathlib.Path) -> Row:
         """Return the row of a system whose translations are there."""
@@ -230,7 +210,7 @@ def report(args: argparse.Namespace, experiment: Experiment, rows: list[Row]) ->
     if experiment.gold:
         gold = pathlib.Path(experiment.gold).name
         notes.append(f"AER: of the links that are made of given references, by `{gold}`.")
-    command = f"python {shlex.join(['benchmarks/dictionary_experiment.py', *sys.argv[1:]])}"
+    command = called("dictionary_experiment.py")
     text = "\n".join([markdown(rows), "", *notes, "", "```", command, "```", ""])
     content = {
         "problem": args.problem,

@@ -8,6 +8,7 @@ import pathlib
 import shlex
 import subprocess
 import sys
+from collections.abc import Sequence
 
 from quality_sentences import Sentences, sentences_of
 
@@ -117,6 +118,11 @@ class Recipe:
         return same and named == (self.problem, name, seed)
 
 
+def command_line(module: str, flags: Sequence[str]) -> str:
+    """Return a command as one would type it."""
+    return f"t2t-phrase-{module} {shlex.join(flags)}"
+
+
 class Steps:
     """Runs commands, unless their output was made by the same flags from the same inputs."""
 
@@ -148,7 +154,7 @@ class Steps:
             UserError: the command failed; the message has the last lines of its output.
             SystemExit: a signal ended the command, so no other is started.
         """
-        print(f"$ t2t-phrase-{module} {shlex.join(flags)}", flush=True)
+        print(f"$ {command_line(module, flags)}", flush=True)
         command = [sys.executable, "-m", f"t2t_phrase.bin.{module}", *flags]
         with log.open("a") as file:
             status = subprocess.call(command, stdout=file, stderr=subprocess.STDOUT)

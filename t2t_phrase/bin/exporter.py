@@ -12,6 +12,7 @@ from t2t_phrase import registry
 from t2t_phrase.bin import common, decoder
 from t2t_phrase.bin.alignment_search import define_alignment_flags, searched
 from t2t_phrase.bin.backend import TRAINING, check_backend
+from t2t_phrase.bin.unknown_words import define_unknown_flags, given_unknown
 from t2t_phrase.config import UserError
 from t2t_phrase.decoding.hparams import DecodeHParams
 
@@ -25,6 +26,7 @@ def define_flags() -> None:
     """Define the command's flags."""
     decoder.define_model_flags()
     define_alignment_flags()
+    define_unknown_flags()
     flags.DEFINE_enum(
         "format",
         "saved_model",
@@ -44,6 +46,7 @@ def main(argv: Sequence[str]) -> None:
     del argv
     check_backend(TRAINING)
     hparams = DecodeHParams().override(FLAGS.decode_hparams)
+    unknown = given_unknown(hparams)
     if not (FLAGS.export_dir or FLAGS.output_dir):
         raise UserError("--export_dir is required if --output_dir is not given")
     if not FLAGS.export_dir and len(decoder.model_paths()) > 1:
@@ -72,8 +75,9 @@ def main(argv: Sequence[str]) -> None:
         vocabularies,
         hparams,
         FLAGS.export_dir or f"{FLAGS.output_dir}/export",
-        about={**about(trained), **second, "version": t2t_phrase.__version__},
+        about={**about(trained), **second, **unknown.settings, "version": t2t_phrase.__version__},
         make_expansion=used.make_expansion,
+        unknown_words=unknown.words,
     )
     print(f"exported to {folder}")
 

@@ -1,4 +1,4 @@
-"""Replacing the unknown words of translations, for t2t-phrase-decoder: its flag and its summary."""
+"""Replacing the unknown words of translations, for commands: their flag and a summary."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class GivenUnknown:
 
     @property
     def settings(self) -> dict[str, str]:
-        """What distinguishes the file, for the settings of a journal."""
+        """What distinguishes the file, for the records of settings."""
         return {NAME: sha256_of(self.file)[:16]} if self.file else {}
 
     def counts(self, hypotheses: Sequence[Hypothesis]) -> dict[str, int]:

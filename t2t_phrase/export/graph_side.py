@@ -66,13 +66,12 @@ class GraphSide(tf.Module):
         kept = max_tokens - 1 if max_tokens else None
         cut = tf.fill(tf.shape(text), False)
         if max_tokens:
-            most = max_tokens * BYTES_PER_TOKEN
-            cut = tf.strings.length(text) > most
+            cut = tf.strings.length(text) > max_tokens * BYTES_PER_TOKEN
             if features:
                 text = tf.where(cut, "", text)
                 features = tuple(tf.where(cut, "", strings) for strings in features)
             else:
-                text = tf.strings.substr(text, 0, most)
+                text = looked_at(text, max_tokens)
         if features:
             ids, starts = self.encoder.encode_with_starts(text)
         else:
@@ -89,6 +88,11 @@ class GraphSide(tf.Module):
                 numbers, annotation.end_in_graph(numbers), feature.pad, keep_empty=keep_empty
             )
         return encoded, cut
+
+
+def looked_at(text: tf.Tensor, max_tokens: int) -> tf.Tensor:
+    """Return the beginning of each text that may be among its first tokens; 0: all of it."""
+    return tf.strings.substr(text, 0, max_tokens * BYTES_PER_TOKEN) if max_tokens else text
 
 
 def _with_end(rows: tf.RaggedTensor, ends: tf.Tensor, pad: int, *, keep_empty: bool) -> tf.Tensor:

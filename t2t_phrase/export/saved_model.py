@@ -32,6 +32,7 @@ def export(
     *,
     about: Mapping[str, Any] | None = None,
     make_expansion: MakeExpansion | None = None,
+    unknown_words: Mapping[str, str] | None = None,
 ) -> pathlib.Path:
     """Write the next version of a served model and return its folder, `export_dir/N`.
 
@@ -45,10 +46,11 @@ def export(
         export_dir: folder of all versions.
         about: JSON-ready facts, such as the checkpoint.
         make_expansion: another way of continuing hypotheses, see `search.translate_ids.search`.
+        unknown_words: with `replace_unknown`, see `Translator`.
 
     Raises:
-        UserError: another Keras backend, a vocabulary of tensor2tensor, sampling, a feature that
-            cannot be computed in a graph, or a folder that cannot be written or served from.
+        UserError: another Keras backend, a vocabulary of tensor2tensor, a folder that cannot be
+            written or served from, or as for `ServingModule`.
         WriteError: the disk is full or fails.
     """
     if keras.backend.backend() != "tensorflow":
@@ -60,7 +62,7 @@ def export(
     check_loadable(folder)
     source, target = (stored(encoder) for encoder in vocabularies)
     with staging(folder) as temporary:
-        module = ServingModule(model, source, target, hparams, make_expansion)
+        module = ServingModule(model, source, target, hparams, make_expansion, unknown_words)
         shared = source is target
         files = {"vocabulary": source} if shared else {"source": source, "target": target}
         _save(module, files, temporary)

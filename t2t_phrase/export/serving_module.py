@@ -6,7 +6,7 @@ Shapes: B sentences, K beams.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import tensorflow as tf
@@ -20,14 +20,17 @@ from t2t_phrase.decoding.search.beam_search import WORST
 from t2t_phrase.decoding.search.guided import ENTRY, STARTS, TOKENS
 from t2t_phrase.decoding.search.source_attention import source_attention
 from t2t_phrase.decoding.search.translate_ids import MakeExpansion, translate_ids
-from t2t_phrase.export.graph_side import GraphSide
+from t2t_phrase.decoding.translator import check_word_level
+from t2t_phrase.export.graph_side import GraphSide, looked_at
 from t2t_phrase.features import of_side
 from t2t_phrase.models.base import EncoderDecoder, Features
 from t2t_phrase.special_ids import EOS_ID
 from t2t_phrase.text.encoders import StoredEncoder
 from t2t_phrase.text.in_graph.dictionaries import entries_in_graph
+from t2t_phrase.text.in_graph.unknown_words import TfUnknownWords
 from t2t_phrase.text.in_graph.visible import BLANKS
 from t2t_phrase.text.in_graph.word_links import pharaoh, source_words, target_words
+from t2t_phrase.text.words.tf_words import TfWords
 
 
 class ServingModule(tf.Module):
@@ -56,10 +59,13 @@ class ServingModule(tf.Module):
         target: the vocabulary of the target.
         hparams: the options of decoding; `return_beams` is decided by the function called.
         make_expansion: another way of continuing hypotheses, see `search.translate_ids.search`.
+        unknown_words: with `replace_unknown`, by which all translations are written, see
+            `Translator`.
 
     Raises:
         UserError: `hparams` ask for sampling or alignments, a feature cannot be computed in a
-            graph, or plain beam search cannot translate with the model and there is no other way.
+            graph, or plain beam search cannot translate with the model and there is no other way;
+            or unknown words are to be replaced where there are none, or no attention.
     """
 
     def __init__(
@@ -69,6 +75,7 @@ class ServingModule(tf.Module):
         target: StoredEncoder,
         hparams: DecodeHParams,
         make_expansion: MakeExpansion | None = None,
+        unknown_words: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__()
         if make_expansion is None and model.cannot_translate:
@@ -84,11 +91,15 @@ class ServingModule(tf.Module):
                 "translate_with_dictionary, whose dictionaries may be empty; leave it out of "
                 "--decode_hparams"
             )
+        self._unknown: TfUnknownWords | None = None
         if hparams.replace_unknown:
-            raise UserError(
-                "replace_unknown=true: a served model leaves unknown words as they are; leave it "
-                "out of --decode_hparams, or translate with t2t-phrase-decoder"
-            )
+            check_word_level(target)
+            if not model.hypothesises_positions:
+                # Mistakes should show at once, not in the first trace.
+                source_attention(
+                    model, layers=hparams.alignment_layers, heads=hparams.alignment_heads
+                )
+            self._unknown = TfUnknownWords(unknown_words)
         self._model = model
         self._hparams = hparams
         self._make_expansion = make_expansion
@@ -194,15 +205,18 @@ class ServingModule(tf.Module):
         )
         features, cut = self.source.encode(text, *others, max_tokens=hparams.max_input_size)
         known = {}
-        if dictionary is not None:
+        kept = features["inputs"] > EOS_ID
+        if dictionary is None:
+            text = looked_at(text, hparams.max_input_size)
+        if hparams.aligns:
             _, starts = self.source.encoder.encode_with_starts(text)
+        if dictionary is not None:
             entries = entries_in_graph(
                 text, starts, dictionary, self.target.encoder, most_tokens=MOST_TOKENS
             )
             length = tf.shape(features["inputs"])[1]
             # Of a sentence that was cut, neither EOS nor what is missing begins a phrase.
             places = tf.pad(entries.starts, [(0, 0), (0, length)])[:, :length]
-            kept = features["inputs"] > EOS_ID
             features = {
                 **features,
                 STARTS: tf.where(kept, places, 0),
@@ -213,17 +227,26 @@ class ServingModule(tf.Module):
         found = translate_ids(
             self._model, features, hparams, folded=folded, make_expansion=self._make_expansion
         )
+        beams, length = found.ids.shape[1], tf.shape(found.ids)[2]
+        ids = tf.reshape(found.ids, (-1, length))
+        if hparams.aligns:
+            words = source_words(text, starts)
+            lengths = tf.reduce_sum(tf.cast(kept, tf.int32), axis=1)
         if dictionary is not None:
             begun = tf.cast(found.notes[ENTRY][:, 0] > 0, tf.int32)
             known["applied"] = tf.reduce_sum(begun, axis=1)
             known["alignment"] = pharaoh(
                 found.notes[POSITION][:, 0],
                 target_words(self.target.encoder, found.ids[:, 0]),
-                source_words(text, starts),
-                tf.reduce_sum(tf.cast(kept, tf.int32), axis=1),
+                words,
+                lengths,
             )
-        beams, length = found.ids.shape[1], tf.shape(found.ids)[2]
-        texts = self.target.encoder.decode(tf.reshape(found.ids, (-1, length)))
+        if self._unknown is None:
+            texts = self.target.encoder.decode(ids)
+        else:
+            assert isinstance(self.target.encoder, TfWords), "checked above"
+            unknown = self._unknown.replacements(text, words, lengths, found.notes[POSITION])
+            texts = self.target.encoder.decode(ids, tf.reshape(unknown, (-1, length)))
         texts = tf.strings.strip(tf.strings.regex_replace(texts, BLANKS, " "))
         return tf.reshape(texts, (-1, beams)), found.scores, cut, known
 

@@ -16,6 +16,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "benchmarks
 import alignment_search
 import alignment_steps
 import dictionary_experiment
+import forced_links
 import quality_runs
 
 
@@ -130,7 +131,7 @@ def dictionaries(tmp_path, monkeypatch):
         return 0
 
     monkeypatch.setattr(quality_runs.subprocess, "call", call)
-    monkeypatch.setattr(dictionary_experiment.Experiment, "features", lambda self, system: [])
+    monkeypatch.setattr(forced_links, "features", lambda system, text: [])
     text = alignment_steps.Text(source, target, gold)
     made = dictionary_experiment.Experiment(text, tmp_path, tmp_path, "beam_size=2", "x=1")
     return dataclasses.replace(made, gold=str(gold)), ran
@@ -168,8 +169,8 @@ def test_with_an_alignment_model_everything_is_searched_with_it(dictionaries, tm
 
 
 def test_systems_name_folders_of_runs(tmp_path):
-    for text in ("", "a+", "a+b+c"):
-        with pytest.raises(UserError, match=r"a system is RUN or RUN\+ALIGNMENT_RUN"):
+    for text in ("", "a+", "a+b+c", "a:", "a:b+c"):
+        with pytest.raises(UserError, match=r"a system is RUN, RUN\+ALIGNMENT_RUN or RUN:RUN:"):
             alignment_steps.System.parse(text)
     with pytest.raises(UserError, match=r"hparams.json does not exist"):
         alignment_steps.System.parse(str(tmp_path))

@@ -182,7 +182,7 @@ class TestVersions:
             self.run(toy, tmp_path, sampling_temp=0.5)
         with pytest.raises(UserError, match=r"write_alignments=true: a served model returns al"):
             self.run(toy, tmp_path, write_alignments=True)
-        with pytest.raises(UserError, match=r"replace_unknown=true: a served model leaves unkn"):
+        with pytest.raises(UserError, match=r"replace_unknown=true: the target vocabulary c"):
             self.run(toy, tmp_path, replace_unknown=True)
         assert [path.name for path in tmp_path.iterdir()] == ["file"]
 

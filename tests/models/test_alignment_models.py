@@ -8,6 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from exact_alignments import (
+    assert_aligned_steps_equal_the_whole,
+    assert_no_translation_alone,
+    random_positions,
+)
 from exact_models import (
     TARGETS,
     VOCAB,
@@ -23,16 +28,13 @@ from reference_transformer import smoothed_loss
 from small_phrase_models import SMALL
 
 from t2t_phrase import registry
-from t2t_phrase.config import HParamsError, UserError
-from t2t_phrase.decoding.hparams import DecodeHParams
-from t2t_phrase.decoding.search.translate_ids import translate_ids
+from t2t_phrase.config import HParamsError
 from t2t_phrase.features import ALIGNMENT
 from t2t_phrase.models.alignment_assisted import (
     AlignmentAssistedTransformer,
     with_alignment_heads,
 )
 from t2t_phrase.models.alignment_model import AlignmentModel, with_jumps
-from t2t_phrase.models.ensemble import Ensemble
 from t2t_phrase.models.phrase_transformer import PhraseTransformer, with_phrase_attention
 from t2t_phrase.models.transformer import Transformer
 from t2t_phrase.runs import checkpoints
@@ -40,16 +42,7 @@ from t2t_phrase.runs.warm_start import warm_start
 
 LENGTHS = [3, 2, 17, 60]
 SOURCES = random_sources(LENGTHS)
-SOURCE_OF = {len(target): length for target, length in zip(TARGETS, LENGTHS, strict=True)}
-
-
-def positions_of(tokens: int) -> list[int]:
-    """Return random positions in the source of the target with so many tokens; EOS to EOS."""
-    source = SOURCE_OF[tokens]
-    rng = np.random.default_rng(tokens)
-    return [*rng.integers(source, size=tokens - 1).tolist(), source - 1]
-
-
+positions_of = random_positions(SOURCES, TARGETS)
 NUMBERS = {"alignment": positions_of}
 FEATURES = batch_of(SOURCES, TARGETS, NUMBERS)
 SHORT = batch_of(SOURCES[:3], TARGETS[:3], NUMBERS)
@@ -136,38 +129,7 @@ def test_a_sentence_alone_equals_that_in_a_batch(name: str) -> None:
 
 @pytest.mark.parametrize("name", HPARAMS)
 def test_step_by_step_equals_the_whole_with_beams_that_branch(name: str) -> None:
-    """Beams differ in tokens and in positions; both histories follow their parents."""
-    model, beams, length = model_of(name), 3, 4
-    rng, rows = np.random.default_rng(0), len(SOURCES)
-    memory = model.prepare_memory(FEATURES)
-    cache = model.start_cache(memory, beams, length)
-    inputs = np.repeat(FEATURES["inputs"], beams, axis=0)
-    limits = np.array(LENGTHS)[:, None]
-    last = np.zeros((rows, beams), "int32")
-    tokens = places = np.zeros((rows, beams, 0), "int32")
-    previous = np.full((rows, beams), -1, "int32")
-    for time in range(length):
-        now = (rng.integers(1000, size=(rows, beams)) % limits).astype("int32")
-        places = np.concatenate([places, now[..., None]], axis=2)
-        position = previous if name.startswith("jumps") else now
-        logits, cache, _ = model.step(last, time, memory, cache, position)
-        targets = np.pad(tokens, [(0, 0), (0, 0), (0, 1)], constant_values=1)
-        whole = model(
-            {
-                "inputs": inputs,
-                "targets": targets.reshape(-1, time + 1),
-                "alignment": places.reshape(-1, time + 1),
-            }
-        )
-        size = logits.shape[-1]
-        np.testing.assert_allclose(np.reshape(logits, (-1, size)), whole[:, -1], atol=1e-5)
-        parents = rng.integers(beams, size=(rows, beams)).astype("int32")
-        cache = model.reorder(cache, parents)
-        last = rng.integers(1, VOCAB, size=(rows, beams)).astype("int32")
-        tokens = np.take_along_axis(tokens, parents[..., None], axis=1)
-        tokens = np.concatenate([tokens, last[..., None]], axis=2)
-        places = np.take_along_axis(places, parents[..., None], axis=1)
-        previous = places[..., -1]
+    assert_aligned_steps_equal_the_whole(model_of(name), FEATURES["inputs"], LENGTHS)
 
 
 @pytest.mark.slow
@@ -226,14 +188,7 @@ def test_the_alignment_model_takes_a_baselines_encoder_and_self_attention(
 
 @pytest.mark.parametrize("name", ["plain", "jumps"])
 def test_none_of_them_translates_alone(name: str) -> None:
-    model = model_of(name)
-    sources = {"inputs": SHORT["inputs"]}
-    for one in (model, Ensemble([model])):
-        with pytest.raises(UserError, match="--alignment_model_dir"):
-            translate_ids(one, sources, DecodeHParams())
-    memory = model.prepare_memory(sources)
-    with pytest.raises(UserError, match="--alignment_model_dir"):
-        model.step(np.zeros((3, 1), "int32"), 0, memory, model.start_cache(memory, 1, 4))
+    assert_no_translation_alone(model_of(name), SHORT)
 
 
 def test_what_they_read_and_refuse() -> None:

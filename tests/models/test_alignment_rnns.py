@@ -10,6 +10,11 @@ import numpy as np
 import pytest
 import reference_lstm
 import reference_luong
+from exact_alignments import (
+    assert_aligned_steps_equal_the_whole,
+    assert_no_translation_alone,
+    random_positions,
+)
 from exact_models import (
     VOCAB,
     assert_alone_equals_batched,
@@ -23,9 +28,7 @@ from reference_transformer import smoothed_loss
 from small_alignment_rnns import JUMPS, LEXICAL, SMALL
 
 from t2t_phrase import registry
-from t2t_phrase.config import HParamsError, UserError
-from t2t_phrase.decoding.hparams import DecodeHParams
-from t2t_phrase.decoding.search.translate_ids import translate_ids
+from t2t_phrase.config import HParamsError
 from t2t_phrase.features import ALIGNMENT
 from t2t_phrase.models.alignment_assisted_rnn import AlignmentAssistedRnn, with_biased_attention
 from t2t_phrase.models.alignment_model_rnn import AlignmentModelRnn
@@ -39,15 +42,7 @@ HPARAMS: dict[str, LuongHParams] = {**LEXICAL, **JUMPS}
 FEW = ["general", "jumps"]
 SOURCES = random_sources([5, 2, 11])
 TARGETS = [[7, 8, 9, 1], [4, 1], [9, 4, 3, 5, 1]]
-SOURCE_OF = {len(target): len(source) for target, source in zip(TARGETS, SOURCES, strict=True)}
-
-
-def positions_of(tokens: int) -> list[int]:
-    """Return random positions in the source of the target with so many tokens; EOS to EOS."""
-    source = SOURCE_OF[tokens]
-    return [*np.random.default_rng(tokens).integers(source, size=tokens - 1).tolist(), source - 1]
-
-
+positions_of = random_positions(SOURCES, TARGETS)
 NUMBERS = {"alignment": positions_of}
 FEATURES = batch_of(SOURCES, TARGETS, NUMBERS)
 
@@ -151,37 +146,10 @@ def test_a_sentence_alone_equals_that_in_a_batch(name: str) -> None:
     "name", ["feeding", "jumps", pytest.param("general", marks=pytest.mark.slow)]
 )
 def test_step_by_step_equals_the_whole_with_beams_that_branch(name: str) -> None:
-    """Beams differ in tokens and in positions; both histories follow their parents."""
-    model, beams, length = model_of(name), 2, 3
-    rng, rows = np.random.default_rng(0), len(SOURCES)
-    memory = model.prepare_memory({"inputs": FEATURES["inputs"]})
-    cache = model.start_cache(memory, beams, length)
-    limits = np.array([[len(source)] for source in SOURCES])
-    last = np.zeros((rows, beams), "int32")
-    tokens = places = np.zeros((rows, beams, 0), "int32")
-    previous = np.full((rows, beams), -1, "int32")
-    for time in range(length):
-        now = (rng.integers(1000, size=(rows, beams)) % limits).astype("int32")
-        places = np.concatenate([places, now[..., None]], axis=2)
-        given = previous if model.predicts_jumps else now
-        logits, cache, _ = model.step(last, time, memory, cache, given)
-        targets = np.pad(tokens, [(0, 0), (0, 0), (0, 1)], constant_values=1)
-        whole = model(
-            {
-                "inputs": np.repeat(FEATURES["inputs"], beams, axis=0),
-                "targets": targets.reshape(-1, time + 1),
-                "alignment": places.reshape(-1, time + 1),
-            }
-        )
-        size = logits.shape[-1]
-        np.testing.assert_allclose(np.reshape(logits, (-1, size)), whole[:, -1], atol=1e-5)
-        parents = rng.integers(beams, size=(rows, beams)).astype("int32")
-        cache = model.reorder(cache, parents)
-        last = rng.integers(1, VOCAB, size=(rows, beams)).astype("int32")
-        tokens = np.take_along_axis(tokens, parents[..., None], axis=1)
-        tokens = np.concatenate([tokens, last[..., None]], axis=2)
-        places = np.take_along_axis(places, parents[..., None], axis=1)
-        previous = places[..., -1]
+    lengths = [len(source) for source in SOURCES]
+    assert_aligned_steps_equal_the_whole(
+        model_of(name), FEATURES["inputs"], lengths, beam_size=2, length=3
+    )
 
 
 @pytest.mark.slow
@@ -226,13 +194,7 @@ def test_the_alignment_model_takes_a_baselines_encoder_and_embeddings(
 
 @pytest.mark.parametrize("name", ["feeding", "jumps"])
 def test_none_of_them_translates_alone(name: str) -> None:
-    model = model_of(name)
-    sources = {"inputs": FEATURES["inputs"]}
-    with pytest.raises(UserError, match="--alignment_model_dir"):
-        translate_ids(model, sources, DecodeHParams())
-    memory = model.prepare_memory(sources)
-    with pytest.raises(UserError, match="--alignment_model_dir"):
-        model.step(np.zeros((3, 1), "int32"), 0, memory, model.start_cache(memory, 1, 4))
+    assert_no_translation_alone(model_of(name), FEATURES)
 
 
 def test_what_they_read_and_refuse() -> None:

@@ -50,16 +50,24 @@ class TfWords(tf.Module):
         starts = tf.ragged.boolean_mask(offsets.to_tensor(0), word_begins(characters) > 0)
         return self.encode(texts), tf.cast(starts, tf.int32)
 
-    def decode(self, ids: tf.Tensor | tf.RaggedTensor) -> tf.Tensor:
+    def decode(
+        self, ids: tf.Tensor | tf.RaggedTensor, unknown: tf.Tensor | None = None
+    ) -> tf.Tensor:
         """Return the texts up to the first EOS: (B, T) or (B, None) int to (B,) string.
 
         Pad ids are skipped, and ids beyond the vocabulary give "<unk>", as in `WordEncoder`.
+
+        Args:
+            ids: the tokens.
+            unknown: (B, T) string, what is written for each token that is "<unk>"; None: that.
         """
         if isinstance(ids, tf.RaggedTensor):
             ids = ids.to_tensor(default_value=PAD_ID)
         ids = tf.cast(ids, tf.int32)
         ended = tf.cumsum(tf.cast(ids == EOS_ID, tf.int32), axis=1) > 0
         known = tf.where((ids >= 0) & (ids < self.vocab_size()), ids, UNK_ID)
-        shown = tf.ragged.boolean_mask(known, ~ended & (ids != PAD_ID))
-        words = tf.gather(tf.constant(self._words, tf.string), shown)
-        return tf.strings.reduce_join(words, axis=-1, separator=" ")
+        words = tf.gather(tf.constant(self._words, tf.string), known)
+        if unknown is not None:
+            words = tf.where(known == UNK_ID, unknown, words)
+        shown = tf.ragged.boolean_mask(words, ~ended & (ids != PAD_ID))
+        return tf.strings.reduce_join(shown, axis=-1, separator=" ")

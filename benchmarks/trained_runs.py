@@ -1,0 +1,51 @@
+"""What the experiments with trained runs share: what runs are called, and what they are of."""
+
+from __future__ import annotations
+
+import pathlib
+from collections.abc import Iterable, Sequence
+
+from t2t_phrase.config import UserError
+
+
+def newest(folders: Iterable[pathlib.Path]) -> pathlib.Path:
+    """Return the list of checkpoints of those runs that was written last."""
+    return max((folder / "checkpoint" for folder in folders), key=lambda path: path.stat().st_mtime)
+
+
+def distinct_names(paths: Sequence[pathlib.Path]) -> list[str]:
+    """Return the last part of each path, and of those that end alike as many as tell them apart.
+
+    Raises:
+        UserError: a path is given twice.
+    """
+    parts = [path.resolve().parts for path in paths]
+    if len({*parts}) < len(parts):
+        raise UserError(f"{', '.join(map(str, paths))}: give each only once")
+    names = []
+    for own in parts:
+        count = 1
+        while sum(other[-count:] == own[-count:] for other in parts) > 1:
+            count += 1
+        names.append("/".join(own[-count:]))
+    return names
+
+
+def file_stem(name: str) -> str:
+    """Return what the files of something with this name begin with."""
+    return name.replace("/", "-").replace(" ", "-")
+
+
+def problem_of(folders: Iterable[pathlib.Path]) -> str:
+    """Return the problem of several runs.
+
+    Raises:
+        UserError: one is no run, or they have different ones or none.
+    """
+    from t2t_phrase.runs.record import RunRecord
+
+    found = {folder: RunRecord.load(folder).problem for folder in folders}
+    if len({*found.values()}) > 1 or not all(found.values()):
+        told = ", ".join(f"{problem or 'none'} of {folder}" for folder, problem in found.items())
+        raise UserError(f"the runs need the same problem, these have {told}")
+    return next(iter(found.values()))
