@@ -48,8 +48,7 @@ def forbid_early_end(logits: Any, index: Any, min_length: int) -> Any:
     if not min_length:
         return logits
     too_early = ops.logical_and(ops.arange(logits.shape[-1]) == EOS_ID, index < min_length)
-    # Adding a row to all logits is faster than selecting.
-    return logits + ops.where(too_early, -float("inf"), 0.0)
+    return ops.where(too_early, -float("inf"), logits)
 
 
 def only_forced(values: Any, tokens: Any, logits: Any, forced: Any) -> tuple[Any, Any]:
