@@ -47,4 +47,5 @@ def aligning_decoder(
         return {**decoder.notes(cache["decoder"]), POSITION: cache[POSITION]}
 
     start = {"decoder": decoder.cache, POSITION: ops.zeros(shape, "int32")}
-    return BatchDecoder(step, start, reorder, notes, {**decoder.pads, POSITION: 0})
+    pads = {**decoder.pads, POSITION: 0}
+    return BatchDecoder(step, start, reorder, notes, pads, one_by_one=decoder.one_by_one)

@@ -41,7 +41,12 @@ TakeMemory = Callable[[Any, Any], Any]
 
 
 def best_pairs(
-    sentences: Sentences, memory: Any, *, evaluate: Evaluate, take_memory: TakeMemory
+    sentences: Sentences,
+    memory: Any,
+    *,
+    evaluate: Evaluate,
+    take_memory: TakeMemory,
+    one_by_one: bool = False,
 ) -> Best:
     """Return the best continuations of each sentence.
 
@@ -54,6 +59,7 @@ def best_pairs(
         memory: the model's.
         evaluate: runs the model.
         take_memory: see `EncoderDecoder.take_memory`.
+        one_by_one: see `BatchDecoder`.
     """
     counts = sentences.packed.counts
     batch, beams = sentences.tokens.shape
@@ -67,7 +73,8 @@ def best_pairs(
     def of_all(number: Any, best: Best, memory: Any = memory, part: Sentences = sentences) -> Best:
         pairs, real = part.packed.round(number, beams)
         scores = ops.where(real, ops.take_along_axis(part.scores, pairs, axis=1), NEVER)
-        return best.merged(scores, pairs, evaluate(memory, part, pairs))
+        evaluated = evaluate(memory, part, pairs)
+        return best.merged(scores, pairs, evaluated, one_by_one=one_by_one)
 
     def of_some(size: int) -> Callable[[Any, Best], Best]:
         def made(number: Any, best: Best) -> Best:

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 
 from keras import ops
 
-from t2t_phrase.decoding.search.plain_expansion import force
+from t2t_phrase.decoding.search.plain_expansion import only_forced
+from t2t_phrase.ops.likeliest import likeliest
 from t2t_phrase.special_ids import EOS_ID
 
 NEVER = -float("inf")
@@ -52,27 +53,34 @@ class Best(NamedTuple):
         scores = ops.full_like(like, NEVER, "float32")
         return cls(scores, zeros, zeros, scores, zeros)
 
-    def merged(self, scores: Any, pairs: Any, evaluated: Evaluated) -> Best:
+    def merged(
+        self, scores: Any, pairs: Any, evaluated: Evaluated, *, one_by_one: bool = False
+    ) -> Best:
         """Return the best of these and the continuations of more pairs.
 
         Args:
             scores: (B, K) float32, of hypothesis and position.
             pairs: (B, K) int32.
             evaluated: what can follow them.
+            one_by_one: see `BatchDecoder`.
         """
-        logits = evaluated.logits
+        logits, forced = evaluated
         beams, vocab = logits.shape[1:]
-        scores -= ops.logsumexp(logits, axis=-1)
-        if evaluated.forced is not None:
-            logits = force(logits, evaluated.forced)
-        going = ops.where(ops.arange(vocab) == EOS_ID, NEVER, logits)
-        top, tokens = ops.top_k(going, min(beams, vocab))  # (B, K, each)
-        every = ops.reshape(scores[..., None] + top, (-1, beams * top.shape[-1]))
+        # One more than can go on, because EOS may be among them.
+        each = min(beams + 1, vocab)
+        top, tokens, normalizer = likeliest(logits, each, one_by_one=one_by_one)  # (B, K, each)
+        scores -= normalizer
+        end = logits[..., EOS_ID]
+        if forced is not None:
+            top, tokens = only_forced(top, tokens, logits, forced)
+            end = ops.where(ops.logical_or(forced < 0, forced == EOS_ID), end, NEVER)
+        top = ops.where(tokens == EOS_ID, NEVER, top)
+        every = ops.reshape(scores[..., None] + top, (-1, beams * each))
         every = ops.concatenate([self.log_probs, every], axis=1)
-        tokens = ops.cast(ops.reshape(tokens, (-1, beams * top.shape[-1])), "int32")
-        owners = ops.repeat(pairs, top.shape[-1], axis=1)
+        tokens = ops.reshape(tokens, (-1, beams * each))
+        owners = ops.repeat(pairs, each, axis=1)
         log_probs, kept = ops.top_k(every, beams)
-        ends = ops.concatenate([self.ended, scores + logits[..., EOS_ID]], axis=1)
+        ends = ops.concatenate([self.ended, scores + end], axis=1)
         ended, ending = ops.top_k(ends, beams)
         return Best(
             log_probs,

@@ -135,7 +135,15 @@ def guided_decoder(decoder: BatchDecoder, entries: Entries, beam_size: int) -> B
 
     start = {"decoder": decoder.cache, "state": tuple(state), "forced": nothing, ENTRY: nothing}
     pads = {**decoder.pads, ENTRY: 0}
-    return BatchDecoder(step, start, reorder, notes, pads, lambda cache: cache["forced"])
+    return BatchDecoder(
+        step,
+        start,
+        reorder,
+        notes,
+        pads,
+        forced=lambda cache: cache["forced"],
+        one_by_one=decoder.one_by_one,
+    )
 
 
 def entries_of(features: Mapping[str, Any]) -> Entries | None:

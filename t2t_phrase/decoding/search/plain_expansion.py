@@ -11,6 +11,7 @@ from keras import ops
 
 from t2t_phrase.decoding.search.batch_decoder import BatchDecoder
 from t2t_phrase.decoding.search.expansion import Alive, Candidates, Expansion
+from t2t_phrase.ops.likeliest import likeliest, logits_of
 from t2t_phrase.special_ids import EOS_ID
 
 
@@ -28,7 +29,10 @@ def plain_expansion(decoder: BatchDecoder, *, min_length: int = 0) -> Expansion:
         logits, cache, _ = decoder.step(alive.tokens, index, cache)
         logits = forbid_early_end(ops.cast(logits, "float32"), index, min_length)
         log_probs, parents, tokens = best_continuations(
-            logits, alive.log_probs, decoder.forced_tokens(cache)
+            logits,
+            alive.log_probs,
+            decoder.forced_tokens(cache),
+            one_by_one=decoder.one_by_one,
         )
         notes = {
             name: ops.take_along_axis(values, parents, axis=1)
@@ -47,20 +51,30 @@ def forbid_early_end(logits: Any, index: Any, min_length: int) -> Any:
     return ops.where(too_early, -float("inf"), logits)
 
 
-def force(logits: Any, forced: Any) -> Any:
-    """Return logits (..., V) that exclude all tokens but the forced one.
+def only_forced(values: Any, tokens: Any, logits: Any, forced: Any) -> tuple[Any, Any]:
+    """Return the likeliest tokens and their logits if some tokens are forced, each (..., C).
+
+    That is as if the logits of all other tokens were -inf.
 
     Args:
+        values: (..., C), the greatest logits, the greatest first.
+        tokens: (..., C) int32, their tokens.
         logits: (..., V).
-        forced: (...) int32; -1: nothing is forced.
+        forced: (...) int32, the only tokens that may follow; -1: any may.
     """
-    forced = forced[..., None]
-    excluded = ops.logical_and(forced >= 0, ops.arange(logits.shape[-1]) != forced)
-    return ops.where(excluded, -float("inf"), logits)
+    others = ops.arange(tokens.shape[-1] - 1, dtype="int32")
+    others = others + ops.cast(others >= forced[..., None], "int32")
+    own = logits_of(logits, ops.maximum(forced, 0))[..., None]
+    is_forced = forced[..., None] >= 0
+    excluded = ops.full_like(values[..., 1:], -float("inf"))
+    return (
+        ops.where(is_forced, ops.concatenate([own, excluded], axis=-1), values),
+        ops.where(is_forced, ops.concatenate([forced[..., None], others], axis=-1), tokens),
+    )
 
 
 def best_continuations(
-    logits: Any, log_probs: Any, forced: Any | None = None
+    logits: Any, log_probs: Any, forced: Any | None = None, *, one_by_one: bool = False
 ) -> tuple[Any, Any, Any]:
     """Return (log-probabilities, parent beams, tokens), each (B, 2K), best first.
 
@@ -72,12 +86,14 @@ def best_continuations(
         log_probs: (B, K) of the hypotheses that they continue.
         forced: (B, K) int32, the only tokens that may follow, -1 where any may; None: any may
             follow all. A forced token has the probability that it has among all tokens.
+        one_by_one: see `BatchDecoder`.
     """
     beam_size = logits.shape[1]
     each = min(2 * beam_size, logits.shape[-1])
-    allowed = logits if forced is None else force(logits, forced)
-    top, tokens = ops.top_k(allowed, each)  # (B, K, each)
-    top = top - ops.logsumexp(logits, axis=-1, keepdims=True) + log_probs[..., None]
+    top, tokens, normalizer = likeliest(logits, each, one_by_one=one_by_one)  # (B, K, each)
+    if forced is not None:
+        top, tokens = only_forced(top, tokens, logits, forced)
+    top = top - normalizer[..., None] + log_probs[..., None]
     flat = (-1, beam_size * each)
     log_probs, chosen = ops.top_k(ops.reshape(top, flat), 2 * beam_size)
     tokens = ops.take_along_axis(ops.reshape(tokens, flat), chosen, axis=1)

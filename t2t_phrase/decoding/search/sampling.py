@@ -9,7 +9,8 @@ from keras import ops
 
 from t2t_phrase.decoding.search.batch_decoder import BatchDecoder
 from t2t_phrase.decoding.search.expansion import Alive, Candidates, Expansion
-from t2t_phrase.decoding.search.plain_expansion import forbid_early_end, force
+from t2t_phrase.decoding.search.plain_expansion import forbid_early_end
+from t2t_phrase.ops.likeliest import likeliest, logits_of
 from t2t_phrase.special_ids import EOS_ID
 
 # More than the tokens of any output.
@@ -40,13 +41,21 @@ def sampling_expansion(
     def expand(alive: Alive, index: Any, cache: Any) -> tuple[Candidates, Any]:
         logits, cache, _ = decoder.step(alive.tokens, index, cache)
         logits = forbid_early_end(ops.cast(logits[:, 0], "float32"), index, min_length)  # (B, V)
+        kept = min(keep_top_k, logits.shape[-1]) if temperature and keep_top_k else 1
+        top, best, normalizer = likeliest(logits, kept, one_by_one=decoder.one_by_one)
+        tokens = best[:, 0]
+        if temperature:
+            drawable = logits
+            if keep_top_k:
+                drawable = ops.where(logits < top[:, -1:], -float("inf"), logits)
+            tokens = _draw(drawable / temperature, index, seed)
         forced = decoder.forced_tokens(cache)
-        allowed = logits if forced is None else force(logits, forced[:, 0])
-        tokens = _choose(allowed, index, temperature, keep_top_k, seed)[:, None]  # (B, 1)
-        log_probs = ops.take_along_axis(logits, tokens, axis=1)
-        log_probs -= ops.logsumexp(logits, axis=-1, keepdims=True)
+        if forced is not None:
+            tokens = ops.where(forced[:, 0] >= 0, forced[:, 0], tokens)
+        log_probs = logits_of(logits, tokens) - normalizer
+        tokens = tokens[:, None]  # (B, 1)
         return Candidates(
-            alive.log_probs + log_probs,
+            alive.log_probs + log_probs[:, None],
             ops.zeros_like(tokens),
             tokens,
             ops.equal(tokens, EOS_ID),
@@ -56,16 +65,11 @@ def sampling_expansion(
     return Expansion(expand, decoder.cache, decoder.reorder, decoder.pads)
 
 
-def _choose(logits: Any, index: Any, temperature: float, keep_top_k: int, seed: Any) -> Any:
+def _draw(logits: Any, index: Any, seed: Any) -> Any:
     """Return (B,) int32 tokens of logits (B, V)."""
-    if not temperature:
-        return ops.cast(ops.argmax(logits, axis=-1), "int32")
-    if keep_top_k:
-        least = ops.top_k(logits, min(keep_top_k, logits.shape[-1]))[0][:, -1:]
-        logits = ops.where(logits < least, -float("inf"), logits)
     # Far apart, so that one seed's draws are not the next one's a token later.
     now = ops.stack([seed[0], seed[1] * SEED_STRIDE + ops.cast(index, seed.dtype)])
-    drawn = keras.random.categorical(logits / temperature, 1, seed=_Seed(now))
+    drawn = keras.random.categorical(logits, 1, seed=_Seed(now))
     return ops.cast(drawn[:, 0], "int32")
 
 

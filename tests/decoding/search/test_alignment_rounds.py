@@ -10,7 +10,7 @@ from keras import ops
 
 from t2t_phrase.decoding.search.alignment_pruning import pack
 from t2t_phrase.decoding.search.alignment_rounds import Sentences, best_pairs
-from t2t_phrase.decoding.search.best_pairs import Evaluated
+from t2t_phrase.decoding.search.best_pairs import Best, Evaluated
 from t2t_phrase.special_ids import EOS_ID
 
 BEAMS, LENGTH, VOCAB = 3, 6, 7
@@ -85,3 +85,35 @@ def test_later_rounds_are_made_for_few_sentences() -> None:
     assert found([18, 9, 9, 9, 6] + [3] * 11)[-1] == [16, 16, 4, 1, 1, 1]
     assert found([18] * 16)[-1] == [16] * 6
     assert found([0] * 16)[-1] == []
+
+
+@pytest.mark.parametrize("forced", [None, [[-1, 4, EOS_ID], [700, -1, -1]]])
+def test_one_by_one_the_best_are_the_same(forced: list[list[int]] | None) -> None:
+    rng = np.random.default_rng(0)
+    scores = ops.convert_to_tensor(rng.normal(size=(2, BEAMS)).astype("float32"))
+    pairs = ops.convert_to_tensor(np.arange(2 * BEAMS, dtype="int32").reshape(2, BEAMS))
+    logits = rng.integers(0, 9, (2, BEAMS, 800)).astype("float32")
+    logits[0, :, EOS_ID] = 9  # among the likeliest, but it cannot go on
+    evaluated = Evaluated(
+        ops.convert_to_tensor(logits), None if forced is None else ops.cast(forced, "int32")
+    )
+    slow, fast = (
+        Best.none(scores).merged(scores, pairs, evaluated, one_by_one=one_by_one)
+        for one_by_one in (False, True)
+    )
+    log_probs = logits - np.log(np.exp(logits).sum(-1, keepdims=True)) + np.array(scores)[..., None]
+    if forced is not None:
+        kept = np.array(forced)[..., None]
+        log_probs[(kept >= 0) & (np.arange(800) != kept)] = -np.inf
+    going = log_probs.copy()
+    going[..., EOS_ID] = -np.inf
+    for sentence, every in enumerate(going.reshape(2, -1)):
+        # Rounding must not decide between equal logits.
+        places = np.argsort(-every.round(4), kind="stable")[:BEAMS]
+        real = every[places] > -np.inf
+        np.testing.assert_allclose(slow.log_probs[sentence], every[places], rtol=1e-5)
+        np.testing.assert_array_equal(np.array(slow.tokens[sentence])[real], places[real] % 800)
+    ends = -np.sort(-log_probs[..., EOS_ID])
+    np.testing.assert_allclose(slow.ended, ends, rtol=1e-5)
+    for field, a, b in zip(Best._fields, slow, fast, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-5, err_msg=field)
