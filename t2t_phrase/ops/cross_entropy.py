@@ -12,8 +12,10 @@ from keras import ops, tree
 
 from t2t_phrase.ops.row_blocks import RowBlocks, put_rows
 
-# The logits of 4096 tokens and 40,000 entries, 0.6 GiB: usual batches are one block.
-BLOCK_LOGITS = 4096 * 40_000
+# Up to so many logits are made once: 0.6 GiB, those of 4096 tokens and 40,000 entries.
+LOGITS_MADE_ONCE = 4096 * 40_000
+# Of more, so many at a time, 0.25 GiB: 2048 tokens and 32,000 entries.
+LOGITS_OF_A_BLOCK = 2**26
 # Matrix units are fastest with multiples of this many rows.
 ROWS_UNIT = 128
 
@@ -29,13 +31,18 @@ class TokenLosses(NamedTuple):
     """1 where the label has the highest probability, else 0. Carries no gradient."""
 
 
-def rows_of_a_block(vocab_size: int) -> int:
-    """Return how many tokens' logits are in memory at a time.
+def blocks_of_tokens(tokens: Any, vocab_size: int) -> RowBlocks:
+    """Return how tokens are divided, so that only so many logits are in memory at a time.
 
     Args:
+        tokens: N, an int or a tensor.
         vocab_size: V.
     """
-    return max(1, BLOCK_LOGITS // vocab_size // ROWS_UNIT) * ROWS_UNIT
+    size, undivided = (
+        max(1, logits // vocab_size // ROWS_UNIT) * ROWS_UNIT
+        for logits in (LOGITS_OF_A_BLOCK, LOGITS_MADE_ONCE)
+    )
+    return RowBlocks(tokens, size=size, undivided=undivided)
 
 
 def smoothed_cross_entropy(
@@ -51,9 +58,9 @@ def smoothed_cross_entropy(
     targets nor log-probabilities are built: beside the logits only their softmax is, which the
     gradient, softmax - l - (c - l) onehot(y), needs again.
 
-    The logits of up to `rows_of_a_block` tokens are made once, and their softmax is kept for the
-    gradient. All tokens before these are taken block by block, and the gradient makes their logits
-    again: one product of the vocabulary more, for a memory that does not grow with N V.
+    The logits of usual batches are made once, and their softmax is kept for the gradient. Those of
+    more tokens are never in memory together, see `blocks_of_tokens`: the gradient makes the logits
+    of each block again, which costs one more product with the vocabulary.
 
     Args:
         hidden: (N, D) float.
@@ -71,7 +78,7 @@ def smoothed_cross_entropy(
 
     @ops.custom_gradient
     def losses(hidden: Any, kernel: Any) -> Any:
-        blocks = RowBlocks(ops.shape(hidden)[0], rows_of_a_block(vocab_size))
+        blocks = blocks_of_tokens(ops.shape(hidden)[0], vocab_size)
         kernel_sum = ops.sum(ops.cast(kernel, "float32"), axis=0)  # (D,)
         target_kernel = ops.take(kernel, labels, axis=0)  # (N, D)
         probs, rest = _softmax(blocks.rest(hidden), kernel, blocks.rest(labels))

@@ -16,23 +16,26 @@ from keras import ops
 class RowBlocks:
     """Divides N rows into blocks of R and a rest of 1 to R, which comes last.
 
-    The rest is for its user to begin with; `loop` then takes the blocks. With N <= R there are
-    none, and where N is known to the compiler nothing of the loop is left.
+    The rest is for its user to begin with; `loop` then takes the blocks. A small number of rows is
+    all rest. Where the compiler knows N, nothing of the loop is left then.
 
     Args:
         rows: N, an int or a tensor.
         size: R.
+        undivided: the largest N of which all is rest, at least R.
     """
 
     rows: Any
     size: int
+    undivided: int
 
     @property
     def end(self) -> Any:
         """The number of rows before the rest, an int if N is one."""
+        before = (self.rows - 1) // self.size * self.size
         if isinstance(self.rows, int):
-            return max(self.rows - 1, 0) // self.size * self.size
-        return ops.maximum(self.rows - 1, 0) // self.size * self.size
+            return before if self.rows > self.undivided else 0
+        return ops.where(self.rows > self.undivided, before, 0)
 
     def rest(self, x: Any) -> Any:
         """Return the rest of `x` (N, ...)."""

@@ -1,6 +1,7 @@
 """The fused loss against its definition in float64, its gradient against differences of that."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,7 +10,8 @@ import tensorflow as tf
 from keras import ops
 
 from t2t_phrase.ops import cross_entropy
-from t2t_phrase.ops.cross_entropy import rows_of_a_block, smoothed_cross_entropy
+from t2t_phrase.ops.cross_entropy import blocks_of_tokens, smoothed_cross_entropy
+from t2t_phrase.ops.row_blocks import RowBlocks
 
 N, D, V = 5, 4, 7
 
@@ -25,7 +27,14 @@ def arrays() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 @pytest.fixture
 def set_block(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
     """Set the number of tokens of a block; 2 leaves one of the five for the rest."""
-    return lambda rows: monkeypatch.setattr(cross_entropy, "rows_of_a_block", lambda size: rows)
+
+    def set_block(rows: int) -> None:
+        def blocks(tokens: Any, vocab_size: int) -> RowBlocks:
+            return RowBlocks(tokens, rows, undivided=rows)
+
+        monkeypatch.setattr(cross_entropy, "blocks_of_tokens", blocks)
+
+    return set_block
 
 
 def definition(
@@ -130,11 +139,7 @@ def test_extreme_logits_stay_finite_and_right(
         assert np.isfinite(gradient).all()
 
 
-@pytest.mark.parametrize("block", [2, N])
-@pytest.mark.parametrize("xla", [False, True], ids=["graph", "xla"])
-def test_graph_and_xla_equal_eager(
-    arrays: tuple, xla: bool, block: int, set_block: Callable
-) -> None:
+def test_graph_and_xla_equal_eager(arrays: tuple) -> None:
     upstream = np.linspace(-1, 2, N)
 
     def run() -> list:
@@ -142,9 +147,9 @@ def test_graph_and_xla_equal_eager(
         return [*losses, *gradients]
 
     eager = run()
-    set_block(block)
-    for value, expected in zip(tf.function(run, jit_compile=xla)(), eager, strict=True):
-        np.testing.assert_allclose(value, expected, atol=1e-5)
+    for xla in (False, True):
+        for value, expected in zip(tf.function(run, jit_compile=xla)(), eager, strict=True):
+            np.testing.assert_allclose(value, expected, atol=1e-5)
 
 
 @pytest.mark.parametrize("xla", [False, True], ids=["graph", "xla"])
@@ -186,11 +191,14 @@ def test_tokens_without_weight_change_nothing(arrays: tuple, set_block: Callable
     np.testing.assert_allclose(gradients[1], expected[1], atol=1e-6)
 
 
-def test_usual_batches_are_one_block() -> None:
-    """Then nothing is computed twice."""
-    assert rows_of_a_block(32_000) >= rows_of_a_block(37_000) >= 4096
-    assert rows_of_a_block(10_000_000) == 128
-    assert rows_of_a_block(32_000) * 32_000 * 4 < 2**30 < rows_of_a_block(100) * 100 * 8
+@pytest.mark.parametrize("vocab_size", [100, 32_000, 37_000, 10_000_000])
+def test_usual_batches_are_computed_once(vocab_size: int) -> None:
+    blocks = blocks_of_tokens(5, vocab_size)
+    assert blocks.undivided >= blocks.size
+    assert blocks.size % 128 == blocks.undivided % 128 == 0
+    if vocab_size < 10_000_000:
+        assert blocks.undivided >= 4096
+        assert blocks.size * vocab_size * 4 <= 2**28
 
 
 def test_the_logits_are_never_whole(arrays: tuple, set_block: Callable) -> None:
