@@ -43,25 +43,33 @@ def test_values_that_are_not_numbers_end_the_loop_all_the_same() -> None:
     assert np.isnan(total) and rounds == 3
 
 
-def test_a_block_begins_when_the_one_before_has_ended() -> None:
-    """TensorFlow would begin many of them, and hold what they make in memory."""
-    calls: list[int] = []
-
-    def slow_sum(rows: tf.Tensor) -> tf.Tensor:
-        x = tf.cast(rows, tf.float32)
-        for place in range(10):
-
-            def note(x: np.ndarray, place: int = place) -> np.ndarray:
-                calls.append(place)
-                return x
-
-            x = tf.numpy_function(note, [x], x.dtype, stateful=False)
-        return tf.reduce_sum(x)
+def test_a_block_waits_for_all_that_the_one_before_has_made() -> None:
+    """TensorFlow would begin up to ten rounds of the loop at once, with the memory of ten."""
 
     @tf.function
-    def run(count: tf.Tensor) -> tf.Tensor:
-        blocks = RowBlocks(count, size=2, undivided=2)
-        return blocks.loop(lambda rows, total: [total + slow_sum(rows)], [tf.zeros(())])[0]
+    def run(count: tf.Tensor) -> tuple:
+        def step(rows: tf.Tensor, total: tf.Tensor, largest: tf.Tensor) -> list[tf.Tensor]:
+            x = tf.cast(rows, tf.float32)
+            added = tf.identity(total + tf.reduce_sum(x), name="added")
+            return [added, tf.maximum(largest, tf.reduce_max(x), name="compared")]
 
-    assert run(tf.constant(9)) == sum(range(8))
-    assert calls == [*range(10)] * 4
+        blocks = RowBlocks(count, size=2, undivided=2)
+        return blocks.loop(step, [tf.zeros(()), tf.zeros(())])
+
+    assert [int(x) for x in run(tf.constant(9))] == [sum(range(8)), 7]
+    concrete = run.get_concrete_function(tf.TensorSpec((), tf.int32))
+    (body,) = (
+        function
+        for function in concrete.graph.as_graph_def().library.function
+        if any(node.name == "while/added" for node in function.node_def)
+    )
+    inputs = {node.name: node.input for node in body.node_def}
+    # TensorFlow's own counter and limit come first, then where the next block starts.
+    start = body.ret["while_identity_2"]
+    needed, found = [start], set()
+    while needed:
+        name = needed.pop().lstrip("^").partition(":")[0]
+        if name not in found:
+            found.add(name)
+            needed += inputs.get(name, ())
+    assert {"while/added", "while/compared"} <= found
