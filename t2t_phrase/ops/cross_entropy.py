@@ -10,6 +10,15 @@ from typing import Any, NamedTuple
 
 from keras import ops, tree
 
+from t2t_phrase.ops.row_blocks import RowBlocks, put_rows
+
+# Up to so many logits are made once: 0.6 GiB, those of 4096 tokens and 40,000 entries.
+LOGITS_MADE_ONCE = 4096 * 40_000
+# Of more, so many at a time, 0.25 GiB: 2048 tokens and 32,000 entries.
+LOGITS_OF_A_BLOCK = 2**26
+# Matrix units are fastest with multiples of this many rows.
+ROWS_UNIT = 128
+
 
 class TokenLosses(NamedTuple):
     """What the model makes of each token; every field (N,) float32."""
@@ -20,6 +29,20 @@ class TokenLosses(NamedTuple):
     """Negative log-probability of the label, in nats. Carries no gradient."""
     correct: Any
     """1 where the label has the highest probability, else 0. Carries no gradient."""
+
+
+def blocks_of_tokens(tokens: Any, vocab_size: int) -> RowBlocks:
+    """Return how tokens are divided, so that only so many logits are in memory at a time.
+
+    Args:
+        tokens: N, an int or a tensor.
+        vocab_size: V.
+    """
+    size, undivided = (
+        max(1, logits // vocab_size // ROWS_UNIT) * ROWS_UNIT
+        for logits in (LOGITS_OF_A_BLOCK, LOGITS_MADE_ONCE)
+    )
+    return RowBlocks(tokens, size=size, undivided=undivided)
 
 
 def smoothed_cross_entropy(
@@ -35,6 +58,10 @@ def smoothed_cross_entropy(
     targets nor log-probabilities are built: beside the logits only their softmax is, which the
     gradient, softmax - l - (c - l) onehot(y), needs again.
 
+    The logits of usual batches are made once, and their softmax is kept for the gradient. Those of
+    more tokens are never in memory together, see `blocks_of_tokens`: the gradient makes the logits
+    of each block again, which costs one more product with the vocabulary.
+
     Args:
         hidden: (N, D) float.
         kernel: (V, D) float, of the same type.
@@ -42,6 +69,7 @@ def smoothed_cross_entropy(
         label_smoothing: mass taken from the label, in [0, 1).
     """
     vocab_size = kernel.shape[0]
+    labels = ops.convert_to_tensor(labels)
     confidence = 1.0 - label_smoothing
     low = label_smoothing / (vocab_size - 1)
     constant = -confidence * math.log(confidence)
@@ -50,14 +78,18 @@ def smoothed_cross_entropy(
 
     @ops.custom_gradient
     def losses(hidden: Any, kernel: Any) -> Any:
+        blocks = blocks_of_tokens(ops.shape(hidden)[0], vocab_size)
         kernel_sum = ops.sum(ops.cast(kernel, "float32"), axis=0)  # (D,)
         target_kernel = ops.take(kernel, labels, axis=0)  # (N, D)
-        logits = ops.cast(ops.matmul(hidden, ops.transpose(kernel)), "float32")  # (N, V)
-        probs = ops.softmax(logits, axis=-1)
-        top = ops.max(logits, axis=-1)
-        # The largest probability is at least 1/V, so this log is safe where log(probs) is not.
-        normalizer = top - ops.log(ops.max(probs, axis=-1))
-        target = ops.take_along_axis(logits, labels[:, None], axis=-1)[:, 0]
+        probs, rest = _softmax(blocks.rest(hidden), kernel, blocks.rest(labels))
+
+        def statistics(rows: Any, *found: Any) -> list[Any]:
+            _, of_rows = _softmax(
+                ops.take(hidden, rows, axis=0), kernel, ops.take(labels, rows, axis=0)
+            )
+            return [put_rows(x, rows, new) for x, new in zip(found, of_rows, strict=True)]
+
+        normalizer, target, top = blocks.loop(statistics, [blocks.widen(x) for x in rest])
         total = ops.matmul(ops.cast(hidden, "float32"), kernel_sum[:, None])[:, 0]
         smoothed = normalizer - (confidence - low) * target - low * total - constant
         outputs = (smoothed, normalizer - target, ops.cast(target >= top, "float32"))
@@ -68,11 +100,24 @@ def smoothed_cross_entropy(
             scale = ops.expand_dims(passed[0], -1)
             scaled = ops.cast(scale, hidden.dtype) * hidden
             dtype = kernel.dtype
-            probs_cast = ops.cast(probs, dtype)
-            hidden_grad = ops.cast(ops.matmul(probs_cast, kernel), "float32")
+
+            def products(probs: Any, scaled: Any) -> tuple[Any, Any]:
+                probs = ops.cast(probs, dtype)
+                by_kernel = ops.matmul(probs, kernel)
+                return by_kernel, ops.cast(ops.matmul(ops.transpose(probs), scaled), "float32")
+
+            def add_products(rows: Any, hidden_grad: Any, kernel_grad: Any) -> tuple[Any, Any]:
+                probs = ops.softmax(_logits(ops.take(hidden, rows, axis=0), kernel), axis=-1)
+                by_kernel, by_hidden = products(probs, ops.take(scaled, rows, axis=0))
+                return put_rows(hidden_grad, rows, by_kernel), kernel_grad + by_hidden
+
+            by_kernel, by_hidden = products(probs, blocks.rest(scaled))
+            hidden_grad, kernel_grad = blocks.loop(
+                add_products, [blocks.widen(by_kernel), by_hidden]
+            )
+            hidden_grad = ops.cast(hidden_grad, "float32")
             hidden_grad -= low * kernel_sum
             hidden_grad -= (confidence - low) * ops.cast(target_kernel, "float32")
-            kernel_grad = ops.cast(ops.matmul(ops.transpose(probs_cast), scaled), "float32")
             scaled = ops.cast(scaled, "float32")
             kernel_grad -= low * ops.sum(scaled, axis=0)
             kernel_grad -= (confidence - low) * ops.segment_sum(
@@ -84,3 +129,18 @@ def smoothed_cross_entropy(
 
     smoothed, nll, correct = losses(hidden, kernel)
     return TokenLosses(smoothed, ops.stop_gradient(nll), ops.stop_gradient(correct))
+
+
+def _logits(hidden: Any, kernel: Any) -> Any:
+    return ops.cast(ops.matmul(hidden, ops.transpose(kernel)), "float32")
+
+
+def _softmax(hidden: Any, kernel: Any, labels: Any) -> tuple[Any, tuple[Any, Any, Any]]:
+    """Return the probabilities (N, V); and logsumexp, label's and largest of the logits, (N,)."""
+    logits = _logits(hidden, kernel)
+    probs = ops.softmax(logits, axis=-1)
+    top = ops.max(logits, axis=-1)
+    # The largest probability is at least 1/V, so this log is safe where log(probs) is not.
+    normalizer = top - ops.log(ops.max(probs, axis=-1))
+    target = ops.take_along_axis(logits, labels[:, None], axis=-1)[:, 0]
+    return probs, (normalizer, target, top)
