@@ -132,6 +132,7 @@ class Experiment:
         flags = [f"--problem={recipe.problem}", f"--hparams_set={name}"]
         flags += [f"--hparams={recipe.hparams}", f"--data_dir={recipe.data_dir}"]
         flags += [f"--output_dir={averaged}", f"--random_seed={seed}", "--schedule=evaluate"]
+        flags.append(f"--train_steps={recipe.train_steps}")
         flags += ["--eval_steps=0", "--noeval_run_autoregressive"]
         Steps(recipe.work_dir).make(
             "trainer", flags, made=log, source=averaged / "checkpoint", log=log

@@ -141,7 +141,7 @@ def prepare(
         train_steps=loop.train_steps if "linear_decay" in schedule.factors else 0,
         data=options.problem.data_digest(options.data_dir, hparams.training_features),
     )
-    _check_folder(options.output_dir, record, say)
+    _check_folder(options, record, say)
     # Initializers draw from Keras' process-wide generator.
     keras.utils.set_random_seed(options.random_seed)
     with (
@@ -250,14 +250,16 @@ def _reader(options: RunOptions, split: str) -> RecordReader:
     )
 
 
-def _check_folder(
-    output_dir: str | os.PathLike[str], record: RunRecord, log: Callable[[str], None]
-) -> None:
+def _check_folder(options: RunOptions, record: RunRecord, log: Callable[[str], None]) -> None:
     """Check that what the folder holds to be resumed is this run; without it, the folder is new."""
-    folder = pathlib.Path(output_dir)
+    folder = pathlib.Path(options.output_dir)
     best = checkpoints.complete(folder / BEST)
     if checkpoints.complete(folder):
-        record.check_same(RunRecord.load(folder), folder)
+        earlier = RunRecord.load(folder)
+        if options.evaluate and not options.saves:
+            # An evaluation makes no updates.
+            record = dataclasses.replace(record, train_steps=earlier.train_steps)
+        record.check_same(earlier, folder)
     elif best:
         raise UserError(
             f"--output_dir={folder} holds no checkpoint to resume from, but {best[-1]}, which a "

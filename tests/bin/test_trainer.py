@@ -1,3 +1,4 @@
+import dataclasses
 import json
 import shutil
 
@@ -11,6 +12,7 @@ from t2t_phrase.bin import trainer
 from t2t_phrase.config import UserError
 from t2t_phrase.runs import checkpoints
 from t2t_phrase.runs.load_model import load_model
+from t2t_phrase.runs.record import RunRecord
 from t2t_phrase.runs.writing import writing
 from t2t_phrase.text.subwords.encoder import SubwordEncoder
 from t2t_phrase.text.subwords.training import train_subwords
@@ -114,6 +116,20 @@ def test_more_steps_and_then_only_an_evaluation(toy, trained, capsys):
     assert "(step 4)" in out and out.endswith("finished at step 5 of 5\n")
     call(trainer, *flags(toy, "run", "--schedule=evaluate", "--noeval_run_autoregressive"))
     assert capsys.readouterr().out.splitlines()[-1].startswith("step 5: dev loss ")
+
+
+def test_an_evaluation_need_not_name_the_end_of_the_training(toy, trained, capsys):
+    """The rate of this run falls until its last step, which is therefore a setting of it."""
+    shutil.copytree(toy / "run", toy / "falling")
+    decay = "learning_rate_schedule=constant*linear_decay"
+    record = RunRecord.load(toy / "run")
+    hparams = record.resolved().override(decay).to_dict()
+    dataclasses.replace(record, hparams=hparams, train_steps=4).save(toy / "falling")
+    given = flags(toy, "falling", "--noeval_run_autoregressive", hparams=f"{HPARAMS},{decay}")
+    with pytest.raises(UserError, match="other settings:\n  train_steps: 4 -> 6\n"):
+        call(trainer, *given, "--train_steps=6")
+    call(trainer, *given, "--schedule=evaluate")
+    assert ": dev loss " in capsys.readouterr().out.splitlines()[-1]
 
 
 def test_a_training_without_a_checkpoint_claims_nothing(toy, trained, capsys):
