@@ -48,9 +48,28 @@ def unfold(x: Any, order: int) -> Any:
     """
     if order == 1:
         return x
-    length = ops.shape(x)[-2]
-    padded = ops.pad(x, [*[(0, 0)] * (len(x.shape) - 2), (order - 1, 0), (0, 0)])
-    return ops.concatenate([padded[..., t : t + length, :] for t in range(order)], axis=-1)
+    return ops.concatenate([shift(x, order - 1 - t) for t in range(order)], axis=-1)
+
+
+def shift(x: Any, steps: int) -> Any:
+    """Return x[..., j - steps, :] for each position j, zeros where there is no such position.
+
+    Args:
+        x: (..., S, D).
+        steps: how far tokens move to the right; negative: to the left.
+    """
+    if not steps:
+        return x
+    *others, length, width = ops.shape(x)
+    if isinstance(length, int):
+        kept = max(length - abs(steps), 0)
+    else:
+        kept = ops.maximum(length - abs(steps), 0)
+    start, gap = length - kept if steps < 0 else 0, length - kept
+    # Not by indexing, whose gradient takes several times as long in TensorFlow.
+    part = ops.slice(x, (*[0] * len(others), start, 0), (*others, kept, width))
+    padding = (gap, 0) if steps > 0 else (0, gap)
+    return ops.pad(part, [*[(0, 0)] * len(others), padding, (0, 0)])
 
 
 def unfold_latest(tokens: Any, order: int) -> Any:

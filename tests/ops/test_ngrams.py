@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from t2t_phrase.ops.ngrams import ngram_conv, unfold, unfold_latest, window_product
+from t2t_phrase.ops.ngrams import ngram_conv, shift, unfold, unfold_latest, window_product
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(2, 5, 3)).astype("float32")
@@ -107,3 +107,17 @@ def test_sentences_of_unknown_length() -> None:
         convolved, windows = run(X[:, :length])
         np.testing.assert_allclose(convolved, by_loops(X[:, :length], kernel), atol=1e-5)
         np.testing.assert_array_equal(windows, unfold(X[:, :length], 2))
+
+
+@pytest.mark.parametrize("steps", [-7, -5, -2, 0, 1, 4, 5, 7])
+def test_shift_moves_tokens(steps: int) -> None:
+    expected = np.zeros_like(X)
+    for j in range(X.shape[1]):
+        if 0 <= j - steps < X.shape[1]:
+            expected[:, j] = X[:, j - steps]
+    np.testing.assert_array_equal(shift(tf.constant(X), steps), expected)
+    unknown = tf.function(
+        lambda x: shift(x, steps), input_signature=[tf.TensorSpec((None, None, None))]
+    )
+    np.testing.assert_array_equal(unknown(X), expected)
+    assert unknown(X[:, :0]).shape == (2, 0, 3)

@@ -11,6 +11,7 @@ from t2t_phrase.layers.attention.layout import Layout, Units
 from t2t_phrase.layers.ngrams.heterogeneous import Heterogeneous
 from t2t_phrase.layers.ngrams.ngram_dense import NgramDense
 from t2t_phrase.ops.ngram_masks import attended_mask, ngram_query_mask
+from t2t_phrase.ops.ngrams import shift
 
 
 @dataclasses.dataclass(frozen=True)
@@ -90,9 +91,5 @@ class Interleaved(Heterogeneous):
     def output(self, context: Any, output_map: NgramDense) -> Any:
         """Return (B, T, D) from the results (B, M T, D) of all query orders, Eq. (13) to (17)."""
         by_order = ops.split(context, len(self.orders), axis=1)
-        length = ops.shape(by_order[0])[1]
-        parts = []
-        for place, ahead in self.output_window:
-            later = ops.pad(by_order[place], [(0, 0), (0, ahead), (0, 0)]) if ahead else None
-            parts.append(by_order[place] if later is None else later[:, ahead : ahead + length])
+        parts = [shift(by_order[place], -ahead) for place, ahead in self.output_window]
         return output_map.map_windows(ops.concatenate(parts, axis=-1))
