@@ -94,7 +94,7 @@ def searched(trained: TrainedModel, vocabularies: Vocabularies, hparams: DecodeH
                 f"{name}={list(getattr(hparams, name))}: is of no use with --alignment_model_dir, "
                 "where the search decides which source position each token is aligned with"
             )
-    second = load_model(path)
+    second = load_model(path, dtype_policy=FLAGS.dtype_policy)
     pair = AlignedPair(trained.model, second.model)
     check_same_texts(vocabularies, trained, second, f"--alignment_model_dir={path}")
     note(f"{second.checkpoint} (step {second.step}): {second.record.hparams_set}")

@@ -296,6 +296,7 @@ def settings(
             sha256_of(f"{member.checkpoint}.index")[:16] for member in trained.members
         ),
         **ensemble_settings(),
+        **({"dtype_policy": FLAGS.dtype_policy} if FLAGS.dtype_policy else {}),
         "xla_compile": FLAGS.xla_compile,
         **options,
     }

@@ -81,6 +81,12 @@ def define_model_flags() -> None:
         None,
         "A positive number for each model of an ensemble, in their order; default: all are equal.",
     )
+    flags.DEFINE_enum(
+        "dtype_policy",
+        None,
+        ["float32", "mixed_bfloat16"],
+        "What the model computes with; default: as in its training.",
+    )
     flags.DEFINE_string("data_dir", None, "Folder of the vocabulary.")
     flags.DEFINE_string("problem", None, "If given, must be that of the run.")
     flags.DEFINE_string("model", None, "If given, must be that of the run.")
@@ -147,7 +153,11 @@ def load(*, ensembles: bool = True) -> tuple[TrainedModel, Vocabularies]:
         raise UserError(f"{', '.join(paths)}: this command works with one model; name one of them")
     if len(paths) == 1 and weights is not None:
         raise UserError("--ensemble_weights: is only used with several models in --output_dir")
-    trained = load_model(paths[0]) if len(paths) == 1 else load_ensemble(paths, weights)
+    dtype = FLAGS.dtype_policy
+    if len(paths) == 1:
+        trained = load_model(paths[0], dtype_policy=dtype)
+    else:
+        trained = load_ensemble(paths, weights, dtype_policy=dtype)
     for member in trained.members:
         for flag in ("problem", "model", "hparams_set"):
             given, recorded = FLAGS[flag].value, getattr(member.record, flag)

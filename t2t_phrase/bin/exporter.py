@@ -83,7 +83,7 @@ def main(argv: Sequence[str]) -> None:
 
 
 def check_no_search() -> None:
-    """Refuse options of a search, which CTranslate2's models do not contain.
+    """Refuse options of what computes, which CTranslate2's models do not contain.
 
     Raises:
         UserError: one is given.
@@ -92,6 +92,11 @@ def check_no_search() -> None:
         raise UserError(
             "--decode_hparams: a model for CTranslate2 holds no options of the search; give them "
             "to ctranslate2.Translator.translate_batch"
+        )
+    if FLAGS.dtype_policy:
+        raise UserError(
+            f"--dtype_policy={FLAGS.dtype_policy}: a model for CTranslate2 holds float32; choose "
+            "the compute_type of ctranslate2.Translator"
         )
     if FLAGS.alignment_model_dir:
         raise UserError(
@@ -109,6 +114,7 @@ def about(trained: TrainedModel) -> dict[str, Any]:
             "problem": member.record.problem,
             "model": member.record.model,
             "hparams_set": member.record.hparams_set,
+            "dtype_policy": member.model.hparams.dtype_policy,
         }
         for member in trained.members
     ]

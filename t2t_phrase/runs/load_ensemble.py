@@ -30,13 +30,17 @@ class TrainedEnsemble(TrainedModel):
 
 
 def load_ensemble(
-    paths: Sequence[str | os.PathLike[str]], weights: Sequence[float] | None = None
+    paths: Sequence[str | os.PathLike[str]],
+    weights: Sequence[float] | None = None,
+    *,
+    dtype_policy: str | None = None,
 ) -> TrainedEnsemble:
     """Build the models of several runs as one that averages their probabilities.
 
     Args:
         paths: runs or checkpoints, see `load_model`.
         weights: see `Ensemble`.
+        dtype_policy: see `load_model`.
 
     Raises:
         UserError: one cannot be loaded, or they do not fit together: vocabularies or directions
@@ -47,7 +51,7 @@ def load_ensemble(
     # What differs is found before any weights are read.
     for checkpoint, record in zip(found[1:], records[1:], strict=True):
         _check_fits(record, checkpoint, records[0], found[0])
-    parts = tuple(load_model(checkpoint) for checkpoint in found)
+    parts = tuple(load_model(checkpoint, dtype_policy=dtype_policy) for checkpoint in found)
     model = Ensemble([part.model for part in parts], weights=weights)
     first = parts[0]
     return TrainedEnsemble(model, first.record, first.checkpoint, first.step, parts)

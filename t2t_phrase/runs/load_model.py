@@ -59,7 +59,9 @@ def _record_folder(checkpoint: str | os.PathLike[str]) -> pathlib.Path:
     )
 
 
-def load_model(path: str | os.PathLike[str], *, problem: str | None = None) -> TrainedModel:
+def load_model(
+    path: str | os.PathLike[str], *, problem: str | None = None, dtype_policy: str | None = None
+) -> TrainedModel:
     """Build the model of a run and set its weights.
 
     User-defined models must have been registered, as `--t2t_usr_dir` does.
@@ -67,6 +69,7 @@ def load_model(path: str | os.PathLike[str], *, problem: str | None = None) -> T
     Args:
         path: the `--output_dir` of a run (its latest checkpoint), or one checkpoint.
         problem: if given, must be the problem that the model was trained on.
+        dtype_policy: what the model computes with; None: as in its training.
 
     Raises:
         UserError: no checkpoint, no `hparams.json`, another problem, or weights that do not fit.
@@ -83,6 +86,8 @@ def load_model(path: str | os.PathLike[str], *, problem: str | None = None) -> T
         hparams = record.resolved()
     except UserError as error:
         raise UserError(f"{place / FILE}: {error}") from error
+    if dtype_policy is not None:
+        hparams = hparams.replace(dtype_policy=dtype_policy)
     model = registry.models[record.model].from_hparams(
         hparams,
         vocab_size=record.vocab_size,

@@ -57,6 +57,25 @@ def test_a_file_is_translated_line_by_line(toy, expected, tmp_path, capsys):
     assert sorted(p.name for p in tmp_path.iterdir()) == ["in.en", "out.de"]
 
 
+def test_the_model_may_compute_in_another_type(toy, tmp_path, monkeypatch):
+    (tmp_path / "in").write_text("\n".join(LINES) + "\n")
+    used = []
+    make = Translator.__init__
+
+    def recorded(translator, model, *args, **kwargs):
+        used.append(model.compute_dtype)
+        make(translator, model, *args, **kwargs)
+
+    monkeypatch.setattr(Translator, "__init__", recorded)
+    files = [f"--decode_from_file={tmp_path / 'in'}", f"--decode_to_file={tmp_path / 'out'}"]
+    decode(toy, *files, "--dtype_policy=mixed_bfloat16")
+    assert set(used) == {"bfloat16"}
+    model = load_model(toy.output_dir, dtype_policy="mixed_bfloat16").model
+    twin = Translator(model, toy.vocabularies, DecodeHParams().override(OPTIONS))
+    expected = [found[0].text for found in twin.translate(LINES)]
+    assert (tmp_path / "out").read_text(encoding="utf-8").split("\n") == [*expected, ""]
+
+
 def test_standard_input_goes_to_standard_output(toy, expected):
     """The real command: results alone on stdout."""
     done = subprocess.run(
@@ -278,6 +297,8 @@ def test_an_interrupted_run_goes_on_with_the_same_batches(toy, tmp_path, monkeyp
     assert re.search(rf"stopped: \d+ lines are done and kept in {part}; give the same", said)
     with pytest.raises(UserError, match=r"other settings \(extra_length: 4 -> 5\)"):
         decode(toy, *files, options=options.replace("=4", "=5"))
+    with pytest.raises(UserError, match=r"other settings \(dtype_policy: .*bfloat16\)"):
+        decode(toy, *files, "--dtype_policy=mixed_bfloat16", options=options)
     with pytest.raises(UserError, match=r"checkpoint: model.ckpt-30 \(step 30\) -> model.ckpt-20"):
         decode(toy, *files, "--checkpoint_path=best", options=options)
     decode(toy, *files, options=options)

@@ -25,6 +25,13 @@ def test_a_run_gives_its_latest_model(toy):
         np.testing.assert_array_equal(variable, expected[name])
 
 
+def test_a_model_may_compute_in_another_type_than_in_its_training(toy):
+    loaded = load_model(toy.output_dir, dtype_policy="mixed_bfloat16")
+    assert loaded.model.hparams.dtype_policy == loaded.model.dtype_policy.name == "mixed_bfloat16"
+    assert {variable.dtype for variable in loaded.model.trainable_variables} == {"float32"}
+    assert loaded.record == load_model(toy.output_dir).record
+
+
 def test_best_finds_the_record_above_it(toy):
     assert load_model(toy.output_dir / "best").step == 20
 
