@@ -72,8 +72,12 @@ def make_optimizer(
 def optimizer_class(name: str) -> type[keras.optimizers.Optimizer]:
     """Return Keras' class for a name in `OPTIMIZERS`, which is that of the class in lower case.
 
-    For Adam, on TensorFlow, a subclass with a faster update.
+    For Adam, on TensorFlow, a subclass with a faster update; for Muon, one for all kernels.
     """
+    if name == "muon":
+        from t2t_phrase.training.kernel_muon import KernelMuon
+
+        return KernelMuon
     if name == "adam" and keras.backend.backend() == "tensorflow":
         from t2t_phrase.training.fused_adam import FusedAdam
 
