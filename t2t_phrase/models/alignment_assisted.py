@@ -6,15 +6,14 @@ import dataclasses
 from collections.abc import Iterable
 from typing import Any, ClassVar
 
-import keras
 from keras import ops
 
 from t2t_phrase import registry
-from t2t_phrase.config import UserError
 from t2t_phrase.features import ALIGNMENT, Feature
 from t2t_phrase.layers.attention.aligned_attention import AlignedAttention
 from t2t_phrase.layers.common.aligned_decoder_layer import AlignedDecoderLayer
-from t2t_phrase.models.base import Cache, Encoded, Features, Step
+from t2t_phrase.models.base import Cache, Encoded, Features
+from t2t_phrase.models.lexical_model import LexicalModel
 from t2t_phrase.models.phrase_transformer import Attention, PhraseHParams, PhraseTransformer
 from t2t_phrase.models.transformer import Decoded
 from t2t_phrase.models.transformer_hparams import TransformerHParams
@@ -48,7 +47,7 @@ def with_alignment_heads(base: TransformerHParams, **changes: Any) -> AlignmentA
 
 
 @registry.models.register
-class AlignmentAssistedTransformer(PhraseTransformer):
+class AlignmentAssistedTransformer(LexicalModel, PhraseTransformer):
     """The Transformer with one more head in every cross-attention: the alignment head.
 
     Alkhouli et al. (2018), Section 3.1; everything but that head is `PhraseTransformer`'s. Given
@@ -68,10 +67,7 @@ class AlignmentAssistedTransformer(PhraseTransformer):
 
     hparams_class = AlignmentAssistedHParams
     hparams: AlignmentAssistedHParams
-    cannot_translate = (
-        "a model with an alignment head translates only together with an alignment model: give the "
-        "folder of its run to t2t-phrase-decoder or t2t-phrase-exporter with --alignment_model_dir"
-    )
+    memory_of_sentences = ("mask", "layers")
 
     def make_decoder_layer(self, index: int) -> AlignedDecoderLayer:
         """Return layer `index` of the decoder."""
@@ -104,31 +100,10 @@ class AlignmentAssistedTransformer(PhraseTransformer):
             weights["cross"].append(cross_weights)
         return Decoded(self._finish_decoding(x), weights)
 
-    def take_memory(self, memory: Cache, rows: Any) -> Cache:
-        """Return the memory of some sentences; see `EncoderDecoder`."""
-        by_sentence = {name: memory[name] for name in ("mask", "layers")}
-        taken = keras.tree.map_structure(lambda x: ops.take(x, rows, axis=0), by_sentence)
-        return {**memory, **taken}
-
-    def step(
-        self, ids: Any, index: Any, memory: Cache, cache: Cache, alignment: Any | None = None
-    ) -> Step:
-        """Decode the tokens at time `index`, which are aligned with known positions.
-
-        Args:
-            ids: as for `EncoderDecoder`.
-            index: likewise.
-            memory: likewise.
-            cache: likewise.
-            alignment: (B, K) int, the source position of the token that is predicted.
-
-        Raises:
-            UserError: there is no alignment, because nothing proposes any.
-        """
-        if alignment is None:
-            raise UserError(self.cannot_translate)
+    def align_memory(self, memory: Cache, alignment: Any) -> Cache:
+        """Return the memory for tokens that are aligned with known positions."""
         layers: Iterable[tuple[Any, Cache]] = zip(
             self.decoder_layers, memory["layers"], strict=True
         )
         aligned = [layer.align(projected, alignment) for layer, projected in layers]
-        return super().step(ids, index, {**memory, "layers": aligned}, cache)
+        return {**memory, "layers": aligned}

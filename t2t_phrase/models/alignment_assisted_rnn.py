@@ -6,16 +6,12 @@ import dataclasses
 from collections.abc import Iterable
 from typing import Any, ClassVar, Literal
 
-import keras
-from keras import ops
-
 from t2t_phrase import registry
-from t2t_phrase.config import UserError
 from t2t_phrase.features import ALIGNMENT, Feature
 from t2t_phrase.layers.attention.attentional_vector import AttentionalVector
 from t2t_phrase.layers.attention.biased_attention import BiasedAttention
-from t2t_phrase.models.alignment_assisted import AlignmentAssistedTransformer
-from t2t_phrase.models.base import Cache, Features, Step
+from t2t_phrase.models.base import Cache, Features
+from t2t_phrase.models.lexical_model import LexicalModel
 from t2t_phrase.models.luong import Luong
 from t2t_phrase.models.luong_hparams import LuongHParams
 
@@ -53,7 +49,7 @@ def with_biased_attention(base: LuongHParams, **changes: Any) -> AlignmentAssist
 
 
 @registry.models.register
-class AlignmentAssistedRnn(Luong):
+class AlignmentAssistedRnn(LexicalModel, Luong):
     """Luong's model with `BiasedAttention`: the row "RNN" of Alkhouli et al. (2018), Table 2.
 
     Given the alignment of the target, it trains and scores like any model. To translate, it needs
@@ -72,33 +68,11 @@ class AlignmentAssistedRnn(Luong):
 
     hparams_class: ClassVar[type[LuongHParams]] = AlignmentAssistedRnnHParams
     global_attention: ClassVar[type[AttentionalVector]] = BiasedAttention
-    cannot_translate = AlignmentAssistedTransformer.cannot_translate
+    memory_of_sentences = ("mask", "projected", "state")
 
     def _alignment(self, features: Features) -> Any:
         return features["alignment"]
 
-    def take_memory(self, memory: Cache, rows: Any) -> Cache:
-        """Return the memory of some sentences; see `EncoderDecoder`."""
-        by_sentence = {name: memory[name] for name in ("mask", "projected", "state")}
-        taken = keras.tree.map_structure(lambda x: ops.take(x, rows, axis=0), by_sentence)
-        return {**memory, **taken}
-
-    def step(
-        self, ids: Any, index: Any, memory: Cache, cache: Cache, alignment: Any | None = None
-    ) -> Step:
-        """Decode the tokens at time `index`, which are aligned with known positions.
-
-        Args:
-            ids: as for `EncoderDecoder`.
-            index: likewise.
-            memory: likewise.
-            cache: likewise.
-            alignment: (B, K) int, the source position of the token that is predicted.
-
-        Raises:
-            UserError: there is no alignment, because nothing proposes any.
-        """
-        if alignment is None:
-            raise UserError(self.cannot_translate)
-        aligned = self.decoder.align(memory["projected"], alignment)
-        return super().step(ids, index, {**memory, "projected": aligned}, cache)
+    def align_memory(self, memory: Cache, alignment: Any) -> Cache:
+        """Return the memory for tokens that are aligned with known positions."""
+        return {**memory, "projected": self.decoder.align(memory["projected"], alignment)}

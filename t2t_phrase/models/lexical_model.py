@@ -1,0 +1,59 @@
+"""What all lexical models share: they decode tokens whose alignment is known."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import keras
+from keras import ops
+
+from t2t_phrase.config import UserError
+from t2t_phrase.models.base import Cache, EncoderDecoder, Step
+
+
+class LexicalModel(EncoderDecoder):
+    """Comes first among the bases of a lexical model; the other is the model without alignment.
+
+    A subclass implements `align_memory`.
+    """
+
+    cannot_translate = (
+        "a model with an alignment head translates only together with an alignment model: give the "
+        "folder of its run to t2t-phrase-decoder or t2t-phrase-exporter with --alignment_model_dir"
+    )
+    # What of the memory has an axis for sentences.
+    memory_of_sentences: ClassVar[tuple[str, ...]]
+
+    def align_memory(self, memory: Cache, alignment: Any) -> Cache:
+        """Return the memory for tokens that are aligned with known positions.
+
+        Args:
+            memory: from `prepare_memory`.
+            alignment: (B, K) int, the source position of the token that is predicted.
+        """
+        raise NotImplementedError
+
+    def take_memory(self, memory: Cache, rows: Any) -> Cache:
+        """Return the memory of some sentences; see `EncoderDecoder`."""
+        by_sentence = {name: memory[name] for name in self.memory_of_sentences}
+        taken = keras.tree.map_structure(lambda x: ops.take(x, rows, axis=0), by_sentence)
+        return {**memory, **taken}
+
+    def step(
+        self, ids: Any, index: Any, memory: Cache, cache: Cache, alignment: Any | None = None
+    ) -> Step:
+        """Decode the tokens at time `index`, which are aligned with known positions.
+
+        Args:
+            ids: as for `EncoderDecoder`.
+            index: likewise.
+            memory: likewise.
+            cache: likewise.
+            alignment: see `align_memory`.
+
+        Raises:
+            UserError: there is no alignment, because nothing proposes any.
+        """
+        if alignment is None:
+            raise UserError(self.cannot_translate)
+        return super().step(ids, index, self.align_memory(memory, alignment), cache)
