@@ -8,6 +8,8 @@ translated with `replace_unknown=true`. An ensemble is made of several runs.
 from t2t_phrase.models.luong_hparams import LuongHParams
 from t2t_phrase.registry import hparams
 
+from .muon import by_muon
+
 # Updates in an epoch of WMT'14, 4.5 million pairs, with `batch_size=4096`: as many as batches of
 # 128 pairs would make.
 _EPOCH = 35_000
@@ -182,17 +184,14 @@ def luong_local_p_general_feed_sgd_multi30k() -> LuongHParams:
 
 @hparams.register
 def luong_demo() -> LuongHParams:
-    """No attention, for `translate_ende_grammar`: 1500 updates on two CPU cores."""
-    return luong_multi30k().replace(
+    """No attention, for `translate_ende_grammar`: 1000 updates by Muon, on two CPU cores."""
+    small = luong_multi30k().replace(
         hidden_size=128,
         batch_size=2048,
-        learning_rate_schedule="constant*linear_warmup*linear_decay",
-        learning_rate_constant=0.003,
         learning_rate_halving_start=0,
         learning_rate_halving_steps=0,
-        learning_rate_warmup_steps=200,
-        learning_rate_decay_steps=1300,
     )
+    return by_muon(small, learning_rate=0.01, train_steps=1000)
 
 
 @hparams.register

@@ -7,6 +7,7 @@ from .transformer import (
     transformer_base_paper,
     transformer_big,
     transformer_demo,
+    transformer_demo_muon,
     transformer_multi30k,
 )
 
@@ -49,6 +50,12 @@ def phrase_interleaved_convkv_1_2_3_multi30k() -> PhraseHParams:
 def phrase_interleaved_convkv_1_2_demo() -> PhraseHParams:
     """`transformer_demo` with attention from and to tokens and bigrams."""
     return with_phrase_attention(transformer_demo(), "interleaved_convkv")
+
+
+@hparams.register
+def phrase_interleaved_convkv_1_2_demo_muon() -> PhraseHParams:
+    """`transformer_demo_muon` with attention from and to tokens and bigrams."""
+    return with_phrase_attention(transformer_demo_muon(), "interleaved_convkv")
 
 
 @hparams.register

@@ -3,6 +3,8 @@
 from t2t_phrase.models.transformer_hparams import TransformerHParams
 from t2t_phrase.registry import hparams
 
+from .muon import by_muon
+
 
 @hparams.register
 def transformer_base_v1() -> TransformerHParams:
@@ -203,3 +205,9 @@ def transformer_demo() -> TransformerHParams:
         max_length=64,
         length_bucket_step=1.2,
     )
+
+
+@hparams.register
+def transformer_demo_muon() -> TransformerHParams:
+    """`transformer_demo` by Muon instead of Adam: 750 updates do as well as 1500."""
+    return by_muon(transformer_demo(), learning_rate=0.014, train_steps=750)

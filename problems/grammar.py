@@ -13,7 +13,7 @@ class TranslateEndeGrammar(GrammarProblem):
     languages = ("en", "de")
     sizes = {"train": 100_000, "dev": 1000, "test": 1000}  # noqa: RUF012
     vocab_size = 4000
-    hparams_set = "phrase_interleaved_queryk_1_2_demo"
+    hparams_set = "phrase_interleaved_convkv_1_2_demo_muon"
 
 
 @registry.problems.register

@@ -23,7 +23,7 @@ from t2t_phrase.bin.backend import check_backend
 from t2t_phrase.bin.endings import Signalled
 
 PROBLEM = "translate_ende_grammar"
-HPARAMS_SET = "phrase_interleaved_queryk_1_2_demo"
+HPARAMS_SET = "phrase_interleaved_convkv_1_2_demo_muon"
 
 FLAGS = flags.FLAGS
 
@@ -32,7 +32,7 @@ def define_flags() -> None:
     """Define the command's flags."""
     flags.DEFINE_string("work_dir", "runs/demo", "Folder for everything that the demo writes.")
     flags.DEFINE_string("hparams_set", HPARAMS_SET, "Registered hparams set to train.")
-    flags.DEFINE_integer("train_steps", 1500, "Number of updates.", lower_bound=1)
+    flags.DEFINE_integer("train_steps", 750, "Number of updates.", lower_bound=1)
     flags.DEFINE_string("hparams", "", "Overrides of the set, such as num_heads=4,norm=post.")
 
 
@@ -74,12 +74,12 @@ def commands(
 def main(argv: Sequence[str]) -> None:
     """Run the commands in order, until one fails."""
     del argv
-    start = time.time()
     if not FLAGS.work_dir:
         raise app.UsageError("--work_dir= names no folder")
     if (FLAGS.hparams_set, FLAGS.hparams) != (HPARAMS_SET, ""):
         check_hparams()
     work_dir = pathlib.Path(FLAGS.work_dir).expanduser()
+    minutes: dict[str, float] = {}
     for module, *options in commands(
         work_dir,
         hparams_set=FLAGS.hparams_set,
@@ -87,10 +87,14 @@ def main(argv: Sequence[str]) -> None:
         train_steps=FLAGS.train_steps,
     ):
         print(f"\n$ t2t-phrase-{module} {shlex.join(options)}", flush=True)
+        start = time.monotonic()
         status = call([sys.executable, "-m", f"t2t_phrase.bin.{module}", *options])
         if status:
             sys.exit(status)
-    print(f"\nThe demo took {(time.time() - start) / 60:.1f} minutes; its files are in {work_dir}.")
+        minutes[module] = (time.monotonic() - start) / 60
+    parts = ", ".join(f"{module} {spent:.1f}" for module, spent in minutes.items())
+    print(f"\nThe demo took {sum(minutes.values()):.1f} minutes ({parts}).")
+    print(f"Its files are in {work_dir}.")
 
 
 def check_hparams() -> None:
