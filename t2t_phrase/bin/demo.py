@@ -32,7 +32,7 @@ def define_flags() -> None:
     """Define the command's flags."""
     flags.DEFINE_string("work_dir", "runs/demo", "Folder for everything that the demo writes.")
     flags.DEFINE_string("hparams_set", HPARAMS_SET, "Registered hparams set to train.")
-    flags.DEFINE_integer("train_steps", 750, "Number of updates.", lower_bound=1)
+    flags.DEFINE_integer("train_steps", 800, "Number of updates.", lower_bound=1)
     flags.DEFINE_string("hparams", "", "Overrides of the set, such as num_heads=4,norm=post.")
 
 

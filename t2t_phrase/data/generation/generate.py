@@ -31,7 +31,7 @@ from t2t_phrase.features import Feature
 from t2t_phrase.files import explain_os_error
 
 # Above this many pairs the start of worker processes is worth its seconds.
-_MANY_PAIRS = 200_000
+_MANY_PAIRS = 20_000
 # Damaged files that are named; others are only counted.
 _LISTED = 5
 

@@ -7,7 +7,7 @@ import hashlib
 import json
 import pathlib
 from collections.abc import Iterator, Mapping
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from t2t_phrase import grammar
 from t2t_phrase.data.problem import Problem
@@ -74,7 +74,7 @@ class _GrammarCorpus(Corpus):
     def pairs(self, split: str) -> Iterator[Pair]:
         drawn = grammar.generate(split, self._sizes[split], seed=self._seed)
         for number, pair in enumerate(drawn, start=1):
-            facts = json.dumps(dataclasses.asdict(pair.facts), ensure_ascii=False)
+            facts = json.dumps(pair.facts, default=_fields, ensure_ascii=False)
             yield Pair(
                 (pair.source, pair.target),
                 ("grammar", "grammar"),
@@ -82,6 +82,11 @@ class _GrammarCorpus(Corpus):
                 (pair.alignment, pair.tree, facts, _alignment_of_words(pair)),
                 ("grammar",) * len(_STREAMS),
             )
+
+
+def _fields(record: Any) -> dict[str, Any]:
+    """Return the fields of a dataclass, without the copies of `dataclasses.asdict`."""
+    return {field.name: getattr(record, field.name) for field in dataclasses.fields(record)}
 
 
 def _alignment_of_words(pair: grammar.SentencePair) -> str:
