@@ -185,13 +185,15 @@ def luong_local_p_general_feed_sgd_multi30k() -> LuongHParams:
 @hparams.register
 def luong_demo() -> LuongHParams:
     """No attention, for `translate_ende_grammar`: 1000 updates by Muon, on two CPU cores."""
-    small = luong_multi30k().replace(
+    return by_muon(
+        luong_multi30k(),
+        learning_rate=0.01,
+        train_steps=1000,
         hidden_size=128,
         batch_size=2048,
         learning_rate_halving_start=0,
         learning_rate_halving_steps=0,
     )
-    return by_muon(small, learning_rate=0.01, train_steps=1000)
 
 
 @hparams.register

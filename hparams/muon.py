@@ -1,6 +1,6 @@
 """The recipe with Muon (Jordan et al., 2024) for short trainings of small models."""
 
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from t2t_phrase.training_hparams import TrainingHParams
 
@@ -9,7 +9,7 @@ T = TypeVar("T", bound=TrainingHParams)
 _WARMUP = 100
 
 
-def by_muon(base: T, *, learning_rate: float, train_steps: int) -> T:
+def by_muon(base: T, *, learning_rate: float, train_steps: int, **changes: Any) -> T:
     """Return `base` with Muon instead of its optimizer, which takes far fewer updates.
 
     Kernels get updates that are nearly orthogonal matrices; Adam updates all else.
@@ -18,6 +18,7 @@ def by_muon(base: T, *, learning_rate: float, train_steps: int) -> T:
         base: a set of any model.
         learning_rate: the highest, after 100 updates; it falls to 0 from there.
         train_steps: the number of updates.
+        **changes: other fields of the set.
     """
     return base.replace(
         optimizer="muon",
@@ -31,4 +32,5 @@ def by_muon(base: T, *, learning_rate: float, train_steps: int) -> T:
         learning_rate_constant=learning_rate,
         learning_rate_warmup_steps=_WARMUP,
         learning_rate_decay_steps=train_steps - _WARMUP,
+        **changes,
     )

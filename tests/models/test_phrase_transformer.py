@@ -194,9 +194,12 @@ def test_phrase_sets_differ_from_their_size_in_the_attention_only() -> None:
     assert len(names) >= 36
     for name in names:
         suffix = name.rsplit("_", 1)[-1]
-        base = {"multi30k": "transformer_multi30k", "demo": "transformer_demo"}.get(
-            suffix, "transformer_big" if suffix == "big" else "transformer_base_paper"
-        )
+        base = {
+            "multi30k": "transformer_multi30k",
+            "demo": "transformer_demo",
+            "muon": "transformer_demo_muon",
+            "big": "transformer_big",
+        }.get(suffix, "transformer_base_paper")
         expected = registry.hparams[base]()
         if suffix == "4l":
             expected = expected.replace(num_hidden_layers=4)
