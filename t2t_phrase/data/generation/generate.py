@@ -115,6 +115,7 @@ class _Generation:
             folder=self._folder,
             work=self._work,
             log=self._log,
+            workers=self._workers(),
         )
         for split in corpus.splits():
             needed = not (self._check_shards(split, stager.features) and self._has_vocabulary())
@@ -301,15 +302,16 @@ class _Generation:
         kept = sum(s["records"] for entry in splits.values() for s in entry["shards"] if s)
         left = sum(entry["pairs"] for entry in splits.values()) - kept
         progress = Progress(f"{self._base}: encoded", self._log, total=left)
-        for key, entry in write_shards(tasks, num_workers=self._workers(left)):
+        few = not self._options.num_workers and left <= _MANY_PAIRS
+        for key, entry in write_shards(tasks, num_workers=1 if few else self._workers()):
             split, index = key
             splits[split]["shards"][index] = entry
             self._save()
             progress.advance(entry["records"])
         self._log(progress.describe())
 
-    def _workers(self, pairs: int) -> int:
-        return self._options.num_workers or (os.cpu_count() or 1 if pairs > _MANY_PAIRS else 1)
+    def _workers(self) -> int:
+        return self._options.num_workers or os.cpu_count() or 1
 
     def _clean(self) -> None:
         """Delete what is not needed once the data are complete."""

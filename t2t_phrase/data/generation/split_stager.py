@@ -40,6 +40,7 @@ class SplitStager:
         folder: of the data.
         work: folder of files that are not needed once the data are complete.
         log: takes one line of progress.
+        workers: processes that check side lines, once there are many; 1: this process.
 
     Attributes:
         features: what the records will hold beside ids.
@@ -56,6 +57,7 @@ class SplitStager:
         folder: pathlib.Path,
         work: pathlib.Path,
         log: Log,
+        workers: int = 1,
     ) -> None:
         self._problem = problem
         self._corpus = corpus
@@ -64,6 +66,7 @@ class SplitStager:
         self._folder = folder
         self._work = work
         self._log = log
+        self._workers = workers
         self._base = problem.base_name
         self._shards: int = manifest.options["num_shards"]
         self._streams = corpus.side_streams()
@@ -165,6 +168,7 @@ class SplitStager:
             progress=progress,
             streams=self._streams,
             features=self.features,
+            workers=self._workers,
         )
         self._log(progress.describe())
         for message in result.messages:

@@ -5,19 +5,18 @@ from __future__ import annotations
 import collections
 import contextlib
 import dataclasses
+import itertools
 import os
 import pathlib
 from collections.abc import Iterator, Sequence
 from typing import TextIO
 
 from t2t_phrase.config import UserError
+from t2t_phrase.data.generation.checks import check_all
 from t2t_phrase.data.generation.progress import Progress
 from t2t_phrase.data.sources.corpus import Pair
-from t2t_phrase.data.sources.side_files import text_column
-from t2t_phrase.features import OTHER, Feature
+from t2t_phrase.features import Feature
 from t2t_phrase.files import explain_os_error
-from t2t_phrase.text.annotations.base import annotation_of
-from t2t_phrase.text.annotations.labels import LabelAnnotation
 from t2t_phrase.text.whitespace import normalize_whitespace
 
 # Faults reported with file and line; others are only counted.
@@ -106,6 +105,7 @@ def stage(
     progress: Progress,
     streams: Sequence[str] = (),
     features: Sequence[Feature] = (),
+    workers: int = 1,
 ) -> Staged:
     """Write the pairs, with normalised blanks, to parallel text files.
 
@@ -121,59 +121,58 @@ def stage(
         progress: counts the pairs.
         streams: names of the lines in `Pair.side`.
         features: those made from the streams; their lines are checked.
+        workers: processes that check them; 1: this process.
 
     Raises:
         UserError: invalid UTF-8 where it is an error, a line that does not fit its sentence, no
             pairs at all, or a full disk.
     """
-    checks = [(feature, annotation_of(feature)) for feature in features]
     labels: dict[str, collections.Counter[str]] = collections.defaultdict(collections.Counter)
     dealt_streams = [streams.index(stream) for stream in feature_streams(features)]
     faults = Faults()
     misfits: dict[str, None] = {}  # several features may read the same line
     written = 0
-    with contextlib.ExitStack() as stack:
-        groups = [[_open(stack, path) for path in group] for group in dealt]
-        files = [_open(stack, path) for path in whole]
+
+    def usable() -> Iterator[Pair]:
         for pair in pairs:
             progress.advance()
             found = list(find_faults(pair, max_characters=max_characters))
             for kind, place in found:
                 faults.add(kind, place)
-            if found and (drop_faulty or None in pair.texts):
-                continue
-            texts = [normalize_whitespace(text or "") for text in pair.texts]
-            for feature, annotation in checks:
-                stream = streams.index(feature.side_stream)
-                try:
-                    own, other = (
-                        texts[text_column(side)] for side in (feature.side, OTHER[feature.side])
-                    )
-                    text = annotation.read(own, pair.side[stream], other)
-                except UserError as error:
-                    misfits[f"{pair.side_names[stream]}:{pair.line}: {error}"] = None
-                    continue
-                if groups and isinstance(annotation, LabelAnnotation):
-                    labels[feature.name].update(annotation.labels(text))
+            if not found or not (drop_faulty or None in pair.texts):
+                yield pair._replace(
+                    texts=tuple(normalize_whitespace(text or "") for text in pair.texts)
+                )
+
+    with contextlib.ExitStack() as stack:
+        groups = [[_open(stack, path) for path in group] for group in dealt]
+        files = [_open(stack, path) for path in whole]
+        for checked in check_all(usable(), streams, features, workers=workers):
+            misfits.update(dict.fromkeys(checked.misfits))
             if len(misfits) >= LISTED:
                 break
             if groups:
-                row = [*texts[:2], *(pair.side[stream] for stream in dealt_streams)]
-                for file, text in zip(groups[deal(written, len(groups))], row, strict=True):
+                for name, counts in checked.labels.items():
+                    labels[name].update(counts)
+            for pair in checked.pairs:
+                columns = [*map(str, pair.texts), *pair.side]
+                if groups:
+                    row = [*columns[:2], *(pair.side[stream] for stream in dealt_streams)]
+                    for file, text in zip(groups[deal(written, len(groups))], row, strict=True):
+                        _write(file, text)
+                if files and len(columns) != len(files):
+                    raise UserError(
+                        f"{pair.names[-1]}:{pair.line}: {len(pair.texts) - 1} references, but "
+                        f"{len(files) - len(pair.side) - 1} at the start of the set"
+                    )
+                for file, text in zip(files, columns, strict=False):
                     _write(file, text)
-            columns = [*texts, *pair.side]
-            if files and len(columns) != len(files):
-                raise UserError(
-                    f"{pair.names[-1]}:{pair.line}: {len(texts) - 1} references, but "
-                    f"{len(files) - len(pair.side) - 1} at the start of the set"
-                )
-            for file, text in zip(files, columns, strict=False):
-                _write(file, text)
-            written += 1
+                written += 1
         for file in (*files, *(file for group in groups for file in group)):
             _to_disk(file)
     if misfits:
-        raise UserError("lines that do not fit their sentences: " + "; ".join(misfits))
+        listed = itertools.islice(misfits, LISTED)
+        raise UserError("lines that do not fit their sentences: " + "; ".join(listed))
     if not drop_faulty and faults.counts["invalid UTF-8"]:
         raise UserError("; ".join(faults.describe("not allowed in a dev or test set")))
     if not written:

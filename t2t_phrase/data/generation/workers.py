@@ -1,12 +1,15 @@
-"""Writes shards in several processes, none of which outlives the one that started them."""
+"""Work in several processes, none of which outlives the one that started them."""
 
 from __future__ import annotations
 
+import collections
 import concurrent.futures
+import contextlib
+import itertools
 import multiprocessing
 import os
 import threading
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from concurrent.futures.process import BrokenProcessPool
 from typing import Any, TypeVar
 
@@ -15,6 +18,10 @@ from t2t_phrase.config import UserError
 from t2t_phrase.data.generation.records import ShardTask, write_shard
 
 K = TypeVar("K", bound=Hashable)
+R = TypeVar("R")
+
+# Tasks that wait for a worker, for each worker.
+_WAITING = 2
 
 
 class WorkerLost(UserError):
@@ -40,6 +47,41 @@ def write_shards(
         for key, task in tasks.items():
             yield key, write_shard(task)
         return
+    with _pool(workers) as pool:
+        futures = {pool.submit(write_shard, task): key for key, task in tasks.items()}
+        for future in concurrent.futures.as_completed(futures):
+            yield futures[future], future.result()
+
+
+def in_order(
+    function: Callable[..., R], tasks: Iterator[tuple[Any, ...]], *, workers: int
+) -> Iterator[R]:
+    """Yield what a function returns for each task, in the order of the tasks.
+
+    Args:
+        function: of a module, since it is called in other processes.
+        tasks: its arguments, taken as workers need them.
+        workers: processes, which are only started if there are tasks.
+
+    Raises:
+        UserError: the function raised one, or a process was killed.
+    """
+    first = next(tasks, None)
+    if first is None:
+        return
+    tasks = itertools.chain([first], tasks)
+    with _pool(workers) as pool:
+        futures: collections.deque[concurrent.futures.Future[R]] = collections.deque()
+        for task in tasks:
+            futures.append(pool.submit(function, *task))
+            if len(futures) > _WAITING * workers:
+                yield futures.popleft().result()
+        for future in futures:
+            yield future.result()
+
+
+@contextlib.contextmanager
+def _pool(workers: int) -> Iterator[concurrent.futures.ProcessPoolExecutor]:
     # TensorFlow's threads do not survive a fork.
     pool = concurrent.futures.ProcessPoolExecutor(
         workers,
@@ -48,9 +90,7 @@ def write_shards(
         initargs=(registry.user_folders(),),
     )
     try:
-        futures = {pool.submit(write_shard, task): key for key, task in tasks.items()}
-        for future in concurrent.futures.as_completed(futures):
-            yield futures[future], future.result()
+        yield pool
     except BrokenProcessPool as error:
         raise WorkerLost(
             "a worker process was killed, perhaps because memory ran out; finished shards are "

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import nltk
 
 from t2t_phrase.features import MOST_LEVELS, MOST_TAG_LEVELS
-from t2t_phrase.text.trees.tree_levels import label_at, tree_levels
+from t2t_phrase.text.trees.tree_levels import LevelWord, label_at, tree_levels
 from t2t_phrase.text.trees.tree_phrases import phrase_ends
 from t2t_phrase.text.trees.trees import read_tree, word_ends, words
 
@@ -44,9 +44,9 @@ def with_levels(sentence: str, line: str) -> str:
     """
     if not line.strip() and not sentence.strip():
         return ""
-    tree, ends = _fitted(sentence, line)
+    _, ends = _fitted(sentence, line)
     pieces = _pieces(sentence, ends)
-    levels = [word.level for word in tree_levels(tree)]
+    levels = [word.level for word in _levels(sentence, line)]
     cuts = ["\t" * level if level <= MOST_LEVELS else " " for level in levels[1:]]
     return "".join(itertools.chain(*zip(pieces, [*cuts, ""], strict=True)))
 
@@ -67,9 +67,9 @@ def with_tags(sentence: str, line: str) -> str:
     """
     if not line.strip() and not sentence.strip():
         return ""
-    tree, ends = _fitted(sentence, line)
+    _, ends = _fitted(sentence, line)
     fields = []
-    for piece, word in zip(_pieces(sentence, ends), tree_levels(tree), strict=True):
+    for piece, word in zip(_pieces(sentence, ends), _levels(sentence, line), strict=True):
         fields += [piece, " ".join(label_at(word, i + 1) for i in range(MOST_TAG_LEVELS))]
     return "\t".join(fields)
 
@@ -80,6 +80,11 @@ def _fitted(sentence: str, line: str) -> tuple[nltk.Tree, tuple[int, ...]]:
     """Return the tree, and after how many visible characters of the sentence its words end."""
     tree = read_tree(line)
     return tree, tuple(word_ends(list(words(tree)), sentence))
+
+
+@functools.lru_cache(maxsize=1)
+def _levels(sentence: str, line: str) -> tuple[LevelWord, ...]:
+    return tuple(tree_levels(_fitted(sentence, line)[0]))
 
 
 def _pieces(sentence: str, ends: Sequence[int]) -> list[str]:
