@@ -84,6 +84,9 @@ class Registry(Generic[T]):
         return len(self._entries)
 
 
+# The package of the annotation types that come with the library.
+ANNOTATIONS = "t2t_phrase.text.annotations"
+
 problems: Registry[Any] = Registry("problem")
 models: Registry[Any] = Registry("model")
 hparams: Registry[Callable[[], Any]] = Registry("hparams set")
@@ -106,15 +109,19 @@ def discover(user_dir: str = "") -> None:
     """
     for package in (
         "t2t_phrase.models",
-        "t2t_phrase.text.annotations",
+        ANNOTATIONS,
         "t2t_phrase.problems",
         "t2t_phrase.hparams",
     ):
-        module = importlib.import_module(package)
-        for found in pkgutil.iter_modules(module.__path__):
-            importlib.import_module(f"{package}.{found.name}")
+        import_modules(package)
     if user_dir:
         _import_folder(pathlib.Path(user_dir).expanduser().resolve())
+
+
+def import_modules(package: str) -> None:
+    """Import every module of a package, which registers what is in them."""
+    for found in pkgutil.iter_modules(importlib.import_module(package).__path__):
+        importlib.import_module(f"{package}.{found.name}")
 
 
 def user_folders() -> list[str]:

@@ -168,6 +168,20 @@ def test_the_walk_sees_imports_inside_functions(tmp_path: pathlib.Path) -> None:
     assert list(imports(path)) == [("a.b", 1, False), ("c.d", 3, True)]
 
 
+def test_commands_import_tensorflow_only_when_they_run() -> None:
+    # The import takes seconds, which --help need not wait for, and writes messages, which
+    # `common.load_tensorflow` keeps back.
+    program = (
+        "import importlib, pkgutil, sys, t2t_phrase.bin as commands\n"
+        "for found in pkgutil.iter_modules(commands.__path__):\n"
+        "    importlib.import_module(f'{commands.__name__}.{found.name}')\n"
+        "    heavy = {'keras', 'tensorflow', 'nltk'} & set(sys.modules)\n"
+        "    assert not heavy, (found.name, heavy)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
 WITHOUT_TENSORFLOW = """
     import os, sys
     os.environ["KERAS_BACKEND"] = "jax"

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from absl import flags
 
 from t2t_phrase.config import UserError
 from t2t_phrase.decoding.hparams import DecodeHParams
-from t2t_phrase.decoding.translator import Hypothesis
 from t2t_phrase.evaluation.text_files import stream_text
 from t2t_phrase.files import is_special, sha256_of
 from t2t_phrase.text.alignments.unknown_words import one_word_each
 from t2t_phrase.text.dictionaries.reader import read_dictionary
+
+if TYPE_CHECKING:
+    from t2t_phrase.decoding.translator import Hypothesis
 
 FLAGS = flags.FLAGS
 NAME = "unknown_dictionary"

@@ -115,6 +115,9 @@ def annotation_of(feature: Feature) -> Annotation:
         UnknownNameError: its name is not registered.
     """
     if feature.annotation not in registry.annotation_types:
+        # Not everything at once: models need TensorFlow, whose import takes seconds.
+        registry.import_modules(registry.ANNOTATIONS)
+    if feature.annotation not in registry.annotation_types:
         registry.discover()
     annotation: Annotation = registry.annotation_types[feature.annotation]()
     return annotation

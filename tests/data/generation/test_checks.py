@@ -1,4 +1,6 @@
 import collections
+import subprocess
+import sys
 
 import pytest
 
@@ -60,3 +62,21 @@ def test_without_features_nothing_is_read_and_no_process_started(monkeypatch):
         pair for part in checks.check_all(pairs(9), STREAMS, (), workers=4) for pair in part[0]
     ]
     assert len(found) == 9
+
+
+def test_workers_need_not_import_tensorflow():
+    program = (
+        "import sys\n"
+        "from t2t_phrase.data.generation import records\n"
+        "from t2t_phrase.data.generation.checks import check\n"
+        "from t2t_phrase.data.sources.corpus import Pair\n"
+        "from t2t_phrase.features import ALIGNMENT, LEVELS, PHRASES, TAGS\n"
+        "features = (ALIGNMENT, LEVELS, PHRASES, TAGS)\n"
+        "streams = [feature.side_stream for feature in features]\n"
+        "side = ['0-0 1-1', *['(S (NP Kim) (VP sleeps))'] * 3]\n"
+        "pair = Pair(('Kim sleeps', 'Kim schläft'), ('en', 'de'), 1, side, streams)\n"
+        "assert not check([pair], streams, features).misfits\n"
+        "print('tensorflow' in sys.modules or 'keras' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.stdout == "False\n", done.stderr
