@@ -29,6 +29,11 @@ class KernelMuon(keras.optimizers.Muon):
         """Return the update (of the shape of the kernel), scaled by the size of the matrix."""
         return ops.reshape(super().lr_adjust(_matrix(x)), x.shape)
 
+    def _apply_weight_decay(self, variables: Any) -> None:
+        # Keras computes a decay of 0, too, for every variable in every update.
+        if self.weight_decay or self.adam_weight_decay:
+            super()._apply_weight_decay(variables)
+
     def _should_use_adamw(self, variable: Any) -> bool:
         return len(variable.shape) < 2 or (
             self.exclude_embeddings and "embedding" in variable.path.lower()

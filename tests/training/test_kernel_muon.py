@@ -48,3 +48,17 @@ def test_what_is_no_kernel_is_updated_by_adam(shape, name):
             optimizer.apply([keras.ops.convert_to_tensor(gradient, "float32")], [variable])
         variables.append(keras.ops.convert_to_numpy(variable))
     np.testing.assert_allclose(*variables, atol=1e-6)
+
+
+@pytest.mark.parametrize(("kernels", "others"), [(0.3, 0.0), (0.0, 0.2), (0.3, 0.2), (0.0, 0.0)])
+def test_each_kind_has_its_own_weight_decay(kernels, others):
+    optimizer = KernelMuon(0.1, weight_decay=kernels, adam_weight_decay=others)
+    variables = [
+        keras.Variable(np.full(shape, 2.0), dtype="float32", name=name)
+        for shape, name in [((2, 3, 4), "kernel"), ((5,), "bias")]
+    ]
+    optimizer.apply([keras.ops.zeros(variable.shape) for variable in variables], variables)
+    for variable, decay in zip(variables, [kernels, others], strict=True):
+        np.testing.assert_allclose(
+            keras.ops.convert_to_numpy(variable), 2.0 * (1 - 0.1 * decay), rtol=1e-6
+        )
