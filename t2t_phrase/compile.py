@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import keras
@@ -25,9 +25,30 @@ def compiled(
     """
     if keras.backend.backend() == "jax":
         return _compiled_by_jax(function, list(variables))
+    return traced(function, jit_compile=uses_xla(xla))
+
+
+def traced(
+    function: Callable[..., Any],
+    *,
+    input_signature: Sequence[Any] | None = None,
+    jit_compile: bool | None = None,
+) -> Any:
+    """Return a `tf.function` whose Python code is not converted by AutoGraph.
+
+    Converting it takes half of the time of tracing. Loops and branches over tensors must be
+    operations of Keras or TensorFlow, such as `ops.while_loop`.
+
+    Args:
+        function: as for `tf.function`, and so are the others.
+        input_signature: the only shapes and types that are traced; None: all that are met.
+        jit_compile: whether XLA compiles it; None: as where it is called from.
+    """
     import tensorflow as tf
 
-    return tf.function(function, jit_compile=uses_xla(xla))
+    return tf.function(
+        function, input_signature=input_signature, jit_compile=jit_compile, autograph=False
+    )
 
 
 def uses_xla(xla: bool | None = None) -> bool:

@@ -52,7 +52,7 @@ PARTS: dict[str, tuple[set[str], set[str]]] = {
     "insights": ({"decoding", "models", "layers", "ops", "compile"}, KERAS | {"matplotlib"}),
     "probing": ({"decoding", "text", "models", "ops", "compile"}, TENSORFLOW | {"nltk"}),
     "evaluation": ({"data", "text", "grammar"}, {"numpy", "sacrebleu", "matplotlib"}),
-    "export": ({"decoding", "text", "models", "ops"}, TENSORFLOW | {"tensorflow_text"}),
+    "export": ({"decoding", "text", "models", "ops", "compile"}, TENSORFLOW | {"tensorflow_text"}),
     "training": ({"runs", "data", "text", "models", "compile"}, TENSORFLOW),
 }
 # Chosen by the backend, in functions.

@@ -11,6 +11,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from t2t_phrase.compile import traced
 from t2t_phrase.config import UserError
 from t2t_phrase.decoding.dictionary import MOST_TOKENS
 from t2t_phrase.decoding.hparams import DecodeHParams
@@ -112,11 +113,11 @@ class ServingModule(tf.Module):
             lambda product: tf.Variable(product, trainable=False), model.fold_weights()
         )
         text, pair = self.source.signature("text"), self.source.signature("source")
-        self.translate = tf.function(self._translate, input_signature=text)
-        self.nbest = tf.function(self._nbest, input_signature=text)
+        self.translate = traced(self._translate, input_signature=text)
+        self.nbest = traced(self._nbest, input_signature=text)
         self.translate_with_dictionary = None
         if can_be_guided(model):
-            self.translate_with_dictionary = tf.function(
+            self.translate_with_dictionary = traced(
                 self._guided,
                 input_signature=[
                     text[0],
@@ -126,7 +127,7 @@ class ServingModule(tf.Module):
             )
         self.score = None
         if not model.cannot_score:
-            self.score = tf.function(
+            self.score = traced(
                 self._score, input_signature=[*pair, *self.target.signature("target")]
             )
 

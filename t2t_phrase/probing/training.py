@@ -10,6 +10,7 @@ import keras
 import numpy as np
 import tensorflow as tf
 
+from t2t_phrase.compile import traced
 from t2t_phrase.probing.classes import NONE
 from t2t_phrase.probing.corpus import Split
 from t2t_phrase.probing.examples import Examples, ProbeBatch
@@ -110,8 +111,8 @@ class _Trainer:
         self._variables = self._used(first)
         self._optimizer = keras.optimizers.Adam(recipe.rate)
         self._optimizer.build(self._variables)
-        self._update = tf.function(self._one_update)
-        self._measure = tf.function(self._sums)
+        self._update = traced(self._one_update)
+        self._measure = traced(self._sums)
 
     def _used(self, batch: ProbeBatch) -> list[keras.Variable]:
         """Return the variables that the logits depend on: a decoder's are not among them."""

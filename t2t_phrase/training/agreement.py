@@ -7,6 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 import tensorflow as tf
 
+from t2t_phrase.compile import traced
+
 
 class Agreement:
     """Shares numbers among the workers, so that all of them take the same decisions.
@@ -24,7 +26,7 @@ class Agreement:
         resolver = strategy.cluster_resolver
         cluster = resolver.cluster_spec().as_dict() if resolver is not None else {}
         self._workers = sum(len(tasks) for tasks in cluster.values()) or 1
-        self._gather = tf.function(self._gather_replicas)
+        self._gather = traced(self._gather_replicas)
 
     def largest(self, number: float) -> float:
         """Return the largest number that any worker gives."""

@@ -11,6 +11,7 @@ import keras
 import numpy as np
 import tensorflow as tf
 
+from t2t_phrase.compile import traced
 from t2t_phrase.features import IDS, Feature
 from t2t_phrase.models.base import Loss, Mean
 from t2t_phrase.training.agreement import Agreement
@@ -76,14 +77,14 @@ class Stepper:
         self.agreement = Agreement(self.strategy)
         self.compilations = 0
         self._shapes: set[tuple[Any, ...]] = set()
-        self._gradient = tf.function(self._forward_and_gradient, jit_compile=self.xla or None)
-        self._loss = tf.function(self._forward, jit_compile=self.xla or None)
+        self._gradient = traced(self._forward_and_gradient, jit_compile=self.xla or None)
+        self._loss = traced(self._forward, jit_compile=self.xla or None)
         # One trace for all shapes: with XLA each shape is compiled when it is first met.
         names = (*IDS.values(), *(feature.name for feature in self.features))
         signature = [dict.fromkeys(names, _IDS)]
-        self._train = tf.function(self._train_step, input_signature=signature)
-        self._eval = tf.function(self._eval_step, input_signature=signature)
-        self._probe = tf.function(self._probe_step, input_signature=signature)
+        self._train = traced(self._train_step, input_signature=signature)
+        self._eval = traced(self._eval_step, input_signature=signature)
+        self._probe = traced(self._probe_step, input_signature=signature)
         # Keras would sum the gradients over the replicas once more.
         self.optimizer._all_reduce_sum_gradients = list
 
