@@ -36,6 +36,7 @@ import sys
 
 from alignment_steps import reported
 from alignment_table import Row, markdown
+from quality_perplexity import evaluate, perplexity
 from quality_report import called, experiment_parser, write_report
 from quality_runs import Recipe, Steps, count_parameters, finish_training
 from trained_runs import newest
@@ -109,11 +110,11 @@ class Experiment:
             if name:
                 finish_training(self.recipe, name, seed)
         finish_training(own, spec.words, seed)
-        self.evaluate(own, spec.words, seed)
+        evaluate(own, spec.words, seed)
         folders = [own.place(spec.words, seed, "-averaged")]
         options, flags = self.recipe.decode_hparams, []
         if spec.alignment:
-            self.evaluate(self.recipe, spec.alignment, seed)
+            evaluate(self.recipe, spec.alignment, seed)
             folders.append(self.recipe.place(spec.alignment, seed, "-averaged"))
             flags.append(f"--alignment_model_dir={folders[1]}")
             options = ",".join(filter(None, [options, self.search_hparams]))
@@ -125,29 +126,6 @@ class Experiment:
         log = made.with_name(f"{made.name}.log")
         Steps(own.work_dir).make("decoder", flags, made=made, source=newest(folders), log=log)
         return made
-
-    def evaluate(self, recipe: Recipe, name: str, seed: int) -> None:
-        """Score the development set with an averaged model, teacher-forced."""
-        averaged, log = recipe.place(name, seed, "-averaged"), self.scores(recipe, name, seed)
-        flags = [f"--problem={recipe.problem}", f"--hparams_set={name}"]
-        flags += [f"--hparams={recipe.hparams}", f"--data_dir={recipe.data_dir}"]
-        flags += [f"--output_dir={averaged}", f"--random_seed={seed}", "--schedule=evaluate"]
-        flags.append(f"--train_steps={recipe.train_steps}")
-        flags += ["--eval_steps=0", "--noeval_run_autoregressive"]
-        Steps(recipe.work_dir).make(
-            "trainer", flags, made=log, source=averaged / "checkpoint", log=log
-        )
-
-    @staticmethod
-    def scores(recipe: Recipe, name: str, seed: int) -> pathlib.Path:
-        """Return the file of what `evaluate` prints."""
-        return recipe.place(name, seed, ".dev.log")
-
-    def perplexity(self, recipe: Recipe, name: str, seed: int) -> float:
-        """Return what `evaluate` has found."""
-        found = reported(self.scores(recipe, name, seed), r"dev .*perplexity (\S+)")
-        assert found, "the trainer prints the perplexity"
-        return float(found[0])
 
     def row(
         self, spec: Spec, seed: int, made: pathlib.Path, baseline: pathlib.Path
@@ -168,7 +146,7 @@ class Experiment:
         jumps = positions = None
         if spec.alignment:
             parameters += count_parameters(self.recipe.place(spec.alignment, seed, "-averaged"))
-            jumps = self.perplexity(self.recipe, spec.alignment, seed)
+            jumps = perplexity(self.recipe, spec.alignment, seed)
             log = made.with_name(f"{made.name}.log")
             found = reported(log, r"([\d.]+) source positions evaluated")
             positions = float(found[0]) if found else None
@@ -179,7 +157,7 @@ class Experiment:
             scores[0].value,
             scores[1].value,
             p_value,
-            self.perplexity(own, spec.words, seed),
+            perplexity(own, spec.words, seed),
             jumps,
             positions,
         )

@@ -1,12 +1,12 @@
 """The table of Luong et al. (2015) in its order, for a problem of any size.
 
     python benchmarks/luong_table.py --problem=translate_ende_multi30k_words --data_dir=data \\
-        --work_dir=runs/luong --train_steps=8000 --seeds=1,2 --size=multi30k \\
+        --work_dir=runs/luong --train_steps=1000 --seeds=1,2 --size=multi30k \\
         --beside=transformer_multi30k [--unknown_dictionary=words.tsv]
 
 Trains, averages and translates as compare_quality.py does, whose finished runs in the same folder
-are taken over. Each row is the mean over the seeds: BLEU, the perplexity of the development set at
-the last step, the gain over the row before, and the paper's BLEU on WMT'14. Unknown words are
+are taken over. Each row is the mean over the seeds: BLEU, the perplexity of the development set by
+the averaged model, the gain over the row before, and the paper's BLEU on WMT'14. Unknown words are
 replaced in the translations of the last trained row, if the problem has word-level vocabularies;
 the ensemble is of all seeds of that row, with unknown words replaced likewise. The sets of
 --beside follow. Prints the table, and writes it to WORK_DIR/luong.md.
@@ -16,16 +16,17 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
-import math
 import os
 import pathlib
 import statistics
 from collections.abc import Sequence
 
+from quality_perplexity import evaluate, perplexity
 from quality_report import experiment_parser
 from quality_runs import Recipe, Steps, finish
 
 from t2t_phrase import registry
+from t2t_phrase.evaluation.scores import Score
 
 # Of the paper: what a row is called, the set's name without its size, and BLEU.
 ROWS = (
@@ -80,30 +81,23 @@ def markdown(rows: Sequence[Row]) -> str:
     return "\n".join(lines)
 
 
-def bleu_of(recipe: Recipe, path: pathlib.Path) -> float:
-    """Return the BLEU of a translated test set."""
+def score(recipe: Recipe, path: pathlib.Path) -> Score:
+    """Return the BLEU of a translated test set, and its signature."""
     from t2t_phrase.evaluation.bleu import corpus_bleu
     from t2t_phrase.evaluation.text_files import read_text
 
-    return corpus_bleu(read_text(str(path)), recipe.test.references).value
-
-
-def perplexity_of(recipe: Recipe, name: str, seed: int) -> float:
-    """Return the perplexity of the development set at the last evaluation."""
-    from t2t_phrase.runs.history import History
-
-    scores = History.load(recipe.place(name, seed), until=recipe.train_steps).of("nll")
-    return math.exp(scores[max(scores)])
+    return corpus_bleu(read_text(str(path)), recipe.test.references)
 
 
 def trained_row(recipe: Recipe, title: str, name: str, seeds: Sequence[int], bleu: object) -> Row:
     """Return the row of a set, trained where it is not."""
     for seed in seeds:
         finish(recipe, name, seed, train=True)
+        evaluate(recipe, name, seed)
     return Row(
         title,
-        [bleu_of(recipe, recipe.translation(name, seed)) for seed in seeds],
-        [perplexity_of(recipe, name, seed) for seed in seeds],
+        [score(recipe, recipe.translation(name, seed)).value for seed in seeds],
+        [perplexity(recipe, name, seed) for seed in seeds],
         bleu if isinstance(bleu, float) else None,
     )
 
@@ -124,7 +118,7 @@ def translated(recipe: Recipe, name: str, seeds: Sequence[int], options: str, mo
     source = runs[-1] / "checkpoint"
     log = recipe.place(name, ending, ".log")
     Steps(recipe.work_dir).make("decoder", flags, made=made, source=source, log=log)
-    return bleu_of(recipe, made)
+    return score(recipe, made).value
 
 
 def replaces_unknown(recipe: Recipe) -> bool:
@@ -189,7 +183,8 @@ def main() -> None:
         table.append(Row(title.format(len(seeds)), bleu, published=ENSEMBLE[1]))
     for name in filter(None, args.beside.split(",")):
         table.append(trained_row(recipe, name, name, seeds, None))
-    text = markdown(table)
+    signature = score(recipe, recipe.translation(last, seeds[0])).signature
+    text = f"{markdown(table)}\n\nBLEU `{signature}`; {recipe.test.description}"
     (recipe.work_dir / "luong.md").write_text(f"{text}\n", encoding="utf-8")
     print(text)
 

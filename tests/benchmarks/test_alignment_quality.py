@@ -1,8 +1,6 @@
 """`benchmarks/alignment_quality.py` with commands that are only written down."""
 
-import itertools
 import json
-import os
 import pathlib
 import sys
 
@@ -10,7 +8,6 @@ import pytest
 
 from t2t_phrase import registry
 from t2t_phrase.config import UserError
-from t2t_phrase.runs.record import RunRecord, resolve_hparams
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "benchmarks"))
 import alignment_quality
@@ -18,49 +15,6 @@ import quality_runs
 from quality_sentences import Sentences
 
 LEXICAL = alignment_quality.Spec("alignment_assisted_demo", "alignment_model_demo", "luong_demo")
-
-
-def fake_commands(monkeypatch):
-    """Replace commands by what they would leave behind; return the list of those that ran."""
-    ran, ticks = [], itertools.count(1_000_000_000)
-
-    def call(command, stdout, **options):
-        module = command[2].rpartition(".")[2]
-        flags = dict(flag.removeprefix("--").partition("=")[::2] for flag in command[3:])
-        ran.append((module, flags))
-        written = []
-        if flags.get("schedule") == "evaluate":
-            stdout.write("step 9: dev loss 1.0  perplexity 4.500  accuracy 1.00%  (9 tokens)\n")
-        elif module == "trainer":
-            folder = pathlib.Path(flags["output_dir"])
-            folder.mkdir(exist_ok=True, parents=True)
-            written = [folder / f"model.ckpt-{flags['train_steps']}.index"]
-            hparams, _ = resolve_hparams(flags["hparams_set"], flags["hparams"])
-            RunRecord(
-                problem=flags["problem"],
-                model=hparams.model,
-                hparams_set=flags["hparams_set"],
-                overrides=flags["hparams"],
-                hparams=hparams.to_dict(),
-                vocab_size=8,
-                vocabulary="",
-                random_seed=int(flags["random_seed"]),
-            ).save(folder)
-        elif module == "avg":
-            written = [pathlib.Path(flags["output_path"]) / "checkpoint"]
-        else:
-            written = [pathlib.Path(flags["decode_to_file"])]
-            stdout.write("1.31 source positions evaluated for each target token\n")
-        for path in written:
-            path.parent.mkdir(exist_ok=True, parents=True)
-            path.write_text("Ein satz ist da .\n")
-        tick = next(ticks)
-        for path in (*written, pathlib.Path(stdout.name)):
-            os.utime(path, (tick, tick))
-        return 0
-
-    monkeypatch.setattr(quality_runs.subprocess, "call", call)
-    return ran
 
 
 @pytest.fixture
@@ -86,9 +40,9 @@ def experiment(tmp_path, monkeypatch):
 
 
 def test_a_lexical_model_starts_from_the_average_and_is_searched_with_the_alignment_model(
-    experiment, monkeypatch, tmp_path
+    experiment, fake_commands, tmp_path
 ):
-    ran = fake_commands(monkeypatch)
+    ran = fake_commands
     made = experiment.finish(LEXICAL, 7)
     trained = [flags for module, flags in ran if flags.get("schedule") == "train"]
     assert [flags["hparams_set"] for flags in trained] == [
@@ -114,8 +68,7 @@ def test_a_lexical_model_starts_from_the_average_and_is_searched_with_the_alignm
     assert ran == []
 
 
-def test_the_table_has_what_was_measured(experiment, monkeypatch, tmp_path, capsys):
-    fake_commands(monkeypatch)
+def test_the_table_has_what_was_measured(experiment, fake_commands, tmp_path, capsys):
     plain = alignment_quality.Spec("luong_demo")
     baseline = experiment.finish(plain, 7)
     made = experiment.finish(LEXICAL, 7)

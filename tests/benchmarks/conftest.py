@@ -1,0 +1,57 @@
+"""Commands that are only written down."""
+
+import itertools
+import os
+import pathlib
+import sys
+
+import pytest
+
+from t2t_phrase.runs.record import RunRecord, resolve_hparams
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "benchmarks"))
+import quality_runs
+
+
+@pytest.fixture
+def fake_commands(monkeypatch):
+    """Replace commands by what they would leave behind; return the list of those that ran."""
+    ran, ticks = [], itertools.count(1_000_000_000)
+
+    def call(command, stdout, **options):
+        module = command[2].rpartition(".")[2]
+        flags = dict(flag.removeprefix("--").partition("=")[::2] for flag in command[3:])
+        ran.append((module, flags))
+        written = []
+        if flags.get("schedule") == "evaluate":
+            stdout.write("step 9: dev loss 1.0  perplexity 4.500  accuracy 1.00%  (9 tokens)\n")
+        elif module == "trainer":
+            folder = pathlib.Path(flags["output_dir"])
+            folder.mkdir(exist_ok=True, parents=True)
+            written = [folder / f"model.ckpt-{flags['train_steps']}.index"]
+            hparams, _ = resolve_hparams(flags["hparams_set"], flags["hparams"])
+            RunRecord(
+                problem=flags["problem"],
+                model=hparams.model,
+                hparams_set=flags["hparams_set"],
+                overrides=flags["hparams"],
+                hparams=hparams.to_dict(),
+                vocab_size=8,
+                vocabulary="",
+                random_seed=int(flags["random_seed"]),
+            ).save(folder)
+        elif module == "avg":
+            written = [pathlib.Path(flags["output_path"]) / "checkpoint"]
+        else:
+            written = [pathlib.Path(flags["decode_to_file"])]
+            stdout.write("1.31 source positions evaluated for each target token\n")
+        for path in written:
+            path.parent.mkdir(exist_ok=True, parents=True)
+            path.write_text("Ein satz ist da .\n")
+        tick = next(ticks)
+        for path in (*written, pathlib.Path(stdout.name)):
+            os.utime(path, (tick, tick))
+        return 0
+
+    monkeypatch.setattr(quality_runs.subprocess, "call", call)
+    return ran
