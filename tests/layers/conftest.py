@@ -12,6 +12,8 @@ import pytest
 import tensorflow as tf
 from random_weights import randomize
 
+from t2t_phrase.compile import traced
+
 
 @pytest.fixture
 def check_layer(tmp_path: pathlib.Path) -> Callable[..., None]:
@@ -42,9 +44,7 @@ def check_layer(tmp_path: pathlib.Path) -> Callable[..., None]:
         check_round_trip(layer, inputs, options, expected)
         check_saving(layer, inputs, tmp_path / "model.keras")
         for xla in (False, True):
-            compiled = tf.function(
-                lambda *arrays: first(layer(*arrays, **options)), jit_compile=xla
-            )
+            compiled = traced(lambda *arrays: first(layer(*arrays, **options)), jit_compile=xla)
             np.testing.assert_allclose(compiled(*inputs), expected, atol=1e-5)
         check_policy(make, layer, inputs, options, expected)
         check_gradient_step(layer, inputs, options, expected)

@@ -14,7 +14,7 @@ from small_phrase_models import KINDS, MIXED, SMALL
 from under_jax import assert_same_under_jax, gradients_of
 
 from t2t_phrase import registry
-from t2t_phrase.compile import compiled
+from t2t_phrase.compile import compiled, traced
 from t2t_phrase.config import HParamsError
 from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.decoding.search.translate_ids import translate_ids
@@ -126,7 +126,7 @@ def test_searches_of_unknown_shape_and_under_xla_equal_those_in_a_graph() -> Non
     def run(inputs: Any) -> Any:
         return translate_ids(model, {"inputs": inputs}, options)
 
-    unknown = tf.function(run, input_signature=[tf.TensorSpec((None, None), tf.int32)])
+    unknown = traced(run, input_signature=[tf.TensorSpec((None, None), tf.int32)])
     graph = compiled(run, xla=False)(FEATURES["inputs"])
     for other in (unknown(FEATURES["inputs"]), compiled(run, xla=True)(FEATURES["inputs"])):
         np.testing.assert_array_equal(graph.ids, other.ids)

@@ -9,6 +9,7 @@ import reference_transformer as reference
 import tensorflow as tf
 from keras import ops
 
+from t2t_phrase.compile import traced
 from t2t_phrase.ops import cross_entropy
 from t2t_phrase.ops.cross_entropy import blocks_of_tokens, smoothed_cross_entropy
 from t2t_phrase.ops.row_blocks import RowBlocks
@@ -148,7 +149,7 @@ def test_graph_and_xla_equal_eager(arrays: tuple) -> None:
 
     eager = run()
     for xla in (False, True):
-        for value, expected in zip(tf.function(run, jit_compile=xla)(), eager, strict=True):
+        for value, expected in zip(traced(run, jit_compile=xla)(), eager, strict=True):
             np.testing.assert_allclose(value, expected, atol=1e-5)
 
 
@@ -204,7 +205,7 @@ def test_usual_batches_are_computed_once(vocab_size: int) -> None:
 def test_the_logits_are_never_whole(arrays: tuple, set_block: Callable) -> None:
     """No operation of the trace, in any of its loops, has a value for each token and entry."""
     set_block(2)
-    function = tf.function(lambda: losses_and_gradients(*arrays, np.ones(N), 0.1)[1])
+    function = traced(lambda: losses_and_gradients(*arrays, np.ones(N), 0.1)[1])
     graph = function.get_concrete_function().graph
     definition = graph.as_graph_def(add_shapes=True)
     nodes = [*definition.node, *(n for f in definition.library.function for n in f.node_def)]
@@ -251,5 +252,5 @@ def test_blocks_are_added_up_in_float32(set_block: Callable) -> None:
 
     set_block(1)
     expected = hidden.sum() / 2
-    found = tf.cast(tf.function(kernel_gradient)(), tf.float32)
+    found = tf.cast(traced(kernel_gradient)(), tf.float32)
     np.testing.assert_allclose(found[:, 0], [-expected, expected], rtol=2**-8)

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from t2t_phrase.compile import traced
 from t2t_phrase.ops.dropout import dropout
 from t2t_phrase.ops.random_bits import random_bits
 
@@ -46,5 +47,5 @@ def test_graph_and_xla_equal_eager() -> None:
     x = tf.random.stateless_normal((4, 3, 5), [1, 2])
     expected = dropout(x, 0.3, SEED)
     for xla in (False, True):
-        graph = tf.function(lambda x: dropout(x, 0.3, SEED), jit_compile=xla)
+        graph = traced(lambda x: dropout(x, 0.3, SEED), jit_compile=xla)
         np.testing.assert_allclose(graph(x), expected, rtol=1e-6)

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from t2t_phrase.compile import traced
 from t2t_phrase.ops.random_bits import random_bits
 
 SEED = tf.constant([3, 7], tf.int64)
@@ -41,9 +42,9 @@ def test_seeds_differ_in_both_numbers() -> None:
 def test_graph_unknown_shape_and_xla_equal_eager(shape: tuple[int, ...]) -> None:
     expected = random_bits(shape, SEED)
     for xla in (False, True):
-        graph = tf.function(lambda seed: random_bits(shape, seed), jit_compile=xla)
+        graph = traced(lambda seed: random_bits(shape, seed), jit_compile=xla)
         np.testing.assert_array_equal(graph(SEED), expected)
-    unknown = tf.function(
+    unknown = traced(
         lambda x: random_bits((tf.shape(x)[0], tf.shape(x)[1], shape[2]), SEED),
         input_signature=[tf.TensorSpec((None, None, None))],
     )

@@ -7,6 +7,7 @@ import pytest
 import tensorflow as tf
 from keras import ops
 
+from t2t_phrase.compile import traced
 from t2t_phrase.ops.recurrent import fused_lstm_step, lstm_step, scan
 
 B, T, D, U = 3, 6, 4, 5
@@ -110,8 +111,8 @@ def with_unknown_shapes(mask: Any, reverse: bool, *, xla: bool) -> list[Any]:
             loss = tf.reduce_sum(outputs * targets) + tf.reduce_sum(h * targets[:, 0] + c)
         return [outputs, h, c, *tape.gradient(loss, given)]
 
-    compiled = tf.function(inner, jit_compile=xla or None)
-    outer = tf.function(lambda *arrays: compiled(*arrays), input_signature=specs)
+    compiled = traced(inner, jit_compile=xla or None)
+    outer = traced(lambda *arrays: compiled(*arrays), input_signature=specs)
     return outer(PROJECTED, MASK, TARGETS)
 
 

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from t2t_phrase.compile import traced
 from t2t_phrase.ops.rows import take_rows
 
 ROWS = np.array([[1, 1, 0], [2, 0, 2]], "int32")
@@ -19,7 +20,7 @@ def test_rows_of_each_sentence_are_chosen(others):
 def test_rows_may_have_more_axes_and_sizes_be_unknown():
     x = np.random.default_rng(0).normal(size=(2, 3, 4))
     rows = np.stack([ROWS, ROWS[:, ::-1]], axis=1)  # (2, 2, 3)
-    take = tf.function(
+    take = traced(
         take_rows,
         input_signature=[
             tf.TensorSpec((None, None, None), tf.float64),

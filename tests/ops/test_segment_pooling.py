@@ -5,6 +5,7 @@ import pytest
 import tensorflow as tf
 from reference_phrase_representation import glance
 
+from t2t_phrase.compile import traced
 from t2t_phrase.ops.partition import segment_membership
 from t2t_phrase.ops.segment_pooling import max_shares, mean_weights, segment_max, weighted_sum
 
@@ -67,7 +68,7 @@ def test_three_steps_do_for_phrases_of_eight() -> None:
 
 
 def test_sentences_of_unknown_length() -> None:
-    run = tf.function(
+    run = traced(
         segment_max,
         input_signature=[
             tf.TensorSpec((None, None, 7)),

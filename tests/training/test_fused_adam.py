@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from t2t_phrase.compile import traced
 from t2t_phrase.training.fused_adam import FusedAdam
 
 OPTIONS = {"beta_1": 0.9, "beta_2": 0.99, "epsilon": 1e-3}
@@ -24,7 +25,7 @@ def variables():
 def updated(optimizer):
     trained = variables()
     optimizer.build(trained)
-    update = tf.function(lambda gradients: optimizer.apply(gradients, trained))
+    update = traced(lambda gradients: optimizer.apply(gradients, trained))
     for gradients in GRADIENTS:
         update([tf.constant(gradient) for gradient in gradients])
     return [np.asarray(variable) for variable in (*trained, *optimizer.variables)]

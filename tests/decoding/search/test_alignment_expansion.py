@@ -19,7 +19,7 @@ from exact_models import padded, random_sources
 from reference_dictionary import forced_token
 from tiny_pair import Prefixes, make_pair
 
-from t2t_phrase.compile import compiled
+from t2t_phrase.compile import compiled, traced
 from t2t_phrase.config import UserError
 from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.decoding.search.aligning import POSITION
@@ -207,9 +207,7 @@ def test_alone_in_a_graph_of_unknown_shape_and_under_xla_it_finds_the_same(kind:
     pair, options = pair_of(kind), OPTIONS.replace(alignment_threshold=0.15)
     graph = run(pair, INPUTS, options)
     signature = [tf.TensorSpec((None, None), tf.int32)]
-    unknown = tf.function(
-        lambda inputs: translate(pair, inputs, options), input_signature=signature
-    )
+    unknown = traced(lambda inputs: translate(pair, inputs, options), input_signature=signature)
     folded = translate(pair, INPUTS, options, folded=pair.fold_weights())
     for other in (unknown(tf.constant(INPUTS)), run(pair, INPUTS, options, xla=True), folded):
         for row in range(len(SOURCES)):

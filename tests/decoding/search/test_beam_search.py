@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 import reference_beam_search as reference
-import tensorflow as tf
 from table_model import TableModel, as_lists, assert_same, random_table
 
+from t2t_phrase.compile import traced
 from t2t_phrase.decoding.search.beam_search import Hypotheses, length_penalty
 from t2t_phrase.special_ids import EOS_ID
 
@@ -128,7 +128,7 @@ def test_graph_and_xla_equal_eager() -> None:
 
     eager = run(table, limits)
     for xla in (False, True):
-        compiled = tf.function(run, jit_compile=xla)(table, limits)
+        compiled = traced(run, jit_compile=xla)(table, limits)
         np.testing.assert_array_equal(compiled.ids, eager.ids)
         np.testing.assert_allclose(compiled.scores, eager.scores, rtol=1e-5)
 

@@ -17,7 +17,7 @@ from expansions import aligning_expansion, forcing_expansion
 from random_weights import randomize
 from table_model import TableModel, as_lists, assert_same, random_table
 
-from t2t_phrase.compile import compiled
+from t2t_phrase.compile import compiled, traced
 from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.decoding.search.beam_search import WORST, Hypotheses, beam_search
 from t2t_phrase.decoding.search.translate_ids import translate_ids
@@ -146,13 +146,13 @@ def test_a_sentence_has_the_same_result_alone_and_in_a_batch() -> None:
 def test_graph_and_xla_equal_eager() -> None:
     table = random_table(4, len(LIMITS), LENGTH, VOCAB)
     eager = forced_search(table, FORCED, LIMITS)
-    dynamic = tf.function(
+    dynamic = traced(
         lambda forced, limits, length: forced_search(table, forced, limits, length=length),
         input_signature=[tf.TensorSpec((6,), tf.int32)] * 2 + [tf.TensorSpec((), tf.int32)],
     )
     for other in (
-        tf.function(forced_search, jit_compile=False)(table, FORCED, LIMITS),
-        tf.function(forced_search, jit_compile=True)(table, FORCED, LIMITS),
+        traced(forced_search, jit_compile=False)(table, FORCED, LIMITS),
+        traced(forced_search, jit_compile=True)(table, FORCED, LIMITS),
         dynamic(FORCED, LIMITS, LENGTH),
     ):
         np.testing.assert_array_equal(other.ids, eager.ids)

@@ -2,9 +2,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-import tensorflow as tf
 from keras import ops
 
+from t2t_phrase.compile import traced
 from t2t_phrase.decoding.search.batch_decoder import BatchDecoder
 from t2t_phrase.decoding.search.beam_search import Hypotheses, beam_search
 from t2t_phrase.decoding.search.sampling import sampling_expansion
@@ -155,7 +155,7 @@ def test_graph_and_xla_equal_eager() -> None:
 
     greedy, drawn = run(table, limits, seed)
     for xla in (False, True):
-        compiled = tf.function(run, jit_compile=xla)
+        compiled = traced(run, jit_compile=xla)
         now, drawn_now = compiled(table, limits, seed)
         np.testing.assert_array_equal(now.ids, greedy.ids)
         np.testing.assert_allclose(now.scores, greedy.scores, atol=1e-5)

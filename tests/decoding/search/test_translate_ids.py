@@ -7,7 +7,7 @@ import pytest
 import tensorflow as tf
 from random_weights import randomize
 
-from t2t_phrase.compile import compiled
+from t2t_phrase.compile import compiled, traced
 from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.decoding.search.beam_search import Hypotheses
 from t2t_phrase.decoding.search.output_limits import output_limits
@@ -139,7 +139,7 @@ def test_unknown_shapes_give_what_known_shapes_give(model: Transformer) -> None:
             for size in (3, 1)
         ]
 
-    dynamic = tf.function(run, input_signature=[tf.TensorSpec((None, None), tf.int32)])
+    dynamic = traced(run, input_signature=[tf.TensorSpec((None, None), tf.int32)])
     for inputs in (INPUTS, INPUTS[:1, :4], INPUTS[1:2, :2]):
         for actual, expected in zip(dynamic(inputs), run(inputs), strict=True):
             np.testing.assert_array_equal(actual.ids, expected.ids)

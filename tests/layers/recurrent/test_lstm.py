@@ -15,6 +15,7 @@ import reference_lstm as reference
 import tensorflow as tf
 from random_weights import randomize
 
+from t2t_phrase.compile import traced
 from t2t_phrase.layers.common.dropout import Dropout
 from t2t_phrase.layers.recurrent.lstm import LSTM
 from t2t_phrase.ops.recurrent import lstm_step, scan
@@ -155,8 +156,8 @@ def test_dropout_follows_the_seeds_eager_compiled_and_with_unknown_shapes() -> N
     specs = [tf.TensorSpec((None, None, D)), tf.TensorSpec((None, None), tf.bool)]
     specs += [tf.TensorSpec((2,), tf.int64)] * 2
     for xla in (None, True):
-        inner = tf.function(run, jit_compile=xla)
-        outer = tf.function(lambda *a, inner=inner: inner(*a), input_signature=specs)
+        inner = traced(run, jit_compile=xla)
+        outer = traced(lambda *a, inner=inner: inner(*a), input_signature=specs)
         if xla:
             # XLA has a random generator of its own: other masks, which are the same at every call.
             expected = inner(X, MASK, *seeds)
@@ -175,7 +176,7 @@ def test_mixed_precision_keeps_the_state_in_float32() -> None:
     assert [part.dtype for part in state] == [tf.float32] * 2
     expected, _ = exact(X, MASK, initial_state=STATE)
     np.testing.assert_allclose(tf.cast(outputs, tf.float32), expected, atol=0.03)
-    dropped, _ = tf.function(lambda: layer(X, MASK, training=True))()
+    dropped, _ = traced(lambda: layer(X, MASK, training=True))()
     assert np.isfinite(tf.cast(dropped, tf.float32)).all()
     output, stepped = layer.step(X[:, 0], STATE)
     assert output.dtype == tf.bfloat16 and stepped[1].dtype == tf.float32
