@@ -1,53 +1,38 @@
 import os
-import signal
-import time
 
 import pytest
 
-from t2t_phrase.config import UserError
 from t2t_phrase.data.generation.workers import WorkerLost, in_order
+from t2t_phrase.text.trees.trees import TreeError, read_tree
 
 
-def slow_square(number):
-    """The larger the number, the sooner it is done."""
-    time.sleep(0.02 * (6 - number))
-    return number * number, os.getpid()
-
-
-def refuse(number):
-    raise UserError(f"{number} is refused")
-
-
-def die(number):
-    os.kill(os.getpid(), signal.SIGKILL)
+def sleepers(count):
+    """Yield arguments of `eval`, for a number and a process; the later ones are done sooner."""
+    for number in range(count):
+        wait = f"__import__('time').sleep({0.02 * (count - number)})"
+        yield (f"({wait}, {number}, __import__('os').getpid())[1:]",)
 
 
 def test_results_come_in_the_order_of_the_tasks():
-    found = list(in_order(slow_square, iter([(n,) for n in range(6)]), workers=2))
-    assert [square for square, _ in found] == [0, 1, 4, 9, 16, 25]
-    assert os.getpid() not in {pid for _, pid in found}
+    found = list(in_order(eval, sleepers(6), workers=2))
+    assert [number for number, _ in found] == [*range(6)]
+    assert os.getpid() not in {process for _, process in found}
 
 
 def test_tasks_are_taken_as_they_are_needed():
-    taken = []
-
-    def tasks():
-        for number in range(6):
-            taken.append(number)
-            yield (number,)
-
-    results = in_order(slow_square, tasks(), workers=1)
-    next(results)
-    assert taken == [0, 1, 2]
+    tasks = sleepers(6)
+    results = in_order(eval, tasks, workers=1)
+    assert next(results)[0] == 0
     results.close()
+    assert len(list(tasks)) == 3
 
 
 def test_errors_reach_the_caller():
-    with pytest.raises(UserError, match="3 is refused"):
-        list(in_order(refuse, iter([(3,)]), workers=1))
+    with pytest.raises(TreeError, match="the line is empty"):
+        list(in_order(read_tree, iter([("",)]), workers=1))
     with pytest.raises(WorkerLost, match="a worker process was killed"):
-        list(in_order(die, iter([(1,)]), workers=1))
+        list(in_order(os._exit, iter([(1,)]), workers=1))
 
 
 def test_no_tasks_need_no_workers():
-    assert list(in_order(slow_square, iter([]), workers=0)) == []
+    assert list(in_order(eval, iter([]), workers=0)) == []
