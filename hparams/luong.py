@@ -33,6 +33,10 @@ def _local_p_general(base: LuongHParams) -> LuongHParams:
     )
 
 
+def _multi30k_size(base: LuongHParams) -> LuongHParams:
+    return base.replace(hidden_size=256, num_hidden_layers=2, max_length=64, length_bucket_step=1.2)
+
+
 @hparams.register
 def luong_base() -> LuongHParams:
     """No attention: 4 + 4 LSTM layers of size 1000. 214M with 50,000 words a side.
@@ -114,14 +118,10 @@ def luong_base_bidirectional() -> LuongHParams:
 def luong_multi30k() -> LuongHParams:
     """No attention, for 29,000 sentences: 2 + 2 LSTM layers of size 256; 1000 updates by Muon."""
     return by_muon(
-        luong_base(),
+        _multi30k_size(luong_base()),
         learning_rate=0.01,
         train_steps=1000,
-        hidden_size=256,
-        num_hidden_layers=2,
-        max_length=64,
         batch_size=2048,
-        length_bucket_step=1.2,
         learning_rate_halving_start=0,
         learning_rate_halving_steps=0,
         gradient_mean="tokens",
@@ -167,11 +167,7 @@ def luong_unk_replace_multi30k() -> LuongHParams:
 @hparams.register
 def luong_local_p_general_feed_sgd_multi30k() -> LuongHParams:
     """The same by the paper's recipe: SGD, halved after 8 epochs of 122 updates, 12 in all."""
-    return luong_base_local_p_general_feed().replace(
-        hidden_size=256,
-        num_hidden_layers=2,
-        max_length=64,
-        length_bucket_step=1.2,
+    return _multi30k_size(luong_base_local_p_general_feed()).replace(
         dropout=0.3,
         learning_rate_halving_start=8 * _MULTI30K_EPOCH,
         learning_rate_halving_steps=_MULTI30K_EPOCH,

@@ -7,14 +7,58 @@ import sys
 
 import pytest
 
+from t2t_phrase import registry
 from t2t_phrase.runs.record import RunRecord, resolve_hparams
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "benchmarks"))
 import quality_runs
+from quality_sentences import Sentences
 
 
 @pytest.fixture
-def fake_commands(monkeypatch):
+def record_run():
+    """Return a function that writes the record of a run, by the flags of its trainer."""
+
+    def record(folder, flags):
+        folder.mkdir(exist_ok=True, parents=True)
+        hparams, _ = resolve_hparams(flags["hparams_set"], flags["hparams"])
+        RunRecord(
+            problem=flags["problem"],
+            model=hparams.model,
+            hparams_set=flags["hparams_set"],
+            overrides=flags["hparams"],
+            hparams=hparams.to_dict(),
+            vocab_size=8,
+            vocabulary="",
+            random_seed=int(flags["random_seed"]),
+        ).save(folder)
+
+    return record
+
+
+@pytest.fixture
+def short_recipe(tmp_path):
+    """Return the recipe of a training of 40 updates, and of translating one sentence."""
+    registry.discover()
+    made = quality_runs.Recipe(
+        problem="translate_ende_multi30k",
+        data_dir=tmp_path,
+        work_dir=tmp_path,
+        train_steps=40,
+        hparams="",
+        num_last_checkpoints=5,
+        decode_hparams="beam_size=2",
+        test_sentences=0,
+    )
+    source = tmp_path / "test.en"
+    source.write_text("a\n")
+    # In place of what the data folder would hold.
+    vars(made)["test"] = Sentences(source, [["ein Satz ist da ."]], None, "one sentence")
+    return made
+
+
+@pytest.fixture
+def fake_commands(monkeypatch, record_run):
     """Replace commands by what they would leave behind; return the list of those that ran."""
     ran, ticks = [], itertools.count(1_000_000_000)
 
@@ -27,19 +71,8 @@ def fake_commands(monkeypatch):
             stdout.write("step 9: dev loss 1.0  perplexity 4.500  accuracy 1.00%  (9 tokens)\n")
         elif module == "trainer":
             folder = pathlib.Path(flags["output_dir"])
-            folder.mkdir(exist_ok=True, parents=True)
             written = [folder / f"model.ckpt-{flags['train_steps']}.index"]
-            hparams, _ = resolve_hparams(flags["hparams_set"], flags["hparams"])
-            RunRecord(
-                problem=flags["problem"],
-                model=hparams.model,
-                hparams_set=flags["hparams_set"],
-                overrides=flags["hparams"],
-                hparams=hparams.to_dict(),
-                vocab_size=8,
-                vocabulary="",
-                random_seed=int(flags["random_seed"]),
-            ).save(folder)
+            record_run(folder, flags)
         elif module == "avg":
             written = [pathlib.Path(flags["output_path"]) / "checkpoint"]
         else:

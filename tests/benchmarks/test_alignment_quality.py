@@ -6,37 +6,22 @@ import sys
 
 import pytest
 
-from t2t_phrase import registry
 from t2t_phrase.config import UserError
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "benchmarks"))
 import alignment_quality
 import quality_runs
-from quality_sentences import Sentences
 
 LEXICAL = alignment_quality.Spec("alignment_assisted_demo", "alignment_model_demo", "luong_demo")
 
 
 @pytest.fixture
-def experiment(tmp_path, monkeypatch):
-    registry.discover()
-    made = quality_runs.Recipe(
-        problem="translate_ende_multi30k",
-        data_dir=tmp_path,
-        work_dir=tmp_path,
-        train_steps=40,
-        hparams="",
-        num_last_checkpoints=5,
-        decode_hparams="beam_size=2",
-        test_sentences=0,
+def experiment(short_recipe, monkeypatch):
+    started = quality_runs.dataclasses.replace(
+        short_recipe, train_steps=20, hparams="batch_size=64"
     )
-    source = tmp_path / "test.en"
-    source.write_text("a\n")
-    sentences = Sentences(source, [["ein Satz ist da ."]], None, "one sentence")
-    monkeypatch.setitem(made.__dict__, "test", sentences)
-    started = quality_runs.dataclasses.replace(made, train_steps=20, hparams="batch_size=64")
     monkeypatch.setattr(alignment_quality, "count_parameters", lambda folder: 1_000_000)
-    return alignment_quality.Experiment(made, started, "alignment_weight=0.5")
+    return alignment_quality.Experiment(short_recipe, started, "alignment_weight=0.5")
 
 
 def test_a_lexical_model_starts_from_the_average_and_is_searched_with_the_alignment_model(

@@ -13,7 +13,6 @@ import pytest
 from t2t_phrase import grammar, registry
 from t2t_phrase.config import UserError
 from t2t_phrase.evaluation.phenomena import Judgement
-from t2t_phrase.runs.record import RunRecord, resolve_hparams
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "benchmarks"))
 import compare_quality
@@ -147,7 +146,7 @@ SET, OVERRIDES = "transformer_tiny", "num_heads=2"
 
 
 @pytest.fixture
-def recipe(tmp_path, monkeypatch):
+def recipe(tmp_path, monkeypatch, record_run):
     """A recipe with its sentences, and the list of commands that ran."""
     registry.discover()
     source = tmp_path / "test.en"
@@ -175,7 +174,7 @@ def recipe(tmp_path, monkeypatch):
         if module == "trainer":
             folder = pathlib.Path(flags["output_dir"])
             written = [folder / "model.ckpt-40.index"]
-            record(folder, flags)
+            record_run(folder, flags)
         elif module == "avg":
             written = [pathlib.Path(flags["output_path"]) / "checkpoint"]
         elif module == "contrast":
@@ -191,21 +190,6 @@ def recipe(tmp_path, monkeypatch):
 
     monkeypatch.setattr(quality_runs.subprocess, "call", call)
     return made, ran
-
-
-def record(folder, flags):
-    folder.mkdir(exist_ok=True)
-    hparams, _ = resolve_hparams(flags["hparams_set"], flags["hparams"])
-    RunRecord(
-        problem=flags["problem"],
-        model="transformer",
-        hparams_set=flags["hparams_set"],
-        overrides=flags["hparams"],
-        hparams=hparams.to_dict(),
-        vocab_size=8,
-        vocabulary="",
-        random_seed=int(flags["random_seed"]),
-    ).save(folder)
 
 
 def test_what_is_finished_is_not_done_again(recipe):
@@ -241,12 +225,12 @@ def test_a_run_of_another_recipe_is_left_to_the_trainer_to_refuse(recipe):
     assert changed_recipe(recipe, hparams="num_heads=2,norm=pre").has_trained(SET, 7)
 
 
-def test_without_training_what_is_trained_is_still_translated(recipe):
+def test_without_training_what_is_trained_is_still_translated(recipe, record_run):
     recipe, ran = recipe
     assert not quality_runs.finish(recipe, SET, 7, train=False)
     assert ran == []
     flags = dict(f.removeprefix("--").split("=", 1) for f in recipe.commands(SET, 7)["trainer"])
-    record(recipe.place(SET, 7), flags)
+    record_run(recipe.place(SET, 7), flags)
     (recipe.place(SET, 7) / "model.ckpt-40.index").touch()
     assert quality_runs.finish(recipe, SET, 7, train=False)
     assert ran == ["avg", "decoder", "contrast"]
