@@ -183,6 +183,25 @@ def transformer_multi30k_wide() -> TransformerHParams:
 
 
 @hparams.register
+def transformer_multi30k_muon() -> TransformerHParams:
+    """2 + 2 layers of size 256, 1000 updates by Muon: to compare with the `luong_*_multi30k` sets.
+
+    With 8,000 words a side it has as many parameters (8.8M) as
+    `luong_local_p_general_feed_multi30k`.
+    """
+    base = transformer_multi30k().replace(
+        num_hidden_layers=2,
+        hidden_size=256,
+        filter_size=512,
+        attention_dropout=0.1,
+        relu_dropout=0.1,
+        layer_prepostprocess_dropout=0.1,
+        shared_embedding_and_softmax_weights=False,
+    )
+    return by_muon(base, learning_rate=0.01, train_steps=1000, batch_size=2048)
+
+
+@hparams.register
 def transformer_demo() -> TransformerHParams:
     """For `translate_ende_grammar`: 1500 updates, a few minutes on two CPU cores.
 
