@@ -1,13 +1,14 @@
-"""Speed of `transformer_base` beside other toolkits, all on the same work, in turn.
+"""Speed of a Transformer or an LSTM beside other toolkits, all on the same work, in turn.
 
     python benchmarks/compare_toolkits.py --opennmt_tf=env1/bin/python \\
         --transformers=env2/bin/python --ctranslate2=env2/bin/python
 
 Each of these flags names the Python of an environment in which that toolkit is installed, as the
-scripts `toolkit_*.py` say; toolkits without a flag are left out. Training: an update of 32 pairs of
-32 tokens; decoding: `decode.py`, by default 32 sentences of 24 tokens and beam size 4. In each of
---rounds every toolkit runs once in a process of its own. Prints the medians over the rounds, as
-multiples of our float32 in graph mode, as a table.
+scripts `toolkit_*.py` say; toolkits without a flag are left out. The model is `transformer_base`,
+or with --model=recurrent that of `recurrent.py`, which only OpenNMT-tf has as well. Training: an
+update of 32 pairs of 32 tokens; decoding: by default 32 sentences of 24 tokens into 32 tokens each,
+beam size 4. In each of --rounds every toolkit runs once in a process of its own. Prints the medians
+over the rounds, as multiples of our float32 in graph mode, as a table.
 """
 
 from __future__ import annotations
@@ -35,16 +36,19 @@ def commands(args: argparse.Namespace) -> list[tuple[str, list[str]]]:
     """Return a name and a command for everything that is timed."""
     repeats = f"--repeats={args.repeats}"
     if args.task == "train":
-        own = ["train_step.py", f"--sizes={args.rows}", repeats]
         sizes = [f"--rows={args.rows}", f"--length={args.rows}"]
+        own = ["train_step.py", f"--sizes={args.rows}", repeats]
     else:
         sizes = [f"--rows={args.rows}", f"--source={args.source}", f"--target={args.target}"]
         sizes.append(f"--beam={args.beam}")
         own = ["decode.py", *sizes, repeats]
-    made = [(name, [sys.executable, *own, *flags]) for name, flags in OURS]
     theirs = [f"--task={args.task}", repeats, *sizes]
+    if args.model == "recurrent":
+        own = ["recurrent.py", *theirs]
+    made = [(name, [sys.executable, *own, *flags]) for name, flags in OURS]
     if args.opennmt_tf:
-        made.append(("OpenNMT-tf", [args.opennmt_tf, "toolkit_opennmt_tf.py", *theirs]))
+        script = ["toolkit_opennmt_tf.py", f"--model={args.model}", *theirs]
+        made.append(("OpenNMT-tf", [args.opennmt_tf, *script]))
     if args.transformers:
         made.append(("transformers", [args.transformers, "toolkit_transformers.py", *theirs]))
     if args.ctranslate2 and args.task == "decode":
@@ -73,6 +77,7 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     made.add_argument("--task", default="train", choices=["train", "decode"])
+    made.add_argument("--model", default="transformer", choices=["transformer", "recurrent"])
     made.add_argument("--opennmt_tf", help="Python with OpenNMT-tf")
     made.add_argument("--transformers", help="Python with torch and transformers")
     made.add_argument("--ctranslate2", help="Python with ctranslate2; for decoding")
@@ -84,6 +89,8 @@ def main() -> int:
     made.add_argument("--target", type=int, default=32, help="decoding: tokens of translations")
     made.add_argument("--beam", type=int, default=4, help="decoding: size of the beam")
     args = made.parse_args()
+    if args.model == "recurrent" and (args.transformers or args.ctranslate2):
+        made.error("--model=recurrent: only OpenNMT-tf has such a model")
     speeds, names, failed = collections.defaultdict(list), {}, set()
     for turn in range(1, args.rounds + 1):
         for name, command in commands(args):

@@ -3,9 +3,10 @@
     python benchmarks/recurrent.py [--task=decode] [--xla] [--dtype=mixed_bfloat16]
 
 4 + 4 LSTM layers of 1000 units, dropout 0.2, global attention with general scores, input feeding;
-vocabularies of 32,000 and random ids. An update has 32 rows of 32 tokens on both sides; decoding
-translates 32 sentences of 24 tokens into exactly 32 tokens each, beam size 4. OpenNMT-tf's
-embeddings are 512 wide there, ours as wide as the layers.
+vocabularies of 32,000, random ids, Adam. By default an update has 32 rows of 32 tokens on both
+sides; decoding translates 32 sentences of 24 tokens into exactly 32 tokens each, beam size 4.
+OpenNMT-tf's embeddings are 512 wide there, ours as wide as the layers, so ours has more to do.
+`compare_toolkits.py --model=recurrent` runs both.
 """
 
 from __future__ import annotations
@@ -23,10 +24,10 @@ from measure import (
     search_of,
 )
 
-VOCAB, ROWS, LENGTH, SOURCE, TARGET = 32_000, 32, 32, 24, 32
+VOCAB = 32_000
 
 
-def training(hparams, model, *, xla: bool) -> Callable[[], object]:
+def training(hparams, model, *, rows: int, length: int, xla: bool) -> Callable[[], object]:
     """Return a function that makes one update."""
     from t2t_phrase.training.distribution import make_strategy
     from t2t_phrase.training.optimizers import make_optimizer
@@ -44,7 +45,7 @@ def training(hparams, model, *, xla: bool) -> Callable[[], object]:
         gradient_mean=hparams.gradient_mean,
         xla=xla,
     )
-    ids = random_ids(ROWS, LENGTH, VOCAB)
+    ids = random_ids(rows, length, VOCAB)
     return lambda: float(stepper.train({"inputs": ids, "targets": ids}).objective)
 
 
@@ -52,6 +53,11 @@ def main() -> None:
     """Measure."""
     options = parser(__doc__ or "")
     options.add_argument("--task", default="train", choices=["train", "decode"])
+    options.add_argument("--rows", type=int, default=32, help="sentences")
+    options.add_argument("--length", type=int, default=32, help="training: tokens of both sides")
+    options.add_argument("--source", type=int, default=24, help="decoding: source tokens of each")
+    options.add_argument("--target", type=int, default=32, help="decoding: tokens of translations")
+    options.add_argument("--beam", type=int, default=4, help="decoding: size of the beam")
     options.add_argument("--units", type=int, default=1000, help="width of the layers")
     options.add_argument("--threads", type=int, default=THREADS, help="of TensorFlow")
     given = options.parse_args()
@@ -64,15 +70,24 @@ def main() -> None:
         attention_score="general",
         attention_positions=0,
         hidden_size=given.units,
+        optimizer="adam",
+        learning_rate_constant=0.0002,
         dtype_policy=given.dtype,
     )
     model = Luong.from_hparams(hparams, vocab_size=VOCAB, target_vocab_size=VOCAB)
     if given.task == "train":
-        run, tokens = training(hparams, model, xla=given.xla), 2 * ROWS * LENGTH
+        tokens = 2 * given.rows * given.length
+        run = training(hparams, model, rows=given.rows, length=given.length, xla=given.xla)
     else:
-        tokens = ROWS * TARGET
+        tokens = given.rows * given.target
         run = search_of(
-            model, rows=ROWS, source=SOURCE, target=TARGET, vocab_size=VOCAB, xla=given.xla
+            model,
+            rows=given.rows,
+            source=given.source,
+            target=given.target,
+            beam=given.beam,
+            vocab_size=VOCAB,
+            xla=given.xla,
         )
     before = matrix_rate()
     seconds = median_seconds(run, repeats=given.repeats)

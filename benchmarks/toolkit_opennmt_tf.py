@@ -1,11 +1,12 @@
-"""OpenNMT-tf on the work of `train_step.py` and `decode.py`, for `compare_toolkits.py`.
+"""OpenNMT-tf on the work of our `train_step.py`, `decode.py` and `recurrent.py`.
 
-Run it in an environment of its own, Python 3.8 to 3.11:
+`compare_toolkits.py` runs it, in an environment of its own, Python 3.8 to 3.11:
 
     pip install tensorflow-cpu==2.13.1 OpenNMT-tf==2.32.0 "numpy<1.25"
 
 The model is `TransformerBaseSharedEmbeddings` with its automatic configuration: LazyAdam, all
-dropouts 0.1, label smoothing 0.1.
+dropouts 0.1, label smoothing 0.1; with --model=recurrent it is `LuongAttention` with its own: Adam,
+dropout 0.2.
 """
 
 from __future__ import annotations
@@ -16,9 +17,13 @@ import tempfile
 from measure import limit_threads, median_seconds, random_ids, report
 from toolkit_options import VOCAB, options
 
+NAMES = {"transformer": "TransformerBaseSharedEmbeddings", "recurrent": "LuongAttention"}
+
 
 def main() -> None:
-    args = options(__doc__).parse_args()
+    made = options(__doc__)
+    made.add_argument("--model", choices=list(NAMES), default="transformer")
+    args = made.parse_args()
     limit_threads()
     import opennmt
     import tensorflow as tf
@@ -32,7 +37,7 @@ def main() -> None:
         tokens = ["<blank>", "<s>", "</s>", *(f"w{number}" for number in range(VOCAB - 4))]
         vocabulary = pathlib.Path(folder, "vocabulary")
         vocabulary.write_text("\n".join(tokens) + "\n")
-        model = opennmt.models.TransformerBaseSharedEmbeddings()
+        model = opennmt.models.get_model_from_catalog(NAMES[args.model])
         params = dict(model.auto_config()["params"])
         params |= {"beam_width": args.beam, "length_penalty": 0.6}
         params |= {"minimum_decoding_length": args.target, "maximum_decoding_length": args.target}
