@@ -9,7 +9,8 @@ search with an alignment model. Each is forced to the references of --split, the
 then (write_alignments=true, see docs/alignments.md) are compared with the gold links that
 t2t-phrase-datagen has kept, or --gold_alignments. Links in other files, such as those of
 t2t-phrase-align, are scored beside them (--alignments). Finished steps are not repeated. It writes
-WORK_DIR/table6.md and table6.json: AER, precision, recall, the number of links, and the commands.
+WORK_DIR/table6.md and table6.json: AER, precision, recall, the share of links to the neighbour of a
+right word, the number of links, and the commands.
 """
 
 from __future__ import annotations
@@ -83,11 +84,14 @@ def system_names(systems: list[System]) -> list[str]:
 
 def markdown(rows: list[Row]) -> str:
     """Return the rows as a table."""
-    lines = [["system", "attention", "AER", "precision", "recall", "links"]]
+    head = ["system", "attention", "AER", "precision", "recall", "one left", "one right", "links"]
+    lines = [head]
     for row in rows:
-        scores = (row.error.error_rate, row.error.precision, row.error.recall)
+        error = row.error
+        beside = (count / max(error.links, 1) for count in (error.one_left, error.one_right))
+        scores = (error.error_rate, error.precision, error.recall, *beside)
         figures = [f"{100 * score:.2f}" for score in scores]
-        lines.append([f"`{row.name}`", row.attention, *figures, str(row.error.links)])
+        lines.append([f"`{row.name}`", row.attention, *figures, str(error.links)])
     return grid(lines)
 
 

@@ -21,6 +21,8 @@ class AlignmentError:
         possible: its other links.
         found_sure: links of the alignment that are among the sure ones.
         found: links of the alignment that are among the sure or the possible ones.
+        one_left: of the other links, those to the source word left of a right one.
+        one_right: likewise, right of a right one.
     """
 
     sentences: int
@@ -29,6 +31,8 @@ class AlignmentError:
     possible: int
     found_sure: int
     found: int
+    one_left: int
+    one_right: int
 
     @property
     def precision(self) -> float:
@@ -70,7 +74,15 @@ def alignment_error(links: Sequence[Collection[Link]], gold: Sequence[Links]) ->
         possible=sum(len(right.possible) for _, right in pairs),
         found_sure=sum(len(own & right.sure) for own, right in pairs),
         found=sum(len(own & right.all) for own, right in pairs),
+        one_left=sum(_beside(own, right.all, 1) for own, right in pairs),
+        one_right=sum(_beside(own, right.all, -1) for own, right in pairs),
     )
+
+
+def _beside(own: Collection[Link], right: Collection[Link], step: int) -> int:
+    """Return how many wrong links would be right with their source word moved by `step`."""
+    wrong = [link for link in own if link not in right]
+    return sum((source + step, target) in right for source, target in wrong)
 
 
 def score_files(alignments: str, gold: str) -> AlignmentError:

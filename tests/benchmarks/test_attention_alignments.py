@@ -63,10 +63,10 @@ def test_every_system_is_forced_and_its_links_are_scored(ran, monkeypatch, tmp_p
     table = (tmp_path / "out" / "table6.md").read_text()
     name = tmp_path.name
     assert table.split("\n")[2:5] == [
-        f"| `{name}/run` | transformer | 60.00 | 50.00 | 33.33 | 2 |",
+        f"| `{name}/run` | transformer | 60.00 | 50.00 | 33.33 | 0.00 | 50.00 | 2 |",
         f"| `{name}/run:other/run` | transformer; luong, local_p (general) "
-        "| 20.00 | 100.00 | 66.67 | 2 |",
-        "| `aligned` |  | 0.00 | 100.00 | 100.00 | 3 |",
+        "| 20.00 | 100.00 | 66.67 | 0.00 | 0.00 | 2 |",
+        "| `aligned` |  | 0.00 | 100.00 | 100.00 | 0.00 | 0.00 | 3 |",
     ]
     assert len(re.findall("^t2t-phrase-decoder --output_dir=.*", table, re.MULTILINE)) == 2
     rows = json.loads((tmp_path / "out" / "table6.json").read_text())["rows"]

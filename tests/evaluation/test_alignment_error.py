@@ -30,6 +30,15 @@ def test_borders():
     assert scored([""], ["0-0"]).error_rate == 1
 
 
+def test_links_beside_the_right_ones_are_counted():
+    # Word 1 is right at 2: 1-1 is left of it, 3-1 right of it, 0-1 far away; 2-1 is right itself.
+    error = scored(["0-1 1-1 2-1 3-1", "4-0"], ["2-1", "4-0 5-0"])
+    assert (error.found, error.one_left, error.one_right) == (2, 1, 1)
+    # Between two right ones it is both; the right word of another target word does not count.
+    between = scored(["1-0 0-1"], ["0-0 2-0 3-1"])
+    assert (between.one_left, between.one_right) == (1, 1)
+
+
 def test_faults_are_named(tmp_path):
     (tmp_path / "own").write_text("0-0\n1-1 x\n")
     (tmp_path / "gold").write_text("0-0\n")
