@@ -38,8 +38,10 @@ def with_slow(names: list[str], fast: str = "") -> list[Any]:
 
 SETUP = """
 from small_luong_models import small_set
-hparams = small_set(name).replace(
+hparams = small_set(name)
+hparams = hparams.replace(
     learning_rate_schedule="constant",
+    learning_rate_constant=1.0 if hparams.optimizer == "sgd" else 0.01,
     learning_rate_halving_start=0,
     learning_rate_halving_steps=0,
 )
