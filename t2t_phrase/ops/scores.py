@@ -39,7 +39,7 @@ def additive_logits(query: Any, keys: Any, vector: Any) -> Any:
         (B, T, S) or (B, T, N).
     """
     keys = keys[:, None] if len(keys.shape) == 3 else keys
-    return ops.matmul(ops.tanh(query[:, :, None] + keys), vector)
+    return ops.einsum("btsa,a->bts", ops.tanh(query[:, :, None] + keys), vector)
 
 
 def location_logits(scores: Any, length: Any) -> Any:

@@ -52,10 +52,11 @@ class AttentionalVector(keras.layers.Layer):
         self.units = units
         self.score = score
         self.initial_range = initial_range
-        self.combine = keras.layers.Dense(
-            units,
+        # Not Dense, for the reason that `ops.linear` gives.
+        self.combine = keras.layers.EinsumDense(
+            "btd,du->btu",
+            output_shape=(None, units),
             activation="tanh",
-            use_bias=False,
             kernel_initializer=uniform(initial_range) or kernel_initializer(),
             dtype=self.dtype_policy,
             name="combine",

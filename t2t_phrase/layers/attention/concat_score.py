@@ -8,6 +8,7 @@ import keras
 from keras import ops
 
 from t2t_phrase.layers.attention.score import Score
+from t2t_phrase.ops.linear import linear
 from t2t_phrase.ops.scores import additive_logits
 
 
@@ -30,7 +31,7 @@ class ConcatScore(Score):
 
     def project_query(self, query: Any) -> Any:
         """Return the share of the decoder states within the tanh, (B, T, U)."""
-        return ops.matmul(query, self.value(self.query_kernel))
+        return linear(query, self.value(self.query_kernel))
 
     def project_memory(self, memory: Any) -> Any:
         """Return the share of the encoder states within the tanh, (B, S, U)."""

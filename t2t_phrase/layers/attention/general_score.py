@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import keras
-from keras import ops
 
 from t2t_phrase.layers.attention.score import Score
+from t2t_phrase.ops.linear import linear
 from t2t_phrase.ops.scores import dot_logits
 
 
@@ -28,7 +28,7 @@ class GeneralScore(Score):
 
     def project_query(self, query: Any) -> Any:
         """Return h_t^T W_a, (B, T, M)."""
-        return ops.matmul(query, self.value(self.kernel))
+        return linear(query, self.value(self.kernel))
 
     def logits(self, query: Any, keys: Any, length: Any) -> Any:
         """Return the dot products."""

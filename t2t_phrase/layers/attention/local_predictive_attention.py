@@ -10,6 +10,7 @@ from keras import ops
 from t2t_phrase.layers.attention.local_attention import LocalAttention
 from t2t_phrase.layers.common.feed_forward import kernel_initializer
 from t2t_phrase.layers.recurrent.initial import uniform
+from t2t_phrase.ops.linear import linear
 from t2t_phrase.ops.windows import gaussian
 
 
@@ -44,7 +45,7 @@ class LocalPredictiveAttention(LocalAttention):
             ops.cast(ops.convert_to_tensor(variable), self.compute_dtype)
             for variable in (self.position_kernel, self.position_vector)
         )
-        logits = ops.matmul(ops.tanh(ops.matmul(query, kernel)), vector)[..., 0]
+        logits = linear(ops.tanh(linear(query, kernel)), vector)[..., 0]
         return ops.cast(lengths, "float32") * ops.sigmoid(ops.cast(logits, "float32"))
 
     @property

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import keras
-from keras import ops
 
 from t2t_phrase.layers.attention.score import Score
+from t2t_phrase.ops.linear import linear
 from t2t_phrase.ops.scores import location_logits
 
 
@@ -38,7 +38,7 @@ class LocationScore(Score):
 
     def project_query(self, query: Any) -> Any:
         """Return the scores of all P positions, (B, T, P)."""
-        return ops.matmul(query, self.value(self.kernel))
+        return linear(query, self.value(self.kernel))
 
     def logits(self, query: Any, keys: Any, length: Any) -> Any:
         """Return the scores of the S positions that there are."""
