@@ -2,16 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from keras import ops
 
 
-def linear(x: Any, kernel: Any) -> Any:
-    """Return `x @ kernel`.
+def map_states(function: Callable[[Any], Any], x: Any) -> Any:
+    """Return `function(x)`; where there is one position only, the function is given (B, D).
 
-    `ops.matmul` transposes by a permutation that it computes, and XLA cannot compile its gradient
-    within a loop where the sizes of batches are unknown.
+    The product of three axes with a matrix transposes by a permutation that is computed, and XLA
+    cannot make its gradient within a loop where the number of rows is unknown. Within loops over
+    time there is one position.
+
+    Args:
+        function: maps (..., D) to (..., U).
+        x: (B, T, D).
+
+    Returns:
+        (B, T, U).
+    """
+    return function(x[:, 0])[:, None] if x.shape[1] == 1 else function(x)
+
+
+def linear(x: Any, kernel: Any) -> Any:
+    """Return `x @ kernel`, by `map_states`.
 
     Args:
         x: (B, T, D).
@@ -20,4 +35,4 @@ def linear(x: Any, kernel: Any) -> Any:
     Returns:
         (B, T, U).
     """
-    return ops.einsum("btd,du->btu", x, kernel)
+    return map_states(lambda states: ops.matmul(states, kernel), x)

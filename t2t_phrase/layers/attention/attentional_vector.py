@@ -12,6 +12,7 @@ from t2t_phrase.layers.attention.score import Score
 from t2t_phrase.layers.common.encoder_layer import build_once, deserialize_sublayers
 from t2t_phrase.layers.common.feed_forward import kernel_initializer
 from t2t_phrase.layers.recurrent.initial import uniform
+from t2t_phrase.ops.linear import map_states
 from t2t_phrase.ops.position import positions, positions_at
 
 Cache = dict[str, Any]
@@ -52,11 +53,10 @@ class AttentionalVector(keras.layers.Layer):
         self.units = units
         self.score = score
         self.initial_range = initial_range
-        # Not Dense, for the reason that `ops.linear` gives.
-        self.combine = keras.layers.EinsumDense(
-            "btd,du->btu",
-            output_shape=(None, units),
+        self.combine = keras.layers.Dense(
+            units,
             activation="tanh",
+            use_bias=False,
             kernel_initializer=uniform(initial_range) or kernel_initializer(),
             dtype=self.dtype_policy,
             name="combine",
@@ -141,7 +141,7 @@ class AttentionalVector(keras.layers.Layer):
         """Return h~ and the weights of queries at these positions (T,) of the target."""
         query = ops.cast(query, self.compute_dtype)
         context, weights = self.attend_at(query, projected, attention_mask, places)
-        return self.combine(ops.concatenate([context, query], axis=-1)), weights
+        return map_states(self.combine, ops.concatenate([context, query], axis=-1)), weights
 
     def attend_at(
         self, query: Any, projected: Cache, attention_mask: Any | None, places: Any
