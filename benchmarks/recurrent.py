@@ -23,8 +23,7 @@ from measure import (
     report,
     search_of,
 )
-
-VOCAB = 32_000
+from toolkit_options import VOCAB, add_sizes
 
 
 def training(hparams, model, *, rows: int, length: int, xla: bool) -> Callable[[], object]:
@@ -53,11 +52,7 @@ def main() -> None:
     """Measure."""
     options = parser(__doc__ or "")
     options.add_argument("--task", default="train", choices=["train", "decode"])
-    options.add_argument("--rows", type=int, default=32, help="sentences")
-    options.add_argument("--length", type=int, default=32, help="training: tokens of both sides")
-    options.add_argument("--source", type=int, default=24, help="decoding: source tokens of each")
-    options.add_argument("--target", type=int, default=32, help="decoding: tokens of translations")
-    options.add_argument("--beam", type=int, default=4, help="decoding: size of the beam")
+    add_sizes(options)
     options.add_argument("--units", type=int, default=1000, help="width of the layers")
     options.add_argument("--threads", type=int, default=THREADS, help="of TensorFlow")
     given = options.parse_args()
