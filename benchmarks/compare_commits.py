@@ -21,14 +21,23 @@ import sys
 import tempfile
 from typing import Any
 
-# Runs a benchmark whose timed runs wait for their turn.
-IN_TURNS = """
+# Runs a benchmark with a function `timed` in place of `measure.median_seconds`.
+_START = """
 import functools, runpy, sys, time
 folder, hparams_set, script, *options = sys.argv[1:]
 sys.path.insert(0, folder)
 import measure
-
-def in_turns(run, *, repeats):
+"""
+_END = """
+measure.median_seconds = timed
+measure.matrix_rate = lambda: 1.0
+measure.base_model = functools.partial(measure.base_model, name=hparams_set)
+sys.argv = [script, *options]
+runpy.run_path(f"{folder}/{script}", run_name="__main__")
+"""
+# Each timed run waits for its turn.
+_IN_TURNS = """
+def timed(run, *, repeats):
     run()
     print("ready", flush=True)
     while sys.stdin.readline().strip() == "run":
@@ -36,13 +45,32 @@ def in_turns(run, *, repeats):
         run()
         print("seconds", time.perf_counter() - start, flush=True)
     return 1.0
-
-measure.median_seconds = in_turns
-measure.matrix_rate = lambda: 1.0
-measure.base_model = functools.partial(measure.base_model, name=hparams_set)
-sys.argv = [script, *options]
-runpy.run_path(f"{folder}/{script}", run_name="__main__")
 """
+
+
+def start_benchmark(
+    commit: str, folder: pathlib.Path, hparams_set: str, command: list[str], timed: str
+) -> subprocess.Popen[str]:
+    """Start a benchmark of a commit in a process of its own.
+
+    Args:
+        commit: a revision.
+        folder: where it is unpacked, a new folder.
+        hparams_set: what is timed.
+        command: script in benchmarks/ and its options.
+        timed: Python that defines `timed(run, *, repeats)`, which is called in place of
+            `measure.median_seconds`.
+    """
+    unpack(commit, folder)
+    program = _START + timed + _END
+    return subprocess.Popen(
+        [sys.executable, "-c", program, f"{folder}/benchmarks", hparams_set, *command],
+        env={**os.environ, "PYTHONPATH": str(folder)},
+        cwd=folder,
+        text=True,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
 
 
 class Commit:
@@ -51,15 +79,7 @@ class Commit:
     def __init__(
         self, commit: str, folder: pathlib.Path, hparams_set: str, command: list[str]
     ) -> None:
-        unpack(commit, folder)
-        self._process = subprocess.Popen(
-            [sys.executable, "-c", IN_TURNS, f"{folder}/benchmarks", hparams_set, *command],
-            env={**os.environ, "PYTHONPATH": str(folder)},
-            cwd=folder,
-            text=True,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-        )
+        self._process = start_benchmark(commit, folder, hparams_set, command, _IN_TURNS)
         self.reports: list[dict[str, Any]] = []
 
     def ready(self) -> bool:

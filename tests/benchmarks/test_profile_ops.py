@@ -1,25 +1,22 @@
-"""What the time of a call is attributed to."""
+"""The table of profiles."""
 
 import pathlib
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "benchmarks"))
-from profile_ops import Event, Kind, kinds_of
+from operation_times import Kind
+from profile_ops import table
 
 
-def test_the_time_of_operations_within_others_counts_once() -> None:
-    first = [
-        Event("run", 0, 100 * 10**12),
-        Event("call:PartitionedCall", 0, 10 * 10**12),
-        Event("a/MatMul_1:MatMul", 1 * 10**12, 3 * 10**12),
-        Event("b:Mul", 4 * 10**12, 1 * 10**12),
-        Event("c:Mul", 11 * 10**12, 2 * 10**12),
-        Event("ExecutorState::Process", 0, 50 * 10**12),
-    ]
-    second = [Event("d:_MklMatMul", 0, 4 * 10**12), Event("e:Mul", 0, 5 * 10**12)]
-    assert sorted(kinds_of([first, second])) == [
-        Kind("MatMul", 1, 3.0),
-        Kind("Mul", 3, 4.0),
-        Kind("PartitionedCall", 1, 6.0),
-        Kind("_MklMatMul", 1, 4.0),
+def test_commits_stand_side_by_side() -> None:
+    columns = {
+        "old": [Kind("MatMul", 3, 0.02), Kind("Cast", 9, 0.03), Kind("Add", 1, 0.001)],
+        "new": [Kind("MatMul", 3, 0.015), Kind("Concat", 2, 0.0025), Kind("Sub", 5, 0.001)],
+    }
+    assert table(columns, 2) == [
+        ["operation", "old, ms", "runs", "new, ms", "runs"],
+        ["Cast", "30.0", "9", "0.0", "0"],
+        ["MatMul", "20.0", "3", "15.0", "3"],
+        ["others", "1.0", "1", "3.5", "7"],
+        ["all", "51.0", "13", "18.5", "10"],
     ]
