@@ -30,7 +30,7 @@ import measure
 """
 _END = """
 measure.median_seconds = timed
-measure.matrix_rate = lambda: 1.0
+measure.matrix_rate = lambda *_: 1.0
 measure.base_model = functools.partial(measure.base_model, name=hparams_set)
 sys.argv = [script, *options]
 runpy.run_path(f"{folder}/{script}", run_name="__main__")

@@ -1,4 +1,4 @@
-"""Decoding speed of `transformer_base`, relative to the machine's matrix rate.
+"""Decoding speed of `transformer_base`, relative to the machine's matrix rate in the same type.
 
     python benchmarks/decode.py [--xla] [--dtype=mixed_bfloat16]
     python benchmarks/decode.py --rows=1 --beam=1                   # latency of one sentence
@@ -43,9 +43,9 @@ def main() -> None:
         beam=args.beam,
         xla=args.xla,
     )
-    before = matrix_rate()
+    before = matrix_rate(args.dtype)
     seconds = median_seconds(run, repeats=args.repeats)
-    rate = (before + matrix_rate()) / 2
+    rate = (before + matrix_rate(args.dtype)) / 2
     costs = args.source * SOURCE_COST + args.beam * args.target * TARGET_COST
     report(
         benchmark="decode",

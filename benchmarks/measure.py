@@ -44,16 +44,22 @@ def median_seconds(run: Callable[[], object], *, repeats: int) -> float:
     return statistics.median(seconds)
 
 
-def matrix_rate(*, repeats: int = 7, rows: int = 1024) -> float:
-    """Return the FLOP/s of float32 products of (rows, 512) and (512, 2048) matrices.
+def matrix_rate(policy: str = "float32", *, repeats: int = 7, rows: int = 1024) -> float:
+    """Return the FLOP/s of products of (rows, 512) and (512, 2048) matrices.
 
     These are the shapes of the feed-forward network. Twenty products run in one compiled call, to
     make the overhead of the call negligible.
+
+    Args:
+        policy: "float32", or "mixed_bfloat16" for the rate in bfloat16.
+        repeats: timed runs.
+        rows: of the first matrix.
     """
     import tensorflow as tf
 
-    x = tf.random.normal((rows, 512))
-    kernels = [tf.random.normal((512, 2048)) for _ in range(20)]
+    dtype = policy.removeprefix("mixed_")
+    x = tf.cast(tf.random.normal((rows, 512)), dtype)
+    kernels = [tf.cast(tf.random.normal((512, 2048)), dtype) for _ in range(20)]
 
     @tf.function
     def products() -> tf.Tensor:

@@ -1,4 +1,4 @@
-"""Training speed of `transformer_base`, relative to the machine's matrix rate.
+"""Training speed of `transformer_base`, relative to the machine's matrix rate in the same type.
 
     python benchmarks/train_step.py [--xla] [--dtype=mixed_bfloat16]
     python benchmarks/train_step.py --sizes=102x20 --vocab_size=4000
@@ -42,12 +42,12 @@ def main() -> None:
     for size in args.sizes.split(","):
         rows, length = map(int, size.split("x") if "x" in size else (size, size))
         ids = random_ids(rows, length, args.vocab_size)
-        before = matrix_rate()
+        before = matrix_rate(args.dtype)
         seconds = median_seconds(
             lambda ids=ids: float(stepper.train({"inputs": ids, "targets": ids}).objective),
             repeats=args.repeats,
         )
-        rate = (before + matrix_rate()) / 2
+        rate = (before + matrix_rate(args.dtype)) / 2
         known = GFLOP.get((rows, length)) if args.vocab_size == SUBWORDS else None
         report(
             benchmark="train_step",
