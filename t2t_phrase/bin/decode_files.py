@@ -136,7 +136,8 @@ def translate(hparams: DecodeHParams) -> None:
     kept = f" ({outcome.kept} of them by an earlier run)" if outcome.kept else ""
     note(
         f"{outcome.lines} sentences{kept}, {outcome.amount:.0f} target tokens in {seconds:.1f} s "
-        f"({outcome.amount / max(seconds, 1e-9):.0f} tokens/s, compilation included) "
+        f"({outcome.amount / max(seconds, 1e-9):.0f} tokens/s; "
+        f"shapes of batches compiled: {len(translator.shapes)}) "
         f"written to {target or 'standard output'}"
     )
     if used.second is not None and tokens:

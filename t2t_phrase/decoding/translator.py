@@ -87,6 +87,9 @@ class Translator:
         make_expansion: another way of continuing hypotheses, see `search.translate_ids.search`.
         xla: see `compile.compiled`.
 
+    Attributes:
+        shapes: those of all batches so far, each of which was compiled.
+
     Raises:
         UserError: plain beam search cannot translate with the model, and there is no other way; or
             alignments, which dictionaries and the replacement of unknown words need too, are wanted
@@ -112,6 +115,7 @@ class Translator:
         self.features = of_side(model.hparams.features, "source")
         self.dictionary = dictionary
         self.unknown_words = unknown_words
+        self.shapes: set[tuple[int, int]] = set()
         if hparams.replace_unknown:
             check_word_level(vocabularies.target)
         aligns = hparams.aligns or dictionary is not None
@@ -232,6 +236,7 @@ class Translator:
         extra = min(self.hparams.extra_length, self.hparams.max_length or math.inf)
         parts = make_batches(lengths, self.hparams.batch_size, extra_length=int(extra))
         for seed, batch in enumerate(parts, start=number):
+            self.shapes.add(batch.shape)
             with explained([first + i + 1 for i in batch.lines], batch.shape):
                 given = {**lines.of_batch(batch), **batch_entries(lines, batch)}
                 found = self._run(folded, given, np.int32(seed))

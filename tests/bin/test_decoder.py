@@ -54,6 +54,7 @@ def test_a_file_is_translated_line_by_line(toy, expected, tmp_path, capsys):
     assert captured.out == ""
     assert "model.ckpt-30 (step 30): transformer_tiny" in captured.err
     assert "6 sentences, " in captured.err and f"written to {target}" in captured.err
+    assert "shapes of batches compiled: 1)" in captured.err
     assert sorted(p.name for p in tmp_path.iterdir()) == ["in.en", "out.de"]
 
 

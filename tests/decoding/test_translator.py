@@ -117,6 +117,16 @@ def test_progress_ends_at_the_number_of_lines(model):
     assert len(told) > 1 and told == sorted(told) and told[-1] == len(LINES)
 
 
+@pytest.mark.parametrize("xla", [False, True])
+def test_every_shape_of_a_batch_is_compiled_once(model, xla):
+    translator = Translator(model, WORD_IDS, OPTIONS.replace(batch_size=8), xla=xla)
+    longer = [*LINES, "a b c d e f g a b c d e f g a b c"]
+    for lines in (LINES, longer, LINES):
+        translator.translate(lines)
+    assert len(translator.shapes) > 2
+    assert translator._run.experimental_get_tracing_count() == len(translator.shapes)
+
+
 def test_lines_as_they_are_written():
     found = [Hypothesis("ein Haus", -0.51234, 3), Hypothesis("Haus", -2.0, 2)]
     assert format_hypotheses(found[:1], DecodeHParams()) == "ein Haus"
