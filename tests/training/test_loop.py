@@ -1,4 +1,3 @@
-import gc
 import os
 import re
 import signal
@@ -7,11 +6,9 @@ import threading
 import numpy as np
 import pytest
 import tensorflow as tf
-from tensorflow.python.framework import constant_op
 from tiny_training import make_stepper, make_trainer, random_pairs, weights, write_shards
 
 from t2t_phrase.config import UserError
-from t2t_phrase.data.input.prefetch import Prefetcher
 from t2t_phrase.evaluation.scores import Score
 from t2t_phrase.runs import checkpoints, directory
 from t2t_phrase.runs.history import History
@@ -404,59 +401,3 @@ def test_an_unknown_metric_is_an_error_at_the_first_evaluation(files, tmp_path):
         "neg_log_perplexity, nll; did you mean accuracy?"
     )
     assert steps_in(tmp_path) == [4]
-
-
-class Unthreaded(Prefetcher):
-    """Makes each batch when it is asked for."""
-
-    def __init__(self, source):
-        self.waited = 0.0
-        self._source = source
-
-    def __next__(self):
-        return next(self._source)
-
-    def close(self):
-        pass
-
-
-def test_nothing_grows_from_evaluation_to_evaluation(files, tmp_path, monkeypatch):
-    # A tensor fails to make its shape in one thread while another lists all objects.
-    monkeypatch.setattr(loop, "Prefetcher", Unthreaded)
-    stepper = make_stepper()
-    counts = []
-
-    def log(text):
-        if text.startswith("step") and "dev loss" in text:
-            gc.collect()
-            modules = [str(type(kept).__module__) for kept in gc.get_objects()]
-            counts.append(sum(name.startswith(("tensorflow", "keras")) for name in modules))
-
-    trainer = make_trainer(
-        tmp_path, files, stepper, train_steps=12, local_eval_frequency=1, evaluate=True, log=log
-    )
-    trainer.train()
-    assert stepper.compilations == 2
-    # The first ones build what is then kept; a new epoch holds some more for a while.
-    assert len(counts) == 12 and min(counts[-4:]) <= min(counts[2:6]), counts
-
-
-def test_no_python_number_becomes_a_tensor_at_every_step(files, tmp_path, monkeypatch):
-    # TensorFlow would keep each of them for ever.
-    seen, convert = set(), constant_op.convert_to_eager_tensor
-
-    def noted(value, *arguments, **options):
-        if type(value) in (int, float):
-            seen.add(value)
-        return convert(value, *arguments, **options)
-
-    counts = []
-
-    def log(text):
-        if "dev loss" in text:
-            counts.append(len(seen))
-
-    monkeypatch.setattr(constant_op, "convert_to_eager_tensor", noted)
-    make_trainer(tmp_path, files, make_stepper(), train_steps=12, evaluate=True, log=log).train()
-    # The first evaluation traces its function.
-    assert counts[0] > 0 and counts[1] == counts[2], sorted(seen)
