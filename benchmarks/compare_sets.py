@@ -13,7 +13,7 @@ import statistics
 import time
 from collections.abc import Callable
 
-from measure import THREADS, base_model, limit_threads, parser, random_ids, report
+from measure import THREADS, base_model, limit_threads, parser, random_ids, report, stepper_of
 
 
 def timed_update(
@@ -29,15 +29,7 @@ def timed_update(
         dtype: policy.
         xla: whether XLA compiles.
     """
-    from t2t_phrase.training.distribution import make_strategy
-    from t2t_phrase.training.optimizers import make_optimizer
-    from t2t_phrase.training.schedules import make_schedule
-    from t2t_phrase.training.step import Stepper
-
-    hparams, model = base_model(dtype, vocab, name)
-    optimizer = make_optimizer(hparams, make_schedule(hparams, train_steps=1000))
-    optimizer.build(model.trainable_variables)
-    stepper = Stepper(make_strategy(), model, optimizer, seed=0, xla=xla)
+    stepper = stepper_of(*base_model(dtype, vocab, name), xla=xla)
     ids = random_ids(rows, length, vocab)
 
     def update() -> float:

@@ -24,8 +24,15 @@ def parser(description: str) -> argparse.ArgumentParser:
     return made
 
 
+def uses_jax() -> bool:
+    """Return whether the benchmark runs by JAX, for GPUs where TensorFlow is not installed."""
+    return os.environ.get("KERAS_BACKEND") == "jax"
+
+
 def limit_threads(threads: int = THREADS) -> None:
     """Make TensorFlow use so many threads; call it before TensorFlow runs anything."""
+    if uses_jax():
+        return
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
     import tensorflow as tf
 
@@ -48,13 +55,17 @@ def matrix_rate(policy: str = "float32", *, repeats: int = 7, rows: int = 1024) 
     """Return the FLOP/s of products of (rows, 512) and (512, 2048) matrices.
 
     These are the shapes of the feed-forward network. Twenty products run in one compiled call, to
-    make the overhead of the call negligible.
+    make the overhead of the call negligible. By JAX, for a GPU: large square matrices.
 
     Args:
         policy: "float32", or "mixed_bfloat16" for the rate in bfloat16.
         repeats: timed runs.
         rows: of the first matrix.
     """
+    if uses_jax():
+        from jax_step import square_rate
+
+        return square_rate(policy, median_seconds, repeats=repeats)
     import tensorflow as tf
 
     dtype = policy.removeprefix("mixed_")
@@ -79,6 +90,40 @@ def base_model(dtype: str, vocab_size: int = 32000, name: str = "transformer_bas
     return hparams, registry.models[family].from_hparams(hparams, vocab_size=vocab_size)
 
 
+def stepper_of(hparams: Any, model: Any, *, xla: bool = False) -> Any:
+    """Return an object whose `train` makes updates, as the trainer's does.
+
+    Args:
+        hparams: of the model.
+        model: its weights are those of the first update.
+        xla: whether XLA compiles it; JAX always does.
+    """
+    from t2t_phrase.training.optimizers import make_optimizer
+    from t2t_phrase.training.schedules import make_schedule
+
+    optimizer = make_optimizer(hparams, make_schedule(hparams, train_steps=1000))
+    optimizer.build(model.trainable_variables)
+    if uses_jax():
+        from jax_step import JaxStepper
+
+        if hparams.clip_grad_norm or hparams.gradient_mean != "tokens":
+            raise SystemExit(f"{hparams.model}: JAX is only for sets that do not clip gradients")
+        return JaxStepper(model, optimizer)
+    from t2t_phrase.training.distribution import make_strategy
+    from t2t_phrase.training.step import Stepper
+
+    return Stepper(
+        make_strategy(),
+        model,
+        optimizer,
+        seed=0,
+        features=hparams.training_features,
+        clip_grad_norm=hparams.clip_grad_norm,
+        gradient_mean=hparams.gradient_mean,
+        xla=xla,
+    )
+
+
 def search_of(
     model: Any,
     *,
@@ -93,7 +138,7 @@ def search_of(
 
     All outputs have `target` tokens, because EOS may not come earlier.
     """
-    from t2t_phrase.compile import compiled
+    from t2t_phrase.compile import compiled, uses_xla
     from t2t_phrase.decoding.hparams import DecodeHParams
     from t2t_phrase.decoding.search.translate_ids import search
 
@@ -101,13 +146,14 @@ def search_of(
     limits = np.full((rows,), target, "int32")
     run = compiled(
         lambda inputs: search(
-            model, {"inputs": inputs}, limits, options, length=target, growing=not xla
+            model, {"inputs": inputs}, limits, options, length=target, growing=not uses_xla(xla)
         ),
+        variables=model.variables,
         xla=xla,
     )
     inputs = random_ids(rows, source, vocab_size)
     assert (np.asarray(run(inputs).ids) != 0).all(), f"every output must have {target} tokens"
-    return lambda: run(inputs).scores.numpy()
+    return lambda: np.asarray(run(inputs).scores)
 
 
 def random_ids(rows: int, length: int, vocab_size: int = 32000, seed: int = 0) -> np.ndarray:

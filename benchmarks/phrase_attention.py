@@ -23,7 +23,7 @@ from collections.abc import Callable
 from typing import Any
 
 from granularities import granularity_cost, random_levels, random_tags
-from measure import base_model, limit_threads, parser, random_ids, report
+from measure import base_model, limit_threads, parser, random_ids, report, stepper_of
 
 ATTENTIONS = (
     "phrase_homogeneous_convkv_4_4",
@@ -175,20 +175,11 @@ def source_features(hparams, rows: int, length: int, features) -> dict[str, obje
 
 def training(name: str, args: argparse.Namespace) -> tuple[Any, Callable[[int], None]]:
     """Return the hparams of a set and a function that makes an update with size x size tokens."""
-    from t2t_phrase.training.distribution import make_strategy
-    from t2t_phrase.training.optimizers import make_optimizer
-    from t2t_phrase.training.schedules import make_schedule
-    from t2t_phrase.training.step import Stepper
-
     hparams, model = base_model(args.dtype, VOCAB, name)
-    optimizer = make_optimizer(hparams, make_schedule(hparams, train_steps=1000))
-    optimizer.build(model.trainable_variables)
-    stepper = Stepper(
-        make_strategy(), model, optimizer, seed=0, xla=args.xla, features=hparams.training_features
-    )
+    stepper = stepper_of(hparams, model, xla=args.xla)
 
     features_of = functools.cache(
-        lambda size: source_features(hparams, size, size, hparams.training_features)
+        lambda size: source_features(hparams, args.rows or size, size, hparams.training_features)
     )
 
     def run(size: int) -> None:
@@ -202,7 +193,7 @@ def decoding(name: str, args: argparse.Namespace) -> tuple[Any, Callable[[int], 
     """Return the hparams of a set and a function that decodes sources of `size` tokens."""
     import numpy as np
 
-    from t2t_phrase.compile import compiled
+    from t2t_phrase.compile import compiled, uses_xla
     from t2t_phrase.decoding.hparams import DecodeHParams
     from t2t_phrase.decoding.search.translate_ids import search
 
@@ -220,8 +211,9 @@ def decoding(name: str, args: argparse.Namespace) -> tuple[Any, Callable[[int], 
                 options,
                 length=length,
                 folded=folded,
-                growing=not args.xla,
+                growing=not uses_xla(args.xla),
             ),
+            variables=model.variables,
             xla=args.xla,
         )
 
@@ -232,7 +224,7 @@ def decoding(name: str, args: argparse.Namespace) -> tuple[Any, Callable[[int], 
     )
 
     def run(size: int) -> None:
-        searching(size + EXTRA)(folded, features_of(size)).scores.numpy()
+        np.asarray(searching(size + EXTRA)(folded, features_of(size)).scores)
 
     return hparams, run
 
@@ -250,8 +242,14 @@ def main() -> None:
     made.add_argument("--base", default="transformer_base", help="hparams set to compare with")
     made.add_argument("--decode", action="store_true", help="measure decoding, not training")
     made.add_argument("--source", type=int, default=24, help="tokens of a sentence to decode")
-    made.add_argument("--rows", type=int, default=32, help="sentences decoded at once")
+    made.add_argument(
+        "--rows",
+        type=int,
+        help="sentences at once; default: 32 to decode, as many as tokens to train",
+    )
     args = made.parse_args()
+    if args.decode:
+        args.rows = args.rows or 32
     limit_threads()
     prepare = decoding if args.decode else training
     base_hparams, base = prepare(args.base, args)
@@ -274,7 +272,9 @@ def main() -> None:
             measured = statistics.median(ours / theirs for theirs, ours in pairs)
             report(
                 benchmark="phrase_attention",
-                what=f"decode {args.rows}x{size}" if args.decode else f"train {size}x{size}",
+                what=f"decode {args.rows}x{size}"
+                if args.decode
+                else f"train {args.rows or size}x{size}",
                 hparams_set=name,
                 base=args.base,
                 dtype=args.dtype,

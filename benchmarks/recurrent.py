@@ -22,28 +22,14 @@ from measure import (
     random_ids,
     report,
     search_of,
+    stepper_of,
 )
 from toolkit_options import VOCAB, add_sizes
 
 
 def training(hparams, model, *, rows: int, length: int, xla: bool) -> Callable[[], object]:
     """Return a function that makes one update."""
-    from t2t_phrase.training.distribution import make_strategy
-    from t2t_phrase.training.optimizers import make_optimizer
-    from t2t_phrase.training.schedules import make_schedule
-    from t2t_phrase.training.step import Stepper
-
-    optimizer = make_optimizer(hparams, make_schedule(hparams, train_steps=1000))
-    optimizer.build(model.trainable_variables)
-    stepper = Stepper(
-        make_strategy(),
-        model,
-        optimizer,
-        seed=0,
-        clip_grad_norm=hparams.clip_grad_norm,
-        gradient_mean=hparams.gradient_mean,
-        xla=xla,
-    )
+    stepper = stepper_of(hparams, model, xla=xla)
     ids = random_ids(rows, length, VOCAB)
     return lambda: float(stepper.train({"inputs": ids, "targets": ids}).objective)
 

@@ -18,6 +18,7 @@ from measure import (
     parser,
     random_ids,
     report,
+    stepper_of,
 )
 
 GFLOP = {(32, 32): 371.0, (64, 64): 1485.0}
@@ -30,15 +31,7 @@ def main() -> None:
     options.add_argument("--vocab_size", type=int, default=SUBWORDS)
     args = options.parse_args()
     limit_threads()
-    from t2t_phrase.training.distribution import make_strategy
-    from t2t_phrase.training.optimizers import make_optimizer
-    from t2t_phrase.training.schedules import make_schedule
-    from t2t_phrase.training.step import Stepper
-
-    hparams, model = base_model(args.dtype, args.vocab_size)
-    optimizer = make_optimizer(hparams, make_schedule(hparams, train_steps=1000))
-    optimizer.build(model.trainable_variables)
-    stepper = Stepper(make_strategy(), model, optimizer, seed=0, xla=args.xla)
+    stepper = stepper_of(*base_model(args.dtype, args.vocab_size), xla=args.xla)
     for size in args.sizes.split(","):
         rows, length = map(int, size.split("x") if "x" in size else (size, size))
         ids = random_ids(rows, length, args.vocab_size)
