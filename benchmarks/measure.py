@@ -140,20 +140,31 @@ def search_of(
     """
     from t2t_phrase.compile import compiled, uses_xla
     from t2t_phrase.decoding.hparams import DecodeHParams
+    from t2t_phrase.decoding.search.search_weights import prepare_weights
     from t2t_phrase.decoding.search.translate_ids import search
 
     options = DecodeHParams(beam_size=beam, alpha=0.6, min_length=target, return_beams=True)
     limits = np.full((rows,), target, "int32")
     run = compiled(
-        lambda inputs: search(
-            model, {"inputs": inputs}, limits, options, length=target, growing=not uses_xla(xla)
+        lambda weights, inputs: search(
+            model,
+            {"inputs": inputs},
+            limits,
+            options,
+            length=target,
+            weights=weights,
+            growing=not uses_xla(xla),
         ),
         variables=model.variables,
         xla=xla,
     )
+    # Once for all batches, as in `Translator`.
+    weights = prepare_weights(model)
     inputs = random_ids(rows, source, vocab_size)
-    assert (np.asarray(run(inputs).ids) != 0).all(), f"every output must have {target} tokens"
-    return lambda: np.asarray(run(inputs).scores)
+    assert (np.asarray(run(weights, inputs).ids) != 0).all(), (
+        f"every output must have {target} tokens"
+    )
+    return lambda: np.asarray(run(weights, inputs).scores)
 
 
 def random_ids(rows: int, length: int, vocab_size: int = 32000, seed: int = 0) -> np.ndarray:

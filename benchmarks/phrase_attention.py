@@ -195,6 +195,7 @@ def decoding(name: str, args: argparse.Namespace) -> tuple[Any, Callable[[int], 
 
     from t2t_phrase.compile import compiled, uses_xla
     from t2t_phrase.decoding.hparams import DecodeHParams
+    from t2t_phrase.decoding.search.search_weights import prepare_weights
     from t2t_phrase.decoding.search.translate_ids import search
 
     hparams, model = base_model(args.dtype, VOCAB, name)
@@ -204,13 +205,13 @@ def decoding(name: str, args: argparse.Namespace) -> tuple[Any, Callable[[int], 
         options = DecodeHParams(beam_size=BEAMS, alpha=0.6, min_length=length, return_beams=True)
         limits = np.full((args.rows,), length, "int32")
         return compiled(
-            lambda folded, features: search(
+            lambda weights, features: search(
                 model,
                 features,
                 limits,
                 options,
                 length=length,
-                folded=folded,
+                weights=weights,
                 growing=not uses_xla(args.xla),
             ),
             variables=model.variables,
@@ -218,13 +219,13 @@ def decoding(name: str, args: argparse.Namespace) -> tuple[Any, Callable[[int], 
         )
 
     # Once for all batches, as in `Translator`.
-    folded = model.fold_weights()
+    weights = prepare_weights(model)
     features_of = functools.cache(
         lambda size: source_features(hparams, args.rows, size, hparams.features)
     )
 
     def run(size: int) -> None:
-        np.asarray(searching(size + EXTRA)(folded, features_of(size)).scores)
+        np.asarray(searching(size + EXTRA)(weights, features_of(size)).scores)
 
     return hparams, run
 

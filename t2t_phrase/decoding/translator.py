@@ -19,6 +19,7 @@ from t2t_phrase.decoding.search.aligning import POSITION
 from t2t_phrase.decoding.search.alignment_expansion import EVALUATED
 from t2t_phrase.decoding.search.beam_search import WORST, Hypotheses
 from t2t_phrase.decoding.search.guided import ENTRY
+from t2t_phrase.decoding.search.search_weights import prepare_weights
 from t2t_phrase.decoding.search.source_attention import source_attention
 from t2t_phrase.decoding.search.translate_ids import MakeExpansion, translate_ids
 from t2t_phrase.decoding.sides import (
@@ -123,18 +124,18 @@ class Translator:
             # Mistakes should show at once, not in the first batch.
             source_attention(model, layers=hparams.alignment_layers, heads=hparams.alignment_heads)
 
-        def run(folded: Any, features: Any, seed: Any) -> Any:
+        def run(weights: Any, features: Any, seed: Any) -> Any:
             return translate_ids(
                 model,
                 features,
                 hparams,
                 seed=seed,
-                folded=folded,
+                weights=weights,
                 make_expansion=make_expansion,
                 growing=not uses_xla(xla),
             )
 
-        self._fold = compiled(model.fold_weights, variables=model.variables, xla=xla)
+        self._prepare = compiled(lambda: prepare_weights(model), variables=model.variables, xla=xla)
         self._run = compiled(run, variables=model.variables, xla=xla)
 
     def translate(
@@ -231,7 +232,7 @@ class Translator:
             OutOfMemoryError: a batch does not fit.
         """
         # Anew in each call: the model may have been trained since the last one.
-        folded = self._fold()
+        weights = self._prepare()
         lengths = [0 if i in done else len(ids) for i, ids in enumerate(lines.ids)]
         extra = min(self.hparams.extra_length, self.hparams.max_length or math.inf)
         parts = make_batches(lengths, self.hparams.batch_size, extra_length=int(extra))
@@ -239,7 +240,7 @@ class Translator:
             self.shapes.add(batch.shape)
             with explained([first + i + 1 for i in batch.lines], batch.shape):
                 given = {**lines.of_batch(batch), **batch_entries(lines, batch)}
-                found = self._run(folded, given, np.int32(seed))
+                found = self._run(weights, given, np.int32(seed))
                 found = Hypotheses(
                     np.asarray(found.ids),
                     np.asarray(found.scores),

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 import tensorflow as tf
 
@@ -19,6 +18,7 @@ from t2t_phrase.decoding.scoring import log_probabilities
 from t2t_phrase.decoding.search.aligning import POSITION
 from t2t_phrase.decoding.search.beam_search import WORST
 from t2t_phrase.decoding.search.guided import ENTRY, STARTS, TOKENS
+from t2t_phrase.decoding.search.search_weights import SearchWeights, prepare_weights
 from t2t_phrase.decoding.search.source_attention import source_attention
 from t2t_phrase.decoding.search.translate_ids import MakeExpansion, translate_ids
 from t2t_phrase.decoding.translator import check_word_level
@@ -109,8 +109,8 @@ class ServingModule(tf.Module):
         self.target = GraphSide("target", target.model_bytes, of_side(features, "target"))
         # What is saved are the variables themselves; the Keras layers stay behind.
         self.weights = [variable.value for variable in model.trainable_variables]
-        self.folded = tf.nest.map_structure(
-            lambda product: tf.Variable(product, trainable=False), model.fold_weights()
+        self.prepared = tf.nest.map_structure(
+            lambda made: tf.Variable(made, trainable=False), prepare_weights(model)._asdict()
         )
         text, pair = self.source.signature("text"), self.source.signature("source")
         self.translate = traced(self._translate, input_signature=text)
@@ -224,9 +224,9 @@ class ServingModule(tf.Module):
                 TOKENS: entries.tokens,
             }
             known["matched"] = entries.matched
-        folded: Any = tf.nest.map_structure(tf.convert_to_tensor, self.folded)
+        weights = SearchWeights(**tf.nest.map_structure(tf.convert_to_tensor, self.prepared))
         found = translate_ids(
-            self._model, features, hparams, folded=folded, make_expansion=self._make_expansion
+            self._model, features, hparams, weights=weights, make_expansion=self._make_expansion
         )
         beams, length = found.ids.shape[1], tf.shape(found.ids)[2]
         ids = tf.reshape(found.ids, (-1, length))

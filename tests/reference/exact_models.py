@@ -14,6 +14,7 @@ from under_jax import gradients_of
 
 from t2t_phrase.compile import compiled
 from t2t_phrase.decoding.hparams import DecodeHParams
+from t2t_phrase.decoding.search.search_weights import prepare_weights
 from t2t_phrase.decoding.search.translate_ids import translate_ids
 from t2t_phrase.features import ALIGNMENT
 
@@ -108,7 +109,7 @@ def assert_graph_and_xla_equal_eager(model: Any, features: Mapping[str, np.ndarr
 
 
 def assert_searches_agree(model: Any, features: Mapping[str, np.ndarray]) -> None:
-    """Check searches in graphs, of unknown shape, under XLA, with folded weights and alone.
+    """Check searches in graphs, of unknown shape, under XLA, with prepared weights and alone.
 
     The second sentence, which is searched alone, has two tokens.
     """
@@ -120,8 +121,8 @@ def assert_searches_agree(model: Any, features: Mapping[str, np.ndarray]) -> Non
     ids = tf.TensorSpec((None, None), tf.int32)
     unknown = tf.function(run, input_signature=[dict.fromkeys(given, ids)])
     graph = compiled(run, xla=False)(given, growing=True)
-    folded = translate_ids(model, given, OPTIONS, folded=model.fold_weights())
-    for other in (unknown(given), compiled(run, xla=True)(given), folded):
+    prepared = translate_ids(model, given, OPTIONS, weights=prepare_weights(model))
+    for other in (unknown(given), compiled(run, xla=True)(given), prepared):
         np.testing.assert_array_equal(graph.ids, other.ids)
         np.testing.assert_allclose(graph.scores, other.scores, atol=1e-4)
     alone = run({key: ids[1:2, :2] for key, ids in given.items()})

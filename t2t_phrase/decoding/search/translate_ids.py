@@ -12,12 +12,12 @@ from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.decoding.search.aligning import aligning_decoder
 from t2t_phrase.decoding.search.batch_decoder import BatchDecoder, start_decoder
 from t2t_phrase.decoding.search.beam_search import Hypotheses, beam_search
-from t2t_phrase.decoding.search.cast_weights import with_cast_weights
 from t2t_phrase.decoding.search.expansion import Expansion
 from t2t_phrase.decoding.search.guided import entries_of, guided_decoder
 from t2t_phrase.decoding.search.output_limits import longest_output, output_limits
 from t2t_phrase.decoding.search.plain_expansion import plain_expansion
 from t2t_phrase.decoding.search.sampling import sampling_expansion
+from t2t_phrase.decoding.search.search_weights import SearchWeights, prepare_weights, reading
 from t2t_phrase.decoding.search.source_attention import source_attention
 
 Features = Mapping[str, Any]
@@ -30,7 +30,7 @@ def translate_ids(
     hparams: DecodeHParams,
     *,
     seed: Any = 0,
-    folded: Any = None,
+    weights: SearchWeights | None = None,
     make_expansion: MakeExpansion | None = None,
     growing: bool = False,
 ) -> Hypotheses:
@@ -41,7 +41,7 @@ def translate_ids(
         features: see `search`.
         hparams: the options of decoding.
         seed: see `search`.
-        folded: see `search`.
+        weights: see `search`.
         make_expansion: see `search`.
         growing: see `search`.
     """
@@ -52,7 +52,7 @@ def translate_ids(
         hparams,
         length=longest_output(features["inputs"], hparams),
         seed=seed,
-        folded=folded,
+        weights=weights,
         make_expansion=make_expansion,
         growing=growing,
     )
@@ -66,7 +66,7 @@ def search(
     *,
     length: Any,
     seed: Any = 0,
-    folded: Any = None,
+    weights: SearchWeights | None = None,
     make_expansion: MakeExpansion | None = None,
     growing: bool = False,
 ) -> Hypotheses:
@@ -82,7 +82,7 @@ def search(
         length: upper bound of `max_lengths`; a number, or a scalar where a graph is traced for
             sources of unknown length.
         seed: int, distinguishes the batches when sampling.
-        folded: from the model's `fold_weights`, which many batches may share; None: made here.
+        weights: from `prepare_weights`, which many batches may share; None: made here.
         make_expansion: maps (decoder, features, hparams) to another way of continuing hypotheses
             than `plain_expansion`; `min_length` is then its affair, and so are the decoder's notes
             and forced tokens. None: as the options say.
@@ -97,16 +97,49 @@ def search(
     """
     if make_expansion is None and model.cannot_translate:
         raise UserError(model.cannot_translate)
-    single = hparams.sampling_temp > 0 or hparams.beam_size == 1
-    beam_size = 1 if single else hparams.beam_size
-    decoder = start_decoder(
-        model,
-        features,
-        beam_size=beam_size,
-        length=length,
-        folded=folded,
-        growing=growing or ops.is_tensor(length),
-    )
+    beam_size = 1 if hparams.sampling_temp > 0 else hparams.beam_size
+    weights = prepare_weights(model) if weights is None else weights
+    with reading(model, weights):
+        decoder = start_decoder(
+            model,
+            features,
+            beam_size=beam_size,
+            length=length,
+            folded=weights.folded,
+            growing=growing or ops.is_tensor(length),
+        )
+        sizes = (ops.shape(max_lengths)[0], beam_size)
+        return beam_search(
+            _expansion(model, decoder, features, hparams, make_expansion, sizes, seed),
+            max_lengths=max_lengths,
+            length=length,
+            beam_size=beam_size,
+            # A single hypothesis has no other to be compared with: its score is not divided.
+            alpha=0.0 if beam_size == 1 else hparams.alpha,
+            only_best=not hparams.return_beams,
+        )
+
+
+def _expansion(
+    model: Any,
+    decoder: BatchDecoder,
+    features: Features,
+    hparams: DecodeHParams,
+    make_expansion: MakeExpansion | None,
+    sizes: tuple[Any, int],
+    seed: Any,
+) -> Expansion:
+    """Return the way of continuing hypotheses that the options say.
+
+    Args:
+        model: as the others, see `search`.
+        decoder: of the batch.
+        features: see `search`.
+        hparams: the options of decoding.
+        make_expansion: see `search`.
+        sizes: B and K.
+        seed: see `search`.
+    """
     entries = None if model.hypothesises_positions else entries_of(features)
     aligns = hparams.aligns and not model.hypothesises_positions
     if aligns or entries is not None:
@@ -117,10 +150,10 @@ def search(
             decoder,
             attention,
             attention.partitions(model, features),
-            (ops.shape(max_lengths)[0], beam_size),
+            sizes,
         )
     if entries is not None:
-        decoder = guided_decoder(decoder, entries, beam_size)
+        decoder = guided_decoder(decoder, entries, sizes[1])
     if make_expansion is not None:
         expansion = make_expansion(decoder, features, hparams)
         if missing := [name for name in decoder.pads if name not in expansion.notes]:
@@ -128,22 +161,13 @@ def search(
                 f"this way of searching does not note {', '.join(missing)} of tokens, so neither "
                 "alignments nor a dictionary can be used with it"
             )
-    elif single:
-        expansion = sampling_expansion(
+        return expansion
+    if sizes[1] == 1:
+        return sampling_expansion(
             decoder,
             temperature=hparams.sampling_temp,
             keep_top_k=hparams.sampling_keep_top_k,
             min_length=hparams.min_length,
             seed=ops.stack([hparams.random_seed, seed]),
         )
-    else:
-        expansion = plain_expansion(decoder, min_length=hparams.min_length)
-    return beam_search(
-        with_cast_weights(model, expansion),
-        max_lengths=max_lengths,
-        length=length,
-        beam_size=beam_size,
-        # A single hypothesis has no other to be compared with: its score is not divided.
-        alpha=0.0 if single else hparams.alpha,
-        only_best=not hparams.return_beams,
-    )
+    return plain_expansion(decoder, min_length=hparams.min_length)

@@ -27,6 +27,7 @@ from t2t_phrase.decoding.search.alignment_expansion import EVALUATED, alignment_
 from t2t_phrase.decoding.search.alignment_pruning import pack, surviving_positions
 from t2t_phrase.decoding.search.beam_search import WORST, Hypotheses
 from t2t_phrase.decoding.search.guided import ENTRY, STARTS, TOKENS
+from t2t_phrase.decoding.search.search_weights import prepare_weights
 from t2t_phrase.decoding.search.translate_ids import translate_ids
 from t2t_phrase.models.aligned_pair import AlignedPair
 from t2t_phrase.special_ids import EOS_ID
@@ -41,10 +42,10 @@ def pair_of(kind: str = "plain") -> AlignedPair:
     return make_pair(kind)
 
 
-def translate(pair: Any, inputs: Any, options: DecodeHParams, *, folded: Any = None) -> Hypotheses:
+def translate(pair: Any, inputs: Any, options: DecodeHParams, *, weights: Any = None) -> Hypotheses:
     make_expansion = functools.partial(alignment_expansion, pair)
     return translate_ids(
-        pair, {"inputs": inputs}, options, make_expansion=make_expansion, folded=folded
+        pair, {"inputs": inputs}, options, make_expansion=make_expansion, weights=weights
     )
 
 
@@ -208,8 +209,8 @@ def test_alone_in_a_graph_of_unknown_shape_and_under_xla_it_finds_the_same(kind:
     graph = run(pair, INPUTS, options)
     signature = [tf.TensorSpec((None, None), tf.int32)]
     unknown = traced(lambda inputs: translate(pair, inputs, options), input_signature=signature)
-    folded = translate(pair, INPUTS, options, folded=pair.fold_weights())
-    for other in (unknown(tf.constant(INPUTS)), run(pair, INPUTS, options, xla=True), folded):
+    prepared = translate(pair, INPUTS, options, weights=prepare_weights(pair))
+    for other in (unknown(tf.constant(INPUTS)), run(pair, INPUTS, options, xla=True), prepared):
         for row in range(len(SOURCES)):
             assert_same(listed(other, row), listed(graph, row))
     alone = translate(pair, INPUTS[1:2, :2], options)
