@@ -182,6 +182,10 @@ class AlignmentModel(Transformer):
         """Return float32 logits (..., J) of the sums (..., D)."""
         return ops.cast(self.jump_map(hidden), "float32")
 
+    def fold_weights(self) -> Cache:
+        """Return nothing: there is no map to the vocabulary."""
+        return {}
+
     def prepare_memory(self, features: Features, folded: Cache | None = None) -> Cache:
         """Return all that decoding reads of the source; see `EncoderDecoder`."""
         encoded = self.encode(features, folded=folded)

@@ -19,6 +19,7 @@ from t2t_phrase.models.luong import Luong
 from t2t_phrase.models.luong_hparams import LuongHParams
 from t2t_phrase.ops.hard_attention import hard_attention
 from t2t_phrase.ops.jumps import CLASSES, jumps_of
+from t2t_phrase.ops.product_layout import multiplied
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -111,14 +112,14 @@ class AlignmentModelRnn(Luong):
 
     def prepare_memory(self, features: Features, folded: Cache | None = None) -> Cache:
         """Return all that decoding reads of the source; see `EncoderDecoder`."""
-        del folded
+        folded = self.fold_weights() if folded is None else folded
         encoded = self.encode(features)
         return {
             "tokens": encoded.memory["tokens"],
             "mask": encoded.masks["tokens"],
             "projected": {},
             "state": encoded.memory["state"],
-            "softmax": self._softmax_map(),
+            "softmax": folded["softmax"],
             "kernels": self.decoder.fused_kernels(),
         }
 
@@ -142,5 +143,5 @@ class AlignmentModelRnn(Luong):
             raise UserError(self.cannot_translate)
         hidden, _, state = self._advance(ids, index, memory, cache)
         hidden = hidden + hard_attention(memory["tokens"], previous)
-        logits = ops.cast(ops.matmul(hidden, memory["softmax"]), "float32")
+        logits = ops.cast(ops.matmul(hidden, multiplied(memory["softmax"])), "float32")
         return Step(logits, {"state": state}, {})

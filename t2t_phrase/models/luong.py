@@ -29,6 +29,7 @@ from t2t_phrase.models.base import Cache, Encoded, EncoderDecoder, Features, Los
 from t2t_phrase.models.luong_hparams import LuongHParams
 from t2t_phrase.models.token_losses import loss_of_tokens, token_losses
 from t2t_phrase.ops.masks import memory_mask, padding_mask
+from t2t_phrase.ops.product_layout import kept, multiplied
 
 _SCORES: dict[str, type[Score]] = {
     "dot": DotScore,
@@ -263,15 +264,19 @@ class Luong(EncoderDecoder):
         kernel = ops.cast(ops.convert_to_tensor(self.softmax.kernel), self.compute_dtype)
         return ops.transpose(kernel)  # (D, V)
 
+    def fold_weights(self) -> Cache:
+        """Return the map to the vocabulary as `ops.product_layout` keeps it."""
+        return {"softmax": kept(self._softmax_map())}
+
     def prepare_memory(self, features: Features, folded: Cache | None = None) -> Cache:
         """Return all that decoding reads of the source; see `EncoderDecoder`."""
-        del folded
+        folded = self.fold_weights() if folded is None else folded
         encoded = self.encode(features)
         return {
             "mask": encoded.masks["tokens"],
             "projected": self.decoder.project_memory(encoded.memory["tokens"]),
             "state": encoded.memory["state"],
-            "softmax": self._softmax_map(),
+            "softmax": folded["softmax"],
             "kernels": self.decoder.fused_kernels(),
         }
 
@@ -284,7 +289,7 @@ class Luong(EncoderDecoder):
     def step(self, ids: Any, index: Any, memory: Cache, cache: Cache) -> Step:
         """Decode the tokens at time `index`; see `EncoderDecoder`."""
         hidden, weights, state = self._advance(ids, index, memory, cache)
-        logits = ops.cast(ops.matmul(hidden, memory["softmax"]), "float32")
+        logits = ops.cast(ops.matmul(hidden, multiplied(memory["softmax"])), "float32")
         return Step(logits, {"state": state}, self._named(weights))
 
     def _advance(self, ids: Any, index: Any, memory: Cache, cache: Cache) -> tuple[Any, Any, Any]:

@@ -265,12 +265,13 @@ class PhraseRepresentationTransformer(PhraseTransformer):
         return super().attention_weights(features)
 
     def fold_weights(self) -> Cache:
-        """Return `AttentiveCombination.fold` of each layer of "encoder" and of "decoder"."""
+        """Return also `AttentiveCombination.fold` of each layer of "encoder" and "decoder"."""
         layers: dict[str, list[Any]] = {
             "encoder": self.encoder_layers,
             "decoder": self.decoder_layers,
         }
-        return {name: [layer.combination.fold() for layer in of] for name, of in layers.items()}
+        folds = {name: [layer.combination.fold() for layer in of] for name, of in layers.items()}
+        return {**super().fold_weights(), **folds}
 
     def encode(
         self, features: Features, training: bool = False, folded: Cache | None = None

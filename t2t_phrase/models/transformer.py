@@ -24,6 +24,7 @@ from t2t_phrase.models.transformer_hparams import TARGET_SPACES, TransformerHPar
 from t2t_phrase.ops.blocks import add_block
 from t2t_phrase.ops.masks import causal_mask, history_mask, memory_mask
 from t2t_phrase.ops.position import positions, positions_at, timing_signal
+from t2t_phrase.ops.product_layout import kept, multiplied
 from t2t_phrase.ops.rows import take_rows
 
 Position = Literal["encoder", "decoder", "cross"]
@@ -323,13 +324,17 @@ class Transformer(EncoderDecoder):
         kernel = ops.cast(ops.convert_to_tensor(self.softmax.kernel), self.compute_dtype)
         return ops.transpose(kernel)  # (D, V)
 
+    def fold_weights(self) -> Cache:
+        """Return the map to the vocabulary as `ops.product_layout` keeps it."""
+        return {"softmax": kept(self._softmax_map())}
+
     def prepare_memory(self, features: Features, folded: Cache | None = None) -> Cache:
         """Return all that decoding reads of the source; see `EncoderDecoder`."""
         folded = self.fold_weights() if folded is None else folded
         encoded = self.encode(features, folded=folded)
         return {
             "mask": encoded.masks["tokens"],
-            "softmax": self._softmax_map(),
+            "softmax": folded["softmax"],
             "layers": self._project_memory(encoded, folded),
         }
 
@@ -367,7 +372,7 @@ class Transformer(EncoderDecoder):
             )
             layers.append(history)
             weights.append(by_name)
-        logits = ops.matmul(self._finish_decoding(x), memory["softmax"])
+        logits = ops.matmul(self._finish_decoding(x), multiplied(memory["softmax"]))
         return Step(
             ops.cast(logits, "float32"),
             {"ancestors": ancestors, "layers": layers},

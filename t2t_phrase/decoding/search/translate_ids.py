@@ -17,7 +17,12 @@ from t2t_phrase.decoding.search.guided import entries_of, guided_decoder
 from t2t_phrase.decoding.search.output_limits import longest_output, output_limits
 from t2t_phrase.decoding.search.plain_expansion import plain_expansion
 from t2t_phrase.decoding.search.sampling import sampling_expansion
-from t2t_phrase.decoding.search.search_weights import SearchWeights, prepare_weights, reading
+from t2t_phrase.decoding.search.search_weights import (
+    SearchWeights,
+    expansion_reading,
+    prepare_weights,
+    reading,
+)
 from t2t_phrase.decoding.search.source_attention import source_attention
 
 Features = Mapping[str, Any]
@@ -109,8 +114,9 @@ def search(
             growing=growing or ops.is_tensor(length),
         )
         sizes = (ops.shape(max_lengths)[0], beam_size)
+        expansion = _expansion(model, decoder, features, hparams, make_expansion, sizes, seed)
         return beam_search(
-            _expansion(model, decoder, features, hparams, make_expansion, sizes, seed),
+            expansion_reading(model, weights, expansion),
             max_lengths=max_lengths,
             length=length,
             beam_size=beam_size,
