@@ -9,6 +9,7 @@ from keras import ops
 
 from t2t_phrase.layers.attention.layout import Layout, Units
 from t2t_phrase.layers.ngrams.heterogeneous import Heterogeneous
+from t2t_phrase.layers.ngrams.ngram_context import NgramContext
 from t2t_phrase.layers.ngrams.ngram_dense import NgramDense
 from t2t_phrase.ops.ngram_masks import attended_mask, ngram_query_mask
 from t2t_phrase.ops.ngrams import shift
@@ -88,8 +89,9 @@ class Interleaved(Heterogeneous):
         """How many of the heads' results, each D wide, an output is made of."""
         return len(self.output_window)
 
-    def output(self, context: Any, output_map: NgramDense) -> Any:
+    def output(self, results: Any, output_map: NgramDense, context: NgramContext) -> Any:
         """Return (B, T, D) from the results (B, M T, D) of all query orders, Eq. (13) to (17)."""
-        by_order = ops.split(context, len(self.orders), axis=1)
+        del context
+        by_order = ops.split(results, len(self.orders), axis=1)
         parts = [shift(by_order[place], -ahead) for place, ahead in self.output_window]
         return output_map.map_windows(ops.concatenate(parts, axis=-1))

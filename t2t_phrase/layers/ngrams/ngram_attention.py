@@ -255,7 +255,7 @@ class NgramAttention(keras.layers.Layer):
         if self.distances is not None:
             found = self.distances.context(structure.split_weights(dropped), distance)
             result += structure.join_context(found)
-        return structure.output(merge_heads(result), self.output_map), weights
+        return structure.output(merge_heads(result), self.output_map, context), weights
 
     def get_config(self) -> dict[str, Any]:
         """Return the constructor's arguments."""

@@ -7,6 +7,7 @@ import dataclasses
 from typing import Any
 
 from t2t_phrase.layers.attention.layout import Layout
+from t2t_phrase.layers.ngrams.ngram_context import NgramContext
 from t2t_phrase.layers.ngrams.ngram_dense import NgramDense
 
 
@@ -100,11 +101,12 @@ class Structure(abc.ABC):
         """How many of the heads' results, each D wide, an output is made of."""
         return 1
 
-    def output(self, context: Any, output_map: NgramDense) -> Any:
+    def output(self, results: Any, output_map: NgramDense, context: NgramContext) -> Any:
         """Return (B, T, D) from the heads' results (B, R, D).
 
         Args:
-            context: the results.
+            results: (B, R, D).
             output_map: of `output_order`.
+            context: of the queries.
         """
-        return output_map(context)
+        return context.convolve("output", results, output_map)
