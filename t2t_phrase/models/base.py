@@ -170,7 +170,7 @@ class EncoderDecoder(keras.Model):
         ]
 
     def fold_weights(self) -> Cache:
-        """Return products of weights for `prepare_memory`: they do not change with the source."""
+        """Return what `prepare_memory` takes from the weights alone, such as products of them."""
         return {}
 
     def prepare_memory(self, features: Features, folded: Cache | None = None) -> Any:
