@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import contextvars
+import functools
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import keras
+
+_TRACED_FOR_XLA = contextvars.ContextVar("traced_for_xla", default=False)
 
 
 def compiled(
@@ -47,8 +51,19 @@ def traced(
     import tensorflow as tf
 
     return tf.function(
-        function, input_signature=input_signature, jit_compile=jit_compile, autograph=False
+        _traced_for_xla(function) if jit_compile else function,
+        input_signature=input_signature,
+        jit_compile=jit_compile,
+        autograph=False,
     )
+
+
+def within_xla() -> bool:
+    """Return whether XLA compiles the operations that are being called.
+
+    Otherwise they run one by one. What suits only one of the two asks here.
+    """
+    return keras.backend.backend() == "jax" or _TRACED_FOR_XLA.get()
 
 
 def uses_xla(xla: bool | None = None) -> bool:
@@ -64,6 +79,20 @@ def uses_xla(xla: bool | None = None) -> bool:
     import tensorflow as tf
 
     return bool(tf.config.list_logical_devices("GPU"))
+
+
+def _traced_for_xla(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return `function`, within which `within_xla` is true."""
+
+    @functools.wraps(function)
+    def run(*arguments: Any, **named: Any) -> Any:
+        token = _TRACED_FOR_XLA.set(True)
+        try:
+            return function(*arguments, **named)
+        finally:
+            _TRACED_FOR_XLA.reset(token)
+
+    return run
 
 
 def _compiled_by_jax(

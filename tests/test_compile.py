@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from t2t_phrase.compile import compiled
+from t2t_phrase.compile import compiled, traced, within_xla
 
 SCRIPT = """
 import sys
@@ -110,3 +110,23 @@ def test_one_compilation_for_each_shape(xla: bool) -> None:
     for length in (3, 4, 3):
         np.testing.assert_array_equal(run(np.ones(length)), np.full(length, 2.0))
     assert len(traced) == 2
+
+
+def test_operations_know_whether_xla_compiles_them():
+    found = []
+
+    def note():
+        found.append(within_xla())
+        return tf.constant(0)
+
+    traced(note)()
+    traced(note, jit_compile=False)()
+    traced(lambda: traced(note)(), jit_compile=True)()
+    assert found == [False, False, True]
+
+    def fail():
+        raise ValueError
+
+    with pytest.raises(ValueError):
+        traced(fail, jit_compile=True)()
+    assert not within_xla()

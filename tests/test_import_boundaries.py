@@ -41,7 +41,7 @@ PARTS: dict[str, tuple[set[str], set[str]]] = {
     "compile": (set(), KERAS),
     "grammar": (set(), set()),
     "alignment": (set(), {"numpy"}),
-    "ops": (set(), KERAS),
+    "ops": ({"compile"}, KERAS),
     "layers": ({"ops"}, KERAS),
     "models": ({"layers", "ops"}, KERAS),
     "text": (set(), {"numpy", "tensorflow", "tensorflow_text", "sentencepiece", "nltk"}),
