@@ -16,7 +16,7 @@ from t2t_phrase.layers.common.decoder_layer import DecoderLayer
 from t2t_phrase.layers.common.dropout import Dropout
 from t2t_phrase.layers.common.encoder_layer import EncoderLayer
 from t2t_phrase.layers.common.feed_forward import FeedForward
-from t2t_phrase.layers.common.residual import EPSILON
+from t2t_phrase.layers.common.layer_norm import LayerNorm
 from t2t_phrase.layers.common.token_embedding import TokenEmbedding
 from t2t_phrase.models.base import Cache, Encoded, EncoderDecoder, Features, Loss, Step
 from t2t_phrase.models.token_losses import loss_of_tokens, token_losses
@@ -83,11 +83,8 @@ class Transformer(EncoderDecoder):
         self.decoder_layers = [
             self.make_decoder_layer(index) for index in range(hparams.num_decoder_layers or depth)
         ]
-        if hparams.norm == "pre":
-            self.encoder_norm = self._final_norm("encoder_norm")
-            self.decoder_norm = self._final_norm("decoder_norm")
-        else:
-            self.encoder_norm = self.decoder_norm = None
+        self.encoder_norm = self._final_norm("encoder_norm")
+        self.decoder_norm = self._final_norm("decoder_norm")
 
     def _make_embeddings(self) -> None:
         hparams, rows = self.hparams, self.target_vocab_size or self.vocab_size
@@ -178,8 +175,10 @@ class Transformer(EncoderDecoder):
             "dtype": self.dtype_policy,
         }
 
-    def _final_norm(self, name: str) -> keras.layers.LayerNormalization:
-        return keras.layers.LayerNormalization(epsilon=EPSILON, dtype=self.dtype_policy, name=name)
+    def _final_norm(self, name: str) -> LayerNorm | None:
+        if self.hparams.norm == "post":
+            return None
+        return LayerNorm(dtype=self.dtype_policy, name=name)
 
     def build(self, input_shape: Any = None) -> None:
         """Create every variable."""
@@ -194,11 +193,9 @@ class Transformer(EncoderDecoder):
                 embedding.build()
         self.target_space.build()
         layers: list[keras.layers.Layer] = [*self.encoder_layers, *self.decoder_layers]
+        layers += [norm for norm in (self.encoder_norm, self.decoder_norm) if norm is not None]
         for layer in layers:
             layer.build(shape)
-        if self.hparams.norm == "pre":
-            self.encoder_norm.build(shape)
-            self.decoder_norm.build(shape)
         self.built = True
 
     def call(self, features: Features, training: bool = False) -> Any:

@@ -7,8 +7,7 @@ from typing import Any, Literal
 import keras
 
 from t2t_phrase.layers.common.dropout import Dropout
-
-EPSILON = 1e-6
+from t2t_phrase.layers.common.layer_norm import LayerNorm
 
 
 @keras.saving.register_keras_serializable(package="t2t_phrase")
@@ -41,9 +40,7 @@ class Residual(keras.layers.Layer):
         super().__init__(**kwargs)
         self.norm = norm
         self.dropout = dropout
-        self.normalize = keras.layers.LayerNormalization(
-            epsilon=EPSILON, dtype=self.dtype_policy, name="norm"
-        )
+        self.normalize = LayerNorm(dtype=self.dtype_policy, name="norm")
         self.output_dropout = Dropout(dropout, dtype=self.dtype_policy)
 
     def build(self, x_shape: Any, output_shape: Any = None) -> None:

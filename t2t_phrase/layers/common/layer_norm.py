@@ -1,0 +1,59 @@
+"""Layer normalisation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import keras
+from keras import ops
+
+from t2t_phrase.ops.layer_norm import layer_norm
+
+# As in tensor2tensor.
+EPSILON = 1e-6
+
+
+@keras.saving.register_keras_serializable(package="t2t_phrase")
+class LayerNorm(keras.layers.Layer):
+    """Normalisation of every position, see `ops.layer_norm`.
+
+    `keras.layers.LayerNormalization` computes the same and takes longer to train. Scale and offset
+    are float32 under every dtype policy, and so is what is computed with them.
+
+    Args:
+        epsilon: added to the variance.
+
+    Call arguments:
+        x: (..., D) float.
+
+    Returns:
+        (..., D) of the type that the policy computes with.
+    """
+
+    def __init__(self, *, epsilon: float = EPSILON, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.epsilon = epsilon
+        self.autocast = False
+        self.supports_masking = True
+
+    def build(self, x_shape: Any) -> None:
+        """Create the scale `gamma` and the offset `beta`, each (D,)."""
+        shared = {"shape": (x_shape[-1],), "autocast": False}
+        self.gamma = self.add_weight(name="gamma", initializer="ones", **shared)
+        self.beta = self.add_weight(name="beta", initializer="zeros", **shared)
+        self.built = True
+
+    def call(self, x: Any) -> Any:
+        """Normalise every position."""
+        # Custom gradients are for tensors, and `convert_to_tensor` returns variables as they are.
+        scale, offset = (ops.cast(weight, weight.dtype) for weight in (self.gamma, self.beta))
+        normed = layer_norm(ops.convert_to_tensor(x), scale, offset, epsilon=self.epsilon)
+        return ops.cast(normed, self.compute_dtype)
+
+    def compute_output_shape(self, x_shape: Any) -> Any:
+        """Return the shape of the input."""
+        return x_shape
+
+    def get_config(self) -> dict[str, Any]:
+        """Return the constructor's arguments."""
+        return {**super().get_config(), "epsilon": self.epsilon}

@@ -1,0 +1,69 @@
+"""Layer normalisation with its own gradient.
+
+Shapes: N positions, D hidden size.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import keras
+from keras import ops
+
+# XLA computes a product of fewer rows element by element.
+_ROWS_OF_ONES = 8
+
+
+def layer_norm(x: Any, scale: Any, offset: Any, *, epsilon: float) -> Any:
+    """Return `x` normalised over its last axis, Ba et al. (2016), Eqs. (3) and (4).
+
+        n = (x - mean(x)) / sqrt(var(x) + epsilon)
+        y = scale n + offset
+
+    It runs in float32 at least. The gradient that backends derive from this takes more passes over
+    memory than the one here, where with g = scale dy
+
+        dx = (g - mean(g) - n mean(g n)) / sqrt(var(x) + epsilon)
+
+    Args:
+        x: (..., D) float, D known.
+        scale: (D,) float32.
+        offset: (D,) float32.
+        epsilon: added to the variance.
+
+    Returns:
+        (..., D) of the type of `x`.
+    """
+    dtype = keras.backend.result_type(x.dtype, "float32")
+
+    @ops.custom_gradient
+    def normalize(x: Any, scale: Any, offset: Any) -> Any:
+        centred = ops.cast(x, dtype)
+        centred = centred - ops.mean(centred, axis=-1, keepdims=True)
+        variance = ops.mean(centred * centred, axis=-1, keepdims=True)
+        inverse = ops.rsqrt(variance + epsilon)
+        normed = centred * inverse
+
+        def gradient(*args: Any, upstream: Any = None) -> Any:
+            # TensorFlow passes the gradient of the output, JAX names it.
+            passed = ops.cast(args[0] if upstream is None else upstream, dtype)
+            scaled = passed * scale
+            x_grad = inverse * (
+                scaled
+                - ops.mean(scaled, axis=-1, keepdims=True)
+                - normed * ops.mean(scaled * normed, axis=-1, keepdims=True)
+            )
+            return ops.cast(x_grad, x.dtype), _sum(passed * normed), _sum(passed)
+
+        return ops.cast(normed * scale + offset, x.dtype), gradient
+
+    return normalize(x, scale, offset)
+
+
+def _sum(x: Any) -> Any:
+    """Return the sum (D,) over all positions of x (..., D), as a product with ones.
+
+    XLA sums the products of two arrays over the first of their axes many times as slowly on a CPU.
+    """
+    x = ops.reshape(x, (-1, x.shape[-1]))  # (N, D)
+    return ops.matmul(ops.ones((_ROWS_OF_ONES, ops.shape(x)[0]), x.dtype), x)[0]
