@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import functools
+import math
+from collections.abc import Callable
 from typing import Any
 
+import keras
 from keras import ops
 
+from t2t_phrase.compile import traced, within_xla
 from t2t_phrase.ops.random_bits import random_bits
 
 # Values of a random number of 16 bits.
 LEVELS = 1 << 16
+# Lengths that masks are compiled for, each at most 1.25 times the one before.
+_LENGTHS = [quarters << power for power in range(29) for quarters in (4, 5, 6, 7)]
 
 
 def dropout(x: Any, rate: float, seed: Any) -> Any:
@@ -25,6 +32,32 @@ def dropout(x: Any, rate: float, seed: Any) -> Any:
         seed: see `random_bits`.
     """
     threshold = min(round(rate * LEVELS), LEVELS - 1)
-    keep = random_bits(ops.shape(x), seed) >= ops.cast(threshold, "uint16")
     # One product forward and one backward; a choice between values would be slower in both.
-    return x * (ops.cast(keep, x.dtype) * ops.cast(LEVELS / (LEVELS - threshold), x.dtype))
+    return x * _mask(ops.shape(x), seed, threshold, keras.backend.standardize_dtype(x.dtype))
+
+
+def _mask(shape: tuple[Any, ...], seed: Any, threshold: int, dtype: str) -> Any:
+    """Return (*shape): 0 with probability threshold / LEVELS, else what scales elements up.
+
+    Operations one by one would take a pass over memory for each step of the hash. So the mask is a
+    program of XLA even where nothing else is; it is made for a few lengths and cut.
+    """
+    known = all(isinstance(length, int) for length in shape)
+    count = math.prod(shape) if known else ops.prod(shape)
+    if within_xla():
+        mask = _flat_mask(count, seed, threshold, dtype)
+    else:
+        lengths = ops.convert_to_tensor(_LENGTHS, "int32")
+        length = lengths[ops.sum(ops.cast(lengths < count, "int32"))]
+        mask = _compiled_mask(threshold, dtype)(length, seed)[:count]
+    return ops.reshape(mask, shape)
+
+
+def _flat_mask(count: Any, seed: Any, threshold: int, dtype: str) -> Any:
+    keep = random_bits(count, seed) >= ops.cast(threshold, "uint16")
+    return ops.cast(keep, dtype) * ops.cast(LEVELS / (LEVELS - threshold), dtype)
+
+
+@functools.cache
+def _compiled_mask(threshold: int, dtype: str) -> Callable[[Any, Any], Any]:
+    return traced(lambda count, seed: _flat_mask(count, seed, threshold, dtype), jit_compile=True)
