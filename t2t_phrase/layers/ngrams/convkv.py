@@ -50,7 +50,7 @@ class ConvKV(Method):
         return {"key": self.structure.join_memory(keys)}
 
     def key_shapes(self, batch_size: Any, length: Any) -> dict[str, tuple[Any, ...]]:
-        """Return the shapes of what `make_keys` returns."""
+        """Return the shapes of what `make_keys` returns while decoding."""
         return {"key": self.structure.joined_shape(batch_size, length)}
 
     def recent_key_shapes(self) -> dict[str, tuple[int, ...]]:

@@ -60,7 +60,7 @@ class Method(abc.ABC):
 
     @abc.abstractmethod
     def key_shapes(self, batch_size: Any, length: Any) -> dict[str, tuple[Any, ...]]:
-        """Return the shapes of what `make_keys` returns."""
+        """Return the shapes of what `make_keys` returns while decoding."""
 
     @abc.abstractmethod
     def recent_key_shapes(self) -> dict[str, tuple[int, ...]]:

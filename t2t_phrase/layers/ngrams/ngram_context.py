@@ -15,7 +15,13 @@ from t2t_phrase.ops.ngrams import unfold, unfold_latest
 
 
 class NgramContext(Protocol):
-    """Makes the n-grams that end in each position of `x`."""
+    """Makes the n-grams that end in each position of `x`.
+
+    Attributes:
+        decoding: whether what is made of `x` is added to a history.
+    """
+
+    decoding: bool
 
     def unfold_heads(self, name: str, x: Any, order: int) -> Any:
         """Return windows (B, H, S, n d_k) of each head of `x` (B, S, H, d_k).
@@ -32,6 +38,8 @@ class NgramContext(Protocol):
 
 class WholeSentences:
     """All positions at once, (B, S, ...)."""
+
+    decoding = False
 
     def unfold_heads(self, name: str, x: Any, order: int) -> Any:
         """Return windows (B, H, S, n d_k) of each head of `x` (B, S, H, d_k)."""
@@ -50,6 +58,8 @@ class LatestTokens:
     Args:
         recent: the tokens before the current one, (B, K, N - 1, ...), by name.
     """
+
+    decoding = True
 
     def __init__(self, recent: dict[str, Any]) -> None:
         self.recent = recent

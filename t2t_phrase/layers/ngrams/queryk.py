@@ -23,7 +23,10 @@ class QueryK(Method):
         logit_ij = sum_{t=0}^{n-1} (Q_i W_q[t]) . (K_{j-n+1+t} W_k) / sqrt(d_k n)
         value_j  = Conv_n(V, W_v)_j
 
-    With the n keys of an n-gram side by side, a logit is one dot product of n d_k numbers.
+    With the n keys of an n-gram side by side, a logit is one dot product of n d_k numbers. Where
+    every head reads every order by one W_k, the keys of the longest n-grams end with those of all
+    shorter ones. While decoding, only these are kept: each step reads and copies the history, which
+    takes longer than products with the zeros that then stand before shorter queries.
 
     Attributes:
         share_key_projection: whether all orders share one W_k; False: each has a W_k,n of its own.
@@ -50,7 +53,10 @@ class QueryK(Method):
         return [KeyMap(f"key_{order}", 1, width) for order in self.structure.orders]
 
     def make_keys(self, memory: Any, maps: list[NgramDense], context: NgramContext) -> Cache:
-        """Return "key_n" (B, h_n, S, n d_k) for each order n: the keys of its n tokens."""
+        """Return "key_n" (B, h_n, S, n d_k) for each order n: the keys of its n tokens.
+
+        While decoding, there may be only those of the longest n-grams.
+        """
         structure = self.structure
         keys = [split_heads(dense(memory), structure.num_heads) for dense in maps]
         if self.share_key_projection:
@@ -58,25 +64,36 @@ class QueryK(Method):
         return {
             f"key_{order}": context.unfold_heads(f"key_{order}", own, order)
             for order, own in zip(structure.orders, keys, strict=True)
+            if not context.decoding or order in self._kept_orders
         }
 
     def key_shapes(self, batch_size: Any, length: Any) -> dict[str, tuple[Any, ...]]:
-        """Return the shapes of what `make_keys` returns."""
+        """Return the shapes of what `make_keys` returns while decoding."""
         return {
             f"key_{order}": (batch_size, heads, length, width)
             for order, heads, width in zip(
                 self.structure.orders, self.structure.heads_by_order, self.key_widths, strict=True
             )
+            if order in self._kept_orders
         }
 
     def recent_key_shapes(self) -> dict[str, tuple[int, ...]]:
-        """Return, for each order n above 1, the shape of the last n - 1 tokens' keys."""
+        """Return the shape of the last n - 1 tokens' keys for each order n > 1 that is kept."""
         structure = self.structure
         return {
             f"key_{order}": (order - 1, heads, structure.head_size)
             for order, heads in zip(structure.orders, structure.heads_by_order, strict=True)
-            if order > 1
+            if order > 1 and order in self._kept_orders
         }
+
+    @property
+    def _kept_orders(self) -> tuple[int, ...]:
+        """The orders whose keys are kept while decoding."""
+        structure = self.structure
+        everywhere = all(heads == structure.num_heads for heads in structure.heads_by_order)
+        if self.share_key_projection and everywhere:
+            return structure.orders[-1:]
+        return structure.orders
 
     def queries(self, rows: Any) -> list[Any]:
         """Return the scaled queries to each order, (B, R, h_n, n d_k)."""
@@ -87,14 +104,17 @@ class QueryK(Method):
 
     def logits(self, rows: Any, keys: Cache) -> Any:
         """Return the joined logits of all orders, Eq. (6)."""
+        kernels, orders = self._kernels(rows), self.structure.orders
+        if all(f"key_{order}" in keys for order in orders):
+            by_order = [
+                attention_logits(kernel, keys[f"key_{order}"])
+                for kernel, order in zip(kernels, orders, strict=True)
+            ]
+        else:
+            by_order = _logits_of_longest(kernels, keys[f"key_{orders[-1]}"])
         # Logits are fewer than the numbers in the queries, so scaling them costs less.
         return self.structure.join_logits(
-            [
-                attention_logits(kernel, keys[f"key_{order}"]) * width**-0.5
-                for kernel, order, width in zip(
-                    self._kernels(rows), self.structure.orders, self.key_widths, strict=True
-                )
-            ]
+            [logits * width**-0.5 for logits, width in zip(by_order, self.key_widths, strict=True)]
         )
 
     @property
@@ -116,3 +136,19 @@ class QueryK(Method):
                 parts, self.structure.heads_by_order, self.key_widths, strict=True
             )
         ]
+
+
+def _logits_of_longest(kernels: list[Any], keys: Any) -> list[Any]:
+    """Return the unscaled logits of each order, (B, H, R, S).
+
+    Args:
+        kernels: of each order, (B, R, H, n d_k).
+        keys: of the longest n-grams, (B, H, S, n d_k).
+    """
+    width = keys.shape[-1]
+    padded = [
+        ops.pad(kernel, [(0, 0), (0, 0), (0, 0), (width - kernel.shape[-1], 0)])
+        for kernel in kernels
+    ]
+    logits = attention_logits(ops.concatenate(padded, axis=1), keys)  # (B, H, N R, S)
+    return list(ops.split(logits, len(kernels), axis=2))
