@@ -58,7 +58,10 @@ class QueryK(Method):
         While decoding, there may be only those of the longest n-grams.
         """
         structure = self.structure
-        keys = [split_heads(dense(memory), structure.num_heads) for dense in maps]
+        keys = [
+            split_heads(context.convolve(dense.name, memory, dense), structure.num_heads)
+            for dense in maps
+        ]
         if self.share_key_projection:
             keys = structure.deal_heads(keys[0])
         return {
