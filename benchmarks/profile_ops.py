@@ -6,9 +6,9 @@
         train_step.py --sizes=102x20 --vocab_size=4000
 
 Runs a benchmark that uses `measure.median_seconds` and prints the milliseconds that one timed call
-spends in each kind of TensorFlow's operations, all threads together, and how often each runs; with
-several commits, side by side. An operation that several threads share counts once, with the time
-that it waits for them. Programs compiled by XLA are one operation each.
+spends in each kind of TensorFlow's operations, and how often each runs; with
+several commits, side by side. Operations start one after the other, so their times add up to that
+of the call; each may use all threads. Programs compiled by XLA are one operation each.
 """
 
 from __future__ import annotations
@@ -23,9 +23,13 @@ from compare_commits import start_benchmark
 from operation_times import Kind
 from quality_table import grid
 
-# Prints what one call spends where, instead of timing calls.
+# Prints what one call spends where, instead of timing calls. Of two operations that run at the same
+# time, each would wait for the other.
 _PROFILED = f"""
 import json
+import tensorflow as tf
+limit = tf.config.threading.set_inter_op_parallelism_threads
+tf.config.threading.set_inter_op_parallelism_threads = lambda threads: limit(1)
 sys.path.append({str(pathlib.Path(__file__).resolve().parent)!r})
 from operation_times import profile
 
