@@ -320,6 +320,22 @@ def test_what_is_kept_grows_with_the_orders_alone(kind: str) -> None:
     assert all(kept.shape[-2] == 200 for kept in cache["history"].values())
 
 
+@pytest.mark.parametrize("shared", [True, False])
+@pytest.mark.parametrize("kind", ["heterogeneous_queryk", "interleaved_queryk"])
+def test_shared_keys_are_kept_once(kind: str, shared: bool) -> None:
+    layer = make(kind, (1, 2, 3), share_key_projection=shared)
+    layer.build((None, None, D))
+    cache = layer.start_cache(3, 1, 5)
+    keys = {"key_3"} if shared else {"key_1", "key_2", "key_3"}
+    assert set(cache["history"]) == {*keys, "value"}
+    assert set(cache["recent"]) == {*keys - {"key_1"}, "input"}
+    whole, _ = layer(X, X, causal_mask(5))
+    for time in range(5):
+        mask = history_mask(np.zeros((3, 1, 5), "int32"), time)
+        output, _, cache = layer.step(X[:, time : time + 1], cache, time, mask)
+        np.testing.assert_allclose(output[:, 0], whole[:, time], atol=1e-5)
+
+
 @pytest.mark.parametrize("kind", LAYERS)
 def test_dropout_acts_on_the_weights_in_training_only(kind: str) -> None:
     layer = make(kind, dropout=0.5)
