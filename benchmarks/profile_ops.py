@@ -6,9 +6,9 @@
         train_step.py --sizes=102x20 --vocab_size=4000
 
 Runs a benchmark that uses `measure.median_seconds` and prints the milliseconds that one timed call
-spends in each kind of TensorFlow's operations, and how often each runs; with
-several commits, side by side. Operations start one after the other, so their times add up to that
-of the call; each may use all threads. Programs compiled by XLA are one operation each.
+spends in each kind of TensorFlow's operations, and how often each runs; with several commits, side
+by side. Operations start one after the other, so their times add up to that of the call; each may
+use all threads. Programs compiled by XLA are one operation each.
 """
 
 from __future__ import annotations

@@ -14,8 +14,8 @@ def random_bits(count: Any, seed: Any) -> Any:
     """Return (count,) uint16, uniform random integers: a function of place and seed.
 
     Number i is the upper half of the first word of pcg3d(i, *seed) by Jarzynski and Olano (2020),
-    "Hash Functions for GPU Rendering", Listing 5. Hashing takes a few operations, which XLA fuses
-    with what reads the bits. TensorFlow's and JAX's own generators take many times as long.
+    "Hash Functions for GPU Rendering". Hashing takes a few operations, which XLA fuses with what
+    reads the bits. TensorFlow's own generator takes several times as long on a CPU.
 
     Args:
         count: a number or a scalar, below 2^31.

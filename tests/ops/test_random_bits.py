@@ -20,7 +20,7 @@ def draw(count: int, seed: Sequence[int] = SEED) -> np.ndarray:
 
 
 def pcg3d(x: int, y: int, z: int) -> tuple[int, int, int]:
-    """Jarzynski and Olano (2020), Listing 5, on unbounded integers."""
+    """Jarzynski and Olano (2020), on unbounded integers."""
     values = [(value * 1664525 + 1013904223) % 2**32 for value in (x, y, z)]
 
     def mix() -> None:
