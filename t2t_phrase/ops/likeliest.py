@@ -1,8 +1,6 @@
 """The likeliest tokens of logits, and what turns their logits into log-probabilities.
 
-XLA fuses passes over the vocabulary. Where operations run one by one, each reads or writes all
-logits, and choosing the best of a long row takes longer than anything else that is done with it;
-there, other forms of the same results are faster.
+Choosing the best of a long row takes longer than anything else that is done with the logits.
 
 Shapes: V vocabulary size, C number of tokens.
 """
@@ -14,6 +12,7 @@ from typing import Any, NamedTuple
 
 from keras import ops
 
+from t2t_phrase.compile import within_xla
 from t2t_phrase.ops.rows import take_rows
 
 # Shorter blocks would not pay: finding the best of each would take as long as choosing at once.
@@ -35,22 +34,19 @@ class Likeliest(NamedTuple):
     normalizer: Any
 
 
-def likeliest(logits: Any, count: int, *, one_by_one: bool = False) -> Likeliest:
+def likeliest(logits: Any, count: int) -> Likeliest:
     """Return the C likeliest tokens.
 
-    One by one, the vocabulary is split into blocks. The C tokens are in the C blocks with the
-    greatest maxima, and only these are searched: any other block has C tokens before its own. The
-    normalizer then comes from the softmax, which is one operation; the probability of the likeliest
-    token is never so small that it is lost.
+    A long vocabulary is split into blocks. The C tokens are in the C blocks with the greatest
+    maxima, and only these are searched: any other block has C tokens before its own.
 
     Args:
         logits: (..., V) float32, V known.
         count: C, at most V.
-        one_by_one: whether operations run one by one, not as a program of XLA.
     """
     vocab = logits.shape[-1]
     width = block_width(vocab, count)
-    if one_by_one and width is not None:
+    if width is not None:
         rows = ops.reshape(logits, (-1, vocab))
         found = _of_blocks(rows, _split(rows, width), count)
         shape = ops.shape(logits)[:-1]
@@ -108,10 +104,23 @@ def _of_blocks(rows: Any, blocks: Any, count: int) -> Likeliest:
     tokens = take_rows(chosen, places // width) * width + places % width
     # Where a logit is no number, the order is undefined, and padding might come first.
     tokens = ops.minimum(tokens, vocab - 1)
-    probability = take_rows(ops.softmax(rows, axis=-1), tokens[:, :1])[:, 0]
-    # Some softmax ignores what is no number; the greatest of all maxima never does.
-    normalizer = ops.max(maxima, axis=-1) - ops.log(probability)
-    return Likeliest(logits, tokens, normalizer)
+    return Likeliest(logits, tokens, _normalizer(rows, tokens[:, 0], ops.max(maxima, axis=-1)))
+
+
+def _normalizer(rows: Any, best: Any, greatest: Any) -> Any:
+    """Return log(sum(exp(rows))), (N,).
+
+    Args:
+        rows: (N, V) logits.
+        best: (N,) int32, the likeliest tokens.
+        greatest: (N,) their logits; no number where one of all logits is none.
+    """
+    if within_xla():
+        return ops.logsumexp(rows, axis=-1)
+    # The softmax is one operation. The probability of the likeliest token is never so small that it
+    # is lost; where a logit is no number, it might be one, unlike the greatest.
+    probability = take_rows(ops.softmax(rows, axis=-1), best[:, None])[:, 0]
+    return greatest - ops.log(probability)
 
 
 def logits_of(logits: Any, tokens: Any) -> Any:

@@ -9,6 +9,7 @@ import pytest
 import tensorflow as tf
 from keras import ops
 
+from t2t_phrase.compile import compiled
 from t2t_phrase.ops.likeliest import block_width, likeliest, logits_of
 
 
@@ -18,11 +19,17 @@ def sorted_out(logits: Any, count: int) -> tuple[Any, Any]:
     return np.take_along_axis(logits, tokens, axis=-1), tokens
 
 
+def found_by(logits: Any, count: int, *, xla: bool) -> Any:
+    """Return what a graph or XLA finds."""
+    return compiled(lambda x: likeliest(x, count), xla=xla)(ops.convert_to_tensor(logits))
+
+
 def assert_found(logits: Any, count: int) -> None:
-    values, tokens, _ = likeliest(ops.convert_to_tensor(logits), count, one_by_one=True)
     expected_values, expected_tokens = sorted_out(logits, count)
-    np.testing.assert_array_equal(tokens, expected_tokens)
-    np.testing.assert_array_equal(values, expected_values)
+    for xla in (False, True):
+        values, tokens, _ = found_by(logits, count, xla=xla)
+        np.testing.assert_array_equal(tokens, expected_tokens)
+        np.testing.assert_array_equal(values, expected_values)
 
 
 # Vocabularies that blocks divide, that are prime, just long enough, and too short.
@@ -70,7 +77,7 @@ def test_other_rows_and_unknown_numbers_of_rows_change_nothing() -> None:
 
     @tf.function(input_signature=[tf.TensorSpec((None, None, 700))])
     def found(logits: Any) -> Any:
-        return likeliest(logits, 4, one_by_one=True)
+        return likeliest(logits, 4)
 
     together = found(logits)
     for name, row in enumerate(logits):
@@ -78,27 +85,27 @@ def test_other_rows_and_unknown_numbers_of_rows_change_nothing() -> None:
             np.testing.assert_array_equal(whole[name], part[0])
 
 
-@pytest.mark.parametrize("one_by_one", [False, True])
+@pytest.mark.parametrize("xla", [False, True])
 @pytest.mark.parametrize("count", [1, 4])
-def test_normalizers_are_those_of_float64(one_by_one: bool, count: int) -> None:
+def test_normalizers_are_those_of_float64(xla: bool, count: int) -> None:
     rng = np.random.default_rng(1)
     logits = rng.normal(size=(4, 1000)) * np.array([[0.0], [1.0], [10.0], [100.0]])
     logits[1, 1:] = -np.inf
     logits[3] += 1e4
     logits = logits.astype("float32")
-    actual = likeliest(ops.convert_to_tensor(logits), count, one_by_one=one_by_one).normalizer
+    actual = found_by(logits, count, xla=xla).normalizer
     exact = logits.astype("float64")
     shift = exact.max(-1, keepdims=True)
     expected = np.log(np.exp(exact - shift).sum(-1)) + shift[:, 0]
     np.testing.assert_allclose(actual, expected, rtol=2e-6)
 
 
-@pytest.mark.parametrize("one_by_one", [False, True])
+@pytest.mark.parametrize("xla", [False, True])
 @pytest.mark.parametrize("vocab", [3000, 2999])
-def test_what_is_no_number_makes_the_normalizer_none(one_by_one: bool, vocab: int) -> None:
+def test_what_is_no_number_makes_the_normalizer_none(xla: bool, vocab: int) -> None:
     logits = np.zeros((4, vocab), "float32")
     logits[1, 50] = logits[2, -1] = logits[3] = np.nan
-    found = likeliest(ops.convert_to_tensor(logits), 8, one_by_one=one_by_one)
+    found = found_by(logits, 8, xla=xla)
     np.testing.assert_array_equal(np.isnan(found.normalizer), [False, True, True, True])
     assert (np.asarray(found.tokens) >= 0).all()
     assert (np.asarray(found.tokens) < vocab).all()

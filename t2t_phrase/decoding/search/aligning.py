@@ -48,4 +48,4 @@ def aligning_decoder(
 
     start = {"decoder": decoder.cache, POSITION: ops.zeros(shape, "int32")}
     pads = {**decoder.pads, POSITION: 0}
-    return BatchDecoder(step, start, reorder, notes, pads, one_by_one=decoder.one_by_one)
+    return BatchDecoder(step, start, reorder, notes, pads)

@@ -128,7 +128,6 @@ def alignment_expansion(
             memory["lexical"],
             evaluate=evaluate,
             take_memory=pair.lexical.take_memory,
-            one_by_one=decoder.one_by_one,
         )
         pairs = ops.concatenate([best.pairs, best.ended_pairs], axis=1)  # (B, 2K)
         parents = pairs // length

@@ -46,7 +46,6 @@ def best_pairs(
     *,
     evaluate: Evaluate,
     take_memory: TakeMemory,
-    one_by_one: bool = False,
 ) -> Best:
     """Return the best continuations of each sentence.
 
@@ -59,7 +58,6 @@ def best_pairs(
         memory: the model's.
         evaluate: runs the model.
         take_memory: see `EncoderDecoder.take_memory`.
-        one_by_one: see `BatchDecoder`.
     """
     counts = sentences.packed.counts
     batch, beams = sentences.tokens.shape
@@ -74,7 +72,7 @@ def best_pairs(
         pairs, real = part.packed.round(number, beams)
         scores = ops.where(real, ops.take_along_axis(part.scores, pairs, axis=1), NEVER)
         evaluated = evaluate(memory, part, pairs)
-        return best.merged(scores, pairs, evaluated, one_by_one=one_by_one)
+        return best.merged(scores, pairs, evaluated)
 
     def of_some(size: int) -> Callable[[Any, Best], Best]:
         def made(number: Any, best: Best) -> Best:

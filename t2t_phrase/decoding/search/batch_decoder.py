@@ -31,8 +31,6 @@ class BatchDecoder(NamedTuple):
         forced: maps the cache after a step to the token that must follow each hypothesis, (B, K)
             int32, -1 where any may; None: any may follow all of them.
         memory: what the model prepared of the sources, for expansions that step it themselves.
-        one_by_one: whether operations run one by one, not as a program of XLA; faster forms of the
-            same results are used then.
     """
 
     step: Callable[[Any, Any, Any], Step]
@@ -42,7 +40,6 @@ class BatchDecoder(NamedTuple):
     pads: Mapping[str, Any] = {}
     forced: Callable[[Any], Any] | None = None
     memory: Any = None
-    one_by_one: bool = False
 
     def forced_tokens(self, cache: Any) -> Any | None:
         """Return what `forced` returns; None: nothing is forced."""
@@ -68,7 +65,6 @@ def start_decoder(
         folded: from the model's `fold_weights`, which many batches may share; None: made here.
         growing: whether histories grow from step to step, see `ops.blocks.add_block`. Where no
             graph is traced, or only one of constants, they have room for the longest output anyway.
-            Whoever asks for it lets operations run one by one.
     """
     if growing:
         length = _nothing_yet(features["inputs"], length)
@@ -78,7 +74,7 @@ def start_decoder(
         return model.step(ids, index, memory, cache)
 
     cache = model.start_cache(memory, beam_size, length)
-    return BatchDecoder(step, cache, model.reorder, memory=memory, one_by_one=growing)
+    return BatchDecoder(step, cache, model.reorder, memory=memory)
 
 
 def _nothing_yet(inputs: Any, length: Any) -> Any:

@@ -53,22 +53,19 @@ class Best(NamedTuple):
         scores = ops.full_like(like, NEVER, "float32")
         return cls(scores, zeros, zeros, scores, zeros)
 
-    def merged(
-        self, scores: Any, pairs: Any, evaluated: Evaluated, *, one_by_one: bool = False
-    ) -> Best:
+    def merged(self, scores: Any, pairs: Any, evaluated: Evaluated) -> Best:
         """Return the best of these and the continuations of more pairs.
 
         Args:
             scores: (B, K) float32, of hypothesis and position.
             pairs: (B, K) int32.
             evaluated: what can follow them.
-            one_by_one: see `BatchDecoder`.
         """
         logits, forced = evaluated
         beams, vocab = logits.shape[1:]
         # One more than can go on, because EOS may be among them.
         each = min(beams + 1, vocab)
-        top, tokens, normalizer = likeliest(logits, each, one_by_one=one_by_one)  # (B, K, each)
+        top, tokens, normalizer = likeliest(logits, each)  # (B, K, each)
         scores -= normalizer
         end = logits[..., EOS_ID]
         if forced is not None:

@@ -142,7 +142,6 @@ def guided_decoder(decoder: BatchDecoder, entries: Entries, beam_size: int) -> B
         notes,
         pads,
         forced=lambda cache: cache["forced"],
-        one_by_one=decoder.one_by_one,
     )
 
 

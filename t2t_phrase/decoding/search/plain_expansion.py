@@ -29,10 +29,7 @@ def plain_expansion(decoder: BatchDecoder, *, min_length: int = 0) -> Expansion:
         logits, cache, _ = decoder.step(alive.tokens, index, cache)
         logits = forbid_early_end(ops.cast(logits, "float32"), index, min_length)
         log_probs, parents, tokens = best_continuations(
-            logits,
-            alive.log_probs,
-            decoder.forced_tokens(cache),
-            one_by_one=decoder.one_by_one,
+            logits, alive.log_probs, decoder.forced_tokens(cache)
         )
         notes = {
             name: ops.take_along_axis(values, parents, axis=1)
@@ -74,7 +71,7 @@ def only_forced(values: Any, tokens: Any, logits: Any, forced: Any) -> tuple[Any
 
 
 def best_continuations(
-    logits: Any, log_probs: Any, forced: Any | None = None, *, one_by_one: bool = False
+    logits: Any, log_probs: Any, forced: Any | None = None
 ) -> tuple[Any, Any, Any]:
     """Return (log-probabilities, parent beams, tokens), each (B, 2K), best first.
 
@@ -86,11 +83,10 @@ def best_continuations(
         log_probs: (B, K) of the hypotheses that they continue.
         forced: (B, K) int32, the only tokens that may follow, -1 where any may; None: any may
             follow all. A forced token has the probability that it has among all tokens.
-        one_by_one: see `BatchDecoder`.
     """
     beam_size = logits.shape[1]
     each = min(2 * beam_size, logits.shape[-1])
-    top, tokens, normalizer = likeliest(logits, each, one_by_one=one_by_one)  # (B, K, each)
+    top, tokens, normalizer = likeliest(logits, each)  # (B, K, each)
     if forced is not None:
         top, tokens = only_forced(top, tokens, logits, forced)
     top = top - normalizer[..., None] + log_probs[..., None]

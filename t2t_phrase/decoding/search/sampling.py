@@ -42,7 +42,7 @@ def sampling_expansion(
         logits, cache, _ = decoder.step(alive.tokens, index, cache)
         logits = forbid_early_end(ops.cast(logits[:, 0], "float32"), index, min_length)  # (B, V)
         kept = min(keep_top_k, logits.shape[-1]) if temperature and keep_top_k else 1
-        top, best, normalizer = likeliest(logits, kept, one_by_one=decoder.one_by_one)
+        top, best, normalizer = likeliest(logits, kept)
         tokens = best[:, 0]
         if temperature:
             drawable = logits

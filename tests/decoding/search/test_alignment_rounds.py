@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from keras import ops
 
+from t2t_phrase.compile import compiled
 from t2t_phrase.decoding.search.alignment_pruning import pack
 from t2t_phrase.decoding.search.alignment_rounds import Sentences, best_pairs
 from t2t_phrase.decoding.search.best_pairs import Best, Evaluated
@@ -88,7 +89,7 @@ def test_later_rounds_are_made_for_few_sentences() -> None:
 
 
 @pytest.mark.parametrize("forced", [None, [[-1, 4, EOS_ID], [700, -1, -1]]])
-def test_one_by_one_the_best_are_the_same(forced: list[list[int]] | None) -> None:
+def test_graphs_find_the_same_best_as_xla(forced: list[list[int]] | None) -> None:
     rng = np.random.default_rng(0)
     scores = ops.convert_to_tensor(rng.normal(size=(2, BEAMS)).astype("float32"))
     pairs = ops.convert_to_tensor(np.arange(2 * BEAMS, dtype="int32").reshape(2, BEAMS))
@@ -97,10 +98,8 @@ def test_one_by_one_the_best_are_the_same(forced: list[list[int]] | None) -> Non
     evaluated = Evaluated(
         ops.convert_to_tensor(logits), None if forced is None else ops.cast(forced, "int32")
     )
-    slow, fast = (
-        Best.none(scores).merged(scores, pairs, evaluated, one_by_one=one_by_one)
-        for one_by_one in (False, True)
-    )
+    merged = Best.none(scores).merged
+    graph, program = (compiled(merged, xla=xla)(scores, pairs, evaluated) for xla in (False, True))
     log_probs = logits - np.log(np.exp(logits).sum(-1, keepdims=True)) + np.array(scores)[..., None]
     if forced is not None:
         kept = np.array(forced)[..., None]
@@ -111,9 +110,9 @@ def test_one_by_one_the_best_are_the_same(forced: list[list[int]] | None) -> Non
         # Rounding must not decide between equal logits.
         places = np.argsort(-every.round(4), kind="stable")[:BEAMS]
         real = every[places] > -np.inf
-        np.testing.assert_allclose(slow.log_probs[sentence], every[places], rtol=1e-5)
-        np.testing.assert_array_equal(np.array(slow.tokens[sentence])[real], places[real] % 800)
+        np.testing.assert_allclose(program.log_probs[sentence], every[places], rtol=1e-5)
+        np.testing.assert_array_equal(np.array(program.tokens[sentence])[real], places[real] % 800)
     ends = -np.sort(-log_probs[..., EOS_ID])
-    np.testing.assert_allclose(slow.ended, ends, rtol=1e-5)
-    for field, a, b in zip(Best._fields, slow, fast, strict=True):
+    np.testing.assert_allclose(program.ended, ends, rtol=1e-5)
+    for field, a, b in zip(Best._fields, program, graph, strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-5, err_msg=field)

@@ -7,13 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 from keras import ops
-from table_model import TableModel, random_table
 
 from t2t_phrase.compile import compiled
-from t2t_phrase.decoding.search.aligning import aligning_decoder
-from t2t_phrase.decoding.search.batch_decoder import BatchDecoder, start_decoder
+from t2t_phrase.decoding.search.batch_decoder import BatchDecoder
 from t2t_phrase.decoding.search.beam_search import Hypotheses, beam_search
-from t2t_phrase.decoding.search.guided import Entries, guided_decoder
 from t2t_phrase.decoding.search.plain_expansion import (
     best_continuations,
     forbid_early_end,
@@ -40,21 +37,20 @@ def by_definition(logits: Any, log_probs: Any, forced: Any, count: int) -> tuple
     return np.take_along_axis(every, places, axis=-1), places // VOCAB, places % VOCAB
 
 
-@pytest.mark.parametrize("one_by_one", [False, True])
+@pytest.mark.parametrize("xla", [False, True])
 @pytest.mark.parametrize("forced", [None, [[5, -1, 0], [-1, 699, 1], [9, 9, 9]]])
 @pytest.mark.parametrize("kinds", [6, 100_000])
 def test_they_are_those_of_the_definition(
-    one_by_one: bool, forced: list[list[int]] | None, kinds: int
+    xla: bool, forced: list[list[int]] | None, kinds: int
 ) -> None:
     rng = np.random.default_rng(kinds)
     logits = (rng.integers(0, kinds, (3, BEAMS, VOCAB)) / kinds * 6).astype("float32")
     log_probs = np.array([[-1.0, -0.5, -2.0]] * 3, "float32")
     forced = None if forced is None else np.array(forced, "int32")
-    actual = best_continuations(
+    actual = compiled(best_continuations, xla=xla)(
         ops.convert_to_tensor(logits),
         ops.convert_to_tensor(log_probs),
         None if forced is None else ops.convert_to_tensor(forced),
-        one_by_one=one_by_one,
     )
     expected = by_definition(logits, log_probs, forced, 2 * BEAMS)
     real = expected[0] > -np.inf
@@ -82,33 +78,7 @@ def test_only_an_early_end_is_forbidden() -> None:
     np.testing.assert_array_equal(early, logits)
 
 
-@pytest.mark.parametrize("one_by_one", [False, True])
-def test_decoders_around_decoders_tell_how_operations_run(one_by_one: bool) -> None:
-    table = random_table(0, batch=2, length=3, vocab=6)
-    plain = TableModel(table).decoder(BEAMS)._replace(one_by_one=one_by_one)
-    aligning = aligning_decoder(plain, None, {}, (2, BEAMS))
-    starts, tokens = np.zeros((2, 3), "int32"), np.ones((2, 1, 1), "int32")
-    guided = guided_decoder(aligning, Entries(starts, tokens), BEAMS)
-    assert (aligning.one_by_one, guided.one_by_one) == (one_by_one, one_by_one)
-
-
-@pytest.mark.parametrize("growing", [False, True])
-def test_where_histories_grow_operations_run_one_by_one(growing: bool) -> None:
-    class Model:
-        reorder = step = None
-
-        def prepare_memory(self, features: Any, folded: Any) -> Any:
-            return features["inputs"]
-
-        def start_cache(self, memory: Any, beam_size: int, length: Any) -> Any:
-            return {}
-
-    inputs = ops.ones((2, 3), "int32")
-    decoder = start_decoder(Model(), {"inputs": inputs}, beam_size=BEAMS, length=4, growing=growing)
-    assert decoder.one_by_one == growing
-
-
-def test_graphs_with_blocks_find_what_eager_search_finds() -> None:
+def test_graphs_find_what_xla_finds() -> None:
     assert block_width(VOCAB, 2 * BEAMS) is not None
     # By the last token alone.
     table = np.random.default_rng(1).normal(size=(VOCAB, VOCAB)).astype("float32")
@@ -118,15 +88,15 @@ def test_graphs_with_blocks_find_what_eager_search_finds() -> None:
 
     decoder = BatchDecoder(step, {}, lambda cache, parents: cache)
 
-    def search(one_by_one: bool) -> Hypotheses:
+    def search() -> Hypotheses:
         return beam_search(
-            plain_expansion(decoder._replace(one_by_one=one_by_one), min_length=2),
+            plain_expansion(decoder, min_length=2),
             max_lengths=np.array([4, 3], "int32"),
             length=4,
             beam_size=BEAMS,
             alpha=0.6,
         )
 
-    found, expected = compiled(lambda: search(True), xla=False)(), search(False)
+    found, expected = (compiled(search, xla=xla)() for xla in (False, True))
     np.testing.assert_array_equal(found.ids, expected.ids)
     np.testing.assert_allclose(found.scores, expected.scores, rtol=1e-5)
