@@ -1,7 +1,8 @@
 """Scaled dot-product attention as pure functions.
 
 Shapes: B batch, T queries, S memory positions, D hidden size, H heads, d_k = D / H. Queries are
-(B, T, H, d_k); keys and values are (B, H, S, d_k), as each decoding step reads them.
+(B, T, H, d_k); keys are (B, H, d_k, S) and values (B, H, S, d_k), so that no product has to
+transpose them while decoding.
 """
 
 from __future__ import annotations
@@ -9,6 +10,8 @@ from __future__ import annotations
 from typing import Any
 
 from keras import ops
+
+from t2t_phrase.compile import within_xla
 
 # Large enough to vanish in a float32 softmax, small enough to be added to any logit.
 MASKED = -1e9
@@ -20,7 +23,12 @@ def split_heads(x: Any, num_heads: int) -> Any:
     return ops.reshape(x, (batch, length, num_heads, width // num_heads))
 
 
-def split_memory_heads(x: Any, num_heads: int) -> Any:
+def split_key_heads(x: Any, num_heads: int) -> Any:
+    """Return (B, S, D) as (B, H, d_k, S)."""
+    return ops.transpose(split_heads(x, num_heads), (0, 2, 3, 1))
+
+
+def split_value_heads(x: Any, num_heads: int) -> Any:
     """Return (B, S, D) as (B, H, S, d_k)."""
     return ops.transpose(split_heads(x, num_heads), (0, 2, 1, 3))
 
@@ -36,9 +44,11 @@ def attention_logits(query: Any, key: Any) -> Any:
 
     Args:
         query: (B, T, H, d_k), already scaled.
-        key: (B, H, S, d_k).
+        key: (B, H, d_k, S).
     """
-    return ops.einsum("bthd,bhsd->bhts", query, key)
+    if _takes_einsum(query.shape[1]):
+        return ops.einsum("bthd,bhds->bhts", query, key)
+    return ops.matmul(ops.transpose(query, (0, 2, 1, 3)), key)
 
 
 def attention_weights(logits: Any, mask: Any | None) -> Any:
@@ -80,4 +90,16 @@ def attention_context(weights: Any, value: Any) -> Any:
         weights: (B, H, T, S).
         value: (B, H, S, d_k).
     """
-    return ops.einsum("bhts,bhsd->bthd", ops.cast(weights, value.dtype), value)
+    weights = ops.cast(weights, value.dtype)
+    if _takes_einsum(weights.shape[2]):
+        return ops.einsum("bhts,bhsd->bthd", weights, value)
+    return ops.transpose(ops.matmul(weights, value), (0, 2, 1, 3))
+
+
+def _takes_einsum(queries: int | None) -> bool:
+    """Return whether the products of so many queries are faster as einsum.
+
+    They are where operations run one by one and queries are few: their number is known in a step of
+    decoding, not in training, where the gradient of einsum is slow.
+    """
+    return queries is not None and not within_xla()

@@ -219,7 +219,7 @@ def test_phrases_of_a_sentence_are_projected_once() -> None:
     few = model_of("max_attn_ta").prepare_memory(FEATURES)["layers"][0]["segments"]
     many = model_of("parsed").prepare_memory(FEATURES)["layers"][0]["segments"]
     assert few["key"].shape == (4, 16, 4 * 8)  # (B, D, H P): any tokens, few phrases
-    assert many["key"].shape == (4, 4, 60, 4)  # (B, H, P, d_k)
+    assert many["key"].shape == (4, 4, 4, 60)  # (B, H, d_k, P)
 
 
 @pytest.mark.parametrize("index", [0, 1])

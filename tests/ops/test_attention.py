@@ -1,8 +1,10 @@
 import numpy as np
+import pytest
 import reference_transformer as reference
 import tensorflow as tf
 from keras import ops
 
+from t2t_phrase.compile import compiled, traced
 from t2t_phrase.ops.attention import (
     attention_context,
     attention_logits,
@@ -10,7 +12,8 @@ from t2t_phrase.ops.attention import (
     heads_product,
     merge_heads,
     split_heads,
-    split_memory_heads,
+    split_key_heads,
+    split_value_heads,
 )
 
 
@@ -19,20 +22,37 @@ def test_heads_are_consecutive_slices_of_the_width() -> None:
     split = np.asarray(split_heads(x, 2))
     assert split.shape == (2, 3, 2, 2)
     np.testing.assert_array_equal(split[1, 2, 1], x[1, 2, 2:])
-    np.testing.assert_array_equal(split_memory_heads(x, 2)[1, 1, 2], x[1, 2, 2:])
+    np.testing.assert_array_equal(split_value_heads(x, 2)[1, 1, 2], x[1, 2, 2:])
+    np.testing.assert_array_equal(split_key_heads(x, 2)[1, 1, :, 2], x[1, 2, 2:])
     np.testing.assert_array_equal(merge_heads(split), x)
 
 
-def test_logits_and_context_equal_loops() -> None:
+@pytest.mark.parametrize("form", ["eager", "unknown length", "xla"])
+def test_logits_and_context_equal_loops(form: str) -> None:
     rng = np.random.default_rng(1)
     query = rng.normal(size=(2, 3, 2, 4)).astype("float32")
-    key, value = rng.normal(size=(2, 2, 2, 5, 4)).astype("float32")
-    logits = np.asarray(attention_logits(query, key))
+    key = rng.normal(size=(2, 2, 4, 5)).astype("float32")
+    value = rng.normal(size=(2, 2, 5, 4)).astype("float32")
     weights = rng.random((2, 2, 3, 5)).astype("float32")
-    context = np.asarray(attention_context(weights, value))
+    products = [attention_logits, attention_context]
+    if form == "xla":
+        products = [compiled(product, xla=True) for product in products]
+    if form == "unknown length":
+        unknown = tf.TensorSpec([None] * 4)
+        queries = tf.TensorSpec([2, None, 2, 4])
+        signatures = [[queries, unknown], [unknown, tf.TensorSpec(value.shape)]]
+        products = [
+            traced(product, input_signature=signature)
+            for product, signature in zip(products, signatures, strict=True)
+        ]
+    logits, context = (
+        np.asarray(product(*map(tf.constant, given)))
+        for product, given in zip(products, [(query, key), (weights, value)], strict=True)
+    )
     for b, t, h in np.ndindex(2, 3, 2):
         for s in range(5):
-            np.testing.assert_allclose(logits[b, h, t, s], query[b, t, h] @ key[b, h, s], atol=1e-5)
+            expected = query[b, t, h] @ key[b, h, :, s]
+            np.testing.assert_allclose(logits[b, h, t, s], expected, atol=1e-5)
         expected = sum(weights[b, h, t, s] * value[b, h, s] for s in range(5))
         np.testing.assert_allclose(context[b, t, h], expected, atol=1e-5)
 

@@ -16,11 +16,14 @@ from t2t_phrase.ops.attention import (
     attention_weights,
     merge_heads,
     split_heads,
-    split_memory_heads,
+    split_key_heads,
+    split_value_heads,
 )
 from t2t_phrase.ops.blocks import add_block
 
 Cache = dict[str, Any]
+# The axes of the positions.
+_TIME_AXES = {"key": 3, "value": 2}
 
 
 @keras.saving.register_keras_serializable(package="t2t_phrase")
@@ -110,10 +113,10 @@ class MultiHeadAttention(keras.layers.Layer):
         return self.attend(query, self.project_memory(memory), attention_mask, training=training)
 
     def project_memory(self, memory: Any) -> Cache:
-        """Return the keys and values, each (B, H, S, d_k), of a memory (B, S, D)."""
+        """Return the keys (B, H, d_k, S) and values (B, H, S, d_k) of a memory (B, S, D)."""
         return {
-            "key": split_memory_heads(self.key_map(memory), self.num_heads),
-            "value": split_memory_heads(self.value_map(memory), self.num_heads),
+            "key": split_key_heads(self.key_map(memory), self.num_heads),
+            "value": split_value_heads(self.value_map(memory), self.num_heads),
         }
 
     def attend(
@@ -140,9 +143,13 @@ class MultiHeadAttention(keras.layers.Layer):
         return attention_context(weights, projected["value"])
 
     def start_cache(self, batch_size: Any, beam_size: int, length: int) -> Cache:
-        """Return an empty history of L = `length` tokens: keys and values (B, H, L * K, d_k)."""
-        shape = (batch_size, self.num_heads, length * beam_size, self.head_size)
-        return {name: ops.zeros(shape, self.compute_dtype) for name in ("key", "value")}
+        """Return an empty history of L = `length` tokens: keys and values of L * K positions."""
+        entries, width = length * beam_size, self.head_size
+        shapes = {"key": (width, entries), "value": (entries, width)}
+        return {
+            name: ops.zeros((batch_size, self.num_heads, *shape), self.compute_dtype)
+            for name, shape in shapes.items()
+        }
 
     def step(
         self, query: Any, cache: Cache, index: Any, attention_mask: Any
@@ -158,10 +165,17 @@ class MultiHeadAttention(keras.layers.Layer):
         Returns:
             (output, weights, cache): (B, K, D), (B, H, K, L * K), and the longer history.
         """
-        new = self.project_memory(query)
-        cache = {name: add_block(cache[name], new[name], index, axis=2) for name in cache}
+        cache = self.remember(query, cache, index)
         output, weights = self.attend(query, cache, attention_mask)
         return output, weights, cache
+
+    def remember(self, query: Any, cache: Cache, index: Any) -> Cache:
+        """Return the history with one more token of every beam, see `step`."""
+        new = self.project_memory(query)
+        return {
+            name: add_block(cache[name], new[name], index, axis=axis)
+            for name, axis in _TIME_AXES.items()
+        }
 
     def reorder(self, cache: Cache, parents: Any) -> Cache:
         """Return the cache for new beams, which continue the beams `parents` (B, K).

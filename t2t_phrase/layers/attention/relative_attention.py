@@ -10,7 +10,6 @@ from keras import ops
 from t2t_phrase.layers.attention.multi_head_attention import Cache, MultiHeadAttention
 from t2t_phrase.layers.common.feed_forward import kernel_initializer
 from t2t_phrase.ops.attention import attention_context, attention_logits
-from t2t_phrase.ops.blocks import add_block
 from t2t_phrase.ops.position import positions, positions_at
 
 
@@ -64,9 +63,8 @@ class RelativeMultiHeadAttention(MultiHeadAttention):
     ) -> tuple[Any, Any, Cache]:
         """Add one token of every beam to the history and attend to it."""
         beam_size = query.shape[1]
-        new = self.project_memory(query)
-        cache = {name: add_block(cache[name], new[name], index, axis=2) for name in cache}
-        memory_position = positions(ops.shape(cache["key"])[2], beam_size)
+        cache = self.remember(query, cache, index)
+        memory_position = positions(ops.shape(cache["value"])[2], beam_size)
         query_position = positions_at(index, beam_size)
         projected = self._with_distances(cache, query_position, memory_position)
         output, weights = self.attend(query, projected, attention_mask)

@@ -19,7 +19,8 @@ from t2t_phrase.ops.attention import (
     attention_weights,
     merge_heads,
     split_heads,
-    split_memory_heads,
+    split_key_heads,
+    split_value_heads,
 )
 
 
@@ -157,7 +158,7 @@ class MultiGranularityAttention(keras.layers.Layer):
         """Attend from every token to tokens and segments."""
         length = ops.shape(x)[1]
         of_heads = self._membership_of_heads(membership)
-        tokens = split_memory_heads(self.segment_map(x), self.segment_heads)  # (B, G, S, d_k)
+        tokens = split_value_heads(self.segment_map(x), self.segment_heads)  # (B, G, S, d_k)
         segments = self.composition(tokens, of_heads)  # (B, G, P, d_k)
         related = segments if self.interaction is None else self.interaction(segments)
         mask = ops.any(of_heads, axis=-1)[:, :, None, :]  # (B, G, 1, P)
@@ -167,12 +168,13 @@ class MultiGranularityAttention(keras.layers.Layer):
             ops.pad(head_map(related), [(0, 0), (0, 0), (0, missing), (0, 0)])
             for head_map in (self.segment_key_map, self.segment_value_map)
         )
+        key = ops.transpose(key, (0, 1, 3, 2))  # (B, G, d_k, S)
         mask = ops.pad(mask, [(0, 0), (0, 0), (0, 0), (0, missing)])
         if self.key_map is not None and self.value_map is not None:
-            key = ops.concatenate([split_memory_heads(self.key_map(x), self.token_heads), key], 1)
-            value = ops.concatenate(
-                [split_memory_heads(self.value_map(x), self.token_heads), value], axis=1
-            )
+            of_tokens = split_key_heads(self.key_map(x), self.token_heads)
+            key = ops.concatenate([of_tokens, key], axis=1)
+            of_tokens = split_value_heads(self.value_map(x), self.token_heads)
+            value = ops.concatenate([of_tokens, value], axis=1)
             mask = ops.concatenate([self._token_mask(attention_mask, x), mask], axis=1)
         scale = ops.cast(self.head_size**-0.5, self.compute_dtype)
         query = split_heads(self.query_map(x) * scale, self.num_heads)  # (B, S, H, d_k)

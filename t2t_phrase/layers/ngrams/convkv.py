@@ -47,11 +47,13 @@ class ConvKV(Method):
     def make_keys(self, memory: Any, maps: list[NgramDense], context: NgramContext) -> Cache:
         """Return "key", Conv_n(K, W_k) of all orders joined."""
         keys = [context.convolve("input", memory, dense) for dense in maps]
-        return {"key": self.structure.join_memory(keys)}
+        return {"key": self.structure.join_keys(keys)}
 
     def key_shapes(self, batch_size: Any, length: Any) -> dict[str, tuple[Any, ...]]:
         """Return the shapes of what `make_keys` returns while decoding."""
-        return {"key": self.structure.joined_shape(batch_size, length)}
+        structure = self.structure
+        heads, width = structure.num_heads, structure.head_size
+        return {"key": (batch_size, heads, width, *structure.joined_orders, length)}
 
     def recent_key_shapes(self) -> dict[str, tuple[int, ...]]:
         """Return nothing: the convolutions read the inputs."""
@@ -63,7 +65,7 @@ class ConvKV(Method):
 
     def logits(self, rows: Any, keys: Cache) -> Any:
         """Return the joined logits of all orders, Eq. (5)."""
-        return attention_logits(self._scaled(rows), self.structure.read_memory(keys["key"]))
+        return attention_logits(self._scaled(rows), self.structure.read_keys(keys["key"]))
 
     def _scaled(self, rows: Any) -> Any:
         scaled = rows * self.structure.head_size**-0.5

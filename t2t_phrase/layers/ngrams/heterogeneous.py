@@ -47,18 +47,32 @@ class Heterogeneous(Structure):
         """Return (B, R, H, d_k), the sum over orders."""
         return sum(by_order[1:], start=by_order[0])
 
-    def join_memory(self, by_order: list[Any]) -> Any:
+    def join_keys(self, by_order: list[Any]) -> Any:
+        """Return (B, H, d_k, N, S) from each order's (B, S, D)."""
+        return ops.transpose(self._joined(by_order), (0, 3, 4, 2, 1))
+
+    def join_values(self, by_order: list[Any]) -> Any:
         """Return (B, H, N, S, d_k) from each order's (B, S, D)."""
+        return ops.transpose(self._joined(by_order), (0, 3, 2, 1, 4))
+
+    def _joined(self, by_order: list[Any]) -> Any:
+        """Return (B, S, N, H, d_k)."""
         batch, length, _ = ops.shape(by_order[0])
         joined = ops.concatenate(by_order, axis=-1)
         shape = (batch, length, len(self.orders), self.num_heads, self.head_size)
-        return ops.transpose(ops.reshape(joined, shape), (0, 3, 2, 1, 4))
+        return ops.reshape(joined, shape)
 
-    def joined_shape(self, batch_size: Any, length: Any) -> tuple[Any, ...]:
-        """Return the shape of the result of `join_memory`."""
-        return (batch_size, self.num_heads, len(self.orders), length, self.head_size)
+    @property
+    def joined_orders(self) -> tuple[int, ...]:
+        """N."""
+        return (len(self.orders),)
 
-    def read_memory(self, joined: Any) -> Any:
+    def read_keys(self, joined: Any) -> Any:
+        """Return (B, H, d_k, N S)."""
+        batch, heads, width, count, length = ops.shape(joined)
+        return ops.reshape(joined, (batch, heads, width, count * length))
+
+    def read_values(self, joined: Any) -> Any:
         """Return (B, H, N S, d_k)."""
         batch, heads, count, length, width = ops.shape(joined)
         return ops.reshape(joined, (batch, heads, count * length, width))

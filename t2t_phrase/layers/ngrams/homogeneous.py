@@ -9,7 +9,7 @@ from keras import ops
 
 from t2t_phrase.layers.attention.layout import Layout, Units
 from t2t_phrase.layers.ngrams.structure import Structure
-from t2t_phrase.ops.attention import split_memory_heads
+from t2t_phrase.ops.attention import split_key_heads, split_value_heads
 
 
 @dataclasses.dataclass(frozen=True)
@@ -70,17 +70,13 @@ class Homogeneous(Structure):
         """Return (B, R, H, d_k) from each order's (B, R, h_n, d_k)."""
         return ops.concatenate(by_order, axis=2)
 
-    def join_memory(self, by_order: list[Any]) -> Any:
+    def join_keys(self, by_order: list[Any]) -> Any:
+        """Return (B, H, d_k, S) from each order's (B, S, h_n d_k)."""
+        return split_key_heads(ops.concatenate(by_order, axis=-1), self.num_heads)
+
+    def join_values(self, by_order: list[Any]) -> Any:
         """Return (B, H, S, d_k) from each order's (B, S, h_n d_k)."""
-        return split_memory_heads(ops.concatenate(by_order, axis=-1), self.num_heads)
-
-    def joined_shape(self, batch_size: Any, length: Any) -> tuple[Any, ...]:
-        """Return the shape of the result of `join_memory`."""
-        return (batch_size, self.num_heads, length, self.head_size)
-
-    def read_memory(self, joined: Any) -> Any:
-        """Return the result of `join_memory` as it is."""
-        return joined
+        return split_value_heads(ops.concatenate(by_order, axis=-1), self.num_heads)
 
     def mask(
         self, attention_mask: Any | None, positions: Any, length: Any, beam_size: int

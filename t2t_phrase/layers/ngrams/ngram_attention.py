@@ -156,10 +156,11 @@ class NgramAttention(keras.layers.Layer):
         """
         if not self.structure.can_decode:
             raise ValueError("an attention with look_ahead=True cannot decode token by token.")
-        entries = length * beam_size
+        entries, structure = length * beam_size, self.structure
+        before = (batch_size, self.num_heads, *structure.joined_orders)
         shapes = {
             **self.method.key_shapes(batch_size, entries),
-            "value": self.structure.joined_shape(batch_size, entries),
+            "value": (*before, entries, self.head_size),
         }
         history = {name: ops.zeros(shape, self.compute_dtype) for name, shape in shapes.items()}
         shapes = self.method.recent_key_shapes()
@@ -181,10 +182,11 @@ class NgramAttention(keras.layers.Layer):
         beam_size = query.shape[1]
         context = LatestTokens(cache["recent"])
         new = self._project(query, context)
-        history = {
-            name: add_block(kept, new[name], index, axis=len(kept.shape) - 2)
-            for name, kept in cache["history"].items()
-        }
+        history = {}
+        for name, kept in cache["history"].items():
+            after = 1 if name == "value" else 0  # axes after that of the positions
+            axis = len(kept.shape) - 1 - after
+            history[name] = add_block(kept, new[name], index, axis=axis)
         now = positions_at(index, beam_size)
         output, weights = self._attend(
             query, context, history, attention_mask, now, beam_size=beam_size
@@ -223,7 +225,7 @@ class NgramAttention(keras.layers.Layer):
         values = [context.convolve("input", memory, dense) for dense in self.value_maps]
         return {
             **self.method.make_keys(memory, self.key_maps, context),
-            "value": self.structure.join_memory(values),
+            "value": self.structure.join_values(values),
         }
 
     def _attend(
@@ -251,7 +253,7 @@ class NgramAttention(keras.layers.Layer):
         mask = structure.mask(attention_mask, query_positions, length, beam_size)
         weights = attention_weights(logits, mask)
         dropped = self.weight_dropout(weights, training=training)
-        result = attention_context(dropped, structure.read_memory(projected["value"]))
+        result = attention_context(dropped, structure.read_values(projected["value"]))
         if self.distances is not None:
             found = self.distances.context(structure.split_weights(dropped), distance)
             result += structure.join_context(found)

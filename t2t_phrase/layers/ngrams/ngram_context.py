@@ -24,7 +24,7 @@ class NgramContext(Protocol):
     decoding: bool
 
     def unfold_heads(self, name: str, x: Any, order: int) -> Any:
-        """Return windows (B, H, S, n d_k) of each head of `x` (B, S, H, d_k).
+        """Return windows (B, H, n d_k, S) of each head of `x` (B, S, H, d_k).
 
         Args:
             name: under which the tokens are kept for later steps.
@@ -42,9 +42,9 @@ class WholeSentences:
     decoding = False
 
     def unfold_heads(self, name: str, x: Any, order: int) -> Any:
-        """Return windows (B, H, S, n d_k) of each head of `x` (B, S, H, d_k)."""
+        """Return windows (B, H, n d_k, S) of each head of `x` (B, S, H, d_k)."""
         del name
-        return unfold(ops.transpose(x, (0, 2, 1, 3)), order)
+        return ops.transpose(unfold(ops.transpose(x, (0, 2, 1, 3)), order), (0, 1, 3, 2))
 
     def convolve(self, name: str, x: Any, dense: NgramDense) -> Any:
         """Return `dense` of the n-grams of `x` (B, S, D)."""
@@ -67,8 +67,8 @@ class LatestTokens:
         """`recent` for the next step."""
 
     def unfold_heads(self, name: str, x: Any, order: int) -> Any:
-        """Return windows (B, H, K, n d_k) of each head of `x` (B, K, H, d_k)."""
-        return ops.transpose(self._unfold(name, x, order), (0, 2, 1, 3))
+        """Return windows (B, H, n d_k, K) of each head of `x` (B, K, H, d_k)."""
+        return ops.transpose(self._unfold(name, x, order), (0, 2, 3, 1))
 
     def _unfold(self, name: str, x: Any, order: int) -> Any:
         if order == 1:

@@ -53,7 +53,7 @@ class QueryK(Method):
         return [KeyMap(f"key_{order}", 1, width) for order in self.structure.orders]
 
     def make_keys(self, memory: Any, maps: list[NgramDense], context: NgramContext) -> Cache:
-        """Return "key_n" (B, h_n, S, n d_k) for each order n: the keys of its n tokens.
+        """Return "key_n" (B, h_n, n d_k, S) for each order n: the keys of its n tokens.
 
         While decoding, there may be only those of the longest n-grams.
         """
@@ -73,7 +73,7 @@ class QueryK(Method):
     def key_shapes(self, batch_size: Any, length: Any) -> dict[str, tuple[Any, ...]]:
         """Return the shapes of what `make_keys` returns while decoding."""
         return {
-            f"key_{order}": (batch_size, heads, length, width)
+            f"key_{order}": (batch_size, heads, width, length)
             for order, heads, width in zip(
                 self.structure.orders, self.structure.heads_by_order, self.key_widths, strict=True
             )
@@ -146,9 +146,9 @@ def _logits_of_longest(kernels: list[Any], keys: Any) -> list[Any]:
 
     Args:
         kernels: of each order, (B, R, H, n d_k).
-        keys: of the longest n-grams, (B, H, S, n d_k).
+        keys: of the longest n-grams, (B, H, n d_k, S).
     """
-    width = keys.shape[-1]
+    width = keys.shape[2]
     padded = [
         ops.pad(kernel, [(0, 0), (0, 0), (0, 0), (width - kernel.shape[-1], 0)])
         for kernel in kernels

@@ -68,20 +68,33 @@ class Structure(abc.ABC):
         """Return (B, R, H, d_k) from the context of each order, (B, R, h_n, d_k)."""
 
     @abc.abstractmethod
-    def join_memory(self, by_order: list[Any]) -> Any:
-        """Return what is kept of the keys or values, (B, ..., S, d_k).
+    def join_keys(self, by_order: list[Any]) -> Any:
+        """Return what is kept of the keys, (B, H, d_k, ..., S).
 
         Args:
             by_order: (B, S, h_n d_k) for each order.
         """
 
     @abc.abstractmethod
-    def joined_shape(self, batch_size: Any, length: Any) -> tuple[Any, ...]:
-        """Return the shape of the result of `join_memory`."""
+    def join_values(self, by_order: list[Any]) -> Any:
+        """Return what is kept of the values, (B, H, ..., S, d_k).
 
-    @abc.abstractmethod
-    def read_memory(self, joined: Any) -> Any:
-        """Return the result of `join_memory` as the softmax reads it, (B, H, S or N S, d_k)."""
+        Args:
+            by_order: (B, S, h_n d_k) for each order.
+        """
+
+    @property
+    def joined_orders(self) -> tuple[int, ...]:
+        """The axes before S of the results of `join_keys` and `join_values`: nothing or N."""
+        return ()
+
+    def read_keys(self, joined: Any) -> Any:
+        """Return the result of `join_keys` as the softmax reads it, (B, H, d_k, S or N S)."""
+        return joined
+
+    def read_values(self, joined: Any) -> Any:
+        """Return the result of `join_values` as the softmax reads it, (B, H, S or N S, d_k)."""
+        return joined
 
     @abc.abstractmethod
     def mask(
