@@ -21,6 +21,7 @@ from t2t_phrase.layers.common.token_embedding import TokenEmbedding
 from t2t_phrase.models.base import Cache, Encoded, EncoderDecoder, Features, Loss, Step
 from t2t_phrase.models.token_losses import loss_of_tokens, token_losses
 from t2t_phrase.models.transformer_hparams import TARGET_SPACES, TransformerHParams
+from t2t_phrase.ops.bias import add_bias
 from t2t_phrase.ops.blocks import add_block
 from t2t_phrase.ops.masks import causal_mask, history_mask, memory_mask
 from t2t_phrase.ops.position import positions, positions_at, timing_signal
@@ -274,7 +275,7 @@ class Transformer(EncoderDecoder):
     def _embed_source(self, inputs: Any, training: bool) -> Any:
         space = ops.convert_to_tensor(self.target_space.embeddings)[self.hparams.target_space_id]
         x = self.source_embedding(inputs)
-        x = self._add_timing(x + ops.cast(space, x.dtype), positions(ops.shape(inputs)[1]))
+        x = self._add_timing(add_bias(x, space), positions(ops.shape(inputs)[1]))
         return self.source_dropout(x, training=training)
 
     def _finish_encoding(self, x: Any) -> Any:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from keras import ops, tree
 
 from t2t_phrase.ops.row_blocks import RowBlocks, put_rows
+from t2t_phrase.ops.row_sum import row_sum
 
 # Up to so many logits are made once: 0.6 GiB, those of 4096 tokens and 40,000 entries.
 LOGITS_MADE_ONCE = 4096 * 40_000
@@ -79,7 +80,7 @@ def smoothed_cross_entropy(
     @ops.custom_gradient
     def losses(hidden: Any, kernel: Any) -> Any:
         blocks = blocks_of_tokens(ops.shape(hidden)[0], vocab_size)
-        kernel_sum = ops.sum(ops.cast(kernel, "float32"), axis=0)  # (D,)
+        kernel_sum = row_sum(ops.cast(kernel, "float32"))  # (D,)
         target_kernel = ops.take(kernel, labels, axis=0)  # (N, D)
         probs, rest = _softmax(blocks.rest(hidden), kernel, blocks.rest(labels))
 
@@ -119,7 +120,7 @@ def smoothed_cross_entropy(
             hidden_grad -= low * kernel_sum
             hidden_grad -= (confidence - low) * ops.cast(target_kernel, "float32")
             scaled = ops.cast(scaled, "float32")
-            kernel_grad -= low * ops.sum(scaled, axis=0)
+            kernel_grad -= low * row_sum(scaled)
             kernel_grad -= (confidence - low) * ops.segment_sum(
                 scaled, labels, num_segments=vocab_size
             )

@@ -10,8 +10,7 @@ from typing import Any
 import keras
 from keras import ops
 
-# By XLA, one row takes longer than these on a CPU.
-_ROWS_OF_ONES = 8
+from t2t_phrase.ops.row_sum import row_sum
 
 
 def layer_norm(x: Any, scale: Any, offset: Any, *, epsilon: float) -> Any:
@@ -53,17 +52,8 @@ def layer_norm(x: Any, scale: Any, offset: Any, *, epsilon: float) -> Any:
                 - ops.mean(scaled, axis=-1, keepdims=True)
                 - normed * ops.mean(scaled * normed, axis=-1, keepdims=True)
             )
-            return ops.cast(x_grad, x.dtype), _sum(passed * normed), _sum(passed)
+            return ops.cast(x_grad, x.dtype), row_sum(passed * normed), row_sum(passed)
 
         return ops.cast(normed * scale + offset, x.dtype), gradient
 
     return normalize(x, scale, offset)
-
-
-def _sum(x: Any) -> Any:
-    """Return the sum (D,) over all positions of x (..., D), as a product with ones.
-
-    XLA sums the products of two arrays over the first of their axes many times as slowly on a CPU.
-    """
-    x = ops.reshape(x, (-1, x.shape[-1]))  # (N, D)
-    return ops.matmul(ops.ones((_ROWS_OF_ONES, ops.shape(x)[0]), x.dtype), x)[0]

@@ -6,6 +6,7 @@ from typing import Any
 
 import keras
 
+from t2t_phrase.layers.common.dense import Dense
 from t2t_phrase.layers.common.dropout import Dropout
 
 
@@ -36,8 +37,8 @@ class FeedForward(keras.layers.Layer):
         self.filter_size = filter_size
         self.dropout = dropout
         shared = {"kernel_initializer": kernel_initializer(), "dtype": self.dtype_policy}
-        self.inner = keras.layers.Dense(filter_size, activation="relu", name="inner", **shared)
-        self.outer = keras.layers.Dense(hidden_size, name="outer", **shared)
+        self.inner = Dense(filter_size, activation="relu", name="inner", **shared)
+        self.outer = Dense(hidden_size, name="outer", **shared)
         self.inner_dropout = Dropout(dropout, dtype=self.dtype_policy)
 
     def build(self, x_shape: Any) -> None:

@@ -8,6 +8,7 @@ import keras
 from keras import ops
 
 from t2t_phrase.layers.attention.multi_head_attention import Cache
+from t2t_phrase.layers.common.dense import Dense
 from t2t_phrase.layers.common.dropout import Dropout
 from t2t_phrase.layers.common.encoder_layer import build_once, deserialize_sublayers
 from t2t_phrase.layers.common.feed_forward import half_kernel_initializer, kernel_initializer
@@ -82,9 +83,9 @@ class AttentiveCombination(keras.layers.Layer):
             "kernel_initializer": half_kernel_initializer(hidden_size, units),
             "dtype": self.dtype_policy,
         }
-        self.token_map = keras.layers.Dense(units, name="token", **half)
+        self.token_map = Dense(units, name="token", **half)
         self.segment_map = keras.layers.Dense(units, use_bias=False, name="phrase", **half)
-        self.outer_map = keras.layers.Dense(
+        self.outer_map = Dense(
             hidden_size,
             kernel_initializer=kernel_initializer(),
             dtype=self.dtype_policy,
