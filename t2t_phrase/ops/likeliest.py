@@ -17,8 +17,6 @@ from t2t_phrase.ops.rows import take_rows
 
 # Shorter blocks would not pay: finding the best of each would take as long as choosing at once.
 SHORTEST_BLOCK = 8
-# Of a larger probability, the rest is summed up anew.
-NEARLY_ALL = 0.9
 
 
 class Likeliest(NamedTuple):
@@ -62,42 +60,6 @@ def likeliest(logits: Any, count: int) -> Likeliest:
     else:
         best, tokens = ops.top_k(logits, count)
     return Likeliest(best, ops.cast(tokens, "int32"), ops.logsumexp(logits, axis=-1))
-
-
-def likeliest_but(logits: Any, count: int, token: int, when: Any) -> Likeliest:
-    """Return the C likeliest tokens, as if the logit of one token was -inf.
-
-    Where operations run one by one, that takes no pass over the logits, unless nearly all
-    probability is that token's: the difference between all and that would be rounded too much then.
-
-    Args:
-        logits: (..., V) float32, V known.
-        count: C, at most V.
-        token: the one that is excluded.
-        when: a bool scalar, whether it is.
-    """
-    vocab = logits.shape[-1]
-
-    def without() -> Any:
-        excluded = ops.logical_and(ops.arange(vocab) == token, when)
-        return ops.where(excluded, -float("inf"), logits)
-
-    if within_xla() or count == vocab:
-        return likeliest(without(), count)
-    found = likeliest(logits, count + 1)
-    excluded = ops.logical_and(ops.equal(found.tokens, token), when)
-    # Those behind it move up by one.
-    behind = ops.cumsum(ops.cast(excluded, "int32"), axis=-1)[..., :-1] > 0
-    best, tokens = (
-        ops.where(behind, x[..., 1:], x[..., :-1]) for x in (found.logits, found.tokens)
-    )
-    share = ops.where(when, ops.exp(logits[..., token] - found.normalizer), 0.0)
-    normalizer = ops.cond(
-        ops.any(share > NEARLY_ALL),
-        lambda: ops.logsumexp(without(), axis=-1),
-        lambda: found.normalizer + ops.log1p(-share),
-    )
-    return Likeliest(best, tokens, normalizer)
 
 
 def block_width(vocab: int, count: int) -> int | None:

@@ -10,7 +10,7 @@ import tensorflow as tf
 from keras import ops
 
 from t2t_phrase.compile import compiled
-from t2t_phrase.ops.likeliest import block_width, likeliest, likeliest_but, logits_of
+from t2t_phrase.ops.likeliest import block_width, likeliest, logits_of
 
 
 def sorted_out(logits: Any, count: int) -> tuple[Any, Any]:
@@ -109,41 +109,6 @@ def test_what_is_no_number_makes_the_normalizer_none(xla: bool, vocab: int) -> N
     np.testing.assert_array_equal(np.isnan(found.normalizer), [False, True, True, True])
     assert (np.asarray(found.tokens) >= 0).all()
     assert (np.asarray(found.tokens) < vocab).all()
-
-
-@pytest.mark.parametrize("xla", [False, True])
-@pytest.mark.parametrize("when", [False, True])
-@pytest.mark.parametrize(("vocab", "count"), [(3000, 1), (3000, 8), (40, 7), (5, 4), (5, 5)])
-def test_without_a_token_the_others_are_found(
-    vocab: int, count: int, when: bool, xla: bool
-) -> None:
-    token = 3
-    rng = np.random.default_rng(vocab + count)
-    logits = rng.normal(size=(2, 4, vocab)).astype("float32")
-    logits[0, 0, token] = 5.0  # among the likeliest
-    logits[0, 1, token] = -np.inf
-    logits[0, 2] = np.round(logits[0, 2])  # of equal logits, the lowest token is first
-    logits[0, 2, token] = logits[0, 2].max()
-    for certain in (False, True):
-        if certain:  # the probability of all others is lost in the softmax of all
-            logits[1, :, token] = [9.0, 20.0, 100.0, 1e4]
-        changed = np.where((np.arange(vocab) == token) & when, -np.inf, logits)
-        exact = changed.astype("float64")
-        shift = exact.max(-1, keepdims=True)
-        normalizer = np.log(np.exp(exact - shift).sum(-1)) + shift[..., 0]
-        find = compiled(lambda x, flag: likeliest_but(x, count, token, flag), xla=xla)
-        found = find(tf.constant(logits), tf.constant(when))
-        values, tokens = sorted_out(changed.astype("float32"), count)
-        np.testing.assert_array_equal(found.logits, values)
-        np.testing.assert_array_equal(found.tokens, tokens)
-        np.testing.assert_allclose(found.normalizer, normalizer, rtol=2e-6, atol=2e-6)
-
-
-def test_without_a_token_what_is_no_number_makes_the_normalizer_none() -> None:
-    logits = np.zeros((3, 3000), "float32")
-    logits[1, 50] = logits[2, 3] = np.nan
-    found = likeliest_but(ops.convert_to_tensor(logits), 8, 3, ops.convert_to_tensor(True))
-    np.testing.assert_array_equal(np.isnan(found.normalizer)[:2], [False, True])
 
 
 def test_one_logit_of_each_row_is_read() -> None:

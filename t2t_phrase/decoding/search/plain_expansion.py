@@ -11,7 +11,7 @@ from keras import ops
 
 from t2t_phrase.decoding.search.batch_decoder import BatchDecoder
 from t2t_phrase.decoding.search.expansion import Alive, Candidates, Expansion
-from t2t_phrase.ops.likeliest import likeliest, likeliest_but, logits_of
+from t2t_phrase.ops.likeliest import likeliest, logits_of
 from t2t_phrase.special_ids import EOS_ID
 
 
@@ -27,11 +27,9 @@ def plain_expansion(decoder: BatchDecoder, *, min_length: int = 0) -> Expansion:
 
     def expand(alive: Alive, index: Any, cache: Any) -> tuple[Candidates, Any]:
         logits, cache, _ = decoder.step(alive.tokens, index, cache)
+        logits = forbid_early_end(ops.cast(logits, "float32"), index, min_length)
         log_probs, parents, tokens = best_continuations(
-            ops.cast(logits, "float32"),
-            alive.log_probs,
-            decoder.forced_tokens(cache),
-            too_early=index < min_length if min_length else None,
+            logits, alive.log_probs, decoder.forced_tokens(cache)
         )
         notes = {
             name: ops.take_along_axis(values, parents, axis=1)
@@ -73,7 +71,7 @@ def only_forced(values: Any, tokens: Any, logits: Any, forced: Any) -> tuple[Any
 
 
 def best_continuations(
-    logits: Any, log_probs: Any, forced: Any | None = None, too_early: Any | None = None
+    logits: Any, log_probs: Any, forced: Any | None = None
 ) -> tuple[Any, Any, Any]:
     """Return (log-probabilities, parent beams, tokens), each (B, 2K), best first.
 
@@ -85,16 +83,10 @@ def best_continuations(
         log_probs: (B, K) of the hypotheses that they continue.
         forced: (B, K) int32, the only tokens that may follow, -1 where any may; None: any may
             follow all. A forced token has the probability that it has among all tokens.
-        too_early: a bool scalar, whether EOS must not follow; None: it always may.
     """
     beam_size = logits.shape[1]
     each = min(2 * beam_size, logits.shape[-1])
-    found = (
-        likeliest(logits, each)
-        if too_early is None
-        else likeliest_but(logits, each, EOS_ID, too_early)
-    )
-    top, tokens, normalizer = found  # (B, K, each), (B, K, each), (B, K)
+    top, tokens, normalizer = likeliest(logits, each)  # (B, K, each)
     if forced is not None:
         top, tokens = only_forced(top, tokens, logits, forced)
     top = top - normalizer[..., None] + log_probs[..., None]
