@@ -121,8 +121,8 @@ def smoothed_cross_entropy(
             hidden_grad -= (confidence - low) * ops.cast(target_kernel, "float32")
             scaled = ops.cast(scaled, "float32")
             kernel_grad -= low * row_sum(scaled)
-            kernel_grad -= (confidence - low) * ops.segment_sum(
-                scaled, labels, num_segments=vocab_size
+            kernel_grad -= ops.segment_sum(
+                (confidence - low) * scaled, labels, num_segments=vocab_size
             )
             return ops.cast(scale * hidden_grad, hidden.dtype), ops.cast(kernel_grad, dtype)
 
