@@ -184,8 +184,8 @@ class NgramAttention(keras.layers.Layer):
         new = self._project(query, context)
         history = {}
         for name, kept in cache["history"].items():
-            after = 1 if name == "value" else 0  # axes after that of the positions
-            axis = len(kept.shape) - 1 - after
+            # Keys end with the axis of the positions, values with one more.
+            axis = len(kept.shape) - (2 if name == "value" else 1)
             history[name] = add_block(kept, new[name], index, axis=axis)
         now = positions_at(index, beam_size)
         output, weights = self._attend(
