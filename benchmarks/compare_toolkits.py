@@ -7,8 +7,10 @@ Each of these flags names the Python of an environment in which that toolkit is 
 scripts `toolkit_*.py` say; toolkits without a flag are left out. The model is `transformer_base`,
 or with --model=recurrent that of `recurrent.py`, which only OpenNMT-tf has as well. Training: an
 update of 32 pairs of 32 tokens; decoding: by default 32 sentences of 24 tokens into 32 tokens each,
-beam size 4. In each of --rounds every toolkit runs once in a process of its own. Prints the medians
-over the rounds, as multiples of our float32 in graph mode, as a table.
+beam size 4. We and CTranslate2 decode them in two parts at the same time, each by one thread, and
+whole, by two threads; XLA decodes them whole. In each of --rounds every toolkit runs once in a
+process of its own. Prints the medians over the rounds, as multiples of our float32 in graph mode,
+as a table.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ import statistics
 import subprocess
 import sys
 
+from measure import THREADS
 from quality_table import grid
 
 FOLDER = pathlib.Path(__file__).parent
@@ -46,6 +49,8 @@ def commands(args: argparse.Namespace) -> list[tuple[str, list[str]]]:
     if args.model == "recurrent":
         own = ["recurrent.py", *theirs]
     made = [(name, [sys.executable, *own, *flags]) for name, flags in OURS]
+    if args.task == "decode" and args.model == "transformer":
+        made += [(f"{name}, whole", [*command, "--whole"]) for name, command in made[::2]]
     if args.opennmt_tf:
         script = ["toolkit_opennmt_tf.py", f"--model={args.model}", *theirs]
         made.append(("OpenNMT-tf", [args.opennmt_tf, *script]))
@@ -54,7 +59,9 @@ def commands(args: argparse.Namespace) -> list[tuple[str, list[str]]]:
     if args.ctranslate2 and args.task == "decode":
         for kind in args.compute_types.split(","):
             script = ["toolkit_ctranslate2.py", *theirs, f"--compute_type={kind}"]
-            made.append((f"CTranslate2, {kind}", [args.ctranslate2, *script]))
+            for workers in (1, THREADS):
+                command = [args.ctranslate2, *script, f"--workers={workers}"]
+                made.append((f"CTranslate2, {kind}, in {workers} parts", command))
     return made
 
 

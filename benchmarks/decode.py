@@ -1,12 +1,13 @@
 """Decoding speed of `transformer_base`, relative to the machine's matrix rate in the same type.
 
-    python benchmarks/decode.py [--xla] [--dtype=mixed_bfloat16]
+    python benchmarks/decode.py [--xla] [--dtype=mixed_bfloat16] [--whole]
     python benchmarks/decode.py --rows=1 --beam=1                   # latency of one sentence
     python benchmarks/decode.py --rows=170                          # 4096 source tokens
 
 Beam size 4, 32 sentences of 24 source tokens, exactly 32 target tokens each (no earlier EOS),
 random ids and weights, vocabulary of 32,000. This takes 348 GFLOP, so 100% of a rate of 500
-GFLOP/s is 1470 target tokens/s.
+GFLOP/s is 1470 target tokens/s. The sentences are searched in two parts at the same time, each by
+one thread, as by the decoder; with --whole or --xla, all by two threads.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from measure import (
     parser,
     report,
     search_of,
+    workers_for,
 )
 
 # Multiply-adds of the matrix products of all layers for each source token, with the keys and values
@@ -32,8 +34,10 @@ def main() -> None:
     options.add_argument("--source", type=int, default=24, help="tokens of each")
     options.add_argument("--target", type=int, default=32, help="tokens of each translation")
     options.add_argument("--beam", type=int, default=4, help="size of the beam")
+    options.add_argument("--whole", action="store_true", help="do not search in parts")
     args = options.parse_args()
     limit_threads()
+    workers = 1 if args.whole else workers_for(args.rows, xla=args.xla)
     _, model = base_model(args.dtype)
     run = search_of(
         model,
@@ -42,6 +46,7 @@ def main() -> None:
         target=args.target,
         beam=args.beam,
         xla=args.xla,
+        workers=workers,
     )
     before = matrix_rate(args.dtype)
     seconds = median_seconds(run, repeats=args.repeats)
@@ -53,6 +58,7 @@ def main() -> None:
         xla=args.xla,
         batch=f"{args.rows}x{args.source}",
         beam=args.beam,
+        workers=workers,
         tokens_per_second=round(args.rows * args.target / seconds),
         matrix_gflops=round(rate / 1e9),
         share_of_matrix_rate=round(2 * args.rows * costs / seconds / rate, 3),

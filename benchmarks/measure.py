@@ -133,10 +133,12 @@ def search_of(
     vocab_size: int = 32000,
     beam: int = 4,
     xla: bool = False,
+    workers: int = 1,
 ) -> Callable[[], object]:
     """Return a beam search for random sentences, as the translator compiles it.
 
-    All outputs have `target` tokens, because EOS may not come earlier.
+    All outputs have `target` tokens, because EOS may not come earlier. Parts of the sentences are
+    searched at the same time, as many as there are `workers`.
     """
     from t2t_phrase.compile import compiled, uses_xla
     from t2t_phrase.decoding.hparams import DecodeHParams
@@ -144,12 +146,11 @@ def search_of(
     from t2t_phrase.decoding.search.translate_ids import search
 
     options = DecodeHParams(beam_size=beam, alpha=0.6, min_length=target, return_beams=True)
-    limits = np.full((rows,), target, "int32")
     run = compiled(
-        lambda weights, inputs: search(
+        lambda weights, features: search(
             model,
-            {"inputs": inputs},
-            limits,
+            features,
+            np.full((features["inputs"].shape[0],), target, "int32"),
             options,
             length=target,
             weights=weights,
@@ -161,10 +162,44 @@ def search_of(
     # Once for all batches, as in `Translator`.
     weights = prepare_weights(model)
     inputs = random_ids(rows, source, vocab_size)
-    assert (np.asarray(run(weights, inputs).ids) != 0).all(), (
-        f"every output must have {target} tokens"
-    )
-    return lambda: np.asarray(run(weights, inputs).scores)
+    ids, _ = search_parts(run, weights, {"inputs": inputs}, workers)
+    assert (ids != 0).all(), f"every output must have {target} tokens"
+    return lambda: search_parts(run, weights, {"inputs": inputs}, workers)
+
+
+def search_parts(
+    run: Callable[..., Any], weights: Any, features: dict[str, np.ndarray], workers: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return ids and scores of sentences that are searched in parts, as by the translator.
+
+    Args:
+        run: maps weights and features to `Hypotheses`.
+        weights: see `prepare_weights`.
+        features: of all sentences.
+        workers: how many parts are searched at the same time.
+    """
+    from t2t_phrase.decoding.batches import Batch
+    from t2t_phrase.decoding.parts import search_in_parts
+
+    def search_part(number: int, batch: Batch, part: slice) -> tuple[np.ndarray, np.ndarray]:
+        del number
+        given = {
+            name: np.resize(x, (batch.shape[0], *x.shape[1:]))[part] for name, x in features.items()
+        }
+        found = run(weights, given)
+        return np.asarray(found.ids), np.asarray(found.scores)
+
+    shape = features["inputs"].shape
+    batches = [(0, Batch(tuple(range(shape[0])), shape))]
+    ((_, results),) = search_in_parts(search_part, batches, workers=workers)
+    return results()
+
+
+def workers_for(sentences: int, *, xla: bool, threads: int = THREADS) -> int:
+    """Share the threads out as the decoder does; return how many parts to search at once."""
+    from t2t_phrase.decoding.parts import divide_cores
+
+    return 1 if xla else divide_cores(sentences, threads)
 
 
 def random_ids(rows: int, length: int, vocab_size: int = 32000, seed: int = 0) -> np.ndarray:

@@ -23,7 +23,16 @@ from collections.abc import Callable
 from typing import Any
 
 from granularities import granularity_cost, random_levels, random_tags
-from measure import base_model, limit_threads, parser, random_ids, report, stepper_of
+from measure import (
+    base_model,
+    limit_threads,
+    parser,
+    random_ids,
+    report,
+    search_parts,
+    stepper_of,
+    workers_for,
+)
 
 ATTENTIONS = (
     "phrase_homogeneous_convkv_4_4",
@@ -203,12 +212,11 @@ def decoding(name: str, args: argparse.Namespace) -> tuple[Any, Callable[[int], 
     @functools.cache
     def searching(length: int) -> Callable[..., Any]:
         options = DecodeHParams(beam_size=BEAMS, alpha=0.6, min_length=length, return_beams=True)
-        limits = np.full((args.rows,), length, "int32")
         return compiled(
             lambda weights, features: search(
                 model,
                 features,
-                limits,
+                np.full((features["inputs"].shape[0],), length, "int32"),
                 options,
                 length=length,
                 weights=weights,
@@ -225,7 +233,7 @@ def decoding(name: str, args: argparse.Namespace) -> tuple[Any, Callable[[int], 
     )
 
     def run(size: int) -> None:
-        np.asarray(searching(size + EXTRA)(weights, features_of(size)).scores)
+        search_parts(searching(size + EXTRA), weights, features_of(size), args.workers)
 
     return hparams, run
 
@@ -252,6 +260,8 @@ def main() -> None:
     if args.decode:
         args.rows = args.rows or 32
     limit_threads()
+    if args.decode:
+        args.workers = workers_for(args.rows, xla=args.xla)
     prepare = decoding if args.decode else training
     base_hparams, base = prepare(args.base, args)
     sizes = [args.source] if args.decode else [int(size) for size in args.sizes.split(",")]

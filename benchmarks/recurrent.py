@@ -23,6 +23,7 @@ from measure import (
     report,
     search_of,
     stepper_of,
+    workers_for,
 )
 from toolkit_options import VOCAB, add_sizes
 
@@ -43,6 +44,9 @@ def main() -> None:
     options.add_argument("--threads", type=int, default=THREADS, help="of TensorFlow")
     given = options.parse_args()
     limit_threads(given.threads)
+    workers = 1
+    if given.task == "decode":
+        workers = workers_for(given.rows, xla=given.xla, threads=given.threads)
     from t2t_phrase import registry
     from t2t_phrase.models.luong import Luong
 
@@ -69,6 +73,7 @@ def main() -> None:
             beam=given.beam,
             vocab_size=VOCAB,
             xla=given.xla,
+            workers=workers,
         )
     before = matrix_rate()
     seconds = median_seconds(run, repeats=given.repeats)

@@ -67,6 +67,7 @@ def save_model(folder: str) -> None:
 def main() -> None:
     made = options(__doc__)
     made.add_argument("--compute_type", default="float32", choices=["float32", "int8", "bfloat16"])
+    made.add_argument("--workers", type=int, default=1, help="batches at once, which share threads")
     args = made.parse_args()
     assert args.task == "decode", "CTranslate2 does not train"
     import ctranslate2
@@ -77,8 +78,8 @@ def main() -> None:
             folder,
             device="cpu",
             compute_type=args.compute_type,
-            inter_threads=1,
-            intra_threads=THREADS,
+            inter_threads=args.workers,
+            intra_threads=THREADS // args.workers,
         )
     sentences = [
         [TOKENS[number] for number in row] for row in random_ids(args.rows, args.source, VOCAB)
@@ -88,7 +89,7 @@ def main() -> None:
         made = translator.translate_batch(
             sentences,
             beam_size=args.beam,
-            max_batch_size=args.rows,
+            max_batch_size=-(-args.rows // args.workers),
             min_decoding_length=args.target,
             max_decoding_length=args.target,
         )
@@ -97,6 +98,7 @@ def main() -> None:
 
     seconds = median_seconds(run, repeats=args.repeats)
     name = f"CTranslate2 {ctranslate2.__version__}, {args.compute_type}"
+    name += f", in {args.workers} parts" if args.workers > 1 else ", whole"
     report(toolkit=name, tokens_per_second=round(args.rows * args.target / seconds))
 
 

@@ -41,6 +41,7 @@ LINKS = ("write_alignments", "alignment_layers", "alignment_heads")
 def translate(hparams: DecodeHParams) -> None:
     """Translate a file or standard input; the output has as many lines, in the same order."""
     from t2t_phrase.decoding.length_notes import length_notes
+    from t2t_phrase.decoding.parts import divide_cores
     from t2t_phrase.decoding.translator import NOTHING, Translator, format_hypotheses, format_links
 
     source, target = FLAGS.decode_from_file, FLAGS.decode_to_file or None
@@ -52,6 +53,8 @@ def translate(hparams: DecodeHParams) -> None:
     check_alignment_options(hparams, used=bool(given.files))
     total = count_lines(source)
     given.check_sentences(source, total)
+    # Sampling has one part. XLA runs one program at a time, which uses all cores.
+    workers = 1 if hparams.sampling_temp or FLAGS.xla_compile else divide_cores(total)
     trained, vocabularies = load()
     if source and not target and not is_special(source):
         target = default_target(source, trained, hparams)
@@ -65,6 +68,7 @@ def translate(hparams: DecodeHParams) -> None:
         unknown_words=unknown.words,
         make_expansion=used.make_expansion,
         xla=FLAGS.xla_compile,
+        workers=workers,
     )
     features = FeatureReader(translator.features, {"source": source})
     text_job.check_paths(target, [*inputs(source), *features.files])

@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
+import keras
 import numpy as np
 
 from t2t_phrase.compile import compiled, uses_xla
@@ -15,6 +16,7 @@ from t2t_phrase.decoding.batches import Batch, make_batches
 from t2t_phrase.decoding.dictionary import Dictionary, SentenceEntries, batch_arrays
 from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.decoding.out_of_memory import explained
+from t2t_phrase.decoding.parts import search_in_parts
 from t2t_phrase.decoding.search.aligning import POSITION
 from t2t_phrase.decoding.search.alignment_expansion import EVALUATED
 from t2t_phrase.decoding.search.beam_search import WORST, Hypotheses
@@ -23,6 +25,7 @@ from t2t_phrase.decoding.search.search_weights import prepare_weights
 from t2t_phrase.decoding.search.source_attention import source_attention
 from t2t_phrase.decoding.search.translate_ids import MakeExpansion, translate_ids
 from t2t_phrase.decoding.sides import (
+    IDS,
     EncodedSide,
     FeatureTexts,
     check_features,
@@ -87,9 +90,12 @@ class Translator:
             unknown words become copies of source words.
         make_expansion: another way of continuing hypotheses, see `search.translate_ids.search`.
         xla: see `compile.compiled`.
+        workers: how many parts of a batch are searched at the same time. On a CPU, that is faster
+            if each operation uses one core only, see `parts.divide_cores`, and XLA compiles
+            nothing. For sampling there is one part: what is drawn must not depend on the cores.
 
     Attributes:
-        shapes: those of all batches so far, each of which was compiled.
+        shapes: those of all batches so far, or of their parts, each of which was compiled.
 
     Raises:
         UserError: plain beam search cannot translate with the model, and there is no other way; or
@@ -108,6 +114,7 @@ class Translator:
         unknown_words: Mapping[str, str] | None = None,
         make_expansion: MakeExpansion | None = None,
         xla: bool | None = None,
+        workers: int = 1,
     ) -> None:
         if make_expansion is None and model.cannot_translate:
             raise UserError(model.cannot_translate)
@@ -116,6 +123,7 @@ class Translator:
         self.features = of_side(model.hparams.features, "source")
         self.dictionary = dictionary
         self.unknown_words = unknown_words
+        self.workers = 1 if hparams.sampling_temp else workers
         self.shapes: set[tuple[int, int]] = set()
         if hparams.replace_unknown:
             check_word_level(vocabularies.target)
@@ -235,17 +243,19 @@ class Translator:
         weights = self._prepare()
         lengths = [0 if i in done else len(ids) for i, ids in enumerate(lines.ids)]
         extra = min(self.hparams.extra_length, self.hparams.max_length or math.inf)
-        parts = make_batches(lengths, self.hparams.batch_size, extra_length=int(extra))
-        for seed, batch in enumerate(parts, start=number):
-            self.shapes.add(batch.shape)
+        batches = make_batches(lengths, self.hparams.batch_size, extra_length=int(extra))
+
+        def search(seed: int, batch: Batch, part: slice) -> Hypotheses:
+            given = {**lines.of_batch(batch), **batch_entries(lines, batch)}
+            given = {name: values[part] for name, values in given.items()}
+            found = self._run(weights, given, np.int32(seed))
+            self.shapes.add(given[IDS["source"]].shape)
+            return keras.tree.map_structure(np.asarray, found)
+
+        numbered = enumerate(batches, start=number)
+        for batch, results in search_in_parts(search, numbered, workers=self.workers):
             with explained([first + i + 1 for i in batch.lines], batch.shape):
-                given = {**lines.of_batch(batch), **batch_entries(lines, batch)}
-                found = self._run(weights, given, np.int32(seed))
-                found = Hypotheses(
-                    np.asarray(found.ids),
-                    np.asarray(found.scores),
-                    {name: np.asarray(values) for name, values in found.notes.items()},
-                )
+                found = results()
             yield (
                 batch,
                 [
