@@ -138,9 +138,10 @@ def translate(hparams: DecodeHParams) -> None:
     )
     seconds = time.monotonic() - start
     kept = f" ({outcome.kept} of them by an earlier run)" if outcome.kept else ""
+    parts = f"{workers} parts of a batch at a time; " if workers > 1 else ""
     note(
         f"{outcome.lines} sentences{kept}, {outcome.amount:.0f} target tokens in {seconds:.1f} s "
-        f"({outcome.amount / max(seconds, 1e-9):.0f} tokens/s; "
+        f"({outcome.amount / max(seconds, 1e-9):.0f} tokens/s; {parts}"
         f"shapes of batches compiled: {len(translator.shapes)}) "
         f"written to {target or 'standard output'}"
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 import collections
 import functools
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
@@ -94,10 +94,11 @@ def search_in_parts(
     batches: Iterable[tuple[int, Batch]],
     *,
     workers: int,
-) -> Iterator[tuple[Batch, Callable[[], Any]]]:
+) -> Generator[tuple[Batch, Callable[[], Any]], None, None]:
     """Yield each batch and a function that returns its results, in order.
 
-    While the caller reads the results of a batch, the parts of the next one are searched.
+    While the caller reads the results of a batch, the parts of the next one are searched. Who stops
+    early closes the generator, and what has not begun is not searched.
 
     Args:
         search: maps the number of a batch, the batch and the rows of a part of it to nested arrays,
@@ -120,7 +121,6 @@ def search_in_parts(
                 yield started.popleft()
         yield from started
     finally:
-        # What the caller no longer waits for is not begun.
         pool.shutdown(cancel_futures=True)
 
 

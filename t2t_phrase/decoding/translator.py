@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import math
+import operator
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -253,24 +255,23 @@ class Translator:
             return keras.tree.map_structure(np.asarray, found)
 
         numbered = enumerate(batches, start=number)
-        for batch, results in search_in_parts(search, numbered, workers=self.workers):
-            with explained([first + i + 1 for i in batch.lines], batch.shape):
-                found = results()
-            yield (
-                batch,
-                [
-                    self._hypotheses(
-                        Hypotheses(
-                            found.ids[row],
-                            found.scores[row],
-                            {name: values[row] for name, values in found.notes.items()},
-                        ),
-                        lines.words[line] if lines.words else (),
-                        lines.texts[line] if lines.texts else (),
-                    )
-                    for row, line in enumerate(batch.lines)
-                ],
-            )
+        with contextlib.closing(
+            search_in_parts(search, numbered, workers=self.workers)
+        ) as searched:
+            for batch, results in searched:
+                with explained([first + i + 1 for i in batch.lines], batch.shape):
+                    found = results()
+                yield (
+                    batch,
+                    [
+                        self._hypotheses(
+                            keras.tree.map_structure(operator.itemgetter(row), found),
+                            lines.words[line] if lines.words else (),
+                            lines.texts[line] if lines.texts else (),
+                        )
+                        for row, line in enumerate(batch.lines)
+                    ],
+                )
 
     def _hypotheses(
         self, found: Hypotheses, source_words: Sequence[int], source: Sequence[str]

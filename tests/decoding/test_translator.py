@@ -1,11 +1,15 @@
+import re
+
 import numpy as np
 import pytest
 from random_weights import randomize
 
 from t2t_phrase import registry
+from t2t_phrase.decoding.dictionary import Dictionary
 from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.decoding.translator import Hypothesis, Translator, format_hypotheses
 from t2t_phrase.models.phrase_representation import with_phrase_representation
+from t2t_phrase.text.dictionaries.reader import Entry
 from t2t_phrase.text.vocabularies import Vocabularies
 
 WORDS = ["<pad>", "<EOS>", "<unk>", "a", "b", "c", "d", "\n", "\t", "e", "f", "g"]
@@ -16,6 +20,11 @@ class Words:
 
     def encode(self, text):
         return [WORDS.index(word) for word in text.split()]
+
+    def encode_with_starts(self, texts):
+        return [
+            (self.encode(text), [m.start() for m in re.finditer(r"\S+", text)]) for text in texts
+        ]
 
     def decode(self, ids):
         ids = list(ids)
@@ -125,6 +134,42 @@ def test_every_shape_of_a_batch_is_compiled_once(model, xla):
         translator.translate(lines)
     assert len(translator.shapes) > 2
     assert translator._run.experimental_get_tracing_count() == len(translator.shapes)
+
+
+MANY = [" ".join("abcdefg"[i % 7 : i % 7 + 1 + i % 5]) for i in range(1, 30)]
+
+
+@pytest.mark.parametrize("workers", [2, 3])
+def test_batches_in_parts_give_the_same(model, workers):
+    options = OPTIONS.replace(return_beams=True, write_alignments=True)
+    whole = Translator(model, WORD_IDS, options).translate(MANY)
+    translator = Translator(model, WORD_IDS, options, workers=workers)
+    parts = translator.translate(MANY)
+    assert len({found[0].text for found in whole}) > 5
+    for before, now in zip(whole, parts, strict=True):
+        assert [(h.text, h.links) for h in now] == [(h.text, h.links) for h in before]
+        np.testing.assert_allclose([h.score for h in now], [h.score for h in before], rtol=1e-5)
+    # 29 lines in 32 rows.
+    assert translator.shapes == {(-(-32 // workers), 8)}
+    assert translator._run.experimental_get_tracing_count() == 1
+
+
+def test_a_dictionary_may_apply_in_one_part_only(model):
+    def translated(**options):
+        dictionary = Dictionary([], WORD_IDS.target)
+        translator = Translator(model, WORD_IDS, OPTIONS, dictionary=dictionary, **options)
+        entries = [[Entry("f", "g f")] if i == 4 else [] for i in range(len(MANY))]
+        return translator.translate(MANY, entries=entries)
+
+    whole, parts = translated(), translated(workers=2)
+    assert [found[0].text for found in parts] == [found[0].text for found in whole]
+    assert sum(found[0].entries for found in parts) == 1 == sum(f[0].entries for f in whole)
+
+
+def test_what_is_sampled_does_not_depend_on_the_number_of_cores(model):
+    options = DecodeHParams(sampling_temp=1.0, extra_length=6)
+    whole = Translator(model, WORD_IDS, options).translate(MANY)
+    assert Translator(model, WORD_IDS, options, workers=2).translate(MANY) == whole
 
 
 def test_lines_as_they_are_written():

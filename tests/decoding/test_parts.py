@@ -1,0 +1,128 @@
+"""Batches in parts: what each part is given, and that all comes back in order."""
+
+import json
+import os
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+
+from t2t_phrase.decoding.batches import Batch
+from t2t_phrase.decoding.parts import (
+    divide_cores,
+    join_rows,
+    number_of_parts,
+    search_in_parts,
+    split_batch,
+)
+
+SCRIPT = """
+import json
+import tensorflow as tf
+from t2t_phrase.decoding.parts import divide_cores
+threads = tf.config.threading.get_intra_op_parallelism_threads
+few = divide_cores(7, 2), threads()
+shared = divide_cores(13, 8), threads()
+many = divide_cores(None), threads()
+tf.zeros(1)
+print(json.dumps([few, shared, many, divide_cores(13, 8)]))
+"""
+
+
+def test_each_part_gets_its_share_of_the_cores():
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT],
+        env={**os.environ, "TF_NUM_INTRAOP_THREADS": "6", "CUDA_VISIBLE_DEVICES": ""},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    # 7 sentences are one part: all is left as it is. Of 8 cores, 3 parts get 2 each.
+    assert json.loads(done.stdout) == [[1, 0], [3, 2], [6, 1], 1]
+
+
+def test_once_tensorflow_runs_there_is_one_part():
+    import tensorflow as tf
+
+    tf.zeros(1)
+    before = tf.config.threading.get_intra_op_parallelism_threads()
+    assert divide_cores(1000, 16) == 1
+    assert tf.config.threading.get_intra_op_parallelism_threads() == before
+
+
+@pytest.mark.parametrize(
+    ("rows", "most", "parts"), [(1, 2, 1), (7, 2, 1), (8, 2, 2), (170, 16, 16), (32, 16, 8)]
+)
+def test_no_part_is_too_small(rows, most, parts):
+    assert number_of_parts(rows, most) == parts
+
+
+@pytest.mark.parametrize("parts", [1, 2, 3, 5])
+def test_parts_have_the_same_size_and_join_to_the_whole(parts):
+    batch = Batch(tuple(range(11)), (12, 8))
+    padded, slices = split_batch(batch, parts)
+    rows = padded.shape[0]
+    assert padded.lines == batch.lines and padded.shape == (-(-12 // parts) * parts, 8)
+    x = np.arange(rows * 3).reshape(rows, 3)
+    split = [{"x": x[part], "first": [x[part][:, 0]]} for part in slices]
+    assert len({len(part["x"]) for part in split}) == 1 and len(split) == parts
+    joined = join_rows(split)
+    np.testing.assert_array_equal(joined["x"], x)
+    np.testing.assert_array_equal(joined["first"][0], x[:, 0])
+
+
+BATCHES = [(number, Batch((0,) * rows, (rows, 8))) for number, rows in enumerate([16, 9, 1], 5)]
+
+
+def rows_of(number: int, batch: Batch, part: slice) -> np.ndarray:
+    """Return what tells the rows of all batches apart."""
+    return 100 * number + np.arange(batch.shape[0])[part]
+
+
+@pytest.mark.parametrize("workers", [1, 2, 4])
+def test_results_come_in_order(workers):
+    found = [results() for _, results in search_in_parts(rows_of, BATCHES, workers=workers)]
+    for (number, batch), rows in zip(BATCHES, found, strict=True):
+        count = batch.shape[0]
+        np.testing.assert_array_equal(rows[:count], 100 * number + np.arange(count))
+        assert len(rows) - count < workers
+
+
+def test_the_parts_of_a_batch_are_searched_at_the_same_time_and_then_those_of_the_next():
+    # Passed only if both parts wait at it.
+    together = threading.Barrier(2)
+    begun = threading.Event()
+
+    def search(number: int, batch: Batch, part: slice) -> np.ndarray:
+        together.wait(timeout=30)
+        if number == 1:
+            begun.set()
+        return rows_of(number, batch, part)
+
+    batches = [(number, Batch((0,) * 8, (8, 8))) for number in range(2)]
+    for number, (_, results) in enumerate(search_in_parts(search, batches, workers=2)):
+        assert begun.wait(timeout=30)
+        np.testing.assert_array_equal(results(), 100 * number + np.arange(8))
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_an_error_is_raised_where_the_results_are_read_and_ends_the_work(workers):
+    searched = []
+
+    def search(number: int, batch: Batch, part: slice) -> np.ndarray:
+        searched.append(number)
+        if number == 1:
+            raise MemoryError
+        return rows_of(number, batch, part)
+
+    batches = [(number, Batch((0,) * 8, (8, 8))) for number in range(9)]
+    done = search_in_parts(search, batches, workers=workers)
+    _, results = next(done)
+    assert len(results()) == 8
+    _, results = next(done)
+    with pytest.raises(MemoryError):
+        results()
+    done.close()
+    assert max(searched) <= workers
