@@ -197,7 +197,7 @@ def search_parts(
 
 def workers_for(sentences: int, *, xla: bool, threads: int = THREADS) -> int:
     """Share the threads out as the decoder does; return how many parts to search at once."""
-    from t2t_phrase.decoding.parts import divide_cores
+    from t2t_phrase.cores import divide_cores
 
     return 1 if xla else divide_cores(sentences, threads)
 

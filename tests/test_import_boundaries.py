@@ -39,13 +39,14 @@ PARTS: dict[str, tuple[set[str], set[str]]] = {
     "special_ids": (set(), set()),
     "training_hparams": (set(), set()),
     "compile": (set(), KERAS),
+    "cores": (set(), {"keras"}),
     "grammar": (set(), set()),
     "alignment": (set(), {"numpy"}),
     "ops": ({"compile"}, KERAS),
     "layers": ({"ops"}, KERAS),
     "models": ({"layers", "ops"}, KERAS),
     "text": (set(), {"numpy", "tensorflow", "tensorflow_text", "sentencepiece", "nltk"}),
-    "decoding": ({"text", "models", "layers", "ops", "compile"}, KERAS),
+    "decoding": ({"text", "models", "layers", "ops", "compile", "cores"}, KERAS),
     "data": ({"text", "grammar"}, {"numpy", "tensorflow", "tensorflow_datasets"}),
     "runs": ({"data", "text", "models"}, TENSORFLOW),
     "tensor2tensor": ({"runs", "text", "models"}, {"numpy", "tensorflow"}),
@@ -58,6 +59,7 @@ PARTS: dict[str, tuple[set[str], set[str]]] = {
 # Chosen by the backend, in functions.
 LAZY = {
     "compile": {"tensorflow", "jax"},
+    "cores": {"tensorflow"},
     "ops": {"tensorflow", "jax"},
     "text": {"stanza"},
     "export": {"ctranslate2"},

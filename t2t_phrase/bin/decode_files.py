@@ -40,8 +40,8 @@ LINKS = ("write_alignments", "alignment_layers", "alignment_heads")
 
 def translate(hparams: DecodeHParams) -> None:
     """Translate a file or standard input; the output has as many lines, in the same order."""
+    from t2t_phrase.cores import divide_cores
     from t2t_phrase.decoding.length_notes import length_notes
-    from t2t_phrase.decoding.parts import divide_cores
     from t2t_phrase.decoding.translator import NOTHING, Translator, format_hypotheses, format_links
 
     source, target = FLAGS.decode_from_file, FLAGS.decode_to_file or None

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import collections
 import functools
-import os
 from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
@@ -16,43 +15,8 @@ from typing import Any
 import keras
 import numpy as np
 
+from t2t_phrase.cores import LEAST_SENTENCES
 from t2t_phrase.decoding.batches import Batch
-
-# With fewer sentences in a part, its products would take as long.
-LEAST_ROWS = 4
-
-
-def divide_cores(sentences: int | None, cores: int | None = None) -> int:
-    """Share the cores out and return the number of parts to search at the same time.
-
-    Each operation of TensorFlow then uses the cores of its part only. Call it before TensorFlow
-    computes anything; later, on a GPU and by JAX there is one part.
-
-    Args:
-        sentences: how many there are; None: unknown, perhaps many.
-        cores: how many to use; None: TF_NUM_INTRAOP_THREADS, as TensorFlow would, or else all.
-    """
-    if keras.backend.backend() != "tensorflow":
-        return 1
-    import tensorflow as tf
-
-    cores = cores or _usable_cores()
-    parts = cores if sentences is None else max(1, min(cores, sentences // LEAST_ROWS))
-    if parts == 1 or tf.config.list_physical_devices("GPU"):
-        return 1
-    try:
-        tf.config.threading.set_intra_op_parallelism_threads(cores // parts)
-    except RuntimeError:
-        return 1
-    return parts
-
-
-def _usable_cores() -> int:
-    given = os.environ.get("TF_NUM_INTRAOP_THREADS", "")
-    if given.isdecimal() and int(given):
-        return int(given)
-    # Not every system says which cores a process may use.
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def number_of_parts(rows: int, most: int) -> int:
@@ -62,7 +26,7 @@ def number_of_parts(rows: int, most: int) -> int:
         rows: of the batch.
         most: that can be searched at the same time.
     """
-    return max(1, min(most, rows // LEAST_ROWS))
+    return max(1, min(most, rows // LEAST_SENTENCES))
 
 
 def split_batch(batch: Batch, parts: int) -> tuple[Batch, list[slice]]:

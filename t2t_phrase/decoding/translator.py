@@ -93,7 +93,7 @@ class Translator:
         make_expansion: another way of continuing hypotheses, see `search.translate_ids.search`.
         xla: see `compile.compiled`.
         workers: how many parts of a batch are searched at the same time. On a CPU, that is faster
-            if each operation uses one core only, see `parts.divide_cores`, and XLA compiles
+            if each operation uses one core only, see `divide_cores`, and XLA compiles
             nothing. For sampling there is one part: what is drawn must not depend on the cores.
 
     Attributes:
