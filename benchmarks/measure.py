@@ -191,8 +191,8 @@ def search_parts(
 
     shape = features["inputs"].shape
     batches = [(0, Batch(tuple(range(shape[0])), shape))]
-    ((_, results),) = search_in_parts(search_part, batches, workers=workers)
-    return results()
+    ((_, found),) = search_in_parts(search_part, batches, workers=workers)
+    return found
 
 
 def workers_for(sentences: int, *, xla: bool, threads: int = THREADS) -> int:

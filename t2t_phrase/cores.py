@@ -25,7 +25,7 @@ def divide_cores(sentences: int | None, cores: int | None = None) -> int:
     import tensorflow as tf
 
     cores = cores or _usable_cores()
-    parts = cores if sentences is None else max(1, min(cores, sentences // LEAST_SENTENCES))
+    parts = cores if sentences is None else number_of_parts(sentences, cores)
     if parts == 1 or tf.config.list_physical_devices("GPU"):
         return 1
     try:
@@ -33,6 +33,16 @@ def divide_cores(sentences: int | None, cores: int | None = None) -> int:
     except RuntimeError:
         return 1
     return parts
+
+
+def number_of_parts(sentences: int, most: int) -> int:
+    """Return how many parts sentences are searched in.
+
+    Args:
+        sentences: how many there are.
+        most: how many parts can be searched at the same time.
+    """
+    return max(1, min(most, sentences // LEAST_SENTENCES))
 
 
 def _usable_cores() -> int:

@@ -3,7 +3,9 @@ import os
 import subprocess
 import sys
 
-from t2t_phrase.cores import divide_cores
+import pytest
+
+from t2t_phrase.cores import divide_cores, number_of_parts
 
 SCRIPT = """
 import json
@@ -37,3 +39,10 @@ def test_once_tensorflow_runs_there_is_one_part():
     before = tf.config.threading.get_intra_op_parallelism_threads()
     assert divide_cores(1000, 16) == 1
     assert tf.config.threading.get_intra_op_parallelism_threads() == before
+
+
+@pytest.mark.parametrize(
+    ("sentences", "most", "parts"), [(1, 2, 1), (7, 2, 1), (8, 2, 2), (170, 16, 16), (32, 16, 8)]
+)
+def test_no_part_is_too_small(sentences, most, parts):
+    assert number_of_parts(sentences, most) == parts

@@ -7,7 +7,6 @@ their own never do.
 from __future__ import annotations
 
 import collections
-import functools
 from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
@@ -15,18 +14,8 @@ from typing import Any
 import keras
 import numpy as np
 
-from t2t_phrase.cores import LEAST_SENTENCES
+from t2t_phrase.cores import number_of_parts
 from t2t_phrase.decoding.batches import Batch
-
-
-def number_of_parts(rows: int, most: int) -> int:
-    """Return how many parts a batch is searched in.
-
-    Args:
-        rows: of the batch.
-        most: that can be searched at the same time.
-    """
-    return max(1, min(most, rows // LEAST_SENTENCES))
 
 
 def split_batch(batch: Batch, parts: int) -> tuple[Batch, list[slice]]:
@@ -58,35 +47,35 @@ def search_in_parts(
     batches: Iterable[tuple[int, Batch]],
     *,
     workers: int,
-) -> Generator[tuple[Batch, Callable[[], Any]], None, None]:
-    """Yield each batch and a function that returns its results, in order.
+) -> Generator[tuple[Batch, Any], None, None]:
+    """Yield each batch and its results, in order.
 
-    While the caller reads the results of a batch, the parts of the next one are searched. Who stops
+    While the caller uses the results of a batch, the parts of the next one are searched. Who stops
     early closes the generator, and what has not begun is not searched.
 
     Args:
         search: maps the number of a batch, the batch and the rows of a part of it to nested arrays,
             each (B, ...).
         batches: with their numbers.
-        workers: how many parts are searched at the same time. One: where the function is called.
+        workers: how many parts are searched at the same time. One: in the thread of the caller.
     """
     if workers == 1:
         for number, batch in batches:
-            yield batch, functools.partial(search, number, batch, slice(None))
+            yield batch, search(number, batch, slice(None))
         return
-    started: collections.deque[tuple[Batch, Callable[[], Any]]] = collections.deque()
+    started: collections.deque[tuple[Batch, list[Future[Any]]]] = collections.deque()
     pool = ThreadPoolExecutor(workers)
     try:
         for number, batch in batches:
             batch, parts = split_batch(batch, number_of_parts(batch.shape[0], workers))
-            futures = [pool.submit(search, number, batch, part) for part in parts]
-            started.append((batch, functools.partial(_joined, futures)))
+            started.append((batch, [pool.submit(search, number, batch, part) for part in parts]))
             if len(started) == 2:
-                yield started.popleft()
-        yield from started
+                yield _joined(*started.popleft())
+        for each in started:
+            yield _joined(*each)
     finally:
         pool.shutdown(cancel_futures=True)
 
 
-def _joined(futures: Iterable[Future[Any]]) -> Any:
-    return join_rows([future.result() for future in futures])
+def _joined(batch: Batch, futures: Iterable[Future[Any]]) -> tuple[Batch, Any]:
+    return batch, join_rows([future.result() for future in futures])

@@ -248,19 +248,18 @@ class Translator:
         batches = make_batches(lengths, self.hparams.batch_size, extra_length=int(extra))
 
         def search(seed: int, batch: Batch, part: slice) -> Hypotheses:
-            given = {**lines.of_batch(batch), **batch_entries(lines, batch)}
-            given = {name: values[part] for name, values in given.items()}
-            found = self._run(weights, given, np.int32(seed))
-            self.shapes.add(given[IDS["source"]].shape)
-            return keras.tree.map_structure(np.asarray, found)
+            with explained([first + i + 1 for i in batch.lines], batch.shape):
+                given = {**lines.of_batch(batch), **batch_entries(lines, batch)}
+                given = {name: values[part] for name, values in given.items()}
+                found = self._run(weights, given, np.int32(seed))
+                self.shapes.add(given[IDS["source"]].shape)
+                return keras.tree.map_structure(np.asarray, found)
 
         numbered = enumerate(batches, start=number)
         with contextlib.closing(
             search_in_parts(search, numbered, workers=self.workers)
         ) as searched:
-            for batch, results in searched:
-                with explained([first + i + 1 for i in batch.lines], batch.shape):
-                    found = results()
+            for batch, found in searched:
                 yield (
                     batch,
                     [

@@ -88,27 +88,6 @@ def test_standard_input_goes_to_standard_output(toy, expected):
     assert done.stdout.decode().split("\n") == [*expected, ""]
 
 
-def test_cores_share_a_file(toy, tmp_path):
-    """The real command, with a core for each part of a batch."""
-    source, target = tmp_path / "in.en", tmp_path / "out.de"
-    source.write_text("".join(f"{line}\n" for line in SHORT))
-    done = subprocess.run(
-        [
-            *(sys.executable, "-m", "t2t_phrase.bin.decoder", f"--decode_hparams={OPTIONS}"),
-            *(*toy.flags, f"--decode_from_file={source}", f"--decode_to_file={target}"),
-        ],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "CUDA_VISIBLE_DEVICES": "", "TF_NUM_INTRAOP_THREADS": "2"},
-    )
-    assert done.returncode == 0, done.stderr
-    # Both parts have the same shape.
-    assert "; 2 parts of a batch at a time; shapes of batches compiled: 1)" in done.stderr
-    translator = Translator(toy.model, toy.vocabularies, DecodeHParams().override(OPTIONS))
-    expected = [found[0].text for found in translator.translate(SHORT)]
-    assert len(set(expected)) > 3 and target.read_text(encoding="utf-8").splitlines() == expected
-
-
 def test_without_a_target_the_file_gets_tensor2tensors_name(toy, expected, tmp_path):
     source = tmp_path / "in.en"
     source.write_text(LINES[0] + "\n")

@@ -6,19 +6,7 @@ import numpy as np
 import pytest
 
 from t2t_phrase.decoding.batches import Batch
-from t2t_phrase.decoding.parts import (
-    join_rows,
-    number_of_parts,
-    search_in_parts,
-    split_batch,
-)
-
-
-@pytest.mark.parametrize(
-    ("rows", "most", "parts"), [(1, 2, 1), (7, 2, 1), (8, 2, 2), (170, 16, 16), (32, 16, 8)]
-)
-def test_no_part_is_too_small(rows, most, parts):
-    assert number_of_parts(rows, most) == parts
+from t2t_phrase.decoding.parts import join_rows, search_in_parts, split_batch
 
 
 @pytest.mark.parametrize("parts", [1, 2, 3, 5])
@@ -45,7 +33,7 @@ def rows_of(number: int, batch: Batch, part: slice) -> np.ndarray:
 
 @pytest.mark.parametrize("workers", [1, 2, 4])
 def test_results_come_in_order(workers):
-    found = [results() for _, results in search_in_parts(rows_of, BATCHES, workers=workers)]
+    found = [rows for _, rows in search_in_parts(rows_of, BATCHES, workers=workers)]
     for (number, batch), rows in zip(BATCHES, found, strict=True):
         count = batch.shape[0]
         np.testing.assert_array_equal(rows[:count], 100 * number + np.arange(count))
@@ -64,13 +52,13 @@ def test_the_parts_of_a_batch_are_searched_at_the_same_time_and_then_those_of_th
         return rows_of(number, batch, part)
 
     batches = [(number, Batch((0,) * 8, (8, 8))) for number in range(2)]
-    for number, (_, results) in enumerate(search_in_parts(search, batches, workers=2)):
+    for number, (_, rows) in enumerate(search_in_parts(search, batches, workers=2)):
         assert begun.wait(timeout=30)
-        np.testing.assert_array_equal(results(), 100 * number + np.arange(8))
+        np.testing.assert_array_equal(rows, 100 * number + np.arange(8))
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_an_error_is_raised_where_the_results_are_read_and_ends_the_work(workers):
+def test_an_error_is_raised_in_its_turn_and_ends_the_work(workers):
     searched = []
 
     def search(number: int, batch: Batch, part: slice) -> np.ndarray:
@@ -81,10 +69,8 @@ def test_an_error_is_raised_where_the_results_are_read_and_ends_the_work(workers
 
     batches = [(number, Batch((0,) * 8, (8, 8))) for number in range(9)]
     done = search_in_parts(search, batches, workers=workers)
-    _, results = next(done)
-    assert len(results()) == 8
-    _, results = next(done)
+    _, rows = next(done)
+    assert len(rows) == 8
     with pytest.raises(MemoryError):
-        results()
-    done.close()
+        next(done)
     assert max(searched) <= workers
