@@ -50,7 +50,12 @@ def commands(args: argparse.Namespace) -> list[tuple[str, list[str]]]:
         own = ["recurrent.py", *theirs]
     made = [(name, [sys.executable, *own, *flags]) for name, flags in OURS]
     if args.task == "decode" and args.model == "transformer":
-        made += [(f"{name}, whole", [*command, "--whole"]) for name, command in made[::2]]
+        # XLA decodes everything whole.
+        made += [
+            (f"{name}, whole", [*command, "--whole"])
+            for name, command in made
+            if "--xla" not in command
+        ]
     if args.opennmt_tf:
         script = ["toolkit_opennmt_tf.py", f"--model={args.model}", *theirs]
         made.append(("OpenNMT-tf", [args.opennmt_tf, *script]))
@@ -61,7 +66,7 @@ def commands(args: argparse.Namespace) -> list[tuple[str, list[str]]]:
             script = ["toolkit_ctranslate2.py", *theirs, f"--compute_type={kind}"]
             for workers in (1, THREADS):
                 command = [args.ctranslate2, *script, f"--workers={workers}"]
-                made.append((f"CTranslate2, {kind}, in {workers} parts", command))
+                made.append((f"CTranslate2, {kind}, workers={workers}", command))
     return made
 
 
