@@ -46,7 +46,7 @@ class ConvKV(Method):
 
     def make_keys(self, memory: Any, maps: list[NgramDense], context: NgramContext) -> Cache:
         """Return "key", Conv_n(K, W_k) of all orders joined."""
-        keys = [context.convolve("input", memory, dense) for dense in maps]
+        keys = [context.convolve(memory, dense) for dense in maps]
         return {"key": self.structure.join_keys(keys)}
 
     def key_shapes(self, batch_size: Any, length: Any) -> dict[str, tuple[Any, ...]]:
@@ -54,10 +54,6 @@ class ConvKV(Method):
         structure = self.structure
         heads, width = structure.num_heads, structure.head_size
         return {"key": (batch_size, heads, width, *structure.joined_orders, length)}
-
-    def recent_key_shapes(self) -> dict[str, tuple[int, ...]]:
-        """Return nothing: the convolutions read the inputs."""
-        return {}
 
     def queries(self, rows: Any) -> list[Any]:
         """Return the scaled queries to each order, (B, R, h_n, d_k)."""

@@ -63,10 +63,6 @@ class Method(abc.ABC):
         """Return the shapes of what `make_keys` returns while decoding."""
 
     @abc.abstractmethod
-    def recent_key_shapes(self) -> dict[str, tuple[int, ...]]:
-        """Return the shapes of the tokens' keys that decoding keeps for later n-grams, by name."""
-
-    @abc.abstractmethod
     def queries(self, rows: Any) -> list[Any]:
         """Return the scaled queries to each order, (B, R, h_n, w_n).
 
@@ -82,3 +78,14 @@ class Method(abc.ABC):
             rows: (B, R, `query_width`).
             keys: from `make_keys`.
         """
+
+    def history_logits(self, rows: Any, history: Cache, visible: Any) -> Any:
+        """Return the joined logits of all orders for the n-grams of a history.
+
+        Args:
+            rows: (B, R, `query_width`).
+            history: the keys that `make_keys` made in all steps.
+            visible: (B, 1, K, S) bool from `ops.masks.history_mask`.
+        """
+        del visible
+        return self.logits(rows, history)

@@ -163,14 +163,8 @@ class NgramAttention(keras.layers.Layer):
             "value": (*before, entries, self.head_size),
         }
         history = {name: ops.zeros(shape, self.compute_dtype) for name, shape in shapes.items()}
-        shapes = self.method.recent_key_shapes()
-        if max(self.orders) > 1:
-            shapes["input"] = (max(self.orders) - 1, self.hidden_size)
-        recent = {
-            name: ops.zeros((batch_size, beam_size, *shape), self.compute_dtype)
-            for name, shape in shapes.items()
-        }
-        return {"history": history, "recent": recent}
+        count = max(self.orders) - 1
+        return {"history": history, "recent": self._no_tokens(batch_size, beam_size, count)}
 
     def step(
         self, query: Any, cache: Cache, index: Any, attention_mask: Any
@@ -189,7 +183,7 @@ class NgramAttention(keras.layers.Layer):
             history[name] = add_block(kept, new[name], index, axis=axis)
         now = positions_at(index, beam_size)
         output, weights = self._attend(
-            query, context, history, attention_mask, now, beam_size=beam_size
+            query, context, history, attention_mask, now, is_history=True
         )
         return output, weights, {"history": history, "recent": context.next}
 
@@ -199,7 +193,10 @@ class NgramAttention(keras.layers.Layer):
 
     def start_queries(self, batch_size: Any, beam_size: int) -> Cache:
         """Return what `attend_step` needs to know of earlier queries."""
-        count = max(self.structure.query_orders) - 1
+        return self._no_tokens(batch_size, beam_size, max(self.structure.query_orders) - 1)
+
+    def _no_tokens(self, batch_size: Any, beam_size: int, count: int) -> Cache:
+        """Return zeros for the `count` tokens of each beam that n-grams reach back to."""
         if not count:
             return {}
         shape = (batch_size, beam_size, count, self.hidden_size)
@@ -222,7 +219,7 @@ class NgramAttention(keras.layers.Layer):
         return _follow(queries, parents)
 
     def _project(self, memory: Any, context: NgramContext) -> Cache:
-        values = [context.convolve("input", memory, dense) for dense in self.value_maps]
+        values = [context.convolve(memory, dense) for dense in self.value_maps]
         return {
             **self.method.make_keys(memory, self.key_maps, context),
             "value": self.structure.join_values(values),
@@ -236,13 +233,18 @@ class NgramAttention(keras.layers.Layer):
         attention_mask: Any | None,
         query_positions: Any,
         *,
-        beam_size: int = 1,
+        is_history: bool = False,
         training: bool = False,
     ) -> tuple[Any, Any]:
         structure = self.structure
-        by_order = [context.convolve("input", query, dense) for dense in self.query_maps]
+        by_order = [context.convolve(query, dense) for dense in self.query_maps]
         rows = ops.concatenate(by_order, axis=1) if len(by_order) > 1 else by_order[0]
-        logits = self.method.logits(rows, projected)
+        if is_history:
+            beam_size = query.shape[1]
+            logits = self.method.history_logits(rows, projected, attention_mask)
+        else:
+            beam_size = 1
+            logits = self.method.logits(rows, projected)
         length = ops.shape(projected["value"])[-2]
         distance = None
         if self.distances is not None:

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from keras import ops
 
 from t2t_phrase.layers.ngrams.ngram_dense import NgramDense
-from t2t_phrase.ops.ngrams import unfold, unfold_latest
+from t2t_phrase.ops.ngrams import unfold_latest
 
 
 class NgramContext(Protocol):
@@ -23,16 +23,7 @@ class NgramContext(Protocol):
 
     decoding: bool
 
-    def unfold_heads(self, name: str, x: Any, order: int) -> Any:
-        """Return windows (B, H, n d_k, S) of each head of `x` (B, S, H, d_k).
-
-        Args:
-            name: under which the tokens are kept for later steps.
-            x: the heads of each token.
-            order: n.
-        """
-
-    def convolve(self, name: str, x: Any, dense: NgramDense) -> Any:
+    def convolve(self, x: Any, dense: NgramDense) -> Any:
         """Return `dense` of the n-grams that end at each position of `x` (B, S, D)."""
 
 
@@ -41,14 +32,8 @@ class WholeSentences:
 
     decoding = False
 
-    def unfold_heads(self, name: str, x: Any, order: int) -> Any:
-        """Return windows (B, H, n d_k, S) of each head of `x` (B, S, H, d_k)."""
-        del name
-        return ops.transpose(unfold(ops.transpose(x, (0, 2, 1, 3)), order), (0, 1, 3, 2))
-
-    def convolve(self, name: str, x: Any, dense: NgramDense) -> Any:
+    def convolve(self, x: Any, dense: NgramDense) -> Any:
         """Return `dense` of the n-grams of `x` (B, S, D)."""
-        del name
         return dense(x)
 
 
@@ -56,7 +41,8 @@ class LatestTokens:
     """The current token of every beam, (B, K, ...).
 
     Args:
-        recent: the tokens before the current one, (B, K, N - 1, ...), by name.
+        recent: "input", the tokens before the current one, (B, K, N - 1, D), where there are
+            n-grams of N > 1 tokens.
     """
 
     decoding = True
@@ -66,18 +52,11 @@ class LatestTokens:
         self.next = dict(recent)
         """`recent` for the next step."""
 
-    def unfold_heads(self, name: str, x: Any, order: int) -> Any:
-        """Return windows (B, H, n d_k, K) of each head of `x` (B, K, H, d_k)."""
-        return ops.transpose(self._unfold(name, x, order), (0, 2, 3, 1))
-
-    def _unfold(self, name: str, x: Any, order: int) -> Any:
-        if order == 1:
-            return x
-        recent = self.recent[name]
-        tokens = ops.concatenate([recent, ops.cast(x, recent.dtype)[:, :, None]], axis=2)
-        self.next[name] = tokens[:, :, 1:]
-        return unfold_latest(tokens, order)
-
-    def convolve(self, name: str, x: Any, dense: NgramDense) -> Any:
+    def convolve(self, x: Any, dense: NgramDense) -> Any:
         """Return `dense` of the n-grams of `x` (B, K, D)."""
-        return dense.map_windows(self._unfold(name, x, dense.order))
+        if dense.order == 1:
+            return dense.map_windows(x)
+        recent = self.recent["input"]
+        tokens = ops.concatenate([recent, ops.cast(x, recent.dtype)[:, :, None]], axis=2)
+        self.next["input"] = tokens[:, :, 1:]
+        return dense.map_windows(unfold_latest(tokens, dense.order))

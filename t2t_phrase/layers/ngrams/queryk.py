@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterable
 from typing import Any
 
 from keras import ops
@@ -12,6 +13,8 @@ from t2t_phrase.layers.ngrams.method import KeyMap, Method
 from t2t_phrase.layers.ngrams.ngram_context import NgramContext
 from t2t_phrase.layers.ngrams.ngram_dense import NgramDense
 from t2t_phrase.ops.attention import attention_logits, split_heads
+from t2t_phrase.ops.history_ngrams import history_ngram_logits
+from t2t_phrase.ops.ngrams import unfold
 
 
 @dataclasses.dataclass(frozen=True)
@@ -23,10 +26,9 @@ class QueryK(Method):
         logit_ij = sum_{t=0}^{n-1} (Q_i W_q[t]) . (K_{j-n+1+t} W_k) / sqrt(d_k n)
         value_j  = Conv_n(V, W_v)_j
 
-    With the n keys of an n-gram side by side, a logit is one dot product of n d_k numbers. Where
-    every head reads every order by one W_k, the keys of the longest n-grams end with those of all
-    shorter ones. While decoding, only these are kept: each step reads and copies the history, which
-    takes longer than products with the zeros that then stand before shorter queries.
+    With the n keys of an n-gram side by side, a logit is one dot product of n d_k numbers. Of a
+    history, which each step of decoding reads and copies, only the keys of single tokens are kept;
+    `history_ngram_logits` adds their products along the tokens of each beam.
 
     Attributes:
         share_key_projection: whether all orders share one W_k; False: each has a W_k,n of its own.
@@ -53,50 +55,41 @@ class QueryK(Method):
         return [KeyMap(f"key_{order}", 1, width) for order in self.structure.orders]
 
     def make_keys(self, memory: Any, maps: list[NgramDense], context: NgramContext) -> Cache:
-        """Return "key_n" (B, h_n, n d_k, S) for each order n: the keys of its n tokens.
+        """Return "key_n" for each order n: the keys of its n tokens, (B, h_n, n d_k, S).
 
-        While decoding, there may be only those of the longest n-grams.
+        While decoding, they are those of the last token only, (B, h_n, d_k, S), and where these are
+        the same for all orders, there is one "key".
         """
         structure = self.structure
-        keys = [
-            split_heads(context.convolve(dense.name, memory, dense), structure.num_heads)
-            for dense in maps
-        ]
+        keys = [split_heads(context.convolve(memory, dense), structure.num_heads) for dense in maps]
         if self.share_key_projection:
             keys = structure.deal_heads(keys[0])
+        if context.decoding:
+            return {
+                name: ops.transpose(key, (0, 2, 3, 1))
+                for name, key in zip(self._history_names, keys, strict=True)
+            }
         return {
-            f"key_{order}": context.unfold_heads(f"key_{order}", own, order)
-            for order, own in zip(structure.orders, keys, strict=True)
-            if not context.decoding or order in self._kept_orders
+            f"key_{order}": _key_windows(key, order)
+            for order, key in zip(structure.orders, keys, strict=True)
         }
 
     def key_shapes(self, batch_size: Any, length: Any) -> dict[str, tuple[Any, ...]]:
         """Return the shapes of what `make_keys` returns while decoding."""
-        return {
-            f"key_{order}": (batch_size, heads, width, length)
-            for order, heads, width in zip(
-                self.structure.orders, self.structure.heads_by_order, self.key_widths, strict=True
-            )
-            if order in self._kept_orders
-        }
-
-    def recent_key_shapes(self) -> dict[str, tuple[int, ...]]:
-        """Return the shape of the last n - 1 tokens' keys for each order n > 1 that is kept."""
         structure = self.structure
         return {
-            f"key_{order}": (order - 1, heads, structure.head_size)
-            for order, heads in zip(structure.orders, structure.heads_by_order, strict=True)
-            if order > 1 and order in self._kept_orders
+            name: (batch_size, heads, structure.head_size, length)
+            for name, heads in zip(self._history_names, structure.heads_by_order, strict=True)
         }
 
     @property
-    def _kept_orders(self) -> tuple[int, ...]:
-        """The orders whose keys are kept while decoding."""
+    def _history_names(self) -> list[str]:
+        """The name of the keys that each order reads in a history."""
         structure = self.structure
         everywhere = all(heads == structure.num_heads for heads in structure.heads_by_order)
         if self.share_key_projection and everywhere:
-            return structure.orders[-1:]
-        return structure.orders
+            return ["key"] * len(structure.orders)
+        return [f"key_{order}" for order in structure.orders]
 
     def queries(self, rows: Any) -> list[Any]:
         """Return the scaled queries to each order, (B, R, h_n, n d_k)."""
@@ -107,14 +100,19 @@ class QueryK(Method):
 
     def logits(self, rows: Any, keys: Cache) -> Any:
         """Return the joined logits of all orders, Eq. (6)."""
-        kernels, orders = self._kernels(rows), self.structure.orders
-        if all(f"key_{order}" in keys for order in orders):
-            by_order = [
-                attention_logits(kernel, keys[f"key_{order}"])
-                for kernel, order in zip(kernels, orders, strict=True)
-            ]
-        else:
-            by_order = _logits_of_longest(kernels, keys[f"key_{orders[-1]}"])
+        return self._joined(
+            attention_logits(kernel, keys[f"key_{order}"])
+            for kernel, order in zip(self._kernels(rows), self.structure.orders, strict=True)
+        )
+
+    def history_logits(self, rows: Any, history: Cache, visible: Any) -> Any:
+        """Return the joined logits of all orders, Eq. (6), for the n-grams of a history."""
+        return self._joined(
+            history_ngram_logits(kernel, history[name], visible)
+            for kernel, name in zip(self._kernels(rows), self._history_names, strict=True)
+        )
+
+    def _joined(self, by_order: Iterable[Any]) -> Any:
         # Logits are fewer than the numbers in the queries, so scaling them costs less.
         return self.structure.join_logits(
             [logits * width**-0.5 for logits, width in zip(by_order, self.key_widths, strict=True)]
@@ -141,17 +139,6 @@ class QueryK(Method):
         ]
 
 
-def _logits_of_longest(kernels: list[Any], keys: Any) -> list[Any]:
-    """Return the unscaled logits of each order, (B, H, R, S).
-
-    Args:
-        kernels: of each order, (B, R, H, n d_k).
-        keys: of the longest n-grams, (B, H, n d_k, S).
-    """
-    width = keys.shape[2]
-    padded = [
-        ops.pad(kernel, [(0, 0), (0, 0), (0, 0), (width - kernel.shape[-1], 0)])
-        for kernel in kernels
-    ]
-    logits = attention_logits(ops.concatenate(padded, axis=1), keys)  # (B, H, N R, S)
-    return list(ops.split(logits, len(kernels), axis=2))
+def _key_windows(key: Any, order: int) -> Any:
+    """Return the keys of n tokens side by side, (B, h, n d_k, S), from (B, S, h, d_k)."""
+    return ops.transpose(unfold(ops.transpose(key, (0, 2, 1, 3)), order), (0, 1, 3, 2))

@@ -122,4 +122,4 @@ class Structure(abc.ABC):
             output_map: of `output_order`.
             context: of the queries.
         """
-        return context.convolve("output", results, output_map)
+        return context.convolve(results, output_map)
