@@ -26,7 +26,7 @@ from t2t_phrase.data.shards.shard import Shard, write_arrays
 from t2t_phrase.evaluation.scores import Score
 from t2t_phrase.features import IDS
 from t2t_phrase.models.base import Loss, Mean
-from t2t_phrase.runs.checkpoints import model_variables
+from t2t_phrase.runs.checkpoints import complete, model_variables
 from t2t_phrase.runs.directory import RunDirectory
 from t2t_phrase.training.distribution import is_chief, make_strategy
 from t2t_phrase.training.early_stopping import EarlyStopping
@@ -193,6 +193,11 @@ def make_trainer(
         Summaries(folder, writes=is_chief(stepper.strategy), log=log),
         log=log,
     )
+
+
+def steps_in(folder: pathlib.Path) -> list[int]:
+    """Return the steps of the checkpoints in a folder."""
+    return [int(path.rpartition("-")[2]) for path in complete(folder)]
 
 
 def weights(stepper: Stepper) -> dict[str, np.ndarray]:

@@ -1,34 +1,18 @@
+"""The loop of a training: progress, checkpoints, resuming, and what stops it."""
+
 import os
-import re
 import signal
 import threading
 
 import numpy as np
 import pytest
 import tensorflow as tf
-from tiny_training import make_stepper, make_trainer, random_pairs, weights, write_shards
+from tiny_training import make_stepper, make_trainer, steps_in, weights
 
 from t2t_phrase.config import UserError
-from t2t_phrase.evaluation.scores import Score
 from t2t_phrase.runs import checkpoints, directory
 from t2t_phrase.runs.history import History
 from t2t_phrase.training import loop
-from t2t_phrase.training.early_stopping import EarlyStopping
-
-
-@pytest.fixture(scope="module")
-def files(tmp_path_factory):
-    pairs = random_pairs([1 + i * 7 % 12 for i in range(50)])
-    return write_shards(tmp_path_factory.mktemp("records"), pairs)
-
-
-def steps_in(folder):
-    return [int(path.rpartition("-")[2]) for path in checkpoints.complete(folder)]
-
-
-def fake_bleu(*values):
-    figures = iter(values)
-    return lambda: Score(name="BLEU", value=next(figures), signature="a|signature")
 
 
 def test_trains_reports_saves_and_evaluates(files, tmp_path):
@@ -115,15 +99,6 @@ def test_numbers_out_of_range(options, flag):
         loop.LoopOptions(**options)
 
 
-def test_scores_in_a_folder_without_a_checkpoint_do_not_count(files, tmp_path):
-    (tmp_path / "evaluations.json").write_text("{")
-    make_trainer(tmp_path, files, make_stepper(), train_steps=4, evaluate=True).train()
-    assert list(History.load(tmp_path, until=4).scores) == [4]
-    (tmp_path / "evaluations.json").write_text("{")
-    with pytest.raises(UserError, match=r"evaluations.json is damaged: .*; delete it to go on"):
-        make_trainer(tmp_path, files, make_stepper(), train_steps=8, evaluate=True).train()
-
-
 @pytest.mark.parametrize(
     ("part", "named"),
     [
@@ -144,74 +119,6 @@ def test_want_of_memory_names_the_batch(files, tmp_path, monkeypatch, part, name
     with pytest.raises(UserError, match=rf"^{named}: out of memory; lower batch_size") as caught:
         trainer.train()
     assert caught.value.exit_code == 3
-
-
-def test_best_by_bleu_is_kept(files, tmp_path):
-    trainer = make_trainer(
-        tmp_path,
-        files,
-        make_stepper(),
-        train_steps=16,
-        keep=1,
-        evaluate=True,
-        bleu=fake_bleu(10.0, 30.0, 20.0, 30.0),
-    )
-    lines = []
-    trainer.log = lines.append
-    trainer.train()
-    assert steps_in(tmp_path) == [16] and steps_in(tmp_path / "best") == [8]
-    assert any("BLEU 30.00  [a|signature]" in line and "best bleu so far" in line for line in lines)
-
-
-def test_best_by_loss_without_bleu(files, tmp_path):
-    trainer = make_trainer(tmp_path, files, make_stepper(rate=0.05), train_steps=8, evaluate=True)
-    trainer.train()
-    best = History.load(tmp_path, until=8).best("loss", lower=True)
-    assert steps_in(tmp_path / "best") == [best]
-
-
-def test_patience_outlives_a_restart(files, tmp_path):
-    stopping = EarlyStopping(steps=8, metric="bleu", delta=0.5)
-
-    def train(steps, *bleu):
-        lines = []
-        trainer = make_trainer(
-            tmp_path,
-            files,
-            make_stepper(),
-            train_steps=steps,
-            evaluate=True,
-            bleu=fake_bleu(*bleu),
-            early_stopping=stopping,
-            log=lines.append,
-        )
-        return trainer.train(), lines
-
-    assert train(8, 20.0, 20.4)[0] == (8, "finished", 0)
-    outcome, lines = train(100, 20.3)
-    assert outcome == (12, "early", 0)
-    assert lines[-1].startswith(
-        "stopped early at step 12: dev bleu has not improved by more than 0.5 for 8 steps"
-    )
-    assert train(100)[0] == (12, "early", 0)
-
-
-def test_an_evaluation_that_a_kill_cut_off_is_made_up_for(files, tmp_path):
-    make_trainer(tmp_path, files, make_stepper(), train_steps=4).train()
-    assert not History.load(tmp_path, until=4).scores
-    make_trainer(tmp_path, files, make_stepper(), train_steps=8, evaluate=True).train()
-    assert sorted(History.load(tmp_path, until=8).scores) == [4, 8]
-
-
-def test_scores_that_are_gone_are_missed(files, tmp_path):
-    make_trainer(tmp_path, files, make_stepper(), train_steps=4, evaluate=True).train()
-    (tmp_path / "evaluations.json").unlink()
-    lines = []
-    make_trainer(
-        tmp_path, files, make_stepper(), train_steps=8, evaluate=True, log=lines.append
-    ).train()
-    assert any("evaluations.json has no scores up to step 4" in line for line in lines)
-    assert sorted(History.load(tmp_path, until=8).scores) == [4, 8]
 
 
 @pytest.mark.parametrize("asked", [signal.SIGTERM, signal.SIGINT])
@@ -304,100 +211,3 @@ def test_trying_the_largest_batch_does_not_change_the_result(files, tmp_path):
     assert lines[0].startswith("the largest batch, 4 x 12 tokens, fits")
     for name, value in weights(one).items():
         np.testing.assert_array_equal(value, weights(other)[name])
-
-
-def test_evaluate_scores_the_latest_checkpoint(files, tmp_path):
-    make_trainer(tmp_path, files, make_stepper(), train_steps=4).train()
-    lines = []
-    trainer = make_trainer(
-        tmp_path, files, make_stepper(seed=9), train_steps=4, evaluate=True, log=lines.append
-    )
-    scores = trainer.evaluate()
-    assert lines[-1].startswith("step 4: dev loss ")
-    stepper = make_stepper(seed=7)
-    fresh = make_trainer(tmp_path / "no", files, stepper, train_steps=4, evaluate=True)
-    checkpoints.restore(stepper.model, tmp_path / "model.ckpt-4")
-    assert fresh.evaluator.evaluate().means == pytest.approx(scores.means, rel=1e-6)
-    with pytest.raises(UserError, match="holds no checkpoint to evaluate"):
-        fresh.evaluate()
-
-
-def test_weights_alone_are_evaluated_but_not_trained_on(files, tmp_path):
-    stepper = make_stepper()
-    expected = make_trainer(tmp_path / "no", files, stepper, train_steps=4, evaluate=True)
-    checkpoints.write(
-        tmp_path / "model.ckpt-3", model=checkpoints.model_variables(stepper.model), step=3
-    )
-    trainer = make_trainer(tmp_path, files, make_stepper(seed=9), train_steps=4, evaluate=True)
-    means = expected.evaluator.evaluate().means
-    assert trainer.evaluate().means == pytest.approx(means, rel=1e-6)
-    with pytest.raises(UserError, match=r"cannot resume from .*model\.ckpt-3.*--warm_start_from"):
-        trainer.train()
-
-
-def scalars(folder):
-    found = {}
-    for file in folder.glob("events.*"):
-        for event in tf.compat.v1.train.summary_iterator(str(file)):
-            for value in event.summary.value:
-                found[value.tag, event.step] = float(tf.make_ndarray(value.tensor))
-    return found
-
-
-def test_scalars_for_tensorboard(files, tmp_path):
-    make_trainer(
-        tmp_path, files, make_stepper(), train_steps=4, evaluate=True, bleu=fake_bleu(12.5)
-    ).train()
-    train = scalars(tmp_path)
-    assert {step for _, step in train} == {2, 4}
-    assert {tag for tag, _ in train} == {
-        *("loss", "nll", "neg_log_perplexity", "accuracy"),
-        *("learning_rate", "tokens_per_second", "steps_per_second"),
-        *("grad_norm", "non_pad", "input_wait"),
-    }
-    assert train["learning_rate", 2] == pytest.approx(0.01)
-    evaluation = scalars(tmp_path / "eval")
-    assert evaluation["bleu", 4] == 12.5 and ("loss", 4) in evaluation
-
-
-def test_an_auxiliary_loss_is_reported_by_its_name_and_trained_on(files, tmp_path):
-    lines = []
-    stepper = make_stepper(auxiliary=True, rate=0.05)
-    trainer = make_trainer(
-        tmp_path,
-        files,
-        stepper,
-        train_steps=24,
-        evaluate=True,
-        early_stopping=EarlyStopping(steps=100, metric="aux"),
-        log=lines.append,
-    )
-    trainer.train()
-    scores = History.load(tmp_path, until=24).scores
-    without = make_stepper(rate=0.05)
-    make_trainer(tmp_path / "no", files, without, train_steps=24).train()
-    without.model.auxiliary = True
-    twin = make_trainer(tmp_path / "twin", files, without, train_steps=24, evaluate=True)
-    assert scores[24]["aux"] < 0.9 * twin.evaluator.evaluate().means["aux"]
-    progress = next(line for line in lines if line.startswith("step 4/"))
-    assert re.search(
-        r"  loss \d+\.\d{4}  perplexity \S+  accuracy \S+%  aux \d\.\d{4}  lr ", progress
-    )
-    dev = next(line for line in lines if line.startswith("step 4: dev "))
-    assert f"  aux {scores[4]['aux']:.4f}  (" in dev
-    assert scalars(tmp_path)["aux", 24] > 0
-    assert scalars(tmp_path / "eval")["aux", 24] == pytest.approx(scores[24]["aux"], rel=1e-6)
-
-
-def test_an_unknown_metric_is_an_error_at_the_first_evaluation(files, tmp_path):
-    stopping = EarlyStopping(steps=100, metric="accurcy")
-    trainer = make_trainer(
-        tmp_path, files, make_stepper(), train_steps=8, evaluate=True, early_stopping=stopping
-    )
-    with pytest.raises(UserError) as caught:
-        trainer.train()
-    assert str(caught.value) == (
-        "--eval_early_stopping_metric=accurcy: the evaluation reports accuracy, loss, "
-        "neg_log_perplexity, nll; did you mean accuracy?"
-    )
-    assert steps_in(tmp_path) == [4]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Callable
 from typing import Any
@@ -10,55 +9,29 @@ from typing import Any
 import numpy as np
 import pytest
 import reference_phrases as reference
+from ngram_layers import (
+    DEALS,
+    LAYERS,
+    LENGTHS,
+    MEMORY,
+    MEMORY_IDS,
+    X_IDS,
+    D,
+    H,
+    X,
+    built,
+    make,
+)
 
 from t2t_phrase.layers.attention.layout import TOKENS, Units
 from t2t_phrase.layers.attention.multi_head_attention import MultiHeadAttention
 from t2t_phrase.layers.attention.relative_attention import RelativeMultiHeadAttention
-from t2t_phrase.layers.ngrams.heterogeneous_convkv import HeterogeneousConvKV
-from t2t_phrase.layers.ngrams.heterogeneous_queryk import HeterogeneousQueryK
 from t2t_phrase.layers.ngrams.homogeneous_convkv import HomogeneousConvKV
-from t2t_phrase.layers.ngrams.homogeneous_queryk import HomogeneousQueryK
-from t2t_phrase.layers.ngrams.interleaved_convkv import InterleavedConvKV
-from t2t_phrase.layers.ngrams.interleaved_queryk import InterleavedQueryK
 from t2t_phrase.layers.ngrams.ngram_attention import NgramAttention
-from t2t_phrase.ops.masks import causal_mask, history_mask, memory_mask
+from t2t_phrase.ops.masks import causal_mask, memory_mask
 
-LAYERS = {
-    "homogeneous_convkv": HomogeneousConvKV,
-    "homogeneous_queryk": HomogeneousQueryK,
-    "heterogeneous_convkv": HeterogeneousConvKV,
-    "heterogeneous_queryk": HeterogeneousQueryK,
-    "interleaved_convkv": InterleavedConvKV,
-    "interleaved_queryk": InterleavedQueryK,
-}
 POSITIONS = ["encoder", "decoder", "cross"]
-# Orders, and heads for each of them where the structure is homogeneous.
-DEALS = {(1,): (3,), (1, 2): (1, 2), (1, 3): (2, 1), (1, 2, 3): (1, 1, 1), (2, 4): (2, 1)}
-D, H = 12, 3
 RNG = np.random.default_rng(0)
-X = RNG.normal(size=(3, 5, D)).astype("float32")
-MEMORY = RNG.normal(size=(3, 6, D)).astype("float32")
-LENGTHS = (5, 1, 3)  # of X; those of MEMORY are one more
-X_IDS = np.array([[7] * n + [0] * (5 - n) for n in LENGTHS])
-MEMORY_IDS = np.array([[7] * (n + 1) + [0] * (5 - n) for n in LENGTHS])
-
-
-def make(kind: str, orders: tuple[int, ...] = (1, 2), **options: Any) -> NgramAttention:
-    if kind.startswith("homogeneous"):
-        options["head_counts"] = DEALS[orders]
-    return LAYERS[kind](**{"num_heads": H, "hidden_size": D, "orders": orders, **options})
-
-
-@functools.cache
-def built(
-    kind: str, position: str = "decoder", orders: tuple[int, ...] = (1, 2), limit: int = 0
-) -> NgramAttention:
-    options: dict[str, Any] = {"max_relative_position": limit}
-    if kind.startswith("interleaved"):
-        options["look_ahead"] = position == "encoder"
-    layer = make(kind, orders, **options)
-    layer.build((None, None, D), (None, None, D))
-    return layer
 
 
 def by_loops(layer: NgramAttention, kind: str) -> reference.NgramAttention:
@@ -222,79 +195,6 @@ def test_masks_of_single_heads_are_kept_apart(kind: str) -> None:
     assert (np.asarray(weights)[:, :, :5, :6] > 0).tolist() == mask.tolist()
 
 
-@pytest.mark.parametrize("beam_size", [1, 3])
-@pytest.mark.parametrize("limit", [0, 2])
-@pytest.mark.parametrize("kind", LAYERS)
-def test_step_by_step_equals_the_whole_with_beams_that_branch(
-    kind: str, limit: int, beam_size: int
-) -> None:
-    layer, length, rng = built(kind, "decoder", (1, 2, 3), limit), 5, np.random.default_rng(1)
-    cache = layer.start_cache(2, beam_size, length)
-    ancestors = np.zeros((2, beam_size, length), "int32")
-    histories = np.zeros((2, beam_size, 0, D), "float32")
-    for time in range(length):
-        token = rng.normal(size=(2, beam_size, D)).astype("float32")
-        histories = np.concatenate([histories, token[:, :, None]], axis=2)
-        ancestors[:, :, time] = np.arange(beam_size)
-        output, _, cache = layer.step(token, cache, time, history_mask(ancestors, time))
-        rows = histories.reshape(2 * beam_size, time + 1, D)
-        whole, _ = layer(rows, rows, causal_mask(time + 1))
-        np.testing.assert_allclose(np.reshape(output, (-1, D)), whole[:, -1], atol=1e-5)
-        parents = rng.integers(beam_size, size=(2, beam_size))
-        cache = layer.reorder(cache, parents)
-        ancestors = np.take_along_axis(ancestors, parents[..., None], axis=1)
-        histories = np.take_along_axis(histories, parents[..., None, None], axis=1)
-
-
-@pytest.mark.parametrize("kind", LAYERS)
-def test_queries_one_by_one_equal_the_whole_with_beams_that_branch(kind: str) -> None:
-    layer, rng = built(kind, "cross", (1, 2, 3)), np.random.default_rng(2)
-    mask = memory_mask(MEMORY_IDS)
-    projected = layer.project_memory(MEMORY)
-    queries = layer.start_queries(3, 2)
-    assert bool(queries) == kind.startswith("interleaved")
-    histories = np.zeros((3, 2, 0, D), "float32")
-    for time in range(4):
-        token = rng.normal(size=(3, 2, D)).astype("float32")
-        histories = np.concatenate([histories, token[:, :, None]], axis=2)
-        output, _, queries = layer.attend_step(token, queries, time, projected, mask)
-        for k in range(2):
-            whole, _ = layer(histories[:, k], MEMORY, mask)
-            np.testing.assert_allclose(output[:, k], whole[:, -1], atol=1e-5)
-        parents = rng.integers(2, size=(3, 2))
-        queries = layer.reorder_queries(queries, parents)
-        histories = np.take_along_axis(histories, parents[..., None, None], axis=1)
-
-
-@pytest.mark.parametrize("limit", [0, 2])
-@pytest.mark.parametrize("kind", LAYERS)
-def test_weights_of_steps_equal_those_of_the_whole(kind: str, limit: int) -> None:
-    layer, length = built(kind, "decoder", (1, 3), limit), 5
-    _, whole = layer(X, X, causal_mask(length))
-    rows = whole.shape[2] // length
-    cache = layer.start_cache(3, 1, length)
-    for time in range(length):
-        mask = history_mask(np.zeros((3, 1, length), "int32"), time)
-        _, weights, cache = layer.step(X[:, time : time + 1], cache, time, mask)
-        # One row for each query order.
-        expected = np.asarray(whole)[:, :, [row * length + time for row in range(rows)]]
-        np.testing.assert_allclose(weights, expected, atol=1e-6)
-
-
-@pytest.mark.parametrize("kind", LAYERS)
-def test_weights_of_single_queries_equal_those_of_the_whole(kind: str) -> None:
-    layer, length = built(kind, "cross", (1, 3)), 5
-    mask = memory_mask(MEMORY_IDS)
-    _, whole = layer(X, MEMORY, mask)
-    rows = whole.shape[2] // length
-    projected, queries = layer.project_memory(MEMORY), layer.start_queries(3, 1)
-    for time in range(length):
-        token = X[:, time : time + 1]
-        _, weights, queries = layer.attend_step(token, queries, time, projected, mask)
-        expected = np.asarray(whole)[:, :, [row * length + time for row in range(rows)]]
-        np.testing.assert_allclose(weights, expected, atol=1e-6)
-
-
 @pytest.mark.parametrize("kind", LAYERS)
 def test_the_layout_describes_the_weights(kind: str) -> None:
     layer = built(kind, "decoder", (1, 3))
@@ -309,32 +209,6 @@ def test_the_layout_describes_the_weights(kind: str) -> None:
     by_head = (Units(1), Units(1), Units(3)) if structure == "homogeneous" else ()
     assert layout.columns_by_head == by_head
     assert weights.shape == (3, H, 5 * len(layout.rows), 6 * len(layout.columns))
-
-
-@pytest.mark.parametrize("kind", LAYERS)
-def test_what_is_kept_grows_with_the_orders_alone(kind: str) -> None:
-    """The last n - 1 tokens, never the prefix."""
-    cache = built(kind, "decoder", (1, 3)).start_cache(2, 4, 50)
-    assert all(kept.shape[:3] == (2, 4, 2) for kept in cache["recent"].values())
-    assert {"input"} <= set(cache["recent"])
-    for name, kept in cache["history"].items():
-        assert kept.shape[-2 if name == "value" else -1] == 200
-
-
-@pytest.mark.parametrize("shared", [True, False])
-@pytest.mark.parametrize("kind", ["heterogeneous_queryk", "interleaved_queryk"])
-def test_a_history_keeps_the_keys_of_tokens_and_shared_ones_once(kind: str, shared: bool) -> None:
-    layer = make(kind, (1, 2, 3), share_key_projection=shared)
-    layer.build((None, None, D))
-    cache = layer.start_cache(3, 1, 5)
-    keys = {"key"} if shared else {"key_1", "key_2", "key_3"}
-    assert set(cache["history"]) == {*keys, "value"}
-    assert {cache["history"][name].shape for name in keys} == {(3, H, D // H, 5)}
-    whole, _ = layer(X, X, causal_mask(5))
-    for time in range(5):
-        mask = history_mask(np.zeros((3, 1, 5), "int32"), time)
-        output, _, cache = layer.step(X[:, time : time + 1], cache, time, mask)
-        np.testing.assert_allclose(output[:, 0], whole[:, time], atol=1e-5)
 
 
 @pytest.mark.parametrize("kind", LAYERS)
@@ -399,8 +273,3 @@ def test_mistakes_are_named(options: dict[str, Any], message: str) -> None:
     valid = {"num_heads": H, "hidden_size": D, "orders": (1, 2), "head_counts": (1, 2)}
     with pytest.raises(ValueError, match=message):
         HomogeneousConvKV(**{**valid, **options})
-
-
-def test_an_encoder_that_looks_ahead_cannot_decode() -> None:
-    with pytest.raises(ValueError, match="look_ahead=True cannot decode"):
-        make("interleaved_convkv", look_ahead=True).start_cache(1, 1, 1)
