@@ -52,6 +52,8 @@ class Method(abc.ABC):
     def make_keys(self, memory: Any, maps: list[NgramDense], context: NgramContext) -> Cache:
         """Return the keys of the n-grams that end at each position of `memory` (B, S, D).
 
+        While decoding, they are what `history_logits` reads, which may be the keys of tokens.
+
         Args:
             memory: the tokens.
             maps: those of `key_maps`.

@@ -34,9 +34,9 @@ class NgramAttention(keras.layers.Layer):
 
     The values are Conv_n(V, W_v,n), Eq. (4), in all of them.
 
-    While decoding, each token adds the keys and values of the n-grams that end in it to the
-    history. The tokens that later n-grams reach back to are kept for each beam; only these move
-    when beams are reordered.
+    While decoding, each token adds keys and values to the history: those of the n-grams that end in
+    it, but in QueryK the keys of the token alone. The tokens that later n-grams reach back to are
+    kept for each beam; only these move when beams are reordered.
 
     Shapes: B batch, T queries, S memory positions, D `hidden_size`, H `num_heads`, d_k = D / H, N
     the number of orders, K beams, L longest output.
