@@ -18,6 +18,8 @@ def history_ngram_logits(query: Any, key: Any, visible: Any) -> Any:
 
         logit_i = sum_{t=0}^{n-1} q[t] . k_{i-n+1+t},    k_i = 0 for i < 0
 
+    Nguyen and Joty (2018), Eq. (6), for a head of one order, without its scale.
+
     A history keeps the tokens of all beams side by side, see `ops.masks.history_mask`; k_i is the
     key of the token that a beam may see at time i. Every q[t] is multiplied by the keys of all
     tokens, and the products are added along the beam's own tokens. The logits of entries that the

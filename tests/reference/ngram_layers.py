@@ -7,22 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from t2t_phrase.layers.ngrams.heterogeneous_convkv import HeterogeneousConvKV
-from t2t_phrase.layers.ngrams.heterogeneous_queryk import HeterogeneousQueryK
-from t2t_phrase.layers.ngrams.homogeneous_convkv import HomogeneousConvKV
-from t2t_phrase.layers.ngrams.homogeneous_queryk import HomogeneousQueryK
-from t2t_phrase.layers.ngrams.interleaved_convkv import InterleavedConvKV
-from t2t_phrase.layers.ngrams.interleaved_queryk import InterleavedQueryK
 from t2t_phrase.layers.ngrams.ngram_attention import NgramAttention
+from t2t_phrase.models.phrase_transformer import LAYERS
 
-LAYERS = {
-    "homogeneous_convkv": HomogeneousConvKV,
-    "homogeneous_queryk": HomogeneousQueryK,
-    "heterogeneous_convkv": HeterogeneousConvKV,
-    "heterogeneous_queryk": HeterogeneousQueryK,
-    "interleaved_convkv": InterleavedConvKV,
-    "interleaved_queryk": InterleavedQueryK,
-}
 # Orders, and heads for each of them where the structure is homogeneous.
 DEALS = {(1,): (3,), (1, 2): (1, 2), (1, 3): (2, 1), (1, 2, 3): (1, 1, 1), (2, 4): (2, 1)}
 D, H = 12, 3

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 import reference_transformer as reference
 import tensorflow as tf
+from branching_beams import BranchingBeams
 from random_weights import randomize
 
 from t2t_phrase.layers.attention.multi_head_attention import MultiHeadAttention
@@ -134,22 +135,17 @@ def test_distances_beyond_the_limit_look_alike(attentions: dict) -> None:
 def test_step_by_step_equals_the_whole_with_beams_that_branch(
     attentions: dict, kind: str, beam_size: int
 ) -> None:
-    layer, length, rng = attentions[kind], 5, np.random.default_rng(beam_size)
+    layer, length = attentions[kind], 5
     cache = layer.start_cache(2, beam_size, length)
-    ancestors = np.zeros((2, beam_size, length), "int32")
-    histories = np.zeros((2, beam_size, 0, D), "float32")
+    beams = BranchingBeams(2, beam_size, length, D)
     for time in range(length):
-        token = rng.normal(size=(2, beam_size, D)).astype("float32")
-        histories = np.concatenate([histories, token[:, :, None]], axis=2)
-        ancestors[:, :, time] = np.arange(beam_size)
-        output, _, cache = layer.step(token, cache, time, history_mask(ancestors, time))
+        token = beams.grow()
+        output, _, cache = layer.step(token, cache, time, beams.visible())
         for b, k in np.ndindex(2, beam_size):
-            whole, _ = layer(histories[b, k][None], histories[b, k][None], causal_mask(time + 1))
+            tokens = beams.histories[b, k][None]
+            whole, _ = layer(tokens, tokens, causal_mask(time + 1))
             np.testing.assert_allclose(output[b, k], whole[0, -1], atol=1e-5)
-        parents = rng.integers(beam_size, size=(2, beam_size))
-        cache = layer.reorder(cache, parents)
-        ancestors = np.take_along_axis(ancestors, parents[..., None], axis=1)
-        histories = np.take_along_axis(histories, parents[..., None, None], axis=1)
+        cache = layer.reorder(cache, beams.branch())
 
 
 @pytest.mark.parametrize("kind", KINDS)

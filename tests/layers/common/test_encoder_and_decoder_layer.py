@@ -4,6 +4,7 @@ from typing import Any
 import numpy as np
 import pytest
 import reference_transformer as reference
+from branching_beams import BranchingBeams
 from random_weights import randomize
 
 from t2t_phrase.layers.attention.multi_head_attention import MultiHeadAttention
@@ -11,7 +12,7 @@ from t2t_phrase.layers.attention.relative_attention import RelativeMultiHeadAtte
 from t2t_phrase.layers.common.decoder_layer import DecoderLayer
 from t2t_phrase.layers.common.encoder_layer import EncoderLayer
 from t2t_phrase.layers.common.feed_forward import FeedForward
-from t2t_phrase.ops.masks import causal_mask, history_mask, memory_mask
+from t2t_phrase.ops.masks import causal_mask, memory_mask
 
 D, H, F = 8, 2, 12
 RNG = np.random.default_rng(0)
@@ -99,35 +100,31 @@ def test_the_weights_of_all_attentions_are_returned() -> None:
 
 @pytest.mark.parametrize(("norm", "relative"), [("pre", False), ("post", False), ("pre", True)])
 def test_step_by_step_equals_the_whole_with_beams_that_branch(norm: str, relative: bool) -> None:
-    layer, rng = make_decoder(norm, relative=relative), np.random.default_rng(1)
+    layer = make_decoder(norm, relative=relative)
     layer.build(X.shape, MEMORY.shape)
     randomize(layer)
     beam_size, length = 3, 4
     cache = layer.start_cache(2, beam_size, length)
     projected = layer.cross_attention.project_memory(MEMORY)
-    ancestors = np.zeros((2, beam_size, length), "int32")
-    histories = np.zeros((2, beam_size, 0, D), "float32")
+    beams = BranchingBeams(2, beam_size, length, D)
     for time in range(length):
-        token = rng.normal(size=(2, beam_size, D)).astype("float32")
-        histories = np.concatenate([histories, token[:, :, None]], axis=2)
-        ancestors[:, :, time] = np.arange(beam_size)
+        token = beams.grow()
         output, weights, cache = layer.step(
             token,
             cache,
             time,
             projected=projected,
-            attention_mask=history_mask(ancestors, time),
+            attention_mask=beams.visible(),
             memory_mask=SOURCE_MASK,
         )
         for k in range(beam_size):
-            whole, _, cross = layer(histories[:, k], MEMORY, causal_mask(time + 1), SOURCE_MASK)
+            whole, _, cross = layer(
+                beams.histories[:, k], MEMORY, causal_mask(time + 1), SOURCE_MASK
+            )
             np.testing.assert_allclose(output[:, k], whole[:, -1], atol=1e-5)
             np.testing.assert_allclose(weights["cross"][:, :, k], cross[:, :, -1], atol=1e-6)
         assert weights["decoder"].shape == (2, H, beam_size, length * beam_size)
-        parents = rng.integers(beam_size, size=(2, beam_size))
-        cache = layer.reorder(cache, parents)
-        ancestors = np.take_along_axis(ancestors, parents[..., None], axis=1)
-        histories = np.take_along_axis(histories, parents[..., None, None], axis=1)
+        cache = layer.reorder(cache, beams.branch())
 
 
 def test_dropout_acts_in_training_only() -> None:

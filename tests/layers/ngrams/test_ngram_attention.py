@@ -11,7 +11,6 @@ import pytest
 import reference_phrases as reference
 from ngram_layers import (
     DEALS,
-    LAYERS,
     LENGTHS,
     MEMORY,
     MEMORY_IDS,
@@ -28,9 +27,9 @@ from t2t_phrase.layers.attention.multi_head_attention import MultiHeadAttention
 from t2t_phrase.layers.attention.relative_attention import RelativeMultiHeadAttention
 from t2t_phrase.layers.ngrams.homogeneous_convkv import HomogeneousConvKV
 from t2t_phrase.layers.ngrams.ngram_attention import NgramAttention
+from t2t_phrase.models.phrase_transformer import LAYERS, POSITIONS
 from t2t_phrase.ops.masks import causal_mask, memory_mask
 
-POSITIONS = ["encoder", "decoder", "cross"]
 RNG = np.random.default_rng(0)
 
 

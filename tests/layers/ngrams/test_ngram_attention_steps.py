@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
-from ngram_layers import LAYERS, MEMORY, MEMORY_IDS, D, H, X, built, make
+from branching_beams import BranchingBeams
+from ngram_layers import MEMORY, MEMORY_IDS, D, H, X, built, make
 
+from t2t_phrase.models.phrase_transformer import LAYERS
 from t2t_phrase.ops.masks import causal_mask, history_mask, memory_mask
 
 
@@ -13,42 +15,33 @@ from t2t_phrase.ops.masks import causal_mask, history_mask, memory_mask
 def test_step_by_step_equals_the_whole_with_beams_that_branch(
     kind: str, limit: int, beam_size: int
 ) -> None:
-    layer, length, rng = built(kind, "decoder", (1, 2, 3), limit), 5, np.random.default_rng(1)
+    layer, length = built(kind, "decoder", (1, 2, 3), limit), 5
     cache = layer.start_cache(2, beam_size, length)
-    ancestors = np.zeros((2, beam_size, length), "int32")
-    histories = np.zeros((2, beam_size, 0, D), "float32")
+    beams = BranchingBeams(2, beam_size, length, D)
     for time in range(length):
-        token = rng.normal(size=(2, beam_size, D)).astype("float32")
-        histories = np.concatenate([histories, token[:, :, None]], axis=2)
-        ancestors[:, :, time] = np.arange(beam_size)
-        output, _, cache = layer.step(token, cache, time, history_mask(ancestors, time))
-        rows = histories.reshape(2 * beam_size, time + 1, D)
+        token = beams.grow()
+        output, _, cache = layer.step(token, cache, time, beams.visible())
+        rows = beams.histories.reshape(2 * beam_size, time + 1, D)
         whole, _ = layer(rows, rows, causal_mask(time + 1))
         np.testing.assert_allclose(np.reshape(output, (-1, D)), whole[:, -1], atol=1e-5)
-        parents = rng.integers(beam_size, size=(2, beam_size))
-        cache = layer.reorder(cache, parents)
-        ancestors = np.take_along_axis(ancestors, parents[..., None], axis=1)
-        histories = np.take_along_axis(histories, parents[..., None, None], axis=1)
+        cache = layer.reorder(cache, beams.branch())
 
 
 @pytest.mark.parametrize("kind", LAYERS)
 def test_queries_one_by_one_equal_the_whole_with_beams_that_branch(kind: str) -> None:
-    layer, rng = built(kind, "cross", (1, 2, 3)), np.random.default_rng(2)
+    layer = built(kind, "cross", (1, 2, 3))
     mask = memory_mask(MEMORY_IDS)
     projected = layer.project_memory(MEMORY)
     queries = layer.start_queries(3, 2)
     assert bool(queries) == kind.startswith("interleaved")
-    histories = np.zeros((3, 2, 0, D), "float32")
+    beams = BranchingBeams(3, 2, 4, D)
     for time in range(4):
-        token = rng.normal(size=(3, 2, D)).astype("float32")
-        histories = np.concatenate([histories, token[:, :, None]], axis=2)
+        token = beams.grow()
         output, _, queries = layer.attend_step(token, queries, time, projected, mask)
         for k in range(2):
-            whole, _ = layer(histories[:, k], MEMORY, mask)
+            whole, _ = layer(beams.histories[:, k], MEMORY, mask)
             np.testing.assert_allclose(output[:, k], whole[:, -1], atol=1e-5)
-        parents = rng.integers(2, size=(3, 2))
-        queries = layer.reorder_queries(queries, parents)
-        histories = np.take_along_axis(histories, parents[..., None, None], axis=1)
+        queries = layer.reorder_queries(queries, beams.branch())
 
 
 @pytest.mark.parametrize("limit", [0, 2])

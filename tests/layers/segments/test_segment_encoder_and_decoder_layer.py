@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from branching_beams import BranchingBeams
 from random_weights import randomize
 
 from t2t_phrase.layers.attention.multi_head_attention import MultiHeadAttention
@@ -16,7 +17,7 @@ from t2t_phrase.layers.segments.attentive_pooling import AttentivePooling
 from t2t_phrase.layers.segments.max_pooling import MaxPooling
 from t2t_phrase.layers.segments.segment_decoder_layer import SegmentDecoderLayer
 from t2t_phrase.layers.segments.segment_encoder_layer import SegmentEncoderLayer
-from t2t_phrase.ops.masks import causal_mask, history_mask, memory_mask
+from t2t_phrase.ops.masks import causal_mask, memory_mask
 from t2t_phrase.ops.partition import segment_membership
 
 D, H, F, UNITS = 8, 2, 12, 10
@@ -115,29 +116,31 @@ def test_the_encoder_reads_phrases_first_and_the_decoder_after_itself() -> None:
 
 @pytest.mark.parametrize("norm", ["pre", "post"])
 def test_step_by_step_equals_the_whole_with_beams_that_branch(norm: str) -> None:
-    layer, rng = make_decoder(norm), np.random.default_rng(1)
+    layer = make_decoder(norm)
     layer.build(X.shape, MEMORY.shape, SEGMENTS.shape)
     randomize(layer)
     beam_size, length = 3, 4
     cache = layer.start_cache(2, beam_size, length)
     projected = layer.project_memory(MEMORY, SEGMENTS, SEGMENT_MASK)
-    ancestors = np.zeros((2, beam_size, length), "int32")
-    histories = np.zeros((2, beam_size, 0, D), "float32")
+    beams = BranchingBeams(2, beam_size, length, D)
     for time in range(length):
-        token = rng.normal(size=(2, beam_size, D)).astype("float32")
-        histories = np.concatenate([histories, token[:, :, None]], axis=2)
-        ancestors[:, :, time] = np.arange(beam_size)
+        token = beams.grow()
         output, weights, cache = layer.step(
             token,
             cache,
             time,
             projected=projected,
-            attention_mask=history_mask(ancestors, time),
+            attention_mask=beams.visible(),
             memory_mask=SOURCE_MASK,
         )
         for k in range(beam_size):
             whole = layer(
-                histories[:, k], MEMORY, SEGMENTS, causal_mask(time + 1), SOURCE_MASK, SEGMENT_MASK
+                beams.histories[:, k],
+                MEMORY,
+                SEGMENTS,
+                causal_mask(time + 1),
+                SOURCE_MASK,
+                SEGMENT_MASK,
             )
             np.testing.assert_allclose(output[:, k], whole[0][:, -1], atol=1e-5)
             for name, expected in zip(("cross", "decoder_phrases"), whole[2:], strict=True):
@@ -145,7 +148,4 @@ def test_step_by_step_equals_the_whole_with_beams_that_branch(norm: str) -> None
                     weights[name][:, :, k], expected[:, :, -1], atol=1e-6, err_msg=name
                 )
         assert weights["decoder"].shape == (2, H, beam_size, length * beam_size)
-        parents = rng.integers(beam_size, size=(2, beam_size))
-        cache = layer.reorder(cache, parents)
-        ancestors = np.take_along_axis(ancestors, parents[..., None], axis=1)
-        histories = np.take_along_axis(histories, parents[..., None, None], axis=1)
+        cache = layer.reorder(cache, beams.branch())
