@@ -162,7 +162,7 @@ class Problem(abc.ABC):
             features: those that the model reads; others do not matter.
 
         Returns:
-            A SHA-256 in hexadecimal; "" for data of earlier versions, or without a manifest.
+            A SHA-256 in hexadecimal; "" for data without a manifest, or not finished.
         """
         manifest = Manifest.load(manifest_path(_folder(data_dir), self.base_name))
         names = [feature.stored_name(reversed=self.reversed) for feature in features]

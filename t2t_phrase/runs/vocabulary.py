@@ -156,8 +156,7 @@ def _imported_vocabularies(files: list[pathlib.Path], record: RunRecord) -> Voca
     recorded = (record.vocabulary, record.target_vocabulary)
     for path, size, checksum in zip(files, sizes, recorded, strict=False):
         encoder = T2TSubwords.load(path)
-        # Earlier versions recorded no checksums.
-        if encoder.vocab_size != size or (checksum and sha256_of(path) != checksum):
+        if encoder.vocab_size != size or sha256_of(path) != checksum:
             raise UserError(
                 f"{path} is damaged: it is not as it was imported; replace it by the vocabulary "
                 "that was given to t2t-phrase-import"

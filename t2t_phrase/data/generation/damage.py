@@ -6,7 +6,6 @@ import pathlib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from t2t_phrase.config import UserError
 from t2t_phrase.data.generation.manifest import Manifest, manifest_path
 from t2t_phrase.data.generation.records import count_records
 from t2t_phrase.data.generation.staged import has_checksum
@@ -42,8 +41,6 @@ def miscounted_splits(manifest: Manifest) -> Iterator[str]:
 def shard_damage(folder: pathlib.Path, shard: Mapping[str, Any]) -> str:
     """Return what is wrong with a shard, as far as its size shows; "" if nothing is.
 
-    Earlier versions did not record sizes; instead, the records are counted.
-
     Args:
         folder: of the data.
         shard: its entry in the manifest.
@@ -51,13 +48,6 @@ def shard_damage(folder: pathlib.Path, shard: Mapping[str, Any]) -> str:
     path = folder / shard["file"]
     if not path.is_file():
         return f"{path} is missing"
-    if "bytes" not in shard:
-        try:
-            records = count_records(path)
-        except UserError as error:
-            return str(error)
-        wrong = records != shard["records"]
-        return f"{path} has {records:,} records instead of {shard['records']:,}" if wrong else ""
     try:
         found = path.stat().st_size
     except OSError as error:

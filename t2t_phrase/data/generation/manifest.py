@@ -16,26 +16,32 @@ from t2t_phrase.files import write
 
 FORMAT = 1
 SUFFIX = "-manifest.json"
-JOINT_SUBWORDS = {"vocab_type": "subwords", "shared_vocab": True, "target_vocab_size": 0}
 # The splits that decide what a training does.
 TRAINED_ON = ("train", "dev")
 
 _CHECKSUMS = Object(others=str)
 _SHARD = Object(
-    {"file": str, "sha256": str, "records": int, "source_tokens": int, "target_tokens": int},
-    {"bytes": int, "digests": _CHECKSUMS},
-    int,
+    {
+        "file": str,
+        "sha256": str,
+        "bytes": int,
+        "records": int,
+        "source_tokens": int,
+        "target_tokens": int,
+        "digests": _CHECKSUMS,
+    },
+    others=int,
 )
 _VOCABULARY = Object({"file": str, "sha256": str, "size": int})
 _SPLIT = Object(
     {
         "pairs": int,
         "faults": Object(others=int),
+        "content": str,
         "text": _CHECKSUMS,
         "side": _CHECKSUMS,
         "shards": [Nullable(_SHARD)],
     },
-    {"content": str},
 )
 _SHAPE = Object(
     {
@@ -47,8 +53,10 @@ _SHAPE = Object(
         "vocabulary": [_VOCABULARY],
         "splits": Object(others=_SPLIT),
         "complete": bool,
+        "parts": Object(others=[[str]]),
+        "released": bool,
+        "labels": Object(others=_VOCABULARY),
     },
-    {"parts": Object(others=[[str]]), "released": bool, "labels": Object(others=_VOCABULARY)},
 )
 
 
@@ -75,8 +83,7 @@ class Manifest:
             an entry or null for each shard: `file`, `sha256`, `bytes`, `records`, `source_tokens`,
             `target_tokens`, `digests` (SHA-256 of the ids and of each feature, by name), and for
             each feature that the records hold, by its name, the number of different values in a
-            sentence, summed over the sentences. Earlier versions wrote no `content`, `bytes` and
-            `digests`.
+            sentence, summed over the sentences.
         complete: whether all is done.
         released: whether it has been complete before, so that models may depend on it.
     """
@@ -103,7 +110,7 @@ class Manifest:
             yield entry["file"], entry["sha256"], None
         for split in self.splits.values():
             for shard in filter(None, split["shards"]):
-                yield shard["file"], shard["sha256"], shard.get("bytes")
+                yield shard["file"], shard["sha256"], shard["bytes"]
             for name, sha256 in (*split["text"].items(), *split["side"].items()):
                 yield name, sha256, None
 
@@ -116,7 +123,7 @@ class Manifest:
             features: names of those that it reads.
 
         Returns:
-            A SHA-256 in hexadecimal; the empty string for data of earlier versions.
+            A SHA-256 in hexadecimal; "" until all records are finished and hold these features.
         """
         found = []
         for split in TRAINED_ON:
@@ -206,15 +213,9 @@ class Manifest:
 
 
 def _parse(text: bytes) -> dict[str, Any]:
-    """Return the content of a manifest, completed where earlier versions wrote less."""
+    """Return the content of a manifest."""
     content = parse(text)
-    if isinstance(content, dict) and isinstance(content.get("vocabulary"), dict):
-        content["vocabulary"] = [content["vocabulary"]] if content["vocabulary"] else []
     require(content, _SHAPE)
     if content.pop("format") != FORMAT:
         raise ValueError("another format")
-    # Earlier versions had joint subwords only.
-    for name, value in JOINT_SUBWORDS.items():
-        content["options"].setdefault(name, value)
-    content.setdefault("released", content["complete"])
     return dict(content)

@@ -16,8 +16,7 @@ from t2t_phrase.config import UserError
 from t2t_phrase.data.generation.shard_digests import digests_of
 from t2t_phrase.data.lines import read_lines
 from t2t_phrase.data.shards.ragged import Ragged
-from t2t_phrase.data.shards.shard import Shard, is_shard, open_shard, read_records, write_arrays
-from t2t_phrase.data.shards.tf_records import count_tf_records
+from t2t_phrase.data.shards.shard import Shard, open_shard, read_records, write_arrays
 from t2t_phrase.data.sources.side_files import side_lines
 from t2t_phrase.features import IDS, OTHER, Feature, Side
 from t2t_phrase.files import atomic, sha256_of
@@ -67,7 +66,6 @@ def write_shard(task: ShardTask) -> dict[str, Any]:
     output = pathlib.Path(task.output)
     shard, different = _encoded(task)
     if task.shuffle_seed is not None:
-        # A list of Python's, so that the order is that of earlier versions.
         order = list(range(shard.records))
         random.Random(task.shuffle_seed).shuffle(order)
         shard = shard.take(np.array(order, np.int64))
@@ -92,13 +90,13 @@ def read_examples(path: str) -> Iterator[tuple[list[int], list[int]]]:
 
 
 def count_records(path: pathlib.Path) -> int:
-    """Return the number of records of a shard of any version, whose content is not read.
+    """Return the number of records of a shard, reading only its header.
 
     Raises:
-        UserError: the file cannot be read, or does not end with a record.
+        UserError: the shard cannot be read, or is damaged.
     """
     try:
-        return read_records(path) if is_shard(path) else count_tf_records(path)
+        return read_records(path)
     except OSError as error:
         raise UserError(f"cannot read {path}: {error.strerror or error}") from error
 

@@ -22,7 +22,7 @@ from t2t_phrase.data.sources.corpus import Corpus
 from t2t_phrase.data.sources.inputs import Inputs
 from t2t_phrase.files import explain_os_error, sha256_of
 
-# Changes whenever the work files of earlier versions cannot be used any more.
+# Changes whenever work files that were left by other code cannot be used any more.
 _FORMAT = 2
 
 

@@ -1,4 +1,4 @@
-"""Open the shards of a split as one list of sentence pairs, whatever version wrote them."""
+"""Open the shards of a split as one list of sentence pairs."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ import numpy as np
 
 from t2t_phrase.config import UserError
 from t2t_phrase.data.shards.ragged import Ragged
-from t2t_phrase.data.shards.shard import is_shard, open_shard
-from t2t_phrase.data.shards.tf_records import read_tf_records
+from t2t_phrase.data.shards.shard import open_shard
 from t2t_phrase.features import IDS, Feature, Side
 
 _REPAIR = "t2t-phrase-datagen repairs it if it is run again with the flags of the first time"
@@ -81,8 +80,6 @@ class RecordReader:
     def open(self) -> Pairs:
         """Check the shards and return their content, which is read from disk as it is used.
 
-        Shards of earlier versions are read into memory.
-
         Raises:
             UserError: a shard is missing or damaged, or lacks a feature.
         """
@@ -130,8 +127,6 @@ class RecordReader:
 
 def _load(file: str, names: tuple[str, ...]) -> dict[str, Ragged]:
     """Return the rows of these names as a shard stores them; none for a feature that it lacks."""
-    if not is_shard(file):
-        return read_tf_records(file, names)
     shard = open_shard(file)
     none = Ragged(np.zeros(0, np.int32), np.zeros(shard.records + 1, np.int64))
     return {name: shard.ragged(name) if name in shard.values else none for name in names}

@@ -86,16 +86,6 @@ def write_arrays(path: str | os.PathLike[str], shard: Shard) -> None:
             file.write(bytes(-array.nbytes % _ALIGN))
 
 
-def is_shard(path: str | os.PathLike[str]) -> bool:
-    """Return whether a file is of this format; those of earlier versions are TFRecords.
-
-    Raises:
-        OSError: the file cannot be read.
-    """
-    with open(path, "rb") as file:
-        return file.read(len(MAGIC)) == MAGIC
-
-
 def read_records(path: pathlib.Path) -> int:
     """Return the number of records of a shard, whose arrays are not read.
 
@@ -138,6 +128,8 @@ def _description(path: str | os.PathLike[str], file: BinaryIO) -> tuple[Mapping[
     fixed = file.read(len(MAGIC) + _LENGTHS.size)
     if len(fixed) < len(MAGIC) + _LENGTHS.size:
         raise UserError(f"{path} is damaged: it ends early")
+    if not fixed.startswith(MAGIC):
+        raise UserError(f"{path} is damaged: it does not begin like a shard")
     length, crc32 = _LENGTHS.unpack(fixed[len(MAGIC) :])
     # A damaged length must not fill the memory.
     content = file.read(length) if length <= size else b""

@@ -61,15 +61,6 @@ def cut_after(path, records):
     assert count_records(path) == records
 
 
-def without_sizes(path):
-    """Make a manifest as earlier versions wrote it."""
-    content = json.loads(path.read_text())
-    for split in content["splits"].values():
-        for shard in split["shards"]:
-            del shard["bytes"], shard["digests"]
-    path.write_text(json.dumps(content))
-
-
 DAMAGE = {
     "shard missing": (lambda d: (d / TRAIN).unlink(), f"{TRAIN} is missing"),
     "shard empty": (lambda d: (d / DEV).write_bytes(b""), f"{DEV} has 0 bytes instead of "),
@@ -124,7 +115,6 @@ def test_verify_without_data(data, tmp_path):
     assert [*verify(data, NAME)] == [f"{path}: the data are not finished"]
 
 
-@pytest.mark.parametrize("old", [False, True], ids=["sizes", "without sizes"])
 @pytest.mark.parametrize(
     ("damage", "split", "file"),
     [
@@ -135,10 +125,8 @@ def test_verify_without_data(data, tmp_path):
     ],
     ids=["missing", "empty", "cut at a record", "cut in a record"],
 )
-def test_a_training_refuses_damaged_shards(made, data, old, damage, split, file):
+def test_a_training_refuses_damaged_shards(made, data, damage, split, file):
     problem = get_problem(f"{NAME}_rev")
-    if old:
-        without_sizes(data / f"{NAME}-manifest.json")
     assert problem.record_files(str(data), split)
     damage(data)
     with pytest.raises(UserError, match=rf"{file} (is|has) .*; t2t-phrase-datagen .* repairs it"):
@@ -192,9 +180,4 @@ def test_a_run_is_resumed_on_its_own_data_only(made, data, tmp_path):
             UserError, match=f"--output_dir=run holds a run on other data: .*{NAME}"
         ):
             record(tmp_path / f"{number}").check_same(old, "run")
-    # Nothing is known of runs and data of earlier versions.
-    without_sizes(data / f"{NAME}-manifest.json")
-    assert record(data).data == ""
-    record(data).check_same(old, "run")
-    old.check_same(record(data), "run")
     assert get_problem(NAME).data_digest(str(tmp_path / "nowhere"), ()) == ""

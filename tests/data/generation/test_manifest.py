@@ -66,20 +66,6 @@ def test_round_trip(tmp_path):
     assert Manifest.load(manifest_path(tmp_path, "other")) is None
 
 
-def test_manifests_of_earlier_versions_are_read(tmp_path):
-    old = copy.deepcopy(CONTENT)
-    del old["parts"], old["released"]
-    old["vocabulary"] = old["vocabulary"][0]
-    for entry in old["splits"].values():
-        del entry["content"]
-        for each in entry["shards"]:
-            del each["bytes"], each["digests"]
-    manifest = load(tmp_path, old)
-    assert manifest.released and manifest.options["vocab_type"] == "subwords"
-    assert manifest.digest(()) == ""
-    assert not manifest.input_changes(Inputs({"train.en": "1"}, {"train": [["a"]]}))
-
-
 def paths(value, path=()):
     """Yield the path of every value inside a JSON value."""
     yield path

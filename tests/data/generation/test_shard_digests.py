@@ -15,7 +15,6 @@ def digest(rows):
 
 
 def test_digests_are_of_rows_with_their_lengths(monkeypatch):
-    """As earlier versions computed them row by row, so that their runs are resumed."""
     sides = {"inputs": SOURCE, "targets": TARGET, "tags": TAGS}
     shard = Shard(
         {"source": ragged(SOURCE).splits, "target": ragged(TARGET).splits},

@@ -1,7 +1,5 @@
 """One vocabulary or two, of subwords or words, from the command to records."""
 
-import json
-
 import pytest
 import tensorflow as tf
 from toy_run import call
@@ -116,15 +114,6 @@ def test_joint_subwords_are_as_ever(raw, tmp_path, capsys):
     assert f"vocab.{NAME}.400.model: 400 joint subwords" in capsys.readouterr().out
     joint = get_problem(NAME).vocabularies(str(tmp_path))
     assert joint.shared and type(joint.source) is SubwordEncoder
-    # A manifest as earlier versions wrote it.
-    path = tmp_path / f"{NAME}-manifest.json"
-    content = json.loads(path.read_text())
-    for name in ("vocab_type", "shared_vocab", "target_vocab_size"):
-        del content["options"][name]
-    (content["vocabulary"],) = content["vocabulary"]
-    path.write_text(json.dumps(content))
-    earlier = get_problem(NAME).vocabularies(str(tmp_path))
-    assert earlier.shared and earlier.source.model_bytes == joint.source.model_bytes
     run(raw, tmp_path, "--vocab_size=400")
     assert "complete" in capsys.readouterr().out
 

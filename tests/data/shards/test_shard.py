@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from tiny_training import ragged
 
-from t2t_phrase.data.shards.shard import Shard, is_shard, open_shard, read_records, write_arrays
+from t2t_phrase.data.shards.shard import Shard, open_shard, read_records, write_arrays
 
 ROWS = [[5, 1], [1], [65535, 7, 1]]
 TAGS = [[-1, 3], [0], [70000, 0, 0]]
@@ -27,7 +27,7 @@ def test_what_is_written_is_read(shard, tmp_path):
     path = tmp_path / "shard"
     write_arrays(path, shard)
     found = open_shard(path)
-    assert is_shard(path) and read_records(path) == found.records == 3
+    assert read_records(path) == found.records == 3
     assert rows_of(found, "inputs") == ROWS and rows_of(found, "targets") == ROWS[::-1]
     assert rows_of(found, "tags") == TAGS and found.side_of == shard.side_of
     assert [found.values[n].dtype for n in ("inputs", "tags")] == [np.uint16, np.int32]
