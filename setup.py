@@ -38,7 +38,7 @@ setup(
     long_description=(ROOT / "README.md").read_text(encoding="utf-8"),
     long_description_content_type="text/markdown",
     license="Apache-2.0",
-    python_requires=">=3.10",
+    python_requires=">=3.11",
     packages=find_packages(include=["t2t_phrase", "t2t_phrase.*"]) + list(MAPPED),
     package_dir=MAPPED,
     package_data={
@@ -49,7 +49,7 @@ setup(
     install_requires=[
         "tensorflow>=2.18",
         "tensorflow-text>=2.18",
-        "keras>=3.8",
+        "keras>=3.14",
         "tensorflow-datasets>=4.9",
         "sentencepiece>=0.2",
         "sacrebleu>=2.4",
