@@ -284,9 +284,6 @@ def settings(
     if not options.get("sampling_temp"):
         # It only says what is computed together; who ran out of memory may lower it.
         options.pop("batch_size", None)
-    if not options.get("replace_unknown"):
-        # Work that an earlier version began can be continued.
-        options.pop("replace_unknown", None)
     if not aligns:
         options = {name: value for name, value in options.items() if name not in LINKS}
     if FLAGS.parser:

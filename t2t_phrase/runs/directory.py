@@ -11,7 +11,7 @@ import keras
 
 from t2t_phrase import files
 from t2t_phrase.config import UserError
-from t2t_phrase.data.input.pipeline import ORDER, Position
+from t2t_phrase.data.input.pipeline import Position
 from t2t_phrase.runs import checkpoints
 from t2t_phrase.runs.checkpoints import CheckpointWriteError
 from t2t_phrase.runs.history import FILE as HISTORY_FILE
@@ -85,12 +85,6 @@ class RunDirectory:
             )
         position = Position(**state["position"])
         self._log(f"resuming from {latest} (step {step})")
-        if state.get("order") != ORDER and position != Position():
-            self._log(
-                f"{latest} is of a version that read the data in another order: epoch "
-                f"{position.epoch} goes on after as many batches of today's order, so some of its "
-                "pairs come twice and others not; later epochs hold each pair once"
-            )
         return step, position
 
     def restore_scores(self, step: int) -> History:
@@ -139,7 +133,7 @@ class RunDirectory:
                 model=self._model,
                 optimizer=self._optimizer,
                 step=step,
-                state={"position": position._asdict(), "order": ORDER},
+                state={"position": position._asdict()},
             )
             kept, dropped = self._rotate(path)
             checkpoints.set_latest(self.folder, kept)

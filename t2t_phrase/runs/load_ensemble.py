@@ -74,7 +74,7 @@ def _check_fits(record: RunRecord, name: str, first: RunRecord, first_name: str)
                 f"{name} has {own[0]} entries in its {side} vocabulary, {first_name} {wanted[0]}; "
                 f"{both}"
             )
-        # Earlier versions recorded no checksums of imported vocabularies.
+        # A run that was imported without a vocabulary has no checksum.
         if own[1] != wanted[1] and own[1] and wanted[1]:
             raise UserError(
                 f"the {side} vocabulary of {name} is not that of {first_name}, although it has as "

@@ -133,7 +133,7 @@ class RunRecord:
             UserError: settings differ; the message lists them as "name: old -> new". Or the data
                 differ.
         """
-        # A value that an earlier version did not record is the default.
+        # Fields that the model's hyperparameters gained since take their defaults.
         try:
             complete = dataclasses.replace(earlier, hparams=earlier.resolved().to_dict())
         except UserError as error:

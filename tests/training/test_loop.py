@@ -10,7 +10,7 @@ import tensorflow as tf
 from tiny_training import make_stepper, make_trainer, steps_in, weights
 
 from t2t_phrase.config import UserError
-from t2t_phrase.runs import checkpoints, directory
+from t2t_phrase.runs import checkpoints
 from t2t_phrase.runs.history import History
 from t2t_phrase.training import loop
 
@@ -48,23 +48,6 @@ def test_resumed_in_the_middle_it_ends_the_same_bit_for_bit(files, tmp_path, par
     paths = [tmp_path / name / "model.ckpt-14" for name in ("whole", "halves")]
     states = [checkpoints.read_state(path) for path in paths]
     assert states[0] == states[1] and states[0]["position"]["epoch"] == 1
-
-
-def test_a_run_of_another_order_of_the_data_goes_on_and_says_so(files, tmp_path, monkeypatch):
-    lines = []
-    monkeypatch.setattr(directory, "ORDER", None)
-    make_trainer(tmp_path, files, make_stepper(), train_steps=4).train()
-    monkeypatch.undo()
-    trainer = make_trainer(tmp_path, files, make_stepper(), train_steps=6, log=lines.append)
-    assert trainer.train().step == 6
-    assert lines[1] == (
-        f"{tmp_path}/model.ckpt-4 is of a version that read the data in another order: epoch 0 "
-        "goes on after as many batches of today's order, so some of its pairs come twice and "
-        "others not; later epochs hold each pair once"
-    )
-    trainer = make_trainer(tmp_path, files, make_stepper(), train_steps=7, log=lines.append)
-    trainer.train()
-    assert sum("another order" in line for line in lines) == 1
 
 
 def test_trained_already(files, tmp_path):

@@ -15,8 +15,6 @@ from t2t_phrase.data.input.padding import Padder, Shape
 from t2t_phrase.data.input.plan import Plan, buckets_of, epoch_order, plan_epoch
 from t2t_phrase.data.input.reader import Pairs, RecordReader
 
-# The version of the order of batches, which checkpoints name beside the position in it.
-ORDER = 2
 # Batches of about so many places are read at once, which spreads the cost of each shard.
 _PLACES = 2**19
 

@@ -57,16 +57,8 @@ class _GrammarCorpus(Corpus):
             if path.suffix in (".py", ".tsv"):
                 digest.update(path.read_bytes())
         sizes = "+".join(str(self._sizes[split]) for split in SPLITS)
-        # Data of earlier versions lack these, and are extended.
-        added = {stream: f"grammar.{stream}" for stream in (TREES, ALIGNMENT.side_stream)}
-        checksums = {
-            "grammar": digest.hexdigest(),
-            "sizes": sizes,
-            "seed": str(self._seed),
-            **dict.fromkeys(added.values(), digest.hexdigest()),
-        }
-        side = {stream: (added[stream],) if stream in added else () for stream in _STREAMS}
-        return Inputs(checksums, side=side)
+        checksums = {"grammar": digest.hexdigest(), "sizes": sizes, "seed": str(self._seed)}
+        return Inputs(checksums, side=dict.fromkeys(_STREAMS, ()))
 
     def side_streams(self) -> tuple[str, ...]:
         return _STREAMS
