@@ -133,7 +133,7 @@ class Experiment:
         """Return the row of a finished system, and the signatures of its scores."""
         from t2t_phrase.evaluation.scores import corpus_score
         from t2t_phrase.evaluation.significance import paired_bootstrap
-        from t2t_phrase.evaluation.text_files import read_text
+        from t2t_phrase.io.text_files import read_text
 
         text, references = read_text(str(made)), self.recipe.test.references
         scores = [corpus_score(name, text, references, lowercase=True) for name in ("bleu", "ter")]

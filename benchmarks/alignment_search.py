@@ -65,7 +65,7 @@ def choose_weight(
     system: System, text: Text, args: argparse.Namespace, work_dir: pathlib.Path
 ) -> tuple[float, dict[float, float]]:
     """Return the weight with the highest BLEU on the development set, and BLEU by weight."""
-    from t2t_phrase.evaluation.text_files import read_text
+    from t2t_phrase.io.text_files import read_text
 
     weights = [float(weight) for weight in args.weights.split(",")]
     if len(weights) == 1:
@@ -273,7 +273,7 @@ def main() -> int:
     if thresholds[0]:
         raise UserError(f"--thresholds={args.thresholds}: the first must be 0")
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-    from t2t_phrase.evaluation.text_files import read_text
+    from t2t_phrase.io.text_files import read_text
 
     registry.discover()
     system = System.parse(f"{args.output_dir}+{args.alignment_model_dir}")

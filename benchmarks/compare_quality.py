@@ -35,7 +35,7 @@ from t2t_phrase.config import UserError
 
 def read_translations(recipe: Recipe, done: list[tuple[str, int]]) -> dict[tuple, list[str]]:
     """Return the translated test set of each finished set and seed."""
-    from t2t_phrase.evaluation.text_files import read_text
+    from t2t_phrase.io.text_files import read_text
 
     return {key: read_text(str(recipe.translation(*key))) for key in done}
 
@@ -68,7 +68,7 @@ def details(
     recipe: Recipe, texts: dict[tuple, list[str]], baseline: str, boundaries: list[int], orders: int
 ) -> tuple[list[str], dict[str, object]]:
     """Return the additional tables that were requested, and their contents for JSON."""
-    from t2t_phrase.evaluation.text_files import read_text
+    from t2t_phrase.io.text_files import read_text
 
     tables, found = [], {}
     if boundaries:

@@ -139,7 +139,7 @@ class Experiment:
         """Return the row of a system whose translations are there."""
         from t2t_phrase.evaluation.scores import corpus_score
         from t2t_phrase.evaluation.significance import paired_bootstrap
-        from t2t_phrase.evaluation.text_files import read_text
+        from t2t_phrase.io.text_files import read_text
 
         paths = (plain, guided, self.text.target)
         before, after, references = (read_text(str(path)) for path in paths)

@@ -139,7 +139,7 @@ def parse(argv: list[str] | None = None) -> argparse.Namespace:
 def main() -> int:
     """Make the table; return the exit status."""
     from t2t_phrase.data.problem import get_problem
-    from t2t_phrase.evaluation.text_files import read_text
+    from t2t_phrase.io.text_files import read_text
 
     args = parse()
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")

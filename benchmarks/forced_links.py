@@ -45,7 +45,7 @@ def forced_links(
 
 def write_pairs(text: Text, work_dir: pathlib.Path) -> pathlib.Path:
     """Write source and reference of each line; an unchanged file keeps its time stamp."""
-    from t2t_phrase.evaluation.text_files import read_text, write_text
+    from t2t_phrase.io.text_files import read_text, write_text
 
     pairs = work_dir / "pairs.tsv"
     sides = (read_text(str(path)) for path in (text.source, text.target))

@@ -84,7 +84,7 @@ def markdown(rows: Sequence[Row]) -> str:
 def score(recipe: Recipe, path: pathlib.Path) -> Score:
     """Return the BLEU of a translated test set, and its signature."""
     from t2t_phrase.evaluation.bleu import corpus_bleu
-    from t2t_phrase.evaluation.text_files import read_text
+    from t2t_phrase.io.text_files import read_text
 
     return corpus_bleu(read_text(str(path)), recipe.test.references)
 

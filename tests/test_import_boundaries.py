@@ -18,8 +18,7 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 FOUNDATION = (
     "config",
     "features",
-    "files",
-    "locks",
+    "io",
     "registry",
     "special_ids",
     "training_hparams",
@@ -33,8 +32,7 @@ PARTS: dict[str, tuple[set[str], set[str]]] = {
     "__init__": (set(), set()),
     "config": (set(), set()),
     "features": (set(), set()),
-    "files": (set(), set()),
-    "locks": (set(), set()),
+    "io": (set(), set()),
     "registry": (set(), set()),
     "special_ids": (set(), set()),
     "training_hparams": (set(), set()),
@@ -103,9 +101,11 @@ def test_every_part_of_the_package_is_covered() -> None:
 
 @pytest.mark.parametrize("name", FOUNDATION)
 def test_the_foundation_needs_the_standard_library_only(name: str) -> None:
-    for imported, line, _ in imports(PACKAGE / f"{name.replace('.', '/')}.py"):
-        standard = imported.split(".")[0] in sys.stdlib_module_names
-        assert standard or in_foundation(imported), f"{name}:{line}: {imported}"
+    path = PACKAGE / name.replace(".", "/")
+    for module in sorted(path.glob("*.py")) or [path.with_suffix(".py")]:
+        for imported, line, _ in imports(module):
+            standard = imported.split(".")[0] in sys.stdlib_module_names
+            assert standard or in_foundation(imported), f"{name_of(module)}:{line}: {imported}"
 
 
 @pytest.mark.parametrize("path", [p for p in MODULES if place(p) != "bin"], ids=name_of)

@@ -20,12 +20,12 @@ from t2t_phrase.alignment import aligner
 from t2t_phrase.alignment.aligner import AlignerOptions, align, can_align
 from t2t_phrase.alignment.symmetrization import SYMMETRIZATIONS, Link
 from t2t_phrase.bin import common
-from t2t_phrase.bin.decoder import note
+from t2t_phrase.bin.reporting import note
 from t2t_phrase.config import UserError
 from t2t_phrase.data.sources.corpus import parallel_lines
-from t2t_phrase.evaluation.text_files import check_writable, write_text
 from t2t_phrase.features import ALIGN
-from t2t_phrase.files import is_special, refuse_inputs
+from t2t_phrase.io.files import is_special, refuse_inputs
+from t2t_phrase.io.text_files import check_writable, write_text
 from t2t_phrase.text.alignments.pharaoh import write_links
 
 FLAGS = flags.FLAGS

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from absl import flags
 
-from t2t_phrase.bin.decoder import note
+from t2t_phrase.bin.reporting import note
 from t2t_phrase.config import UserError
 from t2t_phrase.decoding.hparams import DecodeHParams
-from t2t_phrase.files import sha256_of
+from t2t_phrase.io.files import sha256_of
 
 if TYPE_CHECKING:
     from t2t_phrase.decoding.search.translate_ids import MakeExpansion
@@ -61,7 +61,7 @@ def searched(trained: TrainedModel, vocabularies: Vocabularies, hparams: DecodeH
     """Return the model that the flags name, with its alignment model if they name one.
 
     Args:
-        trained: from `decoder.load`.
+        trained: from `model_flags.load`.
         vocabularies: likewise.
         hparams: the options of decoding.
 

@@ -19,13 +19,14 @@ from absl import app, flags
 
 from t2t_phrase import registry
 from t2t_phrase.bin import common
-from t2t_phrase.bin.decoder import Ticker, define_model_flags, load, note
+from t2t_phrase.bin.model_flags import define_model_flags, load
+from t2t_phrase.bin.reporting import Ticker, note
 from t2t_phrase.bin.source_features import define_feature_flags, feature_texts, given_feature_files
 from t2t_phrase.bin.text_job import check_paths
 from t2t_phrase.config import UserError
 from t2t_phrase.evaluation import contrastive
-from t2t_phrase.evaluation.text_files import write_text
 from t2t_phrase.features import TREES
+from t2t_phrase.io.text_files import write_text
 
 if TYPE_CHECKING:
     from t2t_phrase.decoding.sides import FeatureTexts

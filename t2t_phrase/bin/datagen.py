@@ -9,9 +9,9 @@ from absl import app, flags
 from t2t_phrase import registry
 from t2t_phrase.bin import common
 from t2t_phrase.config import UserError
-from t2t_phrase.data.folders import expanded
 from t2t_phrase.data.generation.options import GenerateOptions
 from t2t_phrase.data.problem import Problem, get_problem
+from t2t_phrase.io.files import expanded
 
 FLAGS = flags.FLAGS
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from absl import app, flags
 
 from t2t_phrase.config import UserError
-from t2t_phrase.evaluation.text_files import stream_text
-from t2t_phrase.files import is_special, sha256_of
+from t2t_phrase.io.files import is_special, sha256_of
+from t2t_phrase.io.text_files import stream_text
 from t2t_phrase.text.dictionaries.reader import (
     Entry,
     read_dictionary,
@@ -19,7 +19,7 @@ from t2t_phrase.text.dictionaries.reader import (
 
 if TYPE_CHECKING:
     from t2t_phrase.decoding.dictionary import Dictionary
-    from t2t_phrase.decoding.windows import Window
+    from t2t_phrase.io.line_windows import Window
     from t2t_phrase.text.vocabularies import Vocabularies
 
 FLAGS = flags.FLAGS

@@ -17,17 +17,18 @@ from t2t_phrase.bin.decode_dictionaries import (
     refuse_dictionaries,
     summary,
 )
-from t2t_phrase.bin.decoder import Ticker, load, note
+from t2t_phrase.bin.model_flags import load
+from t2t_phrase.bin.reporting import Ticker, note
 from t2t_phrase.bin.source_features import FeatureReader, given_feature_files
 from t2t_phrase.bin.unknown_words import NAME as UNKNOWN_DICTIONARY
 from t2t_phrase.bin.unknown_words import given_unknown
 from t2t_phrase.config import UserError
 from t2t_phrase.decoding.hparams import DecodeHParams
-from t2t_phrase.decoding.resumable import Result
-from t2t_phrase.decoding.windows import Window
-from t2t_phrase.evaluation.text_files import count_lines, split_pair
 from t2t_phrase.features import ALIGN
-from t2t_phrase.files import is_special, sha256_of
+from t2t_phrase.io.files import is_special, sha256_of
+from t2t_phrase.io.line_windows import Window
+from t2t_phrase.io.resumable import Result
+from t2t_phrase.io.text_files import count_lines, split_pair
 from t2t_phrase.text.alignments.pharaoh import write_links
 
 if TYPE_CHECKING:

@@ -27,9 +27,9 @@ from t2t_phrase.evaluation.by_length import BOUNDARIES, bleu_by_length, check_bo
 from t2t_phrase.evaluation.ngram_precision import LARGEST_ORDER, ngram_precisions
 from t2t_phrase.evaluation.scores import METRICS, corpus_score, make_bleu, make_metric
 from t2t_phrase.evaluation.significance import paired_bootstrap, resampling_seed
-from t2t_phrase.evaluation.text_files import check_writable, read_text
-from t2t_phrase.files import refuse_inputs, write
 from t2t_phrase.grammar import Rendering
+from t2t_phrase.io.files import refuse_inputs, write
+from t2t_phrase.io.text_files import check_writable, read_text
 
 FLAGS = flags.FLAGS
 

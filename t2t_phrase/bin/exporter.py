@@ -9,9 +9,10 @@ from absl import flags
 
 import t2t_phrase
 from t2t_phrase import registry
-from t2t_phrase.bin import common, decoder
+from t2t_phrase.bin import common
 from t2t_phrase.bin.alignment_search import define_alignment_flags, searched
 from t2t_phrase.bin.backend import TRAINING, check_backend
+from t2t_phrase.bin.model_flags import define_model_flags, ensemble_weights, load, model_paths
 from t2t_phrase.bin.unknown_words import define_unknown_flags, given_unknown
 from t2t_phrase.config import UserError
 from t2t_phrase.decoding.hparams import DecodeHParams
@@ -24,7 +25,7 @@ FLAGS = flags.FLAGS
 
 def define_flags() -> None:
     """Define the command's flags."""
-    decoder.define_model_flags()
+    define_model_flags()
     define_alignment_flags()
     define_unknown_flags()
     flags.DEFINE_enum(
@@ -49,12 +50,12 @@ def main(argv: Sequence[str]) -> None:
     unknown = given_unknown(hparams)
     if not (FLAGS.export_dir or FLAGS.output_dir):
         raise UserError("--export_dir is required if --output_dir is not given")
-    if not FLAGS.export_dir and len(decoder.model_paths()) > 1:
+    if not FLAGS.export_dir and len(model_paths()) > 1:
         raise UserError("--export_dir is required for an ensemble, which has no folder of its own")
     registry.discover(FLAGS.t2t_usr_dir)
     if FLAGS.format == "ctranslate2":
         check_no_search()
-    trained, vocabularies = decoder.load()
+    trained, vocabularies = load()
     if FLAGS.format == "ctranslate2":
         from t2t_phrase.export.ctranslate2_model import export_ctranslate2
 
@@ -120,7 +121,7 @@ def about(trained: TrainedModel) -> dict[str, Any]:
     ]
     if len(facts) == 1:
         return facts[0]
-    return {"ensemble": facts, "ensemble_weights": decoder.ensemble_weights()}
+    return {"ensemble": facts, "ensemble_weights": ensemble_weights()}
 
 
 def run() -> None:

@@ -15,8 +15,10 @@ import numpy as np
 from absl import app, flags
 
 from t2t_phrase import registry
-from t2t_phrase.bin import common, decoder
+from t2t_phrase.bin import common
 from t2t_phrase.bin.insights_input import read_dev_set, read_files, texts_of_features
+from t2t_phrase.bin.model_flags import define_model_flags, load
+from t2t_phrase.bin.reporting import Ticker, note
 from t2t_phrase.bin.source_features import define_parser_flags
 from t2t_phrase.bin.text_job import check_paths
 from t2t_phrase.config import UserError
@@ -35,7 +37,7 @@ FLAGS = flags.FLAGS
 
 def define_flags() -> None:
     """Define the command's flags."""
-    decoder.define_model_flags()
+    define_model_flags()
     flags.DEFINE_bool("stats", False, "Print how much attention n-grams give and receive.")
     flags.DEFINE_string("stats_file", None, "File for the statistics as JSON.")
     flags.DEFINE_string(
@@ -102,7 +104,7 @@ def main(argv: Sequence[str]) -> None:
             FLAGS.stats_file, filter(None, (FLAGS.insights_from_file, FLAGS.references_file))
         )
     pairs = read_files() if FLAGS.insights_from_file else []
-    trained, vocabularies = decoder.load(ensembles=False)
+    trained, vocabularies = load(ensembles=False)
     if FLAGS.stats:
         check_statistics(trained)
     texts = texts_of_features(trained.model.hparams.features) if FLAGS.heat_maps else {}
@@ -155,9 +157,9 @@ def show_statistics(
     Raises:
         UserError: the pairs have no words.
     """
-    from t2t_phrase.evaluation.text_files import write_text
     from t2t_phrase.insights.statistics import attention_statistics
     from t2t_phrase.insights.tables import format_statistics, statistics_to_dict
+    from t2t_phrase.io.text_files import write_text
 
     ids = [
         (
@@ -170,16 +172,16 @@ def show_statistics(
     if not ids:
         raise UserError("no line has words on both sides: there is nothing to look at")
     if len(ids) < len(pairs):
-        decoder.note(f"{len(pairs) - len(ids)} lines without words on both sides are left out")
+        note(f"{len(pairs) - len(ids)} lines without words on both sides are left out")
     found = attention_statistics(
         trained.model,
         ids,
         batch_size=hparams.batch_size,
         xla=FLAGS.xla_compile,
-        progress=decoder.Ticker("read", len(ids)),
+        progress=Ticker("read", len(ids)),
     )
     print(format_statistics(found), flush=True)
-    decoder.note(f"{len(ids)} sentence pairs, teacher-forced")
+    note(f"{len(ids)} sentence pairs, teacher-forced")
     if FLAGS.stats_file:
         about = {
             "checkpoint": trained.checkpoint,
@@ -190,7 +192,7 @@ def show_statistics(
             "attentions": statistics_to_dict(found),
         }
         write_text(FLAGS.stats_file, json.dumps(about, indent=2).split("\n"))
-        decoder.note(f"written to {FLAGS.stats_file}")
+        note(f"written to {FLAGS.stats_file}")
 
 
 def choose_pictures(model: Any) -> Choice:
@@ -220,17 +222,17 @@ def draw_heat_maps(
 ) -> None:
     """Write a PNG for each attention, layer and head chosen."""
     from t2t_phrase.compile import compiled
-    from t2t_phrase.files import write
     from t2t_phrase.insights.heat_map import png_of, unknown_characters
     from t2t_phrase.insights.labels import tokens_of
     from t2t_phrase.insights.pictures import draw
+    from t2t_phrase.io.files import write
 
     folder = make_folder(FLAGS.heat_maps)
     source = features_of("source", trained.model, vocabularies.source, FLAGS.source, texts)
     if FLAGS.target is None:
         target = {"targets": np.array([translate(trained.model, source, hparams)], "int32")}
         translation = vocabularies.target.decode(target["targets"][0].tolist())
-        decoder.note(f"translation: {translation}")
+        note(f"translation: {translation}")
     else:
         target = features_of(
             "target",
@@ -253,7 +255,7 @@ def draw_heat_maps(
         for name, encoder in zip(("inputs", "targets"), vocabularies, strict=True)
     ]
     if missing := unknown_characters(token.text for side in tokens for token in side):
-        decoder.note(f"no font here has {missing}, drawn as boxes; install one, say Noto Sans CJK")
+        note(f"no font here has {missing}, drawn as boxes; install one, say Noto Sans CJK")
     caption = f"{trained.record.hparams_set}, step {trained.step}"
     count = 0
     partitions = {
@@ -274,7 +276,7 @@ def draw_heat_maps(
         count += 1
     if not count:
         raise UserError("--attentions, --layers and --heads together choose nothing to draw")
-    decoder.note(f"{count} pictures written to {folder}, such as {picture.name}.png")
+    note(f"{count} pictures written to {folder}, such as {picture.name}.png")
 
 
 def features_of(
@@ -313,7 +315,7 @@ def make_folder(path: str) -> pathlib.Path:
     Raises:
         UserError: it cannot be made.
     """
-    from t2t_phrase.files import explain_os_error
+    from t2t_phrase.io.files import explain_os_error
 
     folder = pathlib.Path(path).expanduser()
     try:

@@ -82,7 +82,7 @@ def read_files() -> list[tuple[str, str]]:
     Raises:
         UserError: one cannot be read, or they do not belong together.
     """
-    from t2t_phrase.evaluation.text_files import read_text
+    from t2t_phrase.io.text_files import read_text
 
     sources, references = read_text(FLAGS.insights_from_file), read_text(FLAGS.references_file)
     if len(sources) != len(references):

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 from absl import app, flags
 
 from t2t_phrase.bin import common
-from t2t_phrase.bin.decoder import Ticker, note
+from t2t_phrase.bin.reporting import Ticker, note
 from t2t_phrase.bin.source_features import define_parser_flags
-from t2t_phrase.decoding.resumable import Result
 from t2t_phrase.features import PHRASES
+from t2t_phrase.io.resumable import Result
 
 if TYPE_CHECKING:
-    from t2t_phrase.decoding.resumable import Work
-    from t2t_phrase.decoding.windows import Window
+    from t2t_phrase.io.line_windows import Window
+    from t2t_phrase.io.resumable import Work
     from t2t_phrase.text.trees.parser import Parser
 
 FLAGS = flags.FLAGS
@@ -48,7 +48,7 @@ def main(argv: Sequence[str]) -> None:
     """Write trees or phrases, or check trees."""
     del argv
     from t2t_phrase.bin import text_job
-    from t2t_phrase.evaluation.text_files import count_lines
+    from t2t_phrase.io.text_files import count_lines
 
     source, trees = FLAGS.input_file, FLAGS.trees_file
     if not source:
@@ -86,8 +86,8 @@ def check_trees(source: str, trees: str) -> None:
         UserError: a tree is malformed or does not spell its line, or there are too few or many.
     """
     from t2t_phrase.bin.text_job import check_counts
-    from t2t_phrase.decoding.windows import windows
-    from t2t_phrase.evaluation.text_files import count_lines, stream_text
+    from t2t_phrase.io.line_windows import windows
+    from t2t_phrase.io.text_files import count_lines, stream_text
     from t2t_phrase.text.annotations.base import read_annotations
 
     check_counts(source, count_lines(source), [trees])

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from absl import app, flags
 
-from t2t_phrase.bin.decoder import Ticker, note
+from t2t_phrase.bin.reporting import Ticker, note
 from t2t_phrase.bin.source_features import given_feature_files
 from t2t_phrase.config import UserError, nearest
 from t2t_phrase.features import TREES, of_side
@@ -124,7 +124,7 @@ def read_input(tasks: Sequence[Task]) -> Given:
     Raises:
         UserError: a file cannot be read, a line does not fit, or a task has no labels.
     """
-    from t2t_phrase.evaluation.text_files import read_text
+    from t2t_phrase.io.text_files import read_text
     from t2t_phrase.probing.classes import task_data
     from t2t_phrase.probing.corpus import make_corpus
 
@@ -185,7 +185,7 @@ def _grammar(size: int) -> Iterator[tuple[str, str]]:
 
 
 def _pairs(trees: Sequence[str]) -> Iterator[tuple[str, str | None]]:
-    from t2t_phrase.evaluation.text_files import read_text
+    from t2t_phrase.io.text_files import read_text
 
     path = text_file()
     if path is None:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from absl import flags
 
-from t2t_phrase.bin.decoder import Ticker, note
 from t2t_phrase.bin.probe_input import Given
+from t2t_phrase.bin.reporting import Ticker, note
 
 if TYPE_CHECKING:
     from t2t_phrase.probing.classes import TaskData
@@ -122,7 +122,7 @@ class Probes:
         encoder: str,
         checkpoint: str = "",
     ) -> None:
-        from t2t_phrase.evaluation.text_files import write_text
+        from t2t_phrase.io.text_files import write_text
         from t2t_phrase.probing.results import Result, as_json
 
         result = Result(

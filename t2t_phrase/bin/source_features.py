@@ -13,8 +13,8 @@ from t2t_phrase.features import OTHER, TREES
 
 if TYPE_CHECKING:
     from t2t_phrase.decoding.sides import FeatureTexts
-    from t2t_phrase.decoding.windows import Window
     from t2t_phrase.features import Feature
+    from t2t_phrase.io.line_windows import Window
 
 FLAGS = flags.FLAGS
 
@@ -62,8 +62,8 @@ def feature_texts(
         UserError: a file is missing or does not fit the sentences, or a feature is given that the
             model does not read.
     """
-    from t2t_phrase.decoding.windows import Window
-    from t2t_phrase.evaluation.text_files import read_text
+    from t2t_phrase.io.line_windows import Window
+    from t2t_phrase.io.text_files import read_text
 
     reader = FeatureReader(features, files)
     beside = {path: read_text(path) for path in reader.files}

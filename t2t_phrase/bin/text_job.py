@@ -8,13 +8,13 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from t2t_phrase.bin.decoder import Ticker, note
+from t2t_phrase.bin.reporting import Ticker, note
 from t2t_phrase.config import UserError
-from t2t_phrase.decoding.journal import Journal, name_beside
-from t2t_phrase.decoding.resumable import Stream, Work, run
-from t2t_phrase.decoding.windows import windows
-from t2t_phrase.evaluation.text_files import check_writable, count_lines, stream_text
-from t2t_phrase.files import explain_os_error, is_special, open_special, refuse_inputs
+from t2t_phrase.io.files import explain_os_error, is_special, open_special, refuse_inputs
+from t2t_phrase.io.journal import Journal, name_beside
+from t2t_phrase.io.line_windows import windows
+from t2t_phrase.io.resumable import Stream, Work, run
+from t2t_phrase.io.text_files import check_writable, count_lines, stream_text
 
 
 @dataclasses.dataclass(frozen=True)

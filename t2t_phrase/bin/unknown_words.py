@@ -10,8 +10,8 @@ from absl import flags
 
 from t2t_phrase.config import UserError
 from t2t_phrase.decoding.hparams import DecodeHParams
-from t2t_phrase.evaluation.text_files import stream_text
-from t2t_phrase.files import is_special, sha256_of
+from t2t_phrase.io.files import is_special, sha256_of
+from t2t_phrase.io.text_files import stream_text
 from t2t_phrase.text.alignments.unknown_words import one_word_each
 from t2t_phrase.text.dictionaries.reader import read_dictionary
 

@@ -9,10 +9,8 @@ from typing import Any, ClassVar, Literal
 
 from t2t_phrase import registry
 from t2t_phrase.config import UserError
-from t2t_phrase.data.folders import expanded
 from t2t_phrase.data.generation.manifest import Manifest, manifest_path
 from t2t_phrase.data.generation.staged import has_checksum
-from t2t_phrase.data.lines import read_lines
 from t2t_phrase.data.sources.corpus import Corpus
 from t2t_phrase.data.sources.inputs import Inputs
 from t2t_phrase.data.sources.side_files import MAKERS, side_lines
@@ -26,6 +24,8 @@ from t2t_phrase.features import (
     Feature,
     Side,
 )
+from t2t_phrase.io.files import expanded
+from t2t_phrase.io.lines import read_lines
 from t2t_phrase.text.annotations.base import read_annotations
 from t2t_phrase.text.vocabularies import Vocabularies
 

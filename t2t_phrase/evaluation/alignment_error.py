@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Collection, Sequence
 
 from t2t_phrase.config import UserError
-from t2t_phrase.evaluation.text_files import read_text
+from t2t_phrase.io.text_files import read_text
 from t2t_phrase.text.alignments.pharaoh import Link, Links, read_links
 
 

@@ -14,9 +14,9 @@ from typing import Any
 
 from t2t_phrase.config import UserError, shown
 from t2t_phrase.evaluation.aligned import aligned
-from t2t_phrase.evaluation.strict_json import parse_json
-from t2t_phrase.evaluation.text_files import read_text
 from t2t_phrase.grammar import SentencePair, Twin, generate, wrong_twins
+from t2t_phrase.io.strict_json import parse_json
+from t2t_phrase.io.text_files import read_text
 
 # Larger distances are grouped, as in LingEval97.
 FAR = 15

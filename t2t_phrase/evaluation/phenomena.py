@@ -9,9 +9,9 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from t2t_phrase.config import UserError
-from t2t_phrase.evaluation.strict_json import parse_json
-from t2t_phrase.evaluation.text_files import read_text
 from t2t_phrase.grammar import PHENOMENA, Rendering, tokenize
+from t2t_phrase.io.strict_json import parse_json
+from t2t_phrase.io.text_files import read_text
 
 
 @dataclasses.dataclass(frozen=True)

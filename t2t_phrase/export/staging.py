@@ -15,9 +15,9 @@ from typing import Any
 
 import tensorflow as tf
 
-from t2t_phrase import locks
 from t2t_phrase.config import UserError
-from t2t_phrase.files import WriteError, explain_os_error, reason_of, sync
+from t2t_phrase.io import locks
+from t2t_phrase.io.files import WriteError, explain_os_error, reason_of, sync
 
 # Not a number, so a server that watches the folder does not look inside.
 _PREFIX = ".unfinished-"

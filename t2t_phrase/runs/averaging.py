@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from t2t_phrase import files
 from t2t_phrase.config import UserError
+from t2t_phrase.io import files
 from t2t_phrase.runs import checkpoints
 from t2t_phrase.runs.load_model import find_record
 from t2t_phrase.runs.record import RunRecord

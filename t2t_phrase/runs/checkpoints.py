@@ -17,8 +17,8 @@ import keras
 import numpy as np
 import tensorflow as tf
 
-from t2t_phrase import files
 from t2t_phrase.config import UserError
+from t2t_phrase.io import files
 from t2t_phrase.runs.checkpoint_reader import (
     SUFFIX,
     CheckpointReader,

@@ -9,9 +9,9 @@ from collections.abc import Callable
 
 import keras
 
-from t2t_phrase import files
 from t2t_phrase.config import UserError
 from t2t_phrase.data.input.pipeline import Position
+from t2t_phrase.io import files
 from t2t_phrase.runs import checkpoints
 from t2t_phrase.runs.checkpoints import CheckpointWriteError
 from t2t_phrase.runs.history import FILE as HISTORY_FILE

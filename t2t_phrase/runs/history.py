@@ -9,8 +9,8 @@ import os
 import pathlib
 from collections.abc import Mapping
 
-from t2t_phrase import files
 from t2t_phrase.config import UserError
+from t2t_phrase.io import files
 
 FILE = "evaluations.json"
 

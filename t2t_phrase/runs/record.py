@@ -15,7 +15,7 @@ from typing import Any
 import t2t_phrase
 from t2t_phrase import registry
 from t2t_phrase.config import UserError, differences, parse_assignments
-from t2t_phrase.files import write
+from t2t_phrase.io.files import write
 from t2t_phrase.training_hparams import TrainingHParams
 
 FILE = "hparams.json"

@@ -7,7 +7,7 @@ import pathlib
 
 from t2t_phrase.config import UserError
 from t2t_phrase.data.problem import get_problem
-from t2t_phrase.files import sha256_of
+from t2t_phrase.io.files import sha256_of
 from t2t_phrase.runs.load_model import TrainedModel, run_above
 from t2t_phrase.runs.record import RunRecord
 from t2t_phrase.text.encoders import StoredEncoder

@@ -8,9 +8,9 @@ import os
 import pathlib
 from collections.abc import Iterator
 
-from t2t_phrase import locks
 from t2t_phrase.config import UserError
-from t2t_phrase.files import WriteError, explain_os_error
+from t2t_phrase.io import locks
+from t2t_phrase.io.files import WriteError, explain_os_error
 from t2t_phrase.runs.leftovers import remove_leftovers
 
 LOCK = ".lock"

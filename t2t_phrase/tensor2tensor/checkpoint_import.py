@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from t2t_phrase import files, registry
+from t2t_phrase import registry
 from t2t_phrase.config import UserError
+from t2t_phrase.io import files
 from t2t_phrase.runs import checkpoints
 from t2t_phrase.runs.checkpoint_reader import SUFFIX
 from t2t_phrase.runs.record import FILE as RECORD_FILE

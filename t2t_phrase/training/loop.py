@@ -14,7 +14,7 @@ import numpy as np
 from t2t_phrase.config import UserError
 from t2t_phrase.data.input.pipeline import Batch, Position, TrainingPipeline
 from t2t_phrase.data.input.prefetch import Prefetcher
-from t2t_phrase.files import WriteError
+from t2t_phrase.io.files import WriteError
 from t2t_phrase.runs.directory import RunDirectory
 from t2t_phrase.runs.history import History
 from t2t_phrase.training.early_stopping import EarlyStopping

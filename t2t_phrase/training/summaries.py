@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from t2t_phrase.files import reason_of
+from t2t_phrase.io.files import reason_of
 
 
 class Summaries:

@@ -10,7 +10,7 @@ from t2t_phrase.alignment import aligner
 from t2t_phrase.bin import align
 from t2t_phrase.bin import eval as eval_command
 from t2t_phrase.config import UserError
-from t2t_phrase.files import WriteError
+from t2t_phrase.io.files import WriteError
 
 # "c" and "z" occur in one pair of the second text only, beside words that the first one explains.
 TEXTS = {

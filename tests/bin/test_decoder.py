@@ -12,12 +12,13 @@ from absl import app
 from toy_run import call, make_toy_run
 
 from t2t_phrase.bin import decoder
+from t2t_phrase.bin.reporting import Ticker
 from t2t_phrase.config import HParamsError, UserError
-from t2t_phrase.decoding import windows
 from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.decoding.scoring import Scorer
 from t2t_phrase.decoding.sides import EncodedSide
 from t2t_phrase.decoding.translator import Translator
+from t2t_phrase.io import line_windows as windows
 from t2t_phrase.runs import checkpoints
 from t2t_phrase.runs.load_model import load_model
 
@@ -368,7 +369,7 @@ def test_progress_tells_the_time_left(monkeypatch, capsys):
     now = [100.0]
     monkeypatch.setattr("time.monotonic", lambda: now[0])
     for total in (5000, None):
-        ticker = decoder.Ticker("translated", total)
+        ticker = Ticker("translated", total)
         ticker.start(1000)
         for done, seconds in ((1001, 1), (1100, 10), (3000, 40), (4900, 11)):
             now[0] += seconds

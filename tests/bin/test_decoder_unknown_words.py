@@ -8,9 +8,9 @@ from toy_run import WORDS, call, make_toy_run
 
 from t2t_phrase.bin import decoder
 from t2t_phrase.config import UserError
-from t2t_phrase.decoding import windows
 from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.decoding.translator import Translator
+from t2t_phrase.io import line_windows as windows
 from t2t_phrase.text.alignments.unknown_words import UNKNOWN, replace_unknown
 
 OPTIONS = "beam_size=2,extra_length=8,replace_unknown=true"

@@ -17,7 +17,7 @@ from t2t_phrase.bin import endings
 from t2t_phrase.bin.endings import BUG, MACHINE, USAGE, Signalled, ending_of
 from t2t_phrase.bin.machine_errors import without_nodes
 from t2t_phrase.config import HParamsError, UserError
-from t2t_phrase.files import WriteError
+from t2t_phrase.io.files import WriteError
 
 
 def os_error(number: int, *paths: str) -> OSError:

@@ -67,7 +67,7 @@ def test_features_are_read_window_by_window(toy, tmp_path, monkeypatch):
     files = [f"--decode_from_file={source}", f"--decode_to_file={target}"]
     decode(toy, *files)
     whole = target.read_bytes()
-    monkeypatch.setattr("t2t_phrase.decoding.windows.LINES", 2)
+    monkeypatch.setattr("t2t_phrase.io.line_windows.LINES", 2)
     decode(toy, *files)
     assert target.read_bytes() == whole
     write(trees, [*TREES[:2], "(S other words)"])

@@ -3,10 +3,10 @@ import os
 import pytest
 import tensorflow as tf
 
-from t2t_phrase import locks
 from t2t_phrase.config import UserError
 from t2t_phrase.export.staging import check_loadable, publish, staging
-from t2t_phrase.files import WriteError
+from t2t_phrase.io import locks
+from t2t_phrase.io.files import WriteError
 
 
 def test_a_version_appears_whole_and_nothing_stays(tmp_path):

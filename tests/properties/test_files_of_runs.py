@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from t2t_phrase.config import UserError
-from t2t_phrase.decoding.journal import Journal
-from t2t_phrase.decoding.resumable import Result
-from t2t_phrase.decoding.windows import Window
+from t2t_phrase.io.journal import Journal
+from t2t_phrase.io.line_windows import Window
+from t2t_phrase.io.resumable import Result
 from t2t_phrase.runs.history import FILE as HISTORY_FILE
 from t2t_phrase.runs.history import History
 from t2t_phrase.runs.record import FILE as RECORD_FILE

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from t2t_phrase.config import UserError
 from t2t_phrase.evaluation.contrastive import ContrastiveSet, read_lingeval
 from t2t_phrase.evaluation.phenomena import read_facts
-from t2t_phrase.evaluation.strict_json import parse_json
+from t2t_phrase.io.strict_json import parse_json
 
 VALUES: st.SearchStrategy[Any] = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=3),

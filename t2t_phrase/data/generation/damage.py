@@ -9,8 +9,8 @@ from typing import Any
 from t2t_phrase.data.generation.manifest import Manifest, manifest_path
 from t2t_phrase.data.generation.records import count_records
 from t2t_phrase.data.generation.staged import has_checksum
-from t2t_phrase.data.lines import read_lines
-from t2t_phrase.files import sha256_of
+from t2t_phrase.io.files import sha256_of
+from t2t_phrase.io.lines import read_lines
 from t2t_phrase.text.encoders import load_encoder
 
 

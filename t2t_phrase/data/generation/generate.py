@@ -9,9 +9,8 @@ import shutil
 from importlib import metadata
 from typing import Any
 
-from t2t_phrase import __version__, locks
+from t2t_phrase import __version__
 from t2t_phrase.config import differences
-from t2t_phrase.data.folders import expanded
 from t2t_phrase.data.generation.damage import damaged_files, miscounted_splits
 from t2t_phrase.data.generation.labels import labels_intact, read_labels, write_labels
 from t2t_phrase.data.generation.manifest import Manifest, manifest_path
@@ -28,7 +27,8 @@ from t2t_phrase.data.problem import Problem
 from t2t_phrase.data.sources.corpus import SPLITS, Corpus
 from t2t_phrase.data.sources.inputs import Inputs
 from t2t_phrase.features import Feature
-from t2t_phrase.files import explain_os_error
+from t2t_phrase.io import locks
+from t2t_phrase.io.files import expanded, explain_os_error
 
 # Above this many pairs the start of worker processes is worth its seconds.
 _MANY_PAIRS = 20_000

@@ -9,7 +9,7 @@ from typing import Any
 from t2t_phrase.data.generation.progress import Log
 from t2t_phrase.data.generation.staged import has_checksum
 from t2t_phrase.features import Feature
-from t2t_phrase.files import sha256_of, write
+from t2t_phrase.io.files import sha256_of, write
 from t2t_phrase.text.annotations.base import annotation_of
 from t2t_phrase.text.annotations.labels import LabelAnnotation, most_frequent
 

@@ -12,7 +12,7 @@ from t2t_phrase.config import UserError, differences
 from t2t_phrase.data.generation.shapes import Nullable, Object, parse, require
 from t2t_phrase.data.generation.staged import digest
 from t2t_phrase.data.sources.inputs import Inputs, changes
-from t2t_phrase.files import write
+from t2t_phrase.io.files import write
 
 FORMAT = 1
 SUFFIX = "-manifest.json"

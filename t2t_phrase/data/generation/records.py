@@ -14,12 +14,12 @@ import numpy as np
 
 from t2t_phrase.config import UserError
 from t2t_phrase.data.generation.shard_digests import digests_of
-from t2t_phrase.data.lines import read_lines
 from t2t_phrase.data.shards.ragged import Ragged
 from t2t_phrase.data.shards.shard import Shard, open_shard, read_records, write_arrays
 from t2t_phrase.data.sources.side_files import side_lines
 from t2t_phrase.features import IDS, OTHER, Feature, Side
-from t2t_phrase.files import atomic, sha256_of
+from t2t_phrase.io.files import atomic, sha256_of
+from t2t_phrase.io.lines import read_lines
 from t2t_phrase.special_ids import EOS_ID
 from t2t_phrase.text.annotations.base import Annotation, Sentence, annotation_of
 from t2t_phrase.text.annotations.labels import LabelAnnotation

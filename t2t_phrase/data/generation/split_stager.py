@@ -20,7 +20,7 @@ from t2t_phrase.data.generation.staging import feature_streams, stage
 from t2t_phrase.data.problem import Problem
 from t2t_phrase.data.sources.corpus import Corpus
 from t2t_phrase.data.sources.inputs import Inputs
-from t2t_phrase.files import explain_os_error, sha256_of
+from t2t_phrase.io.files import explain_os_error, sha256_of
 
 # Changes whenever work files that were left by other code cannot be used any more.
 _FORMAT = 2

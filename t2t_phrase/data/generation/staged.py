@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from t2t_phrase.data.generation.shapes import Object, parse, require
-from t2t_phrase.files import sha256_of, write
+from t2t_phrase.io.files import sha256_of, write
 
 _CHECKSUMS = Object(others=str)
 _SHAPE = Object(

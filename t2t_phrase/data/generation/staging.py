@@ -16,7 +16,7 @@ from t2t_phrase.data.generation.checks import check_all
 from t2t_phrase.data.generation.progress import Progress
 from t2t_phrase.data.sources.corpus import Pair
 from t2t_phrase.features import Feature
-from t2t_phrase.files import explain_os_error
+from t2t_phrase.io.files import explain_os_error
 from t2t_phrase.text.whitespace import normalize_whitespace
 
 # Faults reported with file and line; others are only counted.

@@ -11,9 +11,9 @@ from t2t_phrase.data.generation.manifest import Manifest
 from t2t_phrase.data.generation.options import GenerateOptions
 from t2t_phrase.data.generation.progress import Log
 from t2t_phrase.data.generation.staging import dealt_index
-from t2t_phrase.data.lines import read_lines
 from t2t_phrase.data.problem import Problem
-from t2t_phrase.files import sha256_of, write
+from t2t_phrase.io.files import sha256_of, write
+from t2t_phrase.io.lines import read_lines
 from t2t_phrase.text.encoders import make_encoder
 from t2t_phrase.text.subwords.training import train_subwords
 from t2t_phrase.text.words.training import train_words

@@ -9,12 +9,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from t2t_phrase.config import UserError
-from t2t_phrase.data.lines import read_lines
 from t2t_phrase.data.sources.inputs import Inputs, checksum, named
 from t2t_phrase.data.sources.misalignment import first_shifted_line
 from t2t_phrase.data.sources.mteval import read_mteval
 from t2t_phrase.data.sources.side_files import count_mismatch, find_side_files, side_lines
 from t2t_phrase.features import Feature
+from t2t_phrase.io.lines import read_lines
 
 SPLITS = ("train", "dev", "test")
 

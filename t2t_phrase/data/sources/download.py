@@ -20,7 +20,7 @@ from typing import Any
 
 from t2t_phrase.config import UserError
 from t2t_phrase.data.sources.inputs import checksum
-from t2t_phrase.files import explain_os_error
+from t2t_phrase.io.files import explain_os_error
 
 ATTEMPTS = 4  # without anything new in between
 TIMEOUT = 60.0  # seconds without data

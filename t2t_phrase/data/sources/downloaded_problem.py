@@ -6,11 +6,11 @@ import dataclasses
 import pathlib
 from typing import ClassVar
 
-from t2t_phrase.data.folders import expanded
 from t2t_phrase.data.problem import Problem
 from t2t_phrase.data.sources.corpus import Corpus, TextCorpus
 from t2t_phrase.data.sources.download import fetch
 from t2t_phrase.data.sources.inputs import Inputs
+from t2t_phrase.io.files import expanded
 
 
 class DownloadedProblem(Problem):

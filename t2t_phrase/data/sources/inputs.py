@@ -7,7 +7,7 @@ import pathlib
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from t2t_phrase.config import UserError
-from t2t_phrase.files import sha256_of
+from t2t_phrase.io.files import sha256_of
 
 # For each split the names of the files of its parts, in order.
 Parts = Mapping[str, list[list[str]]]

@@ -8,11 +8,11 @@ from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
 
 from t2t_phrase.config import UserError
-from t2t_phrase.data.folders import expanded
 from t2t_phrase.data.problem import Problem
 from t2t_phrase.data.sources.corpus import SPLITS, Corpus, Pair, TextCorpus
 from t2t_phrase.data.sources.inputs import Inputs
 from t2t_phrase.features import Feature
+from t2t_phrase.io.files import expanded
 
 Parts = list[list[pathlib.Path]]
 

@@ -6,7 +6,7 @@ import pathlib
 
 import numpy as np
 
-from t2t_phrase.data.lines import read_lines
+from t2t_phrase.io.lines import read_lines
 
 
 def first_shifted_line(first: pathlib.Path, second: pathlib.Path) -> int:

@@ -9,8 +9,8 @@ import pathlib
 from collections.abc import Iterator, Mapping, Sequence
 
 from t2t_phrase.config import UserError
-from t2t_phrase.data.lines import read_lines
 from t2t_phrase.features import ALIGN, TREES, Feature, Side
+from t2t_phrase.io.lines import read_lines
 
 # Paths of side files by stream (see `Feature.side_stream`), then by the path of the text file.
 SideFiles = dict[str, dict[pathlib.Path, pathlib.Path]]

@@ -2,9 +2,9 @@ import io
 
 import pytest
 
-from t2t_phrase.decoding.resumable import Result, Stream, run
-from t2t_phrase.decoding.windows import windows
-from t2t_phrase.files import WriteError
+from t2t_phrase.io.files import WriteError
+from t2t_phrase.io.line_windows import windows
+from t2t_phrase.io.resumable import Result, Stream, run
 
 
 class Slow(io.RawIOBase):

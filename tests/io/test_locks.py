@@ -4,12 +4,12 @@ import sys
 
 import pytest
 
-from t2t_phrase import locks
 from t2t_phrase.config import UserError
+from t2t_phrase.io import locks
 
 HOLDER = """
 import sys, time
-from t2t_phrase import locks
+from t2t_phrase.io import locks
 with locks.exclusive(sys.argv[1]), locks.held(sys.argv[2]):
     print("held", flush=True)
     time.sleep(60)

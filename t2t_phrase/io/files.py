@@ -19,6 +19,12 @@ from t2t_phrase.config import UserError
 StrPath = str | os.PathLike[str]
 
 
+def expanded(path: StrPath) -> pathlib.Path:
+    """Return a path with `~` replaced by the home folder, where there is one."""
+    # pathlib's own method raises an error for a user that does not exist.
+    return pathlib.Path(os.path.expanduser(path))
+
+
 class WriteError(UserError, OSError):
     """A file could not be written; the message names the file and the reason."""
 

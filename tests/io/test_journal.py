@@ -5,10 +5,10 @@ import tracemalloc
 import pytest
 
 from t2t_phrase.config import UserError
-from t2t_phrase.decoding.journal import MAGIC, Journal
-from t2t_phrase.decoding.resumable import Result, run
-from t2t_phrase.decoding.windows import windows
-from t2t_phrase.files import WriteError
+from t2t_phrase.io.files import WriteError
+from t2t_phrase.io.journal import MAGIC, Journal
+from t2t_phrase.io.line_windows import windows
+from t2t_phrase.io.resumable import Result, run
 
 LINES = [f"line {i} é\u2028" for i in range(11)]
 SETTINGS = {"beam_size": 4, "orders": (1, 2)}

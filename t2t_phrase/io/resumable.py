@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
-from t2t_phrase.decoding.windows import Window
-from t2t_phrase.files import explain_os_error
+from t2t_phrase.io.files import explain_os_error
+from t2t_phrase.io.line_windows import Window
 
 
 class Result(NamedTuple):

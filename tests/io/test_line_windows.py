@@ -1,7 +1,7 @@
 import pytest
 
 from t2t_phrase.config import UserError
-from t2t_phrase.decoding.windows import Window, windows
+from t2t_phrase.io.line_windows import Window, windows
 
 
 def test_windows_cover_the_lines_in_order():

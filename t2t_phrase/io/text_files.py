@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import BinaryIO, cast
 
 from t2t_phrase.config import UserError
-from t2t_phrase.data.lines import read_lines
-from t2t_phrase.files import StrPath, atomic, explain_os_error, is_special, real_path
+from t2t_phrase.io.files import StrPath, atomic, explain_os_error, is_special, real_path
+from t2t_phrase.io.lines import read_lines
 
 # Bytes read of a line of a stream; far more than any model translates.
 LONGEST_LINE = 2**20
@@ -23,7 +23,7 @@ _BOM = b"\xef\xbb\xbf"
 
 
 def read_text(path: str) -> list[str]:
-    """Return the lines of a UTF-8 file, plain or gzipped; see `data.lines.read_lines`.
+    """Return the lines of a UTF-8 file, plain or gzipped; see `lines.read_lines`.
 
     Raises:
         UserError: the file cannot be read, or a line is not valid UTF-8.

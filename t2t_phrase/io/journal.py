@@ -15,9 +15,9 @@ from types import TracebackType
 from typing import Any, BinaryIO
 
 from t2t_phrase.config import UserError, differences
-from t2t_phrase.decoding.resumable import Result
-from t2t_phrase.decoding.windows import Window
-from t2t_phrase.files import StrPath, atomic, explain_os_error, real_path
+from t2t_phrase.io.files import StrPath, atomic, explain_os_error, real_path
+from t2t_phrase.io.line_windows import Window
+from t2t_phrase.io.resumable import Result
 
 # Starts every journal.
 MAGIC = b"t2t-phrase journal 1 "

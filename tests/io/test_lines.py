@@ -3,7 +3,7 @@ import gzip
 import pytest
 
 from t2t_phrase.config import UserError
-from t2t_phrase.data.lines import read_lines
+from t2t_phrase.io.lines import read_lines
 
 
 def test_only_a_line_feed_ends_a_line(tmp_path):

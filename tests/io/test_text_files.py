@@ -6,7 +6,7 @@ import socket
 import pytest
 
 from t2t_phrase.config import UserError
-from t2t_phrase.evaluation.text_files import (
+from t2t_phrase.io.text_files import (
     check_writable,
     count_lines,
     read_pairs,
@@ -43,7 +43,7 @@ def test_odd_files_read_alike(tmp_path, content):
 @pytest.mark.parametrize("more", range(-2, 9))
 @pytest.mark.parametrize("letter", ["x", "日"])
 def test_a_monstrous_line_is_cut_and_named(tmp_path, monkeypatch, letter, more, bom):
-    monkeypatch.setattr("t2t_phrase.evaluation.text_files.LONGEST_LINE", 32)
+    monkeypatch.setattr("t2t_phrase.io.text_files.LONGEST_LINE", 32)
     told, size = [], len(letter.encode())
     long = (letter * 32).encode()[: 32 // size * size] + b"y" * (32 % size + more)
     (tmp_path / "x").write_bytes(bom + long + b"\r\n" + letter.encode() * 5000 + b"\nlast")

@@ -9,7 +9,7 @@ import threading
 import pytest
 
 from t2t_phrase.config import UserError
-from t2t_phrase.files import (
+from t2t_phrase.io.files import (
     WriteError,
     atomic,
     explain_os_error,
@@ -152,7 +152,7 @@ def test_an_output_is_no_input_under_any_name(tmp_path, monkeypatch):
     refuse_inputs("free", ["in", "out.part", "absent", None])
     refuse_inputs("/dev/null", ["/dev/null"])
     status = os.stat("in")
-    monkeypatch.setattr("t2t_phrase.files._status", lambda file: status)
+    monkeypatch.setattr("t2t_phrase.io.files._status", lambda file: status)
     with pytest.raises(UserError, match="standard output would overwrite the input in;"):
         refuse_inputs(None, ["in"])
     with pytest.raises(UserError, match="x would overwrite the input on standard input;"):

@@ -1,0 +1,1 @@
+"""Files, locks, lines of text, and jobs on lines that resume where they stopped."""
