@@ -16,9 +16,6 @@ from collections.abc import Sequence
 
 from absl import app, flags
 
-from t2t_phrase.alignment import aligner
-from t2t_phrase.alignment.aligner import AlignerOptions, align, can_align
-from t2t_phrase.alignment.symmetrization import SYMMETRIZATIONS, Link
 from t2t_phrase.bin import common
 from t2t_phrase.bin.reporting import note
 from t2t_phrase.config import UserError
@@ -27,6 +24,9 @@ from t2t_phrase.features import ALIGN
 from t2t_phrase.io.files import is_special, refuse_inputs
 from t2t_phrase.io.text_files import check_writable, write_text
 from t2t_phrase.text.alignments.pharaoh import write_links
+from t2t_phrase.word_aligner import aligner
+from t2t_phrase.word_aligner.aligner import AlignerOptions, align, can_align
+from t2t_phrase.word_aligner.symmetrization import SYMMETRIZATIONS, Link
 
 FLAGS = flags.FLAGS
 

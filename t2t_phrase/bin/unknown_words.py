@@ -12,8 +12,8 @@ from t2t_phrase.config import UserError
 from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.io.files import is_special, sha256_of
 from t2t_phrase.io.text_files import stream_text
-from t2t_phrase.text.alignments.unknown_words import one_word_each
 from t2t_phrase.text.dictionaries.reader import read_dictionary
+from t2t_phrase.text.dictionaries.unknown_words import one_word_each
 
 if TYPE_CHECKING:
     from t2t_phrase.decoding.translator import Hypothesis

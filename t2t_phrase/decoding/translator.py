@@ -44,8 +44,8 @@ from t2t_phrase.features import of_side
 from t2t_phrase.models.base import EncoderDecoder
 from t2t_phrase.special_ids import PAD_ID
 from t2t_phrase.text.alignments.pharaoh import Link, write_links
-from t2t_phrase.text.alignments.unknown_words import UnknownWords, replace_unknown
 from t2t_phrase.text.dictionaries.reader import Entry
+from t2t_phrase.text.dictionaries.unknown_words import UnknownWords, replace_unknown
 from t2t_phrase.text.vocabularies import Encoder, Vocabularies
 from t2t_phrase.text.words.encoder import WordEncoder
 

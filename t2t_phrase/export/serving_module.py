@@ -31,7 +31,7 @@ from t2t_phrase.text.in_graph.dictionaries import entries_in_graph
 from t2t_phrase.text.in_graph.unknown_words import TfUnknownWords
 from t2t_phrase.text.in_graph.visible import BLANKS
 from t2t_phrase.text.in_graph.word_links import pharaoh, source_words, target_words
-from t2t_phrase.text.words.tf_words import TfWords
+from t2t_phrase.text.in_graph.words import TfWords
 
 
 class ServingModule(tf.Module):

@@ -19,7 +19,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from t2t_phrase.insights.windows import draw_windows
-from t2t_phrase.layers.attention.window import Windows
+from t2t_phrase.layers.luong.window import Windows
 
 # Inches.
 CELL, LARGEST_CELL, SHORTEST_SIDE, LONGEST_SIDE = 0.19, 0.5, 3.0, 40.0

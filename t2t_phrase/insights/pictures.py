@@ -18,7 +18,7 @@ from t2t_phrase.insights.labels import START, Token, kind_of, ngram_labels, segm
 from t2t_phrase.insights.windows import of_sentence
 from t2t_phrase.layers.attention.blocks import split_blocks
 from t2t_phrase.layers.attention.layout import AttentionMap, Layout, Units
-from t2t_phrase.layers.attention.window import Windows
+from t2t_phrase.layers.luong.window import Windows
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

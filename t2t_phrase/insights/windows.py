@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.patches import Rectangle
 
-from t2t_phrase.layers.attention.window import Windows
+from t2t_phrase.layers.luong.window import Windows
 
 COLOUR = "tab:red"
 # Of the height of a row: how high a Gaussian rises at p_t.

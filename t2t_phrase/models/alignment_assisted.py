@@ -10,8 +10,8 @@ from keras import ops
 
 from t2t_phrase import registry
 from t2t_phrase.features import ALIGNMENT, Feature
-from t2t_phrase.layers.attention.aligned_attention import AlignedAttention
-from t2t_phrase.layers.common.aligned_decoder_layer import AlignedDecoderLayer
+from t2t_phrase.layers.alignment.aligned_attention import AlignedAttention
+from t2t_phrase.layers.alignment.aligned_decoder_layer import AlignedDecoderLayer
 from t2t_phrase.models.base import Cache, Encoded, Features
 from t2t_phrase.models.lexical_model import LexicalModel
 from t2t_phrase.models.phrase_transformer import Attention, PhraseHParams, PhraseTransformer

@@ -8,8 +8,8 @@ from typing import Any, ClassVar, Literal
 
 from t2t_phrase import registry
 from t2t_phrase.features import ALIGNMENT, Feature
-from t2t_phrase.layers.attention.attentional_vector import AttentionalVector
-from t2t_phrase.layers.attention.biased_attention import BiasedAttention
+from t2t_phrase.layers.alignment.biased_attention import BiasedAttention
+from t2t_phrase.layers.luong.attentional_vector import AttentionalVector
 from t2t_phrase.models.base import Cache, Features
 from t2t_phrase.models.lexical_model import LexicalModel
 from t2t_phrase.models.luong import Luong

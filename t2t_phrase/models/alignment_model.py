@@ -12,9 +12,9 @@ from keras import ops
 from t2t_phrase import registry
 from t2t_phrase.config import UserError
 from t2t_phrase.features import ALIGNMENT, Feature
+from t2t_phrase.layers.alignment.history_layer import HistoryLayer
 from t2t_phrase.layers.attention.layout import AttentionMap
-from t2t_phrase.layers.common.feed_forward import kernel_initializer
-from t2t_phrase.layers.common.history_layer import HistoryLayer
+from t2t_phrase.layers.common.initializers import kernel_initializer
 from t2t_phrase.models.base import Cache, Encoded, Features, Loss, Step
 from t2t_phrase.models.jump_losses import loss_of_jumps
 from t2t_phrase.models.token_losses import token_losses

@@ -15,7 +15,7 @@ from keras import ops
 from t2t_phrase import registry
 from t2t_phrase.config import HParamsError
 from t2t_phrase.layers.attention.layout import AttentionMap
-from t2t_phrase.layers.attention.window import Windows
+from t2t_phrase.layers.luong.window import Windows
 from t2t_phrase.training_hparams import TrainingHParams
 
 Features = Mapping[str, Any]

@@ -7,23 +7,23 @@ from typing import Any, ClassVar
 from keras import ops
 
 from t2t_phrase import registry
-from t2t_phrase.layers.attention.attentional_vector import AttentionalVector
-from t2t_phrase.layers.attention.concat_score import ConcatScore
-from t2t_phrase.layers.attention.dot_score import DotScore
-from t2t_phrase.layers.attention.general_score import GeneralScore
-from t2t_phrase.layers.attention.global_attention import GlobalAttention
 from t2t_phrase.layers.attention.layout import AttentionMap
-from t2t_phrase.layers.attention.local_attention import LocalAttention
-from t2t_phrase.layers.attention.local_monotonic_attention import LocalMonotonicAttention
-from t2t_phrase.layers.attention.local_predictive_attention import LocalPredictiveAttention
-from t2t_phrase.layers.attention.location_score import LocationScore
-from t2t_phrase.layers.attention.score import Score
-from t2t_phrase.layers.attention.window import Windows
 from t2t_phrase.layers.common.dropout import Dropout
+from t2t_phrase.layers.luong.attentional_vector import AttentionalVector
+from t2t_phrase.layers.luong.concat_score import ConcatScore
+from t2t_phrase.layers.luong.dot_score import DotScore
+from t2t_phrase.layers.luong.general_score import GeneralScore
+from t2t_phrase.layers.luong.global_attention import GlobalAttention
+from t2t_phrase.layers.luong.input_feeding_decoder import InputFeedingDecoder
+from t2t_phrase.layers.luong.local_attention import LocalAttention
+from t2t_phrase.layers.luong.local_monotonic_attention import LocalMonotonicAttention
+from t2t_phrase.layers.luong.local_predictive_attention import LocalPredictiveAttention
+from t2t_phrase.layers.luong.location_score import LocationScore
+from t2t_phrase.layers.luong.recurrent_decoder import RecurrentDecoder
+from t2t_phrase.layers.luong.score import Score
+from t2t_phrase.layers.luong.window import Windows
 from t2t_phrase.layers.recurrent.bidirectional_lstm import BidirectionalLSTM
-from t2t_phrase.layers.recurrent.input_feeding_decoder import InputFeedingDecoder
 from t2t_phrase.layers.recurrent.lstm import LSTM
-from t2t_phrase.layers.recurrent.recurrent_decoder import RecurrentDecoder
 from t2t_phrase.layers.recurrent.word_embedding import WordEmbedding
 from t2t_phrase.models.base import Cache, Encoded, EncoderDecoder, Features, Loss, Step
 from t2t_phrase.models.luong_hparams import LuongHParams

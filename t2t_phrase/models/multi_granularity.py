@@ -10,7 +10,6 @@ from keras import ops
 from t2t_phrase import registry
 from t2t_phrase.config import UserError
 from t2t_phrase.features import TAG_CLASSES
-from t2t_phrase.layers.common.encoder_layer import EncoderLayer
 from t2t_phrase.layers.granularities.attention_composition import AttentionComposition
 from t2t_phrase.layers.granularities.head_lstm import HeadLSTM
 from t2t_phrase.layers.granularities.head_on_lstm import HeadONLSTM
@@ -21,6 +20,7 @@ from t2t_phrase.layers.granularities.multi_granularity_encoder_layer import (
     MultiGranularityEncoderLayer,
 )
 from t2t_phrase.layers.granularities.tag_classifier import TagClassifier
+from t2t_phrase.layers.transformer.encoder_layer import EncoderLayer
 from t2t_phrase.models.base import Cache, Encoded, Features, Mean
 from t2t_phrase.models.multi_granularity_hparams import (
     TOKENS,

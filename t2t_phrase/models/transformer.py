@@ -12,12 +12,12 @@ from t2t_phrase.config import HParamsError
 from t2t_phrase.layers.attention.layout import AttentionMap
 from t2t_phrase.layers.attention.multi_head_attention import MultiHeadAttention
 from t2t_phrase.layers.attention.relative_attention import RelativeMultiHeadAttention
-from t2t_phrase.layers.common.decoder_layer import DecoderLayer
 from t2t_phrase.layers.common.dropout import Dropout
-from t2t_phrase.layers.common.encoder_layer import EncoderLayer
 from t2t_phrase.layers.common.feed_forward import FeedForward
 from t2t_phrase.layers.common.layer_norm import LayerNorm
 from t2t_phrase.layers.common.token_embedding import TokenEmbedding
+from t2t_phrase.layers.transformer.decoder_layer import DecoderLayer
+from t2t_phrase.layers.transformer.encoder_layer import EncoderLayer
 from t2t_phrase.models.base import Cache, Encoded, EncoderDecoder, Features, Loss, Step
 from t2t_phrase.models.token_losses import loss_of_tokens, token_losses
 from t2t_phrase.models.transformer_hparams import TARGET_SPACES, TransformerHParams

@@ -94,7 +94,7 @@ def lstm_step(
     h, c = state
     if recurrent_mask is not None:
         h = h * recurrent_mask
-    return _lstm_update(ops.cast(projected, "float32") + _recurrent(h, kernel), c)
+    return _lstm_update(ops.cast(projected, "float32") + recurrent_product(h, kernel), c)
 
 
 def fused_lstm_step(x: Any, state: State, kernel: Any, projected: Any) -> tuple[Any, State]:
@@ -127,53 +127,7 @@ def _lstm_update(gates: Any, c: Any) -> tuple[Any, State]:
     return h, (h, c)
 
 
-def on_lstm_step(
-    projected: Any, state: State, kernel: Any, *, chunk_size: int
-) -> tuple[Any, State]:
-    """Take one step of an ordered-neurons LSTM.
-
-        (f~, i~, i, f, g, o) = x_t W + b + h_{t-1} U
-        f~ = cumax(f~),  i~ = 1 - cumax(i~),  w = f~ * i~
-        f^ = sigmoid(f) * w + (f~ - w),  i^ = sigmoid(i) * w + (i~ - w)
-        c_t = f^ * c_{t-1} + i^ * tanh(g)
-        h_t = sigmoid(o) * tanh(c_t)
-
-    Shen et al. (2019), Eq. (1) to (14), where cumax is the cumulative sum of the softmax. Each of
-    the U / C values of a master gate, f~ and i~, stands for C neighbouring units. Everything but
-    the matrix product runs in float32.
-
-    Args:
-        projected: (..., 2U/C + 4U), x_t W + b: both master gates, then the gates of `lstm_step`.
-        state: (h (..., U), c (..., U)) float32.
-        kernel: (U, 2U/C + 4U), or (G, U, 2U/C + 4U), see `lstm_step`.
-        chunk_size: C, a divisor of U.
-
-    Returns:
-        (h_t, (h_t, c_t)).
-    """
-    h, c = state
-    chunks = c.shape[-1] // chunk_size
-    gates = ops.cast(projected, "float32") + _recurrent(h, kernel)
-    forget, write, rest = ops.split(gates, [chunks, 2 * chunks], axis=-1)
-    forget = _spread(ops.cumsum(ops.softmax(forget), axis=-1), chunk_size)
-    write = _spread(1 - ops.cumsum(ops.softmax(write), axis=-1), chunk_size)
-    both = forget * write
-    i, f, g, o = ops.split(rest, 4, axis=-1)
-    kept = ops.sigmoid(f) * both + (forget - both)
-    new = ops.sigmoid(i) * both + (write - both)
-    c = kept * c + new * ops.tanh(g)
-    h = ops.sigmoid(o) * ops.tanh(c)
-    return h, (h, c)
-
-
-def _spread(x: Any, times: int) -> Any:
-    """Return every value of the last axis `times` times."""
-    # XLA cannot differentiate `ops.repeat` within a loop.
-    stacked = ops.stack([x] * times, axis=-1)
-    return ops.reshape(stacked, (*ops.shape(x)[:-1], x.shape[-1] * times))
-
-
-def _recurrent(h: Any, kernel: Any) -> Any:
+def recurrent_product(h: Any, kernel: Any) -> Any:
     """Return h U in float32, computed in the type of the kernel."""
     h = ops.cast(h, kernel.dtype)
     if len(kernel.shape) == 2:

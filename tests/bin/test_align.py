@@ -6,11 +6,11 @@ import pytest
 from absl import app
 from toy_run import call
 
-from t2t_phrase.alignment import aligner
 from t2t_phrase.bin import align
 from t2t_phrase.bin import eval as eval_command
 from t2t_phrase.config import UserError
 from t2t_phrase.io.files import WriteError
+from t2t_phrase.word_aligner import aligner
 
 # "c" and "z" occur in one pair of the second text only, beside words that the first one explains.
 TEXTS = {

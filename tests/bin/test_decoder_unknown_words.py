@@ -11,7 +11,7 @@ from t2t_phrase.config import UserError
 from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.decoding.translator import Translator
 from t2t_phrase.io import line_windows as windows
-from t2t_phrase.text.alignments.unknown_words import UNKNOWN, replace_unknown
+from t2t_phrase.text.dictionaries.unknown_words import UNKNOWN, replace_unknown
 
 OPTIONS = "beam_size=2,extra_length=8,replace_unknown=true"
 LINES = ["zebras run", "", "dogs  run", "Anna sleeps in the zoo", "old Ünknown"]

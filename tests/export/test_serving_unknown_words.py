@@ -17,8 +17,8 @@ from t2t_phrase.decoding.dictionary import Dictionary
 from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.decoding.translator import Translator
 from t2t_phrase.export.serving_module import ServingModule
-from t2t_phrase.text.alignments.unknown_words import UNKNOWN
 from t2t_phrase.text.dictionaries.reader import read_dictionary
+from t2t_phrase.text.dictionaries.unknown_words import UNKNOWN
 
 LINES = ["zebras run", "", "dogs  run", "Anna sleeps in the zoo while zebras run", "old Ünknown"]
 # One line is cut.

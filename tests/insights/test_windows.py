@@ -5,7 +5,7 @@ from matplotlib.patches import Rectangle
 
 from t2t_phrase.insights.heat_map import Group, heat_map, png_of
 from t2t_phrase.insights.windows import COLOUR, HEIGHT, of_sentence
-from t2t_phrase.layers.attention.window import Windows
+from t2t_phrase.layers.luong.window import Windows
 
 S, D = 6, 2
 WINDOWS = Windows(np.array([[9, 9, 9], [0, 3, 5]]), np.array([[9.0] * 3, [0.2, 2.6, 5.4]]), D, 1.0)

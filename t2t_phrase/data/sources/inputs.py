@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import pathlib
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from t2t_phrase.config import UserError
 from t2t_phrase.io.files import sha256_of
@@ -92,3 +92,8 @@ def _differing_parts(old: Parts, new: Parts) -> Iterator[str]:
 
 def _spelled(parts: list[list[str]]) -> str:
     return ", ".join("+".join(names) for names in parts) or "none"
+
+
+def subset_inputs(subsets: Mapping[str, Sequence[str]]) -> Inputs:
+    """Return the names of the subsets of each split as inputs of a corpus."""
+    return Inputs({split: "+".join(names) for split, names in subsets.items()})

@@ -20,8 +20,7 @@ from tensorflow_datasets.translate import wmt
 from t2t_phrase.config import UserError
 from t2t_phrase.data.sources.corpus import SPLITS, Corpus, Pair, parallel_lines
 from t2t_phrase.data.sources.download import DownloadError, fetch
-from t2t_phrase.data.sources.inputs import Inputs
-from t2t_phrase.data.sources.wmt_problem import subset_inputs
+from t2t_phrase.data.sources.inputs import Inputs, subset_inputs
 from t2t_phrase.io.files import disk_full, expanded, explain_os_error
 
 # What tensorflow-datasets raises for archives that it cannot download, unpack or read.

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from t2t_phrase.data.problem import Problem
 from t2t_phrase.data.sources.corpus import Corpus
-from t2t_phrase.data.sources.inputs import Inputs
+from t2t_phrase.data.sources.inputs import Inputs, subset_inputs
 
 
 class WmtProblem(Problem):
@@ -37,8 +36,3 @@ class WmtProblem(Problem):
         """Return the names of the subsets, whose content tensorflow-datasets checks."""
         del tmp_dir
         return subset_inputs(self.subsets)
-
-
-def subset_inputs(subsets: Mapping[str, Sequence[str]]) -> Inputs:
-    """Return the names of the subsets of each split as inputs of a corpus."""
-    return Inputs({split: "+".join(names) for split, names in subsets.items()})

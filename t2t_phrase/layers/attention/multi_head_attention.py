@@ -9,7 +9,7 @@ from keras import ops
 
 from t2t_phrase.layers.attention.layout import Layout
 from t2t_phrase.layers.common.dropout import Dropout
-from t2t_phrase.layers.common.feed_forward import kernel_initializer
+from t2t_phrase.layers.common.initializers import kernel_initializer
 from t2t_phrase.ops.attention import (
     attention_context,
     attention_logits,

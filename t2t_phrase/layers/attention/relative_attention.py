@@ -8,7 +8,7 @@ import keras
 from keras import ops
 
 from t2t_phrase.layers.attention.multi_head_attention import Cache, MultiHeadAttention
-from t2t_phrase.layers.common.feed_forward import kernel_initializer
+from t2t_phrase.layers.common.initializers import kernel_initializer
 from t2t_phrase.ops.attention import attention_context, attention_logits
 from t2t_phrase.ops.position import positions, positions_at
 

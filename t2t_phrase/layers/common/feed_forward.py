@@ -8,6 +8,7 @@ import keras
 
 from t2t_phrase.layers.common.dense import Dense
 from t2t_phrase.layers.common.dropout import Dropout
+from t2t_phrase.layers.common.initializers import kernel_initializer
 
 
 @keras.saving.register_keras_serializable(package="t2t_phrase")
@@ -59,17 +60,3 @@ class FeedForward(keras.layers.Layer):
             "filter_size": self.filter_size,
             "dropout": self.dropout,
         }
-
-
-def kernel_initializer(scale: float = 1.0) -> keras.initializers.Initializer:
-    """Return T2T's `uniform_unit_scaling`: uniform, variance 1 over the mean of fan-in and -out.
-
-    Args:
-        scale: another variance.
-    """
-    return keras.initializers.VarianceScaling(scale=scale, mode="fan_avg", distribution="uniform")
-
-
-def half_kernel_initializer(width: int, units: int) -> keras.initializers.Initializer:
-    """Return the initializer of (width, units), one half of a matrix (2 width, units)."""
-    return kernel_initializer(scale=(width + units) / (2 * width + units))

@@ -7,7 +7,7 @@ from typing import Any
 import keras
 from keras import ops
 
-from t2t_phrase.layers.common.encoder_layer import build_once
+from t2t_phrase.layers.common.sublayers import build_once
 from t2t_phrase.layers.granularities.head_dense import HeadDense
 from t2t_phrase.layers.granularities.max_composition import MaxComposition
 from t2t_phrase.ops.attention import attention_weights

@@ -7,7 +7,7 @@ from typing import Any
 import keras
 from keras import ops
 
-from t2t_phrase.layers.common.feed_forward import kernel_initializer
+from t2t_phrase.layers.common.initializers import kernel_initializer
 
 
 @keras.saving.register_keras_serializable(package="t2t_phrase")

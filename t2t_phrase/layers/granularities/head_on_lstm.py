@@ -7,14 +7,15 @@ from typing import Any
 import keras
 
 from t2t_phrase.layers.granularities.head_lstm import HeadLSTM
-from t2t_phrase.ops.recurrent import State, on_lstm_step
+from t2t_phrase.layers.granularities.on_lstm_step import on_lstm_step
+from t2t_phrase.ops.recurrent import State
 
 
 @keras.saving.register_keras_serializable(package="t2t_phrase")
 class HeadONLSTM(HeadLSTM):
     """An ordered-neurons LSTM for each head.
 
-    Shen et al. (2019); the equations are those of `ops.recurrent.on_lstm_step`.
+    Shen et al. (2019); the equations are those of `on_lstm_step.on_lstm_step`.
 
     Args:
         chunk_size: neighbouring units that share a value of the master gates; 2, 3, ... of them

@@ -10,8 +10,8 @@ from keras import ops
 
 from t2t_phrase.layers.attention.layout import TOKENS, Layout, Units
 from t2t_phrase.layers.common.dropout import Dropout
-from t2t_phrase.layers.common.encoder_layer import build_once, deserialize_sublayers
-from t2t_phrase.layers.common.feed_forward import kernel_initializer
+from t2t_phrase.layers.common.initializers import kernel_initializer
+from t2t_phrase.layers.common.sublayers import build_once, deserialize_sublayers
 from t2t_phrase.layers.granularities.head_dense import HeadDense
 from t2t_phrase.ops.attention import (
     attention_context,

@@ -6,7 +6,7 @@ from typing import Any
 
 import keras
 
-from t2t_phrase.layers.common.encoder_layer import EncoderLayer
+from t2t_phrase.layers.transformer.encoder_layer import EncoderLayer
 
 
 @keras.saving.register_keras_serializable(package="t2t_phrase")

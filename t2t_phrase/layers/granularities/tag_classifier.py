@@ -8,7 +8,7 @@ from typing import Any
 import keras
 from keras import ops
 
-from t2t_phrase.layers.common.encoder_layer import build_once
+from t2t_phrase.layers.common.sublayers import build_once
 
 
 @keras.saving.register_keras_serializable(package="t2t_phrase")

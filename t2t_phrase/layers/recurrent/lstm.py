@@ -8,8 +8,7 @@ import keras
 from keras import ops
 
 from t2t_phrase.layers.common.dropout import Dropout
-from t2t_phrase.layers.common.feed_forward import kernel_initializer
-from t2t_phrase.layers.recurrent.initial import uniform
+from t2t_phrase.layers.common.initializers import kernel_initializer, uniform
 from t2t_phrase.ops.recurrent import State, fused_lstm_step, lstm_step, scan
 
 

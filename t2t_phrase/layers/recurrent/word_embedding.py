@@ -7,8 +7,8 @@ from typing import Any
 import keras
 from keras import ops
 
+from t2t_phrase.layers.common.initializers import uniform
 from t2t_phrase.layers.common.token_embedding import TokenEmbedding
-from t2t_phrase.layers.recurrent.initial import uniform
 from t2t_phrase.ops.masks import padding_mask
 
 

@@ -10,8 +10,8 @@ from keras import ops
 from t2t_phrase.layers.attention.multi_head_attention import Cache
 from t2t_phrase.layers.common.dense import Dense
 from t2t_phrase.layers.common.dropout import Dropout
-from t2t_phrase.layers.common.encoder_layer import build_once, deserialize_sublayers
-from t2t_phrase.layers.common.feed_forward import half_kernel_initializer, kernel_initializer
+from t2t_phrase.layers.common.initializers import half_kernel_initializer, kernel_initializer
+from t2t_phrase.layers.common.sublayers import build_once, deserialize_sublayers
 from t2t_phrase.ops.attention import attention_weights, heads_product, split_heads
 
 

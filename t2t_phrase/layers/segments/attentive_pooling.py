@@ -7,8 +7,8 @@ from typing import Any
 import keras
 from keras import ops
 
-from t2t_phrase.layers.common.encoder_layer import build_once, deserialize_sublayers
-from t2t_phrase.layers.common.feed_forward import half_kernel_initializer, kernel_initializer
+from t2t_phrase.layers.common.initializers import half_kernel_initializer, kernel_initializer
+from t2t_phrase.layers.common.sublayers import build_once, deserialize_sublayers
 from t2t_phrase.ops.attention import attention_weights
 from t2t_phrase.ops.segment_pooling import to_tokens, weighted_sum
 

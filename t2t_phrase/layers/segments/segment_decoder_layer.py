@@ -7,10 +7,10 @@ from typing import Any
 import keras
 
 from t2t_phrase.layers.attention.multi_head_attention import Cache
-from t2t_phrase.layers.common.decoder_layer import DecoderLayer
-from t2t_phrase.layers.common.encoder_layer import build_once
 from t2t_phrase.layers.common.residual import Residual
+from t2t_phrase.layers.common.sublayers import build_once
 from t2t_phrase.layers.segments.attentive_combination import AttentiveCombination
+from t2t_phrase.layers.transformer.decoder_layer import DecoderLayer
 
 
 @keras.saving.register_keras_serializable(package="t2t_phrase")

@@ -14,7 +14,7 @@ from t2t_phrase.text.visible import spans_of_tokens
 if TYPE_CHECKING:
     import tensorflow as tf
 
-INTEGER = "-?[0-9]{1,10}"
+_INTEGER = "-?[0-9]{1,10}"
 
 
 def word_numbers(sentence: str, text: str) -> list[int]:
@@ -29,7 +29,7 @@ def word_numbers(sentence: str, text: str) -> list[int]:
     """
     fields = text.split()
     for field in fields:
-        if not re.fullmatch(INTEGER, field) or not -(2**31) <= int(field) < 2**31:
+        if not re.fullmatch(_INTEGER, field) or not -(2**31) <= int(field) < 2**31:
             raise UserError(f"{shown(field)} is not a 32-bit integer; expected one for each word")
     words = len(sentence.split())
     if len(fields) != words:
@@ -78,7 +78,7 @@ class WordNumbers(Annotation):
         """
         from t2t_phrase.text.in_graph.word_numbers import word_numbers as in_graph
 
-        return in_graph(texts, starts, annotations)
+        return in_graph(texts, starts, annotations, pattern=_INTEGER)
 
     def end_in_graph(self, numbers: tf.RaggedTensor) -> tf.Tensor:
         """Return (B,) int32 zeros, the integers of EOS."""

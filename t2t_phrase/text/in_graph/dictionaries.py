@@ -12,9 +12,9 @@ import tensorflow as tf
 
 from t2t_phrase.special_ids import UNK_ID
 from t2t_phrase.text.dictionaries.matching import MOST_PUNCTUATION, OF_WORDS
+from t2t_phrase.text.in_graph.subwords import TfSubwords
 from t2t_phrase.text.in_graph.visible import BLANKS, first_visible
-from t2t_phrase.text.subwords.tf_subwords import TfSubwords
-from t2t_phrase.text.words.tf_words import TfWords
+from t2t_phrase.text.in_graph.words import TfWords
 
 _OF_WORDS = "[" + "".join(rf"\x{{{ord(char):X}}}" for char in OF_WORDS) + "]"
 _NOWHERE = -1

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from t2t_phrase.text.encoders import is_word_list
-from t2t_phrase.text.subwords.tf_subwords import TfSubwords
-from t2t_phrase.text.words.tf_words import TfWords
+from t2t_phrase.text.in_graph.subwords import TfSubwords
+from t2t_phrase.text.in_graph.words import TfWords
 
 
 def make_tf_encoder(model_bytes: bytes) -> TfSubwords | TfWords:

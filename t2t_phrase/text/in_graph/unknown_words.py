@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 import tensorflow as tf
 
-from t2t_phrase.text.alignments.unknown_words import UNKNOWN
+from t2t_phrase.text.dictionaries.unknown_words import UNKNOWN
 from t2t_phrase.text.in_graph.visible import BLANKS
 
 

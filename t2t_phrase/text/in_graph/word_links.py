@@ -8,9 +8,9 @@ from __future__ import annotations
 import tensorflow as tf
 
 from t2t_phrase.special_ids import EOS_ID, PAD_ID
+from t2t_phrase.text.in_graph.subwords import TfSubwords
 from t2t_phrase.text.in_graph.visible import BLANKS, at_visible, first_visible, word_begins
-from t2t_phrase.text.subwords.tf_subwords import TfSubwords
-from t2t_phrase.text.words.tf_words import TfWords
+from t2t_phrase.text.in_graph.words import TfWords
 
 # The word of a token where the text has none.
 _NO_WORD = -1

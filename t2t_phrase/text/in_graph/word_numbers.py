@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import tensorflow as tf
 
-from t2t_phrase.text.annotations.word_numbers import INTEGER
 from t2t_phrase.text.in_graph.visible import BLANKS, at_visible, first_visible, word_begins
 
 
-def word_numbers(texts: tf.Tensor, starts: tf.RaggedTensor, numbers: tf.Tensor) -> tf.RaggedTensor:
+def word_numbers(
+    texts: tf.Tensor, starts: tf.RaggedTensor, numbers: tf.Tensor, *, pattern: str
+) -> tf.RaggedTensor:
     """Return the integer of the word that each token begins in.
 
     Args:
         texts: (B,) string, words separated by blanks.
         starts: (B, None) ragged int, where each token begins, in bytes.
         numbers: (B,) string, one integer for each word, separated by blanks.
+        pattern: regular expression that every integer must match.
 
     Returns:
         (B, None) ragged int32.
@@ -34,7 +36,7 @@ def word_numbers(texts: tf.Tensor, starts: tf.RaggedTensor, numbers: tf.Tensor) 
             message="there must be one integer for each word of the text",
         ),
         tf.debugging.assert_equal(
-            tf.strings.regex_full_match(fields.values, INTEGER),
+            tf.strings.regex_full_match(fields.values, pattern),
             True,
             message="the annotation must consist of integers",
         ),

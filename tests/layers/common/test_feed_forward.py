@@ -2,7 +2,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from t2t_phrase.layers.common.feed_forward import FeedForward, kernel_initializer
+from t2t_phrase.layers.common.feed_forward import FeedForward
+from t2t_phrase.layers.common.initializers import kernel_initializer
 
 
 def make(dtype: str = "float32", dropout: float = 0.0) -> FeedForward:

@@ -9,8 +9,8 @@ from t2t_phrase.config import UserError
 from t2t_phrase.features import PHRASES
 from t2t_phrase.text.annotations.base import Sentence, annotation_of
 from t2t_phrase.text.annotations.phrases import Phrases, phrase_numbers
+from t2t_phrase.text.in_graph.subwords import TfSubwords
 from t2t_phrase.text.subwords.encoder import SubwordEncoder
-from t2t_phrase.text.subwords.tf_subwords import TfSubwords
 from t2t_phrase.text.subwords.training import train_subwords
 
 TREE = "(S (NP (DT The) (NN dog)) (VP (MD can) (RB not) (VP (VB swim))) (. .))"

@@ -13,8 +13,8 @@ from t2t_phrase.ops.partition import level_partition
 from t2t_phrase.text.annotations.base import Sentence, annotation_of
 from t2t_phrase.text.annotations.phrases import phrase_numbers
 from t2t_phrase.text.annotations.tree_levels import TreeLevels
+from t2t_phrase.text.in_graph.subwords import TfSubwords
 from t2t_phrase.text.subwords.encoder import SubwordEncoder
-from t2t_phrase.text.subwords.tf_subwords import TfSubwords
 from t2t_phrase.text.subwords.training import train_subwords
 
 

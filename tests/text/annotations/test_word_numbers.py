@@ -8,8 +8,8 @@ from t2t_phrase.config import UserError
 from t2t_phrase.features import Feature
 from t2t_phrase.text.annotations.base import Sentence, annotation_of
 from t2t_phrase.text.annotations.word_numbers import WordNumbers
+from t2t_phrase.text.in_graph.subwords import TfSubwords
 from t2t_phrase.text.subwords.encoder import SubwordEncoder
-from t2t_phrase.text.subwords.tf_subwords import TfSubwords
 from t2t_phrase.text.subwords.training import train_subwords
 
 TEXTS = [cut.replace("|", "") for cut in CUTS]

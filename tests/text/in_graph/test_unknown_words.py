@@ -9,11 +9,11 @@ from hard_text import CUTS
 
 from t2t_phrase.decoding.word_links import tokens_of_row
 from t2t_phrase.special_ids import PAD_ID
-from t2t_phrase.text.alignments.unknown_words import replace_unknown
+from t2t_phrase.text.dictionaries.unknown_words import replace_unknown
 from t2t_phrase.text.in_graph.unknown_words import TfUnknownWords
 from t2t_phrase.text.in_graph.word_links import source_words
+from t2t_phrase.text.in_graph.words import TfWords
 from t2t_phrase.text.words.encoder import HEADER, WordEncoder
-from t2t_phrase.text.words.tf_words import TfWords
 
 BEAMS, LENGTH, CUT = 3, 9, 5
 LINES = [

@@ -8,13 +8,13 @@ from hard_text import CUTS
 from t2t_phrase.config import UserError
 from t2t_phrase.text.encoders import load_encoder, make_encoder
 from t2t_phrase.text.in_graph.encoders import make_tf_encoder
+from t2t_phrase.text.in_graph.subwords import TfSubwords
+from t2t_phrase.text.in_graph.words import TfWords
 from t2t_phrase.text.subwords.encoder import SubwordEncoder
-from t2t_phrase.text.subwords.tf_subwords import TfSubwords
 from t2t_phrase.text.subwords.training import train_subwords
 from t2t_phrase.text.vocabularies import Vocabularies
 from t2t_phrase.text.whitespace import WHITESPACE
 from t2t_phrase.text.words.encoder import HEADER, WordEncoder
-from t2t_phrase.text.words.tf_words import TfWords
 from t2t_phrase.text.words.training import train_words
 
 LINES = [

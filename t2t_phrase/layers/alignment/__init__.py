@@ -1,0 +1,1 @@
+"""Layers of models that read or predict alignments (Alkhouli et al., 2018)."""

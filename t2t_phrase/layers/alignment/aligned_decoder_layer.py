@@ -1,0 +1,74 @@
+"""A decoder layer whose cross-attention knows the aligned source positions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import keras
+
+from t2t_phrase.layers.alignment.aligned_attention import AlignedAttention
+from t2t_phrase.layers.attention.multi_head_attention import Cache
+from t2t_phrase.layers.common.sublayers import build_once
+from t2t_phrase.layers.transformer.decoder_layer import DecoderLayer
+
+
+@keras.saving.register_keras_serializable(package="t2t_phrase")
+class AlignedDecoderLayer(DecoderLayer):
+    """Self-attention, attention to the source with an alignment head, feed-forward.
+
+    Alkhouli et al. (2018), Figure 2. The weights of the attention that is extended have the names
+    that they have in a `DecoderLayer`, so that a run without alignments can be started from.
+
+    Args:
+        cross_attention: an `AlignedAttention`.
+        **kwargs: as for `DecoderLayer`.
+
+    Call arguments:
+        x: (B, T, D) float.
+        memory: (B, S, D) float, the encoder's output.
+        alignment: (B, T) int, the source position that each target position is aligned with.
+        attention_mask: bool, broadcastable to (B, H, T, T); True = may attend.
+        memory_mask: bool, broadcastable to (B, H, T, S).
+        training: whether dropout is active.
+
+    Returns:
+        (output (B, T, D), self-attention weights, cross-attention weights).
+    """
+
+    cross_attention: AlignedAttention
+
+    def build(self, x_shape: Any, memory_shape: Any = None, alignment_shape: Any = None) -> None:
+        """Create the weights of all sublayers."""
+        # Here, because a weight is named after the layers that are being built when it is made.
+        build_once(self.cross_attention.attention, x_shape, memory_shape or x_shape)
+        super().build(x_shape, memory_shape)
+
+    def call(  # type: ignore[override]
+        self,
+        x: Any,
+        memory: Any,
+        alignment: Any,
+        attention_mask: Any | None = None,
+        memory_mask: Any | None = None,
+        training: bool = False,
+    ) -> tuple[Any, Any, Any]:
+        """Apply all sublayers to whole sentences."""
+        x, weights = self.attend_self(x, attention_mask, training)
+        attended, cross_weights = self.cross_attention(
+            self.cross_residual.before(x),
+            memory,
+            alignment,
+            attention_mask=memory_mask,
+            training=training,
+        )
+        x = self.cross_residual(x, attended, training=training)
+        return self.feed(x, training), weights, cross_weights
+
+    def align(self, projected: Cache, alignment: Any) -> Cache:
+        """Return what `step` reads of the source for tokens aligned with `alignment` (B, K).
+
+        Args:
+            projected: from `project_memory`.
+            alignment: int, a source position for the current token of every beam.
+        """
+        return self.cross_attention.align(projected, alignment)

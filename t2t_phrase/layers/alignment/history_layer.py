@@ -1,0 +1,51 @@
+"""One layer of a decoder that looks at no source."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import keras
+
+from t2t_phrase.layers.attention.multi_head_attention import Cache
+from t2t_phrase.layers.transformer.encoder_layer import EncoderLayer
+
+
+@keras.saving.register_keras_serializable(package="t2t_phrase")
+class HistoryLayer(EncoderLayer):
+    """Self-attention to the history and the feed-forward network, for whole sentences or by step.
+
+    Alkhouli et al. (2018), Section 3.2. For whole sentences, it is an encoder layer that is given a
+    causal mask.
+
+    Args:
+        **kwargs: as for `EncoderLayer`.
+    """
+
+    def start_cache(self, batch_size: Any, beam_size: int, length: int) -> Cache:
+        """Return what `step` has to know of the past, before the first of `length` tokens."""
+        return self.self_attention.start_cache(batch_size, beam_size, length)
+
+    def reorder(self, cache: Cache, parents: Any) -> Cache:
+        """Follow a change of beams: `parents` (B, K) names the beam each new one continues."""
+        return self.self_attention.reorder(cache, parents)
+
+    def step(
+        self, x: Any, cache: Cache, index: Any, *, attention_mask: Any
+    ) -> tuple[Any, Any, Cache]:
+        """Apply both sublayers to the current token of every beam.
+
+        Args:
+            x: (B, K, D) float.
+            cache: from `start_cache`, `step` or `reorder`.
+            index: the current time.
+            attention_mask: (B, 1, K, L * K) bool, see `ops.masks.history_mask`.
+
+        Returns:
+            (output, weights, cache): (B, K, D), those of self-attention, and for the next step.
+        """
+        attended, weights, cache = self.self_attention.step(
+            self.attention_residual.before(x), cache, index, attention_mask
+        )
+        x = self.attention_residual(x, attended)
+        fed = self.feed_forward(self.feed_forward_residual.before(x))
+        return self.feed_forward_residual(x, fed), weights, cache

@@ -1,0 +1,36 @@
+"""Luong's score "general"."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import keras
+
+from t2t_phrase.layers.luong.score import Score
+from t2t_phrase.ops.linear import linear
+from t2t_phrase.ops.scores import dot_logits
+
+
+@keras.saving.register_keras_serializable(package="t2t_phrase")
+class GeneralScore(Score):
+    """score(h_t, h_s) = h_t^T W_a h_s.
+
+    The product with W_a is taken on the side of the query. So the keys are the memory itself, of
+    which local attention gathers one window, not two.
+
+    Arguments and results are those of `Score`.
+    """
+
+    def build(self, query_shape: Any, memory_shape: Any) -> None:
+        """Create W_a (U, M)."""
+        self.kernel = self.add_map("kernel", (query_shape[-1], memory_shape[-1]))
+        self.built = True
+
+    def project_query(self, query: Any) -> Any:
+        """Return h_t^T W_a, (B, T, M)."""
+        return linear(query, self.value(self.kernel))
+
+    def logits(self, query: Any, keys: Any, length: Any) -> Any:
+        """Return the dot products."""
+        del length
+        return dot_logits(query, keys)

@@ -1,0 +1,57 @@
+"""Luong's local-p attention."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import keras
+from keras import ops
+
+from t2t_phrase.layers.common.initializers import kernel_initializer, uniform
+from t2t_phrase.layers.luong.local_attention import LocalAttention
+from t2t_phrase.ops.linear import linear
+from t2t_phrase.ops.windows import gaussian
+
+
+@keras.saving.register_keras_serializable(package="t2t_phrase")
+class LocalPredictiveAttention(LocalAttention):
+    """Local attention around a predicted position, which it favours by a Gaussian.
+
+    Luong et al. (2015), local-p, Eq. (9) and (10):
+
+        p_t = S sigmoid(v_p^T tanh(W_p h_t))
+        a_t(s) = softmax_s(score(h_t, h_s)) exp(-(s - p_t)^2 / (2 sigma^2)),  sigma = D / 2
+
+    The weights are not normalised again. p_t learns through the Gaussian alone.
+
+    Arguments and results are those of `LocalAttention`; D is at least 1.
+    """
+
+    def build(self, query_shape: Any, memory_shape: Any) -> None:
+        """Create the weights of the prediction, too."""
+        super().build(query_shape, memory_shape)
+        self.position_kernel = self._weight("position_kernel", (self.units, self.units))
+        self.position_vector = self._weight("position_vector", (self.units, 1))
+
+    def _weight(self, name: str, shape: tuple[int, ...]) -> keras.Variable:
+        initializer = uniform(self.initial_range) or kernel_initializer()
+        return self.add_weight(name=name, shape=shape, initializer=initializer)
+
+    def aligned(self, query: Any, lengths: Any, places: Any) -> Any:
+        """Return the predicted p_t."""
+        del places
+        kernel, vector = (
+            ops.cast(ops.convert_to_tensor(variable), self.compute_dtype)
+            for variable in (self.position_kernel, self.position_vector)
+        )
+        logits = linear(ops.tanh(linear(query, kernel)), vector)[..., 0]
+        return ops.cast(lengths, "float32") * ops.sigmoid(ops.cast(logits, "float32"))
+
+    @property
+    def deviation(self) -> float:
+        """D / 2."""
+        return self.window / 2
+
+    def shaped(self, weights: Any, window: Any, aligned: Any) -> Any:
+        """Multiply the weights by the Gaussian."""
+        return weights * gaussian(window, aligned, self.deviation)

@@ -1,0 +1,50 @@
+"""Luong's score "location"."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import keras
+
+from t2t_phrase.layers.luong.score import Score
+from t2t_phrase.ops.linear import linear
+from t2t_phrase.ops.scores import location_logits
+
+
+@keras.saving.register_keras_serializable(package="t2t_phrase")
+class LocationScore(Score):
+    """score_t = W_a h_t, one number for each source position, whatever stands there.
+
+    W_a has P rows. A sentence of fewer tokens uses the first ones; of a longer sentence, the tokens
+    from P on are never attended to, as in the paper.
+
+    Args:
+        positions: P.
+        initial_range: see `Score`.
+
+    Call arguments and results are those of `Score`.
+    """
+
+    scores_windows = False
+
+    def __init__(self, *, positions: int, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.positions = positions
+
+    def build(self, query_shape: Any, memory_shape: Any = None) -> None:
+        """Create W_a, transposed (U, P)."""
+        self.kernel = self.add_map("kernel", (query_shape[-1], self.positions))
+        self.built = True
+
+    def project_query(self, query: Any) -> Any:
+        """Return the scores of all P positions, (B, T, P)."""
+        return linear(query, self.value(self.kernel))
+
+    def logits(self, query: Any, keys: Any, length: Any) -> Any:
+        """Return the scores of the S positions that there are."""
+        del keys
+        return location_logits(query, length)
+
+    def get_config(self) -> dict[str, Any]:
+        """Return the constructor's arguments."""
+        return {**super().get_config(), "positions": self.positions}
