@@ -3,16 +3,13 @@
 import itertools
 import os
 import pathlib
-import sys
 
 import pytest
+import quality_runs
+from quality_sentences import Sentences
 
 from t2t_phrase import registry
 from t2t_phrase.runs.record import RunRecord, resolve_hparams
-
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "benchmarks"))
-import quality_runs
-from quality_sentences import Sentences
 
 
 @pytest.fixture

@@ -6,18 +6,16 @@ import json
 import pathlib
 import sys
 
-import pytest
-
-from t2t_phrase.config import UserError
-from t2t_phrase.decoding.batches import make_batches
-from t2t_phrase.decoding.translator import Hypothesis
-
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "benchmarks"))
 import alignment_search
 import alignment_steps
 import dictionary_experiment
 import forced_links
+import pytest
 import quality_runs
+
+from t2t_phrase.config import UserError
+from t2t_phrase.decoding.batches import make_batches
+from t2t_phrase.decoding.translator import Hypothesis
 
 
 class Search:

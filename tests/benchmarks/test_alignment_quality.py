@@ -1,16 +1,12 @@
 """`benchmarks/alignment_quality.py` with commands that are only written down."""
 
 import json
-import pathlib
-import sys
 
+import alignment_quality
 import pytest
+import quality_runs
 
 from t2t_phrase.config import UserError
-
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "benchmarks"))
-import alignment_quality
-import quality_runs
 
 LEXICAL = alignment_quality.Spec("alignment_assisted_demo", "alignment_model_demo", "luong_demo")
 

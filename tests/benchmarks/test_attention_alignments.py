@@ -7,16 +7,14 @@ import pathlib
 import re
 import sys
 
+import alignment_steps
+import attention_alignments
 import pytest
+import quality_runs
+import trained_runs
 from recorded_runs import GRAMMAR, save_run
 
 from t2t_phrase.config import UserError
-
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "benchmarks"))
-import alignment_steps
-import attention_alignments
-import quality_runs
-import trained_runs
 
 
 @pytest.fixture

@@ -8,19 +8,17 @@ import pathlib
 import statistics
 import sys
 
-import pytest
-
-from t2t_phrase import grammar, registry
-from t2t_phrase.config import UserError
-from t2t_phrase.evaluation.phenomena import Judgement
-
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "benchmarks"))
 import compare_quality
+import pytest
 import quality_details
 import quality_phenomena
 import quality_runs
 import quality_table
 from quality_sentences import sentences_of
+
+from t2t_phrase import grammar, registry
+from t2t_phrase.config import UserError
+from t2t_phrase.evaluation.phenomena import Judgement
 
 RUNS = [
     quality_table.Run("base", 1, 2_600_000, 30.0, None),

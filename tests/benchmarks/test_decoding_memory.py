@@ -3,10 +3,8 @@ import pathlib
 import subprocess
 import sys
 
-import pytest
-
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "benchmarks"))
 import decoding_memory
+import pytest
 
 BENCHMARKS = pathlib.Path(decoding_memory.__file__).parent
 # What uses little itself: the peak of a command is at least that of the process that starts it.

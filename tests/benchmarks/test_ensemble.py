@@ -6,15 +6,13 @@ import json
 import pathlib
 import sys
 
+import ensemble
 import pytest
+import quality_runs
+from quality_sentences import Sentences
 from recorded_runs import save_run
 
 from t2t_phrase.config import UserError
-
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "benchmarks"))
-import ensemble
-import quality_runs
-from quality_sentences import Sentences
 
 REFERENCE = [f"der alte Hund Nummer {n} läuft schnell" for n in range(20)]
 WORSE = [*REFERENCE[:10], *(line.replace("alte", "neue") for line in REFERENCE[10:])]

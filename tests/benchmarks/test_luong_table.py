@@ -1,12 +1,7 @@
-import pathlib
-import sys
-
+import luong_table
 import pytest
 
 from t2t_phrase import registry
-
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "benchmarks"))
-import luong_table
 
 
 def test_every_row_is_a_set():

@@ -1,9 +1,5 @@
 """What the time of a call is attributed to."""
 
-import pathlib
-import sys
-
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "benchmarks"))
 from operation_times import Event, Kind, kinds_of
 
 

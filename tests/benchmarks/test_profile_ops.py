@@ -1,9 +1,5 @@
 """The table of profiles."""
 
-import pathlib
-import sys
-
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "benchmarks"))
 from operation_times import Kind
 from profile_ops import table
 

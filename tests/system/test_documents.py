@@ -75,7 +75,7 @@ def test_pre_commit_and_ci_run_the_same_checks():
     checks = re.findall(r"^ +entry: (.+)$", config, flags=re.M)
     assert checks == [line for line in script if re.match("ruff|mypy", line)]
     workflow = (ROOT / ".github/workflows/ci.yml").read_text(encoding="utf-8")
-    assert re.findall(r"- run: (.+)", workflow) == [".ci/run"]
+    assert re.findall(r"- run: (.+)", workflow)[0] == ".ci/run"
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)
