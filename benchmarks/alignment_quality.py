@@ -78,7 +78,7 @@ class Spec:
 
 @dataclasses.dataclass(frozen=True)
 class Experiment:
-    """What all systems share.
+    """The settings that all systems share.
 
     Attributes:
         recipe: of trainings from random weights.

@@ -40,7 +40,7 @@ WEIGHTS = "0.25,0.5,0.75,1,1.5"
 
 @dataclasses.dataclass(frozen=True)
 class Point:
-    """What a threshold gives.
+    """The measurements at one threshold.
 
     Attributes:
         bleu: case-insensitive.

@@ -1,4 +1,4 @@
-"""What the experiments with alignments share: systems, texts, what commands report."""
+"""Shared code of the experiments with alignments: systems, texts, reports of commands."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from quality_table import grid
 
 @dataclasses.dataclass(frozen=True)
 class Row:
-    """What was measured of a system.
+    """The measurements of a system.
 
     Attributes:
         parameters: number of weights, those of the alignment model included.

@@ -35,7 +35,7 @@ from t2t_phrase.evaluation.alignment_error import AlignmentError, score_files
 
 @dataclasses.dataclass(frozen=True)
 class Row:
-    """What was measured of a system, or of a file of links.
+    """The measurements of a system, or of a file of links.
 
     Attributes:
         name: what the table calls it.

@@ -40,7 +40,7 @@ SUMMARY = r"(\d+) dictionary entries: (\d+) occurrences in the sources, (\d+) of
 
 @dataclasses.dataclass(frozen=True)
 class Row:
-    """What was measured of a system.
+    """The measurements of a system.
 
     Attributes:
         bleu, ter: of the plain translation.
@@ -65,7 +65,7 @@ class Row:
 
 @dataclasses.dataclass(frozen=True)
 class Experiment:
-    """What all systems share.
+    """The settings that all systems share.
 
     Attributes:
         text: what is translated; its alignments make the dictionaries.

@@ -33,7 +33,7 @@ ENSEMBLE = "ensemble of all"
 
 @dataclasses.dataclass(frozen=True)
 class Row:
-    """What was measured of a member, or of the ensemble.
+    """The measurements of a member, or of the ensemble.
 
     Attributes:
         p_value: of the difference from the best member; None: it is that.

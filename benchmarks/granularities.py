@@ -50,7 +50,7 @@ def random_tags(rows: int, length: int, seed: int = 0) -> np.ndarray:
 
 
 def segments_of(partition: str, source: int) -> float:
-    """Return how many segments a sentence of `source` tokens has, for levels the mean of trees."""
+    """Return the number of segments of `source` tokens, for levels the mean over trees."""
     from t2t_phrase.models.multi_granularity_hparams import parse_granularity
 
     kind, number = parse_granularity(partition)

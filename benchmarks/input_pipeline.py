@@ -128,7 +128,7 @@ def read_data(data: str, pairs: int) -> dict[str, float]:
 
 
 def in_a_process(package: pathlib.Path | None, task: str, *arguments: str) -> dict[str, float]:
-    """Return what a task reports in a process of its own, of this revision or another one."""
+    """Return the report of a task in its own process, of this revision or another one."""
     environment = dict(os.environ)
     if package is not None:
         environment["PYTHONPATH"] = str(package)

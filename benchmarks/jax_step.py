@@ -1,4 +1,4 @@
-"""An update by JAX, for benchmarks on machines without TensorFlow (`KERAS_BACKEND=jax`).
+"""An update with JAX, for benchmarks on machines without TensorFlow (`KERAS_BACKEND=jax`).
 
 The library trains by TensorFlow. The layers, the loss and Keras' optimizers are the same here; the
 program that XLA compiles of them is therefore nearly that of `training.step.Stepper`.
@@ -15,7 +15,7 @@ import numpy as np
 
 
 class Result(NamedTuple):
-    """What an update found, see `training.step.StepResult`."""
+    """The results of an update, see `training.step.StepResult`."""
 
     objective: Any
 

@@ -1,4 +1,4 @@
-"""What all benchmarks share: medians, and the matrix rate of the machine as the upper limit."""
+"""Shared code of all benchmarks: medians, and the machine's matrix rate as the upper limit."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def parser(description: str) -> argparse.ArgumentParser:
 
 
 def uses_jax() -> bool:
-    """Return whether the benchmark runs by JAX, for GPUs where TensorFlow is not installed."""
+    """Return whether the benchmark runs on JAX, for GPUs where TensorFlow is not installed."""
     return os.environ.get("KERAS_BACKEND") == "jax"
 
 
@@ -55,7 +55,7 @@ def matrix_rate(policy: str = "float32", *, repeats: int = 7, rows: int = 1024) 
     """Return the FLOP/s of products of (rows, 512) and (512, 2048) matrices.
 
     These are the shapes of the feed-forward network. Twenty products run in one compiled call, to
-    make the overhead of the call negligible. By JAX, for a GPU: large square matrices.
+    make the overhead of the call negligible. With JAX, on a GPU: large square matrices.
 
     Args:
         policy: "float32", or "mixed_bfloat16" for the rate in bfloat16.

@@ -1,4 +1,4 @@
-"""Whether a training's memory grows: the resident set over many steps and evaluations.
+"""Growth of a training's memory: the resident set over many steps and evaluations.
 
     python benchmarks/memory.py --steps=2000 --evaluations=200 [--trim]
 

@@ -1,4 +1,4 @@
-"""What a call spends in each kind of TensorFlow's operations."""
+"""The time of a call in each kind of TensorFlow operation."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Kind(NamedTuple):
 
 
 def profile(run: Callable[[], object]) -> list[Kind]:
-    """Return what one call of `run` spends in TensorFlow's operations, the longest first."""
+    """Return the time that one call of `run` spends in each TensorFlow operation, longest first."""
     import tensorflow as tf
     from tensorflow.tsl.profiler.protobuf import xplane_pb2
 

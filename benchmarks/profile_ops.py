@@ -1,4 +1,4 @@
-"""Where the time of a benchmark goes, by kind of operation.
+"""The time of a benchmark by kind of operation.
 
     python benchmarks/profile_ops.py -- train_step.py --sizes=32 [--dtype=mixed_bfloat16]
     python benchmarks/profile_ops.py --commits=HEAD~9,HEAD -- decode.py

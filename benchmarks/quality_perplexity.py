@@ -20,7 +20,7 @@ def evaluate(recipe: Recipe, name: str, seed: int) -> None:
 
 
 def perplexity(recipe: Recipe, name: str, seed: int) -> float:
-    """Return what `evaluate` has found; by token."""
+    """Return the perplexity by token that `evaluate` found."""
     found = reported(_log(recipe, name, seed), r"dev .*perplexity (\S+)")
     assert found, "the trainer prints the perplexity"
     return float(found[0])

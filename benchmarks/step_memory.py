@@ -6,7 +6,7 @@
 Measured is what the process takes for itself during an update beyond what it had after one of a
 small batch; so weights, Adam's moments and the library are not counted. Sources of one token leave
 what grows with the target: the decoder, and the softmax, whose logits are made in blocks of tokens.
-With --whole those of all tokens are made together, which shows what the blocks save. By JAX it is
+With --whole those of all tokens are made together, which shows what the blocks save. With JAX it is
 what XLA reserves for the update.
 """
 

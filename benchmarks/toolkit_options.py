@@ -1,4 +1,4 @@
-"""What the workers of `compare_toolkits.py` are told."""
+"""The options of the workers of `compare_toolkits.py`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the experiments with trained runs share: what runs are called, and what they are of."""
+"""Shared code of the experiments with trained runs: their names and contents."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def distinct_names(paths: Sequence[pathlib.Path]) -> list[str]:
 
 
 def file_stem(name: str) -> str:
-    """Return what the files of something with this name begin with."""
+    """Return the file name prefix for this name."""
     return name.replace("/", "-").replace(" ", "-")
 
 

@@ -32,7 +32,7 @@ def _attention(base: LuongHParams) -> LuongHParams:
 
 @hparams.register
 def rnn_attention_base() -> LuongHParams:
-    """The baseline with attention: LSTMs of size 1000, by Adam with the schedule of Luong's."""
+    """The baseline with attention: LSTMs of size 1000, trained with Adam and Luong's schedule."""
     return _attention(luong_base_local_p_general_feed_adam())
 
 

@@ -36,7 +36,7 @@ def divide_cores(sentences: int | None, cores: int | None = None) -> int:
 
 
 def number_of_parts(sentences: int, most: int) -> int:
-    """Return how many parts sentences are searched in.
+    """Return the number of parts that sentences are searched in.
 
     Args:
         sentences: how many there are.

@@ -1,4 +1,4 @@
-"""What a model reads beside token ids: one integer for each token of one side."""
+"""Features: one integer for each token of one side, read in addition to the token ids."""
 
 from __future__ import annotations
 

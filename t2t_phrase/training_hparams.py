@@ -76,21 +76,21 @@ class TrainingHParams(HParams):
 
     @property
     def features(self) -> tuple[Feature, ...]:
-        """What the model reads besides the token ids of both sides."""
+        """The features that the model reads in addition to the token ids of both sides."""
         return ()
 
     @property
     def supervision(self) -> tuple[Feature, ...]:
-        """What only the loss reads besides: neither translator nor scorer are given it."""
+        """The features that only the loss reads: translator and scorer do not receive them."""
         return ()
 
     @property
     def training_features(self) -> tuple[Feature, ...]:
-        """What batches of training and of the development set hold besides token ids."""
+        """The features in batches of the training and development sets."""
         return (*self.features, *self.supervision)
 
     def parts(self, replicas: int) -> int:
-        """Return what each of some replicas divides its share of a batch into.
+        """Return the number of parts that each replica divides its share of a batch into.
 
         Raises:
             HParamsError: the replicas cannot share a batch of `effective_batch_size`.

@@ -26,7 +26,7 @@ OPTIONS = ("alignment_threshold", "alignment_weight")
 
 
 class Searched(NamedTuple):
-    """What translates, and how.
+    """A model and the expansion that translates with it.
 
     Attributes:
         model: a model, or a pair of them.
@@ -39,7 +39,7 @@ class Searched(NamedTuple):
     second: TrainedModel | None = None
 
     def forced_search(self, hparams: DecodeHParams) -> Callable[[Any], tuple[Any, Any]]:
-        """Return what finds the positions of known translations, see `Scorer`."""
+        """Return the search for the positions of known translations, see `Scorer`."""
         from t2t_phrase.decoding.search.forced_search import forced_search
 
         make_expansion = self.make_expansion
@@ -47,7 +47,7 @@ class Searched(NamedTuple):
         return lambda features: forced_search(self.model, features, hparams, make_expansion)
 
     def settings(self) -> dict[str, Any]:
-        """Return what the second model adds to the settings that results depend on."""
+        """Return the settings that the alignment model adds to those that results depend on."""
         if self.second is None:
             return {}
         checkpoint = self.second.checkpoint

@@ -27,7 +27,7 @@ def check_backend(
         environment: the variables.
 
     Raises:
-        UserError: it would use another one, or one that is not installed.
+        UserError: Keras uses another backend, or one that is not installed.
     """
     named, place = environment.get(VARIABLE, ""), VARIABLE
     if not named:

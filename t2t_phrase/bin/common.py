@@ -1,4 +1,4 @@
-"""What all commands share: how they start, and how they end; see `endings`."""
+"""Shared code of all commands: start and exit, see `endings`."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ def define_flags() -> None:
     flags.DEFINE_string("json_to_file", None, "Where the counts go as JSON.")
     define_feature_flags()
     flags.DEFINE_integer("batch_size", 4096, "Tokens scored at once.", lower_bound=1)
-    flags.DEFINE_bool("xla_compile", None, "Compile by XLA; default: on a GPU.")
+    flags.DEFINE_bool("xla_compile", None, "Compile with XLA; default: only on a GPU.")
 
 
 def main(argv: Sequence[str]) -> None:

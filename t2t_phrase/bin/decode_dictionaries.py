@@ -86,7 +86,7 @@ class GivenDictionaries:
         """Refuse entries for sentences that do not exist, as far as their number is known.
 
         Raises:
-            UserError: there are some.
+            UserError: a dictionary flag is given.
         """
         last = max(self.of_sentence, default=0)
         if total is not None and last > total:
@@ -97,7 +97,7 @@ class GivenDictionaries:
 
     @property
     def settings(self) -> dict[str, str]:
-        """What distinguishes the files, for the settings of a journal."""
+        """Identifies the files, for the settings of a journal."""
         return {name: sha256_of(path)[:16] for name, path in self.files.items()}
 
 
@@ -136,7 +136,7 @@ def refuse_dictionaries(task: str, names: Sequence[str] = NAMES) -> None:
 
 
 def summary(counts: Mapping[str, int], given: GivenDictionaries, lines: int) -> str:
-    """Return what became of the entries, in a sentence.
+    """Return a sentence with the number of entries that were applied.
 
     Args:
         counts: "matched" and "applied".

@@ -246,7 +246,7 @@ def further_outputs(hparams: DecodeHParams, target: str | None, source: str | No
     """Return the endings of the files that are written beside the output.
 
     Raises:
-        UserError: there is no place for one.
+        UserError: the output is not a regular file.
     """
     if not hparams.write_alignments:
         return []
@@ -268,7 +268,7 @@ def check_alignment_options(hparams: DecodeHParams, *, used: bool) -> None:
         used: whether something else than the options needs alignments.
 
     Raises:
-        UserError: they are given and not needed.
+        UserError: the options are given and not needed.
     """
     for name in ("alignment_layers", "alignment_heads"):
         if getattr(hparams, name) and not (used or hparams.aligns):
@@ -281,7 +281,7 @@ def check_alignment_options(hparams: DecodeHParams, *, used: bool) -> None:
 def settings(
     task: str, trained: TrainedModel, options: dict[str, Any], *, aligns: bool
 ) -> dict[str, Any]:
-    """Return what the results of a task depend on, apart from its input."""
+    """Return the settings that the results of a task depend on, apart from its input."""
     if not options.get("sampling_temp"):
         # It only says what is computed together; who ran out of memory may lower it.
         options.pop("batch_size", None)

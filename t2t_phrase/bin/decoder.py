@@ -87,7 +87,7 @@ def converse(hparams: DecodeHParams) -> None:
     from t2t_phrase.decoding.translator import Translator
 
     if sys.stdin is None:
-        raise UserError("standard input is closed; there is nobody to type")
+        raise UserError("standard input is closed; nothing can be typed")
     refuse_dictionaries("decode_interactive", ["sentence_dictionary"])
     given, unknown = given_dictionaries(), given_unknown(hparams)
     trained, vocabularies = load()

@@ -36,7 +36,7 @@ from t2t_phrase.text.dictionaries.stop_words import english_stop_words, read_sto
 FLAGS = flags.FLAGS
 INPUTS = {
     "source": "Text with a sentence in each line, plain or gzipped.",
-    "reference": "Its translation by somebody, line by line.",
+    "reference": "A human translation, line by line.",
     "alignments": "Links between the words of both in Pharaoh format, such as those of "
     "t2t-phrase-align.",
     "translation": "Its translation by a model without a dictionary: words that it has need no "
@@ -129,7 +129,7 @@ def corpus(names: dict[str, str]) -> Iterator[tuple[str, str, str]]:
         names: of the files.
 
     Raises:
-        UserError: one has fewer lines than another.
+        UserError: the files have different numbers of lines.
     """
     files = [names[name] for name in ("source", "reference", "alignments")]
     for number, lines in enumerate(

@@ -1,4 +1,4 @@
-"""How commands end: an exit code for each kind of ending, and a sentence for what went wrong."""
+"""Exit codes of commands, and one-line error messages."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ DONE, BUG, USAGE, MACHINE = 0, 1, 2, 3
 # As a shell reports a command that signal n ended.
 SIGNALLED = 128
 
-_KEPT = "finished files are kept, and the same command goes on from there or starts again"
+_KEPT = "finished files are kept, and the same command continues from there or starts again"
 
 
 class Signalled(BaseException):
@@ -33,7 +33,7 @@ class Signalled(BaseException):
 
 
 class Ending(NamedTuple):
-    """How a command ends.
+    """The exit code of a command and its message.
 
     Attributes:
         code: the exit code.

@@ -87,7 +87,7 @@ def check_no_search() -> None:
     """Refuse options of what computes, which CTranslate2's models do not contain.
 
     Raises:
-        UserError: one is given.
+        UserError: such a flag is given.
     """
     if FLAGS.decode_hparams:
         raise UserError(

@@ -119,7 +119,7 @@ def check_statistics(trained: TrainedModel) -> None:
     """Refuse a model whose attention has no statistics.
 
     Raises:
-        UserError: it has no n-grams, or reads features, which are not there.
+        UserError: the model has no n-grams, or reads features that are not available.
     """
     layouts = [
         layout
@@ -313,7 +313,7 @@ def make_folder(path: str) -> pathlib.Path:
     """Return a folder, made if it is not there.
 
     Raises:
-        UserError: it cannot be made.
+        UserError: the folder cannot be created.
     """
     from t2t_phrase.io.files import explain_os_error
 

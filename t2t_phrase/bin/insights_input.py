@@ -1,4 +1,4 @@
-"""What t2t-phrase-insights looks at: sentence pairs, and the features of a sentence to draw."""
+"""Input of t2t-phrase-insights: sentence pairs, and the features of a sentence to draw."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def given_features() -> dict[str, str]:
     """Return the lines of --feature by name.
 
     Raises:
-        UserError: one is not NAME=LINE, or a name is given twice.
+        UserError: a flag is not NAME=LINE, or a name is given twice.
     """
     given: dict[str, str] = {}
     for option in FLAGS.feature:
@@ -80,7 +80,7 @@ def read_files() -> list[tuple[str, str]]:
     """Return the pairs of the two files.
 
     Raises:
-        UserError: one cannot be read, or they do not belong together.
+        UserError: a file cannot be read, or the files have different numbers of lines.
     """
     from t2t_phrase.io.text_files import read_text
 
@@ -99,7 +99,7 @@ def read_dev_set(trained: TrainedModel) -> list[tuple[str, str]]:
     """Return the pairs of the problem's development set.
 
     Raises:
-        UserError: it is not there.
+        UserError: the set does not exist.
     """
     from t2t_phrase.data.problem import get_problem
 

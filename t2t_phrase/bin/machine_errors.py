@@ -59,7 +59,7 @@ _PATH = re.compile(r"(?:^|\s)(/.*|\S+); ([A-Z][a-z]+(?: [\w/-]+)*)\s*$", re.M)
 
 
 class Explanation(NamedTuple):
-    """What a user is told.
+    """An error message for the user.
 
     Attributes:
         sentence: what happened, and what helps.

@@ -78,7 +78,7 @@ def ensemble_weights() -> list[float] | None:
     """Return --ensemble_weights as numbers; None: not given.
 
     Raises:
-        UserError: one is not a number.
+        UserError: a weight is not a number.
     """
     try:
         return [float(text) for text in FLAGS.ensemble_weights] if FLAGS.ensemble_weights else None

@@ -77,7 +77,7 @@ def define_flags() -> None:
     )
     flags.DEFINE_list("seeds", ["1"], "Seeds of the probes; several give a mean and a spread.")
     flags.DEFINE_string("json_to_file", None, "Where the results go as JSON, after each task.")
-    flags.DEFINE_bool("xla_compile", None, "Compile the runs by XLA; default: on a GPU.")
+    flags.DEFINE_bool("xla_compile", None, "Compile the runs with XLA; default: only on a GPU.")
     flags.DEFINE_string("t2t_usr_dir", "", "Python package with your own registrations.")
 
 
@@ -126,7 +126,7 @@ def check_flags() -> list[int]:
     """Refuse flags that do not fit each other; return the seeds.
 
     Raises:
-        UsageError: they do not.
+        UsageError: flags contradict each other.
         UserError: a seed is no number, or something is given twice.
     """
     if not (FLAGS.output_dirs or FLAGS.hparams_sets):
@@ -154,7 +154,7 @@ def vocabulary(problem: str | None) -> Encoder:
     """Return the source vocabulary of the encoders from scratch.
 
     Raises:
-        UserError: it is not known which, or it is not there.
+        UserError: the problem is unknown, or its vocabulary does not exist.
     """
     from t2t_phrase.data.problem import get_problem
 

@@ -1,4 +1,4 @@
-"""What t2t-phrase-probe reads: sentences with their trees, labelled and encoded."""
+"""Input of t2t-phrase-probe: sentences with their trees, labelled and encoded."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def check_input_flags() -> None:
     """Refuse flags that do not fit each other.
 
     Raises:
-        UsageError: they do not.
+        UsageError: flags contradict each other.
     """
     for flag in ("text_file", "feature_files"):
         if FLAGS[flag].value and not FLAGS.trees_file:
@@ -104,7 +104,7 @@ class Given:
     files: dict[str, Sequence[str]]
 
     def encoded(self, encoder: Encoder, hparams: TrainingHParams) -> dict[Split, EncoderInputs]:
-        """Return what an encoder reads of the sentences of each split.
+        """Return the encoder inputs for the sentences of each split.
 
         Raises:
             UserError: a feature that it reads is missing.

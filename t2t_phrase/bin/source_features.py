@@ -1,4 +1,4 @@
-"""Where commands get the features of source sentences from: files beside the text, or a parser."""
+"""Features of source sentences, read from files next to the text or from a parser."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from t2t_phrase.io.text_files import check_writable, count_lines, stream_text
 
 @dataclasses.dataclass(frozen=True)
 class Outcome:
-    """What was done.
+    """The results of a job.
 
     Attributes:
         lines: of the text.
@@ -40,7 +40,7 @@ def check_paths(target: str | None, inputs: Iterable[str | None]) -> None:
     """Refuse an output that is an input, or that cannot be written; see `files.refuse_inputs`.
 
     Raises:
-        UserError: it is, or it cannot.
+        UserError: the output is an input, or cannot be written.
     """
     refuse_inputs(target, inputs)
     if target is not None:
@@ -97,7 +97,7 @@ def do(
     """Do the work on every line of a text, and write one line for each, in the same order.
 
     A file is written when everything is done; until then, what is done is kept in `TARGET.part`,
-    from where the same call goes on. Standard output, pipes and the like are written to as the
+    from where the same call continues. Standard output, pipes and the like are written to as the
     work proceeds.
 
     Args:
@@ -139,7 +139,7 @@ def do(
 
 
 def _stream(target: str | None, stack: contextlib.ExitStack) -> Stream:
-    """Return what writes to standard output, or to a pipe or device."""
+    """Return a sink that writes to standard output, or to a pipe or device."""
     if target is None:
         if sys.stdout is None:
             raise UserError("standard output is closed; name a file to write")

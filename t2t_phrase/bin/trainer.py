@@ -231,7 +231,7 @@ def stops_by_bleu() -> bool:
 
 
 def loop_options() -> LoopOptions:
-    """Return what the flags say about when to do what."""
+    """Return the options of the training loop that the flags set."""
     from t2t_phrase.training.distribution import has_gpu
     from t2t_phrase.training.early_stopping import EarlyStopping
     from t2t_phrase.training.loop import LoopOptions

@@ -35,7 +35,7 @@ def define_unknown_flags() -> None:
 
 @dataclasses.dataclass(frozen=True)
 class GivenUnknown:
-    """How unknown words are replaced.
+    """Options for the replacement of unknown words.
 
     Attributes:
         words: translations by source word; None: there is no dictionary.
@@ -49,11 +49,11 @@ class GivenUnknown:
 
     @property
     def settings(self) -> dict[str, str]:
-        """What distinguishes the file, for the records of settings."""
+        """Identifies the file, for the records of settings."""
         return {NAME: sha256_of(self.file)[:16]} if self.file else {}
 
     def counts(self, hypotheses: Sequence[Hypothesis]) -> dict[str, int]:
-        """Return what became of the unknown words of some translations, by name."""
+        """Count the unknown words of some translations by how they were replaced."""
         if not self.wanted:
             return {}
         names = ("translated", "copied", "left")
@@ -63,7 +63,7 @@ class GivenUnknown:
         }
 
     def summary(self, counts: Mapping[str, int]) -> str:
-        """Return what became of all unknown words, in a sentence."""
+        """Return a sentence with the number of unknown words by how they were replaced."""
         translated, copied, left = (counts.get(n, 0) for n in ("translated", "copied", "left"))
         return (
             f"{translated + copied + left} unknown words: {translated} translated by the "

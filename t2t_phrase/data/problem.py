@@ -93,7 +93,7 @@ class Problem(abc.ABC):
         """Return the raw corpus, downloaded to or found in `tmp_dir`.
 
         Raises:
-            UserError: it is missing and cannot be downloaded.
+            UserError: the corpus is missing and cannot be downloaded.
         """
 
     def inputs_at_hand(self, tmp_dir: str) -> Inputs:

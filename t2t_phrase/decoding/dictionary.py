@@ -56,7 +56,7 @@ class Dictionary:
         """Encode translations, those of single sentences too.
 
         Raises:
-            UserError: one cannot be spelt, or is too long.
+            UserError: a translation cannot be spelt with the vocabulary, or is too long.
         """
         for entry in entries:
             if entry.target not in self._tokens:
@@ -95,7 +95,7 @@ def encode_target(entry: Entry, encoder: Encoder) -> list[int]:
     """Return the tokens of a translation, as they are within a sentence.
 
     Raises:
-        UserError: it cannot be spelt, or is too long.
+        UserError: the translation cannot be spelt with the vocabulary, or is too long.
     """
     ids = encoder.encode(entry.target)
     spelt = " ".join(encoder.decode(ids).split())

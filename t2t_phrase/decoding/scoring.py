@@ -42,7 +42,7 @@ def log_probabilities(model: EncoderDecoder, features: Features) -> Any:
 
 
 class Score(NamedTuple):
-    """What is known of a pair.
+    """The score of a sentence pair.
 
     Attributes:
         log_probability: of the target given its source.

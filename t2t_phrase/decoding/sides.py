@@ -81,7 +81,7 @@ class EncodedSide:
     texts: list[list[str]] = dataclasses.field(default_factory=list)
 
     def of_batch(self, batch: Batch) -> dict[str, np.ndarray]:
-        """Return what a model reads of the sentences of a batch, each (rows, length) int32."""
+        """Return the model inputs for the sentences of a batch, each (rows, length) int32."""
         features = {
             name: batch.rows(numbers, self.pads[name]) for name, numbers in self.features.items()
         }

@@ -241,7 +241,7 @@ class Translator:
         Raises:
             OutOfMemoryError: a batch does not fit.
         """
-        # Anew in each call: the model may have been trained since the last one.
+        # Again in each call: the model may have been trained since the last one.
         weights = self._prepare()
         lengths = [0 if i in done else len(ids) for i, ids in enumerate(lines.ids)]
         extra = min(self.hparams.extra_length, self.hparams.max_length or math.inf)

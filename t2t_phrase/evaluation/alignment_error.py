@@ -80,7 +80,7 @@ def alignment_error(links: Sequence[Collection[Link]], gold: Sequence[Links]) ->
 
 
 def _beside(own: Collection[Link], right: Collection[Link], step: int) -> int:
-    """Return how many wrong links would be right with their source word moved by `step`."""
+    """Count the wrong links that would be right with their source word moved by `step`."""
     wrong = [link for link in own if link not in right]
     return sum((source + step, target) in right for source, target in wrong)
 

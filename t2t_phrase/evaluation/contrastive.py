@@ -60,7 +60,7 @@ class ContrastiveSet:
 
 @dataclasses.dataclass(frozen=True)
 class Share:
-    """How many decisions were right.
+    """The share of correct decisions.
 
     Attributes:
         right: number of pairs whose reference was more probable.

@@ -136,7 +136,7 @@ def check_orders(orders: int) -> None:
     """Check the longest order of n-grams.
 
     Raises:
-        UserError: it is not positive, or above LARGEST_ORDER.
+        UserError: the order is not positive, or above LARGEST_ORDER.
     """
     if not 1 <= orders <= LARGEST_ORDER:
         raise UserError(f"n-grams of order {orders}: give an order from 1 to {LARGEST_ORDER}")

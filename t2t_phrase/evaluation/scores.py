@@ -113,7 +113,7 @@ def _check_model(tokenize: str) -> None:
     """Check that the model of a tokenizer is there, which sacreBLEU would download otherwise.
 
     Raises:
-        UserError: it is not.
+        UserError: the model is missing.
     """
     if tokenize not in SPM_MODELS:
         return

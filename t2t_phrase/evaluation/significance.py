@@ -107,7 +107,7 @@ def resampling_seed() -> int | None:
     """Return the seed of resampling, which sacreBLEU reads from SACREBLEU_SEED; None: no fixed one.
 
     Raises:
-        UserError: it is neither a number nor "none".
+        UserError: the value is neither a number nor "none".
     """
     seed = os.environ.get("SACREBLEU_SEED", "12345")
     if seed.lower() == "none":

@@ -77,7 +77,7 @@ def stored(encoder: Encoder) -> StoredEncoder:
     """Return an encoder whose vocabulary is a file that can be exported.
 
     Raises:
-        UserError: it is of tensor2tensor's own subwords.
+        UserError: the vocabulary consists of tensor2tensor's own subwords.
     """
     if not isinstance(encoder, StoredEncoder):
         raise UserError(

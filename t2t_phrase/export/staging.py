@@ -38,7 +38,7 @@ def check_loadable(folder: pathlib.Path) -> None:
     """Check that TensorFlow can load from a folder.
 
     Raises:
-        UserError: it cannot.
+        UserError: the path contains wildcards, which TensorFlow would expand.
     """
     if re.search(r"[\[\]*?\\]", os.path.abspath(folder)):
         raise UserError(

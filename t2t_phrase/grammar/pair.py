@@ -28,7 +28,7 @@ class Rendering:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Facts:
-    """What was chosen for a sentence.
+    """The choices that the grammar made for a sentence.
 
     Attributes:
         sentence_type: statement, question (yes or no), wh-question, or command.

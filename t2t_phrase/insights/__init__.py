@@ -1,1 +1,1 @@
-"""What a trained model attends to: statistics of its attentions, and pictures of them."""
+"""Statistics and pictures of a trained model's attention."""

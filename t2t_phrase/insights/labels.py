@@ -64,7 +64,7 @@ def segment_labels(tokens: Sequence[Token], membership: np.ndarray) -> list[str]
 
 
 def kind_of(units: Units) -> str:
-    """Return what such rows or columns are called, such as "tokens" or "2-grams"."""
+    """Return the name of such rows or columns, such as "tokens" or "2-grams"."""
     if units.partition:
         return units.partition
     return "tokens" if units.order == 1 else f"{units.order}-grams"

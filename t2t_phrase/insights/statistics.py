@@ -1,4 +1,4 @@
-"""How much attention goes from and to tokens and n-grams.
+"""The share of attention from and to tokens and n-grams.
 
 Nguyen and Joty (2018), Tables 3 and 4. Two measures:
 

@@ -129,11 +129,11 @@ def open_special(path: StrPath) -> io.FileIO:
     """Open for writing what `is_special`; for a pipe with a name, wait for its reader.
 
     Raises:
-        OSError: it cannot be opened.
+        OSError: the file cannot be opened.
     """
     place = pathlib.Path(path).expanduser()
     descriptor = _descriptor(place)
-    # A pipe or file that is open already must not be opened anew, at its beginning.
+    # A pipe or file that is open already must not be opened again, at its beginning.
     number = os.open(place, os.O_WRONLY) if descriptor is None else os.dup(descriptor)
     return io.FileIO(number, "w")
 
@@ -211,7 +211,7 @@ def disk_full(path: StrPath) -> WriteError:
 
 
 def _status(file: StrPath | int) -> os.stat_result | None:
-    """Return what the system knows of a file or a number of an open one; None: there is none."""
+    """Return the status of a path or file descriptor; None if it does not exist."""
     try:
         return os.stat(file)
     except OSError:

@@ -1,4 +1,4 @@
-"""A journal of long work on a file: what is done is kept, and the same work goes on from there."""
+"""A journal of long work on a file: results are kept, and the same work continues from them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SYNC_EVERY = 5.0
 
 @dataclasses.dataclass
 class _Kept:
-    """What is known of a window.
+    """The state of a window.
 
     Attributes:
         digest: its checksum.
@@ -76,7 +76,7 @@ class Journal:
 
     Raises:
         UserError: the journal is of other settings, is no journal, or is in use.
-        WriteError: it cannot be written.
+        WriteError: the journal cannot be written.
     """
 
     def __init__(
@@ -129,7 +129,7 @@ class Journal:
         records: list[dict[str, Any]] = []
         window = self._windows[self._current]
         if window.untouched:
-            # Not before: a window without results may change, such as by mending its trees.
+            # Not before: a window without results may change, such as by correcting its trees.
             records.append({"window": window.digest, "lines": window.lines})
         record = {"rows": list(result.rows), "texts": list(result.texts), "amount": result.amount}
         if result.beside:

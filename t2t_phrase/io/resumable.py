@@ -12,7 +12,7 @@ from t2t_phrase.io.line_windows import Window
 
 
 class Result(NamedTuple):
-    """What is done at once, such as a batch.
+    """The results of one unit of work, such as a batch.
 
     Attributes:
         rows: places of the lines in their window, from 0.
@@ -122,7 +122,7 @@ class Stream:
         """Write the lines of a window.
 
         Raises:
-            WriteError: they cannot be written.
+            WriteError: the lines cannot be written.
             BrokenPipeError: nobody reads them any more.
         """
         del window

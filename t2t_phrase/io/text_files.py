@@ -100,7 +100,7 @@ def split_pair(line: str, path: str, number: int) -> tuple[str, str]:
     """Return the source and the target of a line.
 
     Raises:
-        UserError: it does not contain exactly one tab.
+        UserError: the line does not contain exactly one tab.
     """
     source, *targets = line.split("\t")
     if len(targets) != 1:

@@ -15,10 +15,10 @@ from t2t_phrase.ops.masks import padding_mask
 
 @dataclasses.dataclass(frozen=True)
 class AlignedPairHParams:
-    """What is known of a pair.
+    """The hyperparameters of a pair of models.
 
     Attributes:
-        features: what its models read of the source beside token ids.
+        features: what its models read of the source in addition to token ids.
     """
 
     features: tuple[Feature, ...]
@@ -29,7 +29,7 @@ class AlignedPair(EncoderDecoder):
 
     Alkhouli et al. (2018), Section 3. It holds both models for the search of
     `decoding.search.alignment_expansion`, which alone knows how to step; neither a loss nor scores
-    are its affair. It must be made of models that exist, and is not registered.
+    are up to it. It must be made of models that exist, and is not registered.
 
     Args:
         lexical: a model whose `step` takes the position of the next token, such as
@@ -38,7 +38,7 @@ class AlignedPair(EncoderDecoder):
             `AlignmentModel`; with the same source and target vocabularies.
 
     Raises:
-        UserError: one of them is not such a model.
+        UserError: one of the models is of another kind.
     """
 
     cannot_translate = "a pair of models is searched with decoding.search.alignment_expansion"

@@ -1,4 +1,4 @@
-"""The lexical model: a Transformer that is told what each target token is aligned with."""
+"""The lexical model: a Transformer that reads the alignment of each target token."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class AlignmentAssistedHParams(PhraseHParams):
 
     @property
     def features(self) -> tuple[Feature, ...]:
-        """What the model reads beside token ids: the alignment of the target."""
+        """The features that the model reads: the alignment of the target."""
         return (ALIGNMENT,)
 
 

@@ -30,7 +30,7 @@ class AlignmentModelRnnHParams(LuongHParams):
 
     @property
     def features(self) -> tuple[Feature, ...]:
-        """What the model reads beside token ids: the alignment of the target."""
+        """The features that the model reads: the alignment of the target."""
         return (ALIGNMENT,)
 
     def check(self) -> Iterable[str]:

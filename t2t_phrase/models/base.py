@@ -53,7 +53,7 @@ class Encoded(NamedTuple):
 
 
 class Loss(NamedTuple):
-    """What a batch costs.
+    """The loss of a batch.
 
     Attributes:
         objective: float32 scalar, the only one with a gradient: a sum over target tokens. An update
@@ -170,7 +170,7 @@ class EncoderDecoder(keras.Model):
         ]
 
     def fold_weights(self) -> Cache:
-        """Return what `prepare_memory` takes from the weights alone, such as products of them."""
+        """Return tensors for `prepare_memory` computed from the weights alone."""
         return {}
 
     def prepare_memory(self, features: Features, folded: Cache | None = None) -> Any:
@@ -208,7 +208,7 @@ class EncoderDecoder(keras.Model):
         raise NotImplementedError
 
     def take_memory(self, memory: Any, rows: Any) -> Any:
-        """Return what `prepare_memory` would of some of its sentences only.
+        """Return the result that `prepare_memory` would have for some of its sentences only.
 
         Only a model whose `step` takes positions needs this, see `models.aligned_pair`.
 

@@ -21,10 +21,10 @@ from t2t_phrase.models.base import Cache, EncoderDecoder, Features, Loss, Step
 
 @dataclasses.dataclass(frozen=True)
 class EnsembleHParams:
-    """What is known of an ensemble.
+    """The hyperparameters of an ensemble.
 
     Attributes:
-        features: what any of its members reads beside token ids.
+        features: what any of its members reads in addition to token ids.
     """
 
     features: tuple[Feature, ...]
@@ -134,7 +134,7 @@ class Ensemble(EncoderDecoder):
         return {"models": [model.reorder(part, parents) for model, part in parts]}
 
     def attention_maps(self) -> dict[str, AttentionMap]:
-        """Return what the weights of all members are."""
+        """Return the attention maps of all members."""
         found: dict[str, AttentionMap] = {}
         for number, model in enumerate(self.models):
             for name, member in model.attention_maps().items():

@@ -1,4 +1,4 @@
-"""What all lexical models share: they decode tokens whose alignment is known."""
+"""The base class of lexical models, which decode tokens whose alignment is known."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class LexicalModel(EncoderDecoder):
             alignment: see `align_memory`.
 
         Raises:
-            UserError: there is no alignment, because nothing proposes any.
+            UserError: no alignment model proposes alignments.
         """
         if alignment is None:
             raise UserError(self.cannot_translate)

@@ -221,7 +221,7 @@ class Luong(EncoderDecoder):
         )
 
     def _alignment(self, features: Features) -> Any | None:
-        """Return what the attention needs to know of the targets' alignment: nothing."""
+        """Return the attention's inputs from the targets' alignment: none."""
         del features
         return None
 
@@ -235,7 +235,7 @@ class Luong(EncoderDecoder):
         return self.encode(features, training).memory["tokens"]
 
     def attention_maps(self) -> dict[str, AttentionMap]:
-        """Return what the attention weights are; nothing without attention."""
+        """Return the maps of the attention weights; none without attention."""
         attention = self.decoder.attention
         if attention is None:
             return {}

@@ -205,7 +205,7 @@ class MultiGranularityTransformer(PhraseTransformer):
         features: Features,
         memberships: Any,
     ) -> dict[str, Mean]:
-        """Return what predicting the labels of a layer's segments (B, G, P, d_k) costs."""
+        """Return the loss of predicting the labels of a layer's segments (B, G, P, d_k)."""
         losses: dict[str, Mean] = {}
         for name, logits in classifier(segments).items():
             membership = memberships[:, self.partition_names.index(name)]

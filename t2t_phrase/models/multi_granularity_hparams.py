@@ -41,12 +41,12 @@ class MultiGranularityHParams(PhraseHParams):
 
     @property
     def features(self) -> tuple[Feature, ...]:
-        """What the model reads beside token ids: with level_K, where constituents begin."""
+        """The features that the model reads: with level_K, the beginnings of constituents."""
         return (LEVELS,) if any(map(is_level, self.granularities)) else ()
 
     @property
     def supervision(self) -> tuple[Feature, ...]:
-        """What only the loss reads: with a `tag_loss_weight`, the labels of constituents."""
+        """The features that only the loss reads: with a `tag_loss_weight`, constituent labels."""
         return (TAGS,) if self.tag_loss_weight else ()
 
     def check(self) -> Iterable[str]:
@@ -124,7 +124,7 @@ def parse_granularity(name: str) -> tuple[str, int]:
     """Return ("ngram", N) or ("level", K) for the name of a granularity with segments.
 
     Raises:
-        UserError: it is no such name.
+        UserError: the name is not that of a granularity.
     """
     match = _NAME.fullmatch(name)
     if match is None:

@@ -40,7 +40,7 @@ from t2t_phrase.ops.partition import (
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class PhraseRepresentationHParams(PhraseHParams):
-    """How the source is cut into segments and these are pooled; the widths of both networks.
+    """The partition of the source, the pooling of segments, and the widths of both networks.
 
     The attentions, which are other sublayers, are plain by default; any of `PhraseHParams` will do.
     """
@@ -60,7 +60,7 @@ class PhraseRepresentationHParams(PhraseHParams):
 
     @property
     def features(self) -> tuple[Feature, ...]:
-        """What the model reads beside token ids: with phrases=parsed, the phrases."""
+        """The features that the model reads: with phrases=parsed, the phrases."""
         return (PHRASES,) if self.phrases == "parsed" else ()
 
     def check(self) -> Iterable[str]:
@@ -309,7 +309,7 @@ class PhraseRepresentationTransformer(PhraseTransformer):
         )
 
     def _phrases_by_reader(self, memories: list[Any]) -> list[Any]:
-        """Return what each decoder layer reads of the phrases of all encoder layers."""
+        """Return the mixture of all encoder layers' phrases for each decoder layer."""
         if self.transparent_attention is None:
             return [memories[-1]] * len(self.decoder_layers)
         mixed = self.transparent_attention(ops.stack(memories, axis=1))  # (B, N, P, D)

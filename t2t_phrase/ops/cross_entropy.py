@@ -22,7 +22,7 @@ ROWS_UNIT = 128
 
 
 class TokenLosses(NamedTuple):
-    """What the model makes of each token; every field (N,) float32."""
+    """The model's losses and hits for each token; every field (N,) float32."""
 
     smoothed: Any
     """Cross-entropy with label smoothing, 0 for a perfect model."""
@@ -33,7 +33,7 @@ class TokenLosses(NamedTuple):
 
 
 def blocks_of_tokens(tokens: Any, vocab_size: int) -> RowBlocks:
-    """Return how tokens are divided, so that only so many logits are in memory at a time.
+    """Return the division of tokens into blocks, which bounds the logits in memory.
 
     Args:
         tokens: N, an int or a tensor.

@@ -42,7 +42,7 @@ class RowBlocks:
         return x[self.end :]
 
     def widen(self, x: Any) -> Any:
-        """Return what was made of the rest, with zeros for all rows before it: (N, ...)."""
+        """Return the results of the last rows, with zeros for all rows before them: (N, ...)."""
         if isinstance(self.end, int) and self.end == 0:
             return x
         return ops.concatenate([ops.zeros((self.end, *x.shape[1:]), x.dtype), x])

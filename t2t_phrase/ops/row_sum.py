@@ -6,7 +6,7 @@ from typing import Any
 
 from keras import ops
 
-# By XLA, one row takes longer than these on a CPU.
+# With XLA, one row takes longer than these on a CPU.
 _ROWS_OF_ONES = 8
 
 

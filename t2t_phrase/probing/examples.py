@@ -20,7 +20,7 @@ _VECTOR_STEP = 1024
 
 
 class ProbeBatch(NamedTuple):
-    """What a network reads, and the numbers of the classes, NONE where there is no label."""
+    """The inputs of a network, and the numbers of the classes, NONE where there is no label."""
 
     features: dict[str, np.ndarray]
     labels: np.ndarray

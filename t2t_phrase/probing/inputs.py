@@ -1,4 +1,4 @@
-"""What an encoder reads of the sentences of a split, and which token stands for each word."""
+"""The encoder inputs of a split's sentences, and the token that stands for each word."""
 
 from __future__ import annotations
 

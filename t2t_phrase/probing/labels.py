@@ -1,4 +1,4 @@
-"""What is predicted: labels of sentences and words by rules over Penn Treebank trees.
+"""The labels to predict, of sentences and words, by rules over Penn Treebank trees.
 
 The tasks are those of Shi et al. (2016), who do not give all rules; docs/probing.md lists these.
 """

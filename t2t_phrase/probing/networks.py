@@ -18,7 +18,7 @@ from t2t_phrase.probing.vectors import sentence_vectors, word_vectors
 
 
 class Network(Protocol):
-    """What `training.fit` trains."""
+    """The interface of networks that `training.fit` trains."""
 
     @property
     def trainable_variables(self) -> list[keras.Variable]:

@@ -114,7 +114,7 @@ def check_model(name: str) -> None:
         name: registered, of the model.
 
     Raises:
-        UserError: they cannot.
+        UserError: the model's encoder states are not available.
     """
     if registry.models[name].source_states is EncoderDecoder.source_states:
         raise UserError(

@@ -47,7 +47,7 @@ def choose_tasks(names: Sequence[str]) -> list[Task]:
     """Return the tasks with these names.
 
     Raises:
-        UserError: one is unknown or given twice, or there are none.
+        UserError: a task is unknown or given twice, or none is given.
     """
     known = ", ".join(TASKS)
     if not names:

@@ -21,7 +21,7 @@ _PERIOD, _PAUSE = 10.0, 2.0
 
 
 class Recipe(NamedTuple):
-    """How a probe is trained, by Adam.
+    """The training of a probe with Adam.
 
     Attributes:
         rate: the learning rate.
@@ -39,7 +39,7 @@ class Recipe(NamedTuple):
 
 
 class Fitted(NamedTuple):
-    """What came out.
+    """A trained probe and its accuracy.
 
     Attributes:
         dev: accuracy on the development split, of the best epoch.

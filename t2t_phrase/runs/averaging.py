@@ -22,7 +22,7 @@ def last_checkpoints(folder: str | os.PathLike[str], count: int) -> list[str]:
     """Return the paths of the last `count` checkpoints of a run.
 
     Raises:
-        UserError: there are fewer.
+        UserError: the folder holds fewer checkpoints.
     """
     found = checkpoints.complete(folder)
     if count > len(found):

@@ -1,4 +1,4 @@
-"""Reads the files of one checkpoint; what is damaged is refused with the file and the way on."""
+"""Reads the files of one checkpoint; errors name the damaged file and a way to recover."""
 
 from __future__ import annotations
 

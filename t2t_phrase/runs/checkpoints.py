@@ -160,7 +160,7 @@ def read_step(path: str | os.PathLike[str]) -> int:
 
 
 def read_state(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """Return what `write` was given as `state`."""
+    """Return the `state` that was given to `write`."""
     return json.loads(reader(path).get(f"state{SUFFIX}"))
 
 
@@ -297,7 +297,7 @@ def _named_newest(state: pathlib.Path) -> str | None:
 
 
 def _way_on(path: str) -> str:
-    """Return what to do instead of using a damaged checkpoint."""
+    """Return a hint at the alternatives to a damaged checkpoint."""
     folder = pathlib.Path(path).parent
     others = [other for other in complete(folder) if pathlib.Path(other) != pathlib.Path(path)]
     if found := next(filter(_is_good, reversed(others)), None):

@@ -177,7 +177,7 @@ class RunDirectory:
         """Let `best/` contain the checkpoint of `step`, if that is still there, and no other.
 
         Raises:
-            OSError: it cannot be written.
+            OSError: the file cannot be written.
         """
         source = self.folder / f"{checkpoints.PREFIX}-{step}"
         if not self._writes or str(source) not in checkpoints.complete(self.folder):

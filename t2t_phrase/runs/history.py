@@ -74,7 +74,7 @@ def parse(content: bytes) -> dict[int, dict[str, float]]:
     """Return the scores by step that are stored as JSON.
 
     Raises:
-        UserError: it is other JSON, or none.
+        UserError: the text is not the JSON of a history.
     """
     try:
         stored = json.loads(content)

@@ -87,7 +87,7 @@ class RunRecord:
         """Read `hparams.json` of a run's folder.
 
         Raises:
-            UserError: it is missing or damaged.
+            UserError: the file is missing or damaged.
         """
         path = pathlib.Path(folder) / FILE
         try:
@@ -108,7 +108,7 @@ class RunRecord:
         """Return the record that is stored as JSON; one without a checksum is of an old version.
 
         Raises:
-            UserError: it is not the JSON of a record, or was changed.
+            UserError: the text is not the JSON of a record, or was changed.
         """
         try:
             values = json.loads(content)
@@ -143,15 +143,15 @@ class RunRecord:
             raise UserError(
                 f"--output_dir={folder} holds a run with other settings:\n  "
                 + "\n  ".join(changed)
-                + "\nGive the old settings to resume it, or a new --output_dir to start afresh "
+                + "\nGive the old settings to resume it, or a new --output_dir to start over "
                 "(--warm_start_from takes over weights)."
             )
         if self.data != earlier.data and self.data and earlier.data:
             raise UserError(
                 f"--output_dir={folder} holds a run on other data: those of {self.problem} have "
-                "been made anew since it began, from other text or with other options of "
+                "been made again since it began, from other text or with other options of "
                 "t2t-phrase-datagen; give the --data_dir that it began with, or a new --output_dir "
-                "to start afresh"
+                "to start over"
             )
 
     def differences(self, other: RunRecord) -> list[str]:

@@ -50,7 +50,7 @@ def run_vocabularies(
 
 
 def checksums(vocabularies: Vocabularies) -> tuple[str, str]:
-    """Return what `RunRecord` keeps as `vocabulary` and `target_vocabulary`."""
+    """Return the checksums that `RunRecord` keeps of the source and target vocabularies."""
     source, target = (
         hashlib.sha256(encoder.model_bytes).hexdigest()
         if isinstance(encoder, StoredEncoder)
@@ -69,7 +69,7 @@ def check_vocabularies(vocabularies: Vocabularies, record: RunRecord, place: str
         place: as it reads in messages.
 
     Raises:
-        UserError: they are others.
+        UserError: the vocabularies differ.
     """
     if vocabularies.shared != (record.target_vocab_size is None):
         kinds = ("one vocabulary for both languages", "a vocabulary for each language")

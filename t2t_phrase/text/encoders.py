@@ -16,7 +16,7 @@ def make_encoder(model_bytes: bytes) -> StoredEncoder:
     """Return the encoder of a vocabulary: a list of words, or else a SentencePiece model.
 
     Raises:
-        UserError: it is neither.
+        UserError: the file is neither a subword nor a word vocabulary.
     """
     return (WordEncoder if is_word_list(model_bytes) else SubwordEncoder)(model_bytes)
 

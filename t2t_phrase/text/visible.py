@@ -1,4 +1,4 @@
-"""Where tokens begin, counted in visible characters: all that are not blank.
+"""The beginnings of tokens, counted in visible (non-blank) characters.
 
 Annotations describe words or phrases, tokens are pieces of text; visible characters are what both
 have in common, whatever blanks there are between words.

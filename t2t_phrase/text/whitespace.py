@@ -1,4 +1,4 @@
-"""What counts as blank, by one rule for files, vocabularies and kept text."""
+"""One definition of blank characters, for files, vocabularies and kept text."""
 
 from __future__ import annotations
 

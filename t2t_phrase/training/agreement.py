@@ -1,4 +1,4 @@
-"""What only one worker knows, such as a signal or the chief's BLEU, made known to all of them."""
+"""Sharing of facts that one worker knows, such as a signal or the chief's BLEU."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ _ROLES = ("chief", "worker")
 
 
 class Cluster(NamedTuple):
-    """Where this process stands among the workers."""
+    """The place of this process among the workers."""
 
     workers: int = 1
     is_chief: bool = True
@@ -25,7 +25,7 @@ class Cluster(NamedTuple):
 
 
 def read_cluster(environment: Mapping[str, str] = os.environ) -> Cluster:
-    """Return what `TF_CONFIG` says; without it, that there is one worker.
+    """Return the cluster that `TF_CONFIG` describes; without it, one worker.
 
     Raises:
         UserError: it is not `{"cluster": {"worker": ["HOST:PORT", ...]}, "task": {"type":

@@ -61,7 +61,7 @@ class LoopOptions:
 
 
 class Outcome(NamedTuple):
-    """How a training ended."""
+    """The end of a training."""
 
     step: int
     reason: Literal["finished", "early", "signal"]

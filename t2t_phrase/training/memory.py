@@ -1,4 +1,4 @@
-"""Says what did not fit in memory, whoever ran out of it: Python, NumPy, TensorFlow or XLA."""
+"""Messages for exhausted memory, whether in Python, NumPy, TensorFlow or XLA."""
 
 from __future__ import annotations
 

@@ -87,7 +87,7 @@ def optimizer_class(name: str) -> type[keras.optimizers.Optimizer]:
 
 
 def options_of(name: str) -> dict[str, Any]:
-    """Return what `optimizer_options` may set for an optimizer, with Keras' defaults.
+    """Return the options that `optimizer_options` may set, with Keras' defaults.
 
     These are the numbers and switches of its constructor for which there is no field.
     """

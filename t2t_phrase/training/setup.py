@@ -41,7 +41,7 @@ _LARGEST = 2**32 - 1
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class RunOptions:
-    """What to train on which data, and where to save it.
+    """The model and data of a training, and the folder for its results.
 
     Attributes:
         problem: the problem; its data are in `data_dir`.
@@ -267,7 +267,7 @@ def _check_folder(options: RunOptions, record: RunRecord, log: Callable[[str], N
             f"(and --warm_start_from={folder / BEST} to start from these weights)"
         )
     elif (folder / FILE).exists():
-        log(f"{folder} is of a training that saved no checkpoint: starting afresh")
+        log(f"{folder} is of a training that saved no checkpoint: starting over")
 
 
 def _claim(output_dir: str | os.PathLike[str], record: RunRecord) -> None:

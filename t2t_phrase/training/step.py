@@ -21,7 +21,7 @@ _IDS = tf.TensorSpec((None, None), tf.int32)
 
 
 class StepResult(NamedTuple):
-    """What an update found, over all replicas; scalars, perhaps still being computed."""
+    """The results of an update over all replicas; scalars, possibly still being computed."""
 
     objective: Any
     """The sum over target tokens that was minimised."""
@@ -109,7 +109,7 @@ class Stepper:
         return self._counted("train", self._train, features)
 
     def evaluate(self, features: Features) -> dict[str, Mean]:
-        """Return what the model reports on a batch, as numbers, without dropout."""
+        """Return the model's metrics on a batch, as numbers, without dropout."""
         means = self._counted("evaluation", self._eval, features)
         return {name: Mean(float(mean.total), float(mean.count)) for name, mean in means.items()}
 

@@ -19,7 +19,7 @@ _READ_COST, _HMM_COST, _SEARCH_COST = 30.0, 3.5, 7.0
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class AlignerOptions:
-    """How to align.
+    """The options of the aligner.
 
     Attributes:
         iterations: of EM, for each of the two models and directions.

@@ -51,7 +51,7 @@ def iteration(
 
 
 def expect(emissions: np.ndarray, moving: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
-    """Return what is expected of the alignments of some pairs, by the forward-backward algorithm.
+    """Return the expected counts of some pairs' alignments (forward-backward algorithm).
 
     Args:
         emissions: (J, n, I + 1), the probability of each target word given the empty word and

@@ -1,4 +1,4 @@
-"""How far the aligned position moves from one target word to the next."""
+"""Jumps of the aligned position from one target word to the next."""
 
 from __future__ import annotations
 

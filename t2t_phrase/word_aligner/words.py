@@ -1,4 +1,4 @@
-"""What of a word counts for an aligner."""
+"""The form of a word that the aligner counts."""
 
 from __future__ import annotations
 

@@ -141,7 +141,7 @@ def test_a_training_without_a_checkpoint_claims_nothing(toy, trained, capsys):
     steps = ["--train_steps=1", "--schedule=train"]
     call(trainer, *flags(toy, "claimed", *steps, hparams=other))
     out = capsys.readouterr().out
-    assert f"{folder} is of a training that saved no checkpoint: starting afresh\n" in out
+    assert f"{folder} is of a training that saved no checkpoint: starting over\n" in out
     assert load_model(folder).record.hparams["num_heads"] == 4
     assert not (folder / ".lock").exists()
     with pytest.raises(UserError, match="holds a run with other settings:\n  num_heads: 4 -> 2"):

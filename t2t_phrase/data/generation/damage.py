@@ -39,7 +39,7 @@ def miscounted_splits(manifest: Manifest) -> Iterator[str]:
 
 
 def shard_damage(folder: pathlib.Path, shard: Mapping[str, Any]) -> str:
-    """Return what is wrong with a shard, as far as its size shows; "" if nothing is.
+    """Return a description of a shard's damage, judged by its size; "" if there is none.
 
     Args:
         folder: of the data.

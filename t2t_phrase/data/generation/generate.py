@@ -46,9 +46,9 @@ def generate(
 ) -> Manifest:
     """Write vocabularies, record shards and kept text; continue where an earlier run stopped.
 
-    A run that was killed may be repeated with other raw files or options: what does not fit them
-    is made anew. Once the data are complete, models may depend on them: damaged files are repaired,
-    but other raw files or options are refused.
+    A run that was killed may be repeated with other raw files or options: files that do not fit
+    them are made again. Once the data are complete, models may depend on them: damaged files are
+    repaired, but other raw files or options are refused.
 
     Args:
         problem: what to generate; both directions of a problem share their data.
@@ -182,7 +182,7 @@ class _Generation:
 
     def _start_anew(self, reason: str) -> None:
         """Delete what an unfinished run has written."""
-        self._log(f"{self._base}: {reason}: what it has written is made anew")
+        self._log(f"{self._base}: {reason}: what it has written is made again")
         names = [name for name, _, _ in self._manifest.files()]
         for split, entry in self._manifest.splits.items():
             count = len(entry["shards"])

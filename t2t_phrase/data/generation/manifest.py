@@ -176,7 +176,7 @@ class Manifest:
             )
 
     def input_changes(self, inputs: Inputs, *, welcome: Collection[str] = ()) -> list[str]:
-        """Return how raw files differ from those that the data were made from, see `changes`."""
+        """Return the differences of raw files from those of the data, see `changes`."""
         return changes(Inputs(self.inputs, self.parts), inputs, welcome=welcome)
 
     def require_same_inputs(
@@ -192,7 +192,7 @@ class Manifest:
             raise UserError(
                 f"the raw files are not those that {self.problem} in {path.parent} was made from "
                 f"({'; '.join(found)}); use another --data_dir, or delete {path.name} there to "
-                "make the data anew"
+                "make the data again"
             )
 
     def _faults(self, path: pathlib.Path) -> Iterator[str]:

@@ -27,7 +27,7 @@ class GenerateOptions(HParams):
     num_workers: int = 0  # processes; 0 = one for each CPU if the corpus is large, else one
 
     def check(self) -> Iterator[str]:
-        """Yield what is out of range."""
+        """Yield a message for each value that is out of range."""
         if not 0 <= self.num_shards <= MAX_SHARDS:
             yield f"num_shards={self.num_shards} is not in 0..{MAX_SHARDS}"
         for name in (

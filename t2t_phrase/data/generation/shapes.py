@@ -34,7 +34,7 @@ def parse(text: bytes) -> Any:
     """Return a JSON value.
 
     Raises:
-        ValueError: it is not JSON.
+        ValueError: the text is not JSON.
     """
     try:
         return json.loads(text)

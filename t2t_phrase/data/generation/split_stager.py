@@ -120,7 +120,7 @@ class SplitStager:
         )
 
     def _usable(self, split: str, record: StagedSplit) -> bool:
-        # Without checksums of the corpus nobody knows whether it is still the same.
+        # Without checksums of the corpus it is unknown whether it is still the same.
         return (
             bool(self._inputs.checksums)
             and record.made_from == self._made_from(split)
@@ -215,7 +215,7 @@ class SplitStager:
             raise UserError(
                 f"the {split} set of {self._base} has other sentences now than those that the data "
                 f"in {self._folder} were made from; use another --data_dir, or delete "
-                f"{self._base}-manifest.json there to make the data anew"
+                f"{self._base}-manifest.json there to make the data again"
             )
         # Vocabularies are learnt from the training set, and everything is encoded by them.
         dropped = list(self._manifest.splits) if split == "train" else [split]

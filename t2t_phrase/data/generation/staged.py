@@ -1,7 +1,7 @@
 """The record of a staged split: its work files are finished if, and only if, this describes them.
 
 It is written once all work files are on disk. Work files without a record, of another content or
-made from something else are remains of a run that was killed, and are written anew.
+made from something else are remains of a run that was killed, and are written again.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _SHAPE = Object(
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class StagedSplit:
-    """What the files of a split hold once all its pairs are read.
+    """A record of a split's work files, written once all its pairs are read.
 
     Attributes:
         made_from: see `digest`, of whatever decides the content of the files.
@@ -93,7 +93,7 @@ class StagedSplit:
 
 
 def forget(work: pathlib.Path, split: str) -> None:
-    """Delete the record of a split, before its files are written anew."""
+    """Delete the record of a split, before its files are written again."""
     with contextlib.suppress(OSError):
         _path(work, split).unlink()
 

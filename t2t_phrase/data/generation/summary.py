@@ -1,4 +1,4 @@
-"""What the data of a problem consist of, in a few lines."""
+"""A summary of a problem's data in a few lines."""
 
 from __future__ import annotations
 

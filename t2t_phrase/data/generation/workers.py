@@ -56,7 +56,7 @@ def write_shards(
 def in_order(
     function: Callable[..., R], tasks: Iterator[tuple[Any, ...]], *, workers: int
 ) -> Iterator[R]:
-    """Yield what a function returns for each task, in the order of the tasks.
+    """Yield the result of a function for each task, in the order of the tasks.
 
     Args:
         function: of a module, since it is called in other processes.

@@ -90,7 +90,7 @@ def read_records(path: pathlib.Path) -> int:
     """Return the number of records of a shard, whose arrays are not read.
 
     Raises:
-        UserError: it is damaged.
+        UserError: the shard is damaged.
         OSError: the file cannot be read.
     """
     with open(path, "rb") as file:
@@ -101,7 +101,7 @@ def open_shard(path: str | os.PathLike[str]) -> Shard:
     """Check all checksums, which reads the file once, and map its arrays into memory.
 
     Raises:
-        UserError: it is damaged.
+        UserError: the shard is damaged.
         OSError: the file cannot be read.
     """
     with open(path, "rb") as file:

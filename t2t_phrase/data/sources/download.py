@@ -1,6 +1,6 @@
 """Raw files by name, found in a folder or downloaded to it; their checksums are verified.
 
-What has been received is kept in `NAME.part`, from which the next attempt or run goes on.
+What has been received is kept in `NAME.part`, from which the next attempt or run continues.
 """
 
 from __future__ import annotations
@@ -114,11 +114,11 @@ class _Download:
     log: Callable[[str], None]
 
     def run(self, pause: float) -> None:
-        """Receive everything; goes on after interruptions."""
+        """Receive everything; continues after interruptions."""
         failures = 0
         while True:
             before = self._size()
-            kept = f", going on after {before / _MIB:.1f} MiB" if before else ""
+            kept = f", continuing after {before / _MIB:.1f} MiB" if before else ""
             self.log(f"downloading {self.url}{kept}")
             try:
                 self._receive()
@@ -220,7 +220,7 @@ class _Download:
     def _failed(self, reason: str) -> DownloadError:
         kept = ""
         if size := self._size():
-            kept = f"; {size:,} bytes are kept, and the same command goes on from there"
+            kept = f"; {size:,} bytes are kept, and the same command continues from there"
         return DownloadError(
             f"cannot download {self.url}: {reason}{kept}; or put the file into "
             f"{self.part.parent} by hand"

@@ -1,4 +1,4 @@
-"""What a corpus is made from: its raw files by name, and how they are put together."""
+"""The raw files that a corpus is made from, by name, and how they are put together."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def checksum(path: pathlib.Path) -> str:
     """Return the SHA-256 checksum of a raw file.
 
     Raises:
-        UserError: it cannot be read.
+        UserError: the file cannot be read.
     """
     try:
         return sha256_of(path)
@@ -53,7 +53,7 @@ def checksum(path: pathlib.Path) -> str:
 
 
 def changes(old: Inputs, new: Inputs, *, welcome: Collection[str] = ()) -> list[str]:
-    """Return what differs, as "added: a, b", "changed: c" and "gone: d"; empty if nothing does.
+    """Return the differences, as "added: a, b", "changed: c" and "gone: d".
 
     Files that are not at hand at all, or parts that are not known, count as unchanged.
 

@@ -60,7 +60,7 @@ class LocalProblem(Problem):
         """Return the files that still exist.
 
         Raises:
-            UserError: some exist, but they cannot be a corpus.
+            UserError: some files exist, but do not make up a corpus.
         """
         return TextCorpus(self._files(expanded(tmp_dir) / self.folder), self.features).inputs()
 

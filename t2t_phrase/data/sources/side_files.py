@@ -67,7 +67,7 @@ def side_lines(path: pathlib.Path) -> Iterator[str]:
     """Yield the lines of a side file.
 
     Raises:
-        UserError: it cannot be read, or a line is not UTF-8.
+        UserError: the file cannot be read, or a line is not UTF-8.
     """
     for number, line in enumerate(read_lines(path), start=1):
         if line is None:

@@ -40,7 +40,7 @@ def aligning_decoder(
         return Step(logits, {"decoder": inner, POSITION: position}, weights)
 
     def reorder(cache: Any, parents: Any) -> Any:
-        # The position is found anew in every step.
+        # The position is found again in every step.
         return {**cache, "decoder": decoder.reorder(cache["decoder"], parents)}
 
     def notes(cache: Any) -> dict[str, Any]:

@@ -165,7 +165,7 @@ def alignment_expansion(
 
 
 def _forced(own: dict[str, Any], pairs: Any, length: Any) -> tuple[Any, Any, Forcing]:
-    """Return what entries force at pairs (B, N), see `force_entries`.
+    """Return the tokens that entries force at pairs (B, N), see `force_entries`.
 
     Args:
         own: "entries", and "forcing", their state before the token.

@@ -19,7 +19,7 @@ SHARES = (1, 4, 16)
 
 
 class Sentences(NamedTuple):
-    """What the evaluation depends on beside the memory; the first axis is that of sentences.
+    """Inputs of the evaluation other than the memory; the first axis is that of sentences.
 
     Attributes:
         tokens: (B, K) int32, the last token of each hypothesis.

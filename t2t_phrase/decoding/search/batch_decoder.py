@@ -19,7 +19,7 @@ def _nothing(cache: Any) -> dict[str, Any]:
 
 
 class BatchDecoder(NamedTuple):
-    """What an expansion needs of a model.
+    """The part of a model that an expansion uses.
 
     Attributes:
         step: maps (ids (B, K) int32, time, cache) to a `Step`.
@@ -42,7 +42,7 @@ class BatchDecoder(NamedTuple):
     memory: Any = None
 
     def forced_tokens(self, cache: Any) -> Any | None:
-        """Return what `forced` returns; None: nothing is forced."""
+        """Return the result of `forced`; None: nothing is forced."""
         return None if self.forced is None else self.forced(cache)
 
 

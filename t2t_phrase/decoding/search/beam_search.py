@@ -19,7 +19,7 @@ WORST = -1e7
 
 
 class Hypotheses(NamedTuple):
-    """What a search found, best first.
+    """The hypotheses that a search found, best first.
 
     Attributes:
         ids: (B, K, L) int32, the tokens up to the last one, then 0.

@@ -17,7 +17,7 @@ NEVER = -float("inf")
 
 
 class Evaluated(NamedTuple):
-    """What can follow pairs.
+    """The candidates that can follow pairs.
 
     Attributes:
         logits: (B, K, V) float32, of the tokens.

@@ -1,4 +1,4 @@
-"""What beam search asks for: how hypotheses continue.
+"""The interface that beam search uses to continue hypotheses.
 
 Shapes: B sentences, K beams, C candidates.
 """
@@ -53,7 +53,7 @@ Expand = Callable[[Alive, Any, Any], tuple[Candidates, Any]]
 
 
 class Expansion(NamedTuple):
-    """How a search continues hypotheses.
+    """Continues the hypotheses of a search.
 
     Attributes:
         expand: maps (`Alive`, time, cache) to (`Candidates`, cache). It is traced once, so it must

@@ -19,7 +19,7 @@ from t2t_phrase.ops.masks import padding_mask
 
 
 class Forced(NamedTuple):
-    """What was found.
+    """The result of a forced search.
 
     Attributes:
         scores: (B,) float32, of each translation with its positions.

@@ -38,7 +38,7 @@ class Entries(NamedTuple):
 
 
 class Forcing(NamedTuple):
-    """How far each hypothesis is with the entries.
+    """The progress of each hypothesis through the entries.
 
     Attributes:
         entry: (B, K) int32, the number of the entry whose translation is going on; 0: none.
@@ -59,7 +59,7 @@ def start_forcing(entries: Entries, beam_size: int) -> Forcing:
 
 
 def force_entries(entries: Entries, state: Forcing, positions: Any) -> tuple[Any, Any, Forcing]:
-    """Return what the entries force now, (B, K) int32 each, and the state after it.
+    """Return the tokens that the entries force now, (B, K) int32 each, and the next state.
 
     An entry begins where no other one is going on and it has not been used in the hypothesis.
 

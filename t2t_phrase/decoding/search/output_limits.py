@@ -1,4 +1,4 @@
-"""How long translations may be, counted from their sources.
+"""Limits on the length of translations, relative to their sources.
 
 Shapes: B sentences, S source length.
 """

@@ -1,4 +1,4 @@
-"""What a search makes of the weights, once for all batches: products of them, and casts."""
+"""Products and casts of weights, computed once for all batches of a search."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from t2t_phrase.ops.product_layout import kept, multiplied
 
 
 class SearchWeights(NamedTuple):
-    """What is made of a model's weights before any source is known.
+    """Tensors that depend on a model's weights alone.
 
     Attributes:
         folded: from the model's `fold_weights`.
@@ -26,9 +26,9 @@ class SearchWeights(NamedTuple):
 
 
 def prepare_weights(model: Any) -> SearchWeights:
-    """Return what searches with an `EncoderDecoder` need of its weights.
+    """Return the prepared weights of an `EncoderDecoder`, for searches.
 
-    Call it anew when the weights have changed.
+    Call it again when the weights have changed.
     """
     cast = {
         str(number): kept(ops.reshape(value, (-1, value.shape[-1])))

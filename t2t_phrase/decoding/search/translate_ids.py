@@ -89,7 +89,7 @@ def search(
         seed: int, distinguishes the batches when sampling.
         weights: from `prepare_weights`, which many batches may share; None: made here.
         make_expansion: maps (decoder, features, hparams) to another way of continuing hypotheses
-            than `plain_expansion`; `min_length` is then its affair, and so are the decoder's notes
+            than `plain_expansion`; `min_length` is then up to it, and so are the decoder's notes
             and forced tokens. None: as the options say.
         growing: whether what the decoder keeps of the past grows from step to step: faster where a
             graph is executed one operation after the other, impossible under XLA. It always does

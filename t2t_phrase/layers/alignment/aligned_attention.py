@@ -92,7 +92,7 @@ class AlignedAttention(keras.layers.Layer):
         return self.attend(query, projected, attention_mask, training=training)
 
     def project_memory(self, memory: Any) -> Cache:
-        """Return what `align` completes for queries to a memory (B, S, D)."""
+        """Return the projected memory (B, S, D), which `align` completes for queries."""
         return {
             "attention": self.attention.project_memory(memory),
             "value": self.value_map(memory),  # (B, S, d_k)
@@ -116,7 +116,7 @@ class AlignedAttention(keras.layers.Layer):
         return output + self._aligned(projected), weights
 
     def start_queries(self, batch_size: Any, beam_size: int) -> Cache:
-        """Return what `attend_step` needs to know of earlier queries."""
+        """Return the state that `attend_step` keeps of earlier queries."""
         return self.attention.start_queries(batch_size, beam_size)
 
     def attend_step(
@@ -132,11 +132,11 @@ class AlignedAttention(keras.layers.Layer):
         return output + self._aligned(projected), weights, queries
 
     def reorder_queries(self, queries: Cache, parents: Any) -> Cache:
-        """Return what `attend_step` needs to know for beams that continue `parents` (B, K)."""
+        """Return the state of `attend_step` for beams that continue `parents` (B, K)."""
         return self.attention.reorder_queries(queries, parents)
 
     def _aligned(self, projected: Cache) -> Any:
-        """Return what the alignment head adds to the output, (B, T, D)."""
+        """Return the alignment head's contribution to the output, (B, T, D)."""
         return self.output_map(hard_attention(projected["value"], projected["alignment"]))
 
     def get_config(self) -> dict[str, Any]:

@@ -65,7 +65,7 @@ class AlignedDecoderLayer(DecoderLayer):
         return self.feed(x, training), weights, cross_weights
 
     def align(self, projected: Cache, alignment: Any) -> Cache:
-        """Return what `step` reads of the source for tokens aligned with `alignment` (B, K).
+        """Return the source inputs of `step` for tokens aligned with `alignment` (B, K).
 
         Args:
             projected: from `project_memory`.

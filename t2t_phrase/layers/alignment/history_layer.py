@@ -22,7 +22,7 @@ class HistoryLayer(EncoderLayer):
     """
 
     def start_cache(self, batch_size: Any, beam_size: int, length: int) -> Cache:
-        """Return what `step` has to know of the past, before the first of `length` tokens."""
+        """Return the cache of `step` before the first of `length` tokens."""
         return self.self_attention.start_cache(batch_size, beam_size, length)
 
     def reorder(self, cache: Cache, parents: Any) -> Cache:

@@ -1,4 +1,4 @@
-"""What the rows and columns of attention weights are.
+"""The meaning of the rows and columns of attention weights.
 
 Every attention layer has a `layout`, and every model describes its attentions by `attention_maps`.
 Statistics, heat maps and alignments read these and need not know any kind of attention.
@@ -14,7 +14,7 @@ Text = Literal["source", "target", "earlier target"]
 
 @dataclasses.dataclass(frozen=True)
 class Units:
-    """What a block of rows or columns stands for.
+    """The units that a block of rows or columns stands for.
 
     Attributes:
         order: n-grams of this order, each at the position of its last token; 1: tokens.

@@ -187,7 +187,7 @@ class MultiHeadAttention(keras.layers.Layer):
         return cache
 
     def start_queries(self, batch_size: Any, beam_size: int) -> Cache:
-        """Return what `attend_step` needs to know of earlier queries: here nothing."""
+        """Return the state that `attend_step` keeps of earlier queries: none here."""
         del batch_size, beam_size
         return {}
 
@@ -212,7 +212,7 @@ class MultiHeadAttention(keras.layers.Layer):
         return output, weights, queries
 
     def reorder_queries(self, queries: Cache, parents: Any) -> Cache:
-        """Return what `attend_step` needs to know for new beams, see `reorder`."""
+        """Return the state of `attend_step` for new beams, see `reorder`."""
         del parents
         return queries
 

@@ -1,4 +1,4 @@
-"""What stands around every sublayer: normalisation, dropout, and the sum with its input."""
+"""The wrapper of every sublayer: normalisation, dropout, and the residual connection."""
 
 from __future__ import annotations
 

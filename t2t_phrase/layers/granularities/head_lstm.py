@@ -76,7 +76,7 @@ class HeadLSTM(keras.layers.Layer):
         return ops.transpose(self.read(rows), (0, 2, 1, 3))
 
     def project(self, x: Any) -> Any:
-        """Return what the gates get of the inputs, (B, G, N, units)."""
+        """Return the inputs' contribution to the gates, (B, G, N, units)."""
         return self.input_map(x) + ops.cast(self.bias, self.compute_dtype)[:, None, :]
 
     def read(self, projected: Any) -> Any:

@@ -54,7 +54,7 @@ class MaxComposition(keras.layers.Layer):
 
 
 def by_head_and_sentence(function: Any, x: Any, membership: Any) -> Any:
-    """Return what a function of (B, S, W) and (B, P, S) gives for (B, G, S, W) and (B, G, P, S)."""
+    """Apply a function of (B, S, W) and (B, P, S) to (B, G, S, W) and (B, G, P, S)."""
     batch, heads, length, width = ops.shape(x)
     slots = ops.shape(membership)[2]
     result = function(

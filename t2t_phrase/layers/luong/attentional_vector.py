@@ -1,4 +1,4 @@
-"""What Luong's global and local attention have in common."""
+"""The base class of Luong's global and local attention."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ class AttentionalVector(keras.layers.Layer):
         return self.finish(query, projected, attention_mask, positions(ops.shape(query)[1]))
 
     def at_time(self, projected: Cache, index: Any) -> Cache:
-        """Return what `attend_step` reads of a memory that is projected for a whole sentence.
+        """Return the inputs of `attend_step` from a memory projected for a whole sentence.
 
         Args:
             projected: as for `attend`.
@@ -106,7 +106,7 @@ class AttentionalVector(keras.layers.Layer):
         return projected
 
     def start_queries(self, batch_size: Any, beam_size: int) -> Cache:
-        """Return what `attend_step` needs to know of earlier queries: nothing."""
+        """Return the state that `attend_step` keeps of earlier queries: none."""
         del batch_size, beam_size
         return {}
 
@@ -130,7 +130,7 @@ class AttentionalVector(keras.layers.Layer):
         return output, weights, queries
 
     def reorder_queries(self, queries: Cache, parents: Any) -> Cache:
-        """Return what `attend_step` needs to know for new beams: nothing."""
+        """Return the state of `attend_step` for new beams: none."""
         del parents
         return queries
 

@@ -47,7 +47,7 @@ class InputFeedingDecoder(RecurrentDecoder):
         hidden, top, projected = self._read(
             x, memory, attention_mask, initial_state, training, alignment
         )
-        # Nobody but insights reads the weights, so they are no part of the loop.
+        # Only insights reads the weights, so they are no part of the loop.
         assert self.attention is not None
         _, weights = self.attention.attend(top, projected, attention_mask)
         return hidden, weights

@@ -1,4 +1,4 @@
-"""What both kinds of Luong's local attention have in common."""
+"""The base class of both kinds of Luong's local attention."""
 
 from __future__ import annotations
 

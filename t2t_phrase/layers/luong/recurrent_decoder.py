@@ -131,7 +131,7 @@ class RecurrentDecoder(keras.layers.Layer):
         return tuple(initial_state)
 
     def project_memory(self, memory: Any, alignment: Any | None = None) -> Cache:
-        """Return what the attention reads of a memory (B, S, M).
+        """Return the attention's projection of a memory (B, S, M).
 
         Args:
             memory: float.

@@ -1,4 +1,4 @@
-"""What all of Luong's attention scores have in common."""
+"""The base class of Luong's attention scores."""
 
 from __future__ import annotations
 

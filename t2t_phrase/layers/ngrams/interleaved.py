@@ -86,7 +86,7 @@ class Interleaved(Heterogeneous):
 
     @property
     def output_order(self) -> int:
-        """How many of the heads' results, each D wide, an output is made of."""
+        """The number of head results, each D wide, that an output is made of."""
         return len(self.output_window)
 
     def output(self, results: Any, output_map: NgramDense, context: NgramContext) -> Any:

@@ -1,4 +1,4 @@
-"""What a method of n-gram attention defines: how queries and keys give logits."""
+"""The interface of methods of n-gram attention: logits from queries and keys."""
 
 from __future__ import annotations
 

@@ -192,7 +192,7 @@ class NgramAttention(keras.layers.Layer):
         return {**cache, "recent": _follow(cache["recent"], parents)}
 
     def start_queries(self, batch_size: Any, beam_size: int) -> Cache:
-        """Return what `attend_step` needs to know of earlier queries."""
+        """Return the state that `attend_step` keeps of earlier queries."""
         return self._no_tokens(batch_size, beam_size, max(self.structure.query_orders) - 1)
 
     def _no_tokens(self, batch_size: Any, beam_size: int, count: int) -> Cache:
@@ -215,7 +215,7 @@ class NgramAttention(keras.layers.Layer):
         return output, weights, context.next
 
     def reorder_queries(self, queries: Cache, parents: Any) -> Cache:
-        """Return what `attend_step` needs to know for new beams, see `reorder`."""
+        """Return the state of `attend_step` for new beams, see `reorder`."""
         return _follow(queries, parents)
 
     def _project(self, memory: Any, context: NgramContext) -> Cache:

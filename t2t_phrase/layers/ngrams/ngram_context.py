@@ -1,4 +1,4 @@
-"""Where the preceding tokens of an n-gram are: in the same tensor, or kept from earlier steps.
+"""The preceding tokens of an n-gram, in the same tensor or kept from earlier steps.
 
 An attention computes its n-grams by one of these two classes, so its equations are written once,
 for whole sentences and for decoding token by token.

@@ -1,4 +1,4 @@
-"""What a structure of n-gram attention defines: which n-grams share one softmax."""
+"""The interface of structures of n-gram attention: which n-grams share one softmax."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class Structure(abc.ABC):
 
     @abc.abstractmethod
     def join_keys(self, by_order: list[Any]) -> Any:
-        """Return what is kept of the keys, (B, H, d_k, ..., S).
+        """Return the keys to cache, (B, H, d_k, ..., S).
 
         Args:
             by_order: (B, S, h_n d_k) for each order.
@@ -77,7 +77,7 @@ class Structure(abc.ABC):
 
     @abc.abstractmethod
     def join_values(self, by_order: list[Any]) -> Any:
-        """Return what is kept of the values, (B, H, ..., S, d_k).
+        """Return the values to cache, (B, H, ..., S, d_k).
 
         Args:
             by_order: (B, S, h_n d_k) for each order.
@@ -111,7 +111,7 @@ class Structure(abc.ABC):
 
     @property
     def output_order(self) -> int:
-        """How many of the heads' results, each D wide, an output is made of."""
+        """The number of head results, each D wide, that an output is made of."""
         return 1
 
     def output(self, results: Any, output_map: NgramDense, context: NgramContext) -> Any:

@@ -23,7 +23,7 @@ class LSTM(keras.layers.Layer):
 
     Args:
         units: U.
-        dropout: probability of dropping an element of the inputs, at every time step anew, in
+        dropout: probability of dropping an element of the inputs, drawn at every time step, in
             [0, 1): Zaremba et al. (2014), Section 3, for one layer, as Luong et al. (2015) use it.
         recurrent_dropout: probability of dropping an element of h_{t-1} on its way to the gates,
             in [0, 1); one mask for all time steps of a sequence: Gal and Ghahramani (2016).

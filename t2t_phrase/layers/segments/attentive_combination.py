@@ -129,7 +129,7 @@ class AttentiveCombination(keras.layers.Layer):
         return {"value_maps": ops.reshape(product, (heads, width, self.units))}
 
     def project_memory(self, segments: Any, folded: Cache | None = None) -> Cache:
-        """Return what `attend` reads of the segments (B, P, D).
+        """Return the projection of the segments (B, P, D), for `attend`.
 
         With `by_segment`, "key" (B, D, H P) and "value" (B, H P, units); otherwise the projected
         memory of the attention.

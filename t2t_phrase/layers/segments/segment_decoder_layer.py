@@ -72,7 +72,7 @@ class SegmentDecoderLayer(DecoderLayer):
     def project_memory(  # type: ignore[override]
         self, memory: Any, segments: Any, segment_mask: Any, folded: Cache | None = None
     ) -> Cache:
-        """Return what `step` reads of the encoder's output and the segments.
+        """Return the projections of the encoder's output and the segments, for `step`.
 
         `folded`: see `AttentiveCombination`.
         """

@@ -102,11 +102,11 @@ class DecoderLayer(keras.layers.Layer):
         return self.feed_forward_residual(x, fed, training=training)
 
     def project_memory(self, memory: Any) -> Cache:
-        """Return what `step` reads of the encoder's output (B, S, D)."""
+        """Return the projection of the encoder's output (B, S, D), for `step`."""
         return self.cross_attention.project_memory(memory)
 
     def start_cache(self, batch_size: Any, beam_size: int, length: int) -> Cache:
-        """Return what `step` has to know of the past, before the first of `length` tokens."""
+        """Return the cache of `step` before the first of `length` tokens."""
         return {
             "self": self.self_attention.start_cache(batch_size, beam_size, length),
             "cross": self.cross_attention.start_queries(batch_size, beam_size),

@@ -43,7 +43,7 @@ def read_links(line: str) -> Links:
         line: such as "0-0 1-2 3?3"; empty if nothing is linked.
 
     Raises:
-        UserError: something is not a link, or a number has more than nine digits.
+        UserError: a field is not a link, or a number has more than nine digits.
     """
     sure: set[Link] = set()
     possible: set[Link] = set()

@@ -1,1 +1,1 @@
-"""How features of sentences are written as text, and become one integer for each token."""
+"""Annotations: features of sentences as text, converted to one integer for each token."""

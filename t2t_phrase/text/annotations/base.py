@@ -36,7 +36,7 @@ class Sentence(NamedTuple):
 
 
 class Annotation(abc.ABC):
-    """How a feature is written, one string for each sentence, and turned into integers.
+    """The text form of a feature, one string for each sentence, and its conversion to integers.
 
     Registered by `registry.annotation_types.register`, under the name that `Feature.annotation`
     gives. Two forms exist: the *line* of a file beside the corpus, such as a tree, and the

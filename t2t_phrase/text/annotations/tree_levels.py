@@ -1,4 +1,4 @@
-"""Where the constituents of each level of a sentence's tree begin."""
+"""The beginnings of the constituents at each level of a sentence's tree."""
 
 from __future__ import annotations
 

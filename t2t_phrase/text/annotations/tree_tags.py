@@ -1,4 +1,4 @@
-"""What the constituents of the top levels of a sentence's tree are called."""
+"""The labels of the constituents at the top levels of a sentence's tree."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ class WordNumbers(Annotation):
         """Return the line with single spaces between the integers.
 
         Raises:
-            UserError: something is not an integer, or there are more or fewer than words.
+            UserError: a field is not an integer, or the numbers of integers and words differ.
         """
         del other
         return " ".join(map(str, word_numbers(sentence, line)))
@@ -57,7 +57,7 @@ class WordNumbers(Annotation):
         """Return the integer of each token's word.
 
         Raises:
-            UserError: something is not an integer, or there are more or fewer than words.
+            UserError: a field is not an integer, or the numbers of integers and words differ.
         """
         del other
         numbers = word_numbers(own.text, text)

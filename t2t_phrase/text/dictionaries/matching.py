@@ -1,4 +1,4 @@
-"""Where the phrases of a dictionary occur in a sentence."""
+"""The occurrences of a dictionary's phrases in a sentence."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def is_edge(char: str) -> bool:
 
 
 def _cuts(word: str) -> Iterator[int]:
-    """Yield how many characters at the beginning of a word may be left out, but not all."""
+    """Yield each number of characters that may be left out at the beginning of a word."""
     yield 0
     for number, char in enumerate(word[:-1][:MOST_PUNCTUATION], start=1):
         if not is_edge(char):

@@ -15,7 +15,7 @@ _DIGITS = 12
 
 
 class Entry(NamedTuple):
-    """How a phrase is to be translated.
+    """A phrase and its translation.
 
     Attributes:
         source: one or more words, separated by single spaces.

@@ -36,7 +36,7 @@ def simulated_entries(
 
     Args:
         source: a sentence; words are separated by blanks.
-        reference: its translation by somebody.
+        reference: a human translation.
         links: between their words.
         translation: what a model made of the source by itself.
         stop_words: in lower case.

@@ -13,7 +13,7 @@ UNKNOWN = "<unk>"
 
 
 class UnknownWords(NamedTuple):
-    """What became of the unknown words of a translation.
+    """The number of a translation's unknown words by how they were replaced.
 
     Attributes:
         translated: how many the dictionary translated.
@@ -76,7 +76,7 @@ def replace_unknown(
         unknown: how an unknown word is written.
 
     Raises:
-        ValueError: there are not as many alignments as words.
+        ValueError: the numbers of alignments and words differ.
     """
     if len(words) != len(aligned):
         raise ValueError(

@@ -64,7 +64,7 @@ def entries_in_graph(
     *,
     most_tokens: int,
 ) -> GraphEntries:
-    """Return what `decoding.dictionary.Dictionary.apply` returns, but for the numbers of entries.
+    """Return the result of `decoding.dictionary.Dictionary.apply` without the entry numbers.
 
     Lines that are no entries are left out, and so are entries whose translation has unknown tokens
     or too many of them. Of entries with the same source, the first one counts.

@@ -8,7 +8,7 @@ from t2t_phrase.text.in_graph.words import TfWords
 
 
 def make_tf_encoder(model_bytes: bytes) -> TfSubwords | TfWords:
-    """Return what encodes and decodes string tensors with a vocabulary.
+    """Return an encoder of string tensors for a vocabulary.
 
     Args:
         model_bytes: `model_bytes` of a `SubwordEncoder` or `WordEncoder`.

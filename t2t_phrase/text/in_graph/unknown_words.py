@@ -14,7 +14,7 @@ from t2t_phrase.text.in_graph.visible import BLANKS
 
 
 class TfUnknownWords(tf.Module):
-    """Says what each token of a translation becomes if it is an unknown word.
+    """Finds the replacement of each token of a translation, in case it is an unknown word.
 
     Args:
         dictionary: translations by source word; None: unknown words become source words.

@@ -1,4 +1,4 @@
-"""What constituency parsers have in common: their interface, and how trees get the text's words.
+"""The interface of constituency parsers, and the text's words for their trees.
 
 The words of a parser need not spell the text: multi-word tokens are split ("zum" becomes "zu dem")
 and characters are replaced. So they are replaced by the words of the sentence.

@@ -98,7 +98,7 @@ def test_retries_until_the_file_is_whole(server, tmp_path, given, tries, kept):
     assert [p.name for p in path.parent.iterdir()] == ["train.en.gz"]
     assert sum(message.startswith(f"downloading {url}") for message in messages) == tries
     assert sum("failed" in message for message in messages) == tries - 1
-    assert sum("going on after" in message for message in messages) == kept
+    assert sum("continuing after" in message for message in messages) == kept
 
 
 def test_a_reset_is_blamed_on_the_network(server, tmp_path):
@@ -113,12 +113,12 @@ def test_a_reset_is_blamed_on_the_network(server, tmp_path):
 def test_the_next_run_goes_on(server, tmp_path):
     url, faults = server
     faults += ["cut", 500, 500, 500]
-    with pytest.raises(DownloadError, match="4,000 bytes are kept, and the same command goes on"):
+    with pytest.raises(DownloadError, match="4,000 bytes are kept, and the same command continues"):
         get(url, tmp_path)
     assert (tmp_path / "train.en.gz.part").read_bytes() == CONTENT[:4000]
     messages = []
     assert get(url, tmp_path, messages).read_bytes() == CONTENT
-    assert "going on after 0.0 MiB" in messages[0] and len(messages) == 1
+    assert "continuing after 0.0 MiB" in messages[0] and len(messages) == 1
     assert [path.name for path in tmp_path.iterdir()] == ["train.en.gz"]
 
 
