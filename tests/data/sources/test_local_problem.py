@@ -120,7 +120,7 @@ def refused(tmp_path, difference):
     assert str(caught.value) == (
         f"the raw files are not those that local in {tmp_path / 'data'} was made from "
         f"({difference}); use another --data_dir, or delete local-manifest.json there to make the "
-        "data anew"
+        "data again"
     )
 
 
