@@ -78,6 +78,24 @@ def test_pre_commit_and_ci_run_the_same_checks():
     assert re.findall(r"- run: (.+)", workflow)[0] == ".ci/run"
 
 
+def equations() -> list[tuple[str, str, str]]:
+    rows = re.findall(
+        r"^\| (.+) \((\d{4})\) \| (.+) \| `(.+)` \|$", DOCUMENTS["ARCHITECTURE.md"], re.M
+    )
+    return [(f"{authors} {year}", place, file) for authors, year, place, file in rows]
+
+
+def test_every_paper_has_equations():
+    assert {"Nguyen", "Xu", "Hao", "Alkhouli", "Luong"} <= {p.split()[0] for p, _, _ in equations()}
+
+
+@pytest.mark.parametrize(("paper", "place", "file"), equations())
+def test_files_cite_the_equations_that_lead_to_them(paper, place, file):
+    text = " ".join((ROOT / "t2t_phrase" / file).read_text(encoding="utf-8").split())
+    authors, year = paper.rsplit(" ", 1)
+    assert f"{authors} ({year})" in text and place in text
+
+
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_links_lead_to_files(name):
     prose = re.sub(r"^```.*?^```", "", DOCUMENTS[name], flags=re.M | re.S)
