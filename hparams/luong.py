@@ -116,7 +116,7 @@ def luong_base_bidirectional() -> LuongHParams:
 
 @hparams.register
 def luong_multi30k() -> LuongHParams:
-    """No attention, for 29,000 sentences: 2 + 2 LSTM layers of size 256; 1000 updates by Muon."""
+    """No attention, for 29,000 sentences: 2 + 2 LSTM layers of size 256; 1000 updates with Muon."""
     return by_muon(
         _multi30k_size(luong_base()),
         learning_rate=0.01,
@@ -176,7 +176,7 @@ def luong_local_p_general_feed_sgd_multi30k() -> LuongHParams:
 
 @hparams.register
 def luong_demo() -> LuongHParams:
-    """No attention, for `translate_ende_grammar`: 1000 updates by Muon, on two CPU cores."""
+    """No attention, for `translate_ende_grammar`: 1000 updates with Muon, on two CPU cores."""
     return luong_multi30k().replace(hidden_size=128)
 
 

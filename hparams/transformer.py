@@ -184,7 +184,7 @@ def transformer_multi30k_wide() -> TransformerHParams:
 
 @hparams.register
 def transformer_multi30k_muon() -> TransformerHParams:
-    """2 + 2 layers of size 256, 1000 updates by Muon: to compare with the `luong_*_multi30k` sets.
+    """2 + 2 layers of size 256, 1000 updates with Muon: to compare with the `luong_*_multi30k` sets.
 
     With 8,000 words a side it has as many parameters (8.8M) as
     `luong_local_p_general_feed_multi30k`.
@@ -228,5 +228,5 @@ def transformer_demo() -> TransformerHParams:
 
 @hparams.register
 def transformer_demo_muon() -> TransformerHParams:
-    """`transformer_demo` by Muon instead of Adam, for 800 updates."""
+    """`transformer_demo` with Muon instead of Adam, for 800 updates."""
     return by_muon(transformer_demo(), learning_rate=0.014, train_steps=800)
