@@ -184,7 +184,7 @@ def transformer_multi30k_wide() -> TransformerHParams:
 
 @hparams.register
 def transformer_multi30k_muon() -> TransformerHParams:
-    """2 + 2 layers of size 256, 1000 updates with Muon: to compare with the `luong_*_multi30k` sets.
+    """2 + 2 layers of size 256, 1000 updates with Muon, to compare with `luong_*_multi30k`.
 
     With 8,000 words a side it has as many parameters (8.8M) as
     `luong_local_p_general_feed_multi30k`.
