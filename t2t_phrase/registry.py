@@ -1,4 +1,4 @@
-"""Names for problems, models, hparams sets and annotation types: one class, four instances."""
+"""Names for problems, models, hparams sets, attentions and annotation types."""
 
 from __future__ import annotations
 
@@ -52,7 +52,17 @@ class Registry(Generic[T]):
         Raises:
             DuplicateNameError: another file registered the name already.
         """
-        name = snake_case(entry.__name__)
+        return self._add(snake_case(entry.__name__), entry)
+
+    def register_as(self, name: str) -> Callable[[V], V]:
+        """Return a decorator that registers under another name than that of the class.
+
+        Args:
+            name: as users write it.
+        """
+        return lambda entry: self._add(name, entry)
+
+    def _add(self, name: str, entry: V) -> V:
         known = self._entries.get(name)
         if known is not None and _file_of(known) != _file_of(entry):
             raise DuplicateNameError(
@@ -90,6 +100,7 @@ ANNOTATIONS = "t2t_phrase.text.annotations"
 problems: Registry[Any] = Registry("problem")
 models: Registry[Any] = Registry("model")
 hparams: Registry[Callable[[], Any]] = Registry("hparams set")
+attentions: Registry[Any] = Registry("attention")
 annotation_types: Registry[Callable[[], Any]] = Registry("annotation type")
 
 

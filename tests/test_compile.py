@@ -89,7 +89,7 @@ def test_results_follow_the_weights_without_compiling_anew(backend: str) -> None
         **os.environ,
         "KERAS_BACKEND": backend,
         "JAX_PLATFORMS": "cpu",
-        "PYTHONPATH": str(pathlib.Path(__file__).parent / "reference"),
+        "PYTHONPATH": str(pathlib.Path(__file__).parent / "support"),
     }
     result = subprocess.run(
         [sys.executable, "-c", SCRIPT, backend], capture_output=True, text=True, env=environment

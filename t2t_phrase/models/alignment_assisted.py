@@ -14,7 +14,7 @@ from t2t_phrase.layers.alignment.aligned_attention import AlignedAttention
 from t2t_phrase.layers.alignment.aligned_decoder_layer import AlignedDecoderLayer
 from t2t_phrase.models.base import Cache, Encoded, Features
 from t2t_phrase.models.lexical_model import LexicalModel
-from t2t_phrase.models.phrase_transformer import Attention, PhraseHParams, PhraseTransformer
+from t2t_phrase.models.phrase_transformer import PhraseHParams, PhraseTransformer
 from t2t_phrase.models.transformer import Decoded
 from t2t_phrase.models.transformer_hparams import TransformerHParams
 from t2t_phrase.ops.masks import causal_mask
@@ -26,9 +26,9 @@ class AlignmentAssistedHParams(PhraseHParams):
 
     model: ClassVar[str] = "alignment_assisted_transformer"
 
-    encoder_attention: Attention = "none"
-    decoder_attention: Attention = "none"
-    cross_attention: Attention = "none"
+    encoder_attention: str = "none"
+    decoder_attention: str = "none"
+    cross_attention: str = "none"
 
     @property
     def features(self) -> tuple[Feature, ...]:

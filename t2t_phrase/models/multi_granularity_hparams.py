@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal
 
 from t2t_phrase.config import UserError
 from t2t_phrase.features import LEVELS, MOST_LEVELS, MOST_TAG_LEVELS, TAGS, Feature
-from t2t_phrase.models.phrase_transformer import Attention, PhraseHParams
+from t2t_phrase.models.phrase_transformer import PhraseHParams
 from t2t_phrase.models.transformer_hparams import TransformerHParams
 
 TOKENS = "tokens"
@@ -26,9 +26,9 @@ class MultiGranularityHParams(PhraseHParams):
 
     model: ClassVar[str] = "multi_granularity_transformer"
 
-    encoder_attention: Attention = "none"
-    decoder_attention: Attention = "none"
-    cross_attention: Attention = "none"
+    encoder_attention: str = "none"
+    decoder_attention: str = "none"
+    cross_attention: str = "none"
     # The heads are dealt to these in equal parts: tokens; ngram_N, segments of N tokens; level_K,
     # the constituents at depth K of the sentence's tree, which is stored with the data.
     granularities: tuple[str, ...] = (TOKENS, "ngram_2", "ngram_3", "ngram_4")

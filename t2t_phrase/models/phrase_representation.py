@@ -22,7 +22,7 @@ from t2t_phrase.layers.segments.segment_decoder_layer import SegmentDecoderLayer
 from t2t_phrase.layers.segments.segment_encoder_layer import SegmentEncoderLayer
 from t2t_phrase.layers.segments.transparent_attention import TransparentAttention
 from t2t_phrase.models.base import Cache, Encoded, Features
-from t2t_phrase.models.phrase_transformer import Attention, PhraseHParams, PhraseTransformer
+from t2t_phrase.models.phrase_transformer import PhraseHParams, PhraseTransformer
 from t2t_phrase.models.transformer import Decoded
 from t2t_phrase.models.transformer_hparams import TransformerHParams
 from t2t_phrase.ops.masks import causal_mask, memory_mask, padding_mask
@@ -47,9 +47,9 @@ class PhraseRepresentationHParams(PhraseHParams):
 
     model: ClassVar[str] = "phrase_representation_transformer"
 
-    encoder_attention: Attention = "none"
-    decoder_attention: Attention = "none"
-    cross_attention: Attention = "none"
+    encoder_attention: str = "none"
+    decoder_attention: str = "none"
+    cross_attention: str = "none"
     phrases: Literal["length", "fixed", "parsed"] = "length"  # parsed: stored with the data
     phrase_length: int = 0  # phrases=fixed only: tokens in a phrase
     phrase_glance: Literal["max", "mean"] = "max"  # Eq. 2

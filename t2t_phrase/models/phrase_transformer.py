@@ -4,37 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import keras
 
 from t2t_phrase import registry
-from t2t_phrase.layers.ngrams.heterogeneous_convkv import HeterogeneousConvKV
-from t2t_phrase.layers.ngrams.heterogeneous_queryk import HeterogeneousQueryK
-from t2t_phrase.layers.ngrams.homogeneous_convkv import HomogeneousConvKV
-from t2t_phrase.layers.ngrams.homogeneous_queryk import HomogeneousQueryK
-from t2t_phrase.layers.ngrams.interleaved_convkv import InterleavedConvKV
-from t2t_phrase.layers.ngrams.interleaved_queryk import InterleavedQueryK
+from t2t_phrase.config import UserError
+from t2t_phrase.layers.ngrams import attentions  # noqa: F401 - registers the paper's
 from t2t_phrase.models.transformer import Position, Transformer
 from t2t_phrase.models.transformer_hparams import TransformerHParams
 
-Attention = Literal[
-    "none",
-    "homogeneous_convkv",
-    "homogeneous_queryk",
-    "heterogeneous_convkv",
-    "heterogeneous_queryk",
-    "interleaved_convkv",
-    "interleaved_queryk",
-]
-LAYERS: dict[str, type[keras.layers.Layer]] = {
-    "homogeneous_convkv": HomogeneousConvKV,
-    "homogeneous_queryk": HomogeneousQueryK,
-    "heterogeneous_convkv": HeterogeneousConvKV,
-    "heterogeneous_queryk": HeterogeneousQueryK,
-    "interleaved_convkv": InterleavedConvKV,
-    "interleaved_queryk": InterleavedQueryK,
-}
 POSITIONS: tuple[Position, ...] = ("encoder", "decoder", "cross")
 
 
@@ -42,15 +21,15 @@ POSITIONS: tuple[Position, ...] = ("encoder", "decoder", "cross")
 class PhraseHParams(TransformerHParams):
     """A Transformer's fields, and the attention of each of its three positions.
 
-    "none" is plain multi-head attention. The lists of a position, if not empty, replace those for
-    all positions.
+    An attention is a name in `registry.attentions`; "none" is plain multi-head attention. The
+    lists of a position, if not empty, replace those for all positions.
     """
 
     model: ClassVar[str] = "phrase_transformer"
 
-    encoder_attention: Attention = "heterogeneous_convkv"
-    decoder_attention: Attention = "heterogeneous_convkv"
-    cross_attention: Attention = "heterogeneous_convkv"
+    encoder_attention: str = "heterogeneous_convkv"
+    decoder_attention: str = "heterogeneous_convkv"
+    cross_attention: str = "heterogeneous_convkv"
     phrase_orders: tuple[int, ...] = (1, 2)  # lengths of the n-grams, ascending
     encoder_orders: tuple[int, ...] = ()
     decoder_orders: tuple[int, ...] = ()
@@ -64,27 +43,31 @@ class PhraseHParams(TransformerHParams):
     def check(self) -> Iterable[str]:
         """Yield one sentence for each fault in how the fields fit together."""
         yield from super().check()
-        kinds = []
+        read: set[str] = set()
         for position in POSITIONS:
             choice = attention_choice(self, position)
-            kinds.append(choice.attention)
+            try:
+                options = choice.options
+            except UserError as error:
+                yield f"{position}_attention: {error}"
+                continue
+            read.update(options)
             for name in ("orders", "head_counts"):
                 if choice.attention == "none" and getattr(self, f"{position}_{name}"):
                     yield f"{position}_{name}: is not used with {position}_attention=none"
             if choice.attention == "none":
                 continue
             yield from self._check_orders(position, choice)
-            if choice.attention.startswith("homogeneous"):
+            if "head_counts" in options:
                 yield from self._check_head_counts(position, choice)
             elif getattr(self, f"{position}_head_counts"):
                 yield (
                     f"{position}_head_counts: only homogeneous attention deals heads to orders, "
                     f"got {position}_attention={choice.attention}"
                 )
-        if self.phrase_head_counts and not any(kind.startswith("homogeneous") for kind in kinds):
+        if self.phrase_head_counts and "head_counts" not in read:
             yield "phrase_head_counts: only homogeneous attention deals heads to orders"
-        separate = not self.share_key_projection
-        if separate and not {"heterogeneous_queryk", "interleaved_queryk"} & set(kinds):
+        if not self.share_key_projection and "share_key_projection" not in read:
             yield (
                 "share_key_projection=False: only heterogeneous_queryk and interleaved_queryk can "
                 "have a key matrix for each order"
@@ -117,9 +100,18 @@ class PhraseHParams(TransformerHParams):
 class AttentionChoice(NamedTuple):
     """The attention of one position."""
 
-    attention: Attention
+    attention: str
     orders: tuple[int, ...]
     head_counts: tuple[int, ...]
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """The options that the attention reads.
+
+        Raises:
+            UserError: the attention is unknown.
+        """
+        return () if self.attention == "none" else registry.attentions[self.attention].options
 
 
 def attention_choice(hparams: PhraseHParams, position: Position) -> AttentionChoice:
@@ -143,7 +135,7 @@ def attention_choice(hparams: PhraseHParams, position: Position) -> AttentionCho
 
 
 def with_phrase_attention(
-    base: TransformerHParams, attention: Attention, **changes: Any
+    base: TransformerHParams, attention: str, **changes: Any
 ) -> PhraseHParams:
     """Return `base` with one kind of n-gram attention in all three positions.
 
@@ -182,14 +174,12 @@ class PhraseTransformer(Transformer):
         choice = attention_choice(hparams, position)
         if choice.attention == "none":
             return super().make_attention(position, name)
-        options: dict[str, Any] = {}
-        if choice.attention.startswith("homogeneous"):
-            options["head_counts"] = choice.head_counts
-        elif choice.attention.endswith("queryk"):
-            options["share_key_projection"] = hparams.share_key_projection
-        if choice.attention.startswith("interleaved"):
-            options["look_ahead"] = position == "encoder"
-        return LAYERS[choice.attention](
+        available = {
+            "head_counts": choice.head_counts,
+            "share_key_projection": hparams.share_key_projection,
+            "look_ahead": position == "encoder",
+        }
+        layer: keras.layers.Layer = registry.attentions[choice.attention](
             num_heads=hparams.num_heads,
             hidden_size=hparams.hidden_size,
             orders=choice.orders,
@@ -197,5 +187,6 @@ class PhraseTransformer(Transformer):
             max_relative_position=0 if position == "cross" else hparams.max_relative_position,
             dtype=self.dtype_policy,
             name=name,
-            **options,
+            **{option: available[option] for option in choice.options},
         )
+        return layer

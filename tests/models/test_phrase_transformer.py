@@ -259,7 +259,7 @@ def test_fields_of_each_position_are_set_by_name() -> None:
             "cross_orders: is not used with cross_attention=none",
         ),
         ({"share_key_projection": False}, "share_key_projection=False: only heterogeneous_queryk"),
-        ({"decoder_attention": "queryk"}, "decoder_attention: expected one of none, homogeneous"),
+        ({"decoder_attention": "queryk"}, "decoder_attention: attention 'queryk' is unknown; "),
     ],
 )
 def test_combinations_without_meaning_are_refused(changes: dict[str, Any], message: str) -> None:

@@ -8,7 +8,7 @@ import pytest
 import reference_transformer as reference
 
 from t2t_phrase.layers.attention.relative_attention import RelativeMultiHeadAttention
-from t2t_phrase.layers.ngrams.interleaved_queryk import InterleavedQueryK
+from t2t_phrase.layers.ngrams.attentions import InterleavedQueryK
 from t2t_phrase.ops import position
 from t2t_phrase.ops.masks import causal_mask, history_mask
 from t2t_phrase.ops.ngram_masks import ngram_memory_mask

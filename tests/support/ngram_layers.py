@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from t2t_phrase import registry
 from t2t_phrase.layers.ngrams.ngram_attention import NgramAttention
-from t2t_phrase.models.phrase_transformer import LAYERS
 
 # Orders, and heads for each of them where the structure is homogeneous.
 DEALS = {(1,): (3,), (1, 2): (1, 2), (1, 3): (2, 1), (1, 2, 3): (1, 1, 1), (2, 4): (2, 1)}
@@ -25,7 +25,9 @@ def make(kind: str, orders: tuple[int, ...] = (1, 2), **options: Any) -> NgramAt
     """Return a new layer; `head_counts` are those of `DEALS`."""
     if kind.startswith("homogeneous"):
         options["head_counts"] = DEALS[orders]
-    return LAYERS[kind](**{"num_heads": H, "hidden_size": D, "orders": orders, **options})
+    return registry.attentions[kind](
+        **{"num_heads": H, "hidden_size": D, "orders": orders, **options}
+    )
 
 
 @functools.cache

@@ -5,7 +5,7 @@ from __future__ import annotations
 from t2t_phrase import registry
 from t2t_phrase.models.multi_granularity_hparams import MultiGranularityHParams, with_granularities
 from t2t_phrase.models.phrase_representation import with_phrase_representation
-from t2t_phrase.models.phrase_transformer import LAYERS, PhraseHParams, with_phrase_attention
+from t2t_phrase.models.phrase_transformer import PhraseHParams, with_phrase_attention
 from t2t_phrase.models.transformer_hparams import TransformerHParams
 
 SMALL = TransformerHParams(
@@ -52,7 +52,7 @@ KINDS = {
         phrase_orders=(1, 2, 3),
         phrase_head_counts=(1, 2, 1) if kind.startswith("homogeneous") else (),
     )
-    for kind in LAYERS
+    for kind in registry.attentions
 }
 # Of source phrases, once alone and once beside phrase attention.
 REPRESENTATIONS = {

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import keras
 from keras import ops
@@ -26,7 +27,7 @@ class NgramAttention(keras.layers.Layer):
     """Base of attention over n-grams: keeps the weights and follows the attention protocol.
 
     Nguyen and Joty (2018). The protocol and the masks, over tokens, are those of
-    `MultiHeadAttention`. A subclass names the two parts that it is composed of:
+    `MultiHeadAttention`. A subclass names the classes of the two parts that it is composed of:
 
     - a structure, which deals heads to orders and joins the orders into one softmax:
       `Homogeneous` (Section 3.2.1), `Heterogeneous` (3.2.2) or `Interleaved` (3.3);
@@ -48,18 +49,31 @@ class NgramAttention(keras.layers.Layer):
         dropout: probability of dropping an attention weight, in [0, 1).
         max_relative_position: the distance between the last tokens of the two n-grams beyond which
             all distances are alike, see `NgramDistances`; 0 = no relative positions.
+        **kwargs: the subclass's `options`, and those of `keras.layers.Layer`.
 
     Attributes:
-        structure: set by the subclass's constructor.
-        method: likewise.
+        structure_class: of the structure, set by the subclass.
+        method_class: of the method, set by the subclass.
+        options: names of the further fields of both that the constructor takes. Models give those
+            that they know: `head_counts`, `look_ahead` and `share_key_projection`.
+
+    Call arguments:
+        query: (B, T, D) float.
+        memory: (B, S, D) float; pass `query` again for self-attention.
+        attention_mask: bool over tokens, broadcastable to (B, H, T, S); True = may attend.
+        training: whether dropout is active.
+
+    Returns:
+        (output, weights): (B, T, D), and float32 before dropout, in the layout of the structure.
 
     Raises:
         ValueError: `hidden_size` is not a multiple of `num_heads`, or `orders` are not ascending
             numbers from 1 on.
     """
 
-    structure: Structure
-    method: Method
+    structure_class: ClassVar[type[Structure]]
+    method_class: ClassVar[type[Method]]
+    options: ClassVar[tuple[str, ...]] = ()
 
     def __init__(
         self,
@@ -71,6 +85,7 @@ class NgramAttention(keras.layers.Layer):
         max_relative_position: int = 0,
         **kwargs: Any,
     ) -> None:
+        given = {name: kwargs.pop(name) for name in self.options if name in kwargs}
         super().__init__(**kwargs)
         if hidden_size % num_heads:
             raise ValueError(
@@ -85,6 +100,20 @@ class NgramAttention(keras.layers.Layer):
         self.max_relative_position = max_relative_position
         self.head_size = hidden_size // num_heads
         self.weight_dropout = Dropout(dropout, dtype=self.dtype_policy)
+        # Loaded from a file, a tuple is a list.
+        given = {n: tuple(v) if isinstance(v, list) else v for n, v in given.items()}
+        fields = {field.name for field in dataclasses.fields(self.structure_class)}
+        self.structure = self.structure_class(
+            self.num_heads,
+            self.head_size,
+            self.orders,
+            **{name: value for name, value in given.items() if name in fields},
+        )
+        self.method = self.method_class(
+            self.structure, **{name: value for name, value in given.items() if name not in fields}
+        )
+        for name in self.options:
+            setattr(self, name, getattr(self.structure if name in fields else self.method, name))
 
     @property
     def layout(self) -> Layout:
@@ -270,6 +299,7 @@ class NgramAttention(keras.layers.Layer):
             "orders": self.orders,
             "dropout": self.dropout,
             "max_relative_position": self.max_relative_position,
+            **{name: getattr(self, name) for name in self.options},
         }
 
 

@@ -13,7 +13,7 @@ from reference_alignment import attend_with_alignment
 
 from t2t_phrase.layers.alignment.aligned_attention import AlignedAttention
 from t2t_phrase.layers.attention.multi_head_attention import MultiHeadAttention
-from t2t_phrase.layers.ngrams.interleaved_queryk import InterleavedQueryK
+from t2t_phrase.layers.ngrams.attentions import InterleavedQueryK
 
 D, H = 8, 2
 RNG = np.random.default_rng(0)

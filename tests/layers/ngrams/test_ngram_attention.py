@@ -22,12 +22,13 @@ from ngram_layers import (
     make,
 )
 
+from t2t_phrase import registry
 from t2t_phrase.layers.attention.layout import TOKENS, Units
 from t2t_phrase.layers.attention.multi_head_attention import MultiHeadAttention
 from t2t_phrase.layers.attention.relative_attention import RelativeMultiHeadAttention
-from t2t_phrase.layers.ngrams.homogeneous_convkv import HomogeneousConvKV
+from t2t_phrase.layers.ngrams.attentions import HomogeneousConvKV
 from t2t_phrase.layers.ngrams.ngram_attention import NgramAttention
-from t2t_phrase.models.phrase_transformer import LAYERS, POSITIONS
+from t2t_phrase.models.phrase_transformer import POSITIONS
 from t2t_phrase.ops.masks import causal_mask, memory_mask
 
 RNG = np.random.default_rng(0)
@@ -74,7 +75,7 @@ def check_against_loops(layer: NgramAttention, kind: str, position: str) -> None
 
 @pytest.mark.parametrize("orders", DEALS)
 @pytest.mark.parametrize("position", POSITIONS)
-@pytest.mark.parametrize("kind", LAYERS)
+@pytest.mark.parametrize("kind", registry.attentions)
 def test_padded_batches_equal_loops_over_sentences(
     kind: str, position: str, orders: tuple[int, ...]
 ) -> None:
@@ -84,7 +85,7 @@ def test_padded_batches_equal_loops_over_sentences(
 
 @pytest.mark.parametrize("orders", [(1, 2), (1, 2, 3)])
 @pytest.mark.parametrize("position", ["encoder", "decoder"])
-@pytest.mark.parametrize("kind", LAYERS)
+@pytest.mark.parametrize("kind", registry.attentions)
 def test_distances_equal_loops(kind: str, position: str, orders: tuple[int, ...]) -> None:
     check_against_loops(built(kind, position, orders, 2), kind, position)
 
@@ -100,7 +101,7 @@ def test_a_key_matrix_for_each_order_equals_loops(kind: str, position: str) -> N
 
 
 @pytest.mark.parametrize("limit", [0, 2])
-@pytest.mark.parametrize("kind", LAYERS)
+@pytest.mark.parametrize("kind", registry.attentions)
 def test_order_one_alone_is_plain_attention(kind: str, limit: int) -> None:
     layer = built(kind, orders=(1,), limit=limit)
     shared = {"num_heads": H, "hidden_size": D}
@@ -123,7 +124,7 @@ def test_order_one_alone_is_plain_attention(kind: str, limit: int) -> None:
 
 
 @pytest.mark.parametrize("orders", [(1, 2), (1, 2, 3), (2, 4)])
-@pytest.mark.parametrize("kind", LAYERS)
+@pytest.mark.parametrize("kind", registry.attentions)
 def test_nothing_flows_from_the_future(kind: str, orders: tuple[int, ...]) -> None:
     layer = built(kind, "decoder", orders)
     output = run(layer, "decoder")
@@ -136,7 +137,7 @@ def test_nothing_flows_from_the_future(kind: str, orders: tuple[int, ...]) -> No
 
 
 @pytest.mark.parametrize("position", POSITIONS)
-@pytest.mark.parametrize("kind", LAYERS)
+@pytest.mark.parametrize("kind", registry.attentions)
 def test_padding_is_never_read(kind: str, position: str) -> None:
     layer = built(kind, position, (1, 2, 3))
     output = run(layer, position)
@@ -147,7 +148,7 @@ def test_padding_is_never_read(kind: str, position: str) -> None:
         np.testing.assert_array_equal(moved[b, :length], output[b, :length])
 
 
-@pytest.mark.parametrize("kind", LAYERS)
+@pytest.mark.parametrize("kind", registry.attentions)
 def test_rows_of_weights_are_distributions_over_phrases_that_exist(kind: str) -> None:
     layer = built(kind, "encoder", (1, 3))
     _, weights = layer(X, X, attention_mask=memory_mask(X_IDS))
@@ -168,7 +169,7 @@ def test_rows_of_weights_are_distributions_over_phrases_that_exist(kind: str) ->
             assert np.max(np.asarray(weights)[b][..., list(absent)]) == 0
 
 
-@pytest.mark.parametrize("kind", LAYERS)
+@pytest.mark.parametrize("kind", registry.attentions)
 def test_a_query_with_nothing_to_attend_to_gets_zeros(kind: str) -> None:
     """Either the mask hides all, or no phrase fits into a memory of one token."""
     layer = built(kind, "decoder", (2, 4))
@@ -185,7 +186,7 @@ def test_a_query_with_nothing_to_attend_to_gets_zeros(kind: str) -> None:
         np.testing.assert_array_equal(weights, np.zeros_like(weights))
 
 
-@pytest.mark.parametrize("kind", LAYERS)
+@pytest.mark.parametrize("kind", registry.attentions)
 def test_masks_of_single_heads_are_kept_apart(kind: str) -> None:
     layer = built(kind)
     mask = RNG.random((3, H, 5, 6)) > 0.4
@@ -194,7 +195,7 @@ def test_masks_of_single_heads_are_kept_apart(kind: str) -> None:
     assert (np.asarray(weights)[:, :, :5, :6] > 0).tolist() == mask.tolist()
 
 
-@pytest.mark.parametrize("kind", LAYERS)
+@pytest.mark.parametrize("kind", registry.attentions)
 def test_the_layout_describes_the_weights(kind: str) -> None:
     layer = built(kind, "decoder", (1, 3))
     _, weights = layer(X, MEMORY, memory_mask(MEMORY_IDS))
@@ -210,7 +211,7 @@ def test_the_layout_describes_the_weights(kind: str) -> None:
     assert weights.shape == (3, H, 5 * len(layout.rows), 6 * len(layout.columns))
 
 
-@pytest.mark.parametrize("kind", LAYERS)
+@pytest.mark.parametrize("kind", registry.attentions)
 def test_dropout_acts_on_the_weights_in_training_only(kind: str) -> None:
     layer = make(kind, dropout=0.5)
     plain, weights = layer(X, X)
@@ -232,7 +233,7 @@ def size(kind: str, orders: tuple[int, ...]) -> float:
     return queries + keys + convolved + len(orders)
 
 
-@pytest.mark.parametrize("kind", LAYERS)
+@pytest.mark.parametrize("kind", registry.attentions)
 def test_contract(check_layer: Callable[..., None], kind: str) -> None:
     orders = (1, 3)
     check_layer(

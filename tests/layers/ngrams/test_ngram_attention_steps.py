@@ -5,13 +5,13 @@ import pytest
 from branching_beams import BranchingBeams
 from ngram_layers import MEMORY, MEMORY_IDS, D, H, X, built, make
 
-from t2t_phrase.models.phrase_transformer import LAYERS
+from t2t_phrase import registry
 from t2t_phrase.ops.masks import causal_mask, history_mask, memory_mask
 
 
 @pytest.mark.parametrize("beam_size", [1, 3])
 @pytest.mark.parametrize("limit", [0, 2])
-@pytest.mark.parametrize("kind", LAYERS)
+@pytest.mark.parametrize("kind", registry.attentions)
 def test_step_by_step_equals_the_whole_with_beams_that_branch(
     kind: str, limit: int, beam_size: int
 ) -> None:
@@ -27,7 +27,7 @@ def test_step_by_step_equals_the_whole_with_beams_that_branch(
         cache = layer.reorder(cache, beams.branch())
 
 
-@pytest.mark.parametrize("kind", LAYERS)
+@pytest.mark.parametrize("kind", registry.attentions)
 def test_queries_one_by_one_equal_the_whole_with_beams_that_branch(kind: str) -> None:
     layer = built(kind, "cross", (1, 2, 3))
     mask = memory_mask(MEMORY_IDS)
@@ -45,7 +45,7 @@ def test_queries_one_by_one_equal_the_whole_with_beams_that_branch(kind: str) ->
 
 
 @pytest.mark.parametrize("limit", [0, 2])
-@pytest.mark.parametrize("kind", LAYERS)
+@pytest.mark.parametrize("kind", registry.attentions)
 def test_weights_of_steps_equal_those_of_the_whole(kind: str, limit: int) -> None:
     layer, length = built(kind, "decoder", (1, 3), limit), 5
     _, whole = layer(X, X, causal_mask(length))
@@ -59,7 +59,7 @@ def test_weights_of_steps_equal_those_of_the_whole(kind: str, limit: int) -> Non
         np.testing.assert_allclose(weights, expected, atol=1e-6)
 
 
-@pytest.mark.parametrize("kind", LAYERS)
+@pytest.mark.parametrize("kind", registry.attentions)
 def test_weights_of_single_queries_equal_those_of_the_whole(kind: str) -> None:
     layer, length = built(kind, "cross", (1, 3)), 5
     mask = memory_mask(MEMORY_IDS)
@@ -73,7 +73,7 @@ def test_weights_of_single_queries_equal_those_of_the_whole(kind: str) -> None:
         np.testing.assert_allclose(weights, expected, atol=1e-6)
 
 
-@pytest.mark.parametrize("kind", LAYERS)
+@pytest.mark.parametrize("kind", registry.attentions)
 def test_what_is_kept_grows_with_the_orders_alone(kind: str) -> None:
     """The last n - 1 tokens, never the prefix."""
     cache = built(kind, "decoder", (1, 3)).start_cache(2, 4, 50)

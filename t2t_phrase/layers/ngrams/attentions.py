@@ -1,0 +1,180 @@
+"""The six attentions of Nguyen and Joty (2018): each structure with each method.
+
+Their call arguments and results are those of `NgramAttention`.
+"""
+
+from __future__ import annotations
+
+import keras
+
+from t2t_phrase import registry
+from t2t_phrase.layers.ngrams.convkv import ConvKV
+from t2t_phrase.layers.ngrams.heterogeneous import Heterogeneous
+from t2t_phrase.layers.ngrams.homogeneous import Homogeneous
+from t2t_phrase.layers.ngrams.interleaved import Interleaved
+from t2t_phrase.layers.ngrams.ngram_attention import NgramAttention
+from t2t_phrase.layers.ngrams.queryk import QueryK
+
+
+@registry.attentions.register_as("homogeneous_convkv")
+@keras.saving.register_keras_serializable(package="t2t_phrase")
+class HomogeneousConvKV(NgramAttention):
+    """ConvKV in the homogeneous structure: each head attends to n-grams of one order.
+
+    Nguyen and Joty (2018), Eq. (5) and Section 3.2.1, for a head h of order n:
+
+        head_h = softmax((Q W_q,h) Conv_n(K, W_k,h)^T / sqrt(d_k)) Conv_n(V, W_v,h)
+        output = [head_1; ...; head_H] W_o
+
+    Conv_n pads with zeros at the left. Parameters: W_q and W_o D x D, and for each order n W_k and
+    W_v n x D x (h_n d_k).
+
+    The weights are (B, H, T, S).
+
+    Args:
+        head_counts: h_n, how many heads attend to each of `orders`; their sum is `num_heads`.
+        **kwargs: `num_heads`, `hidden_size`, `orders`, `dropout` and `max_relative_position`, see
+            `NgramAttention`.
+    """
+
+    structure_class = Homogeneous
+    method_class = ConvKV
+    options = ("head_counts",)
+
+
+@registry.attentions.register_as("homogeneous_queryk")
+@keras.saving.register_keras_serializable(package="t2t_phrase")
+class HomogeneousQueryK(NgramAttention):
+    """QueryK in the homogeneous structure: each head attends to n-grams of one order.
+
+    Nguyen and Joty (2018), Eq. (6) and Section 3.2.1, for a head h of order n:
+
+        head_h = softmax(Conv_n(K W_k,h, Q W_q,h) / sqrt(d_k n)) Conv_n(V, W_v,h)
+        output = [head_1; ...; head_H] W_o
+
+    Both convolutions pad with zeros at the left. Parameters: W_k and W_o D x D, and for each order
+    n W_q and W_v n x D x (h_n d_k).
+
+    The weights are (B, H, T, S).
+
+    Args:
+        head_counts: h_n, how many heads attend to each of `orders`; their sum is `num_heads`.
+        **kwargs: `num_heads`, `hidden_size`, `orders`, `dropout` and `max_relative_position`, see
+            `NgramAttention`.
+    """
+
+    structure_class = Homogeneous
+    method_class = QueryK
+    options = ("head_counts",)
+
+
+@registry.attentions.register_as("heterogeneous_convkv")
+@keras.saving.register_keras_serializable(package="t2t_phrase")
+class HeterogeneousConvKV(NgramAttention):
+    """ConvKV in the heterogeneous structure: one softmax over the n-grams of all orders.
+
+    Nguyen and Joty (2018), Eq. (7), per head, [;] over the n-grams of all orders:
+
+        head   = softmax(Q W_q [K W_k,1; Conv_2(K, W_k,2); ...]^T / sqrt(d_k))
+                 [V W_v,1; Conv_2(V, W_v,2); ...]
+        output = [head_1; ...; head_H] W_o
+
+    Parameters: W_q and W_o D x D, and for each order n W_k,n and W_v,n n x D x D.
+
+    The weights are (B, H, T, N S).
+
+    Args:
+        **kwargs: `num_heads`, `hidden_size`, `orders`, `dropout` and `max_relative_position`, see
+            `NgramAttention`.
+    """
+
+    structure_class = Heterogeneous
+    method_class = ConvKV
+    options = ()
+
+
+@registry.attentions.register_as("heterogeneous_queryk")
+@keras.saving.register_keras_serializable(package="t2t_phrase")
+class HeterogeneousQueryK(NgramAttention):
+    """QueryK in the heterogeneous structure: one softmax over the n-grams of all orders.
+
+    Nguyen and Joty (2018), Eq. (8), per head, [;] over the n-grams of all orders:
+
+        head   = softmax([(Q W_q,1)(K W_k)^T / sqrt(d_k);
+                          Conv_2(K W_k, Q W_q,2) / sqrt(2 d_k); ...])
+                 [V W_v,1; Conv_2(V, W_v,2); ...]
+        output = [head_1; ...; head_H] W_o
+
+    Differs from the paper: Eq. (8) has a W_k,n for each order, but its tables count the parameters
+    of a single W_k; so that is the default.
+
+    Parameters: W_k and W_o D x D, and for each order n W_q,n and W_v,n n x D x D.
+
+    The weights are (B, H, T, N S).
+
+    Args:
+        share_key_projection: False for a W_k,n of each order.
+        **kwargs: `num_heads`, `hidden_size`, `orders`, `dropout` and `max_relative_position`, see
+            `NgramAttention`.
+    """
+
+    structure_class = Heterogeneous
+    method_class = QueryK
+    options = ("share_key_projection",)
+
+
+@registry.attentions.register_as("interleaved_convkv")
+@keras.saving.register_keras_serializable(package="t2t_phrase")
+class InterleavedConvKV(NgramAttention):
+    """ConvKV in the interleaved structure: n-grams of all orders attend to those of all orders.
+
+    Nguyen and Joty (2018), Eq. (9) and (10), per head, [;] over the n-grams of all orders:
+
+        A_m = softmax(Conv_m(Q, W_q,m) [K W_k,1; Conv_2(K, W_k,2); ...]^T / sqrt(d_k))
+              [V W_v,1; Conv_2(V, W_v,2); ...]
+
+    The output is the convolution of all A_m, heads joined, in `Interleaved`. Parameters: for each
+    order n W_q,n, W_k,n and W_v,n n x D x D, and those of the output.
+
+    The weights are (B, H, M T, N S).
+
+    Args:
+        look_ahead: True in the encoder, see `Interleaved`.
+        **kwargs: `num_heads`, `hidden_size`, `orders`, `dropout` and `max_relative_position`, see
+            `NgramAttention`.
+    """
+
+    structure_class = Interleaved
+    method_class = ConvKV
+    options = ("look_ahead",)
+
+
+@registry.attentions.register_as("interleaved_queryk")
+@keras.saving.register_keras_serializable(package="t2t_phrase")
+class InterleavedQueryK(NgramAttention):
+    """QueryK in the interleaved structure: n-grams of all orders attend to those of all orders.
+
+    Nguyen and Joty (2018), Eq. (11) and (12), per head, [;] over the n-grams of all orders:
+
+        A_m = softmax([Conv_m(Q, W_q,m,1)(K W_k)^T / sqrt(d_k);
+                       Conv_2(K W_k, Conv_m(Q, W_q,m,2)) / sqrt(2 d_k); ...])
+              [V W_v,1; Conv_2(V, W_v,2); ...]
+
+    The output is the convolution of all A_m, heads joined, in `Interleaved`. Conv_m(Q, W_q,m,n) is
+    n D wide: its n parts are the rows of the kernel that convolves the keys.
+
+    Parameters: W_k D x D, for each pair of orders W_q,m,n m x D x n D, for each order W_v,n
+    n x D x D, and those of the output.
+
+    The weights are (B, H, M T, N S).
+
+    Args:
+        look_ahead: True in the encoder, see `Interleaved`.
+        share_key_projection: False for a W_k,n of each order, see `HeterogeneousQueryK`.
+        **kwargs: `num_heads`, `hidden_size`, `orders`, `dropout` and `max_relative_position`, see
+            `NgramAttention`.
+    """
+
+    structure_class = Interleaved
+    method_class = QueryK
+    options = ("look_ahead", "share_key_projection")
