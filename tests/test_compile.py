@@ -1,7 +1,6 @@
 """Compiled functions follow their variables, on every backend, without compiling anew."""
 
 import os
-import pathlib
 import subprocess
 import sys
 
@@ -89,7 +88,7 @@ def test_results_follow_the_weights_without_compiling_anew(backend: str) -> None
         **os.environ,
         "KERAS_BACKEND": backend,
         "JAX_PLATFORMS": "cpu",
-        "PYTHONPATH": str(pathlib.Path(__file__).parent / "support"),
+        "PYTHONPATH": os.pathsep.join(sys.path),
     }
     result = subprocess.run(
         [sys.executable, "-c", SCRIPT, backend], capture_output=True, text=True, env=environment

@@ -275,7 +275,7 @@ np.savez(sys.argv[1], ids=found.ids, scores=found.scores, logits=logits)
 def test_jax_equals_tensorflow(members: list, tmp_path: pathlib.Path) -> None:
     here = pathlib.Path(__file__).resolve().parent
     environment = {**os.environ, "KERAS_BACKEND": "jax", "JAX_PLATFORMS": "cpu"}
-    environment["PYTHONPATH"] = os.pathsep.join([str(here), str(here.parent / "support")])
+    environment["PYTHONPATH"] = os.pathsep.join([str(here), *sys.path])
     result = subprocess.run(
         [sys.executable, "-c", JAX, tmp_path / "found.npz"],
         capture_output=True,

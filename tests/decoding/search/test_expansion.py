@@ -187,12 +187,11 @@ np.savez(sys.argv[2], ids=found.ids, scores=found.scores, **found.notes)
 def test_jax_equals_tensorflow(tmp_path: pathlib.Path) -> None:
     table = random_table(6, len(LIMITS), LENGTH, VOCAB)
     np.savez(tmp_path / "given.npz", table=table, forced=FORCED, limits=LIMITS)
-    support_folder = pathlib.Path(__file__).resolve().parents[2] / "support"
     result = subprocess.run(
         [sys.executable, "-c", JAX, tmp_path / "given.npz", tmp_path / "found.npz"],
         capture_output=True,
         text=True,
-        env={**os.environ, "PYTHONPATH": str(support_folder)},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
     )
     assert result.returncode == 0, result.stderr
     under_jax, found = np.load(tmp_path / "found.npz"), forced_search(table, FORCED, LIMITS)
