@@ -142,6 +142,7 @@ def search_of(
     """
     from t2t_phrase.compile import compiled, uses_xla
     from t2t_phrase.decoding.hparams import DecodeHParams
+    from t2t_phrase.decoding.search.output_limits import OutputLimits
     from t2t_phrase.decoding.search.search_weights import prepare_weights
     from t2t_phrase.decoding.search.translate_ids import search
 
@@ -150,9 +151,8 @@ def search_of(
         lambda weights, features: search(
             model,
             features,
-            np.full((features["inputs"].shape[0],), target, "int32"),
+            OutputLimits(np.full((features["inputs"].shape[0],), target, "int32"), target),
             options,
-            length=target,
             weights=weights,
             growing=not uses_xla(xla),
         ),

@@ -204,6 +204,7 @@ def decoding(name: str, args: argparse.Namespace) -> tuple[Any, Callable[[int], 
 
     from t2t_phrase.compile import compiled, uses_xla
     from t2t_phrase.decoding.hparams import DecodeHParams
+    from t2t_phrase.decoding.search.output_limits import OutputLimits
     from t2t_phrase.decoding.search.search_weights import prepare_weights
     from t2t_phrase.decoding.search.translate_ids import search
 
@@ -216,9 +217,8 @@ def decoding(name: str, args: argparse.Namespace) -> tuple[Any, Callable[[int], 
             lambda weights, features: search(
                 model,
                 features,
-                np.full((features["inputs"].shape[0],), length, "int32"),
+                OutputLimits(np.full((features["inputs"].shape[0],), length, "int32"), length),
                 options,
-                length=length,
                 weights=weights,
                 growing=not uses_xla(args.xla),
             ),

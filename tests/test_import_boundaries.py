@@ -230,7 +230,8 @@ WITHOUT_TENSORFLOW = """
     from t2t_phrase.compile import compiled
     from t2t_phrase.decoding.hparams import DecodeHParams
     from t2t_phrase.decoding.search.alignment_expansion import alignment_expansion
-    from t2t_phrase.decoding.search.translate_ids import output_limits, search, translate_ids
+    from t2t_phrase.decoding.search.output_limits import OutputLimits, output_limits
+    from t2t_phrase.decoding.search.translate_ids import search, translate_ids
     from t2t_phrase.models.aligned_pair import AlignedPair
 
     for folder in ("ops", "layers", "models", "decoding", "insights", "text.annotations"):
@@ -242,7 +243,7 @@ WITHOUT_TENSORFLOW = """
     features["alignment"] = np.array([[0, 2, 1, 3], [0, 0, 1, 1]], "int32")
     searched = sys.argv[1] == "searched"
     options = DecodeHParams(beam_size=3, extra_length=2)
-    limits = output_limits(inputs, options)
+    limits = output_limits(inputs, options).each
     together = {}
     for name in registry.models:
         model_class = registry.models[name]
@@ -271,7 +272,7 @@ WITHOUT_TENSORFLOW = """
         if name in ("transformer", "phrase_transformer"):
             continue  # Their searches are compared with TensorFlow's elsewhere.
         run = compiled(
-            lambda ids, limits: search(model, {"inputs": ids}, limits, options, length=6)
+            lambda ids, limits: search(model, {"inputs": ids}, OutputLimits(limits, 6), options)
         )
         ids, scores, _ = run(inputs, limits)
         assert ids.shape == (2, 3, 6) and np.isfinite(scores[:, 0]).all(), (ids, scores)

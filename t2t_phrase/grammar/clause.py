@@ -13,6 +13,7 @@ from t2t_phrase.grammar import german
 from t2t_phrase.grammar.derivation import Context, Token, Tree, fixed
 from t2t_phrase.grammar.english import (
     Modal,
+    VerbForm,
     VerbGroup,
     rest_of_verb,
     verb_group,
@@ -118,11 +119,9 @@ class Clause:
         return verb_group(
             self.verb,
             self.links,
-            tense=self.tense,
-            agreement=self.subject.agreement,
-            modal=self.modal,
-            passive=self.passive,
-            progressive=self.progressive,
+            VerbForm(
+                self.tense, self.subject.agreement, self.modal, self.passive, self.progressive
+            ),
             support=support,
             infinitive=infinitive,
         )

@@ -183,34 +183,51 @@ class VerbGroup:
     auxiliary_first: bool
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class VerbForm:
+    """The form of a clause's verbs.
+
+    Attributes:
+        tense: pres, past, perf, plup, fut; that of the modal (pres, past) if there is one.
+        agreement: that of the subject.
+        modal: the modal; None: there is none.
+        passive: whether the clause is passive.
+        progressive: whether the clause is progressive.
+    """
+
+    tense: str
+    agreement: str
+    modal: Modal | None = None
+    passive: bool = False
+    progressive: bool = False
+
+
 def verb_group(
     verb: Verb,
     links: dict[str, int],
+    form: VerbForm,
     *,
-    tense: str,
-    agreement: str,
-    modal: Modal | None = None,
-    passive: bool = False,
-    progressive: bool = False,
     support: bool = False,
     infinitive: bool = False,
 ) -> VerbGroup:
     """Build the chain.
 
     Args:
+        verb: the full verb.
         links: the links of `verb`, `modal`, `future`, `perfect`, `be`.
-        tense: pres, past, perf, plup, fut; that of the modal (pres, past) if there is one.
+        form: the form of the verbs.
         support: whether to add `do` if there is no auxiliary (negation, questions).
         infinitive: whether to use the infinitive with `to` instead of a finite verb.
     """
     chain: list[tuple[str, str, int]] = []
-    form = "past" if tense in ("past", "plup") else "pres"
+    tense, agreement, modal = form.tense, form.agreement, form.modal
+    finite_tense = "past" if tense in ("past", "plup") else "pres"
     need = "finite"
 
     def add(name: str, link: int) -> None:
         nonlocal need
         if need == "finite":
-            tag, word = _auxiliary(name, form, agreement)
+            tag, word = _auxiliary(name, finite_tense, agreement)
         elif need == "pp":
             tag, word = "VBN", {"be": "been", "have": "had"}[name]
         elif need == "ing":
@@ -234,7 +251,7 @@ def verb_group(
             chain += [("MD", "would", link), ("VB", "like", link), ("TO", "to", link)]
         else:
             if support:
-                chain.append((*_auxiliary("do", form, agreement), link))
+                chain.append((*_auxiliary("do", finite_tense, agreement), link))
                 chain.append(("VB", modal.kind, link))
             else:
                 add(modal.kind, link)
@@ -247,19 +264,19 @@ def verb_group(
     if tense in ("perf", "plup") and modal is None:
         add("have", links["perfect"])
         need = "pp"
-    if progressive:
+    if form.progressive:
         add("be", links["be"])
         need = "ing"
-    if passive:
+    if form.passive:
         add("be", links["be"])
         need = "pp"
     if need == "finite":
         if support and verb.en != "be":
-            chain.append((*_auxiliary("do", form, agreement), links["verb"]))
+            chain.append((*_auxiliary("do", finite_tense, agreement), links["verb"]))
             chain.append(("VB", verb.en, links["verb"]))
         else:
             auxiliary_first = verb.en == "be"
-            chain.append((*finite(verb, form, agreement), links["verb"]))
+            chain.append((*finite(verb, finite_tense, agreement), links["verb"]))
     else:
         tag, word = {
             "pp": ("VBN", verb.participle),

@@ -31,7 +31,7 @@ class Lexicon:
     """All words, and pools to draw them from."""
 
     def __init__(self) -> None:
-        self.nouns = [_noun_row(row) for row in read_table("nouns")]
+        self.nouns = [make_noun(row) for row in read_table("nouns")]
         self.by_name = {noun.en: noun for noun in self.nouns}
         self.nouns += self._compounds()
         self.by_name = {noun.en: noun for noun in self.nouns}
@@ -67,7 +67,7 @@ class Lexicon:
     def _compounds(self) -> list[Noun]:
         found = {}
         for row in read_table("compounds"):
-            noun = _noun_row(row)
+            noun = make_noun(row)
             found[noun.en] = dataclasses.replace(noun, compound=" " in noun.en)
         for row in read_table("modifiers"):
             for name in row["heads"].split(", "):
@@ -146,21 +146,6 @@ class Lexicon:
             fitting = [a for a in self.adverbs if a.kind == kind and tense in a.tenses]
             pool = self._adverb_pools[kind, tense] = Pool(fitting)
         return pool
-
-
-def _noun_row(row: dict[str, str]) -> Noun:
-    return make_noun(
-        en=row["en"],
-        en_plural=row["en_plural"],
-        de=row["de"],
-        gender=row["gender"],
-        genitive=row["genitive"],
-        plural=row["plural"],
-        kind=row["class"],
-        accusative=row["accusative"],
-        dative=row["dative"],
-        place=row["place"],
-    )
 
 
 def _verb_row(row: dict[str, str]) -> Verb:

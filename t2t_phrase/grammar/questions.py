@@ -6,14 +6,14 @@ from t2t_phrase.grammar.clause import Rank
 from t2t_phrase.grammar.derivation import Context, Token, Tree
 from t2t_phrase.grammar.nounphrase import CommonPhrase, Determiner
 from t2t_phrase.grammar.phrase import NounPhrase
-from t2t_phrase.grammar.sampler import ClauseSampler
+from t2t_phrase.grammar.sampler import ClauseRules, ClauseSampler
 from t2t_phrase.grammar.sentence import Sentence, person_verb
 from t2t_phrase.grammar.words import Noun
 
 
 def yes_no_question(ctx: Context) -> Sentence:
     """Draw a yes-no question."""
-    clause = ClauseSampler(ctx, depth=1).clause(allow_negation=False)
+    clause = ClauseSampler(ctx, depth=1).clause(rules=ClauseRules(negation=False))
     return Sentence(clause.english_question(), clause.german_question(), clause, "question", "?")
 
 
@@ -33,7 +33,7 @@ def wh_question(ctx: Context) -> Sentence:
     if dice < 0.25:
         subject = WhoPhrase(ctx)
         verb = person_verb(ctx)
-        clause = sampler.clause(verb=verb, subject=subject, allow_negation=False)
+        clause = sampler.clause(verb=verb, subject=subject, rules=ClauseRules(negation=False))
         clause.silent_subject = True
         ctx.fact("who")
         tree: Tree = (
@@ -50,7 +50,7 @@ def wh_question(ctx: Context) -> Sentence:
     if en == "where":
         frames = ("transitive", "intransitive", "ditransitive")
     clause = sampler.clause(
-        frame=ctx.rng.choice(frames), allow_negation=False, adverbials=en in ("why",)
+        frame=ctx.rng.choice(frames), rules=ClauseRules(negation=False, adverbials=en in ("why",))
     )
     clause.before = None
     clause.middle = [part for part in clause.middle if part[0] != Rank.FREQUENCY]
@@ -69,7 +69,7 @@ def _object_question(ctx: Context, sampler: ClauseSampler) -> Sentence:
         frame, verb = "transitive", ctx.lexicon.verbs_in("transitive").draw(ctx.rng)
         personal = any(group in ("per", "liv") for group in verb.object.split("+"))
     gap = WhoPhrase(ctx)
-    clause = sampler.clause(verb=verb, gap=gap, allow_negation=False)
+    clause = sampler.clause(verb=verb, gap=gap, rules=ClauseRules(negation=False))
     if not personal and ctx.chance(0.5):
         noun = ctx.lexicon.nouns_in(verb.object).draw(ctx.rng)
         which = WhichPhrase(ctx, noun)

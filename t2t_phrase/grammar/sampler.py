@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 
 from t2t_phrase.grammar.adverbials import add_adverbials
@@ -14,7 +15,7 @@ from t2t_phrase.grammar.phrase import NounPhrase
 from t2t_phrase.grammar.pools import Weighted, read_table
 from t2t_phrase.grammar.pronouns import PossessiveRelativePhrase, RelativePronounPhrase
 from t2t_phrase.grammar.sampling import noun_phrase
-from t2t_phrase.grammar.words import Noun, Verb
+from t2t_phrase.grammar.words import Verb
 
 _FRAME_WEIGHTS = {
     "intransitive": 11,
@@ -61,6 +62,28 @@ _OWNED_BY_PERSONS = "animal+son+daughter+brother+sister+uncle+aunt+neighbour+fri
 _WITH_RELATIVE = frozenset(("the", "a", "this", "that", "these", "those", "many", "two", "three"))
 
 
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class ClauseRules:
+    """The constructions that a clause may have.
+
+    Attributes:
+        plain: no negation, passive, modal, progressive or perfect.
+        nonfinite: the clause becomes an infinitive or a command.
+        passive: whether a passive may be drawn.
+        negation: whether a negation may be drawn.
+        adverbials: whether adverbials are added.
+    """
+
+    plain: bool = False
+    nonfinite: bool = False
+    passive: bool = True
+    negation: bool = True
+    adverbials: bool = True
+
+
+ANY_CLAUSE = ClauseRules()
+
+
 class ClauseSampler(ArgumentSampler):
     """Draws clauses in one context."""
 
@@ -70,25 +93,19 @@ class ClauseSampler(ArgumentSampler):
         frame: str | None = None,
         verb: Verb | None = None,
         subject: NounPhrase | None = None,
-        subject_noun: Noun | None = None,
         tense: str | None = None,
-        plain: bool = False,
-        nonfinite: bool = False,
-        allow_passive: bool = True,
-        allow_negation: bool = True,
-        allow_modal: bool = True,
-        adverbials: bool = True,
         gap: NounPhrase | None = None,
+        rules: ClauseRules = ANY_CLAUSE,
     ) -> Clause:
         """Draw a clause.
 
         Args:
             frame: verb frame; None: drawn.
+            verb: the verb; None: drawn for the frame.
             subject: the subject, for relative pronouns and shared subjects; None: drawn.
             tense: the tense, without a modal; None: drawn.
-            plain: no negation, passive, modal, progressive or perfect.
-            nonfinite: the clause becomes an infinitive or a command.
             gap: a relative pronoun that is the accusative or dative object.
+            rules: the constructions that may be drawn.
         """
         ctx = self.ctx
         if verb is None:
@@ -96,8 +113,8 @@ class ClauseSampler(ArgumentSampler):
             verb = ctx.lexicon.verbs_in(frame).draw(ctx.rng)
         frame = verb.frame
         passive = (
-            allow_passive
-            and not plain
+            rules.passive
+            and not rules.plain
             and subject is None
             and gap is None
             and frame in ("transitive", "dative", "ditransitive")
@@ -107,10 +124,10 @@ class ClauseSampler(ArgumentSampler):
             and ctx.chance(0.05 if frame == "dative" else 0.2)
         )
         modal = None
-        if allow_modal and not plain and tense is None and ctx.chance(0.16):
+        if not rules.plain and tense is None and ctx.chance(0.16):
             modal = modals().draw(ctx.rng)
         chosen = modal.tense if modal else (tense or TENSES.draw(ctx.rng))
-        negated = allow_negation and not plain and ctx.chance(0.12)
+        negated = rules.negation and not rules.plain and ctx.chance(0.12)
         # Instead of `nicht ein Ende setzen`, German has `kein Ende setzen`.
         negated = negated and not any(word.startswith("ein") for word in verb.de_words)
         impersonal = False
@@ -122,14 +139,14 @@ class ClauseSampler(ArgumentSampler):
             else:
                 subject = noun_phrase(ctx, verb.subject)
             self.relative(subject, after_object=False)
-        bare = modal is None and not passive and not nonfinite and chosen in ("pres", "past")
+        bare = modal is None and not passive and not rules.nonfinite and chosen in ("pres", "past")
         if bare and verb.past_is_base and subject.agreement != "3s":
             # Without ending or auxiliary, `put` can be present or past.
             chosen = "perf"
         if frame == "copula" and verb.en == "be" and chosen == "plup":
             chosen = "past"
         progressive = (
-            not plain
+            not rules.plain
             and modal is None
             and not passive
             and chosen in ("pres", "past")
@@ -152,7 +169,7 @@ class ClauseSampler(ArgumentSampler):
             self.passive_arguments(clause)
         else:
             self.arguments(clause, gap)
-        if adverbials and not progressive:
+        if rules.adverbials and not progressive:
             add_adverbials(self.ctx, clause)
         return clause
 
@@ -196,7 +213,7 @@ class ClauseSampler(ArgumentSampler):
             if verb is None:
                 return False
             case = "dat" if verb.frame.startswith("dative") else "acc"
-            clause = inner.clause(verb=verb, gap=pronoun, allow_negation=False)
+            clause = inner.clause(verb=verb, gap=pronoun, rules=ClauseRules(negation=False))
             preposition: list[Token] = []
             if verb.frame.startswith("prepositional"):
                 case = verb.de_case

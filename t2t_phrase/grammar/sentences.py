@@ -10,7 +10,7 @@ from t2t_phrase.grammar.places import place_phrase
 from t2t_phrase.grammar.pools import Weighted
 from t2t_phrase.grammar.pronouns import PronounPhrase
 from t2t_phrase.grammar.questions import wh_question, yes_no_question
-from t2t_phrase.grammar.sampler import ClauseSampler
+from t2t_phrase.grammar.sampler import ClauseRules, ClauseSampler
 from t2t_phrase.grammar.sampling import common_phrase, determiners, noun_phrase, pronouns
 from t2t_phrase.grammar.sentence import Sentence, front_adverbial, person_verb
 from t2t_phrase.grammar.subordination import (
@@ -58,10 +58,13 @@ def _shared_subject(ctx: Context) -> Sentence:
     verb = person_verb(ctx)
     subject = noun_phrase(ctx, "per")
     tense = ctx.rng.choice(("pres", "past"))
-    first = sampler.clause(verb=verb, subject=subject, tense=tense, plain=True)
+    first = sampler.clause(verb=verb, subject=subject, tense=tense, rules=ClauseRules(plain=True))
     other = person_verb(ctx)
     second = sampler.clause(
-        verb=other, subject=subject, tense=first.tense, plain=True, adverbials=False
+        verb=other,
+        subject=subject,
+        tense=first.tense,
+        rules=ClauseRules(plain=True, adverbials=False),
     )
     link = ctx.link()
     first_tree = first.english_clause()
@@ -82,7 +85,10 @@ def _command(ctx: Context) -> Sentence:
     subject = PronounPhrase(ctx, next(row for row in pronouns().items if row["en"] == "you"))
     verb = person_verb(ctx, _COMMANDS)
     clause = sampler.clause(
-        verb=verb, subject=subject, tense="pres", plain=True, nonfinite=True, adverbials=False
+        verb=verb,
+        subject=subject,
+        tense="pres",
+        rules=ClauseRules(plain=True, nonfinite=True, adverbials=False),
     )
     clause.silent_subject = True
     tree: Tree = ("S", [clause.english_imperative()])

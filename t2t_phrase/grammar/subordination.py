@@ -10,7 +10,7 @@ from t2t_phrase.grammar.nounphrase import CoordinatedPhrase
 from t2t_phrase.grammar.phrase import NounPhrase
 from t2t_phrase.grammar.pools import Weighted
 from t2t_phrase.grammar.pronouns import PronounPhrase
-from t2t_phrase.grammar.sampler import ClauseSampler
+from t2t_phrase.grammar.sampler import ClauseRules, ClauseSampler
 from t2t_phrase.grammar.sampling import pronouns
 from t2t_phrase.grammar.sentence import Sentence, front_adverbial, person_verb
 
@@ -125,7 +125,7 @@ def complement_sentence(ctx: Context) -> Sentence:
     verb = ctx.lexicon.verbs_in("clausal").draw(ctx.rng)
     options = verb.object.split("+")
     word = ctx.rng.choice(options)
-    main = sampler.clause(verb=verb, adverbials=False)
+    main = sampler.clause(verb=verb, rules=ClauseRules(adverbials=False))
     if main.tense in ("past", "plup"):
         tense = ctx.rng.choice(("past", "plup", "past"))
     else:
@@ -146,10 +146,11 @@ def infinitive_sentence(ctx: Context) -> Sentence:
     purpose = ctx.chance(0.35)
     if purpose:
         main = sampler.clause(
-            frame=ctx.rng.choice(("motion", "transitive", "intransitive")), allow_passive=False
+            frame=ctx.rng.choice(("motion", "transitive", "intransitive")),
+            rules=ClauseRules(passive=False),
         )
     else:
-        main = sampler.clause(frame="infinitive", adverbials=False)
+        main = sampler.clause(frame="infinitive", rules=ClauseRules(adverbials=False))
     shared = main.subject
     personal = shared.noun is None or shared.noun.kind in ("person", "organization")
     if not personal:
@@ -157,7 +158,10 @@ def infinitive_sentence(ctx: Context) -> Sentence:
         return Sentence(main.english_clause(), main.german_main(), main)
     verb = person_verb(ctx)
     inner = sampler.clause(
-        verb=verb, subject=shared, tense="pres", plain=True, nonfinite=True, adverbials=False
+        verb=verb,
+        subject=shared,
+        tense="pres",
+        rules=ClauseRules(plain=True, nonfinite=True, adverbials=False),
     )
     inner.links["to"] = ctx.link()
     inner.silent_subject = True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 
 from t2t_phrase.grammar.german import CASES, GermanVerb
 
@@ -82,36 +83,24 @@ class Adverb:
     negative: bool
 
 
-def make_noun(
-    *,
-    en: str,
-    en_plural: str,
-    de: str,
-    gender: str,
-    genitive: str,
-    plural: str,
-    kind: str,
-    accusative: str = "",
-    dative: str = "",
-    place: str = "",
-    compound: bool = False,
-) -> Noun:
-    """Build all case forms of a noun from its principal forms."""
-    accusative = accusative or de
-    singular = dict(zip(CASES, (de, accusative, dative or accusative, genitive), strict=True))
+def make_noun(row: Mapping[str, str]) -> Noun:
+    """Build all case forms of a noun from its row in the table, which has the principal forms."""
+    de, plural, place = row["de"], row["plural"], row["place"]
+    accusative = row["accusative"] or de
+    dative = row["dative"] or accusative
+    singular = dict(zip(CASES, (de, accusative, dative, row["genitive"]), strict=True))
     dative_plural = plural if plural[-1:] in ("n", "s", "a", "") else plural + "n"
     forms = dict(zip(CASES, (plural, plural, dative_plural, plural), strict=True))
     return Noun(
-        en=en,
-        en_plural=en_plural,
+        en=row["en"],
+        en_plural=row["en_plural"],
         de=de,
-        gender=gender,
+        gender=row["gender"],
         singular=singular,
         plural=forms,
-        kind=kind,
+        kind=row["class"],
         place=place.partition(":")[0],
         en_place=place.partition(":")[2] or {"an": "at", "auf": "on"}.get(place, "in"),
-        compound=compound,
     )
 
 

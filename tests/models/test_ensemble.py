@@ -20,6 +20,7 @@ from t2t_phrase import registry
 from t2t_phrase.compile import compiled
 from t2t_phrase.config import UserError
 from t2t_phrase.decoding.hparams import DecodeHParams
+from t2t_phrase.decoding.search.output_limits import OutputLimits
 from t2t_phrase.decoding.search.translate_ids import search, translate_ids
 from t2t_phrase.decoding.translator import Translator
 from t2t_phrase.features import PHRASES
@@ -122,7 +123,7 @@ def test_a_beam_that_holds_everything_finds_the_best_of_all(members: list) -> No
     targets = np.array([ids + (0,) * (length - len(ids)) for ids in outputs], "int32")
     options = DecodeHParams(beam_size=6**length, alpha=alpha, return_beams=True)
     limits = np.full(3, length, "int32")
-    found = search(Ensemble(members), SOURCE, limits, options, length=length)
+    found = search(Ensemble(members), SOURCE, OutputLimits(limits, length), options)
     for i in range(3):
         batch = {name: np.repeat(ids[i : i + 1], len(outputs), 0) for name, ids in SOURCE.items()}
         batch["targets"] = targets

@@ -13,6 +13,7 @@ from reference_transformer import smoothed_loss
 from t2t_phrase.compile import compiled
 from t2t_phrase.config import HParamsError
 from t2t_phrase.decoding.hparams import DecodeHParams
+from t2t_phrase.decoding.search.output_limits import OutputLimits
 from t2t_phrase.decoding.search.translate_ids import search, translate_ids
 from t2t_phrase.models.transformer import Transformer
 from t2t_phrase.models.transformer_hparams import TransformerHParams
@@ -143,9 +144,8 @@ def test_beam_search_equals_a_plain_search_of_the_reference(twins: Any, sentence
     found = search(
         twins.model,
         {"inputs": np.array([source], "int32")},
-        np.array([6], "int32"),
+        OutputLimits(np.array([6], "int32"), 6),
         DecodeHParams(return_beams=True, **options),
-        length=6,
     )
     expected = reference_beam_search.search(
         lambda prefix: twins.reference.step_log_probs(source, prefix).tolist(),

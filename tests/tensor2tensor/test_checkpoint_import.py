@@ -14,6 +14,7 @@ from t2t_phrase import registry
 from t2t_phrase.compile import compiled
 from t2t_phrase.config import UserError
 from t2t_phrase.decoding.hparams import DecodeHParams
+from t2t_phrase.decoding.search.output_limits import OutputLimits
 from t2t_phrase.decoding.search.translate_ids import search
 from t2t_phrase.runs import checkpoints
 from t2t_phrase.runs.load_model import load_model
@@ -52,7 +53,7 @@ def decode(model, inputs, length, **options):
     hparams = DecodeHParams(**options)
     limits = np.full(len(inputs), length, "int32")
     run = compiled(
-        lambda ids, limits: search(model, {"inputs": ids}, limits, hparams, length=length)
+        lambda ids, limits: search(model, {"inputs": ids}, OutputLimits(limits, length), hparams)
     )
     ids, scores, _ = run(inputs, limits)
     return np.asarray(ids), np.asarray(scores)

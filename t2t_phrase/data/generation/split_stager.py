@@ -16,7 +16,7 @@ from t2t_phrase.data.generation.staged import (
     forget,
     has_checksum,
 )
-from t2t_phrase.data.generation.staging import feature_streams, stage
+from t2t_phrase.data.generation.staging import Outputs, feature_streams, stage
 from t2t_phrase.data.problem import Problem
 from t2t_phrase.data.sources.corpus import Corpus
 from t2t_phrase.data.sources.inputs import Inputs
@@ -161,8 +161,7 @@ class SplitStager:
         progress = Progress(f"{self._base} {split}: read", self._log)
         result = stage(
             itertools.chain([first], pairs),
-            dealt=dealt,
-            whole=[self._work / name for name in [*text, *side]],
+            outputs=Outputs(dealt, [self._work / name for name in [*text, *side]]),
             drop_faulty=train,
             max_characters=self._manifest.options["max_characters"],
             progress=progress,

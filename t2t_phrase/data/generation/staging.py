@@ -9,7 +9,7 @@ import itertools
 import os
 import pathlib
 from collections.abc import Iterator, Sequence
-from typing import TextIO
+from typing import NamedTuple, TextIO
 
 from t2t_phrase.config import UserError
 from t2t_phrase.data.generation.checks import check_all
@@ -95,11 +95,24 @@ class Staged:
     messages: list[str]
 
 
+class Outputs(NamedTuple):
+    """The files that pairs are written to.
+
+    Attributes:
+        dealt: paths of each shard, among which the pairs are distributed by `deal`: source, target
+            and one for each of `feature_streams(features)`.
+        whole: paths that get all pairs, one for each text of a pair and then one for each stream;
+            or none.
+    """
+
+    dealt: Sequence[Sequence[pathlib.Path]]
+    whole: Sequence[pathlib.Path]
+
+
 def stage(
     pairs: Iterator[Pair],
     *,
-    dealt: Sequence[Sequence[pathlib.Path]],
-    whole: Sequence[pathlib.Path],
+    outputs: Outputs,
     drop_faulty: bool,
     max_characters: int,
     progress: Progress,
@@ -111,10 +124,7 @@ def stage(
 
     Args:
         pairs: raw pairs.
-        dealt: paths of each shard, among which the pairs are distributed by `deal`: source, target
-            and one for each of `feature_streams(features)`.
-        whole: paths that get all pairs, one for each text of a pair and then one for each stream;
-            or none.
+        outputs: the files.
         drop_faulty: leave out faulty pairs (training). Otherwise empty and over-long sides are
             kept, so that line numbers and scores do not change, and invalid UTF-8 is an error.
         max_characters: a longer side is a fault.
@@ -145,8 +155,8 @@ def stage(
                 )
 
     with contextlib.ExitStack() as stack:
-        groups = [[_open(stack, path) for path in group] for group in dealt]
-        files = [_open(stack, path) for path in whole]
+        groups = [[_open(stack, path) for path in group] for group in outputs.dealt]
+        files = [_open(stack, path) for path in outputs.whole]
         for checked in check_all(usable(), streams, features, workers=workers):
             misfits.update(dict.fromkeys(checked.misfits))
             if len(misfits) >= LISTED:

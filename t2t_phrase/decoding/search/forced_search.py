@@ -12,6 +12,7 @@ from keras import ops
 from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.decoding.search.aligning import POSITION
 from t2t_phrase.decoding.search.alignment_expansion import REFERENCE
+from t2t_phrase.decoding.search.output_limits import OutputLimits
 from t2t_phrase.decoding.search.translate_ids import MakeExpansion, search
 from t2t_phrase.models.aligned_pair import AlignedPair
 from t2t_phrase.models.base import Features
@@ -49,9 +50,10 @@ def forced_search(
     found = search(
         pair,
         {**given, REFERENCE: targets},
-        ops.sum(ops.cast(padding_mask(targets), "int32"), axis=1),
+        OutputLimits(
+            ops.sum(ops.cast(padding_mask(targets), "int32"), axis=1), ops.shape(targets)[1]
+        ),
         hparams.replace(alpha=0.0, min_length=0, max_length=0, return_beams=False),
-        length=ops.shape(targets)[1],
         make_expansion=make_expansion,
     )
     return Forced(found.scores[:, 0], found.notes[POSITION][:, 0])

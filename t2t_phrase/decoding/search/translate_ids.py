@@ -14,7 +14,7 @@ from t2t_phrase.decoding.search.batch_decoder import BatchDecoder, start_decoder
 from t2t_phrase.decoding.search.beam_search import Hypotheses, beam_search
 from t2t_phrase.decoding.search.expansion import Expansion
 from t2t_phrase.decoding.search.guided import entries_of, guided_decoder
-from t2t_phrase.decoding.search.output_limits import longest_output, output_limits
+from t2t_phrase.decoding.search.output_limits import OutputLimits, output_limits
 from t2t_phrase.decoding.search.plain_expansion import plain_expansion
 from t2t_phrase.decoding.search.sampling import sampling_expansion
 from t2t_phrase.decoding.search.search_weights import (
@@ -55,7 +55,6 @@ def translate_ids(
         features,
         output_limits(features["inputs"], hparams),
         hparams,
-        length=longest_output(features["inputs"], hparams),
         seed=seed,
         weights=weights,
         make_expansion=make_expansion,
@@ -66,10 +65,9 @@ def translate_ids(
 def search(
     model: Any,
     features: Features,
-    max_lengths: Any,
+    limits: OutputLimits,
     hparams: DecodeHParams,
     *,
-    length: Any,
     seed: Any = 0,
     weights: SearchWeights | None = None,
     make_expansion: MakeExpansion | None = None,
@@ -82,10 +80,8 @@ def search(
         features: "inputs", (B, S) int32, 0-padded, EOS at the end of each sentence, and what else
             the model or the expansion reads of the source; with the entries of a dictionary, see
             `search.guided`, these are forced.
-        max_lengths: (B,) int32, longest output of each sentence, see `output_limits`.
+        limits: the longest outputs.
         hparams: the options of decoding.
-        length: upper bound of `max_lengths`; a number, or a scalar where a graph is traced for
-            sources of unknown length.
         seed: int, distinguishes the batches when sampling.
         weights: from `prepare_weights`, which many batches may share; None: made here.
         make_expansion: maps (decoder, features, hparams) to another way of continuing hypotheses
@@ -93,7 +89,7 @@ def search(
             and forced tokens. None: as the options say.
         growing: whether what the decoder keeps of the past grows from step to step: faster where a
             graph is executed one operation after the other, impossible under XLA. It always does
-            where `length` is no number.
+            where `limits.longest` is no number.
 
     Raises:
         UserError: the model cannot be searched by the expansion that the options say; or alignments
@@ -109,16 +105,16 @@ def search(
             model,
             features,
             beam_size=beam_size,
-            length=length,
+            length=limits.longest,
             folded=weights.folded,
-            growing=growing or ops.is_tensor(length),
+            growing=growing or ops.is_tensor(limits.longest),
         )
-        sizes = (ops.shape(max_lengths)[0], beam_size)
+        sizes = (ops.shape(limits.each)[0], beam_size)
         expansion = _expansion(model, decoder, features, hparams, make_expansion, sizes, seed)
         return beam_search(
             expansion_reading(model, weights, expansion),
-            max_lengths=max_lengths,
-            length=length,
+            max_lengths=limits.each,
+            length=limits.longest,
             beam_size=beam_size,
             # A single hypothesis has no other to be compared with: its score is not divided.
             alpha=0.0 if beam_size == 1 else hparams.alpha,

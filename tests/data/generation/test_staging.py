@@ -4,7 +4,7 @@ import pytest
 
 from t2t_phrase.config import UserError
 from t2t_phrase.data.generation.progress import Progress
-from t2t_phrase.data.generation.staging import deal, dealt_index, stage
+from t2t_phrase.data.generation.staging import Outputs, deal, dealt_index, stage
 from t2t_phrase.data.sources.corpus import Pair
 
 
@@ -16,8 +16,7 @@ def run(tmp_path, texts, *, drop_faulty, **options):
     whole = [tmp_path / "en", tmp_path / "de"]
     result = stage(
         pairs(*texts),
-        dealt=[],
-        whole=whole,
+        outputs=Outputs([], whole),
         drop_faulty=drop_faulty,
         max_characters=9,
         progress=Progress("test", print),
@@ -62,8 +61,7 @@ def test_a_change_in_the_number_of_references_is_named(tmp_path):
     with pytest.raises(UserError, match="r:2: 2 references, but 1 at the start"):
         stage(
             rows,
-            dealt=[],
-            whole=[tmp_path / "en", tmp_path / "de"],
+            outputs=Outputs([], [tmp_path / "en", tmp_path / "de"]),
             drop_faulty=False,
             max_characters=9,
             progress=Progress("test", print),

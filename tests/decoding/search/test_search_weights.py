@@ -11,6 +11,7 @@ from t2t_phrase import registry
 from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.decoding.search.batch_decoder import start_decoder
 from t2t_phrase.decoding.search.beam_search import Hypotheses, beam_search
+from t2t_phrase.decoding.search.output_limits import OutputLimits
 from t2t_phrase.decoding.search.plain_expansion import plain_expansion
 from t2t_phrase.decoding.search.search_weights import prepare_weights, reading
 from t2t_phrase.decoding.search.translate_ids import search
@@ -83,7 +84,7 @@ def test_nothing_changes_but_the_time_of_casting(kind: str) -> None:
     with pytest.MonkeyPatch.context() as patch:
         for name in ("prepare_memory", "step"):
             patch.setattr(type(inner), name, spied(getattr(type(inner), name)))
-        found = search(model, {"inputs": INPUTS}, LIMITS, OPTIONS, length=3)
+        found = search(model, {"inputs": INPUTS}, OutputLimits(LIMITS, 3), OPTIONS)
     assert seen and all("bfloat16" in dtype for dtype in seen)
     expected = search_without(model)
     np.testing.assert_array_equal(found.ids, expected.ids)

@@ -10,7 +10,7 @@ from random_weights import randomize
 from t2t_phrase.compile import compiled, traced
 from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.decoding.search.beam_search import Hypotheses
-from t2t_phrase.decoding.search.output_limits import output_limits
+from t2t_phrase.decoding.search.output_limits import OutputLimits, output_limits
 from t2t_phrase.decoding.search.translate_ids import search, translate_ids
 from t2t_phrase.models.transformer import Transformer
 from t2t_phrase.models.transformer_hparams import TransformerHParams
@@ -52,9 +52,9 @@ def log_probability(model: Transformer, source: np.ndarray, target: list[int]) -
 )
 def test_output_limits_count_the_tokens_of_each_sentence(options: dict, expected: list) -> None:
     hparams = DecodeHParams(**options)
-    np.testing.assert_array_equal(output_limits(INPUTS, hparams), expected)
+    np.testing.assert_array_equal(output_limits(INPUTS, hparams).each, expected)
     wider = np.pad(INPUTS, [(0, 0), (0, 7)])
-    np.testing.assert_array_equal(output_limits(wider, hparams), expected)
+    np.testing.assert_array_equal(output_limits(wider, hparams).each, expected)
 
 
 @pytest.mark.parametrize("beam_size", [1, 3])
@@ -148,6 +148,6 @@ def test_unknown_shapes_give_what_known_shapes_give(model: Transformer) -> None:
 
 def test_limits_may_be_given(model: Transformer) -> None:
     limits = np.array([2, 3, 0], "int32")
-    found = search(model, {"inputs": INPUTS}, limits, DecodeHParams(beam_size=2), length=9)
+    found = search(model, {"inputs": INPUTS}, OutputLimits(limits, 9), DecodeHParams(beam_size=2))
     assert found.ids.shape == (3, 2, 9)
     assert (lengths(found) <= limits).all()
