@@ -259,15 +259,15 @@ WITHOUT_TENSORFLOW = """
 
         values = [variable.value for variable in model.trainable_variables]
         gradients, logits = jax.jit(jax.grad(loss, has_aux=True))(values)
-        size = 201 if model.predicts_jumps else 12
+        size = 201 if model.capabilities.predicts_jumps else 12
         assert logits.shape == (2, 4, size) and np.isfinite(logits).all(), logits
         assert all(np.isfinite(gradient).all() for gradient in gradients)
         assert sum(float(abs(gradient).sum()) for gradient in gradients) > 0
         print("ran", name)
         if not searched:
             continue
-        if model.cannot_translate:
-            together["alignment" if model.predicts_jumps else "lexical"] = model
+        if model.capabilities.cannot_translate:
+            together["alignment" if model.capabilities.predicts_jumps else "lexical"] = model
             continue
         if name in ("transformer", "phrase_transformer"):
             continue  # Their searches are compared with TensorFlow's elsewhere.

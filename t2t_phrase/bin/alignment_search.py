@@ -71,8 +71,8 @@ def searched(trained: TrainedModel, vocabularies: Vocabularies, hparams: DecodeH
     """
     path = FLAGS.alignment_model_dir
     if not path:
-        if trained.model.cannot_translate:
-            raise UserError(trained.model.cannot_translate)
+        if trained.model.capabilities.cannot_translate:
+            raise UserError(trained.model.capabilities.cannot_translate)
         for name in OPTIONS:
             value = getattr(hparams, name)
             if value != getattr(DecodeHParams(), name):

@@ -330,7 +330,7 @@ def translate(model: Any, features: dict[str, Any], hparams: DecodeHParams) -> l
     from t2t_phrase.compile import compiled
     from t2t_phrase.decoding.search.translate_ids import translate_ids
 
-    if model.cannot_translate:
+    if model.capabilities.cannot_translate:
         raise UserError("--target is needed: the model has no translation of its own to draw")
 
     def run(features: Any) -> Any:

@@ -209,7 +209,7 @@ def prepare(problem: Problem, hparams: Any, log: Callable[[str], None]) -> Run:
     )
     bleu = None
     if FLAGS.eval_run_autoregressive and options.evaluate:
-        reason = registry.models[options.model].cannot_translate
+        reason = registry.models[options.model].capabilities.cannot_translate
         if not reason:
             bleu = dev_bleu(options)
         elif stops_by_bleu():

@@ -118,8 +118,8 @@ class Translator:
         xla: bool | None = None,
         workers: int = 1,
     ) -> None:
-        if make_expansion is None and model.cannot_translate:
-            raise UserError(model.cannot_translate)
+        if make_expansion is None and model.capabilities.cannot_translate:
+            raise UserError(model.capabilities.cannot_translate)
         self.vocabularies = vocabularies
         self.hparams = hparams
         self.features = of_side(model.hparams.features, "source")
@@ -130,7 +130,7 @@ class Translator:
         if hparams.replace_unknown:
             check_word_level(vocabularies.target)
         aligns = hparams.aligns or dictionary is not None
-        if aligns and not model.hypothesises_positions:
+        if aligns and not model.capabilities.hypothesises_positions:
             # Mistakes should show at once, not in the first batch.
             source_attention(model, layers=hparams.alignment_layers, heads=hparams.alignment_heads)
 

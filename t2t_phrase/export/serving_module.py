@@ -79,8 +79,8 @@ class ServingModule(tf.Module):
         unknown_words: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__()
-        if make_expansion is None and model.cannot_translate:
-            raise UserError(model.cannot_translate)
+        if make_expansion is None and model.capabilities.cannot_translate:
+            raise UserError(model.capabilities.cannot_translate)
         if hparams.sampling_temp:
             raise UserError(
                 f"sampling_temp={hparams.sampling_temp}: a served model answers the same request "
@@ -95,7 +95,7 @@ class ServingModule(tf.Module):
         self._unknown: TfUnknownWords | None = None
         if hparams.replace_unknown:
             check_word_level(target)
-            if not model.hypothesises_positions:
+            if not model.capabilities.hypothesises_positions:
                 # Mistakes should show at once, not in the first trace.
                 source_attention(
                     model, layers=hparams.alignment_layers, heads=hparams.alignment_heads
@@ -126,7 +126,7 @@ class ServingModule(tf.Module):
                 ],
             )
         self.score = None
-        if not model.cannot_score:
+        if not model.capabilities.cannot_score:
             self.score = traced(
                 self._score, input_signature=[*pair, *self.target.signature("target")]
             )
@@ -254,7 +254,7 @@ class ServingModule(tf.Module):
 
 def can_be_guided(model: EncoderDecoder) -> bool:
     """Return whether it is known which source token a token is from, as a dictionary needs."""
-    if model.hypothesises_positions:
+    if model.capabilities.hypothesises_positions:
         return True
     try:
         source_attention(model)

@@ -10,6 +10,7 @@ import keras
 from t2t_phrase.config import UserError
 from t2t_phrase.features import ALIGNMENT, Feature, of_side
 from t2t_phrase.models.base import Cache, EncoderDecoder, Features, Step
+from t2t_phrase.models.capabilities import Capabilities
 from t2t_phrase.ops.masks import padding_mask
 
 
@@ -41,18 +42,20 @@ class AlignedPair(EncoderDecoder):
         UserError: one of the models is of another kind.
     """
 
-    cannot_translate = "a pair of models is searched with decoding.search.alignment_expansion"
-    hypothesises_positions = True
-    cannot_score = "a pair of models has scores of its search only; score with the lexical model"
+    capabilities = Capabilities(
+        cannot_translate="a pair of models is searched with decoding.search.alignment_expansion",
+        cannot_score="a pair of models has scores of its search only; score with the lexical model",
+        hypothesises_positions=True,
+    )
 
     def __init__(self, lexical: Any, alignment: Any, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        if lexical.predicts_jumps or ALIGNMENT not in lexical.hparams.features:
+        if lexical.capabilities.predicts_jumps or ALIGNMENT not in lexical.hparams.features:
             raise UserError(
                 f"model {lexical.name} reads no alignment, so an alignment model does not help it: "
                 "leave out --alignment_model_dir, or give a run of an alignment-assisted model"
             )
-        if not alignment.predicts_jumps:
+        if not alignment.capabilities.predicts_jumps:
             raise UserError(
                 f"--alignment_model_dir: model {alignment.name} is no alignment model; give the "
                 "folder of a run of one"
@@ -99,7 +102,7 @@ class AlignedPair(EncoderDecoder):
         Raises:
             NotImplementedError: always.
         """
-        raise NotImplementedError(self.cannot_translate)
+        raise NotImplementedError(self.capabilities.cannot_translate)
 
     def reorder(self, cache: Cache, parents: Any) -> Cache:
         """Follow a change of beams in both models."""

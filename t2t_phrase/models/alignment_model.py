@@ -16,6 +16,7 @@ from t2t_phrase.layers.alignment.history_layer import HistoryLayer
 from t2t_phrase.layers.attention.layout import AttentionMap
 from t2t_phrase.layers.common.initializers import kernel_initializer
 from t2t_phrase.models.base import Cache, Encoded, Features, Loss, Step
+from t2t_phrase.models.capabilities import Capabilities
 from t2t_phrase.models.jump_losses import loss_of_jumps
 from t2t_phrase.models.token_losses import token_losses
 from t2t_phrase.models.transformer import Decoded, Transformer
@@ -92,10 +93,11 @@ class AlignmentModel(Transformer):
 
     hparams_class = AlignmentModelHParams
     hparams: AlignmentModelHParams
-    predicts_jumps = True
-    cannot_translate = (
-        "an alignment model predicts positions and no words: give the folder of its run with "
-        "--alignment_model_dir, and that of an alignment-assisted model with --output_dir"
+    capabilities = Capabilities(
+        predicts_jumps=True,
+        cannot_translate="an alignment model predicts positions and no words: give the folder of "
+        "its run with --alignment_model_dir, and that of an alignment-assisted model with "
+        "--output_dir",
     )
 
     def __init__(
@@ -211,7 +213,7 @@ class AlignmentModel(Transformer):
             UserError: there are no positions, because the model was to translate by itself.
         """
         if previous is None:
-            raise UserError(self.cannot_translate)
+            raise UserError(self.capabilities.cannot_translate)
         own = ops.broadcast_to(ops.arange(ids.shape[1], dtype="int32"), ops.shape(ids))  # (B, K)
         ancestors = add_block(cache["ancestors"], own[..., None], index, axis=2)
         mask = history_mask(ancestors, index)

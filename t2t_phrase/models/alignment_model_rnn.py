@@ -80,8 +80,7 @@ class AlignmentModelRnn(Luong):
     """
 
     hparams_class: ClassVar[type[LuongHParams]] = AlignmentModelRnnHParams
-    predicts_jumps = True
-    cannot_translate = AlignmentModel.cannot_translate
+    capabilities = AlignmentModel.capabilities
 
     def _output_map(self, rows: int) -> WordEmbedding:
         del rows
@@ -140,7 +139,7 @@ class AlignmentModelRnn(Luong):
             UserError: there are no positions, because the model was to translate by itself.
         """
         if previous is None:
-            raise UserError(self.cannot_translate)
+            raise UserError(self.capabilities.cannot_translate)
         hidden, _, state = self._advance(ids, index, memory, cache)
         hidden = hidden + hard_attention(memory["tokens"], previous)
         logits = ops.cast(ops.matmul(hidden, multiplied(memory["softmax"])), "float32")

@@ -16,6 +16,7 @@ from t2t_phrase import registry
 from t2t_phrase.config import HParamsError
 from t2t_phrase.layers.attention.layout import AttentionMap
 from t2t_phrase.layers.luong.window import Windows
+from t2t_phrase.models.capabilities import Capabilities
 from t2t_phrase.training_hparams import TrainingHParams
 
 Features = Mapping[str, Any]
@@ -106,15 +107,7 @@ class EncoderDecoder(keras.Model):
     """
 
     hparams_class: ClassVar[type[TrainingHParams]] = TrainingHParams
-    # Why plain beam search cannot translate with this model; empty: it can.
-    cannot_translate: str = ""
-    # Why it cannot score translations; empty: it can.
-    cannot_score: str = ""
-    # Whether its own search decides which source position each token is aligned with; else that is
-    # where the token attends to most.
-    hypothesises_positions: bool = False
-    # Whether it predicts jumps between source positions (`ops.jumps`) instead of tokens.
-    predicts_jumps: bool = False
+    capabilities: Capabilities = Capabilities()
     hparams: Any
 
     @classmethod

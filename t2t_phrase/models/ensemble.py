@@ -17,6 +17,7 @@ from t2t_phrase.config import UserError
 from t2t_phrase.features import Feature
 from t2t_phrase.layers.attention.layout import AttentionMap, Layout, Units
 from t2t_phrase.models.base import Cache, EncoderDecoder, Features, Loss, Step
+from t2t_phrase.models.capabilities import Capabilities
 
 
 @dataclasses.dataclass(frozen=True)
@@ -68,7 +69,11 @@ class Ensemble(EncoderDecoder):
                     f"{named[feature.name]} and {feature}"
                 )
         self.hparams = EnsembleHParams(tuple(named.values()))
-        self.cannot_translate = next(filter(None, (m.cannot_translate for m in models)), "")
+        self.capabilities = Capabilities(
+            cannot_translate=next(
+                filter(None, (m.capabilities.cannot_translate for m in models)), ""
+            )
+        )
         self.built = True
 
     def call(self, features: Features, training: bool = False) -> Any:

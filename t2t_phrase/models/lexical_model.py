@@ -9,6 +9,7 @@ from keras import ops
 
 from t2t_phrase.config import UserError
 from t2t_phrase.models.base import Cache, EncoderDecoder, Step
+from t2t_phrase.models.capabilities import Capabilities
 
 
 class LexicalModel(EncoderDecoder):
@@ -17,9 +18,10 @@ class LexicalModel(EncoderDecoder):
     A subclass implements `align_memory`.
     """
 
-    cannot_translate = (
-        "a model with an alignment head translates only together with an alignment model: give the "
-        "folder of its run to t2t-phrase-decoder or t2t-phrase-exporter with --alignment_model_dir"
+    capabilities = Capabilities(
+        cannot_translate="a model with an alignment head translates only together with an "
+        "alignment model: give the folder of its run to t2t-phrase-decoder or "
+        "t2t-phrase-exporter with --alignment_model_dir"
     )
     # What of the memory has an axis for sentences.
     memory_of_sentences: ClassVar[tuple[str, ...]]
@@ -55,5 +57,5 @@ class LexicalModel(EncoderDecoder):
             UserError: no alignment model proposes alignments.
         """
         if alignment is None:
-            raise UserError(self.cannot_translate)
+            raise UserError(self.capabilities.cannot_translate)
         return super().step(ids, index, self.align_memory(memory, alignment), cache)

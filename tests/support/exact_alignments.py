@@ -54,7 +54,7 @@ def assert_aligned_steps_equal_the_whole(
     for time in range(length):
         now = (rng.integers(1000, size=(rows, beam_size)) % limits).astype("int32")
         places = np.concatenate([places, now[..., None]], axis=2)
-        given = previous if model.predicts_jumps else now
+        given = previous if model.capabilities.predicts_jumps else now
         logits, cache, _ = model.step(last, time, memory, cache, given)
         targets = np.pad(tokens, [(0, 0), (0, 0), (0, 1)], constant_values=1)
         whole = model(

@@ -96,8 +96,8 @@ def search(
             or a dictionary are asked for, and the model shows no attention to the source, or the
             expansion leaves the decoder's notes out.
     """
-    if make_expansion is None and model.cannot_translate:
-        raise UserError(model.cannot_translate)
+    if make_expansion is None and model.capabilities.cannot_translate:
+        raise UserError(model.capabilities.cannot_translate)
     beam_size = 1 if hparams.sampling_temp > 0 else hparams.beam_size
     weights = prepare_weights(model) if weights is None else weights
     with reading(model, weights):
@@ -142,8 +142,8 @@ def _expansion(
         sizes: B and K.
         seed: see `search`.
     """
-    entries = None if model.hypothesises_positions else entries_of(features)
-    aligns = hparams.aligns and not model.hypothesises_positions
+    entries = None if model.capabilities.hypothesises_positions else entries_of(features)
+    aligns = hparams.aligns and not model.capabilities.hypothesises_positions
     if aligns or entries is not None:
         attention = source_attention(
             model, layers=hparams.alignment_layers, heads=hparams.alignment_heads
