@@ -1,4 +1,4 @@
-"""Names for problems, models, hparams sets, attentions and annotation types."""
+"""Names for problems, models, hparams sets, attentions, searches and annotation types."""
 
 from __future__ import annotations
 
@@ -101,6 +101,7 @@ problems: Registry[Any] = Registry("problem")
 models: Registry[Any] = Registry("model")
 hparams: Registry[Callable[[], Any]] = Registry("hparams set")
 attentions: Registry[Any] = Registry("attention")
+searches: Registry[Any] = Registry("search")
 annotation_types: Registry[Callable[[], Any]] = Registry("annotation type")
 
 

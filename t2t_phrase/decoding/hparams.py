@@ -40,6 +40,7 @@ class DecodeHParams(HParams):
     max_input_size: int = 1024  # longer inputs are cut to so many tokens, with a note; 0 = never
     return_beams: bool = False  # all hypotheses of the beam, tab-separated
     write_scores: bool = False  # a score after each hypothesis, tab-separated
+    search: str = ""  # name of a registered search; "" = beam search, or sampling as below
     sampling_temp: float = 0.0  # above 0: sample from logits / temperature instead of beam search
     sampling_keep_top_k: int = 0  # sample from the k most likely tokens only; 0 = from all
     random_seed: int = 0  # of sampling
@@ -68,6 +69,8 @@ class DecodeHParams(HParams):
             yield f"sampling_temp: must be 0 or at least {COLDEST}, got {self.sampling_temp}"
         if self.max_length and self.min_length >= self.max_length:
             yield f"min_length={self.min_length} leaves no room for EOS in {self.max_length} tokens"
+        if self.search and self.sampling_temp:
+            yield f"search={self.search}: cannot be used with sampling_temp above 0"
         if self.sampling_keep_top_k and not self.sampling_temp:
             yield "sampling_keep_top_k: is only used with sampling_temp above 0"
         for name in ("alignment_layers", "alignment_heads"):

@@ -25,7 +25,7 @@ from t2t_phrase.decoding.search.beam_search import WORST, Hypotheses
 from t2t_phrase.decoding.search.guided import ENTRY
 from t2t_phrase.decoding.search.search_weights import prepare_weights
 from t2t_phrase.decoding.search.source_attention import source_attention
-from t2t_phrase.decoding.search.translate_ids import MakeExpansion, translate_ids
+from t2t_phrase.decoding.search.translate_ids import MakeExpansion, chosen_expansion, translate_ids
 from t2t_phrase.decoding.sides import (
     IDS,
     EncodedSide,
@@ -118,7 +118,8 @@ class Translator:
         xla: bool | None = None,
         workers: int = 1,
     ) -> None:
-        if make_expansion is None and model.capabilities.cannot_translate:
+        chosen = chosen_expansion(hparams, make_expansion)
+        if chosen is None and model.capabilities.cannot_translate:
             raise UserError(model.capabilities.cannot_translate)
         self.vocabularies = vocabularies
         self.hparams = hparams

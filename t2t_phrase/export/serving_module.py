@@ -20,7 +20,7 @@ from t2t_phrase.decoding.search.beam_search import WORST
 from t2t_phrase.decoding.search.guided import ENTRY, STARTS, TOKENS
 from t2t_phrase.decoding.search.search_weights import SearchWeights, prepare_weights
 from t2t_phrase.decoding.search.source_attention import source_attention
-from t2t_phrase.decoding.search.translate_ids import MakeExpansion, translate_ids
+from t2t_phrase.decoding.search.translate_ids import MakeExpansion, chosen_expansion, translate_ids
 from t2t_phrase.decoding.translator import check_word_level
 from t2t_phrase.export.graph_side import GraphSide, looked_at
 from t2t_phrase.features import of_side
@@ -79,7 +79,8 @@ class ServingModule(tf.Module):
         unknown_words: Mapping[str, str] | None = None,
     ) -> None:
         super().__init__()
-        if make_expansion is None and model.capabilities.cannot_translate:
+        chosen = chosen_expansion(hparams, make_expansion)
+        if chosen is None and model.capabilities.cannot_translate:
             raise UserError(model.capabilities.cannot_translate)
         if hparams.sampling_temp:
             raise UserError(

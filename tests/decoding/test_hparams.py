@@ -4,7 +4,9 @@ from t2t_phrase.config import HParamsError
 from t2t_phrase.decoding.hparams import BOUNDS, DecodeHParams
 
 NUMBERS = {
-    name for name, value in vars(DecodeHParams()).items() if not isinstance(value, bool | tuple)
+    name
+    for name, value in vars(DecodeHParams()).items()
+    if not isinstance(value, bool | tuple | str)
 }
 
 

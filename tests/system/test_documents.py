@@ -8,6 +8,8 @@ import sys
 
 import pytest
 
+from t2t_phrase import registry
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DOCUMENTS = {
     str(path.relative_to(ROOT)): path.read_text(encoding="utf-8")
@@ -121,21 +123,31 @@ def test_the_phrase_layers_python_runs():
     assert scope["weights"].shape == (2, 8, 10, 10)
 
 
+REGISTRIES = (
+    registry.models,
+    registry.hparams,
+    registry.problems,
+    registry.attentions,
+    registry.searches,
+    registry.annotation_types,
+)
+
+
 def test_the_extensions_work(monkeypatch):
     import numpy as np
 
-    from t2t_phrase import registry
     from t2t_phrase.data.problem import get_problem
     from t2t_phrase.text.annotations.base import Sentence, annotation_of
 
     registry.discover()
-    for names in (registry.models, registry.hparams, registry.problems, registry.annotation_types):
+    for names in REGISTRIES:
         monkeypatch.setattr(names, "_entries", dict(names._entries))
     code = "\n".join(blocks(DOCUMENTS["docs/extending.md"], "python"))
     smaller = code.replace("vocab_size=32000", "vocab_size=20").replace("=128", "=8")
     source_ids = np.array([[5, 6, 7, 1], [8, 9, 1, 0]])
     scope: dict = {"__name__": __name__, "source_ids": source_ids}
     exec(smaller, scope)
+    assert type(scope["sharp"].encoder_layers[0].self_attention).__name__ == "HeterogeneousSharp"
     best = np.asarray(scope["best"])
     assert best.shape == (2, 14)
     for row in best.tolist():

@@ -7,6 +7,7 @@ from typing import Any
 
 from keras import ops
 
+from t2t_phrase import registry
 from t2t_phrase.config import UserError
 from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.decoding.search.aligning import aligning_decoder
@@ -86,7 +87,7 @@ def search(
         weights: from `prepare_weights`, which many batches may share; None: made here.
         make_expansion: maps (decoder, features, hparams) to another way of continuing hypotheses
             than `plain_expansion`; `min_length` is then up to it, and so are the decoder's notes
-            and forced tokens. None: as the options say.
+            and forced tokens. None: as the options say, see `chosen_expansion`.
         growing: whether what the decoder keeps of the past grows from step to step: faster where a
             graph is executed one operation after the other, impossible under XLA. It always does
             where `limits.longest` is no number.
@@ -96,6 +97,7 @@ def search(
             or a dictionary are asked for, and the model shows no attention to the source, or the
             expansion leaves the decoder's notes out.
     """
+    make_expansion = chosen_expansion(hparams, make_expansion)
     if make_expansion is None and model.capabilities.cannot_translate:
         raise UserError(model.capabilities.cannot_translate)
     beam_size = 1 if hparams.sampling_temp > 0 else hparams.beam_size
@@ -120,6 +122,32 @@ def search(
             alpha=0.0 if beam_size == 1 else hparams.alpha,
             only_best=not hparams.return_beams,
         )
+
+
+def chosen_expansion(hparams: DecodeHParams, given: MakeExpansion | None) -> MakeExpansion | None:
+    """Return the search that the options name, or else the given one; None: there is neither.
+
+    Raises:
+        UserError: the name is unknown, or there are both.
+    """
+    if not hparams.search:
+        return given
+    if given is not None:
+        raise UserError(
+            f"search={hparams.search}: cannot be used with an alignment model, which has a search "
+            "of its own"
+        )
+    chosen: MakeExpansion = registry.searches[hparams.search]
+    return chosen
+
+
+@registry.searches.register_as("beam_search")
+def beam_search_expansion(
+    decoder: BatchDecoder, features: Features, hparams: DecodeHParams
+) -> Expansion:
+    """Continue hypotheses by the model's own probabilities; for any `beam_size`."""
+    del features
+    return plain_expansion(decoder, min_length=hparams.min_length)
 
 
 def _expansion(
