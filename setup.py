@@ -8,6 +8,7 @@ from setuptools import find_packages, setup
 ROOT = pathlib.Path(__file__).parent
 VERSION = re.search(r'__version__ = "(.+)"', (ROOT / "t2t_phrase/__init__.py").read_text())[1]
 
+# `t2t_phrase_grammar/`, the generated corpus, may be missing from the checkout.
 # `problems/` and `hparams/` stay top-level folders of the checkout but install inside the package,
 # so that no generic name lands in site-packages.
 MAPPED = {"t2t_phrase.problems": "problems", "t2t_phrase.hparams": "hparams"}
@@ -45,10 +46,11 @@ setup(
         "Topic :: Scientific/Engineering :: Artificial Intelligence",
     ],
     python_requires=">=3.11",
-    packages=find_packages(include=["t2t_phrase", "t2t_phrase.*"]) + list(MAPPED),
+    packages=find_packages(include=["t2t_phrase", "t2t_phrase.*", "t2t_phrase_grammar"])
+    + list(MAPPED),
     package_dir=MAPPED,
     package_data={
-        "t2t_phrase.grammar": ["tables/*.tsv"],
+        "t2t_phrase_grammar": ["tables/*.tsv", "py.typed"],
         "t2t_phrase.text.dictionaries": ["stop_words.en.txt"],
         "t2t_phrase": ["py.typed"],
     },

@@ -39,7 +39,7 @@ PARTS: dict[str, tuple[set[str], set[str]]] = {
     "training_hparams": (set(), set()),
     "compile": (set(), KERAS),
     "cores": (set(), {"keras"}),
-    "grammar": (set(), set()),
+    "grammar": (set(), {"t2t_phrase_grammar"}),
     "word_aligner": (set(), {"numpy"}),
     "ops": ({"compile"}, KERAS),
     "layers": ({"ops"}, KERAS),

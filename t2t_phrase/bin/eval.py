@@ -19,6 +19,7 @@ from collections.abc import Sequence
 
 from absl import app, flags
 
+from t2t_phrase import grammar
 from t2t_phrase.bin import common
 from t2t_phrase.config import UserError, clipped
 from t2t_phrase.evaluation import phenomena
@@ -27,7 +28,6 @@ from t2t_phrase.evaluation.by_length import BOUNDARIES, bleu_by_length, check_bo
 from t2t_phrase.evaluation.ngram_precision import LARGEST_ORDER, ngram_precisions
 from t2t_phrase.evaluation.scores import METRICS, corpus_score, make_bleu, make_metric
 from t2t_phrase.evaluation.significance import paired_bootstrap, resampling_seed
-from t2t_phrase.grammar import Rendering
 from t2t_phrase.io.files import refuse_inputs, write
 from t2t_phrase.io.text_files import check_writable, read_text
 
@@ -239,7 +239,9 @@ def boundaries() -> list[int]:
     return [int(word) for word in FLAGS.by_length]
 
 
-def judge(hypotheses: list[str], baseline: list[str] | None, facts: list[list[Rendering]]) -> None:
+def judge(
+    hypotheses: list[str], baseline: list[str] | None, facts: list[list[grammar.Rendering]]
+) -> None:
     """Print the accuracy on idioms, compounds and particle verbs."""
     judgements = phenomena.judge(hypotheses, facts)
     print(*phenomena.accuracies(judgements), sep="\n")

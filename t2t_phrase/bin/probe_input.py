@@ -176,10 +176,10 @@ def check_features(encoders: Iterable[TrainingHParams]) -> None:
 
 def _grammar(size: int) -> Iterator[tuple[str, str]]:
     """Yield (tree, sentence) of the grammar's test split, which no training has seen."""
-    from t2t_phrase.grammar import generate
+    from t2t_phrase import grammar
 
     ticker = Ticker("drawn", size)
-    for number, pair in enumerate(generate("test", size), start=1):
+    for number, pair in enumerate(grammar.generate("test", size), start=1):
         yield pair.tree, pair.source
         ticker(number)
 

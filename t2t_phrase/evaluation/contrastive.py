@@ -12,9 +12,9 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from t2t_phrase import grammar
 from t2t_phrase.config import UserError, shown
 from t2t_phrase.evaluation.aligned import aligned
-from t2t_phrase.grammar import SentencePair, Twin, generate, wrong_twins
 from t2t_phrase.io.strict_json import parse_json
 from t2t_phrase.io.text_files import read_text
 
@@ -93,19 +93,19 @@ class Accuracies:
 
 def grammar_pairs(sentences: int) -> ContrastiveSet:
     """Return contrastive pairs for the first test sentences of the grammar."""
-    found = list(generate("test", sentences))
+    found = list(grammar.generate("test", sentences))
     pairs = [
         ContrastivePair(
             number, pair.source, pair.target, twin.target, twin.kind, _distance(pair, twin)
         )
         for number, pair in enumerate(found)
-        for twin in wrong_twins(pair)
+        for twin in grammar.wrong_twins(pair)
     ]
     sources, trees = [pair.source for pair in found], [pair.tree for pair in found]
     return ContrastiveSet(pairs, sources, trees)
 
 
-def _distance(pair: SentencePair, twin: Twin) -> int:
+def _distance(pair: grammar.SentencePair, twin: grammar.Twin) -> int:
     note = pair.derivation[twin.position].note
     # The particle is part of the same word as its verb.
     if note is not None and note[0] == "joined":

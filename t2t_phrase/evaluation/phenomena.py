@@ -8,8 +8,8 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from t2t_phrase import grammar
 from t2t_phrase.config import UserError
-from t2t_phrase.grammar import PHENOMENA, Rendering, tokenize
 from t2t_phrase.io.strict_json import parse_json
 from t2t_phrase.io.text_files import read_text
 
@@ -78,7 +78,7 @@ class Comparison:
         )
 
 
-def read_facts(path: str) -> list[list[Rendering]]:
+def read_facts(path: str) -> list[list[grammar.Rendering]]:
     """Read the phenomena of each sentence from a `.facts` file of the grammar corpus.
 
     Raises:
@@ -99,16 +99,22 @@ def read_facts(path: str) -> list[list[Rendering]]:
     return sentences
 
 
-def _rendering(item: Any) -> Rendering:
+def _rendering(item: Any) -> grammar.Rendering:
     kind, citation, words = item["kind"], item["citation"], item["words"]
-    if kind not in PHENOMENA or not isinstance(citation, str) or not isinstance(words, list):
+    if (
+        kind not in grammar.PHENOMENA
+        or not isinstance(citation, str)
+        or not isinstance(words, list)
+    ):
         raise ValueError
     if not words or not all(isinstance(word, str) for word in words):
         raise ValueError
-    return Rendering(kind, citation, tuple(words))
+    return grammar.Rendering(kind, citation, tuple(words))
 
 
-def judge(hypotheses: Sequence[str], facts: Sequence[Sequence[Rendering]]) -> list[Judgement]:
+def judge(
+    hypotheses: Sequence[str], facts: Sequence[Sequence[grammar.Rendering]]
+) -> list[Judgement]:
     """Judge every phenomenon of every sentence, in order.
 
     An item is right if the translation contains each of its words as a token, inflected as in the
@@ -124,13 +130,13 @@ def judge(hypotheses: Sequence[str], facts: Sequence[Sequence[Rendering]]) -> li
     """
     check_lengths(hypotheses, facts)
     return [
-        _judge(tokenize(hypothesis), rendering)
+        _judge(grammar.tokenize(hypothesis), rendering)
         for hypothesis, renderings in zip(hypotheses, facts, strict=True)
         for rendering in renderings
     ]
 
 
-def check_lengths(hypotheses: Sequence[str], facts: Sequence[Sequence[Rendering]]) -> None:
+def check_lengths(hypotheses: Sequence[str], facts: Sequence[Sequence[grammar.Rendering]]) -> None:
     """Check that there are facts for each translation.
 
     Raises:
@@ -143,7 +149,7 @@ def check_lengths(hypotheses: Sequence[str], facts: Sequence[Sequence[Rendering]
         )
 
 
-def _judge(tokens: list[str], rendering: Rendering) -> Judgement:
+def _judge(tokens: list[str], rendering: grammar.Rendering) -> Judgement:
     words = rendering.words
     # The first word may be capitalised only because it begins the sentence.
     variants = [tokens]
@@ -165,7 +171,7 @@ def _is_within(words: Iterable[str], tokens: Sequence[str]) -> bool:
 def accuracies(judgements: Sequence[Judgement]) -> list[Accuracy]:
     """Count the judgements of each kind that occurs."""
     made = []
-    for kind in PHENOMENA:
+    for kind in grammar.PHENOMENA:
         own = [judgement for judgement in judgements if judgement.kind == kind]
         if own:
             right, in_order = (sum(getattr(j, name) for j in own) for name in ("right", "in_order"))
@@ -177,7 +183,7 @@ def compare(judgements: Sequence[Judgement], baseline: Sequence[Judgement]) -> l
     """Compare two systems by McNemar's exact test, once for each kind that occurs."""
     pairs = list(zip(judgements, baseline, strict=True))
     made = []
-    for kind in PHENOMENA:
+    for kind in grammar.PHENOMENA:
         own = [(ours.right, theirs.right) for ours, theirs in pairs if ours.kind == kind]
         if own:
             gained, lost = own.count((True, False)), own.count((False, True))

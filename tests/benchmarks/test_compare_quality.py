@@ -16,7 +16,8 @@ import quality_runs
 import quality_table
 from quality_sentences import sentences_of
 
-from t2t_phrase import grammar, registry
+import t2t_phrase_grammar as grammar
+from t2t_phrase import registry
 from t2t_phrase.config import UserError
 from t2t_phrase.evaluation.phenomena import Judgement
 

@@ -3,7 +3,7 @@
 import pytest
 from toy_run import call
 
-from t2t_phrase import grammar
+import t2t_phrase_grammar as grammar
 from t2t_phrase.bin import trainer
 from t2t_phrase.config import UserError
 from t2t_phrase.runs import checkpoints

@@ -13,7 +13,7 @@ from t2t_phrase.evaluation.contrastive import (
     read_lingeval,
     to_score,
 )
-from t2t_phrase.grammar import generate, tokenize
+from t2t_phrase_grammar import generate, tokenize
 
 # In the form of lingeval97.json, with our own sentences.
 ENTRIES = [

@@ -10,7 +10,7 @@ from t2t_phrase.evaluation.phenomena import (
     mcnemar,
     read_facts,
 )
-from t2t_phrase.grammar import PHENOMENA, Rendering, generate
+from t2t_phrase_grammar import PHENOMENA, Rendering, generate
 
 PARTICLE = Rendering("particle verb", "an|rufen", ("rief", "an"))
 IDIOM = Rendering("idiom", "play second fiddle", ("spielt", "die", "zweite", "Geige"))

@@ -4,14 +4,14 @@ import random
 
 import pytest
 
-from t2t_phrase.grammar import detokenize
-from t2t_phrase.grammar.clause import Clause, Rank
-from t2t_phrase.grammar.derivation import Context, Token, leaves
-from t2t_phrase.grammar.english import Modal
-from t2t_phrase.grammar.lexicon import lexicon
-from t2t_phrase.grammar.nounphrase import AttributiveAdjective, CommonPhrase, KeinPhrase
-from t2t_phrase.grammar.pronouns import PronounPhrase, RelativePronounPhrase
-from t2t_phrase.grammar.sampling import BARE, THE, A, pronouns
+from t2t_phrase_grammar import detokenize
+from t2t_phrase_grammar.clause import Clause, Rank
+from t2t_phrase_grammar.derivation import Context, Token, leaves
+from t2t_phrase_grammar.english import Modal
+from t2t_phrase_grammar.lexicon import lexicon
+from t2t_phrase_grammar.nounphrase import AttributiveAdjective, CommonPhrase, KeinPhrase
+from t2t_phrase_grammar.pronouns import PronounPhrase, RelativePronounPhrase
+from t2t_phrase_grammar.sampling import BARE, THE, A, pronouns
 
 
 @pytest.fixture

@@ -6,10 +6,9 @@ import time
 import nltk
 import pytest
 
-from t2t_phrase.config import UserError
-from t2t_phrase.grammar import PHENOMENA, detokenize, generate, split_of, tokenize
-from t2t_phrase.grammar.lexicon import lexicon
-from t2t_phrase.grammar.pools import read_table
+from t2t_phrase_grammar import PHENOMENA, detokenize, generate, split_of, tokenize
+from t2t_phrase_grammar.lexicon import lexicon
+from t2t_phrase_grammar.pools import read_table
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +35,7 @@ def test_splits_share_no_sentence(pairs):
 
 
 def test_unknown_split():
-    with pytest.raises(UserError, match="'valid' is unknown; expected one of train, dev, test"):
+    with pytest.raises(ValueError, match="'valid' is unknown; expected one of train, dev, test"):
         generate("valid", 1)
 
 

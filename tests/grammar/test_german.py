@@ -2,8 +2,8 @@
 
 import pytest
 
-from t2t_phrase.grammar import german
-from t2t_phrase.grammar.lexicon import lexicon
+from t2t_phrase_grammar import german
+from t2t_phrase_grammar.lexicon import lexicon
 
 # nominative, accusative, dative, genitive; each: masculine, feminine, neuter, plural.
 PHRASES = {

@@ -1,6 +1,6 @@
 import pytest
 
-from t2t_phrase.grammar import detokenize, tokenize
+from t2t_phrase_grammar import detokenize, tokenize
 
 CASES = {
     "The man's dog cannot sleep.": "The man 's dog can not sleep .",

@@ -2,7 +2,7 @@
 
 import pytest
 
-from t2t_phrase.grammar import generate, wrong_twins
+from t2t_phrase_grammar import generate, wrong_twins
 
 KINDS = {"agreement", "particle", "particle-dropped", "case", "gender"}
 
@@ -58,7 +58,7 @@ def test_case_and_gender_change_one_ending(twins):
 
 
 def test_wrong_particle_makes_no_known_verb(twins):
-    from t2t_phrase.grammar.lexicon import lexicon
+    from t2t_phrase_grammar.lexicon import lexicon
 
     for pair, twin in twins:
         note = pair.derivation[twin.position].note

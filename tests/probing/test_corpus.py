@@ -1,11 +1,11 @@
 import pytest
 
 from t2t_phrase.config import UserError
-from t2t_phrase.grammar import generate
-from t2t_phrase.grammar import split_of as split_of_grammar
 from t2t_phrase.probing.corpus import SPLITS, make_corpus, split_of
 from t2t_phrase.probing.tasks import TASKS, choose_tasks
 from t2t_phrase.text.trees.parsers import flat_tree
+from t2t_phrase_grammar import generate
+from t2t_phrase_grammar import split_of as split_of_grammar
 
 
 def tree(*words: str) -> str:

@@ -2,9 +2,9 @@
 
 import pytest
 
-from t2t_phrase.grammar import generate
 from t2t_phrase.probing.labels import pos, spc, tense, tss, voice
 from t2t_phrase.probing.treebank import read_parse
+from t2t_phrase_grammar import generate
 
 # Tree, voice, tense, TSS.
 SENTENCES = {

@@ -2,7 +2,7 @@ import json
 
 import nltk
 
-from t2t_phrase import grammar
+import t2t_phrase_grammar as grammar
 from t2t_phrase.data.generation.generate import generate
 from t2t_phrase.data.problem import get_problem
 from t2t_phrase.registry import problems

@@ -7,7 +7,7 @@ import re
 import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-FOLDERS = ("t2t_phrase", "problems", "hparams", "benchmarks")
+FOLDERS = ("t2t_phrase", "t2t_phrase_grammar", "problems", "hparams", "benchmarks")
 # Again, over, up to it, a way to recover; and "with Adam", not "by Adam".
 PLAIN = r"\b(anew|afresh|its affair|the way on|goes on where|whoever|by (Adam|Muon))\b"
 PATTERNS = {

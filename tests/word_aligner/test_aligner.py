@@ -2,7 +2,7 @@
 
 import pytest
 
-from t2t_phrase import grammar
+import t2t_phrase_grammar as grammar
 from t2t_phrase.evaluation.alignment_error import alignment_error
 from t2t_phrase.text.alignments.pharaoh import read_links
 from t2t_phrase.word_aligner import aligner

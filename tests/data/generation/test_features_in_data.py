@@ -5,7 +5,8 @@ import dataclasses
 import numpy as np
 import pytest
 
-from t2t_phrase import grammar, registry
+import t2t_phrase_grammar as grammar
+from t2t_phrase import registry
 from t2t_phrase.config import UserError
 from t2t_phrase.data.generation.generate import generate
 from t2t_phrase.data.generation.options import GenerateOptions

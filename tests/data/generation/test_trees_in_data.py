@@ -10,7 +10,7 @@ import shutil
 import numpy as np
 import pytest
 
-from t2t_phrase import grammar
+import t2t_phrase_grammar as grammar
 from t2t_phrase.config import UserError
 from t2t_phrase.data.generation.generate import generate
 from t2t_phrase.data.input.buckets import Buckets

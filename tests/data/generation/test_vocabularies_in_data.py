@@ -4,7 +4,7 @@ import pytest
 import tensorflow as tf
 from toy_run import call
 
-from t2t_phrase import grammar
+import t2t_phrase_grammar as grammar
 from t2t_phrase.bin import datagen
 from t2t_phrase.config import UserError
 from t2t_phrase.data.generation.records import read_examples

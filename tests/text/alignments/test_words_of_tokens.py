@@ -1,9 +1,9 @@
 """Links between tokens become links between words."""
 
-from t2t_phrase import grammar
-from t2t_phrase.grammar.tokens import PUNCTUATION
+import t2t_phrase_grammar as grammar
 from t2t_phrase.text.alignments.pharaoh import read_links
 from t2t_phrase.text.alignments.words_of_tokens import links_of_words
+from t2t_phrase_grammar.tokens import PUNCTUATION
 
 
 def test_punctuation_takes_no_part_unless_it_is_a_word():

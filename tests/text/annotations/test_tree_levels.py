@@ -6,7 +6,7 @@ import pytest
 import tensorflow as tf
 from hard_text import CUTS, LINES, normalising_model
 
-from t2t_phrase import grammar
+import t2t_phrase_grammar as grammar
 from t2t_phrase.config import UserError
 from t2t_phrase.features import CONTINUES, LEVELS
 from t2t_phrase.ops.partition import level_partition

@@ -5,7 +5,7 @@ import nltk
 import pytest
 from reference_tree_phrases import extract_phrases
 
-from t2t_phrase import grammar
+import t2t_phrase_grammar as grammar
 from t2t_phrase.text.trees.tree_phrases import phrase_ends, phrase_length
 
 

@@ -1,6 +1,6 @@
 import pytest
 
-from t2t_phrase import grammar
+import t2t_phrase_grammar as grammar
 from t2t_phrase.text.trees.trees import TreeError, escaped, read_tree, word_ends, words
 
 

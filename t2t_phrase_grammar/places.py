@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import functools
 
-from t2t_phrase.grammar.derivation import Context, Token, Tree
-from t2t_phrase.grammar.pools import Weighted, read_table
-from t2t_phrase.grammar.sampling import THE, common_phrase, prepositional
+from t2t_phrase_grammar.derivation import Context, Token, Tree
+from t2t_phrase_grammar.pools import Weighted, read_table
+from t2t_phrase_grammar.sampling import THE, common_phrase, prepositional
 
 
 @functools.cache

@@ -6,10 +6,9 @@ import hashlib
 import random
 from collections.abc import Iterator
 
-from t2t_phrase.config import UserError
-from t2t_phrase.grammar.derivation import Context, Token, bracketed, leaves, tidy
-from t2t_phrase.grammar.lexicon import lexicon
-from t2t_phrase.grammar.pair import (
+from t2t_phrase_grammar.derivation import Context, Token, bracketed, leaves, tidy
+from t2t_phrase_grammar.lexicon import lexicon
+from t2t_phrase_grammar.pair import (
     COMPOUND,
     IDIOM,
     PARTICLE_VERB,
@@ -17,8 +16,8 @@ from t2t_phrase.grammar.pair import (
     Rendering,
     SentencePair,
 )
-from t2t_phrase.grammar.sentences import Sentence, sentence
-from t2t_phrase.grammar.tokens import PUNCTUATION, detokenize
+from t2t_phrase_grammar.sentences import Sentence, sentence
+from t2t_phrase_grammar.tokens import PUNCTUATION, detokenize
 
 SPLITS = ("train", "dev", "test")
 # One in SHARE English sentences belongs to dev, and as many to test.
@@ -43,10 +42,10 @@ def generate(split: str = "train", size: int = 20000, *, seed: int = 0) -> Itera
         seed: selects another sequence of pairs.
 
     Raises:
-        UserError: the split is unknown.
+        ValueError: the split is unknown.
     """
     if split not in SPLITS:
-        raise UserError(f"split {split!r} is unknown; expected one of {', '.join(SPLITS)}")
+        raise ValueError(f"split {split!r} is unknown; expected one of {', '.join(SPLITS)}")
     return _generate(split, size, seed)
 
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 import dataclasses
 from operator import itemgetter
 
-from t2t_phrase.grammar import german
-from t2t_phrase.grammar.derivation import Context, Token, Tree, fixed
-from t2t_phrase.grammar.english import (
+from t2t_phrase_grammar import german
+from t2t_phrase_grammar.derivation import Context, Token, Tree, fixed
+from t2t_phrase_grammar.english import (
     Modal,
     VerbForm,
     VerbGroup,
@@ -19,9 +19,9 @@ from t2t_phrase.grammar.english import (
     verb_group,
     wrap,
 )
-from t2t_phrase.grammar.pair import IDIOM, PARTICLE_VERB
-from t2t_phrase.grammar.phrase import NounPhrase
-from t2t_phrase.grammar.words import Verb
+from t2t_phrase_grammar.pair import IDIOM, PARTICLE_VERB
+from t2t_phrase_grammar.phrase import NounPhrase
+from t2t_phrase_grammar.words import Verb
 
 
 class Rank:

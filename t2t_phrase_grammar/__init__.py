@@ -23,10 +23,11 @@ The words are in `tables/*.tsv`, one per row with all its forms, `-` for forms t
     determiners, pronouns, modals, names, places
 """
 
-from t2t_phrase.grammar.generator import SPLITS, generate, split_of
-from t2t_phrase.grammar.pair import PHENOMENA, Facts, Rendering, SentencePair, Twin
-from t2t_phrase.grammar.tokens import detokenize, tokenize
-from t2t_phrase.grammar.twins import wrong_twins
+from t2t_phrase_grammar.digest import digest
+from t2t_phrase_grammar.generator import SPLITS, generate, split_of
+from t2t_phrase_grammar.pair import PHENOMENA, Facts, Rendering, SentencePair, Twin
+from t2t_phrase_grammar.tokens import detokenize, tokenize
+from t2t_phrase_grammar.twins import wrong_twins
 
 __all__ = [
     "PHENOMENA",
@@ -36,6 +37,7 @@ __all__ = [
     "SentencePair",
     "Twin",
     "detokenize",
+    "digest",
     "generate",
     "split_of",
     "tokenize",

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import functools
 
-from t2t_phrase.grammar.derivation import Context, Token, Tree
-from t2t_phrase.grammar.nounphrase import (
+from t2t_phrase_grammar.derivation import Context, Token, Tree
+from t2t_phrase_grammar.nounphrase import (
     AttributiveAdjective,
     CommonPhrase,
     CoordinatedPhrase,
     Determiner,
     with_preposition,
 )
-from t2t_phrase.grammar.phrase import NounPhrase
-from t2t_phrase.grammar.pools import Weighted, read_table
-from t2t_phrase.grammar.pronouns import NamePhrase, PronounPhrase
-from t2t_phrase.grammar.words import Adjective, Noun
+from t2t_phrase_grammar.phrase import NounPhrase
+from t2t_phrase_grammar.pools import Weighted, read_table
+from t2t_phrase_grammar.pronouns import NamePhrase, PronounPhrase
+from t2t_phrase_grammar.words import Adjective, Noun
 
 PERSONAL = frozenset(("per", "agt", "liv"))
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 import dataclasses
 import functools
 
-from t2t_phrase.grammar.adverbials import add_adverbials
-from t2t_phrase.grammar.arguments import NEVER_WITH_TO, ArgumentSampler
-from t2t_phrase.grammar.clause import Clause
-from t2t_phrase.grammar.derivation import Token, Tree, comma
-from t2t_phrase.grammar.english import Modal
-from t2t_phrase.grammar.nounphrase import CommonPhrase
-from t2t_phrase.grammar.phrase import NounPhrase
-from t2t_phrase.grammar.pools import Weighted, read_table
-from t2t_phrase.grammar.pronouns import PossessiveRelativePhrase, RelativePronounPhrase
-from t2t_phrase.grammar.sampling import noun_phrase
-from t2t_phrase.grammar.words import Verb
+from t2t_phrase_grammar.adverbials import add_adverbials
+from t2t_phrase_grammar.arguments import NEVER_WITH_TO, ArgumentSampler
+from t2t_phrase_grammar.clause import Clause
+from t2t_phrase_grammar.derivation import Token, Tree, comma
+from t2t_phrase_grammar.english import Modal
+from t2t_phrase_grammar.nounphrase import CommonPhrase
+from t2t_phrase_grammar.phrase import NounPhrase
+from t2t_phrase_grammar.pools import Weighted, read_table
+from t2t_phrase_grammar.pronouns import PossessiveRelativePhrase, RelativePronounPhrase
+from t2t_phrase_grammar.sampling import noun_phrase
+from t2t_phrase_grammar.words import Verb
 
 _FRAME_WEIGHTS = {
     "intransitive": 11,

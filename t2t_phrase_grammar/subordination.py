@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 
-from t2t_phrase.grammar.clause import Clause
-from t2t_phrase.grammar.derivation import Context, Token, Tree, comma
-from t2t_phrase.grammar.nounphrase import CoordinatedPhrase
-from t2t_phrase.grammar.phrase import NounPhrase
-from t2t_phrase.grammar.pools import Weighted
-from t2t_phrase.grammar.pronouns import PronounPhrase
-from t2t_phrase.grammar.sampler import ClauseRules, ClauseSampler
-from t2t_phrase.grammar.sampling import pronouns
-from t2t_phrase.grammar.sentence import Sentence, front_adverbial, person_verb
+from t2t_phrase_grammar.clause import Clause
+from t2t_phrase_grammar.derivation import Context, Token, Tree, comma
+from t2t_phrase_grammar.nounphrase import CoordinatedPhrase
+from t2t_phrase_grammar.phrase import NounPhrase
+from t2t_phrase_grammar.pools import Weighted
+from t2t_phrase_grammar.pronouns import PronounPhrase
+from t2t_phrase_grammar.sampler import ClauseRules, ClauseSampler
+from t2t_phrase_grammar.sampling import pronouns
+from t2t_phrase_grammar.sentence import Sentence, front_adverbial, person_verb
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from t2t_phrase.grammar.clause import Clause, Rank
-from t2t_phrase.grammar.derivation import Context
-from t2t_phrase.grammar.english import PARTICLES
-from t2t_phrase.grammar.nounphrase import CommonPhrase, KeinPhrase, with_preposition
-from t2t_phrase.grammar.phrase import NounPhrase
-from t2t_phrase.grammar.places import place_phrase, spot, two_way
-from t2t_phrase.grammar.predicates import predicate
-from t2t_phrase.grammar.pronouns import PronounPhrase
-from t2t_phrase.grammar.sampling import THE, common_phrase, noun_phrase, prepositional
+from t2t_phrase_grammar.clause import Clause, Rank
+from t2t_phrase_grammar.derivation import Context
+from t2t_phrase_grammar.english import PARTICLES
+from t2t_phrase_grammar.nounphrase import CommonPhrase, KeinPhrase, with_preposition
+from t2t_phrase_grammar.phrase import NounPhrase
+from t2t_phrase_grammar.places import place_phrase, spot, two_way
+from t2t_phrase_grammar.predicates import predicate
+from t2t_phrase_grammar.pronouns import PronounPhrase
+from t2t_phrase_grammar.sampling import THE, common_phrase, noun_phrase, prepositional
 
 # Verbs with two objects: `explained the plan to her`, `owed her money`; others take both forms.
 ONLY_WITH_TO = frozenset(("explain", "dictate", "recommend"))

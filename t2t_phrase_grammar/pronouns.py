@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from t2t_phrase.grammar import german
-from t2t_phrase.grammar.derivation import Context, Token, Tree
-from t2t_phrase.grammar.phrase import NounPhrase
-from t2t_phrase.grammar.words import Noun
+from t2t_phrase_grammar import german
+from t2t_phrase_grammar.derivation import Context, Token, Tree
+from t2t_phrase_grammar.phrase import NounPhrase
+from t2t_phrase_grammar.words import Noun
 
 
 class PronounPhrase(NounPhrase):

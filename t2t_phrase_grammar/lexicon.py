@@ -6,9 +6,9 @@ import dataclasses
 import functools
 import random
 
-from t2t_phrase.grammar.german import make_verb
-from t2t_phrase.grammar.pools import Pool, read_table
-from t2t_phrase.grammar.words import Adjective, Adverb, Noun, Verb, join_compound, make_noun
+from t2t_phrase_grammar.german import make_verb
+from t2t_phrase_grammar.pools import Pool, read_table
+from t2t_phrase_grammar.words import Adjective, Adverb, Noun, Verb, join_compound, make_noun
 
 # Frames in which a relative pronoun can be the subject or the object.
 _OBJECT_FRAMES = frozenset(

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from t2t_phrase.grammar.clause import Clause, Rank
-from t2t_phrase.grammar.derivation import Context, Token, Tree
-from t2t_phrase.grammar.nounphrase import KeinPhrase
-from t2t_phrase.grammar.phrase import NounPhrase
-from t2t_phrase.grammar.places import place_phrase
-from t2t_phrase.grammar.sampling import BARE, A, common_phrase, noun_phrase
-from t2t_phrase.grammar.words import Noun
+from t2t_phrase_grammar.clause import Clause, Rank
+from t2t_phrase_grammar.derivation import Context, Token, Tree
+from t2t_phrase_grammar.nounphrase import KeinPhrase
+from t2t_phrase_grammar.phrase import NounPhrase
+from t2t_phrase_grammar.places import place_phrase
+from t2t_phrase_grammar.sampling import BARE, A, common_phrase, noun_phrase
+from t2t_phrase_grammar.words import Noun
 
 
 def predicate(ctx: Context, clause: Clause) -> None:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from t2t_phrase.grammar.clause import Clause
-from t2t_phrase.grammar.derivation import Context, Token, Tree, comma
-from t2t_phrase.grammar.places import place_phrase
-from t2t_phrase.grammar.pools import Weighted
-from t2t_phrase.grammar.pronouns import PronounPhrase
-from t2t_phrase.grammar.questions import wh_question, yes_no_question
-from t2t_phrase.grammar.sampler import ClauseRules, ClauseSampler
-from t2t_phrase.grammar.sampling import common_phrase, determiners, noun_phrase, pronouns
-from t2t_phrase.grammar.sentence import Sentence, front_adverbial, person_verb
-from t2t_phrase.grammar.subordination import (
+from t2t_phrase_grammar.clause import Clause
+from t2t_phrase_grammar.derivation import Context, Token, Tree, comma
+from t2t_phrase_grammar.places import place_phrase
+from t2t_phrase_grammar.pools import Weighted
+from t2t_phrase_grammar.pronouns import PronounPhrase
+from t2t_phrase_grammar.questions import wh_question, yes_no_question
+from t2t_phrase_grammar.sampler import ClauseRules, ClauseSampler
+from t2t_phrase_grammar.sampling import common_phrase, determiners, noun_phrase, pronouns
+from t2t_phrase_grammar.sentence import Sentence, front_adverbial, person_verb
+from t2t_phrase_grammar.subordination import (
     complement_sentence,
     infinitive_sentence,
     subordinate_sentence,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from t2t_phrase.grammar.derivation import Token, Tree
-from t2t_phrase.grammar.words import Noun
+from t2t_phrase_grammar.derivation import Token, Tree
+from t2t_phrase_grammar.words import Noun
 
 
 class NounPhrase:

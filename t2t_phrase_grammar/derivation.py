@@ -11,7 +11,7 @@ import random
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-from t2t_phrase.grammar.lexicon import Lexicon
+from t2t_phrase_grammar.lexicon import Lexicon
 
 # (tag, word, link) or (label, [children]).
 Tree = tuple[Any, ...]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from t2t_phrase.grammar.clause import Rank
-from t2t_phrase.grammar.derivation import Context, Token, Tree
-from t2t_phrase.grammar.nounphrase import CommonPhrase, Determiner
-from t2t_phrase.grammar.phrase import NounPhrase
-from t2t_phrase.grammar.sampler import ClauseRules, ClauseSampler
-from t2t_phrase.grammar.sentence import Sentence, person_verb
-from t2t_phrase.grammar.words import Noun
+from t2t_phrase_grammar.clause import Rank
+from t2t_phrase_grammar.derivation import Context, Token, Tree
+from t2t_phrase_grammar.nounphrase import CommonPhrase, Determiner
+from t2t_phrase_grammar.phrase import NounPhrase
+from t2t_phrase_grammar.sampler import ClauseRules, ClauseSampler
+from t2t_phrase_grammar.sentence import Sentence, person_verb
+from t2t_phrase_grammar.words import Noun
 
 
 def yes_no_question(ctx: Context) -> Sentence:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
-from t2t_phrase.grammar.derivation import Token
+from t2t_phrase_grammar.derivation import Token
 
 IDIOM, COMPOUND, PARTICLE_VERB = "idiom", "compound", "particle verb"
 PHENOMENA = (IDIOM, COMPOUND, PARTICLE_VERB)

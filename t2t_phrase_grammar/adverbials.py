@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from t2t_phrase.grammar.clause import Clause, Rank
-from t2t_phrase.grammar.derivation import Context, Tree, fixed
-from t2t_phrase.grammar.english import word_tag
-from t2t_phrase.grammar.places import place_phrase
-from t2t_phrase.grammar.words import Adverb
+from t2t_phrase_grammar.clause import Clause, Rank
+from t2t_phrase_grammar.derivation import Context, Tree, fixed
+from t2t_phrase_grammar.english import word_tag
+from t2t_phrase_grammar.places import place_phrase
+from t2t_phrase_grammar.words import Adverb
 
 
 def adverbial_tree(adverb: Adverb, link: int) -> Tree:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 
-from t2t_phrase.grammar.adverbials import adverbial_tree
-from t2t_phrase.grammar.clause import Clause, Rank
-from t2t_phrase.grammar.derivation import Context, Token, Tree, fixed, leaves
-from t2t_phrase.grammar.sampling import PERSONAL
-from t2t_phrase.grammar.words import Verb
+from t2t_phrase_grammar.adverbials import adverbial_tree
+from t2t_phrase_grammar.clause import Clause, Rank
+from t2t_phrase_grammar.derivation import Context, Token, Tree, fixed, leaves
+from t2t_phrase_grammar.sampling import PERSONAL
+from t2t_phrase_grammar.words import Verb
 
 PERSON_FRAMES = ("transitive", "intransitive", "prepositional", "motion", "dative", "idiom")
 

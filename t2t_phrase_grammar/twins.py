@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from t2t_phrase.grammar import german
-from t2t_phrase.grammar.generator import words_between
-from t2t_phrase.grammar.lexicon import lexicon
-from t2t_phrase.grammar.pair import SentencePair, Twin
-from t2t_phrase.grammar.tokens import detokenize
+from t2t_phrase_grammar import german
+from t2t_phrase_grammar.generator import words_between
+from t2t_phrase_grammar.lexicon import lexicon
+from t2t_phrase_grammar.pair import SentencePair, Twin
+from t2t_phrase_grammar.tokens import detokenize
 
 _OTHER_NUMBER = {"1s": "1p", "2s": "3p", "3s": "3p", "1p": "1s", "3p": "3s"}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 
-from t2t_phrase.grammar.german import CASES, GermanVerb
+from t2t_phrase_grammar.german import CASES, GermanVerb
 
 
 @dataclasses.dataclass(frozen=True, slots=True, eq=False)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from t2t_phrase.grammar import german
-from t2t_phrase.grammar.derivation import Context, Token, Tree
-from t2t_phrase.grammar.english import indefinite_article
-from t2t_phrase.grammar.pair import COMPOUND
-from t2t_phrase.grammar.phrase import NounPhrase
-from t2t_phrase.grammar.pronouns import NamePhrase
-from t2t_phrase.grammar.words import Noun
+from t2t_phrase_grammar import german
+from t2t_phrase_grammar.derivation import Context, Token, Tree
+from t2t_phrase_grammar.english import indefinite_article
+from t2t_phrase_grammar.pair import COMPOUND
+from t2t_phrase_grammar.phrase import NounPhrase
+from t2t_phrase_grammar.pronouns import NamePhrase
+from t2t_phrase_grammar.words import Noun
 
 CONTRACTIONS = {
     ("in", "dem"): "im",

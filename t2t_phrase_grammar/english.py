@@ -5,8 +5,8 @@ from __future__ import annotations
 import dataclasses
 import re
 
-from t2t_phrase.grammar.derivation import Tree
-from t2t_phrase.grammar.words import Verb
+from t2t_phrase_grammar.derivation import Tree
+from t2t_phrase_grammar.words import Verb
 
 BE = {
     "pres": {"1s": "am", "2s": "are", "3s": "is", "1p": "are", "3p": "are"},
