@@ -1,3 +1,3 @@
-"""Phrase-aware neural machine translation, in the habits of tensor2tensor."""
+"""Phrase-aware neural machine translation, following the conventions of tensor2tensor."""
 
 __version__ = "0.1.0"

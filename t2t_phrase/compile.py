@@ -61,13 +61,13 @@ def traced(
 def within_xla() -> bool:
     """Return whether XLA compiles the operations that are being called.
 
-    Otherwise they run one by one. What suits only one of the two asks here.
+    Otherwise they run one by one. Call this to select a backend-specific implementation.
     """
     return keras.backend.backend() == "jax" or _TRACED_FOR_XLA.get()
 
 
 def uses_xla(xla: bool | None = None) -> bool:
-    """Return whether `compiled` compiles by XLA.
+    """Return whether `compiled` compiles with XLA.
 
     Args:
         xla: see `compiled`.

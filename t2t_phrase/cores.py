@@ -13,8 +13,8 @@ LEAST_SENTENCES = 4
 def divide_cores(sentences: int | None, cores: int | None = None) -> int:
     """Share the cores out and return the number of parts to search at the same time.
 
-    Each operation of TensorFlow then uses the cores of its part only. Call it before TensorFlow
-    computes anything; later, on a GPU and by JAX there is one part.
+    Each operation of TensorFlow then uses the cores of its part only. Call this before TensorFlow
+    computes anything. Returns 1 on a GPU, with JAX, or after TensorFlow has started.
 
     Args:
         sentences: how many there are; None: unknown, perhaps many.

@@ -28,7 +28,7 @@ class Feature:
             target feature only where the target is known, in training and in scoring.
         annotation: registered name of how it is written as text, see
             `text.annotations.base.Annotation`.
-        stream: what ends the names of the files that hold it beside a corpus: `train.en.trees`.
+        stream: what ends the names of the files that hold it next to a corpus: `train.en.trees`.
         pad: its value at padding.
         beside: the side beside whose files those are; None: the side that it describes.
         counterpart: name of the feature that takes its place where source and target are exchanged;

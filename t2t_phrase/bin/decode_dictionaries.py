@@ -31,7 +31,8 @@ def define_dictionary_flags() -> None:
     flags.DEFINE_string(
         "dictionary",
         None,
-        "File with source phrase<TAB>target phrase in each line: translate these phrases so.",
+        "File with source phrase<TAB>target phrase in each line; the phrases are translated "
+        "accordingly.",
     )
     flags.DEFINE_string(
         "sentence_dictionary",

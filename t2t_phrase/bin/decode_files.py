@@ -243,7 +243,7 @@ def score(hparams: DecodeHParams) -> None:
 
 
 def further_outputs(hparams: DecodeHParams, target: str | None, source: str | None) -> list[str]:
-    """Return the endings of the files that are written beside the output.
+    """Return the endings of the files that are written next to the output.
 
     Raises:
         UserError: the output is not a regular file.

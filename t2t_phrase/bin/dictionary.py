@@ -73,7 +73,7 @@ def define_flags() -> None:
         "English words that come with the library.",
     )
     flags.DEFINE_enum(
-        "stop_words_of", "source", ("source", "target"), "The side that stop words are words of."
+        "stop_words_of", "source", ("source", "target"), "Language side the stop words belong to."
     )
     flags.DEFINE_integer(
         "max_entries", MOST, "Most entries of a sentence.", lower_bound=1, upper_bound=1000

@@ -39,7 +39,9 @@ def define_flags() -> None:
         None,
         "Folder of the exported versions; default: `export` in --output_dir, or `ctranslate2`.",
     )
-    flags.DEFINE_string("decode_hparams", "", "Such as beam_size=4,alpha=0.6,extra_length=50.")
+    flags.DEFINE_string(
+        "decode_hparams", "", "Options of decoding, such as beam_size=4,alpha=0.6,extra_length=50."
+    )
 
 
 def main(argv: Sequence[str]) -> None:

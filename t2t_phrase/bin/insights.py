@@ -53,7 +53,7 @@ def define_flags() -> None:
         "feature",
         [],
         "NAME=LINE: a feature of the sentence, for a model that reads any, as in the file "
-        "beside a corpus: --feature='phrases=(S (NP A house) .)'. May be repeated.",
+        "next to a corpus: --feature='phrases=(S (NP A house) .)'. May be repeated.",
     )
     define_parser_flags()
     flags.DEFINE_list(

@@ -7,7 +7,7 @@
 Trains classifiers for voice, tense, top-level sequence, smallest phrase constituent and part of
 speech (Shi et al., 2016; Hao et al., 2019): on the states of trained encoders, which do not change,
 and with encoders that are trained from scratch. Prints accuracies on sentences not trained on,
-beside those of always giving the most frequent label.
+next to those of always giving the most frequent label.
 """
 
 from __future__ import annotations
@@ -60,8 +60,8 @@ def define_flags() -> None:
     flags.DEFINE_string(
         "problem",
         None,
-        "Whose vocabulary --hparams_sets read; default: that of the first run. If given, must be "
-        "that of the runs.",
+        "Problem whose vocabulary --hparams_sets use; default: that of the first run. If given, "
+        "must be that of the runs.",
     )
     define_input_flags()
     flags.DEFINE_list("tasks", ["voice", "tense", "tss", "spc", "pos"], "What to predict.")

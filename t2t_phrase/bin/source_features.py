@@ -24,8 +24,8 @@ def define_feature_flags() -> None:
     flags.DEFINE_string(
         "feature_files",
         "",
-        "Files with a line for each sentence, for a model that reads features beside the text: "
-        "NAME=FILE,NAME=FILE. Default: FILE.STREAM beside the text, such as test.en.trees.",
+        "Files with a line for each sentence, for a model that reads features in addition to the "
+        "text: NAME=FILE,NAME=FILE. Default: FILE.STREAM next to the text, such as test.en.trees.",
     )
     define_parser_flags()
 

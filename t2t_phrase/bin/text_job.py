@@ -61,14 +61,14 @@ def check_beside(target: str | None, ending: str, inputs: Iterable[str | None], 
     """
     if target is None or is_special(target):
         raise UserError(
-            f"{why}: OUTPUT.{ending} is written beside the output, and "
+            f"{why}: OUTPUT.{ending} is written next to the output, and "
             f"{target or 'standard output'} is no regular file; give --decode_to_file=FILE"
         )
     check_paths(name_beside(target, ending), inputs)
 
 
 def check_counts(source: str | None, total: int | None, beside: Iterable[str]) -> None:
-    """Refuse files beside a text that have more or fewer lines, as far as they can be read twice.
+    """Refuse files next to a text that have more or fewer lines, as far as they can be read twice.
 
     Args:
         source: the text; None: standard input.

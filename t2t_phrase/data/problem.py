@@ -52,7 +52,7 @@ class Problem(abc.ABC):
     character_coverage: ClassVar[float] = 1.0  # see train_subwords
     vocab_pairs: ClassVar[int] = 2_000_000  # most pairs that vocabularies are learnt from
     max_characters: ClassVar[int] = 4000  # a longer side is a fault
-    features: ClassVar[tuple[Feature, ...]] = (  # beside ids
+    features: ClassVar[tuple[Feature, ...]] = (  # in addition to ids
         PHRASES,
         LEVELS,
         TAGS,

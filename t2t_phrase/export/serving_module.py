@@ -267,9 +267,9 @@ def can_be_guided(model: EncoderDecoder) -> bool:
 def _of_any_number(
     function: Callable[..., dict[str, tf.Tensor]], inputs: Sequence[tf.Tensor]
 ) -> dict[str, tf.Tensor]:
-    """Return the function of inputs (B,), even if B is 0, for which many operations are not made.
+    """Call a function of inputs (B,), which need not accept an empty batch.
 
-    The function is then given one sentence without words, whose results are left out.
+    If B is 0, the function is given one sentence without words, whose results are dropped.
     """
     count = tf.size(inputs[0])
     blank = tf.fill([tf.cast(count == 0, tf.int32)], "")

@@ -17,7 +17,7 @@ CHARACTERS = 2**24
 
 @dataclasses.dataclass(frozen=True)
 class Window:
-    """Consecutive lines of a file, and the lines beside them in other files.
+    """Consecutive lines of a file, and the lines of other files that belong to them.
 
     Attributes:
         first: number of the first line in the file, from 0.

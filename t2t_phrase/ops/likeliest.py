@@ -26,7 +26,7 @@ class Likeliest(NamedTuple):
         logits: (..., C), the greatest first.
         tokens: (..., C) int32; of equal logits, the lowest token comes first.
         normalizer: (...), log(sum(exp(all logits))), which is subtracted from logits to get
-            log-probabilities; no number where one of all logits is none.
+            log-probabilities; NaN where any logit is NaN.
     """
 
     logits: Any
@@ -113,7 +113,7 @@ def _normalizer(rows: Any, best: Any, greatest: Any) -> Any:
     Args:
         rows: (N, V) logits.
         best: (N,) int32, the likeliest tokens.
-        greatest: (N,) their logits; no number where one of all logits is none.
+        greatest: (N,) their logits; NaN where any logit is NaN.
     """
     if within_xla():
         return ops.logsumexp(rows, axis=-1)

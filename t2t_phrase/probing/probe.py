@@ -108,7 +108,7 @@ def scratch_hparams(name: str, overrides: str, layers: int) -> TrainingHParams:
 
 
 def check_model(name: str) -> None:
-    """Check that the states of a model can be had.
+    """Check that a model provides the states of its encoder.
 
     Args:
         name: registered, of the model.

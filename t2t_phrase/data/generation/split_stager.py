@@ -43,7 +43,7 @@ class SplitStager:
         workers: processes that check side lines, once there are many; 1: this process.
 
     Attributes:
-        features: what the records will hold beside ids.
+        features: what the records will hold in addition to ids.
         labels: how often each label occurs in the training set, by feature, once that was staged.
     """
 

@@ -19,9 +19,9 @@ from t2t_phrase.text.alignments.words_of_tokens import links_of_words
 class GrammarProblem(Problem):
     """A problem whose corpus is generated: nothing is downloaded.
 
-    Beside the text of each split are side files with one line per sentence pair: `.align` with word
-    alignments in Pharaoh format and `.trees` with English constituency trees, both over the tokens
-    of `grammar.tokenize`; `.facts` with the choices that the grammar made, in JSON; and
+    Next to the text of each split are side files with one line per sentence pair: `.align` with
+    word alignments in Pharaoh format and `.trees` with English constituency trees, both over the
+    tokens of `grammar.tokenize`; `.facts` with the choices that the grammar made, in JSON; and
     `.target.align` with the alignments over the words between blanks, for models.
     """
 

@@ -23,7 +23,7 @@ class Alignment(Annotation):
     Words are separated by blanks. The integer of a token is the position of the first token of a
     source word: the one that `source_word_of_each` gives for the word of the token's first visible
     character. EOS, and every token of a sentence without links, are aligned with the source's EOS.
-    In a file beside the corpus, lines may also have possible links, which are left out.
+    In a file next to the corpus, lines may also have possible links, which are left out.
     """
 
     needs_other = True

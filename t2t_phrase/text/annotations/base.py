@@ -39,7 +39,7 @@ class Annotation(abc.ABC):
     """The text form of a feature, one string for each sentence, and its conversion to integers.
 
     Registered by `registry.annotation_types.register`, under the name that `Feature.annotation`
-    gives. Two forms exist: the *line* of a file beside the corpus, such as a tree, and the
+    gives. Two forms exist: the *line* of a file next to the corpus, such as a tree, and the
     *text* that translators and SavedModels take, which `read` makes from the line.
 
     Attributes:
@@ -50,7 +50,7 @@ class Annotation(abc.ABC):
     needs_other: ClassVar[bool] = False
 
     def read(self, sentence: str, line: str, other: str | None = None) -> str:
-        """Return the text form of a line of the file beside the corpus.
+        """Return the text form of a line of the file next to the corpus.
 
         Args:
             sentence: the sentence that it annotates, in natural text.

@@ -46,7 +46,7 @@ class Phrases(Annotation):
     """The sentence with tabs between its phrases, such as "the dog<TAB>can not<TAB>swim".
 
     Blanks beside the tabs do not matter. The integers are the numbers of `phrase_numbers`; EOS is a
-    phrase of its own. In a file beside the corpus, each line is a constituency tree in Penn
+    phrase of its own. In a file next to the corpus, each line is a constituency tree in Penn
     brackets, which is cut into phrases by Algorithm 1 of Xu et al. (2020), see `tree_phrases`.
     """
 

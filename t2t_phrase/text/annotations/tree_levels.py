@@ -24,8 +24,8 @@ class TreeLevels(Annotation):
     talk with Sharon", and by level 2 into four segments. The integer of a token is the lowest level
     at which a segment begins with it, see `ops.partition.level_partition`; it begins where its
     first visible character does, or where one before it did that begins no token. EOS is a segment
-    of its own at every level. In a file beside the corpus, each line is a constituency tree in Penn
-    brackets, see `text.trees.tree_levels`.
+    of its own at every level. In a file next to the corpus, each line is a constituency tree in
+    Penn brackets, see `text.trees.tree_levels`.
     """
 
     def read(self, sentence: str, line: str, other: str | None = None) -> str:

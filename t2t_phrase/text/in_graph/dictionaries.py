@@ -98,7 +98,7 @@ def _entries(
 ) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
     """Return the characters of sources (B, E, N), their numbers (B, E), and targets (B, E, L).
 
-    What is no entry has no characters. There is one entry at least, if only such a one.
+    Invalid entries have no characters. Pads to at least one (empty) entry.
     """
     lines = tf.strings.split(dictionaries, "\n").to_tensor("")
     lines = tf.pad(lines, [(0, 0), (0, 1)], constant_values="")
