@@ -8,13 +8,14 @@ import keras
 
 from t2t_phrase.layers.attention.layout import Layout
 from t2t_phrase.layers.attention.multi_head_attention import Cache
+from t2t_phrase.layers.common.implicit_masks import ATTENTION, ImplicitMasks
 from t2t_phrase.layers.common.initializers import kernel_initializer
 from t2t_phrase.layers.common.sublayers import build_once, deserialize_sublayers
 from t2t_phrase.ops.hard_attention import hard_attention
 
 
 @keras.saving.register_keras_serializable(package="t2t_phrase")
-class AlignedAttention(keras.layers.Layer):
+class AlignedAttention(ImplicitMasks, keras.layers.Layer):
     """Any cross-attention with H heads, and an alignment head beside them.
 
     Alkhouli et al. (2018), Section 3.1. The weights of the alignment head are 1 at the source
@@ -50,10 +51,13 @@ class AlignedAttention(keras.layers.Layer):
         (output, weights): (B, T, D), and the weights of `attention`, whose layout is this layer's.
     """
 
+    implicit_masks = (("memory", ATTENTION),)
+
     def __init__(
         self, *, attention: keras.layers.Layer, hidden_size: int, head_size: int, **kwargs: Any
     ) -> None:
         super().__init__(**kwargs)
+        self.supports_masking = True
         self.attention = attention
         self.hidden_size = hidden_size
         self.head_size = head_size

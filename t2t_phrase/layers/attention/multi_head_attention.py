@@ -9,6 +9,7 @@ from keras import ops
 
 from t2t_phrase.layers.attention.layout import Layout
 from t2t_phrase.layers.common.dropout import Dropout
+from t2t_phrase.layers.common.implicit_masks import ATTENTION, ImplicitMasks
 from t2t_phrase.layers.common.initializers import kernel_initializer
 from t2t_phrase.ops.attention import (
     attention_context,
@@ -27,7 +28,7 @@ _TIME_AXES = {"key": 3, "value": 2}
 
 
 @keras.saving.register_keras_serializable(package="t2t_phrase")
-class MultiHeadAttention(keras.layers.Layer):
+class MultiHeadAttention(ImplicitMasks, keras.layers.Layer):
     """Multi-head scaled dot-product attention.
 
     Vaswani et al. (2017), Eq. (1) and Section 3.2.2:
@@ -68,10 +69,13 @@ class MultiHeadAttention(keras.layers.Layer):
         ValueError: `hidden_size` is not a multiple of `num_heads`.
     """
 
+    implicit_masks = (("memory", ATTENTION),)
+
     def __init__(
         self, *, num_heads: int, hidden_size: int, dropout: float = 0.0, **kwargs: Any
     ) -> None:
         super().__init__(**kwargs)
+        self.supports_masking = True
         if hidden_size % num_heads:
             raise ValueError(
                 f"hidden_size must be a multiple of num_heads, got {hidden_size} and {num_heads}."

@@ -34,6 +34,7 @@ class FeedForward(keras.layers.Layer):
         self, *, hidden_size: int, filter_size: int, dropout: float = 0.0, **kwargs: Any
     ) -> None:
         super().__init__(**kwargs)
+        self.supports_masking = True
         self.hidden_size = hidden_size
         self.filter_size = filter_size
         self.dropout = dropout

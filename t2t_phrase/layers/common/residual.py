@@ -38,6 +38,7 @@ class Residual(keras.layers.Layer):
         self, *, norm: Literal["pre", "post"], dropout: float = 0.0, **kwargs: Any
     ) -> None:
         super().__init__(**kwargs)
+        self.supports_masking = True
         self.norm = norm
         self.dropout = dropout
         self.normalize = LayerNorm(dtype=self.dtype_policy, name="norm")

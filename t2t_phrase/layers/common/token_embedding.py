@@ -21,6 +21,7 @@ class TokenEmbedding(keras.layers.Layer):
     Args:
         vocab_size: V.
         hidden_size: D.
+        mask_zero: whether Keras' implicit mask of padding goes with the output.
 
     Call arguments:
         ids: (B, T) int, 0 = padding.
@@ -29,8 +30,11 @@ class TokenEmbedding(keras.layers.Layer):
         (B, T, D) float.
     """
 
-    def __init__(self, *, vocab_size: int, hidden_size: int, **kwargs: Any) -> None:
+    def __init__(
+        self, *, vocab_size: int, hidden_size: int, mask_zero: bool = False, **kwargs: Any
+    ) -> None:
         super().__init__(**kwargs)
+        self.mask_zero = mask_zero
         self.vocab_size = vocab_size
         self.hidden_size = hidden_size
 
@@ -49,10 +53,16 @@ class TokenEmbedding(keras.layers.Layer):
         scale = ops.cast(padding_mask(ids), self.compute_dtype) * math.sqrt(self.hidden_size)
         return vectors * scale[..., None]
 
+    def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
+        """Return (B, T) bool, True at tokens, if `mask_zero`; else None."""
+        del mask
+        return padding_mask(inputs) if self.mask_zero else None
+
     def get_config(self) -> dict[str, Any]:
         """Return the constructor's arguments."""
         return {
             **super().get_config(),
             "vocab_size": self.vocab_size,
             "hidden_size": self.hidden_size,
+            "mask_zero": self.mask_zero,
         }

@@ -7,6 +7,7 @@ from typing import Any
 import keras
 from keras import ops
 
+from t2t_phrase.layers.common.implicit_masks import ImplicitMasks, MaskArgument
 from t2t_phrase.layers.common.sublayers import build_once
 from t2t_phrase.layers.granularities.head_dense import HeadDense
 from t2t_phrase.layers.granularities.max_composition import MaxComposition
@@ -14,7 +15,7 @@ from t2t_phrase.ops.attention import attention_weights
 
 
 @keras.saving.register_keras_serializable(package="t2t_phrase")
-class AttentionComposition(keras.layers.Layer):
+class AttentionComposition(ImplicitMasks, keras.layers.Layer):
     """Self-attention within each segment; its maximum is the query.
 
     Hao et al. (2019), Section 3.2, for a head and a segment of the tokens x_1, ..., x_l:
@@ -27,6 +28,8 @@ class AttentionComposition(keras.layers.Layer):
 
     Arguments, call arguments and results are those of `MaxComposition`.
     """
+
+    implicit_masks = (("x", MaskArgument("membership", 4)),)
 
     def __init__(self, *, num_heads: int, longest: int | None = None, **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -47,6 +50,10 @@ class AttentionComposition(keras.layers.Layer):
         for layer in (self.query_map, self.key_map, self.value_map):
             build_once(layer, x_shape)
         self.built = True
+
+    def compute_mask(self, inputs: Any, mask: Any = None) -> None:
+        """Return None: segments that contain no token are zeros."""
+        del inputs, mask
 
     def call(self, x: Any, membership: Any) -> Any:
         """Compose every segment."""

@@ -32,6 +32,7 @@ class HeadDense(keras.layers.Layer):
         self, *, num_heads: int, units: int, use_bias: bool = False, **kwargs: Any
     ) -> None:
         super().__init__(**kwargs)
+        self.supports_masking = True
         self.num_heads = num_heads
         self.units = units
         self.use_bias = use_bias

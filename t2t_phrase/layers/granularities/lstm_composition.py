@@ -7,12 +7,13 @@ from typing import Any
 import keras
 from keras import ops
 
+from t2t_phrase.layers.common.implicit_masks import ImplicitMasks, MaskArgument
 from t2t_phrase.layers.granularities.head_lstm import HeadLSTM
 from t2t_phrase.ops.segment_pooling import gather_segments
 
 
 @keras.saving.register_keras_serializable(package="t2t_phrase")
-class LSTMComposition(keras.layers.Layer):
+class LSTMComposition(ImplicitMasks, keras.layers.Layer):
     """The last hidden state of an LSTM that reads the tokens of a segment.
 
     Hao et al. (2019), Section 3.2. The segments of all sentences and heads are read side by side,
@@ -20,6 +21,8 @@ class LSTMComposition(keras.layers.Layer):
 
     Arguments, call arguments and results are those of `MaxComposition`.
     """
+
+    implicit_masks = (("x", MaskArgument("membership", 4)),)
 
     def __init__(self, *, num_heads: int, longest: int | None = None, **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -31,6 +34,10 @@ class LSTMComposition(keras.layers.Layer):
         self.lstm = HeadLSTM(num_heads=self.num_heads, dtype=self.dtype_policy, name="lstm")
         self.lstm.build(x_shape)
         self.built = True
+
+    def compute_mask(self, inputs: Any, mask: Any = None) -> None:
+        """Return None: segments that contain no token are zeros."""
+        del inputs, mask
 
     def call(self, x: Any, membership: Any) -> Any:
         """Compose every segment."""

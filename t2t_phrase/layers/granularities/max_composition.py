@@ -7,11 +7,12 @@ from typing import Any
 import keras
 from keras import ops
 
+from t2t_phrase.layers.common.implicit_masks import ImplicitMasks, MaskArgument
 from t2t_phrase.ops.segment_pooling import segment_max
 
 
 @keras.saving.register_keras_serializable(package="t2t_phrase")
-class MaxComposition(keras.layers.Layer):
+class MaxComposition(ImplicitMasks, keras.layers.Layer):
     """The largest value of each dimension within each segment.
 
     Hao et al. (2019), Section 3.2, "Composition Strategies". All compositions have these
@@ -33,6 +34,8 @@ class MaxComposition(keras.layers.Layer):
         (B, G, P, W).
     """
 
+    implicit_masks = (("x", MaskArgument("membership", 4)),)
+
     def __init__(self, *, num_heads: int, longest: int | None = None, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.num_heads = num_heads
@@ -41,6 +44,10 @@ class MaxComposition(keras.layers.Layer):
     def build(self, x_shape: Any, membership_shape: Any = None) -> None:
         """Do nothing: the layer has no weights."""
         self.built = True
+
+    def compute_mask(self, inputs: Any, mask: Any = None) -> None:
+        """Return None: segments that contain no token are zeros."""
+        del inputs, mask
 
     def call(self, x: Any, membership: Any) -> Any:
         """Compose every segment."""

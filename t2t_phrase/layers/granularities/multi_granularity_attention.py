@@ -10,6 +10,7 @@ from keras import ops
 
 from t2t_phrase.layers.attention.layout import TOKENS, Layout, Units
 from t2t_phrase.layers.common.dropout import Dropout
+from t2t_phrase.layers.common.implicit_masks import ATTENTION, ImplicitMasks
 from t2t_phrase.layers.common.initializers import kernel_initializer
 from t2t_phrase.layers.common.sublayers import build_once, deserialize_sublayers
 from t2t_phrase.layers.granularities.head_dense import HeadDense
@@ -25,7 +26,7 @@ from t2t_phrase.ops.attention import (
 
 
 @keras.saving.register_keras_serializable(package="t2t_phrase")
-class MultiGranularityAttention(keras.layers.Layer):
+class MultiGranularityAttention(ImplicitMasks, keras.layers.Layer):
     """Self-attention whose heads attend to tokens, or to the segments of a partition.
 
     Hao et al. (2019), Eq. (4) to (8) and (11). For a head of tokens, as in `MultiHeadAttention`;
@@ -66,6 +67,8 @@ class MultiGranularityAttention(keras.layers.Layer):
         ValueError: D is not a multiple of H, or a head has an unknown partition or none is left.
     """
 
+    implicit_masks = (("x", ATTENTION),)
+
     def __init__(
         self,
         *,
@@ -78,6 +81,7 @@ class MultiGranularityAttention(keras.layers.Layer):
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
+        self.supports_masking = True
         if hidden_size % len(heads):
             raise ValueError(
                 f"hidden_size must be a multiple of the number of heads, got {hidden_size} and "

@@ -8,6 +8,7 @@ import keras
 from keras import ops
 
 from t2t_phrase.layers.attention.layout import Layout
+from t2t_phrase.layers.common.implicit_masks import ATTENTION, ImplicitMasks
 from t2t_phrase.layers.common.initializers import kernel_initializer, uniform
 from t2t_phrase.layers.common.sublayers import build_once, deserialize_sublayers
 from t2t_phrase.layers.luong.score import Score
@@ -17,7 +18,7 @@ from t2t_phrase.ops.position import positions, positions_at
 Cache = dict[str, Any]
 
 
-class AttentionalVector(keras.layers.Layer):
+class AttentionalVector(ImplicitMasks, keras.layers.Layer):
     """Base of Luong's attention, which ends in the attentional vector.
 
     Luong et al. (2015), Eq. (5):
@@ -45,10 +46,13 @@ class AttentionalVector(keras.layers.Layer):
         (h~ (B, T, U), weights (B, 1, T, S) float32).
     """
 
+    implicit_masks = (("memory", ATTENTION),)
+
     def __init__(
         self, *, units: int, score: Score, initial_range: float = 0.0, **kwargs: Any
     ) -> None:
         super().__init__(**kwargs)
+        self.supports_masking = True
         self.units = units
         self.score = score
         self.initial_range = initial_range

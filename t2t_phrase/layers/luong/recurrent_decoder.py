@@ -8,6 +8,7 @@ from typing import Any
 import keras
 from keras import ops
 
+from t2t_phrase.layers.common.implicit_masks import ATTENTION, ImplicitMasks
 from t2t_phrase.layers.common.sublayers import build_once, deserialize_sublayers
 from t2t_phrase.layers.recurrent.lstm import LSTM
 from t2t_phrase.ops.recurrent import State
@@ -16,7 +17,7 @@ Cache = dict[str, Any]
 
 
 @keras.saving.register_keras_serializable(package="t2t_phrase")
-class RecurrentDecoder(keras.layers.Layer):
+class RecurrentDecoder(ImplicitMasks, keras.layers.Layer):
     """LSTM layers, and attention above them.
 
         h_t^l = LSTM_l(h_t^{l-1}),  h~_t = attention(h_t^L)
@@ -49,6 +50,8 @@ class RecurrentDecoder(keras.layers.Layer):
         (hidden, weights): h~ (B, T, U), and (B, 1, T, S) float32 or, without attention, None.
     """
 
+    implicit_masks = (("memory", ATTENTION),)
+
     def __init__(
         self,
         *,
@@ -60,6 +63,7 @@ class RecurrentDecoder(keras.layers.Layer):
         **kwargs: Any,
     ) -> None:
         super().__init__(**{**kwargs, "autocast": False})
+        self.supports_masking = True
         self.units = units
         self.num_layers = num_layers
         self.attention = attention

@@ -12,6 +12,7 @@ from keras import ops
 from t2t_phrase.layers.attention.layout import Layout
 from t2t_phrase.layers.attention.multi_head_attention import Cache
 from t2t_phrase.layers.common.dropout import Dropout
+from t2t_phrase.layers.common.implicit_masks import ATTENTION, ImplicitMasks
 from t2t_phrase.layers.ngrams.method import Method
 from t2t_phrase.layers.ngrams.ngram_context import LatestTokens, NgramContext, WholeSentences
 from t2t_phrase.layers.ngrams.ngram_dense import NgramDense
@@ -23,7 +24,7 @@ from t2t_phrase.ops.position import positions, positions_at
 from t2t_phrase.ops.rows import take_rows
 
 
-class NgramAttention(keras.layers.Layer):
+class NgramAttention(ImplicitMasks, keras.layers.Layer):
     """Base of attention over n-grams: keeps the weights and follows the attention protocol.
 
     Nguyen and Joty (2018). The protocol and the masks, over tokens, are those of
@@ -75,6 +76,8 @@ class NgramAttention(keras.layers.Layer):
     method_class: ClassVar[type[Method]]
     options: ClassVar[tuple[str, ...]] = ()
 
+    implicit_masks = (("memory", ATTENTION),)
+
     def __init__(
         self,
         *,
@@ -87,6 +90,7 @@ class NgramAttention(keras.layers.Layer):
     ) -> None:
         given = {name: kwargs.pop(name) for name in self.options if name in kwargs}
         super().__init__(**kwargs)
+        self.supports_masking = True
         if hidden_size % num_heads:
             raise ValueError(
                 f"hidden_size must be a multiple of num_heads, got {hidden_size} and {num_heads}."

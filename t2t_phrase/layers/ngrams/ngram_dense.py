@@ -38,6 +38,7 @@ class NgramDense(keras.layers.Layer):
 
     def __init__(self, *, order: int, units: int, **kwargs: Any) -> None:
         super().__init__(**kwargs)
+        self.supports_masking = True
         if order < 1:
             raise ValueError(f"order must be at least 1, got {order}.")
         self.order = order

@@ -7,12 +7,13 @@ from typing import Any
 import keras
 from keras import ops
 
+from t2t_phrase.layers.common.implicit_masks import ImplicitMasks, MaskArgument
 from t2t_phrase.layers.recurrent.lstm import LSTM
 from t2t_phrase.ops.recurrent import State
 
 
 @keras.saving.register_keras_serializable(package="t2t_phrase")
-class BidirectionalLSTM(keras.layers.Layer):
+class BidirectionalLSTM(ImplicitMasks, keras.layers.Layer):
     """Two LSTMs of half the size, one in each direction, concatenated.
 
         output_t = [forwards_t; backwards_t]
@@ -39,10 +40,13 @@ class BidirectionalLSTM(keras.layers.Layer):
         ValueError: `units` is odd.
     """
 
+    implicit_masks = (("x", MaskArgument("mask", 2)),)
+
     def __init__(
         self, *, units: int, dropout: float = 0.0, initial_range: float = 0.0, **kwargs: Any
     ) -> None:
         super().__init__(**{**kwargs, "autocast": False})
+        self.supports_masking = True
         if units % 2:
             raise ValueError(f"units must be even for two directions, got {units}.")
         self.units = units

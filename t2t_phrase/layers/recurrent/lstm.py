@@ -8,12 +8,13 @@ import keras
 from keras import ops
 
 from t2t_phrase.layers.common.dropout import Dropout
+from t2t_phrase.layers.common.implicit_masks import ImplicitMasks, MaskArgument
 from t2t_phrase.layers.common.initializers import kernel_initializer, uniform
 from t2t_phrase.ops.recurrent import State, fused_lstm_step, lstm_step, scan
 
 
 @keras.saving.register_keras_serializable(package="t2t_phrase")
-class LSTM(keras.layers.Layer):
+class LSTM(ImplicitMasks, keras.layers.Layer):
     """A long short-term memory over a sequence, see `ops.recurrent.lstm_step` for its equations.
 
     Unless `initial_range` is given, the bias of the forget gate starts at 1, all others at 0.
@@ -41,6 +42,8 @@ class LSTM(keras.layers.Layer):
         and the float32 state after the last step taken, (B, U) each.
     """
 
+    implicit_masks = (("x", MaskArgument("mask", 2)),)
+
     def __init__(
         self,
         *,
@@ -53,6 +56,7 @@ class LSTM(keras.layers.Layer):
     ) -> None:
         # The state stays float32 under every dtype policy: nothing may be cast on its way in.
         super().__init__(**{**kwargs, "autocast": False})
+        self.supports_masking = True
         self.units = units
         self.dropout = dropout
         self.recurrent_dropout = recurrent_dropout

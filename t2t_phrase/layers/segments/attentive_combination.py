@@ -10,13 +10,14 @@ from keras import ops
 from t2t_phrase.layers.attention.multi_head_attention import Cache
 from t2t_phrase.layers.common.dense import Dense
 from t2t_phrase.layers.common.dropout import Dropout
+from t2t_phrase.layers.common.implicit_masks import ImplicitMasks, MaskArgument
 from t2t_phrase.layers.common.initializers import half_kernel_initializer, kernel_initializer
 from t2t_phrase.layers.common.sublayers import build_once, deserialize_sublayers
 from t2t_phrase.ops.attention import attention_weights, heads_product, split_heads
 
 
 @keras.saving.register_keras_serializable(package="t2t_phrase")
-class AttentiveCombination(keras.layers.Layer):
+class AttentiveCombination(ImplicitMasks, keras.layers.Layer):
     """The attentive combination network.
 
     Xu et al. (2020), Eq. (7) and (8):
@@ -63,6 +64,8 @@ class AttentiveCombination(keras.layers.Layer):
         (output, weights): (B, T, D), and (B, H, T, P) float32 before dropout.
     """
 
+    implicit_masks = (("segments", MaskArgument("segment_mask", 4)),)
+
     def __init__(
         self,
         *,
@@ -74,6 +77,7 @@ class AttentiveCombination(keras.layers.Layer):
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
+        self.supports_masking = True
         self.attention = attention
         self.hidden_size = hidden_size
         self.units = units

@@ -7,6 +7,7 @@ from typing import Any
 import keras
 from keras import ops
 
+from t2t_phrase.layers.common.implicit_masks import ImplicitMasks, MaskArgument
 from t2t_phrase.layers.common.initializers import half_kernel_initializer, kernel_initializer
 from t2t_phrase.layers.common.sublayers import build_once, deserialize_sublayers
 from t2t_phrase.ops.attention import attention_weights
@@ -14,7 +15,7 @@ from t2t_phrase.ops.segment_pooling import to_tokens, weighted_sum
 
 
 @keras.saving.register_keras_serializable(package="t2t_phrase")
-class AttentivePooling(keras.layers.Layer):
+class AttentivePooling(ImplicitMasks, keras.layers.Layer):
     """Attentive phrase representations.
 
     Xu et al. (2020), Eq. (2) to (5), for a segment of the tokens R_1, ..., R_m:
@@ -37,6 +38,8 @@ class AttentivePooling(keras.layers.Layer):
 
     Call arguments and results are those of `MeanPooling`.
     """
+
+    implicit_masks = (("x", MaskArgument("membership", 3)),)
 
     def __init__(
         self, *, glance: keras.layers.Layer, hidden_size: int, units: int, **kwargs: Any
@@ -66,6 +69,10 @@ class AttentivePooling(keras.layers.Layer):
         self.glance_map.build((None, self.hidden_size))
         self.score_map.build((None, self.units))
         self.built = True
+
+    def compute_mask(self, inputs: Any, mask: Any = None) -> None:
+        """Return None: segments that contain no token are zeros."""
+        del inputs, mask
 
     def call(self, x: Any, membership: Any) -> tuple[Any, Any]:
         """Pool the tokens of every segment."""

@@ -6,11 +6,12 @@ from typing import Any
 
 import keras
 
+from t2t_phrase.layers.common.implicit_masks import ImplicitMasks, MaskArgument
 from t2t_phrase.ops.segment_pooling import max_shares, segment_max
 
 
 @keras.saving.register_keras_serializable(package="t2t_phrase")
-class MaxPooling(keras.layers.Layer):
+class MaxPooling(ImplicitMasks, keras.layers.Layer):
     """Max-over-time pooling within each segment.
 
     Xu et al. (2020), Eq. (2). Call arguments and results are those of `MeanPooling`; the weight of
@@ -20,6 +21,8 @@ class MaxPooling(keras.layers.Layer):
         longest: an upper bound on the number of tokens in a segment; None = unknown.
     """
 
+    implicit_masks = (("x", MaskArgument("membership", 3)),)
+
     def __init__(self, *, longest: int | None = None, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         self.longest = longest
@@ -27,6 +30,10 @@ class MaxPooling(keras.layers.Layer):
     def build(self, x_shape: Any, membership_shape: Any = None) -> None:
         """Do nothing: the layer has no weights."""
         self.built = True
+
+    def compute_mask(self, inputs: Any, mask: Any = None) -> None:
+        """Return None: segments that contain no token are zeros."""
+        del inputs, mask
 
     def call(self, x: Any, membership: Any) -> tuple[Any, Any]:
         """Pool the tokens of every segment."""

@@ -6,11 +6,12 @@ from typing import Any
 
 import keras
 
+from t2t_phrase.layers.common.implicit_masks import ImplicitMasks, MaskArgument
 from t2t_phrase.ops.segment_pooling import mean_weights, weighted_sum
 
 
 @keras.saving.register_keras_serializable(package="t2t_phrase")
-class MeanPooling(keras.layers.Layer):
+class MeanPooling(ImplicitMasks, keras.layers.Layer):
     """The mean over the tokens of each segment.
 
     Xu et al. (2020), Eq. (2). A row for a segment without tokens gives zeros. All poolings have
@@ -27,9 +28,15 @@ class MeanPooling(keras.layers.Layer):
         weights of a segment sum to 1.
     """
 
+    implicit_masks = (("x", MaskArgument("membership", 3)),)
+
     def build(self, x_shape: Any, membership_shape: Any = None) -> None:
         """Do nothing: the layer has no weights."""
         self.built = True
+
+    def compute_mask(self, inputs: Any, mask: Any = None) -> None:
+        """Return None: segments that contain no token are zeros."""
+        del inputs, mask
 
     def call(self, x: Any, membership: Any) -> tuple[Any, Any]:
         """Pool the tokens of every segment."""

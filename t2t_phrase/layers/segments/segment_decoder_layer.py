@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import keras
 
 from t2t_phrase.layers.attention.multi_head_attention import Cache
+from t2t_phrase.layers.common.implicit_masks import MaskArgument, Masks
 from t2t_phrase.layers.common.residual import Residual
 from t2t_phrase.layers.common.sublayers import build_once
 from t2t_phrase.layers.segments.attentive_combination import AttentiveCombination
@@ -36,6 +37,11 @@ class SegmentDecoderLayer(DecoderLayer):
         (output, weights, cross_weights, segment_weights): (B, T, D), and the weights of
         self-attention, cross-attention and attention to segments.
     """
+
+    implicit_masks: ClassVar[Masks] = (
+        *DecoderLayer.implicit_masks,
+        ("segments", MaskArgument("segment_mask", 4)),
+    )
 
     def __init__(self, *, combination: AttentiveCombination, **kwargs: Any) -> None:
         super().__init__(**kwargs)

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import keras
 
 from t2t_phrase.layers.attention.multi_head_attention import Cache
 from t2t_phrase.layers.common.feed_forward import FeedForward
+from t2t_phrase.layers.common.implicit_masks import ATTENTION, ImplicitMasks, MaskArgument, Masks
 from t2t_phrase.layers.common.residual import Residual
 from t2t_phrase.layers.common.sublayers import build_once, deserialize_sublayers
 
 
 @keras.saving.register_keras_serializable(package="t2t_phrase")
-class DecoderLayer(keras.layers.Layer):
+class DecoderLayer(ImplicitMasks, keras.layers.Layer):
     """Self-attention, attention to the source, feed-forward, each in a residual connection.
 
     Vaswani et al. (2017), Section 3.1.
@@ -36,6 +37,8 @@ class DecoderLayer(keras.layers.Layer):
         (output (B, T, D), self-attention weights, cross-attention weights).
     """
 
+    implicit_masks: ClassVar[Masks] = (("x", ATTENTION), ("memory", MaskArgument("memory_mask", 4)))
+
     def __init__(
         self,
         *,
@@ -47,6 +50,7 @@ class DecoderLayer(keras.layers.Layer):
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
+        self.supports_masking = True
         self.self_attention = self_attention
         self.cross_attention = cross_attention
         self.feed_forward = feed_forward

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import keras
 
 from t2t_phrase.layers.common.feed_forward import FeedForward
+from t2t_phrase.layers.common.implicit_masks import ATTENTION, ImplicitMasks, Masks
 from t2t_phrase.layers.common.residual import Residual
 from t2t_phrase.layers.common.sublayers import build_once, deserialize_sublayers
 
 
 @keras.saving.register_keras_serializable(package="t2t_phrase")
-class EncoderLayer(keras.layers.Layer):
+class EncoderLayer(ImplicitMasks, keras.layers.Layer):
     """Self-attention, then the feed-forward network, each in a residual connection.
 
     Vaswani et al. (2017), Section 3.1.
@@ -32,6 +33,8 @@ class EncoderLayer(keras.layers.Layer):
         (output (B, S, D), attention weights).
     """
 
+    implicit_masks: ClassVar[Masks] = (("x", ATTENTION),)
+
     def __init__(
         self,
         *,
@@ -42,6 +45,7 @@ class EncoderLayer(keras.layers.Layer):
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
+        self.supports_masking = True
         self.self_attention = self_attention
         self.feed_forward = feed_forward
         self.norm = norm

@@ -1,0 +1,64 @@
+"""Keras' implicit masks, as `Embedding(mask_zero=True)` makes them, for layers with explicit ones.
+
+Keras attaches a mask (B, S) to a tensor, and each layer passes it on. Layers here take masks as
+arguments whose shapes are those of attention; this mixin translates.
+"""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any, ClassVar, NamedTuple
+
+from keras import ops
+
+
+class MaskArgument(NamedTuple):
+    """The argument of a layer that excludes padding of one of its inputs.
+
+    Attributes:
+        name: of the argument.
+        axes: number of axes of the mask if the caller gives none; the first is that of the
+            sentences, the last that of the positions.
+    """
+
+    name: str
+    axes: int
+
+
+ATTENTION = MaskArgument("attention_mask", 4)
+Masks = tuple[tuple[str, MaskArgument], ...]
+
+
+class ImplicitMasks:
+    """Mixin for layers: a mask that Keras has attached to an input counts like an explicit one.
+
+    Where both are given, a position needs both. The first output has the mask of the first input.
+
+    Attributes:
+        implicit_masks: the name of each input with the argument that excludes its padding.
+    """
+
+    implicit_masks: ClassVar[Masks] = ()
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the layer, with its implicit masks in explicit arguments."""
+        try:
+            given = inspect.signature(self.call).bind_partial(*args, **kwargs).arguments  # type: ignore[attr-defined]
+        except TypeError:
+            # Keras explains wrong arguments better.
+            return super().__call__(*args, **kwargs)  # type: ignore[misc]
+        for name, argument in self.implicit_masks:
+            mask = getattr(given.get(name), "_keras_mask", None)
+            if mask is None:
+                continue
+            explicit = given.get(argument.name)
+            axes = argument.axes if explicit is None else len(explicit.shape)
+            mask = ops.reshape(mask, (-1, *[1] * (axes - 2), ops.shape(mask)[-1]))
+            combined = mask if explicit is None else ops.logical_and(explicit, mask)
+            kwargs[argument.name] = combined
+            # The explicit mask may have been given by its place.
+            place = list(inspect.signature(self.call).parameters).index(argument.name)  # type: ignore[attr-defined]
+            if place < len(args):
+                del kwargs[argument.name]
+                args = (*args[:place], combined, *args[place + 1 :])
+        return super().__call__(*args, **kwargs)  # type: ignore[misc]
