@@ -4,6 +4,7 @@
     t2t-phrase-eval --translation=out.de --reference=test.de --source=test.en --by_length=15,30,45
     t2t-phrase-eval --translation=out.de --reference=test.de --ngrams=8 --baseline=other.de
     t2t-phrase-eval --translation=out.de --facts=data/translate_ende_grammar-test.facts
+    t2t-phrase-eval --systems=base=a.de,phrases=b.de --reference=test.de --format=markdown
     t2t-phrase-eval --alignments=test.de.align --gold_alignments=gold.align
 
 `--tokenize=intl` reproduces the cased score of t2t-bleu, and with `--lowercase` the uncased one.
@@ -28,6 +29,8 @@ from t2t_phrase.evaluation.by_length import BOUNDARIES, bleu_by_length, check_bo
 from t2t_phrase.evaluation.ngram_precision import LARGEST_ORDER, ngram_precisions
 from t2t_phrase.evaluation.scores import METRICS, corpus_score, make_bleu, make_metric
 from t2t_phrase.evaluation.significance import paired_bootstrap, resampling_seed
+from t2t_phrase.evaluation.systems import compare_systems
+from t2t_phrase.evaluation.table import FORMATS, format_table
 from t2t_phrase.io.files import refuse_inputs, write
 from t2t_phrase.io.text_files import check_writable, read_text
 
@@ -37,6 +40,13 @@ FLAGS = flags.FLAGS
 def define_flags() -> None:
     """Define the command's flags."""
     flags.DEFINE_string("translation", None, "Translations, one detokenised sentence per line.")
+    flags.DEFINE_list(
+        "systems",
+        None,
+        "NAME=FILE,NAME=FILE: translations of several systems, in one table with 95% confidence "
+        "intervals and p against the first.",
+    )
+    flags.DEFINE_enum("format", "text", list(FORMATS), "How --systems are printed.")
     flags.DEFINE_multi_string("reference", None, "References; repeat the flag for several.")
     flags.DEFINE_list("metrics", ["bleu"], f"Comma-separated metrics: {', '.join(METRICS)}.")
     flags.DEFINE_string(
@@ -83,6 +93,11 @@ def main(argv: Sequence[str]) -> None:
     if FLAGS.alignments or FLAGS.gold_alignments:
         score_alignments()
         return
+    if FLAGS.systems is not None:
+        score_systems()
+        return
+    if FLAGS.format != "text":
+        raise app.UsageError("--format is for --systems")
     if not FLAGS.translation or not (FLAGS.reference or FLAGS.facts):
         raise app.UsageError("--translation and --reference (or --facts) are required")
     if FLAGS.source and not FLAGS.reference:
@@ -96,7 +111,7 @@ def main(argv: Sequence[str]) -> None:
     if FLAGS.reference:
         if not all(FLAGS.reference):
             raise app.UsageError("--reference= names no file")
-        check_metrics()
+        check_metrics(resampled=bool(FLAGS.baseline))
         check_boundaries(boundaries())
     note_same_files()
     hypotheses = read_text(FLAGS.translation)
@@ -128,8 +143,51 @@ def score_alignments() -> None:
     print(score_files(FLAGS.alignments, FLAGS.gold_alignments))
 
 
-def check_metrics() -> None:
+def score_systems() -> None:
+    """Print one table of several systems.
+
+    Raises:
+        UsageError: references are missing, or there is something else to be scored.
+        UserError: a system is not NAME=FILE, or the files differ in length.
+    """
+    others = ("translation", "baseline", "source", "by_length", "ngrams", "plot", "facts")
+    if given := [name for name in others if getattr(FLAGS, name) is not None]:
+        raise app.UsageError(f"--{given[0]} is for one --translation; leave it out with --systems")
+    if not FLAGS.reference:
+        raise app.UsageError("--systems requires --reference")
+    systems: dict[str, list[str]] = {}
+    for part in FLAGS.systems:
+        name, _, path = part.partition("=")
+        if not (name and path):
+            raise UserError(f"--systems: expected NAME=FILE, got {clipped(part)!r}")
+        if name in systems:
+            raise UserError(f"--systems: {name} is given twice")
+        systems[name] = read_text(path)
+    if len(systems) < 2:
+        raise UserError("--systems: give two at least; --translation scores one")
+    check_metrics(resampled=True)
+    counts = {name: len(lines) for name, lines in systems.items()}
+    references = [read_text(path) for path in FLAGS.reference]
+    counts |= {path: len(lines) for path, lines in zip(FLAGS.reference, references, strict=True)}
+    if len(set(counts.values())) > 1:
+        listed = ", ".join(f"{name} {count}" for name, count in counts.items())
+        raise UserError(f"the files must have as many lines each, but have: {listed}")
+    found = compare_systems(
+        systems,
+        references,
+        metrics=FLAGS.metrics,
+        tokenize=FLAGS.tokenize,
+        lowercase=FLAGS.lowercase,
+    )
+    header, rows = found.table()
+    print(format_table(header, rows, FLAGS.format, notes=found.notes()))
+
+
+def check_metrics(*, resampled: bool) -> None:
     """Check that all scores can be computed, before the first is printed.
+
+    Args:
+        resampled: whether systems are compared on resampled test sets.
 
     Raises:
         UserError: a metric or the tokenizer is unknown or cannot be used, or there is no metric.
@@ -142,7 +200,7 @@ def check_metrics() -> None:
             raise UserError(f"--metrics={','.join(FLAGS.metrics)}: {metric} is given twice")
     if FLAGS.source or FLAGS.ngrams is not None:
         make_bleu(tokenize=FLAGS.tokenize, lowercase=FLAGS.lowercase)
-    if FLAGS.baseline:
+    if resampled:
         resampling_seed()
 
 
@@ -218,9 +276,9 @@ def count_ngrams(
     if FLAGS.plot:
         # Drawing takes longer to import than everything else.
         from t2t_phrase.evaluation.ngram_plot import ngram_plot
-        from t2t_phrase.insights.heat_map import png_of
+        from t2t_phrase.insights.heat_map import picture_of
 
-        write(FLAGS.plot, png_of(ngram_plot(found)))
+        write(FLAGS.plot, picture_of(ngram_plot(found)))
 
 
 def boundaries() -> list[int]:

@@ -6,9 +6,10 @@ t2t-phrase-insights --output_dir=run --data_dir=data --heat_maps=maps --source="
 
 from __future__ import annotations
 
+import io
 import json
 import pathlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,6 +29,7 @@ from t2t_phrase.special_ids import EOS_ID
 if TYPE_CHECKING:
     from t2t_phrase.decoding.sides import FeatureTexts
     from t2t_phrase.features import Side
+    from t2t_phrase.insights.labels import Token
     from t2t_phrase.insights.pictures import Choice
     from t2t_phrase.runs.load_model import TrainedModel
     from t2t_phrase.text.vocabularies import Encoder, Vocabularies
@@ -46,7 +48,20 @@ def define_flags() -> None:
         "Source sentences for the statistics; default: the development set.",
     )
     flags.DEFINE_string("references_file", None, "Their translations, one per line.")
-    flags.DEFINE_string("heat_maps", None, "Folder for PNG pictures of one sentence pair.")
+    flags.DEFINE_string("heat_maps", None, "Folder for pictures of one sentence pair.")
+    flags.DEFINE_enum("format", "png", ["png", "pdf", "svg"], "Format of the pictures.")
+    flags.DEFINE_bool(
+        "merge_subwords",
+        False,
+        "Draw words instead of subwords: the mean over the subwords of a query, the sum over those "
+        "of a key.",
+    )
+    flags.DEFINE_string(
+        "weights_file",
+        None,
+        "File.npz for all weights of the sentence pair: an array (heads, rows, columns) for each "
+        "layer, such as cross_layer1, and the tokens as source and target.",
+    )
     flags.DEFINE_string("source", None, "The source sentence of the pictures.")
     flags.DEFINE_string("target", None, "Its translation; default: that of the model.")
     flags.DEFINE_multi_string(
@@ -92,7 +107,13 @@ def main(argv: Sequence[str]) -> None:
             raise app.UsageError(f"--{flag}= chooses nothing to draw; leave it out for the default")
     for task, needed in (
         ("stats", ("stats_file", "insights_from_file")),
-        ("heat_maps", ("source", "feature", "target", "attentions", "layers", "heads")),
+        (
+            "heat_maps",
+            (
+                *("source", "feature", "target", "attentions", "layers", "heads", "format"),
+                *("merge_subwords", "weights_file"),
+            ),
+        ),
     ):
         for flag in needed:
             if FLAGS[flag].present and not FLAGS[task].value:
@@ -208,7 +229,10 @@ def choose_pictures(model: Any) -> Choice:
         attentions=FLAGS.attentions,
         layers=FLAGS.layers,
         heads=FLAGS.heads,
+        words=FLAGS.merge_subwords,
     )
+    if FLAGS.weights_file:
+        check_paths(FLAGS.weights_file, [])
     make_folder(FLAGS.heat_maps)
     return choice
 
@@ -220,9 +244,9 @@ def draw_heat_maps(
     choice: Choice,
     texts: FeatureTexts,
 ) -> None:
-    """Write a PNG for each attention, layer and head chosen."""
+    """Write a picture for each attention, layer and head chosen."""
     from t2t_phrase.compile import compiled
-    from t2t_phrase.insights.heat_map import png_of, unknown_characters
+    from t2t_phrase.insights.heat_map import picture_of, unknown_characters
     from t2t_phrase.insights.labels import tokens_of
     from t2t_phrase.insights.pictures import draw
     from t2t_phrase.io.files import write
@@ -272,11 +296,34 @@ def draw_heat_maps(
         choice=choice,
         caption=caption,
     ):
-        write(folder / f"{picture.name}.png", png_of(picture.figure))
+        content = picture_of(picture.figure, FLAGS.format)
+        write(folder / f"{picture.name}.{FLAGS.format}", content)
         count += 1
     if not count:
         raise UserError("--attentions, --layers and --heads together choose nothing to draw")
-    note(f"{count} pictures written to {folder}, such as {picture.name}.png")
+    note(f"{count} pictures written to {folder}, such as {picture.name}.{FLAGS.format}")
+    if FLAGS.weights_file:
+        write(FLAGS.weights_file, archive_of(weights, tokens))
+        note(f"weights written to {FLAGS.weights_file}")
+
+
+def archive_of(weights: Mapping[str, Sequence[Any]], tokens: Sequence[Sequence[Token]]) -> bytes:
+    """Return an .npz file with the weights of one sentence pair.
+
+    Args:
+        weights: from `model.attention_weights`.
+        tokens: of the source and of the target.
+    """
+    arrays: dict[str, Any] = {
+        f"{name}_layer{number}": np.asarray(layer)[0]
+        for name, layers in weights.items()
+        for number, layer in enumerate(layers, start=1)
+    }
+    for side, own in zip(("source", "target"), tokens, strict=True):
+        arrays[side] = np.array([token.text for token in own])
+    archive = io.BytesIO()
+    np.savez_compressed(archive, **arrays)
+    return archive.getvalue()
 
 
 def features_of(

@@ -12,6 +12,7 @@ import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+import matplotlib
 import numpy as np
 from matplotlib import font_manager
 from matplotlib.axes import Axes
@@ -140,14 +141,27 @@ def _draw(ax: Axes, block: np.ndarray, highest: float) -> Any:
     return mesh
 
 
-def png_of(figure: Figure) -> bytes:
-    """Return the figure as a PNG with all labels; equal figures give equal bytes."""
+# Formats of pictures, each with what would differ from run to run.
+FORMATS: dict[str, dict[str, None]] = {
+    "png": {"Software": None},
+    "pdf": {"CreationDate": None, "Producer": None},
+    "svg": {"Date": None},
+}
+
+
+def picture_of(figure: Figure, kind: str = "png") -> bytes:
+    """Return the figure with all labels, in a format; equal figures give equal bytes.
+
+    Args:
+        figure: the figure.
+        kind: one of `FORMATS`.
+    """
     buffer = io.BytesIO()
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), matplotlib.rc_context({"svg.hashsalt": "t2t_phrase"}):
         # The caller reports them once, by `unknown_characters`.
         warnings.filterwarnings("ignore", message="Glyph .* missing")
         figure.savefig(
-            buffer, format="png", bbox_inches="tight", pad_inches=0.08, metadata={"Software": None}
+            buffer, format=kind, bbox_inches="tight", pad_inches=0.08, metadata=FORMATS[kind]
         )
     return buffer.getvalue()
 

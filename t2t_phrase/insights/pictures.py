@@ -16,8 +16,9 @@ from t2t_phrase.config import UserError, clipped, nearest
 from t2t_phrase.insights.heat_map import Group, heat_map
 from t2t_phrase.insights.labels import START, Token, kind_of, ngram_labels, segment_labels
 from t2t_phrase.insights.windows import of_sentence
+from t2t_phrase.insights.words import between_words, word_labels
 from t2t_phrase.layers.attention.blocks import split_blocks
-from t2t_phrase.layers.attention.layout import AttentionMap, Layout, Units
+from t2t_phrase.layers.attention.layout import TOKENS, AttentionMap, Layout, Units
 from t2t_phrase.layers.luong.window import Windows
 
 if TYPE_CHECKING:
@@ -41,11 +42,13 @@ class Choice:
         attentions: names in `model.attention_maps`; () = all.
         layers: numbers from 1 on; () = all.
         heads: numbers from 0 on, or MEAN, the mean over all heads.
+        words: whether rows and columns of tokens are merged to words.
     """
 
     attentions: tuple[str, ...] = ()
     layers: tuple[int, ...] = ()
     heads: tuple[int | str, ...] = (MEAN,)
+    words: bool = False
 
 
 def choose(
@@ -54,6 +57,7 @@ def choose(
     attentions: Sequence[str] = (),
     layers: Sequence[str] = (),
     heads: Sequence[str] = (MEAN,),
+    words: bool = False,
 ) -> Choice:
     """Return the choice that a user has made.
 
@@ -62,6 +66,7 @@ def choose(
         attentions: some of the names in `maps`; none = all.
         layers: numbers from 1 on; none = all.
         heads: numbers from 0 on, "mean", or "all" for each of them.
+        words: whether rows and columns of tokens are merged to words.
 
     Raises:
         UserError: the model has no such attention, layer or head.
@@ -85,6 +90,7 @@ def choose(
         tuple(attentions),
         tuple(dict.fromkeys(_number("layers", layer, 1, depth) for layer in layers)),
         tuple(dict.fromkeys(numbers)),
+        words,
     )
 
 
@@ -142,6 +148,14 @@ def draw(
                     texts[attention_map.columns],
                     partitions or {},
                 )
+                if choice.words:
+                    blocks, queries, keys = merge_words(
+                        blocks,
+                        queries,
+                        keys,
+                        texts[attention_map.rows],
+                        texts[attention_map.columns],
+                    )
                 words, suffix = _words_for(head, layout)
                 parts = (f"{attention_map.title}, layer {place + 1}{words}", caption)
                 figure = heat_map(
@@ -213,6 +227,46 @@ def blocks_of_head(
         for row in rows
     ]
     return blocks, [row.group for row in rows], [column.group for column in columns]
+
+
+def merge_words(
+    blocks: Sequence[Sequence[np.ndarray]],
+    queries: Sequence[Group],
+    keys: Sequence[Group],
+    row_tokens: Sequence[Token],
+    column_tokens: Sequence[Token],
+) -> tuple[list[list[np.ndarray]], list[Group], list[Group]]:
+    """Return blocks whose tokens are merged to words, see `words.between_words`.
+
+    N-grams and segments stay as they are.
+
+    Args:
+        blocks: from `blocks_of_head`.
+        queries: the rows of the blocks.
+        keys: their columns.
+        row_tokens: the tokens that the rows are made of.
+        column_tokens: the tokens that the columns are made of.
+    """
+    tokens = kind_of(TOKENS)
+    merged = [
+        [
+            between_words(
+                block,
+                row_tokens if query.kind == tokens else None,
+                column_tokens if key.kind == tokens else None,
+            )
+            for block, key in zip(row, keys, strict=True)
+        ]
+        for row, query in zip(blocks, queries, strict=True)
+    ]
+    return merged, _as_words(queries, row_tokens), _as_words(keys, column_tokens)
+
+
+def _as_words(groups: Sequence[Group], tokens: Sequence[Token]) -> list[Group]:
+    return [
+        Group("words", word_labels(tokens)) if group.kind == kind_of(TOKENS) else group
+        for group in groups
+    ]
 
 
 class _Existing(NamedTuple):

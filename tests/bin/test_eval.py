@@ -12,7 +12,7 @@ from t2t_phrase.evaluation import scores
 from t2t_phrase.evaluation.ngram_plot import ngram_plot
 from t2t_phrase.evaluation.ngram_precision import ngram_precisions
 from t2t_phrase.evaluation.scores import corpus_score
-from t2t_phrase.insights.heat_map import png_of
+from t2t_phrase.insights.heat_map import picture_of
 
 REFERENCE = [
     "Das Haus ist alt .",
@@ -163,7 +163,7 @@ def test_ngrams_compared_with_a_baseline_and_their_plot(files, capsys):
     assert lines[4:] == str(expected).splitlines()
     assert lines[4].startswith("n-gram precision  nrefs:1|bs:1000|seed:12345|case:lc|tok:13a|")
     assert lines[6].split()[:3] == ["1", "17", "100.00"] and lines[-1].split()[1:] == list("0----")
-    assert (files / "ngrams.png").read_bytes() == png_of(ngram_plot(expected))
+    assert (files / "ngrams.png").read_bytes() == picture_of(ngram_plot(expected))
 
 
 def test_ngrams_against_several_references_and_no_baseline(files, capsys):

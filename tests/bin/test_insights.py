@@ -146,6 +146,29 @@ def test_pictures_of_a_pair(toy, tmp_path, capsys):
     assert f"4 pictures written to {folder}" in error and "translation" not in error
 
 
+def test_pictures_of_words_and_raw_weights(toy, tmp_path, capsys):
+    call(
+        insights,
+        *toy.flags,
+        f"--heat_maps={tmp_path / 'svg'}",
+        "--source=the house",
+        "--target=dogs run far",
+        "--attentions=cross",
+        "--format=svg",
+        "--merge_subwords",
+        f"--weights_file={tmp_path / 'pair.npz'}",
+    )
+    (picture,) = (tmp_path / "svg").iterdir()
+    assert picture.name == "cross_layer1_mean.svg" and "<svg" in picture.read_text()
+    stored = np.load(tmp_path / "pair.npz")
+    source, target = (list(stored[side]) for side in ("source", "target"))
+    assert source[-1] == target[-1] == "<EOS>"
+    # From and to tokens and bigrams.
+    assert stored["cross_layer1"].shape == (2, 2 * len(target), 2 * len(source))
+    np.testing.assert_allclose(stored["cross_layer1"][:, : len(target)].sum(axis=-1), 1, atol=1e-5)
+    assert "weights written to" in capsys.readouterr().err
+
+
 def test_pictures_of_the_models_own_translation(toy, tmp_path, monkeypatch, capsys):
     drawn = []
 

@@ -2,7 +2,7 @@ import pytest
 
 from t2t_phrase.evaluation.ngram_plot import DPI, SIZE, ngram_plot
 from t2t_phrase.evaluation.ngram_precision import NgramPrecisions, OrderPrecision
-from t2t_phrase.insights.heat_map import png_of
+from t2t_phrase.insights.heat_map import picture_of
 
 COMPARED = NgramPrecisions(
     [
@@ -48,11 +48,11 @@ def test_precision_without_a_baseline():
 @pytest.mark.parametrize("compared", [False, True])
 def test_nothing_to_draw_is_an_empty_plot(compared):
     found = NgramPrecisions([OrderPrecision(1, 0, None)], "", compared)
-    assert png_of(ngram_plot(found)).startswith(b"\x89PNG")
+    assert picture_of(ngram_plot(found)).startswith(b"\x89PNG")
 
 
 def test_equal_figures_give_equal_files():
-    first, second = (png_of(ngram_plot(COMPARED)) for _ in range(2))
-    assert first == second and first != png_of(ngram_plot(ALONE))
+    first, second = (picture_of(ngram_plot(COMPARED)) for _ in range(2))
+    assert first == second and first != picture_of(ngram_plot(ALONE))
     width = int.from_bytes(first[16:20], "big")
     assert width == pytest.approx(SIZE[0] * DPI, rel=0.15)

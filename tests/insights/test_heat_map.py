@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from matplotlib import _pylab_helpers
 
-from t2t_phrase.insights.heat_map import DPI, Group, heat_map, png_of, unknown_characters
+from t2t_phrase.insights.heat_map import DPI, Group, heat_map, picture_of, unknown_characters
 
 QUERIES = [Group("tokens", ["Ein", "$a$ 100%", "##n"]), Group("2-grams", ["Ein $a$", "$a$n"])]
 KEYS = [Group("tokens", list("abcd")), Group("2-grams", ["ab", "bc", "cd"])]
@@ -77,7 +77,7 @@ def test_quadrants_lie_as_in_the_paper_and_their_cells_are_equal_squares(figure)
 
 
 def test_a_png_holds_all_labels_and_is_the_same_each_time(figure):
-    content = png_of(figure)
+    content = picture_of(figure)
     assert content[:8] == b"\x89PNG\r\n\x1a\n"
     size = struct.unpack(">II", content[16:24])
     # Labels and the scale stand outside of the blocks.
@@ -86,7 +86,7 @@ def test_a_png_holds_all_labels_and_is_the_same_each_time(figure):
     again = heat_map(
         BLOCKS, QUERIES, KEYS, title="layer 1\nmodel_a", query_side="target", key_side="source"
     )
-    assert png_of(again) == content
+    assert picture_of(again) == content
 
 
 def test_long_sentences_get_smaller_cells():
@@ -98,19 +98,19 @@ def test_long_sentences_get_smaller_cells():
 
 def test_a_block_of_zeros_is_drawn():
     groups = [Group("tokens", ["a"])]
-    png_of(heat_map([[np.zeros((1, 1))]], groups, groups))
+    picture_of(heat_map([[np.zeros((1, 1))]], groups, groups))
 
 
 def test_characters_without_a_font_are_told(recwarn):
     private = "\ue0ff"
     assert unknown_characters(["Männer", f"a{private}", "…$"]) == private
     groups = [Group("tokens", [private])]
-    png_of(heat_map([[np.ones((1, 1))]], groups, groups))
+    picture_of(heat_map([[np.ones((1, 1))]], groups, groups))
     assert not [w for w in recwarn if "missing" in str(w.message)]
 
 
 def test_nothing_global_is_touched(figure):
     before = dict(matplotlib.rcParams)
-    png_of(figure)
+    picture_of(figure)
     assert dict(matplotlib.rcParams) == before
     assert not _pylab_helpers.Gcf.figs

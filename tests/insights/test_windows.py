@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 from matplotlib.patches import Rectangle
 
-from t2t_phrase.insights.heat_map import Group, heat_map, png_of
+from t2t_phrase.insights.heat_map import Group, heat_map, picture_of
 from t2t_phrase.insights.windows import COLOUR, HEIGHT, of_sentence
 from t2t_phrase.layers.luong.window import Windows
 
@@ -14,7 +14,7 @@ WINDOWS = Windows(np.array([[9, 9, 9], [0, 3, 5]]), np.array([[9.0] * 3, [0.2, 2
 def axes(windows):
     groups = [Group("tokens", list("abc"))], [Group("tokens", list("uvwxyz"))]
     figure = heat_map([[np.full((3, S), 0.1)]], *groups, windows=windows)
-    png_of(figure)
+    picture_of(figure)
     return figure.axes[0]
 
 

@@ -1,0 +1,85 @@
+"""A table as text, JSON, CSV, Markdown or LaTeX."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable, Sequence
+
+Rows = Sequence[Sequence[str]]
+
+
+def format_table(header: Sequence[str], rows: Rows, kind: str, *, notes: Sequence[str] = ()) -> str:
+    """Return a table.
+
+    Args:
+        header: names of the columns.
+        rows: a text for each column.
+        kind: one of `FORMATS`.
+        notes: lines that belong to the table, such as signatures.
+    """
+    return _WRITERS[kind](header, rows, notes)
+
+
+def _text(header: Sequence[str], rows: Rows, notes: Sequence[str]) -> str:
+    widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
+    lines = []
+    for row in (header, *rows):
+        first, *rest = (
+            cell.ljust(width) if index == 0 else cell.rjust(width)
+            for index, (cell, width) in enumerate(zip(row, widths, strict=True))
+        )
+        lines.append("  ".join([first, *rest]).rstrip())
+    return "\n".join([*lines, *notes])
+
+
+def _json(header: Sequence[str], rows: Rows, notes: Sequence[str]) -> str:
+    found = [dict(zip(header, row, strict=True)) for row in rows]
+    return json.dumps({"systems": found, "notes": list(notes)}, indent=2, ensure_ascii=False)
+
+
+def _csv(header: Sequence[str], rows: Rows, notes: Sequence[str]) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerows([header, *rows])
+    return text.getvalue() + "".join(f"# {note}\n" for note in notes).rstrip("\n")
+
+
+def _markdown(header: Sequence[str], rows: Rows, notes: Sequence[str]) -> str:
+    lines = ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows]
+    ruler = "|---|" + "---:|" * (len(header) - 1)
+    table = ["| " + " | ".join(header) + " |", ruler, *lines]
+    return "\n".join([*table, *(["", *notes] if notes else [])])
+
+
+def _latex(header: Sequence[str], rows: Rows, notes: Sequence[str]) -> str:
+    body = [" & ".join(map(_escaped, row)) + r" \\" for row in (header, *rows)]
+    return "\n".join(
+        [
+            *(f"% {note}" for note in notes),
+            r"\begin{tabular}{l" + "r" * (len(header) - 1) + "}",
+            r"\hline",
+            body[0],
+            r"\hline",
+            *body[1:],
+            r"\hline",
+            r"\end{tabular}",
+        ]
+    )
+
+
+def _escaped(cell: str) -> str:
+    for character in "&%$#_{}":
+        cell = cell.replace(character, f"\\{character}")
+    return cell.replace("±", r"$\pm$")
+
+
+_WRITERS: dict[str, Callable[[Sequence[str], Rows, Sequence[str]], str]] = {
+    "text": _text,
+    "json": _json,
+    "csv": _csv,
+    "markdown": _markdown,
+    "latex": _latex,
+}
+FORMATS = tuple(_WRITERS)

@@ -1,0 +1,66 @@
+"""Tables of several systems."""
+
+import csv
+import io
+import json
+
+import pytest
+
+from t2t_phrase.evaluation.scores import corpus_score
+from t2t_phrase.evaluation.significance import paired_bootstrap
+from t2t_phrase.evaluation.systems import compare_systems
+from t2t_phrase.evaluation.table import FORMATS, format_table
+
+REFERENCE = [f"the house number {n} is red and old" for n in range(40)]
+GOOD = [line if n % 4 else line.replace("red", "blue") for n, line in enumerate(REFERENCE)]
+BAD = [line.replace("old", "new").replace("house", "dog") for line in REFERENCE]
+
+
+def test_scores_are_those_of_single_comparisons():
+    found = compare_systems({"bad": BAD, "good": GOOD}, REFERENCE, metrics=["bleu", "chrf"])
+    assert list(found.systems) == ["bad", "good"]
+    for metric, name in (("bleu", "BLEU"), ("chrf", "chrF2")):
+        for system, lines in (("bad", BAD), ("good", GOOD)):
+            expected = corpus_score(metric, lines, REFERENCE).value
+            assert found.systems[system][name].value == pytest.approx(expected)
+        (pair,) = paired_bootstrap(GOOD, BAD, REFERENCE, metrics=[metric])
+        assert found.systems["good"][name].p_value == pytest.approx(pair.p_value)
+        assert found.systems["bad"][name].p_value is None
+        assert found.systems["good"][name].interval > 0
+
+
+def test_the_table_has_a_row_for_each_system():
+    found = compare_systems({"bad": BAD, "good": GOOD}, REFERENCE)
+    header, rows = found.table()
+    assert header == ["system", "BLEU", "95%", "p"]
+    assert [row[0] for row in rows] == ["bad", "good"] and rows[0][3] == "-"
+    assert found.notes()[0].startswith("BLEU: nrefs:1|bs:1000|")
+
+
+HEADER, ROWS = ["system", "BLEU"], [["a_b", "1.00"], ["c|d", "10.00"]]
+
+
+def test_text_is_aligned():
+    assert format_table(HEADER, ROWS, "text", notes=["n"]).splitlines() == [
+        "system   BLEU",
+        "a_b      1.00",
+        "c|d     10.00",
+        "n",
+    ]
+
+
+def test_other_formats_can_be_read_back():
+    assert set(FORMATS) == {"text", "json", "csv", "markdown", "latex"}
+    read = json.loads(format_table(HEADER, ROWS, "json", notes=["n"]))
+    assert read == {
+        "systems": [dict(zip(HEADER, row, strict=True)) for row in ROWS],
+        "notes": ["n"],
+    }
+    text = format_table(HEADER, ROWS, "csv", notes=["n"])
+    assert list(csv.reader(io.StringIO(text))) == [HEADER, *ROWS, ["# n"]]
+    assert format_table(HEADER, ROWS, "markdown").splitlines()[2:] == [
+        "| a_b | 1.00 |",
+        "| c\\|d | 10.00 |",
+    ]
+    latex = format_table(HEADER, ROWS, "latex", notes=["n"]).splitlines()
+    assert latex[0] == "% n" and r"a\_b & 1.00 \\" in latex
