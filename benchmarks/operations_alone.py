@@ -1,4 +1,4 @@
-"""What each special operation gains alone: the whole step with Keras' own operation in its place.
+"""Gain of each special operation alone: the whole step with Keras' own operation in its place.
 
     python benchmarks/operations_alone.py --work=training [--xla] [--dtype=mixed_bfloat16]
     python benchmarks/operations_alone.py --work=decoding --hparams_set=transformer_multi30k
@@ -158,7 +158,9 @@ def main() -> None:
             run()
             seconds[name].append(time.perf_counter() - start)
     ratios = {
-        name: round(statistics.median(x / own for x, own in zip(times, seconds["own"], strict=False)), 3)
+        name: round(
+            statistics.median(x / own for x, own in zip(times, seconds["own"], strict=True)), 3
+        )
         for name, times in seconds.items()
         if name != "own"
     }

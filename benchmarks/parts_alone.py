@@ -1,4 +1,4 @@
-"""What searching parts of a batch by core gains: `decode.py --whole` and `decode.py` in turn.
+"""Gain of searching parts of a batch by core: `decode.py --whole` and `decode.py` in turn.
 
     python benchmarks/parts_alone.py [--dtype=mixed_bfloat16] [--hparams_set=transformer_multi30k]
 
@@ -21,7 +21,15 @@ def start(hparams_set: str, options: list[str]) -> subprocess.Popen[str]:
     """Start `decode.py` with options; it waits for its turns."""
     folder = str(pathlib.Path(__file__).parent)
     return subprocess.Popen(
-        [sys.executable, "-c", _START + _IN_TURNS + _END, folder, hparams_set, "decode.py", *options],
+        [
+            sys.executable,
+            "-c",
+            _START + _IN_TURNS + _END,
+            folder,
+            hparams_set,
+            "decode.py",
+            *options,
+        ],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
