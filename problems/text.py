@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from t2t_phrase import registry
+from t2t_phrase.corpus_sizes import AUTO
 from t2t_phrase.data.sources.local_problem import LocalProblem
 
 
@@ -23,11 +24,15 @@ class TranslateText(LocalProblem):
          "dev": [["dev.en", "dev.de"]],
          "test": [["test.en", "test.de.0", "test.de.1"]]}
 
-    By default there is one joint vocabulary of subwords, whose size is `--vocab_size`; a small
-    corpus gives a smaller one. `--noshared_vocab` and `--vocab_type=words` change that.
+    `"weights": [1, 4]` next to them lets the pairs of the second training part come four times in
+    each epoch.
+
+    By default there is one joint vocabulary of subwords, whose size suits that of the corpus;
+    `--vocab_size`, `--noshared_vocab`, `--vocab_type=words` and `--vocab_file` change that.
     """
 
     languages = ("src", "tgt")
-    vocab_size = 16_000
+    vocab_size = AUTO
+    hparams_set = ""
     file_list = "translate_text.json"
     optional_splits = ("test",)

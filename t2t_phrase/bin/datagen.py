@@ -1,4 +1,8 @@
-"""t2t-phrase-datagen: makes vocabularies and record shards from a raw corpus."""
+"""t2t-phrase-datagen: makes vocabularies and record shards from a raw corpus.
+
+t2t-phrase-datagen --problem=translate_text --tmp_dir=raw --data_dir=data
+t2t-phrase-datagen --problem=translate_text --tmp_dir=new --data_dir=more --vocab_from=data
+"""
 
 from __future__ import annotations
 
@@ -9,6 +13,7 @@ from absl import app, flags
 from t2t_phrase import registry
 from t2t_phrase.bin import common
 from t2t_phrase.config import UserError
+from t2t_phrase.corpus_sizes import AUTO
 from t2t_phrase.data.generation.options import GenerateOptions
 from t2t_phrase.data.problem import Problem, get_problem
 from t2t_phrase.io.files import expanded
@@ -18,8 +23,10 @@ FLAGS = flags.FLAGS
 
 def define_flags() -> None:
     """Define the command's flags."""
-    flags.DEFINE_list("problem", None, "Problem to generate, or several: a,b.")
-    flags.DEFINE_string("data_dir", None, "Folder for vocabularies, record shards and kept text.")
+    flags.DEFINE_list("problem", None, "Problem to generate, or several: a,b. Required.")
+    flags.DEFINE_string(
+        "data_dir", None, "Folder for vocabularies, record shards and kept text. Required."
+    )
     flags.DEFINE_string(
         "tmp_dir", "/tmp/t2t_datagen", "Folder with the raw corpus, or to download it to."
     )
@@ -35,17 +42,26 @@ def define_flags() -> None:
         None,
         "Whether source and target share one vocabulary; default: the problem's.",
     )
-    flags.DEFINE_integer(
+    _define_size(
         "vocab_size",
-        0,
-        "Entries of the vocabulary, or of the source vocabulary if there are two; 0: the problem's "
-        "default.",
+        "Entries of the vocabulary, or of the source vocabulary if there are two; auto: by the "
+        "size of the corpus; 0: the problem's default.",
     )
-    flags.DEFINE_integer(
+    _define_size(
         "target_vocab_size",
-        0,
-        "Entries of the target vocabulary if there are two; 0: the problem's default, or else "
-        "that of the source.",
+        "Entries of the target vocabulary if there are two; auto: by the size of the corpus; 0: "
+        "the problem's default, or else that of the source.",
+    )
+    flags.DEFINE_list(
+        "vocab_file",
+        [],
+        "A vocabulary to use instead of a new one, such as that of other data; two files, for "
+        "source and target, if they share none.",
+    )
+    flags.DEFINE_string(
+        "vocab_from",
+        "",
+        "A --data_dir or the --output_dir of a training run, whose vocabulary is used.",
     )
     flags.DEFINE_integer(
         "max_characters",
@@ -66,7 +82,24 @@ def define_flags() -> None:
         "anything is wrong. Nothing is written.",
     )
     flags.DEFINE_string("t2t_usr_dir", "", "Python package with problems of your own.")
-    flags.DEFINE_bool("registry_help", False, "Print the names of all problems and exit.")
+    flags.DEFINE_string(
+        "registry_help",
+        None,
+        "Print the names of all problems and exit; --registry_help=WORD: those that contain it.",
+    )
+
+
+class _SizeParser(flags.IntegerParser):
+    """Parses a number, or "auto"."""
+
+    syntactic_help = "an integer or auto"
+
+    def parse(self, argument: str | int) -> int:
+        return AUTO if argument in ("auto", AUTO) else int(super().parse(argument))
+
+
+def _define_size(name: str, help_text: str) -> None:
+    flags.DEFINE(_SizeParser(lower_bound=0), name, 0, help_text)
 
 
 def main(argv: Sequence[str]) -> None:
@@ -74,7 +107,9 @@ def main(argv: Sequence[str]) -> None:
     del argv
     registry.discover(FLAGS.t2t_usr_dir)
     if FLAGS.registry_help:
-        print("\n".join(["Problems (append _rev to reverse):", *registry.problems]))
+        word = "" if FLAGS.registry_help == "all" else FLAGS.registry_help
+        found = [name for name in registry.problems if word in name]
+        print("\n".join(["Problems (append _rev to reverse):", *found]))
         return
     if not FLAGS.problem or not FLAGS.data_dir:
         raise app.UsageError("--problem and --data_dir are required; --registry_help lists names")
@@ -90,6 +125,8 @@ def main(argv: Sequence[str]) -> None:
         shared_vocab=FLAGS.shared_vocab,
         vocab_size=FLAGS.vocab_size,
         target_vocab_size=FLAGS.target_vocab_size,
+        vocab_file=tuple(FLAGS.vocab_file),
+        vocab_from=FLAGS.vocab_from,
         max_characters=FLAGS.max_characters,
         max_cases=FLAGS.max_cases,
         random_seed=FLAGS.random_seed,

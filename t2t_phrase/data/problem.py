@@ -44,7 +44,7 @@ class Problem(abc.ABC):
     """
 
     languages: ClassVar[tuple[str, str]]  # source and target; they end the kept text files
-    vocab_size: ClassVar[int]  # entries of the vocabulary, or of the source's if there are two
+    vocab_size: ClassVar[int]  # entries of the vocabulary, or of the source's if two; or AUTO
     target_vocab_size: ClassVar[int] = 0  # entries of the target's; 0 = `vocab_size`
     shared_vocab: ClassVar[bool] = True  # whether source and target share one vocabulary
     vocab_type: ClassVar[Literal["subwords", "words"]] = "subwords"
@@ -59,7 +59,7 @@ class Problem(abc.ABC):
         ALIGNMENT,
         ALIGNMENT_REV,
     )
-    hparams_set: ClassVar[str] = "transformer_base"  # a good set to start with
+    hparams_set: ClassVar[str] = "transformer_base"  # a good set to start with; "": by corpus size
 
     def __init__(self, *, reversed: bool = False) -> None:
         self.reversed = reversed

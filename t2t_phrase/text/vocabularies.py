@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple, Protocol
 
+# In the folder of a run: a copy of its joint vocabulary, or of those of source and target.
+JOINT_FILE = "vocab.joint"
+SIDE_FILES = ("vocab.source", "vocab.target")
+
 
 class Encoder(Protocol):
     """Turns text into ids and back."""

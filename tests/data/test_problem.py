@@ -1,6 +1,7 @@
 import pytest
 
 from t2t_phrase import registry
+from t2t_phrase.corpus_sizes import SIZES
 from t2t_phrase.data.problem import Problem, get_problem
 from t2t_phrase.registry import UnknownNameError
 
@@ -43,4 +44,9 @@ def test_all_problems_are_registered():
 def test_recommended_hparams_sets_exist():
     registry.discover()
     for name in registry.problems:
-        assert get_problem(name).hparams_set in registry.hparams
+        recommended = get_problem(name).hparams_set
+        # By the size of the corpus, see test_given_vocabulary.
+        assert recommended in registry.hparams or not recommended
+    for size in SIZES:
+        assert f"transformer_{size.name}" in registry.hparams
+        assert f"phrase_interleaved_convkv_1_2_{size.name}" in registry.hparams

@@ -16,6 +16,7 @@ from under_jax import assert_same_under_jax, gradients_of
 from t2t_phrase import registry
 from t2t_phrase.compile import compiled, traced
 from t2t_phrase.config import HParamsError
+from t2t_phrase.corpus_sizes import SIZES
 from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.decoding.search.translate_ids import translate_ids
 from t2t_phrase.models.phrase_transformer import (
@@ -191,6 +192,11 @@ def test_phrase_sets_differ_from_their_size_in_the_attention_only() -> None:
     registry.discover()
     made = {name: registry.hparams[name]() for name in registry.hparams}
     names = [name for name, hparams in made.items() if type(hparams) is PhraseHParams]
+    by_corpus = {f"_{size.name}" for size in SIZES}
+    for name in [name for name in names if name.endswith(tuple(by_corpus))]:
+        expected = vars(registry.hparams[f"transformer_{name.rsplit('_', 1)[-1]}"]())
+        assert {field: getattr(made[name], field) for field in expected} == expected
+        names.remove(name)
     assert len(names) >= 36
     for name in names:
         suffix = name.rsplit("_", 1)[-1]

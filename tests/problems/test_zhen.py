@@ -49,7 +49,7 @@ def test_nist_needs_four_references(tmp_path):
 
 def test_bolt_layout(tmp_path):
     problem = get_problem("translate_zhen_bolt")
-    with pytest.raises(UserError, match=r"no train\.zh and train\.en in .*bolt.*ZhenBolt"):
+    with pytest.raises(UserError, match=r"no train\.zh and train\.en in .*bolt; put"):
         problem.corpus(str(tmp_path))
     (tmp_path / "bolt").mkdir()
     for split in ("train", "dev", "test"):

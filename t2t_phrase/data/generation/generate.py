@@ -11,7 +11,9 @@ from typing import Any
 
 from t2t_phrase import __version__
 from t2t_phrase.config import differences
+from t2t_phrase.corpus_sizes import corpus_size
 from t2t_phrase.data.generation.damage import damaged_files, miscounted_splits
+from t2t_phrase.data.generation.given_vocabulary import given_vocabularies
 from t2t_phrase.data.generation.labels import labels_intact, read_labels, write_labels
 from t2t_phrase.data.generation.manifest import Manifest, manifest_path
 from t2t_phrase.data.generation.options import GenerateOptions
@@ -21,7 +23,11 @@ from t2t_phrase.data.generation.split_stager import SplitStager
 from t2t_phrase.data.generation.staged import StagedSplit, has_checksum
 from t2t_phrase.data.generation.staging import feature_streams
 from t2t_phrase.data.generation.summary import summary
-from t2t_phrase.data.generation.vocabulary import learn_vocabularies, vocabulary_options
+from t2t_phrase.data.generation.vocabulary import (
+    learn_vocabularies,
+    take_vocabularies,
+    vocabulary_options,
+)
 from t2t_phrase.data.generation.workers import write_shards
 from t2t_phrase.data.problem import Problem
 from t2t_phrase.data.sources.corpus import SPLITS, Corpus
@@ -104,6 +110,8 @@ class _Generation:
         corpus = self._problem.corpus(self._tmp_dir)
         inputs = corpus.inputs()
         self._check_inputs(corpus, inputs)
+        for line in corpus.notes():
+            self._log(f"{self._base}: {line}")
         self._manifest.complete = False
         self._save()
         self._make_work_folder()
@@ -267,9 +275,12 @@ class _Generation:
         self._save()
 
     def _learn_vocabularies(self, stager: SplitStager) -> None:
-        found = learn_vocabularies(
-            self._problem, self._manifest, self._folder, stager.dealt(), self._log
-        )
+        if given := given_vocabularies(self._options):
+            found = take_vocabularies(self._problem, self._manifest, self._folder, given, self._log)
+        else:
+            found = learn_vocabularies(
+                self._problem, self._manifest, self._folder, stager.dealt(), self._log
+            )
         if self._manifest.vocabulary not in ([], found):
             # Another release of SentencePiece may learn others, which the old shards do not fit.
             self._log(f"{self._base}: the vocabulary is another one than before: all shards follow")
@@ -324,7 +335,17 @@ class _Generation:
         self._log(f"{self._base}: written to {self._folder}")
         for line in summary(self._problem, self._manifest, features):
             self._log(f"  {line}")
+        pairs = self._manifest.splits["train"]["pairs"]
+        size = corpus_size(pairs)
+        chosen = f"--hparams_set={self._problem.hparams_set}"
+        if not self._problem.hparams_set:
+            chosen = f"--hparams_set=transformer_{size.name} --train_steps={size.train_steps}"
+            self._log(
+                f"for {pairs:,} training pairs: sets that end in _{size.name}, for "
+                f"{size.train_steps:,} updates, such as transformer_{size.name} and "
+                f"phrase_interleaved_convkv_1_2_{size.name}"
+            )
         self._log(
             f"next: t2t-phrase-trainer --problem={self._problem.name} --data_dir={self._folder} "
-            f"--hparams_set={self._problem.hparams_set} --output_dir=..."
+            f"{chosen} --output_dir=..."
         )

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Literal
 
 from t2t_phrase.config import HParams
+from t2t_phrase.corpus_sizes import AUTO
 
 # Every shard keeps several files open while the pairs are distributed.
 MAX_SHARDS = 400
@@ -19,8 +20,10 @@ class GenerateOptions(HParams):
     num_shards: int = 0  # training shards
     vocab_type: Literal["subwords", "words"] | None = None
     shared_vocab: bool | None = None  # whether source and target share one vocabulary
-    vocab_size: int = 0  # entries of the vocabulary, or of the source's if there are two
+    vocab_size: int = 0  # entries of the vocabulary, or of the source's if there are two; or AUTO
     target_vocab_size: int = 0  # entries of the target's vocabulary
+    vocab_file: tuple[str, ...] = ()  # a vocabulary to use, or the source's and the target's
+    vocab_from: str = ""  # folder of data or of a run whose vocabulary is used
     max_characters: int = 0  # a longer side is a fault
     max_cases: int = 0  # most training pairs to read; 0 = all
     random_seed: int = 429459  # order of the records within training shards
@@ -37,5 +40,6 @@ class GenerateOptions(HParams):
             "max_cases",
             "num_workers",
         ):
-            if getattr(self, name) < 0:
+            auto = AUTO if name.endswith("vocab_size") else 0
+            if getattr(self, name) < 0 and getattr(self, name) != auto:
                 yield f"{name}={getattr(self, name)} is negative"

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import pathlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any, Literal
 
 from t2t_phrase.config import UserError
+from t2t_phrase.corpus_sizes import AUTO, vocabulary_size
+from t2t_phrase.data.generation.given_vocabulary import given_options, given_vocabularies
 from t2t_phrase.data.generation.manifest import Manifest
 from t2t_phrase.data.generation.options import GenerateOptions
 from t2t_phrase.data.generation.progress import Log
@@ -14,7 +16,7 @@ from t2t_phrase.data.generation.staging import dealt_index
 from t2t_phrase.data.problem import Problem
 from t2t_phrase.io.files import sha256_of, write
 from t2t_phrase.io.lines import read_lines
-from t2t_phrase.text.encoders import make_encoder
+from t2t_phrase.text.encoders import StoredEncoder, make_encoder
 from t2t_phrase.text.subwords.training import train_subwords
 from t2t_phrase.text.words.training import train_words
 
@@ -23,8 +25,11 @@ def vocabulary_options(problem: Problem, options: GenerateOptions) -> dict[str, 
     """Return type, number and sizes of the vocabularies: those of the options, else the problem's.
 
     Raises:
-        UserError: a size is given for a target vocabulary that does not exist.
+        UserError: a size is given for a target vocabulary that does not exist, or a given
+            vocabulary cannot be used.
     """
+    if given := given_vocabularies(options):
+        return given_options(given)
     shared = problem.shared_vocab if options.shared_vocab is None else options.shared_vocab
     if shared and options.target_vocab_size:
         raise UserError(
@@ -36,9 +41,43 @@ def vocabulary_options(problem: Problem, options: GenerateOptions) -> dict[str, 
     return {
         "vocab_type": options.vocab_type or problem.vocab_type,
         "shared_vocab": shared,
-        "vocab_size": vocab_size,
-        "target_vocab_size": 0 if shared else target_vocab_size,
+        "vocab_size": "auto" if vocab_size == AUTO else vocab_size,
+        "target_vocab_size": 0
+        if shared
+        else "auto"
+        if target_vocab_size == AUTO
+        else target_vocab_size,
     }
+
+
+def take_vocabularies(
+    problem: Problem,
+    manifest: Manifest,
+    folder: pathlib.Path,
+    encoders: Sequence[StoredEncoder],
+    log: Log,
+) -> list[dict[str, Any]]:
+    """Write given vocabularies next to the data; returns their entries in the manifest.
+
+    Args:
+        problem: whose data they are.
+        manifest: with the files of an earlier run, which may be replaced.
+        folder: where they go.
+        encoders: one for both languages, or one for each.
+        log: takes a line for each vocabulary.
+
+    Raises:
+        UserError: another file has the name, or the disk is full.
+    """
+    languages = ("",) if len(encoders) == 1 else tuple(f".{x}" for x in problem.languages)
+    known = [entry["file"] for entry in manifest.vocabulary]
+    found = []
+    for language, encoder in zip(languages, encoders, strict=True):
+        size = encoder.vocab_size
+        path = folder / f"vocab.{problem.base_name}{language}.{size}.{encoder.file_ending}"
+        found.append(_written(path, encoder.model_bytes, known=known))
+        log(f"{problem.base_name}: {size:,} entries of the given vocabulary, as {path.name}")
+    return found
 
 
 def learn_vocabularies(
@@ -65,9 +104,9 @@ def learn_vocabularies(
     name = f"vocab.{problem.base_name}"
     wanted: list[tuple[str, str, Sequence[int], int]]
     if options["shared_vocab"]:
-        wanted = [(name, "joint", (0, 1), options["vocab_size"])]
+        wanted = [(name, "joint", (0, 1), _entries(options["vocab_size"], pairs))]
     else:
-        sizes = (options["vocab_size"], options["target_vocab_size"])
+        sizes = [_entries(options[n], pairs) for n in ("vocab_size", "target_vocab_size")]
         wanted = [
             (f"{name}.{language}", language, (column,), sizes[column])
             for column, language in enumerate(problem.languages)
@@ -87,6 +126,7 @@ def learn_vocabularies(
             vocab_type=units,
             vocab_size=size,
             character_coverage=options["character_coverage"],
+            known=[entry["file"] for entry in manifest.vocabulary],
         )
         if entry["size"] < size:
             log(f"{problem.base_name}: the text has only {entry['size']:,} {title} {units}")
@@ -101,16 +141,41 @@ def learn_vocabulary(
     vocab_type: Literal["subwords", "words"],
     vocab_size: int,
     character_coverage: float,
+    known: Collection[str] = (),
 ) -> dict[str, Any]:
     """Learn a vocabulary, write it, and return its entry in the manifest.
 
+    Args:
+        path: of the new file.
+        text: to learn from.
+        vocab_type: its units.
+        vocab_size: its entries, at most.
+        character_coverage: see `train_subwords`.
+        known: names of files that it may replace.
+
     Raises:
-        UserError: the text is empty, `vocab_size` is too small, or the disk is full.
+        UserError: the text is empty, `vocab_size` is too small, another file has the name, or the
+            disk is full.
     """
     if vocab_type == "words":
         model = train_words(text, vocab_size=vocab_size)
     else:
         model = train_subwords(text, vocab_size=vocab_size, character_coverage=character_coverage)
+    return _written(path, model, known=known)
+
+
+def _entries(size: int | str, pairs: int) -> int:
+    """Return the entries of a vocabulary, which "auto" leaves to the size of the corpus."""
+    return vocabulary_size(pairs) if size == "auto" else int(size)
+
+
+def _written(path: pathlib.Path, model: bytes, *, known: Collection[str]) -> dict[str, Any]:
+    """Write a vocabulary, unless somebody else's file is there; return its entry."""
+    if path.is_file() and path.read_bytes() != model and path.name not in known:
+        raise UserError(
+            f"{path} exists and was not made from this corpus: add --vocab_file={path} to use it, "
+            "or move it away to learn a vocabulary"
+        )
     write(path, model)
     return {"file": path.name, "sha256": sha256_of(path), "size": make_encoder(model).vocab_size}
 

@@ -60,6 +60,10 @@ class Corpus(abc.ABC):
         """
         return Inputs()
 
+    def notes(self) -> Iterator[str]:
+        """Yield a sentence for everything about the raw files that users should know."""
+        return iter(())
+
     def side_streams(self) -> tuple[str, ...]:
         """Return the names of the lines that accompany each pair, in the order of `Pair.side`.
 

@@ -7,14 +7,17 @@ import pathlib
 from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
 
-from t2t_phrase.config import UserError
+from t2t_phrase.config import UserError, nearest
 from t2t_phrase.data.problem import Problem
+from t2t_phrase.data.sources.collections import as_file
 from t2t_phrase.data.sources.corpus import SPLITS, Corpus, Pair, TextCorpus
 from t2t_phrase.data.sources.inputs import Inputs
 from t2t_phrase.features import Feature
 from t2t_phrase.io.files import expanded
 
 Parts = list[list[pathlib.Path]]
+# In a list of files, how often the pairs of each training part come in an epoch.
+WEIGHTS, MOST_WEIGHT = "weights", 100
 
 
 class LocalProblem(Problem):
@@ -50,9 +53,12 @@ class LocalProblem(Problem):
             if not files.get(split) and split not in self.optional_splits:
                 source, target = self.languages
                 listing = f", and no {self.file_list}" if self.file_list else ""
+                required = [s for s in SPLITS if s not in self.optional_splits]
+                names = ", ".join(f"{s}.{x}" for s in required for x in (source, target))
                 raise UserError(
                     f"{self.base_name}: no {split}.{source} and {split}.{target} in {folder}"
-                    f"{listing}; the class {type(self).__name__} describes the expected files"
+                    f"{listing}; put {names} there, one sentence a line, or give the folder that "
+                    "has them as --tmp_dir"
                 )
         return _CheckedCorpus(files, self.features, name=self.base_name, references=self.references)
 
@@ -87,7 +93,9 @@ class LocalProblem(Problem):
 def read_file_list(path: pathlib.Path) -> dict[str, Parts]:
     """Read `{"train": [["a.en", "a.de"], ...], "dev": [["dev.en", "dev.de.0", "dev.de.1"]]}`.
 
-    Every part is a source file and its reference files, relative to the folder of the list.
+    Every part is a source file and its reference files, relative to the folder of the list, or
+    sides of a collection, see `sources.collections`. With
+    `"weights": [1, 4]`, the pairs of the second training part come four times in each epoch.
 
     Raises:
         UserError: the file does not have this form.
@@ -96,16 +104,31 @@ def read_file_list(path: pathlib.Path) -> dict[str, Parts]:
         content: Any = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         raise UserError(f"cannot read {path}: {error}") from error
-    if not isinstance(content, dict) or not set(content) <= set(SPLITS):
-        raise UserError(f"{path} must be an object with the keys {', '.join(SPLITS)}")
+    if not isinstance(content, dict) or not set(content) <= {*SPLITS, WEIGHTS}:
+        raise UserError(f"{path} must be an object with the keys {', '.join(SPLITS)}, {WEIGHTS}")
+    weights = content.pop(WEIGHTS, None)
     for split, parts in content.items():
         if not isinstance(parts, list) or not all(_is_part(part) for part in parts):
             raise UserError(f'{path}: {split!r} must be a list of parts such as ["a.en", "a.de"]')
-    return {
-        split: [[path.parent / expanded(name) for name in part] for part in content[split]]
+    parts = {
+        split: [[as_file(name, path.parent) for name in part] for part in content[split]]
         for split in SPLITS
         if split in content
     }
+    if weights is not None:
+        count = len(parts.get("train", ()))
+        if (
+            not isinstance(weights, list)
+            or len(weights) != count
+            or not all(type(weight) is int and 1 <= weight <= MOST_WEIGHT for weight in weights)
+        ):
+            raise UserError(
+                f"{path}: {WEIGHTS!r} must be a list of {count} integers from 1 to {MOST_WEIGHT}, "
+                "one for each training part"
+            )
+        weighted = zip(parts["train"], weights, strict=True)
+        parts["train"] = [part for part, weight in weighted for _ in range(weight)]
+    return parts
 
 
 def _require_files(listed: pathlib.Path, files: dict[str, Parts]) -> None:
@@ -129,6 +152,20 @@ class _CheckedCorpus(TextCorpus):
         super().__init__(files, features)
         self._name = name
         self._references = references
+        self._features = features
+
+    def notes(self) -> Iterator[str]:
+        """Yield a sentence for each file that seems to belong to the corpus and is not read."""
+        read = {path for _, path in self.names()}
+        texts = [path for parts in self._files.values() for part in parts for path in part]
+        beginnings = {*SPLITS, *(text.name.removesuffix(".gz") for text in texts)}
+        streams = {feature.stream for feature in self._features}
+        names = [f"{text.name.removesuffix('.gz')}.{x}" for text in texts for x in sorted(streams)]
+        for folder in sorted({text.parent for text in texts}):
+            for path in sorted(folder.iterdir()):
+                belongs = any(path.name.startswith(f"{begin}.") for begin in beginnings)
+                if belongs and path.is_file() and path not in read:
+                    yield f"{path} is not read{nearest(path.name, names, 1)}"
 
     def pairs(self, split: str) -> Iterator[Pair]:
         for pair in super().pairs(split):

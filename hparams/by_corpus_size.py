@@ -1,0 +1,118 @@
+"""Sets by the size of the corpus: `FAMILY_10k`, `_30k`, `_100k` and `_1m` for each model family.
+
+    t2t-phrase-trainer --hparams_set=transformer_30k --train_steps=3000 ...
+
+The number is that of sentence pairs, `t2t_phrase.corpus_sizes` has the bounds and the updates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from t2t_phrase.corpus_sizes import SIZES, CorpusSize
+from t2t_phrase.models.alignment_assisted import with_alignment_heads
+from t2t_phrase.models.multi_granularity_hparams import with_granularities
+from t2t_phrase.models.phrase_representation import with_phrase_representation
+from t2t_phrase.models.phrase_transformer import with_phrase_attention
+from t2t_phrase.models.transformer_hparams import TransformerHParams
+from t2t_phrase.registry import hparams
+from t2t_phrase.training_hparams import TrainingHParams
+
+from .luong import luong_local_p_general_feed_multi30k
+from .muon import by_muon
+from .transformer import transformer_base
+
+# Sizes and regularisation by corpus size.
+_SHAPES: dict[str, dict[str, Any]] = {
+    "10k": dict(num_hidden_layers=3, hidden_size=128, filter_size=512, dropout=0.3),
+    "30k": dict(num_hidden_layers=4, hidden_size=256, filter_size=512, dropout=0.3),
+    "100k": dict(num_hidden_layers=5, hidden_size=384, filter_size=1024, dropout=0.2),
+    "1m": dict(num_hidden_layers=6, hidden_size=512, filter_size=2048, dropout=0.1),
+}
+_BATCHES = {"10k": 1024, "30k": 2048, "100k": 4096, "1m": 8192}
+
+
+def _transformer(size: CorpusSize) -> TransformerHParams:
+    shape = dict(_SHAPES[size.name])
+    dropout = shape.pop("dropout")
+    base = transformer_base().replace(
+        **shape,
+        num_heads=_heads(size),
+        attention_dropout=min(dropout, 0.1),
+        relu_dropout=min(dropout, 0.1),
+        layer_prepostprocess_dropout=dropout,
+        max_length=100 if size.name in ("10k", "30k") else 200,
+        length_bucket_step=1.2,
+    )
+    return by_muon(
+        base, learning_rate=0.01, train_steps=size.train_steps, batch_size=_BATCHES[size.name]
+    )
+
+
+def _heads(size: CorpusSize) -> int:
+    return 4 if size.name in ("10k", "30k") else 8
+
+
+def _luong(size: CorpusSize) -> TrainingHParams:
+    shape = _SHAPES[size.name]
+    base = luong_local_p_general_feed_multi30k().replace(
+        hidden_size=shape["hidden_size"], dropout=shape["dropout"], max_length=100
+    )
+    return by_muon(
+        base, learning_rate=0.01, train_steps=size.train_steps, batch_size=_BATCHES[size.name]
+    )
+
+
+# For each family what its sets are called, what makes one, and what they are.
+_FAMILIES: dict[str, tuple[Callable[[CorpusSize], TrainingHParams], str]] = {
+    "transformer": (_transformer, "The Transformer"),
+    "phrase_interleaved_convkv_1_2": (
+        lambda size: with_phrase_attention(_transformer(size), "interleaved_convkv"),
+        "ConvKV from and to tokens and bigrams",
+    ),
+    "phrase_interleaved_queryk_1_2": (
+        lambda size: with_phrase_attention(_transformer(size), "interleaved_queryk"),
+        "QueryK from and to tokens and bigrams",
+    ),
+    "phrase_heterogeneous_convkv_1_2": (
+        lambda size: with_phrase_attention(_transformer(size), "heterogeneous_convkv"),
+        "ConvKV to tokens and bigrams",
+    ),
+    "phrase_homogeneous_queryk_2_2": (
+        lambda size: with_phrase_attention(
+            _transformer(size),
+            "homogeneous_queryk",
+            phrase_head_counts=(_heads(size) // 2, _heads(size) // 2),
+        ),
+        "Heads with QueryK to tokens or bigrams",
+    ),
+    "phrase_representation_max_attn_ta": (
+        lambda size: with_phrase_representation(_transformer(size)),
+        "Source phrases by attentive pooling, transparent attention",
+    ),
+    "mgsa_ngram_san": (
+        lambda size: with_granularities(_transformer(size), composition="attention"),
+        "Heads that attend to 2-, 3- and 4-grams",
+    ),
+    "alignment_assisted": (
+        lambda size: with_alignment_heads(_transformer(size)),
+        "The Transformer with alignment heads",
+    ),
+    "luong_local_p_general_feed": (_luong, "LSTMs with local attention and input feeding"),
+}
+
+
+def _register(name: str, size: CorpusSize) -> None:
+    make, title = _FAMILIES[name]
+
+    def hparams_set() -> TrainingHParams:
+        return make(size)
+
+    hparams_set.__doc__ = f"{title}, for about {size.name} pairs and {size.train_steps:,} updates."
+    hparams.register_as(f"{name}_{size.name}")(hparams_set)
+
+
+for _name in _FAMILIES:
+    for _size in SIZES:
+        _register(_name, _size)

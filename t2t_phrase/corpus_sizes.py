@@ -1,0 +1,50 @@
+"""Sizes of corpora, and the vocabulary, hparams sets and updates that suit each."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+# A vocabulary whose size is chosen from that of the corpus.
+AUTO = -1
+
+
+class CorpusSize(NamedTuple):
+    """A class of corpora.
+
+    Attributes:
+        name: about how many sentence pairs they have; hparams sets end in it, `transformer_30k`.
+        most_pairs: most sentence pairs of a corpus of this class.
+        train_steps: updates that the sets are made for.
+    """
+
+    name: str
+    most_pairs: float
+    train_steps: int
+
+
+SIZES = (
+    CorpusSize("10k", 17_000, 1500),
+    CorpusSize("30k", 55_000, 3000),
+    CorpusSize("100k", 300_000, 8000),
+    CorpusSize("1m", float("inf"), 30_000),
+)
+# Entries of a joint vocabulary for corpora of at most so many pairs.
+_VOCABULARIES = (
+    (1000, 1000),
+    (5000, 2000),
+    (17_000, 4000),
+    (55_000, 8000),
+    (300_000, 12_000),
+    (2_000_000, 20_000),
+    (float("inf"), 32_000),
+)
+
+
+def corpus_size(pairs: int) -> CorpusSize:
+    """Return the class of a corpus of so many training pairs."""
+    return next(size for size in SIZES if pairs <= size.most_pairs)
+
+
+def vocabulary_size(pairs: int) -> int:
+    """Return the size of a vocabulary that suits so many training pairs."""
+    return next(entries for most, entries in _VOCABULARIES if pairs <= most)

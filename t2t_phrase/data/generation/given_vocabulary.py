@@ -1,0 +1,99 @@
+"""Vocabularies that are given to datagen instead of being learnt from the corpus."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import pathlib
+from typing import Any
+
+from t2t_phrase.config import UserError
+from t2t_phrase.data.generation.manifest import SUFFIX, Manifest
+from t2t_phrase.data.generation.options import GenerateOptions
+from t2t_phrase.io.files import expanded
+from t2t_phrase.text.encoders import StoredEncoder, load_encoder
+from t2t_phrase.text.vocabularies import JOINT_FILE, SIDE_FILES
+
+# Options that a given vocabulary decides.
+_DECIDED = ("vocab_type", "shared_vocab", "vocab_size", "target_vocab_size")
+_RECORD = "hparams.json"
+
+
+def given_vocabularies(options: GenerateOptions) -> list[StoredEncoder]:
+    """Return the vocabulary that options name, or those of source and target; none: to be learnt.
+
+    Args:
+        options: `vocab_file` names files; `vocab_from` a folder of data or of a run.
+
+    Raises:
+        UserError: a file is missing or damaged, a folder has none or several vocabularies, or
+            options contradict a given vocabulary.
+    """
+    if not (options.vocab_file or options.vocab_from):
+        return []
+    flag = "vocab_file" if options.vocab_file else "vocab_from"
+    if options.vocab_file and options.vocab_from:
+        raise UserError("--vocab_file and --vocab_from exclude each other")
+    others = [name for name in _DECIDED if getattr(options, name) not in (0, None)]
+    if others:
+        raise UserError(f"--{others[0]}: cannot be used with --{flag}, which decides it")
+    if options.vocab_file:
+        paths = [expanded(name) for name in options.vocab_file]
+    else:
+        paths = _in_folder(expanded(options.vocab_from))
+    if len(paths) > 2:
+        raise UserError(
+            f"--vocab_file: {len(paths)} files; give one for both languages, or one for each"
+        )
+    encoders = [load_encoder(path) for path in paths]
+    if len({type(encoder) for encoder in encoders}) > 1:
+        raise UserError(f"--{flag}: one vocabulary is of subwords and the other one of words")
+    return encoders
+
+
+def given_options(encoders: list[StoredEncoder]) -> dict[str, Any]:
+    """Return the options that given vocabularies stand for."""
+    sizes = [encoder.vocab_size for encoder in encoders]
+    return {
+        "vocab_type": "words" if encoders[0].file_ending == "txt" else "subwords",
+        "shared_vocab": len(encoders) == 1,
+        "vocab_size": sizes[0],
+        "target_vocab_size": sizes[1] if len(sizes) == 2 else 0,
+        "given_vocabulary": [hashlib.sha256(e.model_bytes).hexdigest() for e in encoders],
+    }
+
+
+def _in_folder(folder: pathlib.Path) -> list[pathlib.Path]:
+    """Return the vocabularies of a run or of the data in a folder."""
+    if (folder / JOINT_FILE).is_file():
+        return [folder / JOINT_FILE]
+    sides = [folder / name for name in SIDE_FILES]
+    if all(path.is_file() for path in sides):
+        return sides[::-1] if _is_reversed(folder) else sides
+    manifests = [Manifest.load(path) for path in sorted(folder.glob(f"*{SUFFIX}"))]
+    found = {
+        tuple(entry["sha256"] for entry in manifest.vocabulary): [
+            folder / entry["file"] for entry in manifest.vocabulary
+        ]
+        for manifest in manifests
+        if manifest is not None and manifest.complete
+    }
+    if len(found) > 1:
+        names = ", ".join(path.name for paths in found.values() for path in paths)
+        raise UserError(
+            f"--vocab_from={folder} has several vocabularies: {names}; name one by --vocab_file"
+        )
+    if not found:
+        raise UserError(
+            f"--vocab_from={folder} has no vocabulary: give the --data_dir of finished data or the "
+            "--output_dir of a training run"
+        )
+    return next(iter(found.values()))
+
+
+def _is_reversed(folder: pathlib.Path) -> bool:
+    """Return whether a run translates from the target language of its data to the source."""
+    try:
+        return str(json.loads((folder / _RECORD).read_bytes())["problem"]).endswith("_rev")
+    except (OSError, ValueError, KeyError, TypeError):
+        return False

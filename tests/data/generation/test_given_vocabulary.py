@@ -1,0 +1,163 @@
+"""Vocabularies that are given to datagen, and the size that suits a corpus."""
+
+import json
+
+import pytest
+
+from t2t_phrase.config import UserError
+from t2t_phrase.corpus_sizes import AUTO, SIZES, corpus_size, vocabulary_size
+from t2t_phrase.data.generation.generate import generate
+from t2t_phrase.data.generation.options import GenerateOptions
+from t2t_phrase.data.problem import get_problem
+from t2t_phrase.text.subwords.training import train_subwords
+from t2t_phrase.text.vocabularies import JOINT_FILE, SIDE_FILES
+
+LINES = [f"the {colour} house number {n}" for n in range(30) for colour in ("red", "blue")]
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    folder = tmp_path / "raw"
+    folder.mkdir()
+    for split in ("train", "dev"):
+        for side in ("src", "tgt"):
+            (folder / f"{split}.{side}").write_text("\n".join(LINES) + "\n")
+    return folder
+
+
+def make(corpus, data_dir, **options):
+    said = []
+    generate(
+        get_problem("translate_text"),
+        str(data_dir),
+        str(corpus),
+        options=GenerateOptions(**options),
+        log=said.append,
+    )
+    return said
+
+
+def vocabulary(size):
+    return train_subwords(LINES, vocab_size=size)
+
+
+def manifest(data_dir):
+    return json.loads((data_dir / "translate_text-manifest.json").read_text())
+
+
+def test_a_file_is_used_as_it_is(corpus, tmp_path):
+    given = tmp_path / "mine.model"
+    given.write_bytes(vocabulary(300))
+    said = make(corpus, tmp_path / "data", vocab_file=(str(given),))
+    (entry,) = manifest(tmp_path / "data")["vocabulary"]
+    assert (tmp_path / "data" / entry["file"]).read_bytes() == given.read_bytes()
+    size = f"{entry['size']} entries of the given vocabulary"
+    assert any(size in line for line in said)
+    problem = get_problem("translate_text")
+    assert problem.vocabularies(str(tmp_path / "data")).source.model_bytes == given.read_bytes()
+
+
+def test_two_files_are_for_source_and_target(corpus, tmp_path):
+    paths = [tmp_path / "a.model", tmp_path / "b.model"]
+    for path, size in zip(paths, (290, 300), strict=True):
+        path.write_bytes(vocabulary(size))
+    make(corpus, tmp_path / "data", vocab_file=tuple(map(str, paths)))
+    found = get_problem("translate_text").vocabularies(str(tmp_path / "data"))
+    assert not found.shared
+    assert [encoder.model_bytes for encoder in found] == [path.read_bytes() for path in paths]
+
+
+def test_from_other_data_and_from_a_run(corpus, tmp_path):
+    make(corpus, tmp_path / "first", vocab_size=300)
+    make(corpus, tmp_path / "second", vocab_from=str(tmp_path / "first"))
+    first, second = (manifest(tmp_path / name)["vocabulary"][0] for name in ("first", "second"))
+    assert first["sha256"] == second["sha256"]
+    run = tmp_path / "run"
+    run.mkdir()
+    (run / JOINT_FILE).write_bytes(vocabulary(284))
+    make(corpus, tmp_path / "third", vocab_from=str(run))
+    assert manifest(tmp_path / "third")["vocabulary"][0]["sha256"] != first["sha256"]
+
+
+def test_the_vocabularies_of_a_reversed_run_are_exchanged(corpus, tmp_path):
+    run = tmp_path / "run"
+    run.mkdir()
+    for name, size in zip(SIDE_FILES, (284, 290), strict=True):
+        (run / name).write_bytes(vocabulary(size))
+    (run / "hparams.json").write_text('{"problem": "translate_text_rev"}')
+    make(corpus, tmp_path / "data", vocab_from=str(run))
+    found = get_problem("translate_text").vocabularies(str(tmp_path / "data"))
+    assert found.source.model_bytes == (run / SIDE_FILES[1]).read_bytes()
+
+
+def test_a_file_of_the_user_is_not_overwritten(corpus, tmp_path):
+    data = tmp_path / "data"
+    data.mkdir()
+    mine = data / "vocab.translate_text.300.model"
+    mine.write_bytes(vocabulary(284))
+    with pytest.raises(UserError, match=r"exists and was not made from this corpus.*--vocab_file"):
+        make(corpus, data, vocab_size=300)
+    assert mine.read_bytes() == vocabulary(284)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"vocab_file": ("a", "b", "c")}, "3 files"),
+        ({"vocab_file": ("a",), "vocab_from": "b"}, "exclude each other"),
+        ({"vocab_file": ("a",), "vocab_size": 300}, "--vocab_size: cannot be used"),
+        ({"vocab_file": ("missing",)}, "cannot read the vocabulary missing"),
+        ({"vocab_from": "missing"}, "has no vocabulary"),
+    ],
+)
+def test_mistakes(corpus, tmp_path, options, message):
+    with pytest.raises(UserError, match=message):
+        make(corpus, tmp_path / "data", **options)
+
+
+def test_sizes_grow_with_the_corpus():
+    pairs = [100, 2000, 10_000, 29_000, 100_000, 1_000_000, 40_000_000]
+    sizes = [vocabulary_size(count) for count in pairs]
+    assert sizes == sorted(sizes) and sizes[1] == 2000 and sizes[3] == 8000
+    assert [corpus_size(count).name for count in pairs] == [
+        *("10k", "10k", "10k", "30k", "100k", "1m", "1m")
+    ]
+    assert [size.most_pairs for size in SIZES] == sorted(size.most_pairs for size in SIZES)
+
+
+def test_the_default_size_is_that_of_the_corpus(corpus, tmp_path):
+    said = make(corpus, tmp_path / "data")
+    assert any("learning 1,000 joint subwords" in line for line in said)
+    assert any("--hparams_set=transformer_10k --train_steps=" in line for line in said)
+    assert GenerateOptions(vocab_size=AUTO).vocab_size == AUTO
+
+
+def test_files_that_are_not_read_are_named(corpus, tmp_path):
+    (corpus / "train.align").write_text("0-0\n")
+    (corpus / "notes").write_text("mine\n")
+    said = make(corpus, tmp_path / "data")
+    (line,) = [line for line in said if "is not read" in line]
+    assert line.endswith("train.align is not read; did you mean train.tgt.align?")
+
+
+def test_parts_come_as_often_as_their_weights_say(corpus, tmp_path):
+    listed = {
+        "train": [["train.src", "train.tgt"], ["dev.src", "dev.tgt"]],
+        "dev": [["dev.src", "dev.tgt"]],
+        "weights": [1, 3],
+    }
+    (corpus / "translate_text.json").write_text(json.dumps(listed))
+    make(corpus, tmp_path / "data")
+    assert manifest(tmp_path / "data")["splits"]["train"]["pairs"] == 4 * len(LINES)
+
+
+@pytest.mark.parametrize("weights", [[1], [1, 0], [1, 1.5], "1,2"])
+def test_wrong_weights(corpus, tmp_path, weights):
+    listed = {
+        "train": [["train.src", "train.tgt"], ["dev.src", "dev.tgt"]],
+        "dev": [["dev.src", "dev.tgt"]],
+        "weights": weights,
+    }
+    (corpus / "translate_text.json").write_text(json.dumps(listed))
+    with pytest.raises(UserError, match="'weights' must be a list of 2 integers"):
+        make(corpus, tmp_path / "data")
