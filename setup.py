@@ -72,7 +72,17 @@ setup(
     extras_require={
         "jax": ["jax>=0.4.30"],
         "ctranslate2": ["ctranslate2>=4.5"],
-        "test": ["pytest>=8", "pytest-xdist>=3.5", "hypothesis>=6.100", "jax>=0.4.30"],
+        "yaml": ["pyyaml>=6.0.1"],
+        "datasets": ["datasets"],
+        "wandb": ["wandb"],
+        "mlflow": ["mlflow"],
+        "test": [
+            "pytest>=8",
+            "pytest-xdist>=3.5",
+            "hypothesis>=6.100",
+            "jax>=0.4.30",
+            "pyyaml>=6.0.1",
+        ],
         "dev": [
             "ruff>=0.6",
             "mypy>=1.11",
@@ -81,10 +91,12 @@ setup(
             "pytest-xdist>=3.5",
             "hypothesis>=6.100",
             "jax>=0.4.30",
+            "pyyaml>=6.0.1",
         ],
     },
     entry_points={
-        "console_scripts": [
+        "console_scripts": ["t2t-phrase = t2t_phrase.bin.command:run"]
+        + [
             f"t2t-phrase-{name} = t2t_phrase.bin.{name if name != 'import' else 'import_t2t'}:run"
             for name in COMMANDS
         ]

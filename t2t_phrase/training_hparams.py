@@ -70,6 +70,10 @@ class TrainingHParams(HParams):
     clip_grad_norm: float = 0.0  # largest global norm of the gradient; 0 = no limit
     gradient_mean: Literal["tokens", "sentences"] = "tokens"  # of targets: what it is a mean over
     dtype_policy: Literal["float32", "mixed_bfloat16"] = "float32"  # variables stay float32
+    # Fine-tuning; patterns are those of file names, for names as --dry_run prints them.
+    frozen_variables: tuple[str, ...] = ()  # variables that keep their values: [embedding/*]
+    learning_rate_factors: tuple[str, ...] = ()  # of some variables: [encoder_*=0.1]
+    lora_rank: int = 0  # train low-rank updates of dense kernels only; 0 = all weights
 
     # Registered name of the model that reads these fields; every subclass for a model sets it.
     model: ClassVar[str]
@@ -159,6 +163,13 @@ class TrainingHParams(HParams):
             yield not_a_multiple(effective, self.batch_size, replicas=1)
         if self.clip_grad_norm < 0:
             yield f"clip_grad_norm: must not be negative, got {self.clip_grad_norm}"
+        if not 0 <= self.lora_rank <= 1024:
+            yield f"lora_rank: must be from 0 to 1024, got {self.lora_rank}"
+        for text in self.learning_rate_factors:
+            try:
+                parse_factor(text)
+            except HParamsError as error:
+                yield str(error)
         yield from self._check_optimizer()
         yield from self._check_schedule()
 
@@ -227,6 +238,25 @@ def not_a_multiple(effective: int, batch: int, *, replicas: int) -> str:
         f"effective_batch_size={effective}: must be a multiple of batch_size={batch}{devices}, "
         f"such as {' or '.join(fitting)}{smaller}; 0 makes an update of each batch"
     )
+
+
+def parse_factor(text: str) -> tuple[str, float]:
+    """Return the pattern and the number of a factor, such as "encoder_*=0.1".
+
+    Raises:
+        HParamsError: it is not a pattern with a positive number.
+    """
+    pattern, _, value = (part.strip() for part in text.rpartition("="))
+    try:
+        factor = float(value)
+    except ValueError:
+        factor = 0.0
+    if not pattern or not 0 < factor <= 1000:
+        raise HParamsError(
+            f"learning_rate_factors: expected PATTERN=FACTOR with a positive factor, got "
+            f"{shown(text)}"
+        )
+    return pattern, factor
 
 
 def parse_option(text: str) -> tuple[str, bool | int | float]:

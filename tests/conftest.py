@@ -1,7 +1,12 @@
 """Fixtures shared by all tests."""
 
+import ctypes
+import ctypes.util
+import gc
 import pathlib
 import signal
+import sys
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import settings
@@ -18,6 +23,20 @@ def pytest_configure() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
         signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def memory_is_returned() -> Iterator[None]:
+    """Free what the tests of a file have compiled, since a worker runs hundreds of files."""
+    yield
+    if "keras" in sys.modules:
+        sys.modules["keras"].utils.clear_session()
+    if "jax" in sys.modules:
+        sys.modules["jax"].clear_caches()
+    gc.collect()
+    library = ctypes.CDLL(ctypes.util.find_library("c"))
+    if hasattr(library, "malloc_trim"):
+        library.malloc_trim(0)
 
 
 @pytest.fixture(scope="session")

@@ -1,1 +1,20 @@
 """Command-line tools: flags, then one library call each."""
+
+# The commands `t2t-phrase-NAME` and their modules, in the order in which users meet them.
+COMMANDS = {
+    "demo": "t2t_phrase.bin.demo",
+    "datagen": "t2t_phrase.bin.datagen",
+    "trainer": "t2t_phrase.bin.trainer",
+    "avg": "t2t_phrase.bin.avg",
+    "decoder": "t2t_phrase.bin.decoder",
+    "eval": "t2t_phrase.bin.eval",
+    "contrast": "t2t_phrase.bin.contrast",
+    "insights": "t2t_phrase.bin.insights",
+    "probe": "t2t_phrase.bin.probe",
+    "exporter": "t2t_phrase.bin.exporter",
+    "parse": "t2t_phrase.bin.parse",
+    "align": "t2t_phrase.bin.align",
+    "dictionary": "t2t_phrase.bin.dictionary",
+    "parameters": "t2t_phrase.bin.parameters",
+    "import": "t2t_phrase.bin.import_t2t",
+}

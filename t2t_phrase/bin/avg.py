@@ -1,4 +1,7 @@
-"""t2t-phrase-avg: averages the weights of several checkpoints of a run."""
+"""t2t-phrase-avg: averages the weights of several checkpoints of a run.
+
+t2t-phrase-avg --output_dir=runs/mine --num_last_checkpoints=5
+"""
 
 from __future__ import annotations
 

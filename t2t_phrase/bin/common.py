@@ -127,6 +127,10 @@ def load_tensorflow() -> None:
             import tensorflow as tf
 
             tf.config.list_physical_devices()
+            # Each shape of a batch has a graph of its own, on purpose.
+            tf.get_logger().addFilter(
+                lambda record: "tf.function retracing" not in record.getMessage()
+            )
         except Exception:
             failed = True
             raise

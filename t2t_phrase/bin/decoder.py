@@ -1,4 +1,10 @@
-"""t2t-phrase-decoder: translates text, or scores translations, with a trained model."""
+"""t2t-phrase-decoder: translates text, or scores translations, with a trained model.
+
+t2t-phrase-decoder --output_dir=runs/mine --decode_from_file=test.en --decode_to_file=test.de
+t2t-phrase-decoder --output_dir=runs/mine --checkpoint_path=best --decode_interactive
+t2t-phrase-decoder --output_dir=runs/a,runs/b --decode_hparams=beam_size=8 < test.en > test.de
+t2t-phrase-decoder --output_dir=runs/mine --score_file=pairs.tsv --decode_to_file=scores
+"""
 
 from __future__ import annotations
 

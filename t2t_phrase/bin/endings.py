@@ -56,7 +56,8 @@ def ending_of(error: BaseException) -> Ending:
     if isinstance(error, app.UsageError):
         error = WrongUsage(str(error))
     if isinstance(error, UserError):
-        return Ending(error.exit_code, f"error: {one_line(error)}")
+        first, *others = _lines(error)
+        return Ending(error.exit_code, "\n".join(["error: " + first, *others]))
     found = machine_errors.explain(error)
     if found is not None:
         return Ending(MACHINE if found.machine else USAGE, f"error: {one_line(found.sentence)}")
@@ -70,6 +71,12 @@ def ending_of(error: BaseException) -> Ending:
 def one_line(error: BaseException | str) -> str:
     """Return a message without line ends and names of TensorFlow's nodes."""
     return " ".join(machine_errors.without_nodes(str(error)).split())
+
+
+def _lines(error: UserError) -> list[str]:
+    """Return the lines of a message, which lists things one a line, with their indentation."""
+    lines = [line for line in str(error).splitlines() if line.strip()]
+    return ["  " * line.startswith("  ") + one_line(line) for line in lines] or [""]
 
 
 def _is_broken_pipe(error: BaseException) -> bool:

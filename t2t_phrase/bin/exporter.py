@@ -1,4 +1,7 @@
-"""t2t-phrase-exporter: exports a SavedModel that maps strings to strings, or for CTranslate2."""
+"""t2t-phrase-exporter: exports a SavedModel that maps strings to strings, or for CTranslate2.
+
+t2t-phrase-exporter --output_dir=runs/mine --export_dir=served --decode_hparams=beam_size=4
+"""
 
 from __future__ import annotations
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import sys
+import textwrap
 from collections.abc import Iterator, Sequence
 
 from absl import flags
@@ -36,8 +37,13 @@ def parse_flags(argv: Sequence[str]) -> list[str]:
     Raises:
         WrongUsage: a flag is unknown, lacks its value, or has a wrong one.
     """
-    arguments = ["--help" if argument == "-h" else argument for argument in argv]
+    aliases = {"-h": "--help", "--registry_help": "--registry_help=all"}
+    arguments = [aliases.get(argument, argument) for argument in argv]
+    if "--help" in arguments[1:]:
+        print(help_text())
+        sys.exit(0)
     _check_values_are_there(arguments[1:])
+    _check_repeats(arguments[1:])
     try:
         rest = flags.FLAGS(arguments)
     except SystemExit:
@@ -52,13 +58,27 @@ def parse_flags(argv: Sequence[str]) -> list[str]:
         raise WrongUsage(f"unexpected argument {rest[1]!r}; flags are written --name=value")
     for flag in own_flags():
         _check_range(flag)
-        if flag.present > 1 and not isinstance(flag, flags.MultiFlag):
-            print(
-                f"note: --{flag.name} is given {flag.present} times, the last counts: "
-                f"{clipped(str(flag.value))}",
-                file=sys.stderr,
-            )
     return rest
+
+
+def help_text() -> str:
+    """Return the command's description and its flags, in the order of their definition.
+
+    Commands define the flags that users need first before the others.
+    """
+    own = {flag.name for flag in own_flags()}
+    lines = [str(sys.modules["__main__"].__doc__ or "").strip(), "", "flags:"]
+    # `FLAGS` yields names in the order of their definition.
+    for name in (name for name in flags.FLAGS if name in own):
+        flag = flags.FLAGS[name]
+        title = f"--{'[no]' * bool(flag.boolean)}{name}"
+        text = f"{title}: {flag.help}"
+        if flag.default not in (None, "", [], False, 0):
+            text += f" (default: {flag.default_as_str.strip(chr(39))})"
+        lines += textwrap.wrap(
+            text, 96, initial_indent="  ", subsequent_indent="      ", break_on_hyphens=False
+        )
+    return "\n".join([*lines, "", "--helpfull lists the flags of other libraries, too."])
 
 
 def own_flags() -> Iterator[flags.Flag]:
@@ -83,6 +103,29 @@ def _check_values_are_there(arguments: Sequence[str]) -> None:
         if following is None or following.startswith("--"):
             found = f"; {following!r} follows" if following else ""
             raise WrongUsage(f"--{name} lacks its value{found}; write --{name}=VALUE")
+
+
+def _check_repeats(arguments: Sequence[str]) -> None:
+    """Refuse a flag that is given twice with different values."""
+    seen: dict[str, str] = {}
+    for argument, following in itertools.zip_longest(arguments, arguments[1:]):
+        if argument == "--":
+            return
+        if not argument.startswith("-"):
+            continue
+        name, equals, value = argument.lstrip("-").partition("=")
+        if name not in flags.FLAGS and name.removeprefix("no") in flags.FLAGS:
+            name, value = name.removeprefix("no"), "false"
+        elif not equals:
+            is_boolean = name in flags.FLAGS and flags.FLAGS[name].boolean
+            value = "true" if is_boolean else str(following)
+        if name in flags.FLAGS and isinstance(flags.FLAGS[name], flags.MultiFlag):
+            continue
+        if seen.setdefault(name, value) != value:
+            raise WrongUsage(
+                f"--{name} is given twice: {clipped(seen[name])} and {clipped(value)}; "
+                "leave one out"
+            )
 
 
 def _check_range(flag: flags.Flag) -> None:

@@ -1,4 +1,7 @@
-"""t2t-phrase-parse: writes constituency trees of a text, made by an installed parser."""
+"""t2t-phrase-parse: writes constituency trees of a text, made by an installed parser.
+
+t2t-phrase-parse --input_file=train.en --output_file=train.en.trees
+"""
 
 from __future__ import annotations
 

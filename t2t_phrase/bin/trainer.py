@@ -1,4 +1,12 @@
-"""t2t-phrase-trainer: trains and evaluates a model; the same command resumes it."""
+"""t2t-phrase-trainer: trains and evaluates a model; the same command resumes it.
+
+    t2t-phrase-trainer --problem=translate_text --hparams_set=transformer_30k --train_steps=3000 \\
+        --data_dir=data --output_dir=runs/mine
+    t2t-phrase-trainer --output_dir=runs/mine --data_dir=data
+    t2t-phrase-trainer --registry_help=queryk
+
+The second command resumes the run of the first; the third lists sets with a word in their name.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +14,7 @@ import contextlib
 import inspect
 import pathlib
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from absl import app, flags
@@ -14,13 +22,14 @@ from absl import app, flags
 from t2t_phrase import registry
 from t2t_phrase.bin import common
 from t2t_phrase.bin.backend import TRAINING, check_backend
-from t2t_phrase.config import UserError
+from t2t_phrase.bin.hparams_file import merged
+from t2t_phrase.bin.resumed_flags import take_flags_of_run
+from t2t_phrase.config import UserError, nearest
 
 if TYPE_CHECKING:
     from t2t_phrase.data.problem import Problem
-    from t2t_phrase.evaluation.bleu import Score
     from t2t_phrase.training.loop import LoopOptions
-    from t2t_phrase.training.setup import Run, RunOptions
+    from t2t_phrase.training.setup import Run
 
 FLAGS = flags.FLAGS
 SCHEDULES = ("continuous_train_and_eval", "train_and_evaluate", "train", "evaluate")
@@ -29,14 +38,21 @@ SCHEDULES = ("continuous_train_and_eval", "train_and_evaluate", "train", "evalua
 def define_flags() -> None:
     """Define the command's flags; names and defaults are tensor2tensor's."""
     flags.DEFINE_string(
-        "problem", None, "The problem to train on; append _rev to reverse its direction."
+        "problem",
+        None,
+        "The problem to train on; append _rev to reverse its direction. Required for a new run.",
     )
     flags.DEFINE_string("model", None, "A registered model; default: that of the hparams set.")
-    flags.DEFINE_string("hparams_set", None, "A registered set of hyperparameters.")
-    flags.DEFINE_string("hparams", "", "Changes to the set: batch_size=2048,num_heads=4.")
-    flags.DEFINE_string("data_dir", None, "Folder written by t2t-phrase-datagen.")
     flags.DEFINE_string(
-        "output_dir", None, "Folder of the run; if it has checkpoints, training resumes."
+        "hparams_set", None, "A registered set of hyperparameters. Required for a new run."
+    )
+    flags.DEFINE_string("hparams", "", "Changes to the set: batch_size=2048,num_heads=4.")
+    flags.DEFINE_string(
+        "hparams_file", "", "The same in a .json or .yaml file; --hparams has precedence."
+    )
+    flags.DEFINE_string("data_dir", None, "Folder written by t2t-phrase-datagen. Required.")
+    flags.DEFINE_string(
+        "output_dir", None, "Folder of the run; if it has checkpoints, training resumes. Required."
     )
     flags.DEFINE_integer(
         "train_steps",
@@ -82,6 +98,13 @@ def define_flags() -> None:
     flags.DEFINE_string(
         "warm_start_from", "", "A run or checkpoint to take the initial weights from."
     )
+    flags.DEFINE_enum(
+        "warm_start_vocab",
+        "same",
+        ["same", "map", "new"],
+        "If that run has another vocabulary: same refuses it; map takes the rows of the entries "
+        "that both have; new trains embeddings and softmax from random values.",
+    )
     flags.DEFINE_integer(
         "random_seed",
         1234,
@@ -118,6 +141,7 @@ def define_flags() -> None:
         "Whether a lower metric is better; default: true, except for bleu, neg_log_perplexity and "
         "names that end in accuracy.",
     )
+    flags.DEFINE_list("trackers", [], "Services that receive the scalars: wandb, mlflow, or both.")
     flags.DEFINE_bool("generate_data", False, "Run datagen first.")
     flags.DEFINE_string("tmp_dir", "/tmp/t2t_datagen", "Folder of the raw corpus for datagen.")
     flags.DEFINE_bool(
@@ -126,7 +150,12 @@ def define_flags() -> None:
     flags.DEFINE_string(
         "t2t_usr_dir", "", "Folder of a Python package with your own registrations."
     )
-    flags.DEFINE_bool("registry_help", False, "Print all registered names and exit.")
+    flags.DEFINE_string(
+        "registry_help",
+        None,
+        "Print all registered names and exit; --registry_help=WORD: those with a word in name or "
+        "description.",
+    )
 
 
 def main(argv: Sequence[str]) -> None:
@@ -135,8 +164,10 @@ def main(argv: Sequence[str]) -> None:
     check_backend(TRAINING)
     registry.discover(FLAGS.t2t_usr_dir)
     if FLAGS.registry_help:
-        print_names()
+        print_names("" if FLAGS.registry_help == "all" else FLAGS.registry_help)
         return
+    log = print_line
+    take_flags_of_run(log)
     for name in ("problem", "hparams_set", "data_dir", "output_dir"):
         if not FLAGS[name].value:
             raise app.UsageError(f"--{name} is required; --registry_help lists names")
@@ -145,19 +176,23 @@ def main(argv: Sequence[str]) -> None:
         registry.models[FLAGS.model]
     from t2t_phrase.runs.record import resolve_hparams
 
-    hparams, told = resolve_hparams(FLAGS.hparams_set, FLAGS.hparams)
+    overrides = merged(FLAGS.hparams_file, FLAGS.hparams)
+    hparams, told = resolve_hparams(FLAGS.hparams_set, overrides)
     from t2t_phrase.data.problem import get_problem
 
     problem = get_problem(FLAGS.problem)
-    log = print_line
-    for line in told:
-        log(f"--hparams: {line}")
-    with output_folder():
+    with output_folder() as writes:
+        if writes:
+            from t2t_phrase.runs.log import RunLog
+
+            log = RunLog(pathlib.Path(folder(FLAGS.output_dir)), log)
+        for line in told:
+            log(f"--hparams: {line}")
         if FLAGS.generate_data and not problem.has_data(FLAGS.data_dir):
             from t2t_phrase.data.generation.generate import generate
 
             generate(problem, FLAGS.data_dir, folder(FLAGS.tmp_dir), log=log)
-        run = prepare(problem, hparams, log)
+        run = prepare(problem, hparams, overrides, log)
         if FLAGS.dry_run:
             from t2t_phrase.training.dry_run import dry_run
 
@@ -171,14 +206,17 @@ def main(argv: Sequence[str]) -> None:
                 sys.exit(128 + outcome.signal)
 
 
-def output_folder() -> contextlib.AbstractContextManager[None]:
-    """Return a context in which --output_dir exists and is ours, if this process writes there."""
+@contextlib.contextmanager
+def output_folder() -> Iterator[bool]:
+    """Claim --output_dir if this process writes there; yields whether it does."""
     from t2t_phrase.runs.writing import writing
     from t2t_phrase.training.cluster import read_cluster
 
-    if not saves() or not read_cluster().is_chief:
-        return contextlib.nullcontext()
-    return writing(folder(FLAGS.output_dir))
+    if saves() and read_cluster().is_chief:
+        with writing(folder(FLAGS.output_dir)):
+            yield True
+    else:
+        yield False
 
 
 def saves() -> bool:
@@ -186,8 +224,15 @@ def saves() -> bool:
     return not FLAGS.dry_run and FLAGS.schedule != "evaluate"
 
 
-def prepare(problem: Problem, hparams: Any, log: Callable[[str], None]) -> Run:
-    """Return the run that the flags describe."""
+def prepare(problem: Problem, hparams: Any, overrides: str, log: Callable[[str], None]) -> Run:
+    """Return the run that the flags describe.
+
+    Args:
+        problem: what to train on.
+        hparams: the set with its changes.
+        overrides: these changes, in T2T's syntax.
+        log: takes lines.
+    """
     from t2t_phrase.training.distribution import make_strategy
     from t2t_phrase.training.setup import RunOptions, prepare
 
@@ -197,21 +242,27 @@ def prepare(problem: Problem, hparams: Any, log: Callable[[str], None]) -> Run:
         output_dir=folder(FLAGS.output_dir),
         model=FLAGS.model or hparams.model,
         hparams_set=FLAGS.hparams_set,
-        overrides=FLAGS.hparams,
+        overrides=overrides,
         hparams=hparams,
         random_seed=FLAGS.random_seed,
         warm_start_from=FLAGS.warm_start_from and folder(FLAGS.warm_start_from),
+        warm_start_vocab=FLAGS.warm_start_vocab,
         keep_checkpoint_max=FLAGS.keep_checkpoint_max,
         eval_steps=FLAGS.eval_steps,
         evaluate=FLAGS.schedule != "train" and not FLAGS.dry_run,
         saves=saves(),
         xla=FLAGS.xla_compile,
+        trackers=tuple(FLAGS.trackers),
+        t2t_usr_dir=FLAGS.t2t_usr_dir and str(pathlib.Path(FLAGS.t2t_usr_dir).resolve()),
     )
     bleu = None
     if FLAGS.eval_run_autoregressive and options.evaluate:
         reason = registry.models[options.model].capabilities.cannot_translate
         if not reason:
-            bleu = dev_bleu(options)
+            from t2t_phrase.api.dev_bleu import dev_bleu
+            from t2t_phrase.decoding.hparams import DecodeHParams
+
+            bleu = dev_bleu(options, DecodeHParams().override(FLAGS.decode_hparams), log=log)
         elif stops_by_bleu():
             raise UserError(f"--eval_early_stopping_metric=bleu: there is no BLEU, since {reason}")
         else:
@@ -258,53 +309,32 @@ def loop_options() -> LoopOptions:
     )
 
 
-def dev_bleu(options: RunOptions) -> Callable[[Any], Callable[[], Score]]:
-    """Return a function that makes, for a model, the one that scores its development BLEU."""
-    from t2t_phrase.decoding.hparams import DecodeHParams
-    from t2t_phrase.decoding.length_notes import length_notes
-    from t2t_phrase.decoding.translator import Translator
-    from t2t_phrase.evaluation.bleu import corpus_bleu
-    from t2t_phrase.features import of_side
+def print_names(word: str) -> None:
+    """Print registered names and the first line of their descriptions.
 
-    hparams = DecodeHParams().override(FLAGS.decode_hparams)
-    sources, references = options.problem.raw_text(options.data_dir, "dev")
-    features = options.problem.raw_features(
-        options.data_dir, "dev", of_side(options.hparams.features, "source")
-    )
-    vocabularies = options.problem.vocabularies(options.data_dir)
+    Args:
+        word: only entries that contain it; empty: all.
 
-    def make(model: Any) -> Callable[[], Score]:
-        # One translator for all evaluations: what it compiled is kept.
-        translator = Translator(model, vocabularies, hparams, xla=FLAGS.xla_compile)
-        encoded = translator.encode(sources, features)
-        for note in length_notes(
-            encoded,
-            max_input_size=hparams.max_input_size,
-            max_length=options.hparams.max_length,
-        ):
-            print(f"development set: {note}", flush=True)
-
-        def score() -> Score:
-            found = translator.translate_encoded(encoded)
-            hypotheses = [beams[0].text for beams in found]
-            return corpus_bleu(hypotheses, references)
-
-        return score
-
-    return make
-
-
-def print_names() -> None:
-    """Print every registered name and the first line of its description."""
+    Raises:
+        UserError: no entry contains the word.
+    """
+    printed = False
     for title, names in (
         ("Problems (append _rev to reverse)", registry.problems),
         ("Models", registry.models),
         ("Hparams sets", registry.hparams),
     ):
-        width = max(map(len, names))
-        print(f"{title}:")
-        for name in names:
-            print(f"  {name:<{width}}  {summary(names[name])}".rstrip())
+        lines = {name: summary(names[name]) for name in names}
+        found = [n for n in lines if word.lower() in f"{n} {lines[n]}".lower()]
+        if found:
+            width = max(map(len, found))
+            print(f"{title}:")
+            for name in found:
+                print(f"  {name:<{width}}  {lines[name]}".rstrip())
+            printed = True
+    if not printed:
+        every = [*registry.problems, *registry.models, *registry.hparams]
+        raise UserError(f"--registry_help={word}: nothing contains it{nearest(word, every)}")
 
 
 def summary(entry: Any) -> str:

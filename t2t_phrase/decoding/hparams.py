@@ -38,7 +38,7 @@ class DecodeHParams(HParams):
     max_length: int = 0  # absolute limit of tokens, EOS included; 0 = only extra_length limits
     batch_size: int = 4096  # source tokens decoded at once, padding included
     max_input_size: int = 1024  # longer inputs are cut to so many tokens, with a note; 0 = never
-    return_beams: bool = False  # all hypotheses of the beam, tab-separated
+    return_beams: bool = False  # all beam_size hypotheses or samples, tab-separated
     write_scores: bool = False  # a score after each hypothesis, tab-separated
     search: str = ""  # name of a registered search; "" = beam search, or sampling as below
     sampling_temp: float = 0.0  # above 0: sample from logits / temperature instead of beam search
@@ -55,6 +55,11 @@ class DecodeHParams(HParams):
     def aligns(self) -> bool:
         """Whether the source position of every target token is noted."""
         return self.write_alignments or self.replace_unknown
+
+    @property
+    def samples(self) -> int:
+        """Number of searches for each sentence: one, or one for each of several samples."""
+        return self.beam_size if self.sampling_temp and self.return_beams else 1
 
     def check(self) -> Iterable[str]:
         """Yield one sentence for each fault in how the fields fit together."""

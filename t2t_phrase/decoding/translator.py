@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import itertools
 import math
 import operator
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -248,30 +249,42 @@ class Translator:
         extra = min(self.hparams.extra_length, self.hparams.max_length or math.inf)
         batches = make_batches(lengths, self.hparams.batch_size, extra_length=int(extra))
 
-        def search(seed: int, batch: Batch, part: slice) -> Hypotheses:
+        def search(seed: int, batch: Batch, part: slice) -> list[Hypotheses]:
             with explained([first + i + 1 for i in batch.lines], batch.shape):
                 given = {**lines.of_batch(batch), **batch_entries(lines, batch)}
                 given = {name: values[part] for name, values in given.items()}
-                found = self._run(weights, given, np.int32(seed))
                 self.shapes.add(given[IDS["source"]].shape)
-                return keras.tree.map_structure(np.asarray, found)
+                samples = [
+                    self._run(weights, given, np.array([seed, sample], np.int32))
+                    for sample in range(self.hparams.samples)
+                ]
+                return keras.tree.map_structure(np.asarray, samples)
 
         numbered = enumerate(batches, start=number)
         with contextlib.closing(
             search_in_parts(search, numbered, workers=self.workers)
         ) as searched:
-            for batch, found in searched:
+            for batch, samples in searched:
                 yield (
                     batch,
                     [
-                        self._hypotheses(
-                            keras.tree.map_structure(operator.itemgetter(row), found),
+                        self._of_samples(
+                            keras.tree.map_structure(operator.itemgetter(row), samples),
                             lines.words[line] if lines.words else (),
                             lines.texts[line] if lines.texts else (),
                         )
                         for row, line in enumerate(batch.lines)
                     ],
                 )
+
+    def _of_samples(
+        self, samples: Sequence[Hypotheses], source_words: Sequence[int], source: Sequence[str]
+    ) -> list[Hypothesis]:
+        """Return the hypotheses of all samples of one sentence, best first; see `_hypotheses`."""
+        found = [self._hypotheses(sample, source_words, source) for sample in samples]
+        if len(found) == 1:
+            return found[0]
+        return sorted(itertools.chain(*found), key=lambda hypothesis: -hypothesis.score)
 
     def _hypotheses(
         self, found: Hypotheses, source_words: Sequence[int], source: Sequence[str]

@@ -16,6 +16,7 @@ from t2t_phrase import registry
 from t2t_phrase.config import HParamsError
 from t2t_phrase.layers.attention.layout import AttentionMap
 from t2t_phrase.layers.luong.window import Windows
+from t2t_phrase.models.adapters import add_lora
 from t2t_phrase.models.capabilities import Capabilities
 from t2t_phrase.training_hparams import TrainingHParams
 
@@ -109,6 +110,8 @@ class EncoderDecoder(keras.Model):
     hparams_class: ClassVar[type[TrainingHParams]] = TrainingHParams
     capabilities: Capabilities = Capabilities()
     hparams: Any
+    vocab_size: int
+    target_vocab_size: int | None
 
     @classmethod
     def from_hparams(
@@ -133,7 +136,58 @@ class EncoderDecoder(keras.Model):
             )
         model = cls(hparams, vocab_size, target_vocab_size, name=name)
         model.build()
+        if hparams.lora_rank:
+            try:
+                add_lora(model, hparams.lora_rank)
+            except ValueError as error:
+                raise HParamsError(f"model {name}: {error}") from error
         return model
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        keras.saving.register_keras_serializable(package=cls.__module__.partition(".")[0])(cls)
+
+    def get_config(self) -> dict[str, Any]:
+        """Return hyperparameters and sizes of vocabularies, from which `from_config` builds."""
+        return {
+            "hparams": self.hparams.to_dict(),
+            "vocab_size": self.vocab_size,
+            "target_vocab_size": self.target_vocab_size,
+        }
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any], custom_objects: Any = None) -> EncoderDecoder:
+        """Return the model that `get_config` describes, with new weights."""
+        del custom_objects
+        return cls.from_hparams(
+            cls.hparams_class.from_dict(config["hparams"]),
+            vocab_size=config["vocab_size"],
+            target_vocab_size=config["target_vocab_size"],
+        )
+
+    def build_from_config(self, config: Any) -> None:
+        """Do nothing: `from_config` has created all variables."""
+
+    def compute_loss(
+        self,
+        x: Any = None,
+        y: Any = None,
+        y_pred: Any = None,
+        sample_weight: Any = None,
+        training: bool = True,
+    ) -> Any:
+        """Return the mean objective per target token, for Keras' `fit` and `evaluate`.
+
+        Args:
+            x: the features of a batch, see the class.
+            y: unused: the targets are features.
+            y_pred: unused: no logits are needed for the loss.
+            sample_weight: unused.
+            training: whether dropout is active.
+        """
+        del y, y_pred, sample_weight
+        real = ops.cast(ops.not_equal(x["targets"], 0), "float32")
+        return self.batch_loss(x, training=training).objective / ops.sum(real)
 
     def batch_loss(self, features: Features, training: bool = False) -> Loss:
         """Return the training objective, and what is reported, over a batch's target tokens.

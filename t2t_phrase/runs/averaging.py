@@ -12,7 +12,8 @@ import numpy as np
 from t2t_phrase.config import UserError
 from t2t_phrase.io import files
 from t2t_phrase.runs import checkpoints
-from t2t_phrase.runs.load_model import find_record
+from t2t_phrase.runs.kept_vocabularies import copy_vocabularies
+from t2t_phrase.runs.load_model import find_record, run_above
 from t2t_phrase.runs.record import RunRecord
 from t2t_phrase.runs.vocabulary import imported_files
 from t2t_phrase.runs.writing import writing
@@ -38,8 +39,8 @@ def average_checkpoints(
 ) -> tuple[str, list[int]]:
     """Write `model.ckpt-STEP` with the mean weights of `paths`, and `hparams.json` beside it.
 
-    STEP is the highest of their steps. The state of the optimizer is left out. The vocabularies of
-    an imported run are copied, too.
+    STEP is the highest of their steps. The state of the optimizer is left out. The vocabularies
+    that the run has kept are copied, too.
 
     Args:
         paths: checkpoints, or folders, which stand for their latest checkpoint.
@@ -68,6 +69,9 @@ def average_checkpoints(
         path = str(target / f"{checkpoints.PREFIX}-{max(steps)}")
         for file in vocabularies:
             files.write(target / file.name, file.read_bytes())
+        folder = pathlib.Path(resolved[-1]).parent
+        for place in filter(None, (run_above(folder), folder)):
+            copy_vocabularies(place, target)
         records[-1].save(target)
         checkpoints.write(path, model=mean, step=max(steps))
         checkpoints.set_latest(target, [path])

@@ -271,6 +271,8 @@ def set_latest(folder: str | os.PathLike[str], paths: Sequence[str]) -> None:
     lines += [f'all_model_checkpoint_paths: "{name}"' for name in names]
     try:
         files.write(pathlib.Path(folder) / STATE_FILE, "\n".join(lines) + "\n")
+    except files.WriteError as error:
+        raise CheckpointWriteError(str(error)) from error
     except OSError as error:
         raise CheckpointWriteError(f"{folder}/{STATE_FILE}: {files.reason_of(error)}") from error
 

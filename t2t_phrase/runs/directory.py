@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pathlib
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import keras
 
@@ -16,10 +17,13 @@ from t2t_phrase.runs import checkpoints
 from t2t_phrase.runs.checkpoints import CheckpointWriteError
 from t2t_phrase.runs.history import FILE as HISTORY_FILE
 from t2t_phrase.runs.history import History
+from t2t_phrase.runs.kept_vocabularies import copy_vocabularies
 from t2t_phrase.runs.record import FILE as RECORD_FILE
 
 # Folders that commands make below that of a run.
 BEST, AVERAGED = "best", "averaged"
+# Slots of an optimizer: Keras' name of a moving average, and the weights that are averaged.
+_AVERAGE, _TRAINED = "average", "trained"
 
 
 class RunDirectory:
@@ -27,6 +31,9 @@ class RunDirectory:
 
     If a checkpoint cannot be written, `save` logs a warning and keeps the error in `unsaved`;
     earlier checkpoints are not affected. `save_scores` does the same in `unscored`.
+
+    If the optimizer keeps moving averages of the weights, checkpoints have these as the model, and
+    the weights themselves as part of the optimizer's state.
 
     Args:
         folder: `--output_dir`.
@@ -53,8 +60,17 @@ class RunDirectory:
         self.folder = pathlib.Path(folder)
         self.unsaved: CheckpointWriteError | None = None
         self.unscored: files.WriteError | None = None
-        self._model = checkpoints.model_variables(model)
-        self._optimizer = checkpoints.optimizer_variables(optimizer, model)
+        self._weights = checkpoints.model_variables(model)
+        self._model, self._optimizer = (
+            dict(self._weights),
+            checkpoints.optimizer_variables(optimizer, model),
+        )
+        self._averages = moving_averages(optimizer, model)
+        for name, average in self._averages.items():
+            # The averages are the result of the training; what is trained belongs to its state.
+            self._model[name] = average
+            del self._optimizer[f"{name}/{_AVERAGE}"]
+            self._optimizer[f"{name}/{_TRAINED}"] = self._weights[name]
         self._keep, self._period, self._writes, self._log = keep, period, writes, log
 
     def restore(self) -> tuple[int, Position]:
@@ -114,8 +130,20 @@ class RunDirectory:
         latest = checkpoints.latest(self.folder)
         if latest is None:
             return 0
-        self._assign(latest, "model", self._model)
+        self._assign(latest, "model", self._weights)
         return checkpoints.read_step(latest)
+
+    @contextlib.contextmanager
+    def averaged_weights(self) -> Iterator[None]:
+        """Let the model have the moving averages of its weights, if the optimizer keeps them."""
+        trained = {name: self._weights[name].numpy() for name in self._averages}
+        for name, average in self._averages.items():
+            self._weights[name].assign(average)
+        try:
+            yield
+        finally:
+            for name, value in trained.items():
+                self._weights[name].assign(value)
 
     def _assign(self, path: str, group: str, variables: dict[str, keras.Variable]) -> None:
         report = checkpoints.assign(path, variables, group=group)
@@ -190,6 +218,7 @@ class RunDirectory:
         files.sync(best)
         if (self.folder / RECORD_FILE).exists():
             files.write(best / RECORD_FILE, (self.folder / RECORD_FILE).read_bytes())
+            copy_vocabularies(self.folder, best)
         target = str(best / source.name)
         checkpoints.set_latest(best, [target])
         for old in checkpoints.complete(best):
@@ -206,6 +235,22 @@ class RunDirectory:
         if self._keep == 1:
             kept = [newest]
         return kept, [path for path in steps if path not in kept]
+
+
+def moving_averages(
+    optimizer: keras.optimizers.Optimizer, model: keras.Model
+) -> dict[str, keras.Variable]:
+    """Return the moving averages that an optimizer keeps, by the names of the model's weights.
+
+    Args:
+        optimizer: built; with `use_ema` or without.
+        model: whose weights it updates.
+    """
+    if not optimizer.use_ema:
+        return {}
+    slots = checkpoints.optimizer_variables(optimizer, model)
+    names = (name for name in checkpoints.model_variables(model) if f"{name}/{_AVERAGE}" in slots)
+    return {name: slots[f"{name}/{_AVERAGE}"] for name in names}
 
 
 def _link(source: pathlib.Path, target: pathlib.Path) -> None:

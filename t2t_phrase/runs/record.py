@@ -19,6 +19,8 @@ from t2t_phrase.io.files import write
 from t2t_phrase.training_hparams import TrainingHParams
 
 FILE = "hparams.json"
+# Entries that may differ where a run is resumed; data are compared on their own.
+_NO_SETTINGS = ("data", "t2t_usr_dir", "version")
 _CHECKSUM = "checksum"
 # Above these, a damaged number would fill the memory before anything else shows it.
 _LARGEST = {"vocab_size": 2**24, "target_vocab_size": 2**24}
@@ -42,6 +44,7 @@ class RunRecord:
         target_vocab_size, target_vocabulary: likewise of the target; None and "" where source and
             target share one vocabulary.
         data: digest of the training and development data, see `Problem.data_digest`; "": unknown.
+        t2t_usr_dir: folder of the user's registrations; "": none.
         version: of this library.
     """
 
@@ -58,6 +61,7 @@ class RunRecord:
     target_vocab_size: int | None = None
     target_vocabulary: str = ""
     data: str = ""
+    t2t_usr_dir: str = ""
     version: str = t2t_phrase.__version__
 
     def resolved(self) -> TrainingHParams:
@@ -70,6 +74,11 @@ class RunRecord:
         """
         if self.model not in registry.models:
             registry.discover()
+        if self.model not in registry.models and self.t2t_usr_dir:
+            raise UserError(
+                f"model {self.model} is unknown; the run was trained with --t2t_usr_dir="
+                f"{self.t2t_usr_dir}, which registers it: give that flag"
+            )
         return registry.models[self.model].hparams_class.from_dict(self.hparams)
 
     def save(self, folder: str | os.PathLike[str]) -> None:
@@ -140,11 +149,18 @@ class RunRecord:
             raise UserError(f"{pathlib.Path(folder) / FILE}: {error}") from error
         changed = complete.differences(self)
         if changed:
+            hint = ""
+            if complete.train_steps != self.train_steps and self.train_steps:
+                hint = (
+                    "\nThe learning rate falls to 0 at --train_steps, so another value would "
+                    "change the rate of every step. To train for longer, start a new "
+                    f"--output_dir from these weights: --warm_start_from={folder}."
+                )
             raise UserError(
                 f"--output_dir={folder} holds a run with other settings:\n  "
                 + "\n  ".join(changed)
                 + "\nGive the old settings to resume it, or a new --output_dir to start over "
-                "(--warm_start_from takes over weights)."
+                "(--warm_start_from takes over weights)." + hint
             )
         if self.data != earlier.data and self.data and earlier.data:
             raise UserError(
@@ -159,7 +175,7 @@ class RunRecord:
         return differences(self._identity(), other._identity())
 
     def _identity(self) -> dict[str, Any]:
-        named = {k: v for k, v in dataclasses.asdict(self).items() if k not in ("data", "version")}
+        named = {k: v for k, v in dataclasses.asdict(self).items() if k not in _NO_SETTINGS}
         # The resolved values say what the set and the overrides did, whatever they are called.
         del named["hparams_set"], named["overrides"]
         return {**named.pop("hparams"), **named}

@@ -8,6 +8,7 @@ import pathlib
 from t2t_phrase.config import UserError
 from t2t_phrase.data.problem import get_problem
 from t2t_phrase.io.files import sha256_of
+from t2t_phrase.runs.kept_vocabularies import kept_vocabularies
 from t2t_phrase.runs.load_model import TrainedModel, run_above
 from t2t_phrase.runs.record import RunRecord
 from t2t_phrase.text.encoders import StoredEncoder
@@ -24,11 +25,11 @@ def run_vocabularies(
 ) -> Vocabularies:
     """Return the vocabularies of a model.
 
-    A model imported from tensor2tensor may have brought its own; all others' are in `data_dir`.
+    A model imported from tensor2tensor may have brought its own.
 
     Args:
         trained: the model.
-        data_dir: where t2t-phrase-datagen put the vocabularies.
+        data_dir: where t2t-phrase-datagen put the vocabularies; None: those that the run has kept.
         problem: whose vocabularies they are, where the run does not say.
 
     Raises:
@@ -37,6 +38,8 @@ def run_vocabularies(
     files = imported_files(trained.checkpoint, trained.record)
     if files:
         return _imported_vocabularies(files, trained.record)
+    if not data_dir and (kept := find_kept(trained.checkpoint, trained.record)):
+        return kept
     name = trained.record.problem or problem
     if not name:
         raise UserError(
@@ -47,6 +50,23 @@ def run_vocabularies(
     vocabularies = get_problem(name).vocabularies(data_dir)
     check_vocabularies(vocabularies, trained.record, f"{name} in --data_dir={data_dir}")
     return vocabularies
+
+
+def find_kept(checkpoint: str, record: RunRecord) -> Vocabularies | None:
+    """Return the vocabularies next to a checkpoint, or those of the run above; None: neither.
+
+    Args:
+        checkpoint: of the run, or of a folder such as `averaged/` below it.
+        record: of the run.
+
+    Raises:
+        UserError: a file is damaged.
+    """
+    folder = pathlib.Path(checkpoint).parent
+    found = (
+        kept_vocabularies(place, record) for place in filter(None, (folder, run_above(folder)))
+    )
+    return next(filter(None, found), None)
 
 
 def checksums(vocabularies: Vocabularies) -> tuple[str, str]:

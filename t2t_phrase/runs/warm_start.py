@@ -4,26 +4,71 @@ from __future__ import annotations
 
 import dataclasses
 import os
+from collections.abc import Mapping
+from typing import Literal
 
 import keras
+import numpy as np
 
 from t2t_phrase.config import UserError
 from t2t_phrase.runs import checkpoints
 from t2t_phrase.runs.checkpoints import RestoreReport
+from t2t_phrase.runs.load_model import find_record
+from t2t_phrase.runs.record import RunRecord
+from t2t_phrase.runs.vocabulary import checksums, find_kept
+from t2t_phrase.special_ids import UNK_ID
+from t2t_phrase.text.encoders import StoredEncoder
+from t2t_phrase.text.vocabularies import Encoder, Vocabularies
+
+# What to do with the tables of another vocabulary: refuse them, copy the rows of the entries that
+# both vocabularies have, or leave them at their random initial values.
+OtherVocabulary = Literal["same", "map", "new"]
+OTHER_VOCABULARY = ("same", "map", "new")
+# Layers with a row for each entry of a vocabulary; a joint one has the name of the source's.
+_TABLES = {"embedding": 0, "source_embedding": 0, "target_embedding": 1, "softmax": 1}
 
 
 @dataclasses.dataclass(frozen=True)
 class WarmStart:
-    """Which weights were copied, and from which checkpoint."""
+    """Which weights were copied, and from which checkpoint.
+
+    Attributes:
+        checkpoint: its path.
+        report: the variables that were copied as a whole, and the others.
+        mapped: for each table that was copied by entries, a line with their number.
+    """
 
     checkpoint: str
     report: RestoreReport
+    mapped: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
     def __str__(self) -> str:
-        return f"warm start from {self.checkpoint}: {self.report}"
+        report = self.report
+        taken = len(report.matched)
+        fresh = len(report.missing) + len(report.mismatched)
+        total = taken + fresh + len(self.mapped)
+        parts = [f"{taken} of {total} variables taken"]
+        parts += [f"{len(self.mapped)} mapped by entries"] * bool(self.mapped)
+        parts += [f"{fresh} start from random weights"] * bool(fresh)
+        lines = [f"warm start from {self.checkpoint}: {', '.join(parts)}"]
+        for title, entries in (
+            ("mapped", [f"{name}: {text}" for name, text in self.mapped.items()]),
+            ("missing in the checkpoint", report.missing),
+            ("of another shape", report.mismatched),
+            ("not used by the model", report.unused),
+        ):
+            lines += [f"{len(entries)} {title}:"] * bool(entries)
+            lines += [f"  {entry}" for entry in entries]
+        return "\n".join(lines)
 
 
-def warm_start(model: keras.Model, path: str | os.PathLike[str]) -> WarmStart:
+def warm_start(
+    model: keras.Model,
+    path: str | os.PathLike[str],
+    *,
+    vocabularies: Vocabularies | None = None,
+    other_vocabulary: OtherVocabulary = "same",
+) -> WarmStart:
     """Copy every weight that the checkpoint has under the same name and in the same shape.
 
     Other weights keep their random initial values, and the optimizer starts from scratch.
@@ -31,12 +76,89 @@ def warm_start(model: keras.Model, path: str | os.PathLike[str]) -> WarmStart:
     Args:
         model: the model to initialise.
         path: a run's folder (its latest checkpoint) or a checkpoint.
+        vocabularies: of the model; None: the vocabularies are not compared.
+        other_vocabulary: what to do if the checkpoint is of another vocabulary: "same" refuses it,
+            "map" copies the rows of the entries that both have, "new" leaves embeddings and softmax
+            at random values.
 
     Raises:
-        UserError: there is no checkpoint, or no weight of it fits.
+        UserError: there is no checkpoint, no weight of it fits, or its vocabulary is another one.
     """
     checkpoint = checkpoints.resolve(path)
-    report = checkpoints.assign(checkpoint, checkpoints.model_variables(model))
+    variables = checkpoints.model_variables(model)
+    old, differs = None, False
+    if vocabularies is not None:
+        record = find_record(checkpoint)
+        differs = _differs(vocabularies, record)
+        if differs and other_vocabulary == "same":
+            raise UserError(
+                f"--warm_start_from={path}: the run has another vocabulary (its checksum differs). "
+                f"Make the data with t2t-phrase-datagen --vocab_from={path} to use the same one, "
+                "or add --warm_start_vocab=map to take the entries that both have, or "
+                "--warm_start_vocab=new to take none"
+            )
+        if differs and other_vocabulary == "map":
+            old = find_kept(checkpoint, record)
+            if old is None:
+                raise UserError(
+                    f"--warm_start_vocab=map: {path} has no copy of its vocabulary; copy "
+                    "the vocabulary of its --data_dir there as vocab.joint (or as vocab.source and "
+                    "vocab.target)"
+                )
+    tables = {name: side for name in variables if (side := _side(name)) is not None}
+    whole = {
+        name: variable for name, variable in variables.items() if not (differs and name in tables)
+    }
+    report = checkpoints.assign(checkpoint, whole)
+    mapped: dict[str, str] = {}
+    missing = list(report.missing)
+    if differs:
+        stored = checkpoints.reader(checkpoint)
+        entries = stored.group("model")
+        for name, side in tables.items():
+            if old is None or name not in entries:
+                missing.append(name)
+                continue
+            assert vocabularies is not None
+            rows = stored.get(entries[name][0])
+            mapped[name] = _map_rows(variables[name], rows, old[side], vocabularies[side])
+    unused = tuple(name for name in report.unused if not (differs and name in tables))
+    report = dataclasses.replace(report, missing=tuple(missing), unused=unused)
     if not report.matched:
         raise UserError(f"--warm_start_from={path}: no weight of it fits the model: {report}")
-    return WarmStart(checkpoint, report)
+    return WarmStart(checkpoint, report, mapped)
+
+
+def _differs(vocabularies: Vocabularies, record: RunRecord) -> bool:
+    """Return whether the vocabularies are not those of a run."""
+    recorded = (record.vocabulary, record.target_vocabulary)
+    shared = record.target_vocab_size is None
+    return shared != vocabularies.shared or recorded != checksums(vocabularies)
+
+
+def _side(name: str) -> int | None:
+    """Return 0 for a table of the source vocabulary, 1 for one of the target's, else None."""
+    layer, _, weight = name.partition("/")
+    return _TABLES.get(layer) if weight == "embeddings" else None
+
+
+def _map_rows(variable: keras.Variable, stored: np.ndarray, old: Encoder, new: Encoder) -> str:
+    """Copy the rows (D,) of the entries that both vocabularies have; return how many they are."""
+    values = np.array(keras.ops.convert_to_numpy(variable.value))
+    if values.shape[1:] != stored.shape[1:]:
+        return f"none of {new.vocab_size:,} entries, since the size is {stored.shape[1:]}"
+    pieces = {piece: row for row, piece in enumerate(_pieces(old)) if row > UNK_ID}
+    rows = [(row, row) for row in range(UNK_ID + 1)]
+    for row, piece in enumerate(_pieces(new)):
+        if row > UNK_ID and piece in pieces:
+            rows.append((row, pieces[piece]))
+    targets, sources = map(list, zip(*rows, strict=True))
+    values[targets] = stored[sources]
+    variable.assign(values)
+    return f"{len(rows):,} of {new.vocab_size:,} entries"
+
+
+def _pieces(encoder: Encoder) -> list[str]:
+    # Both are what datagen makes.
+    assert isinstance(encoder, StoredEncoder)
+    return encoder.pieces(range(encoder.vocab_size))

@@ -26,6 +26,8 @@ from t2t_phrase.training.signals import StopRequest
 from t2t_phrase.training.step import Stepper, StepResult
 from t2t_phrase.training.summaries import Summaries
 
+# Until the first progress line; users of a slow machine should know that it works.
+_FIRST_LINE = 10.0
 _SMALLER_BATCHES = "lower batch_size or max_length in --hparams"
 
 
@@ -121,6 +123,7 @@ class Trainer:
             )
         history = self.directory.restore_scores(step)
         self._progress = Progress(self.options.train_steps, step)
+        self._first_line_at: float | None = time.monotonic() + _FIRST_LINE
         self._saved_at = time.monotonic()
         with StopRequest() as stop, Prefetcher(self.pipeline.batches(position)) as batches:
             try:
@@ -170,6 +173,10 @@ class Trainer:
         while not (asked := self._asked_to_stop(stop)) and step < options.train_steps:
             if options.early_stopping.exhausted(history):
                 return self._stopped_early(step, history)
+            if pending is not None and self._line_is_due(pending.step):
+                # So that the time of the next update is not part of this line.
+                self._settle(pending)
+                pending = None
             waited = batches.waited
             batch = next(batches)
             with explained(batch.describe, _SMALLER_BATCHES):
@@ -230,19 +237,31 @@ class Trainer:
             size=done.batch.size,
             waited=done.waited,
         )
-        if done.step % self.options.log_step_count_steps == 0:
+        if self._line_is_due(done.step):
             self._report(done.step, norm)
+        elif self._first_line_at is not None and time.monotonic() >= self._first_line_at:
+            self._first_line_at = None
+            self._log_line(self._progress.averages(), norm)
+
+    def _line_is_due(self, step: int) -> bool:
+        return step % self.options.log_step_count_steps == 0
 
     def _report(self, step: int, grad_norm: float) -> None:
+        self._first_line_at = None
         report = self._progress.take()
-        rate = float(self.schedule(np.asarray(step - 1)))
-        self.log(self._progress.line(report, rate=rate, grad_norm=grad_norm))
+        rate = self._log_line(report, grad_norm)
         shown = {name: value for name, value in report.items() if name != "seconds_left"}
         self.summaries.write(
             "train",
             step,
             {**shown, "learning_rate": rate, "grad_norm": grad_norm},
         )
+
+    def _log_line(self, report: dict[str, float], grad_norm: float) -> float:
+        """Log the progress line of the step that was counted last; return its learning rate."""
+        rate = float(self.schedule(np.asarray(self._progress.step - 1)))
+        self.log(self._progress.line(report, rate=rate, grad_norm=grad_norm))
+        return rate
 
     def _save(self, step: int, position: Position) -> bool:
         start = time.perf_counter()
@@ -259,7 +278,7 @@ class Trainer:
         if self.evaluator is None:
             return
         start = time.perf_counter()
-        scores = self._scores(step)
+        scores = self._scores_of_averages(step)
         seconds = time.perf_counter() - start
         self.options.early_stopping.check(scores.to_dict())
         history.add(step, scores.to_dict())
@@ -280,6 +299,10 @@ class Trainer:
             f"{_SMALLER_BATCHES}, or batch_size in --decode_hparams",
         ):
             return self.evaluator.evaluate()
+
+    def _scores_of_averages(self, step: int) -> DevScores:
+        with self.directory.averaged_weights():
+            return self._scores(step)
 
     def _stopped_early(self, step: int, history: History) -> Outcome:
         stopping = self.options.early_stopping

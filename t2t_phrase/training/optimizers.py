@@ -19,10 +19,10 @@ FIELDS = {
     "optimizer_momentum": "momentum",
 }
 # Arguments that are no options: the trainer sets the schedule, clips the reduced gradient, makes
-# one update in each step, and averages checkpoints instead of weights.
+# one update in each step, and never overwrites weights with their moving averages.
 _SET_ELSEWHERE = frozenset({
     *("self", "learning_rate", "name", "kwargs", "clipnorm", "clipvalue", "global_clipnorm"),
-    *("use_ema", "ema_momentum", "ema_overwrite_frequency"),
+    "ema_overwrite_frequency",
     *("loss_scale_factor", "gradient_accumulation_steps"),
 })  # fmt: skip
 

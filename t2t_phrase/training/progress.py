@@ -59,7 +59,13 @@ class Progress:
         self._paused += seconds
 
     def take(self) -> dict[str, float]:
-        """Return the averages since the last call, and start over.
+        """Return the averages since the last call, and start over."""
+        report = self.averages()
+        self._reset()
+        return report
+
+    def averages(self) -> dict[str, float]:
+        """Return the averages since the last call of `take`.
 
         Besides the means that the model reports: tokens_per_second counts source and target tokens,
         non_pad and input_wait are shares, seconds_left does not include evaluations.
@@ -68,7 +74,7 @@ class Progress:
         elapsed = max(now - self._start - self._pause, 1e-9)
         trained = max(self.step - self._first_step, 1)
         per_step = (now - self._began - self._paused) / trained
-        report = {
+        return {
             **means.values(self._means),
             "tokens_per_second": self._tokens / elapsed,
             "steps_per_second": self._steps / elapsed,
@@ -76,8 +82,6 @@ class Progress:
             "input_wait": min(self._waited / elapsed, 1.0),
             "seconds_left": per_step * (self.train_steps - self.step),
         }
-        self._reset()
-        return report
 
     def line(self, report: dict[str, float], *, rate: float, grad_norm: float) -> str:
         """Return the progress line for a report."""

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 import keras
+import numpy as np
 from keras import ops
 
 
@@ -20,6 +21,47 @@ def make_schedule(hparams: Any, *, train_steps: int) -> FactorSchedule:
         train_steps=train_steps,
         halving_start=hparams.learning_rate_halving_start,
         halving_steps=max(1, hparams.learning_rate_halving_steps),
+    )
+
+
+# Factors that fall with the step, over `learning_rate_decay_steps`.
+_DECAYS = ("linear_decay", "cosdecay")
+# A run whose highest rate is a smaller share of the intended one is probably a mistake.
+_SHARE = 0.9
+
+
+def short_run_warning(hparams: Any, *, train_steps: int) -> str:
+    """Return a warning if a run ends before its rate gets to where the schedule leads; else "".
+
+    The highest rate of the run is compared with that of a run that is as long as warm-up and decay.
+
+    Args:
+        hparams: with the schedule.
+        train_steps: the step at which the run ends.
+    """
+    factors = [factor.strip() for factor in hparams.learning_rate_schedule.split("*")]
+    decays = any(factor in _DECAYS for factor in factors)
+    warms = "linear_warmup" in factors
+    warmup = hparams.learning_rate_warmup_steps if warms else 0
+    full = warmup + (hparams.learning_rate_decay_steps if decays else 0)
+    if train_steps >= full:
+        return ""
+    found, intended = (
+        float(np.max(make_schedule(hparams, train_steps=steps)(np.arange(min(steps, full) + 1))))
+        for steps in (train_steps, full)
+    )
+    if found >= _SHARE * intended:
+        return ""
+    fitting = []
+    if warms:
+        warmup = min(warmup, max(1, train_steps // 10))
+        fitting.append(f"learning_rate_warmup_steps={warmup}")
+    if decays:
+        fitting.append(f"learning_rate_decay_steps={max(1, train_steps - warmup)}")
+    return (
+        f"WARNING: --train_steps={train_steps} is short for this schedule of the learning rate, "
+        f"which takes {full} steps: the rate reaches {found:.2g}, {found / intended:.0%} of "
+        f"{intended:.2g}. For a run of this length add --hparams={','.join(fitting)}"
     )
 
 

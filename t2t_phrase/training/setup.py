@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import os
 import pathlib
 from collections.abc import Callable
@@ -19,18 +20,21 @@ from t2t_phrase.data.input.reader import RecordReader
 from t2t_phrase.data.problem import Problem
 from t2t_phrase.runs import checkpoints
 from t2t_phrase.runs.directory import BEST, RunDirectory
+from t2t_phrase.runs.kept_vocabularies import keep_vocabularies
 from t2t_phrase.runs.record import FILE, RunRecord
 from t2t_phrase.runs.vocabulary import checksums
-from t2t_phrase.runs.warm_start import warm_start
-from t2t_phrase.text.vocabularies import Encoder
+from t2t_phrase.runs.warm_start import OtherVocabulary, warm_start
+from t2t_phrase.text.vocabularies import Encoder, Vocabularies
 from t2t_phrase.training.distribution import has_gpu, is_chief
 from t2t_phrase.training.evaluate import Bleu, Evaluator
+from t2t_phrase.training.fine_tuning import freeze, scale_learning_rates
 from t2t_phrase.training.loop import LoopOptions, Trainer
 from t2t_phrase.training.memory import explained
 from t2t_phrase.training.optimizers import make_optimizer
-from t2t_phrase.training.schedules import make_schedule
+from t2t_phrase.training.schedules import make_schedule, short_run_warning
 from t2t_phrase.training.step import Stepper
 from t2t_phrase.training.summaries import Summaries
+from t2t_phrase.training.trackers import Tracker, check_trackers, make_trackers
 from t2t_phrase.training_hparams import TrainingHParams
 
 # The number of rows of the embedding is a multiple of this, for the sake of matrix units.
@@ -53,11 +57,14 @@ class RunOptions:
         hparams: the set with these changes.
         random_seed: seed of weights, data order and dropout.
         warm_start_from: run or checkpoint to take initial weights from; empty: random weights.
+        warm_start_vocab: what to do if that is of another vocabulary, see `warm_start`.
         keep_checkpoint_max: number of checkpoints to keep.
         eval_steps: largest number of development batches for the loss, 0: no limit.
         evaluate: whether to evaluate on the development set.
         saves: whether to write to `output_dir`.
         xla: whether to compile with XLA; None: on GPUs only.
+        trackers: names of services that receive the scalars, see `training.trackers`.
+        t2t_usr_dir: folder of the user's registrations, for messages.
     """
 
     problem: Problem
@@ -69,13 +76,17 @@ class RunOptions:
     hparams: TrainingHParams
     random_seed: int
     warm_start_from: str = ""
+    warm_start_vocab: OtherVocabulary = "same"
     keep_checkpoint_max: int = 20
     eval_steps: int = 100
     evaluate: bool = True
     saves: bool = True
     xla: bool | None = None
+    trackers: tuple[str, ...] = ()
+    t2t_usr_dir: str = ""
 
     def __post_init__(self) -> None:
+        check_trackers(self.trackers)
         for name, least in (("random_seed", 0), ("keep_checkpoint_max", 1), ("eval_steps", 0)):
             if not least <= getattr(self, name) <= _LARGEST:
                 raise UserError(
@@ -124,6 +135,8 @@ def prepare(
     options.problem.require_features(options.data_dir, hparams.training_features)
     reader = _reader(options, "train")
     schedule = make_schedule(hparams, train_steps=loop.train_steps)
+    if options.saves and (warning := short_run_warning(hparams, train_steps=loop.train_steps)):
+        say(warning)
     replicas = strategy.num_replicas_in_sync
     parts = hparams.parts(replicas)
     record = RunRecord(
@@ -140,6 +153,7 @@ def prepare(
         replicas=replicas * parts,
         train_steps=loop.train_steps if "linear_decay" in schedule.factors else 0,
         data=options.problem.data_digest(options.data_dir, hparams.training_features),
+        t2t_usr_dir=options.t2t_usr_dir,
     )
     _check_folder(options, record, say)
     # Initializers draw from Keras' process-wide generator.
@@ -153,15 +167,31 @@ def prepare(
             vocab_size=record.vocab_size,
             target_vocab_size=record.target_vocab_size,
         )
+        frozen = freeze(model, hparams.frozen_variables)
         optimizer = make_optimizer(hparams, schedule)
         optimizer.build(model.trainable_variables)
+        scale_learning_rates(optimizer, model, hparams.learning_rate_factors)
     if writes:
-        _claim(options.output_dir, record)
+        _claim(options.output_dir, record, vocabularies)
     if options.warm_start_from:
         if checkpoints.complete(options.output_dir):
             say(f"{options.output_dir} has checkpoints: --warm_start_from is ignored")
         else:
-            say(str(warm_start(model, options.warm_start_from)))
+            started = warm_start(
+                model,
+                options.warm_start_from,
+                vocabularies=vocabularies,
+                other_vocabulary=options.warm_start_vocab,
+            )
+            say(str(started))
+    if frozen or hparams.lora_rank:
+        trained = sum(math.prod(v.shape) for v in model.trainable_variables)
+        total = trained + sum(
+            math.prod(v.shape)
+            for v in model.non_trainable_variables
+            if v.name != "seed_generator_state"
+        )
+        say(f"{trained:,} of {total:,} parameters are trained")
     xla = options.xla
     stepper = Stepper(
         strategy,
@@ -206,7 +236,12 @@ def prepare(
         schedule,
         loop,
         evaluator,
-        Summaries(options.output_dir, writes=writes, log=say),
+        Summaries(
+            options.output_dir,
+            writes=writes,
+            log=say,
+            trackers=_trackers(options, record) if writes else (),
+        ),
         log=say,
     )
     return Run(trainer, model, record)
@@ -224,6 +259,11 @@ class EpochLog:
         if (count.examples, count.dropped) != self._said:
             self._said = (count.examples, count.dropped)
             self.log(str(count))
+
+
+def _trackers(options: RunOptions, record: RunRecord) -> list[Tracker]:
+    settings = {**record.hparams, "problem": record.problem, "hparams_set": record.hparams_set}
+    return make_trackers(options.trackers, pathlib.Path(options.output_dir), settings)
 
 
 def _rows(encoder: Encoder) -> int:
@@ -270,9 +310,12 @@ def _check_folder(options: RunOptions, record: RunRecord, log: Callable[[str], N
         log(f"{folder} is of a training that saved no checkpoint: starting over")
 
 
-def _claim(output_dir: str | os.PathLike[str], record: RunRecord) -> None:
-    """Record the run in a folder without checkpoints."""
+def _claim(
+    output_dir: str | os.PathLike[str], record: RunRecord, vocabularies: Vocabularies
+) -> None:
+    """Record the run and its vocabularies in a folder without checkpoints."""
     folder = pathlib.Path(output_dir)
     if not checkpoints.complete(folder):
         folder.mkdir(parents=True, exist_ok=True)
+        keep_vocabularies(vocabularies, folder)
         record.save(folder)

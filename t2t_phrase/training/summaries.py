@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import pathlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 import tensorflow as tf
 
 from t2t_phrase.io.files import reason_of
+from t2t_phrase.training.trackers import Tracker
 
 
 class Summaries:
@@ -21,11 +22,18 @@ class Summaries:
             tensor2tensor.
         writes: whether this process writes files.
         log: called with a warning if scalars cannot be written.
+        trackers: receive the same scalars, as "train/loss" and so on.
     """
 
     def __init__(
-        self, folder: str | os.PathLike[str], *, writes: bool, log: Callable[[str], None]
+        self,
+        folder: str | os.PathLike[str],
+        *,
+        writes: bool,
+        log: Callable[[str], None],
+        trackers: Sequence[Tracker] = (),
     ) -> None:
+        self._trackers = list(trackers) if writes else []
         self._folders = {"train": str(folder), "eval": str(pathlib.Path(folder) / "eval")}
         self._writers: dict[str, Any] = {}
         self._writes, self._log = writes, log
@@ -38,6 +46,7 @@ class Summaries:
             step: number of updates made.
             values: the scalars by name.
         """
+        self._track(step, {f"{kind}/{name}": value for name, value in values.items()})
         if not self._writes:
             return
         try:
@@ -53,8 +62,20 @@ class Summaries:
             self._writes = False
             self._log(f"WARNING: no more TensorBoard scalars are written: {reason_of(error)}")
 
+    def _track(self, step: int, values: dict[str, float]) -> None:
+        for tracker in list(self._trackers):
+            try:
+                tracker.write(step, values)
+            except Exception as error:
+                # Whatever a service does, the training goes on.
+                self._trackers.remove(tracker)
+                name = type(tracker).__name__.strip("_")
+                self._log(f"WARNING: {name} receives no more scalars: {error}")
+
     def close(self) -> None:
-        """Close the files."""
+        """Close the files, and end the runs of trackers."""
+        for tracker in self._trackers:
+            tracker.close()
         for writer in self._writers.values():
             if self._writes:
                 writer.close()

@@ -105,11 +105,14 @@ def test_every_command_tells_its_version(command, capsys, monkeypatch):
     assert capsys.readouterr().out == f"t2t-phrase-{command} {__version__}\n"
 
 
-def test_a_flag_that_is_repeated_is_told(capsys, monkeypatch):
-    assert exit_code("eval", ["--translation=a", "--translation=b"], monkeypatch) == 2
-    note, error = capsys.readouterr().err.splitlines()
-    assert note == "note: --translation is given 2 times, the last counts: b"
-    assert error.startswith("error: --translation and --reference")
+def test_a_flag_with_two_values_is_refused(capsys, monkeypatch):
+    assert exit_code("eval", ["--translation=a", "--translation", "b"], monkeypatch) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("error: --translation is given twice: a and b; leave one out")
+    assert exit_code("eval", ["--translation=a", "--translation=a"], monkeypatch) == 2
+    assert "--translation and --reference" in capsys.readouterr().err
+    assert exit_code("eval", ["--lowercase", "--nolowercase"], monkeypatch) == 2
+    assert "--lowercase is given twice: true and false" in capsys.readouterr().err
 
 
 def test_flags_that_may_be_repeated_are_not_told(capsys, monkeypatch):

@@ -246,7 +246,7 @@ def test_required_flags(toy):
 
 
 def test_registry_help_lists_all_names(toy, capsys):
-    call(trainer, "--registry_help", f"--t2t_usr_dir={toy / 'user'}")
+    call(trainer, "--registry_help=all", f"--t2t_usr_dir={toy / 'user'}")
     lines = capsys.readouterr().out.splitlines()
     described = dict(line.strip().partition("  ")[::2] for line in lines if line[:2] == "  ")
     assert described["translate_trainer_toy"].strip() == "Copies sentences of a few words."
@@ -254,3 +254,56 @@ def test_registry_help_lists_all_names(toy, capsys):
     assert described["transformer"].strip() == expected
     expected = "`luong_base` with an encoder that reads backwards."
     assert described["luong_base_reverse"].strip() == expected
+
+
+def test_a_run_is_resumed_without_its_settings(toy, trained, capsys):
+    shutil.copytree(toy / "run", toy / "again")
+    call(
+        trainer,
+        f"--output_dir={toy / 'again'}",
+        f"--data_dir={toy}",
+        f"--t2t_usr_dir={toy / 'user'}",
+        "--train_steps=6",
+        "--noeval_run_autoregressive",
+    )
+    out = capsys.readouterr().out
+    assert out.startswith(
+        f"settings of the run in {toy / 'again'}: --problem=translate_trainer_toy"
+    )
+    assert f"--hparams={HPARAMS}" in out and out.endswith("finished at step 6 of 6\n")
+
+
+def test_the_run_keeps_its_log_and_its_vocabulary(toy, trained):
+    lines = (toy / "run" / "train.log").read_text().splitlines()
+    assert lines[0].endswith(" -> 64") or "--hparams: " in lines[0]
+    assert any("finished at step 4 of 4" in line for line in lines)
+    kept = (toy / "run" / "vocab.joint").read_bytes()
+    assert kept == (toy / "toy.model").read_bytes()
+    assert (toy / "run" / "best" / "vocab.joint").read_bytes() == kept
+
+
+def test_why_a_falling_rate_cannot_be_prolonged(toy, trained):
+    shutil.copytree(toy / "run", toy / "ended")
+    decay = "learning_rate_schedule=constant*linear_decay"
+    record = RunRecord.load(toy / "run")
+    hparams = record.resolved().override(decay).to_dict()
+    dataclasses.replace(record, hparams=hparams, train_steps=4).save(toy / "ended")
+    given = flags(toy, "ended", "--train_steps=9", hparams=f"{HPARAMS},{decay}")
+    with pytest.raises(UserError, match=r"falls to 0 at --train_steps.*--warm_start_from=.*ended"):
+        call(trainer, *given)
+
+
+def test_a_run_that_is_too_short_for_its_rate_is_warned_of(toy, trained, capsys):
+    call(trainer, *flags(toy, "short", "--train_steps=1", "--schedule=train"))
+    assert "WARNING: --train_steps=1 is short for this schedule" in capsys.readouterr().out
+
+
+def test_registry_help_with_a_word(toy, capsys):
+    call(trainer, "--registry_help=LUONG_BASE_REV")
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "Hparams sets:"
+    # The first has the word in its description.
+    names = [line.split()[0] for line in lines[1:]]
+    assert names == ["luong_base_dropout", "luong_base_reverse"]
+    with pytest.raises(UserError, match="nothing contains it; did you mean luong_base_reverse"):
+        call(trainer, "--registry_help=luong_base_reversed")

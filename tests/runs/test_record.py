@@ -144,3 +144,21 @@ def test_an_unknown_model_and_unknown_hparams_are_said_with_the_file():
         record().check_same(record(model="transformr"), "run")
     with pytest.raises(UserError, match=r"run/hparams.json: .*nonsense: unknown"):
         record().check_same(record(hparams={"nonsense": 1}), "run")
+
+
+def test_a_model_of_a_plug_in_names_its_folder():
+    record = RunRecord(
+        problem="translate_text",
+        model="my_transformer",
+        hparams_set="mine",
+        overrides="",
+        hparams={},
+        vocab_size=8,
+        vocabulary="",
+        random_seed=1,
+        t2t_usr_dir="/home/me/models",
+    )
+    with pytest.raises(UserError, match=r"trained with --t2t_usr_dir=/home/me/models, which"):
+        record.resolved()
+    moved = dataclasses.replace(record, t2t_usr_dir="/elsewhere")
+    assert record.differences(moved) == []

@@ -2,9 +2,16 @@ import numpy as np
 import pytest
 from tiny_training import make_stepper, make_trainer, random_pairs, weights, write_shards
 
+from t2t_phrase import registry
 from t2t_phrase.config import UserError
 from t2t_phrase.runs import checkpoints
+from t2t_phrase.runs.kept_vocabularies import keep_vocabularies
+from t2t_phrase.runs.record import RunRecord
+from t2t_phrase.runs.vocabulary import checksums
 from t2t_phrase.runs.warm_start import warm_start
+from t2t_phrase.text.vocabularies import Vocabularies
+from t2t_phrase.text.words.encoder import WordEncoder
+from t2t_phrase.text.words.training import train_words
 
 
 def test_what_fits_is_taken_over_and_the_rest_is_said(tmp_path):
@@ -20,7 +27,8 @@ def test_what_fits_is_taken_over_and_the_rest_is_said(tmp_path):
     np.testing.assert_array_equal(after["softmax/kernel"], before["softmax/kernel"])
     np.testing.assert_array_equal(after["softmax/bias"], before["softmax/bias"])
     assert text == (
-        f"warm start from {tmp_path}/model.ckpt-7: 1 variables match\n"
+        f"warm start from {tmp_path}/model.ckpt-7: "
+        "1 of 3 variables taken, 2 start from random weights\n"
         "1 missing in the checkpoint:\n  softmax/kernel\n"
         "1 of another shape:\n  softmax/bias: (9,) in the checkpoint, (32,) in the model\n"
         "1 not used by the model:\n  extra"
@@ -41,3 +49,121 @@ def test_the_run_begins_at_step_0_with_the_weights(tmp_path):
     warm_start(stepper.model, tmp_path / "first")
     trainer = make_trainer(tmp_path / "second", files, stepper, train_steps=2)
     assert trainer.train().step == 2
+
+
+def small_model(vocabularies):
+    hparams = registry.hparams["transformer_tiny"]().override(
+        "num_hidden_layers=1,hidden_size=8,filter_size=8,num_heads=2"
+    )
+    sizes = [-(-encoder.vocab_size // 8) * 8 for encoder in vocabularies]
+    target = None if vocabularies.shared else sizes[1]
+    if target is not None:
+        hparams = hparams.override("shared_embedding_and_softmax_weights=false")
+    model = registry.models["transformer"].from_hparams(
+        hparams, vocab_size=sizes[0], target_vocab_size=target
+    )
+    return hparams, model
+
+
+def save_run(folder, vocabularies, *, keeps=True):
+    """Write a run with random weights; returns them by name."""
+    registry.discover()
+    hparams, model = small_model(vocabularies)
+    source, target = checksums(vocabularies)
+    folder.mkdir()
+    RunRecord(
+        problem="translate_text",
+        model="transformer",
+        hparams_set="transformer_tiny",
+        overrides="",
+        hparams=hparams.to_dict(),
+        vocab_size=model.vocab_size,
+        target_vocab_size=model.target_vocab_size,
+        vocabulary=source,
+        target_vocabulary=target,
+        random_seed=1,
+    ).save(folder)
+    if keeps:
+        keep_vocabularies(vocabularies, folder)
+    stored = {name: v.numpy() for name, v in checkpoints.model_variables(model).items()}
+    checkpoints.write(folder / "model.ckpt-1", model=stored, step=1)
+    return stored
+
+
+def joint(*words):
+    encoder = WordEncoder(train_words([" ".join(words)], vocab_size=3 + len(words)))
+    return Vocabularies(encoder, encoder)
+
+
+def test_another_vocabulary_of_the_same_size_is_refused(tmp_path):
+    save_run(tmp_path / "run", joint("a", "b", "c"))
+    other = joint("a", "b", "d")
+    _, model = small_model(other)
+    with pytest.raises(UserError, match=r"another vocabulary.*--vocab_from=.*=map.*=new"):
+        warm_start(model, tmp_path / "run", vocabularies=other)
+
+
+def test_the_same_vocabulary_is_taken_as_it_is(tmp_path):
+    same = joint("a", "b", "c")
+    stored = save_run(tmp_path / "run", same)
+    _, model = small_model(same)
+    started = warm_start(model, tmp_path / "run", vocabularies=same, other_vocabulary="map")
+    assert not started.mapped and len(started.report.matched) == len(stored)
+
+
+@pytest.mark.parametrize("words", [("c", "x", "a"), ("c", "x", "a", "b", "y", "z", "u", "v")])
+def test_rows_of_shared_entries_are_mapped(tmp_path, words):
+    old = joint("a", "b", "c")
+    stored = save_run(tmp_path / "run", old)
+    new = joint(*words)
+    _, model = small_model(new)
+    before = model.source_embedding.kernel.numpy()
+    started = warm_start(model, tmp_path / "run", vocabularies=new, other_vocabulary="map")
+    rows = model.source_embedding.kernel.numpy()
+    table = stored["embedding/embeddings"]
+    shared = 0
+    for row, word in enumerate(new.source.pieces(range(new.source.vocab_size))):
+        known = old.source.pieces(range(old.source.vocab_size))
+        if word in known:
+            np.testing.assert_array_equal(rows[row], table[known.index(word)])
+            shared += 1
+        else:
+            np.testing.assert_array_equal(rows[row], before[row])
+    text = str(started)
+    assert f"embedding/embeddings: {shared} of {new.source.vocab_size} entries" in text
+    assert f"{len(stored) - 1} of {len(stored)} variables taken, 1 mapped by entries\n" in text
+
+
+def test_two_vocabularies_are_mapped_each(tmp_path):
+    first, second = joint("a", "b", "c").source, joint("d", "e", "f").source
+    stored = save_run(tmp_path / "run", Vocabularies(first, second))
+    new = Vocabularies(joint("c", "z", "y").source, joint("f", "z", "y").source)
+    _, model = small_model(new)
+    warm_start(model, tmp_path / "run", vocabularies=new, other_vocabulary="map")
+    for name, old, encoder, word in (
+        ("embedding", first, new.source, "c"),
+        ("target_embedding", second, new.target, "f"),
+        ("softmax", second, new.target, "f"),
+    ):
+        found = checkpoints.model_variables(model)[f"{name}/embeddings"].numpy()
+        np.testing.assert_array_equal(
+            found[encoder.encode(word)[0]], stored[f"{name}/embeddings"][old.encode(word)[0]]
+        )
+
+
+def test_new_tables_stay_random(tmp_path):
+    stored = save_run(tmp_path / "run", joint("a", "b", "c"))
+    other = joint("a", "b", "d")
+    _, model = small_model(other)
+    before = model.source_embedding.kernel.numpy()
+    started = warm_start(model, tmp_path / "run", vocabularies=other, other_vocabulary="new")
+    np.testing.assert_array_equal(model.source_embedding.kernel.numpy(), before)
+    assert f"{len(stored) - 1} of {len(stored)} variables taken, 1 start from" in str(started)
+
+
+def test_a_run_without_its_vocabulary_cannot_be_mapped(tmp_path):
+    save_run(tmp_path / "run", joint("a", "b", "c"), keeps=False)
+    other = joint("a", "b", "d")
+    _, model = small_model(other)
+    with pytest.raises(UserError, match=r"no copy of its vocabulary; copy"):
+        warm_start(model, tmp_path / "run", vocabularies=other, other_vocabulary="map")

@@ -105,14 +105,26 @@ def test_links_lead_to_files(name):
         assert ((ROOT / name).parent / link).exists(), link
 
 
-def test_the_readmes_python_runs():
+def test_the_readmes_python_runs(tmp_path, monkeypatch):
     (code,) = blocks(README, "python")
-    setup = "import numpy as np\nsource_ids = target_ids = np.array([[5, 6, 1]])\n"
-    smaller = code.replace("num_hidden_layers=3", "num_hidden_layers=1,hidden_size=8,num_heads=2")
-    assert smaller != code
+    (tmp_path / "raw").mkdir()
+    for split in ("train", "dev"):
+        for side, line in (("src", "A house ."), ("tgt", "Ein Haus .")):
+            (tmp_path / "raw" / f"{split}.{side}").write_text(f"{line}\n" * 20)
+    smaller = {
+        "learning_rate_decay_steps=900": (
+            "num_hidden_layers=1,hidden_size=32,filter_size=32,num_heads=2,"
+            "learning_rate_warmup_steps=2,learning_rate_decay_steps=18"
+        ),
+        "train_steps=1000, local_eval_frequency=200": "train_steps=20, local_eval_frequency=10",
+    }
+    for old, new in smaller.items():
+        assert old in code
+        code = code.replace(old, new)
+    monkeypatch.chdir(tmp_path)
     scope: dict = {}
-    exec(setup + smaller, scope)
-    assert scope["logits"].shape == (1, 3, 32000)
+    exec(code, scope)
+    assert scope["layer"].orders == (1, 2) and (tmp_path / "mine.keras").exists()
 
 
 def test_the_phrase_layers_python_runs():

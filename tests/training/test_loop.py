@@ -1,6 +1,8 @@
 """The loop of a training: progress, checkpoints, resuming, and what stops it."""
 
+import dataclasses
 import os
+import re
 import signal
 import threading
 
@@ -31,6 +33,26 @@ def test_trains_reports_saves_and_evaluates(files, tmp_path):
         assert shown in progress[0]
     assert any(line.startswith("step 8: dev loss ") for line in lines)
     assert lines[-1] == "finished at step 10 of 10"
+
+
+def test_the_first_line_comes_early(files, tmp_path, monkeypatch):
+    monkeypatch.setattr(loop, "_FIRST_LINE", 0.0)
+    lines = []
+    make_trainer(tmp_path, files, make_stepper(), train_steps=6, log=lines.append).train()
+    progress = [line.split()[1] for line in lines if "tokens/s" in line]
+    assert progress == ["1/6", "2/6", "4/6", "6/6"]
+
+
+def test_the_speed_of_the_last_step_is_that_of_the_others(files, tmp_path):
+    """Every line is of one update, which takes as long as any other."""
+    lines = []
+    trainer = make_trainer(tmp_path, files, make_stepper(), train_steps=12, log=lines.append)
+    trainer.options = dataclasses.replace(trainer.options, log_step_count_steps=1)
+    trainer.train()
+    speeds = [
+        float(re.search(r"([0-9]+) tokens/s", line)[1]) for line in lines if "tokens/s" in line
+    ]
+    assert len(speeds) == 12 and speeds[-1] < 10 * max(speeds[2:-1])
 
 
 @pytest.mark.parametrize("parts", [1, 2])

@@ -85,7 +85,10 @@ def test_fields_and_options_reach_the_constructor():
     ("optimizer=sgd,optimizer_adam_beta1=0.9", "optimizer=sgd does not read optimizer_adam_beta1;"),
     ("optimizer_momentum=0.9", "optimizer_momentum=0.9: adam does not read it"),
     ("optimizer=lion,optimizer_momentum=0.0", "optimizer=lion does not read optimizer_momentum"),
-    ("optimizer_options=[rho=0.9]", "adam has no option 'rho'; known: amsgrad, weight_decay"),
+    (
+        "optimizer_options=[rho=0.9]",
+        "adam has no option 'rho'; known: amsgrad, ema_momentum, use_ema, weight_decay",
+    ),
     ("optimizer_options=[amsgard=true]", "; did you mean amsgrad?"),
     ("optimizer_options=[amsgrad=0.5]", "amsgrad must be true or false, got 'amsgrad=0.5'"),
     ("optimizer_options=[weight_decay=true]", "weight_decay must be a number"),

@@ -6,7 +6,7 @@ import pytest
 
 from t2t_phrase.config import HParamsError
 from t2t_phrase.models.transformer_hparams import TransformerHParams
-from t2t_phrase.training.schedules import FactorSchedule, make_schedule
+from t2t_phrase.training.schedules import FactorSchedule, make_schedule, short_run_warning
 from t2t_phrase.training_hparams import SCHEDULE_FACTORS
 
 W, N, D, TRAIN, A, P = 40, 30, 64, 100, 50, 25
@@ -93,3 +93,46 @@ def test_wrong_schedules(overrides, message):
     with pytest.raises(HParamsError) as caught:
         TransformerHParams().override(overrides)
     assert message in str(caught.value)
+
+
+SHORT = {
+    "demo": dict(learning_rate_warmup_steps=200, learning_rate_decay_steps=1300),
+    "long": dict(learning_rate_warmup_steps=8000, learning_rate_decay_steps=5000),
+}
+
+
+def short_hparams(schedule, name):
+    return TransformerHParams(
+        learning_rate_schedule=schedule, learning_rate_constant=0.003, **SHORT[name]
+    )
+
+
+@pytest.mark.parametrize(
+    ("schedule", "name", "steps", "fit"),
+    [
+        ("constant*linear_warmup*linear_decay", "demo", 30, "warmup_steps=3,learning_rate_decay"),
+        ("constant*linear_warmup*linear_decay", "demo", 1000, "learning_rate_decay_steps=900"),
+        ("constant*linear_decay", "demo", 100, "learning_rate_decay_steps=100"),
+        ("constant*linear_warmup*rsqrt_decay", "long", 1000, "learning_rate_warmup_steps=100"),
+    ],
+)
+def test_a_run_that_is_too_short_for_its_schedule_is_warned_of(schedule, name, steps, fit):
+    hparams = short_hparams(schedule, name)
+    text = short_run_warning(hparams, train_steps=steps)
+    assert text.startswith(f"WARNING: --train_steps={steps} is short") and fit in text
+    fitted = hparams.override(text.rpartition("--hparams=")[2])
+    assert short_run_warning(fitted, train_steps=steps) == ""
+
+
+@pytest.mark.parametrize(
+    ("schedule", "name", "steps"),
+    [
+        ("constant*linear_warmup*linear_decay", "demo", 1500),
+        ("constant*linear_warmup*linear_decay", "demo", 1450),
+        ("constant*linear_warmup*rsqrt_decay", "long", 8000),
+        ("constant*cosdecay", "long", 100),
+        ("constant", "long", 1),
+    ],
+)
+def test_a_run_that_reaches_its_rate_is_not_warned_of(schedule, name, steps):
+    assert short_run_warning(short_hparams(schedule, name), train_steps=steps) == ""

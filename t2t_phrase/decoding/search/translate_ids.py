@@ -27,6 +27,8 @@ from t2t_phrase.decoding.search.search_weights import (
 from t2t_phrase.decoding.search.source_attention import source_attention
 
 Features = Mapping[str, Any]
+# Between the seeds of two samples of a sentence: a large prime.
+_SAMPLES_APART = 1_000_000_007
 MakeExpansion = Callable[[BatchDecoder, Features, DecodeHParams], Expansion]
 
 
@@ -83,7 +85,8 @@ def search(
             `search.guided`, these are forced.
         limits: the longest outputs.
         hparams: the options of decoding.
-        seed: int, distinguishes the batches when sampling.
+        seed: distinguishes the batches when sampling: int, or (2,) int with the number of the batch
+            and that of the sample.
         weights: from `prepare_weights`, which many batches may share; None: made here.
         make_expansion: maps (decoder, features, hparams) to another way of continuing hypotheses
             than `plain_expansion`; `min_length` is then up to it, and so are the decoder's notes
@@ -198,6 +201,14 @@ def _expansion(
             temperature=hparams.sampling_temp,
             keep_top_k=hparams.sampling_keep_top_k,
             min_length=hparams.min_length,
-            seed=ops.stack([hparams.random_seed, seed]),
+            seed=_seed(hparams.random_seed, seed),
         )
     return plain_expansion(decoder, min_length=hparams.min_length)
+
+
+def _seed(random_seed: int, seed: Any) -> Any:
+    """Return (2,) int32 for `sampling_expansion`."""
+    seed = ops.cast(seed, "int32")
+    if not len(seed.shape):
+        return ops.stack([random_seed, seed])
+    return ops.stack([random_seed + seed[1] * _SAMPLES_APART, seed[0]])

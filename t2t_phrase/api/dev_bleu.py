@@ -1,0 +1,53 @@
+"""BLEU of the translations of a development set, for the evaluations of a training."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from t2t_phrase.decoding.hparams import DecodeHParams
+from t2t_phrase.decoding.length_notes import length_notes
+from t2t_phrase.decoding.translator import Translator
+from t2t_phrase.evaluation.bleu import Score, corpus_bleu
+from t2t_phrase.features import of_side
+from t2t_phrase.training.setup import RunOptions
+
+
+def dev_bleu(
+    options: RunOptions, hparams: DecodeHParams, *, log: Callable[[str], None] = print
+) -> Callable[[Any], Callable[[], Score]]:
+    """Return a function that makes, for a model, the one that scores its development BLEU.
+
+    Args:
+        options: of the training.
+        hparams: of decoding.
+        log: takes a line for each sentence that is too long.
+
+    Raises:
+        UserError: the development set is missing, or lacks a feature.
+    """
+    sources, references = options.problem.raw_text(options.data_dir, "dev")
+    features = options.problem.raw_features(
+        options.data_dir, "dev", of_side(options.hparams.features, "source")
+    )
+    vocabularies = options.problem.vocabularies(options.data_dir)
+
+    def make(model: Any) -> Callable[[], Score]:
+        # One translator for all evaluations: what it compiled is kept.
+        translator = Translator(model, vocabularies, hparams, xla=options.xla)
+        encoded = translator.encode(sources, features)
+        for note in length_notes(
+            encoded,
+            max_input_size=hparams.max_input_size,
+            max_length=options.hparams.max_length,
+        ):
+            log(f"development set: {note}")
+
+        def score() -> Score:
+            found = translator.translate_encoded(encoded)
+            hypotheses = [beams[0].text for beams in found]
+            return corpus_bleu(hypotheses, references)
+
+        return score
+
+    return make

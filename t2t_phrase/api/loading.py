@@ -1,0 +1,145 @@
+"""Trained models as Python objects that translate strings."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from t2t_phrase import registry
+from t2t_phrase.decoding.hparams import DecodeHParams
+from t2t_phrase.decoding.scoring import Scorer
+from t2t_phrase.decoding.translator import Hypothesis, Translator
+from t2t_phrase.runs.load_ensemble import load_ensemble
+from t2t_phrase.runs.load_model import TrainedModel, load_model
+from t2t_phrase.runs.vocabulary import run_vocabularies
+from t2t_phrase.text.vocabularies import Vocabularies
+
+# Options of decoding, as an object or in T2T's `beam_size=4,alpha=0.6`.
+Options = DecodeHParams | str
+
+
+class TrainedTranslator:
+    """A trained model, or an ensemble, that translates and scores strings.
+
+    Args:
+        trained: the model with its weights.
+        vocabularies: of its source and target.
+
+    Attributes:
+        model: the Keras model.
+        vocabularies: the encoders of source and target.
+        hparams: the hyperparameters of the training.
+    """
+
+    def __init__(self, trained: TrainedModel, vocabularies: Vocabularies) -> None:
+        self.trained = trained
+        self.model = trained.model
+        self.vocabularies = vocabularies
+        self.hparams = trained.model.hparams
+        self._translators: dict[str, Translator] = {}
+
+    def translate(
+        self,
+        texts: Sequence[str],
+        options: Options = "",
+        *,
+        features: Mapping[str, Sequence[str]] | None = None,
+    ) -> list[str]:
+        """Return the best translation of each text, in the same order.
+
+        Args:
+            texts: source sentences.
+            options: see `DecodeHParams`.
+            features: for a model that reads them, the text form of each feature by name, see
+                `docs/trees.md`.
+
+        Raises:
+            UserError: an option is unknown, or a feature is missing or wrong.
+        """
+        return [beams[0].text for beams in self.nbest(texts, options, features=features)]
+
+    def nbest(
+        self,
+        texts: Sequence[str],
+        options: Options = "",
+        *,
+        features: Mapping[str, Sequence[str]] | None = None,
+    ) -> list[list[Hypothesis]]:
+        """Return the hypotheses of each text, best first: one, or a beam with `return_beams=true`.
+
+        Args:
+            texts: source sentences.
+            options: see `DecodeHParams`.
+            features: as in `translate`.
+
+        Raises:
+            UserError: an option is unknown, or a feature is missing or wrong.
+        """
+        hparams = DecodeHParams().override(options) if isinstance(options, str) else options
+        key = hparams.to_json()
+        if key not in self._translators:
+            self._translators[key] = Translator(self.model, self.vocabularies, hparams)
+        translator = self._translators[key]
+        encoded = translator.encode(list(texts), features or {})
+        return translator.translate_encoded(encoded)
+
+    def score(
+        self,
+        pairs: Sequence[tuple[str, str]],
+        *,
+        features: Mapping[str, Sequence[str]] | None = None,
+    ) -> list[float]:
+        """Return the log-probability of each (source, target) pair, in nats.
+
+        Args:
+            pairs: of sentences.
+            features: as in `translate`.
+
+        Raises:
+            UserError: a feature is missing or wrong.
+        """
+        options = DecodeHParams()
+        scorer = Scorer(
+            self.model,
+            self.vocabularies,
+            batch_size=options.batch_size,
+            max_input_size=options.max_input_size,
+        )
+        encoded = scorer.encode(list(pairs), features or {})
+        found = [0.0] * len(pairs)
+        for batch, scores in scorer.batches(*encoded):
+            for line, score in zip(batch.lines, scores, strict=True):
+                found[line] = score.log_probability
+        return found
+
+
+def load(
+    path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    *,
+    data_dir: str | None = None,
+    dtype_policy: str | None = None,
+    t2t_usr_dir: str = "",
+) -> TrainedTranslator:
+    """Return a trained model that translates strings.
+
+        t2t_phrase.load("runs/ende").translate(["A house ."])
+
+    Args:
+        path: the `--output_dir` of a training, its `best/`, a checkpoint; or several: an ensemble.
+        data_dir: folder of the vocabulary; None: the run's own copy.
+        dtype_policy: what the model computes with; None: as in its training.
+        t2t_usr_dir: folder of a Python package with your own registrations.
+
+    Raises:
+        UserError: there is no such run, or it cannot be loaded.
+    """
+    registry.discover(t2t_usr_dir)
+    paths = [path] if isinstance(path, (str, os.PathLike)) else list(path)
+    trained: Any
+    if len(paths) == 1:
+        trained = load_model(paths[0], dtype_policy=dtype_policy)
+    else:
+        trained = load_ensemble([os.fspath(p) for p in paths], None, dtype_policy=dtype_policy)
+    vocabularies = run_vocabularies(trained.members[0], data_dir=data_dir)
+    return TrainedTranslator(trained, vocabularies)

@@ -1,0 +1,101 @@
+"""Data generation and training as one call each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from t2t_phrase import registry
+from t2t_phrase.api.dev_bleu import dev_bleu
+from t2t_phrase.api.loading import TrainedTranslator, load
+from t2t_phrase.data.generation.generate import generate
+from t2t_phrase.data.generation.options import GenerateOptions
+from t2t_phrase.data.problem import get_problem
+from t2t_phrase.decoding.hparams import DecodeHParams
+from t2t_phrase.io.files import expanded
+from t2t_phrase.runs.record import resolve_hparams
+from t2t_phrase.runs.writing import writing
+from t2t_phrase.training.distribution import has_gpu, make_strategy
+from t2t_phrase.training.loop import LoopOptions
+from t2t_phrase.training.setup import RunOptions, prepare
+
+
+def generate_data(
+    problem: str,
+    *,
+    data_dir: str,
+    tmp_dir: str,
+    log: Callable[[str], None] = print,
+    **options: Any,
+) -> None:
+    """Make the vocabularies and record shards of a problem, as t2t-phrase-datagen does.
+
+    Args:
+        problem: its registered name.
+        data_dir: folder for the data.
+        tmp_dir: folder of the raw corpus.
+        log: takes lines of progress.
+        **options: fields of `GenerateOptions`, such as `vocab_size=8000`.
+
+    Raises:
+        UserError: the problem or an option is unknown, or the corpus is missing or faulty.
+    """
+    registry.discover()
+    chosen = GenerateOptions().replace(**options)
+    generate(get_problem(problem), data_dir, tmp_dir, options=chosen, log=log)
+
+
+def train(
+    problem: str,
+    hparams_set: str,
+    *,
+    data_dir: str,
+    output_dir: str,
+    hparams: str = "",
+    loop: LoopOptions | None = None,
+    log: Callable[[str], None] = print,
+    **options: Any,
+) -> TrainedTranslator:
+    """Train a model, or resume its training, as t2t-phrase-trainer does; returns the model.
+
+    Args:
+        problem: its registered name; `_rev` at its end reverses the direction.
+        hparams_set: registered name of the set of hyperparameters.
+        data_dir: folder of the data.
+        output_dir: folder of the run.
+        hparams: changes to the set, `batch_size=2048,num_heads=4`.
+        loop: when to stop, report and evaluate; None: 250,000 steps, evaluated every 1000.
+        log: takes lines of progress.
+        **options: further fields of `RunOptions`, such as `random_seed=1` and
+            `warm_start_from="runs/other"`.
+
+    Raises:
+        UserError: a name or option is unknown, data are missing, or `output_dir` holds a run with
+            other settings.
+    """
+    registry.discover()
+    changed, told = resolve_hparams(hparams_set, hparams)
+    for line in told:
+        log(f"hparams: {line}")
+    folder = str(expanded(output_dir))
+    run = RunOptions(
+        problem=get_problem(problem),
+        data_dir=str(expanded(data_dir)),
+        output_dir=folder,
+        model=changed.model,
+        hparams_set=hparams_set,
+        overrides=hparams,
+        hparams=changed,
+        **{"random_seed": 1234, **options},
+    )
+    translates = run.evaluate and not registry.models[run.model].capabilities.cannot_translate
+    with writing(folder):
+        prepared = prepare(
+            run,
+            loop or LoopOptions(train_steps=250_000, try_largest_batch=has_gpu()),
+            strategy=make_strategy(),
+            bleu=dev_bleu(run, DecodeHParams(), log=log) if translates else None,
+            log=log,
+        )
+        prepared.trainer.train()
+    return load(folder, data_dir=data_dir)

@@ -1,0 +1,33 @@
+"""Low-rank adapters (LoRA; Hu et al., 2021), by Keras' own implementation."""
+
+from __future__ import annotations
+
+import keras
+
+
+def add_lora(model: keras.Model, rank: int) -> int:
+    """Freeze a model and add a trainable product of low rank to each dense kernel.
+
+        W' = W + A B,  A (inputs, rank), B (rank, outputs), B = 0 at first
+
+    Kernels of `keras.layers.Dense` have it: the maps of attention and the feed-forward networks.
+    Convolutions over n-grams, embeddings and LSTMs do not, and stay as they are.
+
+    Args:
+        model: whose variables all exist.
+        rank: of the products.
+
+    Returns:
+        How many kernels have an adapter.
+
+    Raises:
+        ValueError: the model has no dense kernel.
+    """
+    for variable in model.trainable_variables:
+        variable.trainable = False
+    dense = [layer for layer in model._flatten_layers() if isinstance(layer, keras.layers.Dense)]
+    for layer in dense:
+        layer.enable_lora(rank)
+    if not dense:
+        raise ValueError("lora_rank: the model has no dense kernels")
+    return len(dense)

@@ -1,0 +1,125 @@
+"""`t2t_phrase.load`, `generate_data` and `train`, and the public names."""
+
+import json
+import shutil
+import subprocess
+import sys
+import time
+
+import keras
+import pytest
+
+import t2t_phrase
+from t2t_phrase.config import UserError
+from t2t_phrase.text.subwords.training import train_subwords
+
+WORDS = {"the": "das", "house": "haus", "is": "ist", "old": "alt", "red": "rot", "small": "klein"}
+TINY = (
+    "num_hidden_layers=1,hidden_size=32,filter_size=64,num_heads=2,batch_size=256,max_length=32,"
+    "attention_dropout=0,relu_dropout=0,layer_prepostprocess_dropout=0,"
+    "learning_rate_schedule=constant,learning_rate_constant=0.003"
+)
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("api")
+    sources = [f"the {a} house is {b}" for a in ("old", "red", "small") for b in ("old", "red")]
+    for split in ("train", "dev"):
+        lines = sources * (20 if split == "train" else 1)
+        (folder / f"{split}.src").write_text("\n".join(lines) + "\n")
+        targets = [" ".join(WORDS[word] for word in line.split()) for line in lines]
+        (folder / f"{split}.tgt").write_text("\n".join(targets) + "\n")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def trained(corpus):
+    lines = []
+    data_dir = str(corpus / "data")
+    t2t_phrase.generate_data(
+        "translate_text", data_dir=data_dir, tmp_dir=str(corpus), vocab_size=290, log=lines.append
+    )
+    loop = t2t_phrase.LoopOptions(train_steps=200, local_eval_frequency=100)
+    model = t2t_phrase.train(
+        "translate_text",
+        "transformer_tiny",
+        data_dir=data_dir,
+        output_dir=str(corpus / "run"),
+        hparams=TINY,
+        loop=loop,
+        log=lines.append,
+    )
+    return model, lines
+
+
+def test_training_from_python_learns_the_task(trained):
+    model, lines = trained
+    assert model.translate(["the old house is red", "the red house is old"]) == [
+        "das alt haus ist rot",
+        "das rot haus ist alt",
+    ]
+    assert any(line.startswith("step 200: dev loss") for line in lines)
+
+
+def test_a_run_is_loaded_without_its_data(corpus, trained):
+    model = t2t_phrase.load(corpus / "run")
+    (beams,) = model.nbest(["the old house is red"], "beam_size=3,return_beams=true")
+    assert len(beams) == 3 and beams[0].text == "das alt haus ist rot"
+    best = t2t_phrase.load([corpus / "run", corpus / "run" / "best"])
+    assert best.translate(["", "the old house is red"]) == ["", "das alt haus ist rot"]
+
+
+def test_scores_prefer_the_right_translation(trained):
+    model, _ = trained
+    source = "the old house is red"
+    right, wrong = model.score([(source, "das alt haus ist rot"), (source, "rot ist das haus")])
+    assert wrong < right < 0
+
+
+def test_samples_are_several_and_sorted(trained):
+    model, _ = trained
+    options = "sampling_temp=3,beam_size=5,return_beams=true"
+    (found,) = model.nbest(["the old house is red"], options)
+    scores = [hypothesis.score for hypothesis in found]
+    assert len(found) == 5 and scores == sorted(scores, reverse=True)
+    assert len({hypothesis.text for hypothesis in found}) > 1
+    assert model.nbest(["the old house is red"], options) == [found]
+
+
+def test_a_kept_vocabulary_that_was_changed_is_refused(corpus, trained, tmp_path):
+    shutil.copytree(corpus / "run", tmp_path / "run")
+    other = train_subwords(["x y z"], vocab_size=270)
+    (tmp_path / "run" / "vocab.joint").write_bytes(other)
+    with pytest.raises(UserError, match=r"vocab\.joint is damaged"):
+        t2t_phrase.load(tmp_path / "run")
+
+
+def test_the_import_is_fast_and_lazy():
+    code = "import sys, t2t_phrase; print({'keras', 'tensorflow', 'numpy'} & set(sys.modules))"
+    start = time.monotonic()
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"
+    assert time.monotonic() - start < 5
+
+
+@pytest.mark.parametrize("name", sorted(t2t_phrase._PUBLIC))
+def test_every_public_name_exists(name):
+    assert name in dir(t2t_phrase) and getattr(t2t_phrase, name).__doc__
+
+
+def test_layers_are_found_by_name():
+    found = dir(t2t_phrase.layers)
+    assert {"InterleavedQueryK", "MultiHeadAttention", "AttentivePooling"} <= set(found)
+    for name in found:
+        assert getattr(t2t_phrase.layers, name).__name__ == name
+    assert issubclass(t2t_phrase.layers.InterleavedQueryK, keras.layers.Layer)
+    with pytest.raises(AttributeError, match="InterleavedQuery"):
+        _ = t2t_phrase.layers.InterleavedQuery
+    with pytest.raises(AttributeError, match="nothing"):
+        _ = t2t_phrase.nothing
+
+
+def test_the_run_is_recorded_as_by_the_command(corpus, trained):
+    record = json.loads((corpus / "run" / "hparams.json").read_text())
+    assert record["overrides"] == TINY and record["hparams_set"] == "transformer_tiny"

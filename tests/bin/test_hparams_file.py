@@ -1,0 +1,38 @@
+"""--hparams_file in JSON and YAML."""
+
+import json
+
+import pytest
+
+from t2t_phrase.bin.hparams_file import merged
+from t2t_phrase.config import UserError
+from t2t_phrase.models.transformer_hparams import TransformerHParams
+
+VALUES = {"batch_size": 1024, "attention_dropout": 0.2, "optimizer_options": ["rho=0.5"]}
+
+
+def test_json(tmp_path):
+    path = tmp_path / "h.json"
+    path.write_text(json.dumps(VALUES))
+    text = merged(str(path), "batch_size=2048")
+    found = TransformerHParams().replace(optimizer="adadelta").override(text)
+    assert (found.batch_size, found.attention_dropout) == (2048, 0.2)
+    assert found.optimizer_options == ("rho=0.5",)
+    assert merged("", "a=1") == "a=1"
+
+
+def test_yaml(tmp_path):
+    pytest.importorskip("yaml")
+    path = tmp_path / "h.yaml"
+    path.write_text("batch_size: 1024\nshared_embedding_and_softmax_weights: false\n")
+    assert merged(str(path), "") == "batch_size=1024,shared_embedding_and_softmax_weights=false"
+
+
+@pytest.mark.parametrize("content", ["[1]", "{", '{"a": '])
+def test_mistakes(tmp_path, content):
+    path = tmp_path / "h.json"
+    path.write_text(content)
+    with pytest.raises(UserError, match="--hparams_file="):
+        merged(str(path), "")
+    with pytest.raises(UserError, match="--hparams_file="):
+        merged(str(tmp_path / "missing.json"), "")
