@@ -6,7 +6,8 @@ import dataclasses
 import math
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from sacrebleu.significance import PairedTest, Result
@@ -67,36 +68,68 @@ def paired_bootstrap(
     Raises:
         UserError: as for `corpus_score` and `resampling_seed`.
     """
+    signatures, found = resampled(
+        {"baseline": baseline, "system": hypotheses},
+        references,
+        metrics=metrics,
+        tokenize=tokenize,
+        lowercase=lowercase,
+        resamples=resamples,
+    )
+    return [
+        PairedComparison(
+            name=name,
+            baseline=float(base.score),
+            value=float(ours.score),
+            p_value=p_value(base, ours),
+            signature=signatures[name],
+        )
+        for name, (base, ours) in found.items()
+    ]
+
+
+def resampled(
+    systems: Mapping[str, Sequence[str]],
+    references: Sequence[str] | Sequence[Sequence[str]],
+    *,
+    metrics: Sequence[str],
+    tokenize: str,
+    lowercase: bool,
+    resamples: int,
+) -> tuple[dict[str, str], dict[str, list[Any]]]:
+    """Return the signature and sacreBLEU's result of each system, by the name of the metric.
+
+    Args:
+        systems: the translations of each, by its name; the first is the baseline.
+        references: see `corpus_score`.
+        metrics: names, see `METRICS`.
+        tokenize: see `corpus_score`.
+        lowercase: whether to ignore case.
+        resamples: number of test sets, drawn with replacement.
+
+    Raises:
+        UserError: as for `corpus_score` and `resampling_seed`.
+    """
     resampling_seed()
     lists = as_reference_lists(references)
-    check_lengths(hypotheses, lists)
-    check_lengths(baseline, lists)
+    for lines in systems.values():
+        check_lengths(lines, lists)
     scorers = {name: make_metric(name, tokenize=tokenize, lowercase=lowercase) for name in metrics}
     test = PairedTest(
-        [("baseline", list(baseline)), ("system", list(hypotheses))],
+        [(name, list(lines)) for name, lines in systems.items()],
         scorers,
         [list(column) for column in lists],
         test_type="bs",
         n_samples=resamples,
     )
-    signatures, scores = test()
-    comparisons = []
-    for name, (base, ours) in scores.items():
-        # The first column contains the names of the systems.
-        if isinstance(base, Result) and isinstance(ours, Result):
-            comparisons.append(
-                PairedComparison(
-                    name=name,
-                    baseline=float(base.score),
-                    value=float(ours.score),
-                    p_value=_p_value(base, ours),
-                    signature=str(signatures[name]),
-                )
-            )
-    return comparisons
+    signatures, found = test()
+    # The first column contains the names of the systems.
+    names = [name for name in found if name != "System"]
+    return {n: str(signatures[n]) for n in names}, {n: list(found[n]) for n in names}
 
 
-def _p_value(base: Result, ours: Result) -> float:
+def p_value(base: Result, ours: Result) -> float:
+    """Return the p of a difference between two results of `resampled`."""
     # sacreBLEU compares by ">", which makes no difference at all a significant one.
     if base.score == ours.score:
         return 1.0

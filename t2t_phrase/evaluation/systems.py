@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from typing import Any
 
-from sacrebleu.significance import PairedTest
-
-from t2t_phrase.evaluation.scores import as_reference_lists, check_lengths, make_metric
-from t2t_phrase.evaluation.significance import RESAMPLES, resampling_seed
+from t2t_phrase.evaluation.significance import RESAMPLES, p_value, resampled
 
 
 @dataclasses.dataclass(frozen=True)
@@ -83,27 +79,24 @@ def compare_systems(
     Raises:
         UserError: as for `corpus_score` and `resampling_seed`.
     """
-    resampling_seed()
-    lists = as_reference_lists(references)
-    for hypotheses in systems.values():
-        check_lengths(hypotheses, lists)
-    scorers = {name: make_metric(name, tokenize=tokenize, lowercase=lowercase) for name in metrics}
-    test = PairedTest(
-        [(name, list(lines)) for name, lines in systems.items()],
-        scorers,
-        [list(column) for column in lists],
-        test_type="bs",
-        n_samples=resamples,
+    signatures, found = resampled(
+        systems,
+        references,
+        metrics=metrics,
+        tokenize=tokenize,
+        lowercase=lowercase,
+        resamples=resamples,
     )
-    signatures, found = test()
-    names = {metric: metric for metric in found if metric != "System"}
     table = {
-        system: {metric: _score(found[metric][row], first=row == 0) for metric in names}
+        system: {
+            metric: SystemScore(
+                float(results[row].score),
+                float(results[row].mean),
+                float(results[row].ci),
+                p_value(results[0], results[row]) if row else None,
+            )
+            for metric, results in found.items()
+        }
         for row, system in enumerate(systems)
     }
-    return SystemScores(table, {metric: str(signatures[metric]) for metric in names})
-
-
-def _score(result: Any, *, first: bool) -> SystemScore:
-    p_value = None if first else float(result.p_value)
-    return SystemScore(float(result.score), float(result.mean), float(result.ci), p_value)
+    return SystemScores(table, signatures)

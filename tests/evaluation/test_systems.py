@@ -29,6 +29,11 @@ def test_scores_are_those_of_single_comparisons():
         assert found.systems["good"][name].interval > 0
 
 
+def test_equal_systems_do_not_differ():
+    found = compare_systems({"one": GOOD, "other": list(GOOD)}, REFERENCE)
+    assert found.systems["other"]["BLEU"].p_value == 1
+
+
 def test_the_table_has_a_row_for_each_system():
     found = compare_systems({"bad": BAD, "good": GOOD}, REFERENCE)
     header, rows = found.table()
