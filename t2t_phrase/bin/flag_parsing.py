@@ -74,7 +74,8 @@ def help_text() -> str:
         title = f"--{'[no]' * bool(flag.boolean)}{name}"
         text = f"{title}: {flag.help}"
         if flag.default not in (None, "", [], False, 0):
-            text += f" (default: {str(flag.default_as_str).strip(chr(39))})"
+            default = str(flag.default_as_str).strip("'")
+            text += f" (default: {default})"
         lines += textwrap.wrap(
             text, 96, initial_indent="  ", subsequent_indent="      ", break_on_hyphens=False
         )

@@ -52,7 +52,7 @@ def define_flags() -> None:
     flags.DEFINE_integer(
         "encoder_layers",
         3,
-        "Encoder layers of these sets; num_encoder_layers in --hparams goes first.",
+        "Encoder layers of these sets; num_encoder_layers in --hparams takes precedence.",
         lower_bound=1,
         upper_bound=1000,
     )

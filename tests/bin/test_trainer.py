@@ -126,8 +126,9 @@ def test_an_evaluation_need_not_name_the_end_of_the_training(toy, trained, capsy
     hparams = record.resolved().override(decay).to_dict()
     dataclasses.replace(record, hparams=hparams, train_steps=4).save(toy / "falling")
     given = flags(toy, "falling", "--noeval_run_autoregressive", hparams=f"{HPARAMS},{decay}")
-    with pytest.raises(UserError, match="other settings:\n  train_steps: 4 -> 6\n"):
+    with pytest.raises(UserError, match="other settings:\n  train_steps: 4 -> 6\n") as error:
         call(trainer, *given, "--train_steps=6")
+    assert f"--warm_start_from={toy / 'falling'}" in str(error.value)
     call(trainer, *given, "--schedule=evaluate")
     assert ": dev loss " in capsys.readouterr().out.splitlines()[-1]
 
@@ -280,17 +281,6 @@ def test_the_run_keeps_its_log_and_its_vocabulary(toy, trained):
     kept = (toy / "run" / "vocab.joint").read_bytes()
     assert kept == (toy / "toy.model").read_bytes()
     assert (toy / "run" / "best" / "vocab.joint").read_bytes() == kept
-
-
-def test_why_a_falling_rate_cannot_be_prolonged(toy, trained):
-    shutil.copytree(toy / "run", toy / "ended")
-    decay = "learning_rate_schedule=constant*linear_decay"
-    record = RunRecord.load(toy / "run")
-    hparams = record.resolved().override(decay).to_dict()
-    dataclasses.replace(record, hparams=hparams, train_steps=4).save(toy / "ended")
-    given = flags(toy, "ended", "--train_steps=9", hparams=f"{HPARAMS},{decay}")
-    with pytest.raises(UserError, match=r"falls to 0 at --train_steps.*--warm_start_from=.*ended"):
-        call(trainer, *given)
 
 
 def test_a_run_that_is_too_short_for_its_rate_is_warned_of(toy, trained, capsys):

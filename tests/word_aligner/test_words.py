@@ -1,4 +1,4 @@
-"""What of a word is compared."""
+"""The part of a word that an aligner compares."""
 
 import pytest
 
