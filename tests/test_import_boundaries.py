@@ -36,7 +36,17 @@ PARTS: dict[str, tuple[set[str], set[str]]] = {
     "__main__": ({"bin"}, set()),
     "keras_objects": (set(), set()),
     "api": (
-        {"training", "evaluation", "decoding", "runs", "data", "text"},
+        {
+            "training",
+            "evaluation",
+            "decoding",
+            "runs",
+            "models",
+            "data",
+            "text",
+            "cores",
+            "insights",
+        },
         TENSORFLOW,
     ),
     "config": (set(), set()),

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from t2t_phrase import registry
+from t2t_phrase.api.file_scoring import FileScoring
+from t2t_phrase.api.file_translation import FileTranslation
+from t2t_phrase.api.text_files import Beside
 from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.decoding.scoring import Scorer
 from t2t_phrase.decoding.translator import Hypothesis, Translator
+from t2t_phrase.io.text_job import Outcome
 from t2t_phrase.runs.load_ensemble import load_ensemble
 from t2t_phrase.runs.load_model import TrainedModel, load_model
 from t2t_phrase.runs.vocabulary import run_vocabularies
 from t2t_phrase.text.vocabularies import Vocabularies
+
+if TYPE_CHECKING:
+    from t2t_phrase.insights.sentence import SentenceAttention
 
 # Options of decoding, as an object or in T2T's `beam_size=4,alpha=0.6`.
 Options = DecodeHParams | str
@@ -25,6 +33,7 @@ class TrainedTranslator:
     Args:
         trained: the model with its weights.
         vocabularies: of its source and target.
+        settings: how the model differs from its training, such as another `dtype_policy`.
 
     Attributes:
         model: the Keras model.
@@ -32,8 +41,14 @@ class TrainedTranslator:
         hparams: the hyperparameters of the training.
     """
 
-    def __init__(self, trained: TrainedModel, vocabularies: Vocabularies) -> None:
+    def __init__(
+        self,
+        trained: TrainedModel,
+        vocabularies: Vocabularies,
+        settings: Mapping[str, str] | None = None,
+    ) -> None:
         self.trained = trained
+        self._settings = dict(settings or {})
         self.model = trained.model
         self.vocabularies = vocabularies
         self.hparams = trained.model.hparams
@@ -76,13 +91,95 @@ class TrainedTranslator:
         Raises:
             UserError: an option is unknown, or a feature is missing or wrong.
         """
-        hparams = DecodeHParams().override(options) if isinstance(options, str) else options
+        hparams = decode_hparams(options)
         key = hparams.to_json()
         if key not in self._translators:
             self._translators[key] = Translator(self.model, self.vocabularies, hparams)
         translator = self._translators[key]
         encoded = translator.encode(list(texts), features or {})
         return translator.translate_encoded(encoded)
+
+    def attention(
+        self,
+        source: str,
+        target: str | None = None,
+        *,
+        features: Mapping[str, str] | None = None,
+    ) -> SentenceAttention:
+        """Return the attention weights of one sentence pair, to draw or to save.
+
+        Args:
+            source: a sentence.
+            target: its translation; None: that of the model.
+            features: the text of each feature that the model reads, by name.
+
+        Raises:
+            UserError: a feature is missing or does not fit.
+        """
+        from t2t_phrase.insights.sentence import sentence_attention
+
+        texts = {name: [text] for name, text in (features or {}).items()}
+        return sentence_attention(self.model, self.vocabularies, source, target, texts=texts)
+
+    def translate_file(
+        self,
+        source: str | os.PathLike[str],
+        target: str | os.PathLike[str],
+        options: Options = "",
+        *,
+        beside: Beside | None = None,
+    ) -> Outcome:
+        """Translate a file line by line, as t2t-phrase-decoder does.
+
+        What is done is kept in `TARGET.part`, from where the same call continues.
+
+        Args:
+            source: the file to translate.
+            target: file for the translations.
+            options: see `DecodeHParams`.
+            beside: files of features and dictionaries.
+
+        Raises:
+            UserError: a file or an option is wrong.
+        """
+        work = FileTranslation(
+            decode_hparams(options),
+            source=os.fspath(source),
+            target=os.fspath(target),
+            beside=self._beside(beside),
+        )
+        return work.run(self.trained, self.vocabularies)
+
+    def score_file(
+        self,
+        pairs: str | os.PathLike[str],
+        target: str | os.PathLike[str],
+        options: Options = "",
+        *,
+        beside: Beside | None = None,
+    ) -> Outcome:
+        """Write the negative log-probability of each source<TAB>target line, in nats.
+
+        Args:
+            pairs: the file.
+            target: file for the numbers.
+            options: see `DecodeHParams`.
+            beside: files of features.
+
+        Raises:
+            UserError: a file or an option is wrong.
+        """
+        work = FileScoring(
+            decode_hparams(options),
+            pairs=os.fspath(pairs),
+            target=os.fspath(target),
+            beside=self._beside(beside),
+        )
+        return work.run(self.trained, self.vocabularies)
+
+    def _beside(self, beside: Beside | None) -> Beside:
+        beside = beside or Beside()
+        return dataclasses.replace(beside, settings={**self._settings, **beside.settings})
 
     def score(
         self,
@@ -142,4 +239,14 @@ def load(
     else:
         trained = load_ensemble([os.fspath(p) for p in paths], None, dtype_policy=dtype_policy)
     vocabularies = run_vocabularies(trained.members[0], data_dir=data_dir)
-    return TrainedTranslator(trained, vocabularies)
+    settings = {"dtype_policy": dtype_policy} if dtype_policy else {}
+    return TrainedTranslator(trained, vocabularies, settings)
+
+
+def decode_hparams(options: Options) -> DecodeHParams:
+    """Return options of decoding as an object.
+
+    Raises:
+        UserError: one is unknown or wrong.
+    """
+    return DecodeHParams().override(options) if isinstance(options, str) else options

@@ -17,11 +17,11 @@ from collections.abc import Sequence
 from absl import app, flags
 
 from t2t_phrase.bin import common
-from t2t_phrase.bin.reporting import note
 from t2t_phrase.config import UserError
 from t2t_phrase.data.sources.corpus import parallel_lines
 from t2t_phrase.features import ALIGN
 from t2t_phrase.io.files import is_special, refuse_inputs
+from t2t_phrase.io.reporting import note
 from t2t_phrase.io.text_files import check_writable, write_text
 from t2t_phrase.text.alignments.pharaoh import write_links
 from t2t_phrase.word_aligner import aligner

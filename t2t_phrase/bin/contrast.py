@@ -20,13 +20,17 @@ from absl import app, flags
 from t2t_phrase import registry
 from t2t_phrase.bin import common
 from t2t_phrase.bin.model_flags import define_model_flags, load
-from t2t_phrase.bin.reporting import Ticker, note
-from t2t_phrase.bin.source_features import define_feature_flags, feature_texts, given_feature_files
-from t2t_phrase.bin.text_job import check_paths
+from t2t_phrase.bin.source_features import (
+    define_feature_flags,
+    given_feature_files,
+    given_parser,
+)
 from t2t_phrase.config import UserError
 from t2t_phrase.evaluation import contrastive
 from t2t_phrase.features import TREES
+from t2t_phrase.io.reporting import Ticker, note
 from t2t_phrase.io.text_files import write_text
+from t2t_phrase.io.text_job import check_paths
 
 if TYPE_CHECKING:
     from t2t_phrase.decoding.sides import FeatureTexts
@@ -125,7 +129,15 @@ def texts_of_sources(
             for feature in features
             if feature.stream == TREES
         }
-    return feature_texts(features, {"source": examined.sources}, {"source": FLAGS.contrastive_file})
+    from t2t_phrase.decoding.feature_files import feature_texts
+
+    return feature_texts(
+        features,
+        {"source": examined.sources},
+        {"source": FLAGS.contrastive_file},
+        given_feature_files(),
+        given_parser(),
+    )
 
 
 def run() -> None:

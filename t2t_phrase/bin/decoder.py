@@ -16,22 +16,25 @@ from absl import app, flags
 
 from t2t_phrase import registry
 from t2t_phrase.bin import common
-from t2t_phrase.bin.alignment_search import define_alignment_flags, searched
-from t2t_phrase.bin.decode_dictionaries import (
-    define_dictionary_flags,
-    given_dictionaries,
-    refuse_dictionaries,
-)
+from t2t_phrase.bin.alignment_search import define_alignment_flags
+from t2t_phrase.bin.decode_dictionaries import define_dictionary_flags, refuse_dictionaries
 from t2t_phrase.bin.model_flags import define_model_flags, load
-from t2t_phrase.bin.reporting import note
-from t2t_phrase.bin.source_features import annotator, define_feature_flags
-from t2t_phrase.bin.unknown_words import define_unknown_flags, given_unknown
+from t2t_phrase.bin.source_features import (
+    define_feature_flags,
+    given_feature_files,
+    given_parser,
+)
+from t2t_phrase.bin.unknown_words import define_unknown_flags
 from t2t_phrase.config import UserError
+from t2t_phrase.decoding.dictionary_files import NAMES, read_dictionaries
 from t2t_phrase.decoding.hparams import DecodeHParams
+from t2t_phrase.decoding.unknown_files import NAME as UNKNOWN_DICTIONARY
+from t2t_phrase.decoding.unknown_files import read_unknown
 from t2t_phrase.features import of_side
+from t2t_phrase.io.reporting import note
 
 if TYPE_CHECKING:
-    pass
+    from t2t_phrase.api.text_files import Beside
 
 FLAGS = flags.FLAGS
 
@@ -77,27 +80,64 @@ def main(argv: Sequence[str]) -> None:
     if len(tasks) > 1:
         raise app.UsageError(f"--{tasks[0]} and --{tasks[1]} exclude each other")
     registry.discover(FLAGS.t2t_usr_dir)
-    from t2t_phrase.bin import decode_files
-
+    target = FLAGS.decode_to_file or None
     if FLAGS.decode_interactive:
         converse(hparams)
     elif FLAGS.score_file:
-        decode_files.score(hparams)
+        from t2t_phrase.api.file_scoring import FileScoring
+
+        refuse_dictionaries("score_file", [*NAMES, UNKNOWN_DICTIONARY])
+        scoring = FileScoring(hparams, pairs=FLAGS.score_file, target=target, beside=beside())
+        scoring.run(*load())
     else:
-        decode_files.translate(hparams)
+        from t2t_phrase.api.file_translation import FileTranslation
+
+        source = FLAGS.decode_from_file
+        translation = FileTranslation(hparams, source=source, target=target, beside=beside())
+        translation.run(*load())
+
+
+def beside() -> Beside:
+    """Return what the flags name apart from the model and the text."""
+    from t2t_phrase.api.text_files import Beside
+
+    settings = {}
+    if FLAGS.ensemble_weights:
+        settings["ensemble_weights"] = ",".join(FLAGS.ensemble_weights)
+    if FLAGS.dtype_policy:
+        settings["dtype_policy"] = FLAGS.dtype_policy
+    return Beside(
+        feature_files=given_feature_files(),
+        parser=given_parser(),
+        dictionary=FLAGS.dictionary or "",
+        sentence_dictionary=FLAGS.sentence_dictionary or "",
+        unknown_dictionary=FLAGS.unknown_dictionary or "",
+        alignment_model_dir=FLAGS.alignment_model_dir,
+        xla=FLAGS.xla_compile,
+        settings=settings,
+    )
 
 
 def converse(hparams: DecodeHParams) -> None:
     """Answer typed lines until `q` or the end of the input."""
+    from t2t_phrase.api.alignment_search import searched
+    from t2t_phrase.decoding.feature_files import annotator
     from t2t_phrase.decoding.interactive import HELP, Conversation
     from t2t_phrase.decoding.translator import Translator
 
     if sys.stdin is None:
         raise UserError("standard input is closed; nothing can be typed")
     refuse_dictionaries("decode_interactive", ["sentence_dictionary"])
-    given, unknown = given_dictionaries(), given_unknown(hparams)
+    given = read_dictionaries(FLAGS.dictionary or "")
+    unknown = read_unknown(hparams, FLAGS.unknown_dictionary or "")
     trained, vocabularies = load()
-    used = searched(trained, vocabularies, hparams)
+    used = searched(
+        trained,
+        vocabularies,
+        hparams,
+        FLAGS.alignment_model_dir,
+        dtype_policy=FLAGS.dtype_policy,
+    )
     dictionary = given.encoded(vocabularies)
     conversation = Conversation(
         lambda options: Translator(
@@ -110,7 +150,7 @@ def converse(hparams: DecodeHParams) -> None:
             xla=FLAGS.xla_compile,
         ),
         hparams,
-        annotate=annotator(of_side(used.model.hparams.features, "source")),
+        annotate=annotator(of_side(used.model.hparams.features, "source"), given_parser()),
     )
     note(HELP)
     while True:

@@ -23,9 +23,9 @@ from collections.abc import Iterator, Sequence
 from absl import app, flags
 
 from t2t_phrase.bin import common
-from t2t_phrase.bin.reporting import note
 from t2t_phrase.config import UserError
 from t2t_phrase.io.files import refuse_inputs
+from t2t_phrase.io.reporting import note
 from t2t_phrase.io.text_files import check_writable, read_text, stream_text, write_text
 from t2t_phrase.text.alignments.pharaoh import check_range, read_links
 from t2t_phrase.text.alignments.word_dictionary import dictionary_lines, word_dictionary

@@ -13,12 +13,13 @@ from absl import flags
 import t2t_phrase
 from t2t_phrase import registry
 from t2t_phrase.bin import common
-from t2t_phrase.bin.alignment_search import define_alignment_flags, searched
+from t2t_phrase.bin.alignment_search import define_alignment_flags
 from t2t_phrase.bin.backend import TRAINING, check_backend
 from t2t_phrase.bin.model_flags import define_model_flags, ensemble_weights, load, model_paths
-from t2t_phrase.bin.unknown_words import define_unknown_flags, given_unknown
+from t2t_phrase.bin.unknown_words import define_unknown_flags
 from t2t_phrase.config import UserError
 from t2t_phrase.decoding.hparams import DecodeHParams
+from t2t_phrase.decoding.unknown_files import read_unknown
 
 if TYPE_CHECKING:
     from t2t_phrase.runs.load_model import TrainedModel
@@ -52,7 +53,7 @@ def main(argv: Sequence[str]) -> None:
     del argv
     check_backend(TRAINING)
     hparams = DecodeHParams().override(FLAGS.decode_hparams)
-    unknown = given_unknown(hparams)
+    unknown = read_unknown(hparams, FLAGS.unknown_dictionary or "")
     if not (FLAGS.export_dir or FLAGS.output_dir):
         raise UserError("--export_dir is required if --output_dir is not given")
     if not FLAGS.export_dir and len(model_paths()) > 1:
@@ -72,9 +73,16 @@ def main(argv: Sequence[str]) -> None:
         )
         print(f"exported to {folder}")
         return
+    from t2t_phrase.api.alignment_search import searched
     from t2t_phrase.export.saved_model import export
 
-    used = searched(trained, vocabularies, hparams)
+    used = searched(
+        trained,
+        vocabularies,
+        hparams,
+        FLAGS.alignment_model_dir,
+        dtype_policy=FLAGS.dtype_policy,
+    )
     second = {} if used.second is None else {"alignment_checkpoint": used.second.checkpoint}
     folder = export(
         used.model,

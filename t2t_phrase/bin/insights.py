@@ -6,33 +6,28 @@ t2t-phrase-insights --output_dir=run --data_dir=data --heat_maps=maps --source="
 
 from __future__ import annotations
 
-import io
 import json
 import pathlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from absl import app, flags
 
 from t2t_phrase import registry
 from t2t_phrase.bin import common
 from t2t_phrase.bin.insights_input import read_dev_set, read_files, texts_of_features
 from t2t_phrase.bin.model_flags import define_model_flags, load
-from t2t_phrase.bin.reporting import Ticker, note
 from t2t_phrase.bin.source_features import define_parser_flags
-from t2t_phrase.bin.text_job import check_paths
 from t2t_phrase.config import UserError
 from t2t_phrase.decoding.hparams import DecodeHParams
-from t2t_phrase.special_ids import EOS_ID
+from t2t_phrase.io.reporting import Ticker, note
+from t2t_phrase.io.text_job import check_paths
 
 if TYPE_CHECKING:
     from t2t_phrase.decoding.sides import FeatureTexts
-    from t2t_phrase.features import Side
-    from t2t_phrase.insights.labels import Token
     from t2t_phrase.insights.pictures import Choice
     from t2t_phrase.runs.load_model import TrainedModel
-    from t2t_phrase.text.vocabularies import Encoder, Vocabularies
+    from t2t_phrase.text.vocabularies import Vocabularies
 
 FLAGS = flags.FLAGS
 
@@ -127,44 +122,15 @@ def main(argv: Sequence[str]) -> None:
     pairs = read_files() if FLAGS.insights_from_file else []
     trained, vocabularies = load(ensembles=False)
     if FLAGS.stats:
-        check_statistics(trained)
+        from t2t_phrase.insights.corpus import check_statistics
+
+        check_statistics(trained.model, f"{trained.checkpoint} ({trained.record.hparams_set})")
     texts = texts_of_features(trained.model.hparams.features) if FLAGS.heat_maps else {}
     choice = choose_pictures(trained.model) if FLAGS.heat_maps else None
     if FLAGS.stats:
         show_statistics(trained, vocabularies, pairs or read_dev_set(trained), hparams)
     if choice is not None:
         draw_heat_maps(trained, vocabularies, hparams, choice, texts)
-
-
-def check_statistics(trained: TrainedModel) -> None:
-    """Refuse a model whose attention has no statistics.
-
-    Raises:
-        UserError: the model has no n-grams, or reads features that are not available.
-    """
-    layouts = [
-        layout
-        for attention in trained.model.attention_maps().values()
-        for layout in attention.layouts
-    ]
-    if not any(layout.has_ngrams for layout in layouts):
-        named = [
-            units.partition
-            for layout in layouts
-            for units in (*layout.rows, *layout.all_columns)
-            if units.partition
-        ]
-        segments = f" (segments, here {', '.join(dict.fromkeys(named))}, do not overlap)"
-        raise UserError(
-            f"{trained.checkpoint} ({trained.record.hparams_set}) has no attention to n-grams, "
-            f"which --stats are about{segments if named else ''}; use --heat_maps"
-        )
-    if trained.model.hparams.features:
-        names = ", ".join(feature.name for feature in trained.model.hparams.features)
-        raise UserError(
-            f"{trained.checkpoint} reads features of the sentences ({names}), which --stats does "
-            "not have; draw --heat_maps instead"
-        )
 
 
 def show_statistics(
@@ -178,38 +144,29 @@ def show_statistics(
     Raises:
         UserError: the pairs have no words.
     """
-    from t2t_phrase.insights.statistics import attention_statistics
+    from t2t_phrase.insights.corpus import corpus_statistics
     from t2t_phrase.insights.tables import format_statistics, statistics_to_dict
     from t2t_phrase.io.text_files import write_text
 
-    ids = [
-        (
-            [*vocabularies.source.encode(source), EOS_ID],
-            [*vocabularies.target.encode(target), EOS_ID],
-        )
-        for source, target in pairs
-        if source.split() and target.split()
-    ]
-    if not ids:
-        raise UserError("no line has words on both sides: there is nothing to look at")
-    if len(ids) < len(pairs):
-        note(f"{len(pairs) - len(ids)} lines without words on both sides are left out")
-    found = attention_statistics(
+    found, count = corpus_statistics(
         trained.model,
-        ids,
+        vocabularies,
+        pairs,
         batch_size=hparams.batch_size,
         xla=FLAGS.xla_compile,
-        progress=Ticker("read", len(ids)),
+        progress=Ticker("read", len(pairs)),
     )
+    if count < len(pairs):
+        note(f"{len(pairs) - count} lines without words on both sides are left out")
     print(format_statistics(found), flush=True)
-    note(f"{len(ids)} sentence pairs, teacher-forced")
+    note(f"{count} sentence pairs, teacher-forced")
     if FLAGS.stats_file:
         about = {
             "checkpoint": trained.checkpoint,
             "step": trained.step,
             "problem": trained.record.problem,
             "hparams_set": trained.record.hparams_set,
-            "pairs": len(ids),
+            "pairs": count,
             "attentions": statistics_to_dict(found),
         }
         write_text(FLAGS.stats_file, json.dumps(about, indent=2).split("\n"))
@@ -245,56 +202,27 @@ def draw_heat_maps(
     texts: FeatureTexts,
 ) -> None:
     """Write a picture for each attention, layer and head chosen."""
-    from t2t_phrase.compile import compiled
     from t2t_phrase.insights.heat_map import picture_of, unknown_characters
-    from t2t_phrase.insights.labels import tokens_of
-    from t2t_phrase.insights.pictures import draw
+    from t2t_phrase.insights.sentence import sentence_attention
     from t2t_phrase.io.files import write
 
     folder = make_folder(FLAGS.heat_maps)
-    source = features_of("source", trained.model, vocabularies.source, FLAGS.source, texts)
-    if FLAGS.target is None:
-        target = {"targets": np.array([translate(trained.model, source, hparams)], "int32")}
-        translation = vocabularies.target.decode(target["targets"][0].tolist())
-        note(f"translation: {translation}")
-    else:
-        target = features_of(
-            "target",
-            trained.model,
-            vocabularies.target,
-            FLAGS.target,
-            texts,
-            other=(vocabularies.source, FLAGS.source),
-        )
-    features = {**source, **target}
-    weights = compiled(
-        trained.model.attention_weights,
-        variables=trained.model.variables,
+    found = sentence_attention(
+        trained.model,
+        vocabularies,
+        FLAGS.source,
+        FLAGS.target,
+        texts=texts,
+        hparams=hparams,
         xla=FLAGS.xla_compile,
-    )(features)
-    # Not compiled: few models have any, and these look once.
-    windows = trained.model.attention_windows(features)
-    tokens = [
-        tokens_of(features[name][0].tolist(), encoder)
-        for name, encoder in zip(("inputs", "targets"), vocabularies, strict=True)
-    ]
-    if missing := unknown_characters(token.text for side in tokens for token in side):
+    )
+    if FLAGS.target is None:
+        note(f"translation: {found.text}")
+    if missing := unknown_characters(token.text for token in (*found.source, *found.target)):
         note(f"no font here has {missing}, drawn as boxes; install one, say Noto Sans CJK")
-    caption = f"{trained.record.hparams_set}, step {trained.step}"
     count = 0
-    partitions = {
-        name: np.asarray(membership)[0]
-        for name, membership in trained.model.partitions(features).items()
-    }
-    maps = trained.model.attention_maps()
-    for picture in draw(
-        weights,
-        maps,
-        *tokens,
-        partitions=partitions,
-        windows=windows,
-        choice=choice,
-        caption=caption,
+    for picture in found.pictures(
+        choice, caption=f"{trained.record.hparams_set}, step {trained.step}"
     ):
         content = picture_of(picture.figure, FLAGS.format)
         write(folder / f"{picture.name}.{FLAGS.format}", content)
@@ -303,57 +231,8 @@ def draw_heat_maps(
         raise UserError("--attentions, --layers and --heads together choose nothing to draw")
     note(f"{count} pictures written to {folder}, such as {picture.name}.{FLAGS.format}")
     if FLAGS.weights_file:
-        write(FLAGS.weights_file, archive_of(weights, tokens))
+        found.save_weights(FLAGS.weights_file)
         note(f"weights written to {FLAGS.weights_file}")
-
-
-def archive_of(weights: Mapping[str, Sequence[Any]], tokens: Sequence[Sequence[Token]]) -> bytes:
-    """Return an .npz file with the weights of one sentence pair.
-
-    Args:
-        weights: from `model.attention_weights`.
-        tokens: of the source and of the target.
-    """
-    arrays: dict[str, Any] = {
-        f"{name}_layer{number}": np.asarray(layer)[0]
-        for name, layers in weights.items()
-        for number, layer in enumerate(layers, start=1)
-    }
-    for side, own in zip(("source", "target"), tokens, strict=True):
-        arrays[side] = np.array([token.text for token in own])
-    archive = io.BytesIO()
-    np.savez_compressed(archive, **arrays)
-    return archive.getvalue()
-
-
-def features_of(
-    side: Side,
-    model: Any,
-    encoder: Encoder,
-    sentence: str,
-    texts: FeatureTexts,
-    *,
-    other: tuple[Encoder, str] | None = None,
-) -> dict[str, np.ndarray]:
-    """Return the ids and features of one sentence, without padding.
-
-    Args:
-        side: of the sentence.
-        model: which reads them.
-        encoder: of the sentence's language.
-        sentence: in natural text.
-        texts: of its features.
-        other: the encoder and the sentence of the other side, if they are known.
-    """
-    from t2t_phrase.decoding.sides import encode_side, tokenize
-    from t2t_phrase.features import IDS, of_side
-
-    features = of_side(model.hparams.features, side)
-    sentences = tokenize(encoder, [sentence], starts=bool(features))
-    others = tokenize(other[0], [other[1]], starts=bool(features)) if other else None
-    encoded = encode_side(side, sentences, features, texts, others=others, keep_empty=True)
-    arrays = {IDS[side]: encoded.ids, **encoded.features}
-    return {name: np.array(rows, "int32") for name, rows in arrays.items()}
 
 
 def make_folder(path: str) -> pathlib.Path:
@@ -370,22 +249,6 @@ def make_folder(path: str) -> pathlib.Path:
     except OSError as error:
         raise explain_os_error(error, folder) from error
     return folder
-
-
-def translate(model: Any, features: dict[str, Any], hparams: DecodeHParams) -> list[int]:
-    """Return the ids of the best translation of one sentence, EOS included."""
-    from t2t_phrase.compile import compiled
-    from t2t_phrase.decoding.search.translate_ids import translate_ids
-
-    if model.capabilities.cannot_translate:
-        raise UserError("--target is needed: the model has no translation of its own to draw")
-
-    def run(features: Any) -> Any:
-        return translate_ids(model, features, hparams, seed=np.int32(0)).ids
-
-    found = compiled(run, variables=model.variables, xla=FLAGS.xla_compile)(features)
-    best = np.asarray(found)[0, 0]
-    return [int(token) for token in best if token]
 
 
 def run() -> None:

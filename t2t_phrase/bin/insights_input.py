@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from absl import flags
 
-from t2t_phrase.bin.source_features import parsed
+from t2t_phrase.bin.source_features import given_parser
 from t2t_phrase.config import UserError, clipped, nearest
 from t2t_phrase.features import OTHER, TREES
 
@@ -25,6 +25,7 @@ def texts_of_features(features: Sequence[Feature]) -> FeatureTexts:
     Raises:
         UserError: a feature is missing, malformed, does not fit, or is not read by the model.
     """
+    from t2t_phrase.decoding.feature_files import parsed
     from t2t_phrase.text.annotations.base import annotation_of
 
     given = given_features()
@@ -49,7 +50,7 @@ def texts_of_features(features: Sequence[Feature]) -> FeatureTexts:
                 raise UserError(f"--feature={feature.name}: {error}") from error
             texts[feature.name] = [text]
         elif feature.stream == TREES and FLAGS.parser:
-            texts[feature.name] = parsed(feature)([sentence])
+            texts[feature.name] = parsed(feature, given_parser())([sentence])
         else:
             parser = ", or --parser=stanza or --parser=corenlp" if feature.stream == TREES else ""
             raise UserError(

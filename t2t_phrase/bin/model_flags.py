@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from absl import app, flags
 
-from t2t_phrase.bin.reporting import note
 from t2t_phrase.config import UserError
+from t2t_phrase.io.reporting import note
 
 if TYPE_CHECKING:
     from t2t_phrase.runs.load_model import TrainedModel

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 from absl import app, flags
 
 from t2t_phrase.bin import common
-from t2t_phrase.bin.reporting import Ticker, note
 from t2t_phrase.bin.source_features import define_parser_flags
 from t2t_phrase.features import PHRASES
+from t2t_phrase.io.reporting import Ticker, note
 from t2t_phrase.io.resumable import Result
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def define_flags() -> None:
 def main(argv: Sequence[str]) -> None:
     """Write trees or phrases, or check trees."""
     del argv
-    from t2t_phrase.bin import text_job
+    from t2t_phrase.io import text_job
     from t2t_phrase.io.text_files import count_lines
 
     source, trees = FLAGS.input_file, FLAGS.trees_file
@@ -88,9 +88,9 @@ def check_trees(source: str, trees: str) -> None:
     Raises:
         UserError: a tree is malformed or does not spell its line, or there are too few or many.
     """
-    from t2t_phrase.bin.text_job import check_counts
     from t2t_phrase.io.line_windows import windows
     from t2t_phrase.io.text_files import count_lines, stream_text
+    from t2t_phrase.io.text_job import check_counts
     from t2t_phrase.text.annotations.base import read_annotations
 
     check_counts(source, count_lines(source), [trees])

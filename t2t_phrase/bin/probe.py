@@ -28,8 +28,8 @@ from t2t_phrase.bin.probe_input import (
     read_input,
 )
 from t2t_phrase.bin.probe_work import Probes, load_run
-from t2t_phrase.bin.text_job import check_paths
 from t2t_phrase.config import UserError, shown
+from t2t_phrase.io.text_job import check_paths
 
 if TYPE_CHECKING:
     from t2t_phrase.text.vocabularies import Encoder

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from absl import app, flags
 
-from t2t_phrase.bin.reporting import Ticker, note
 from t2t_phrase.bin.source_features import given_feature_files
 from t2t_phrase.config import UserError, nearest
 from t2t_phrase.features import TREES, of_side
+from t2t_phrase.io.reporting import Ticker, note
 
 if TYPE_CHECKING:
     from t2t_phrase.probing.classes import TaskData

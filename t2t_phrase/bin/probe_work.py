@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from absl import flags
 
 from t2t_phrase.bin.probe_input import Given
-from t2t_phrase.bin.reporting import Ticker, note
+from t2t_phrase.io.reporting import Ticker, note
 
 if TYPE_CHECKING:
     from t2t_phrase.probing.classes import TaskData

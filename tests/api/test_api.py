@@ -7,6 +7,7 @@ import sys
 import time
 
 import keras
+import numpy as np
 import pytest
 
 import t2t_phrase
@@ -123,3 +124,33 @@ def test_layers_are_found_by_name():
 def test_the_run_is_recorded_as_by_the_command(corpus, trained):
     record = json.loads((corpus / "run" / "hparams.json").read_text())
     assert record["overrides"] == TINY and record["hparams_set"] == "transformer_tiny"
+
+
+def test_files_are_translated_and_scored_as_strings_are(trained, tmp_path):
+    model, _ = trained
+    lines = ["the old house is red", "", "the red house is old"]
+    source, target = tmp_path / "in", tmp_path / "out"
+    source.write_text("".join(f"{line}\n" for line in lines))
+    outcome = model.translate_file(source, target, "beam_size=2")
+    assert (outcome.lines, outcome.kept) == (3, 0)
+    expected = model.translate(lines, "beam_size=2")
+    assert target.read_text().split("\n")[:-1] == expected
+    pairs = [("the old house is red", "das alt haus ist rot"), ("the house", "haus")]
+    source.write_text("".join(f"{a}\t{b}\n" for a, b in pairs))
+    model.score_file(source, tmp_path / "scores")
+    found = [-float(line) for line in (tmp_path / "scores").read_text().split()]
+    assert found == pytest.approx(model.score(pairs), abs=1e-4)
+    with pytest.raises(UserError, match="nowhere"):
+        model.translate_file(tmp_path / "nowhere", target)
+
+
+def test_attention_of_a_pair_sums_to_one(trained, tmp_path):
+    model, _ = trained
+    sentence = "the old house is red"
+    found = model.attention(sentence)
+    assert found.text == model.translate([sentence])[0]
+    assert found.source[-1].text == found.target[-1].text
+    found.save_weights(tmp_path / "weights.npz")
+    weights = np.load(tmp_path / "weights.npz")
+    assert weights["cross_layer1"].shape[-2:] == (len(found.target), len(found.source))
+    np.testing.assert_allclose(weights["cross_layer1"].sum(-1), 1, atol=1e-5)

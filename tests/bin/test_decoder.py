@@ -12,13 +12,13 @@ from absl import app
 from toy_run import call, make_toy_run
 
 from t2t_phrase.bin import decoder
-from t2t_phrase.bin.reporting import Ticker
 from t2t_phrase.config import HParamsError, UserError
 from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.decoding.scoring import Scorer
 from t2t_phrase.decoding.sides import EncodedSide
 from t2t_phrase.decoding.translator import Translator
 from t2t_phrase.io import line_windows as windows
+from t2t_phrase.io.reporting import Ticker
 from t2t_phrase.runs import checkpoints
 from t2t_phrase.runs.load_model import load_model
 

@@ -12,7 +12,7 @@ from t2t_phrase import registry
 from t2t_phrase.bin import insights
 from t2t_phrase.config import UserError
 from t2t_phrase.data.problem import Problem
-from t2t_phrase.insights import pictures, statistics
+from t2t_phrase.insights import pictures, sentence, statistics
 from t2t_phrase.insights.tables import format_statistics
 from t2t_phrase.runs import checkpoints
 from t2t_phrase.runs.record import RunRecord
@@ -176,7 +176,7 @@ def test_pictures_of_the_models_own_translation(toy, tmp_path, monkeypatch, caps
         drawn.extend([weights, target])
         yield pictures.Picture("one", Figure())
 
-    monkeypatch.setattr(pictures, "draw", draw)
+    monkeypatch.setattr(sentence, "draw", draw)
     call(
         insights,
         *toy.flags,
@@ -204,7 +204,7 @@ def test_pictures_of_source_phrases(parsed, tmp_path, monkeypatch, capsys):
         memberships.append(partitions["phrases"])
         return real(*args, partitions=partitions, **options)
 
-    monkeypatch.setattr(pictures, "draw", draw)
+    monkeypatch.setattr(sentence, "draw", draw)
     tree = "(S (NP (DT the) (NN house)) (VP (VBZ is) (JJ old)))"
     flags = [*parsed.flags, f"--heat_maps={folder}", "--source=the house is old"]
     call(insights, *flags, f"--feature=phrases={tree}", "--attentions=decoder_phrases,pooling")
@@ -229,7 +229,7 @@ def test_pictures_of_granularities_and_of_the_layer_after_them(levels, tmp_path,
             figures[picture.name] = picture.figure
             yield picture
 
-    monkeypatch.setattr(pictures, "draw", draw)
+    monkeypatch.setattr(sentence, "draw", draw)
     tree = "(S (NP (DT the) (NN house)) (VP (VBZ is) (JJ old)))"
     flags = [*levels.flags, f"--heat_maps={tmp_path}", "--source=the house is old", "--target=a"]
     call(insights, *flags, f"--feature=levels={tree}", "--attentions=encoder", "--heads=mean,1")
@@ -279,7 +279,7 @@ def test_statistics_have_no_features(plain, files, tmp_path):
     both = with_model(
         plain, tmp_path, "phrase_representation_parse_demo", cross_attention="interleaved_queryk"
     )
-    with pytest.raises(UserError, match=r"ckpt-7 reads features .*phrases.* draw --heat_maps"):
+    with pytest.raises(UserError, match=r"ckpt-7 .* reads features .*phrases.* draw --heat_maps"):
         call(insights, *both.flags, "--stats", *files)
 
 

@@ -6,8 +6,8 @@ import pytest
 from toy_run import call, make_toy_run
 
 from t2t_phrase.bin import decoder
-from t2t_phrase.bin.source_features import file_beside
 from t2t_phrase.config import UserError
+from t2t_phrase.decoding.feature_files import file_beside
 from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.decoding.scoring import Scorer
 from t2t_phrase.decoding.translator import Translator

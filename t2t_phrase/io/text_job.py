@@ -1,4 +1,4 @@
-"""Work on the lines of a text for the commands: from a file or standard input to another."""
+"""Work on the lines of a text: from a file or standard input to another."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from t2t_phrase.bin.reporting import Ticker, note
 from t2t_phrase.config import UserError
 from t2t_phrase.io.files import explain_os_error, is_special, open_special, refuse_inputs
 from t2t_phrase.io.journal import Journal, name_beside
 from t2t_phrase.io.line_windows import windows
+from t2t_phrase.io.reporting import Ticker, note
 from t2t_phrase.io.resumable import Stream, Work, run
 from t2t_phrase.io.text_files import check_writable, count_lines, stream_text
 

@@ -1,0 +1,148 @@
+"""Scoring a file of sentence pairs."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+
+from t2t_phrase.api.alignment_search import OPTIONS, searched
+from t2t_phrase.api.text_files import LINKS, Beside, check_alignment_options
+from t2t_phrase.config import UserError
+from t2t_phrase.decoding.feature_files import FeatureReader
+from t2t_phrase.decoding.hparams import DecodeHParams
+from t2t_phrase.decoding.scoring import Scorer
+from t2t_phrase.decoding.search.source_attention import source_attention
+from t2t_phrase.io import text_job
+from t2t_phrase.io.line_windows import Window
+from t2t_phrase.io.reporting import Ticker, note
+from t2t_phrase.io.resumable import Result
+from t2t_phrase.io.text_files import count_lines, split_pair
+from t2t_phrase.runs.load_model import TrainedModel
+from t2t_phrase.text.alignments.pharaoh import write_links
+from t2t_phrase.text.vocabularies import Vocabularies
+
+
+class FileScoring:
+    """The negative log-probability, in nats, of each pair in a file of source<TAB>target.
+
+    With an alignment model, it is that of the pair with its best source positions.
+
+    Args:
+        hparams: the options of decoding.
+        pairs: the file.
+        target: a file for the scores; None: standard output.
+        beside: what else is read; dictionaries are not.
+        report: is given messages and summaries; default: standard error.
+
+    Raises:
+        UserError: a file cannot be read or written, or an option is of no use. What can be found
+            without the model is found here.
+    """
+
+    def __init__(
+        self,
+        hparams: DecodeHParams,
+        *,
+        pairs: str,
+        target: str | None,
+        beside: Beside,
+        report: Callable[[str], None] = note,
+    ) -> None:
+        if hparams.replace_unknown:
+            raise UserError("replace_unknown=true: cannot be used with --score_file; leave it out")
+        check_alignment_options(hparams, used=False)
+        self._hparams, self._pairs, self._target = hparams, pairs, target
+        self._beside, self._report = beside, report
+        text_job.check_paths(target, beside.inputs(pairs))
+        self._total = count_lines(pairs, lambda line, number: split_pair(line, pairs, number))
+        self._endings = beside.endings(hparams, pairs, target)
+
+    def run(self, trained: TrainedModel, vocabularies: Vocabularies) -> text_job.Outcome:
+        """Score what no earlier run has scored.
+
+        Args:
+            trained: the model, or an ensemble.
+            vocabularies: of its source and target.
+
+        Raises:
+            UserError: the pairs do not fit the model, or something cannot be read or written.
+        """
+        hparams, path, beside, endings = self._hparams, self._pairs, self._beside, self._endings
+        used = choice = None
+        if beside.alignment_model_dir:
+            used = searched(
+                trained,
+                vocabularies,
+                hparams,
+                beside.alignment_model_dir,
+                dtype_policy=beside.settings.get("dtype_policy"),
+            )
+        elif hparams.write_alignments:
+            choice = source_attention(
+                trained.model, layers=hparams.alignment_layers, heads=hparams.alignment_heads
+            )
+        limit = hparams.max_input_size
+        scorer = Scorer(
+            trained.model if used is None else used.model,
+            vocabularies,
+            batch_size=hparams.batch_size,
+            max_input_size=limit,
+            attention=choice,
+            search=None if used is None else used.forced_search(hparams),
+            xla=beside.xla,
+        )
+        features = FeatureReader(
+            scorer.features,
+            dict.fromkeys(("source", "target"), path),
+            beside.feature_files,
+            beside.parser,
+        )
+        text_job.check_paths(self._target, [path, *features.files])
+        text_job.check_counts(path, self._total, features.files)
+
+        def work(window: Window, done: set[int], number: int) -> Iterator[Result]:
+            del number
+            pairs = [
+                split_pair(line, path, window.first + i)
+                for i, line in enumerate(window.lines, start=1)
+            ]
+            sides = {"source": [pair[0] for pair in pairs], "target": [pair[1] for pair in pairs]}
+            encoded = scorer.encode(pairs, features.texts(window, sides))
+            for row in sorted({*encoded[0].cut, *encoded[1].cut}):
+                source_length, target_length = (side.lengths[row] for side in encoded)
+                self._report(
+                    f"{path}:{window.first + row + 1}: {source_length} source and {target_length} "
+                    f"target tokens; the score is that of the first {limit} (max_input_size)"
+                )
+            for batch, scores in scorer.batches(*encoded, done=done, first=window.first):
+                links = [write_links(found.links) for found in scores]
+                yield Result(
+                    batch.lines,
+                    [f"{-found.log_probability:.6f}" for found in scores],
+                    -sum(found.log_probability for found in scores),
+                    {ending: links for ending in endings},
+                )
+
+        options = {name: value for name, value in hparams.to_dict().items() if name in LINKS}
+        options = {"max_input_size": limit, **options}
+        if used is not None:
+            options |= {name: getattr(hparams, name) for name in ("beam_size", *OPTIONS)}
+            options |= used.settings()
+        start = time.monotonic()
+        outcome = text_job.do(
+            work,
+            source=path,
+            target=self._target,
+            beside=features.files,
+            settings=beside.all_settings(
+                "score", trained, options, aligns=hparams.write_alignments
+            ),
+            ticker=Ticker("scored", self._total),
+            endings=endings,
+        )
+        kept = f" ({outcome.kept} of them by an earlier run)" if outcome.kept else ""
+        self._report(
+            f"{outcome.lines} pairs{kept} scored in {time.monotonic() - start:.1f} s, "
+            f"sum {outcome.total:.4f}, written to {self._target or 'standard output'}"
+        )
+        return outcome

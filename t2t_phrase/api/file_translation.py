@@ -1,0 +1,200 @@
+"""Translating a file, or standard input, line by line."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+
+from t2t_phrase.api.alignment_search import OPTIONS, Searched, searched
+from t2t_phrase.api.text_files import Beside, check_alignment_options
+from t2t_phrase.cores import divide_cores
+from t2t_phrase.decoding.dictionary_files import read_dictionaries, summary
+from t2t_phrase.decoding.feature_files import FeatureReader
+from t2t_phrase.decoding.hparams import DecodeHParams
+from t2t_phrase.decoding.length_notes import length_notes
+from t2t_phrase.decoding.translator import NOTHING, Translator, format_hypotheses, format_links
+from t2t_phrase.decoding.unknown_files import read_unknown
+from t2t_phrase.io import text_job
+from t2t_phrase.io.files import is_special
+from t2t_phrase.io.line_windows import Window
+from t2t_phrase.io.reporting import Ticker, note
+from t2t_phrase.io.resumable import Result
+from t2t_phrase.io.text_files import count_lines
+from t2t_phrase.runs.load_model import TrainedModel
+from t2t_phrase.text.vocabularies import Vocabularies
+
+
+class FileTranslation:
+    """The translation of a text; the output has as many lines, in the same order.
+
+    Args:
+        hparams: the options of decoding.
+        source: a file; None: standard input.
+        target: a file; None: one named after the source and the model, or standard output if
+            there is no source.
+        beside: what else is read.
+        report: is given messages and summaries; default: standard error.
+
+    Raises:
+        UserError: a file cannot be read or written, or an option is of no use. What can be found
+            without the model is found here.
+    """
+
+    def __init__(
+        self,
+        hparams: DecodeHParams,
+        *,
+        source: str | None,
+        target: str | None,
+        beside: Beside,
+        report: Callable[[str], None] = note,
+    ) -> None:
+        self._hparams, self._source, self._target = hparams, source, target
+        self._beside, self._report = beside, report
+        text_job.check_paths(target, beside.inputs(source))
+        if target or not source:
+            beside.endings(hparams, source, target)
+        self._given = read_dictionaries(beside.dictionary, beside.sentence_dictionary)
+        self._unknown = read_unknown(hparams, beside.unknown_dictionary)
+        check_alignment_options(hparams, used=bool(self._given.files))
+        self._total = count_lines(source)
+        self._given.check_sentences(source, self._total)
+        # Sampling has one part. XLA runs one program at a time, which uses all cores.
+        alone = hparams.sampling_temp or beside.xla
+        self._workers = 1 if alone else divide_cores(self._total)
+        # Of what is translated now: target tokens, and the positions that they were evaluated at.
+        self._tokens = self._positions = 0
+
+    def run(self, trained: TrainedModel, vocabularies: Vocabularies) -> text_job.Outcome:
+        """Translate what no earlier run has translated.
+
+        Args:
+            trained: the model, or an ensemble.
+            vocabularies: of its source and target.
+
+        Raises:
+            UserError: the text does not fit the model, or something cannot be read or written.
+        """
+        hparams, source, beside, given = self._hparams, self._source, self._beside, self._given
+        target = self._target
+        if source and not target and not is_special(source):
+            target = default_target(source, trained, hparams)
+        used = searched(
+            trained,
+            vocabularies,
+            hparams,
+            beside.alignment_model_dir,
+            dtype_policy=beside.settings.get("dtype_policy"),
+        )
+        endings = beside.endings(hparams, source, target)
+        translator = Translator(
+            used.model,
+            vocabularies,
+            hparams,
+            dictionary=given.encoded(vocabularies),
+            unknown_words=self._unknown.words,
+            make_expansion=used.make_expansion,
+            xla=beside.xla,
+            workers=self._workers,
+        )
+        features = FeatureReader(
+            translator.features, {"source": source}, beside.feature_files, beside.parser
+        )
+        text_job.check_paths(target, [*beside.inputs(source), *features.files])
+        text_job.check_counts(source, self._total, features.files)
+        max_length = min(member.record.resolved().max_length for member in trained.members)
+
+        def work(window: Window, done: set[int], number: int) -> Iterator[Result]:
+            texts = features.texts(window, {"source": window.lines})
+            encoded = translator.encode(window.lines, texts, given.of_window(window))
+            for sentence in length_notes(
+                encoded,
+                max_input_size=hparams.max_input_size,
+                max_length=max_length,
+                first=window.first,
+            ):
+                self._report(sentence)
+            for batch, found in translator.batches(
+                encoded, done=done, number=number, first=window.first
+            ):
+                best = [hypotheses[0] for hypotheses in found]
+                written = sum(hypothesis.tokens for hypothesis in best)
+                self._tokens += written
+                self._positions += sum(hypothesis.positions for hypothesis in best)
+                links = [format_links(hypotheses) for hypotheses in found]
+                counts = self._unknown.counts(best)
+                if encoded.entries:
+                    counts["matched"] = sum(len(encoded.entries[i].tokens) for i in batch.lines)
+                    counts["applied"] = sum(hypothesis.entries for hypothesis in best)
+                yield Result(
+                    batch.lines,
+                    [format_hypotheses(hypotheses, hparams) for hypotheses in found],
+                    written,
+                    {ending: links for ending in endings},
+                    counts,
+                )
+            # Last, so that the first batch always has the same number.
+            empty = [row for row, ids in enumerate(encoded.ids) if not ids and row not in done]
+            if empty:
+                nothing = [format_hypotheses([NOTHING], hparams)] * len(empty)
+                yield Result(empty, nothing, 0.0, {ending: [""] * len(empty) for ending in endings})
+
+        start = time.monotonic()
+        outcome = text_job.do(
+            work,
+            source=source,
+            target=target,
+            beside=features.files,
+            settings=self._settings(trained, used),
+            ticker=Ticker("translated", self._total),
+            endings=endings,
+        )
+        parts = f"{self._workers} parts of a batch at a time; " if self._workers > 1 else ""
+        self._summarize(
+            outcome,
+            f"{parts}shapes of batches compiled: {len(translator.shapes)}",
+            time.monotonic() - start,
+            target,
+        )
+        if used.second is not None and self._tokens:
+            self._report(
+                f"{self._positions / self._tokens:.2f} source positions evaluated for each target "
+                f"token (alignment_threshold={hparams.alignment_threshold})"
+            )
+        return outcome
+
+    def _settings(self, trained: TrainedModel, used: Searched) -> dict[str, object]:
+        options = {**self._hparams.to_dict(), **used.settings()}
+        if used.second is None:
+            for name in OPTIONS:
+                del options[name]
+        aligns = self._hparams.aligns or bool(self._given.files)
+        return {
+            **self._beside.all_settings("translate", trained, options, aligns=aligns),
+            **self._given.settings,
+            **self._unknown.settings,
+        }
+
+    def _summarize(
+        self, outcome: text_job.Outcome, how: str, seconds: float, target: str | None
+    ) -> None:
+        kept = f" ({outcome.kept} of them by an earlier run)" if outcome.kept else ""
+        self._report(
+            f"{outcome.lines} sentences{kept}, {outcome.amount:.0f} target tokens in "
+            f"{seconds:.1f} s ({outcome.amount / max(seconds, 1e-9):.0f} tokens/s; {how}) "
+            f"written to {target or 'standard output'}"
+        )
+        if self._given.files:
+            self._report(summary(outcome.counts, self._given, outcome.lines))
+        if self._unknown.wanted:
+            self._report(self._unknown.summary(outcome.counts))
+
+
+def default_target(source: str, trained: TrainedModel, hparams: DecodeHParams) -> str:
+    """Return the file name that tensor2tensor would give to the translations of a file."""
+    record = trained.record
+    names = (record.model, record.hparams_set, record.problem)
+    if len(trained.members) > 1:
+        names = ("ensemble", f"{len(trained.members)}_models", record.problem)
+    named = ".".join(filter(None, names))
+    return f"{source}.{named}.beam{hparams.beam_size}.alpha{hparams.alpha}.decodes"

@@ -1,0 +1,113 @@
+"""What translating and scoring of files share: their options, checks and settings."""
+
+from __future__ import annotations
+
+import dataclasses
+import pathlib
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from t2t_phrase.config import UserError
+from t2t_phrase.decoding.feature_files import NO_PARSER, ParserChoice
+from t2t_phrase.decoding.hparams import DecodeHParams
+from t2t_phrase.features import ALIGN
+from t2t_phrase.io import text_job
+from t2t_phrase.io.files import sha256_of
+from t2t_phrase.runs.load_model import TrainedModel
+
+# The options of decoding that only alignments depend on.
+LINKS = ("write_alignments", "alignment_layers", "alignment_heads")
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Beside:
+    """What a text is translated or scored with, apart from the model.
+
+    Attributes:
+        feature_files: the file of each feature that is not `TEXT.STREAM`, by name.
+        parser: makes the trees that no file has.
+        dictionary: file with source phrase<TAB>target phrase, for all sentences; "": none.
+        sentence_dictionary: the same for single sentences, whose number comes first.
+        unknown_dictionary: file with translations of unknown words, for `replace_unknown=true`.
+        alignment_model_dir: run or checkpoint of an alignment model to search with; None: none.
+        xla: whether to compile with XLA; None: only on a GPU.
+        settings: anything else that the results depend on, such as the weights of an ensemble.
+    """
+
+    feature_files: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    parser: ParserChoice = NO_PARSER
+    dictionary: str = ""
+    sentence_dictionary: str = ""
+    unknown_dictionary: str = ""
+    alignment_model_dir: str | None = None
+    xla: bool | None = None
+    settings: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+
+    def inputs(self, source: str | None) -> Iterator[str | None]:
+        """Yield the files that are read."""
+        yield source
+        yield from self.feature_files.values()
+        yield from filter(
+            None, (self.dictionary, self.sentence_dictionary, self.unknown_dictionary)
+        )
+
+    def endings(self, hparams: DecodeHParams, source: str | None, target: str | None) -> list[str]:
+        """Return the endings of the files that are written next to the output.
+
+        Raises:
+            UserError: the output is not a regular file.
+        """
+        if not hparams.write_alignments:
+            return []
+        text_job.check_beside(target, ALIGN, self.inputs(source), "write_alignments=true")
+        return [ALIGN]
+
+    def all_settings(
+        self, task: str, trained: TrainedModel, options: dict[str, Any], *, aligns: bool
+    ) -> dict[str, Any]:
+        """Return the settings that the results of a task depend on, apart from its input.
+
+        Args:
+            task: "translate" or "score".
+            trained: the model.
+            options: of decoding.
+            aligns: whether anything needs alignments.
+        """
+        if not options.get("sampling_temp"):
+            # It only says what is computed together; who ran out of memory may lower it.
+            options.pop("batch_size", None)
+        if not aligns:
+            options = {name: value for name, value in options.items() if name not in LINKS}
+        return {
+            "task": task,
+            "checkpoint": ", ".join(
+                f"{pathlib.Path(member.checkpoint).name} (step {member.step})"
+                for member in trained.members
+            ),
+            # The index has the checksums of all weights.
+            "weights": ", ".join(
+                sha256_of(f"{member.checkpoint}.index")[:16] for member in trained.members
+            ),
+            **self.settings,
+            "xla_compile": self.xla,
+            **options,
+            **self.parser.settings,
+        }
+
+
+def check_alignment_options(hparams: DecodeHParams, *, used: bool) -> None:
+    """Refuse layers and heads of alignments that nothing needs.
+
+    Args:
+        hparams: the options.
+        used: whether something else than the options needs alignments.
+
+    Raises:
+        UserError: the options are given and not needed.
+    """
+    for name in ("alignment_layers", "alignment_heads"):
+        if getattr(hparams, name) and not (used or hparams.aligns):
+            raise UserError(
+                f"{name}={list(getattr(hparams, name))}: is only used with write_alignments=true, "
+                "replace_unknown=true or a dictionary"
+            )

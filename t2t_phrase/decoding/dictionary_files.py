@@ -1,0 +1,128 @@
+"""The files with dictionaries that translations are guided by."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from t2t_phrase.config import UserError
+from t2t_phrase.io.files import is_special, sha256_of
+from t2t_phrase.io.text_files import stream_text
+from t2t_phrase.text.dictionaries.reader import (
+    Entry,
+    read_dictionary,
+    read_sentence_dictionaries,
+)
+
+if TYPE_CHECKING:
+    from t2t_phrase.decoding.dictionary import Dictionary
+    from t2t_phrase.io.line_windows import Window
+    from t2t_phrase.text.vocabularies import Vocabularies
+
+NAMES = ("dictionary", "sentence_dictionary")
+
+
+@dataclasses.dataclass(frozen=True)
+class GivenDictionaries:
+    """The entries of the files.
+
+    Attributes:
+        everywhere: those for all sentences.
+        of_sentence: those of single sentences, by their number from 1.
+        files: the names of the files, by flag.
+    """
+
+    everywhere: list[Entry]
+    of_sentence: dict[int, list[Entry]]
+    files: Mapping[str, str]
+
+    def encoded(self, vocabularies: Vocabularies) -> Dictionary | None:
+        """Return the dictionary with its translations spelt; None: none is given.
+
+        Raises:
+            UserError: a translation cannot be spelt, or these vocabularies cannot be guided.
+        """
+        if not self.files:
+            return None
+        from t2t_phrase.decoding.dictionary import Dictionary
+        from t2t_phrase.text.encoders import StoredEncoder
+
+        if not isinstance(vocabularies.source, StoredEncoder):
+            raise UserError(
+                f"--{next(iter(self.files))}: tensor2tensor's own subwords cannot be aligned with "
+                "the text, so no phrase can be found in it; train with a vocabulary made by "
+                "t2t-phrase-datagen"
+            )
+        dictionary = Dictionary(self.everywhere, vocabularies.target)
+        for entries in self.of_sentence.values():
+            dictionary.check(entries)
+        return dictionary
+
+    def of_window(self, window: Window) -> list[Sequence[Entry]]:
+        """Return the entries of each line of a window alone."""
+        first = window.first + 1
+        return [self.of_sentence.get(first + i, ()) for i in range(len(window.lines))]
+
+    def check_sentences(self, source: str | None, total: int | None) -> None:
+        """Refuse entries for sentences that do not exist, as far as their number is known.
+
+        Raises:
+            UserError: a dictionary flag is given.
+        """
+        last = max(self.of_sentence, default=0)
+        if total is not None and last > total:
+            raise UserError(
+                f"{self.of_sentence[last][0].where}: there is no sentence {last}; {source} has "
+                f"{total}"
+            )
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """Identifies the files, for the settings of a journal."""
+        return {name: sha256_of(path)[:16] for name, path in self.files.items()}
+
+
+def read_dictionaries(dictionary: str = "", sentence_dictionary: str = "") -> GivenDictionaries:
+    """Read dictionaries from files.
+
+    Args:
+        dictionary: a file with entries for all sentences; "": none.
+        sentence_dictionary: a file with entries for single sentences; "": none.
+
+    Raises:
+        UserError: a file cannot be read, or an entry is malformed.
+    """
+    files = dict(zip(NAMES, (dictionary, sentence_dictionary), strict=True))
+    files = {name: path for name, path in files.items() if path}
+    for name, path in files.items():
+        if is_special(path):
+            raise UserError(f"--{name}={path} is no regular file; give the name of one")
+
+    def lines(name: str) -> Iterable[str]:
+        return stream_text(files[name]) if name in files else ()
+
+    return GivenDictionaries(
+        read_dictionary(lines("dictionary"), files.get("dictionary", "")),
+        read_sentence_dictionaries(
+            lines("sentence_dictionary"), files.get("sentence_dictionary", "")
+        ),
+        files,
+    )
+
+
+def summary(counts: Mapping[str, int], given: GivenDictionaries, lines: int) -> str:
+    """Return a sentence with the number of entries that were applied.
+
+    Args:
+        counts: "matched" and "applied".
+        given: the dictionaries.
+        lines: the number of sentences.
+    """
+    entries = len(given.everywhere) + sum(map(len, given.of_sentence.values()))
+    text = (
+        f"{entries} dictionary entries: {counts.get('matched', 0)} occurrences in the sources, "
+        f"{counts.get('applied', 0)} of them applied in the translations"
+    )
+    beyond = sum(len(own) for number, own in given.of_sentence.items() if number > lines)
+    return f"{text}; {beyond} entries are of sentences after the last one" if beyond else text

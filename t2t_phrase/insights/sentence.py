@@ -1,0 +1,176 @@
+"""A model's attention in one sentence pair."""
+
+from __future__ import annotations
+
+import dataclasses
+import io
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from t2t_phrase.compile import compiled
+from t2t_phrase.config import UserError
+from t2t_phrase.decoding.hparams import DecodeHParams
+from t2t_phrase.decoding.search.translate_ids import translate_ids
+from t2t_phrase.decoding.sides import encode_side, tokenize
+from t2t_phrase.features import IDS, of_side
+from t2t_phrase.insights.labels import Token, tokens_of
+from t2t_phrase.insights.pictures import Choice, Picture, draw
+from t2t_phrase.io.files import write
+
+if TYPE_CHECKING:
+    import os
+
+    from t2t_phrase.decoding.sides import FeatureTexts
+    from t2t_phrase.features import Side
+    from t2t_phrase.text.vocabularies import Encoder, Vocabularies
+
+
+@dataclasses.dataclass(frozen=True)
+class SentenceAttention:
+    """The attention weights of one sentence pair.
+
+    Attributes:
+        model: which they are of.
+        source: the tokens of the source, EOS included.
+        target: those of the target.
+        text: the target as text; the model's own translation if none was given.
+        weights: the weights of each attention by name: for each layer (1, H, queries, keys).
+        windows: of the source, for attention that reads windows; see `attention_windows`.
+        partitions: the segment of each token, by the name of the partition.
+    """
+
+    model: Any
+    source: list[Token]
+    target: list[Token]
+    text: str
+    weights: Mapping[str, Sequence[Any]]
+    windows: Any
+    partitions: Mapping[str, np.ndarray]
+
+    def pictures(self, choice: Choice, *, caption: str = "") -> Iterator[Picture]:
+        """Yield a heat map for each attention, layer and head chosen, see `pictures.choose`."""
+        yield from draw(
+            self.weights,
+            self.model.attention_maps(),
+            self.source,
+            self.target,
+            partitions=self.partitions,
+            windows=self.windows,
+            choice=choice,
+            caption=caption,
+        )
+
+    def save_weights(self, path: str | os.PathLike[str]) -> None:
+        """Write an .npz file with all weights.
+
+        It has an array (H, queries, keys) for each layer, such as `cross_layer1`, and the tokens
+        as `source` and `target`.
+
+        Raises:
+            UserError: the file cannot be written.
+        """
+        arrays: dict[str, Any] = {
+            f"{name}_layer{number}": np.asarray(layer)[0]
+            for name, layers in self.weights.items()
+            for number, layer in enumerate(layers, start=1)
+        }
+        for side, own in (("source", self.source), ("target", self.target)):
+            arrays[side] = np.array([token.text for token in own])
+        archive = io.BytesIO()
+        np.savez_compressed(archive, **arrays)
+        write(path, archive.getvalue())
+
+
+def sentence_attention(
+    model: Any,
+    vocabularies: Vocabularies,
+    source: str,
+    target: str | None = None,
+    *,
+    texts: FeatureTexts | None = None,
+    hparams: DecodeHParams | None = None,
+    xla: bool | None = None,
+) -> SentenceAttention:
+    """Return the attention weights of one sentence pair.
+
+    Args:
+        model: a trained model.
+        vocabularies: of its source and target.
+        source: a sentence.
+        target: its translation; None: that of the model.
+        texts: the text of each feature that the model reads, by name.
+        hparams: options of decoding, for the model's translation.
+        xla: whether to compile with XLA; None: only on a GPU.
+
+    Raises:
+        UserError: a feature does not fit, or the model cannot translate and there is no target.
+    """
+    texts = texts or {}
+    features = _features_of("source", model, vocabularies.source, source, texts)
+    if target is None:
+        ids = _translate(model, features, hparams or DecodeHParams(), xla)
+        features = {**features, "targets": np.array([ids], "int32")}
+        target = vocabularies.target.decode(ids)
+    else:
+        known = (vocabularies.source, source)
+        own = _features_of("target", model, vocabularies.target, target, texts, other=known)
+        features = {**features, **own}
+    weights = compiled(model.attention_weights, variables=model.variables, xla=xla)(features)
+    inputs, targets = (
+        tokens_of(features[name][0].tolist(), encoder)
+        for name, encoder in zip(("inputs", "targets"), vocabularies, strict=True)
+    )
+    return SentenceAttention(
+        model,
+        inputs,
+        targets,
+        target,
+        weights,
+        # Not compiled: few models have any, and these look once.
+        model.attention_windows(features),
+        {name: np.asarray(found)[0] for name, found in model.partitions(features).items()},
+    )
+
+
+def _features_of(
+    side: Side,
+    model: Any,
+    encoder: Encoder,
+    sentence: str,
+    texts: FeatureTexts,
+    *,
+    other: tuple[Encoder, str] | None = None,
+) -> dict[str, np.ndarray]:
+    """Return the ids and features of one sentence, without padding.
+
+    Args:
+        side: of the sentence.
+        model: which reads them.
+        encoder: of the sentence's language.
+        sentence: in natural text.
+        texts: of its features.
+        other: the encoder and the sentence of the other side, if they are known.
+    """
+    features = of_side(model.hparams.features, side)
+    sentences = tokenize(encoder, [sentence], starts=bool(features))
+    others = tokenize(other[0], [other[1]], starts=bool(features)) if other else None
+    encoded = encode_side(side, sentences, features, texts, others=others, keep_empty=True)
+    arrays = {IDS[side]: encoded.ids, **encoded.features}
+    return {name: np.array(rows, "int32") for name, rows in arrays.items()}
+
+
+def _translate(
+    model: Any, features: dict[str, Any], hparams: DecodeHParams, xla: bool | None
+) -> list[int]:
+    """Return the ids of the best translation of one sentence, EOS included."""
+    if model.capabilities.cannot_translate:
+        raise UserError("--target is needed: the model has no translation of its own to draw")
+
+    def run(features: Any) -> Any:
+        return translate_ids(model, features, hparams, seed=np.int32(0)).ids
+
+    found = compiled(run, variables=model.variables, xla=xla)(features)
+    best = np.asarray(found)[0, 0]
+    return [int(token) for token in best if token]
