@@ -23,6 +23,7 @@ COMMANDS = (
     "dictionary",
     "avg",
     "eval",
+    "compare",
     "contrast",
     "insights",
     "probe",
@@ -53,6 +54,7 @@ setup(
         "t2t_phrase_grammar": ["tables/*.tsv", "py.typed"],
         "t2t_phrase.text.dictionaries": ["stop_words.en.txt"],
         "t2t_phrase": ["py.typed"],
+        "t2t_phrase.bin": ["registered.json"],
     },
     install_requires=[
         "tensorflow>=2.20",

@@ -36,12 +36,13 @@ import sys
 
 from alignment_steps import reported
 from alignment_table import Row, markdown
-from quality_perplexity import evaluate, perplexity
-from quality_report import called, experiment_parser, write_report
-from quality_runs import Recipe, Steps, count_parameters, finish_training
+from dev_perplexity import evaluate, perplexity
+from experiment import called, experiment_parser
 from trained_runs import newest
 
 from t2t_phrase import registry
+from t2t_phrase.comparison.report import write_report
+from t2t_phrase.comparison.runs import Recipe, Steps, count_parameters, finish_training
 from t2t_phrase.config import UserError
 
 

@@ -26,12 +26,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from alignment_steps import System, Text, kept_text
-from quality_report import called, experiment_parser, write_report
-from quality_runs import Steps
-from quality_table import grid
+from experiment import called, experiment_parser
 from trained_runs import newest
 
 from t2t_phrase import registry
+from t2t_phrase.comparison.report import write_report
+from t2t_phrase.comparison.runs import Steps
+from t2t_phrase.comparison.table import grid
 from t2t_phrase.config import UserError
 
 THRESHOLDS = "0,0.01,0.05,0.1,0.15,0.2,0.3,0.4,0.5"

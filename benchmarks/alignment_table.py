@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
-from quality_table import grid
+from t2t_phrase.comparison.table import grid
 
 
 @dataclasses.dataclass(frozen=True)

@@ -22,13 +22,14 @@ import pathlib
 import sys
 
 from alignment_steps import System, Text, kept_text
+from experiment import called, experiment_parser
 from forced_links import forced_links
-from quality_report import called, experiment_parser, write_report
-from quality_runs import command_line
-from quality_table import grid
 from trained_runs import distinct_names, file_stem, problem_of
 
 from t2t_phrase import registry
+from t2t_phrase.comparison.report import write_report
+from t2t_phrase.comparison.runs import command_line
+from t2t_phrase.comparison.table import grid
 from t2t_phrase.config import UserError
 from t2t_phrase.evaluation.alignment_error import AlignmentError, score_files
 

@@ -25,7 +25,8 @@ import subprocess
 import sys
 
 from measure import THREADS
-from quality_table import grid
+
+from t2t_phrase.comparison.table import grid
 
 FOLDER = pathlib.Path(__file__).parent
 OURS = (

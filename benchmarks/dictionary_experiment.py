@@ -26,13 +26,14 @@ import pathlib
 import sys
 
 from alignment_steps import System, Text, kept_text, reported
+from experiment import called, experiment_parser
 from forced_links import forced_links
-from quality_report import called, experiment_parser, write_report
-from quality_runs import Steps
-from quality_table import grid
 from trained_runs import newest
 
 from t2t_phrase import registry
+from t2t_phrase.comparison.report import write_report
+from t2t_phrase.comparison.runs import Steps
+from t2t_phrase.comparison.table import grid
 from t2t_phrase.config import UserError
 
 SUMMARY = r"(\d+) dictionary entries: (\d+) occurrences in the sources, (\d+) of them applied"

@@ -18,13 +18,14 @@ import pathlib
 import sys
 from collections.abc import Mapping, Sequence
 
-from quality_report import called, experiment_parser, write_report
-from quality_runs import Steps, command_line, count_parameters
-from quality_sentences import Sentences, sentences_of
-from quality_table import grid
+from experiment import called, experiment_parser
 from trained_runs import distinct_names, file_stem, newest, problem_of
 
 from t2t_phrase import registry
+from t2t_phrase.comparison.report import write_report
+from t2t_phrase.comparison.runs import Steps, command_line, count_parameters
+from t2t_phrase.comparison.sentences import Sentences, sentences_of
+from t2t_phrase.comparison.table import grid
 from t2t_phrase.config import UserError
 
 # No folder is called so.

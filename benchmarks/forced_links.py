@@ -6,8 +6,9 @@ import pathlib
 from collections.abc import Sequence
 
 from alignment_steps import System, Text
-from quality_runs import Steps
 from trained_runs import newest
+
+from t2t_phrase.comparison.runs import Steps
 
 
 def forced_links(

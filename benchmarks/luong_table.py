@@ -4,7 +4,7 @@
         --work_dir=runs/luong --train_steps=1000 --seeds=1,2 --size=multi30k \\
         --beside=transformer_multi30k [--unknown_dictionary=words.tsv]
 
-Trains, averages and translates as compare_quality.py does, whose finished runs in the same folder
+Trains, averages and translates as t2t-phrase-compare does, whose finished runs in the same folder
 are taken over. Each row is the mean over the seeds: BLEU, the perplexity of the development set by
 the averaged model, the gain over the row before, and the paper's BLEU on WMT'14. Unknown words are
 replaced in the translations of the last trained row, if the problem has word-level vocabularies;
@@ -21,11 +21,11 @@ import pathlib
 import statistics
 from collections.abc import Sequence
 
-from quality_perplexity import evaluate, perplexity
-from quality_report import experiment_parser
-from quality_runs import Recipe, Steps, finish
+from dev_perplexity import evaluate, perplexity
+from experiment import experiment_parser
 
 from t2t_phrase import registry
+from t2t_phrase.comparison.runs import Recipe, Steps, finish
 from t2t_phrase.evaluation.scores import Score
 
 # Of the paper: what a row is called, the set's name without its size, and BLEU.

@@ -21,7 +21,8 @@ from collections.abc import Iterable, Sequence
 
 from compare_commits import start_benchmark
 from operation_times import Kind
-from quality_table import grid
+
+from t2t_phrase.comparison.table import grid
 
 # Prints what one call spends where, instead of timing calls. Of two operations that run at the same
 # time, each would wait for the other.

@@ -46,3 +46,26 @@ def shared_dir() -> pathlib.Path:
     if not path.is_dir():
         pytest.skip("no shared folder beside the checkout")
     return path
+
+
+@pytest.fixture
+def record_run():
+    """Return a function that writes the record of a run, by the flags of its trainer."""
+
+    from t2t_phrase.runs.record import RunRecord, resolve_hparams
+
+    def record(folder, flags):
+        folder.mkdir(exist_ok=True, parents=True)
+        hparams, _ = resolve_hparams(flags["hparams_set"], flags["hparams"])
+        RunRecord(
+            problem=flags["problem"],
+            model=hparams.model,
+            hparams_set=flags["hparams_set"],
+            overrides=flags["hparams"],
+            hparams=hparams.to_dict(),
+            vocab_size=8,
+            vocabulary="",
+            random_seed=int(flags["random_seed"]),
+        ).save(folder)
+
+    return record

@@ -71,6 +71,7 @@ PARTS: dict[str, tuple[set[str], set[str]]] = {
     "insights": ({"decoding", "models", "layers", "ops", "compile"}, KERAS | {"matplotlib"}),
     "probing": ({"decoding", "text", "models", "ops", "compile"}, TENSORFLOW | {"nltk"}),
     "evaluation": ({"data", "text", "grammar"}, {"numpy", "sacrebleu", "matplotlib"}),
+    "comparison": ({"evaluation", "runs", "data", "grammar"}, set()),
     "export": ({"decoding", "text", "models", "ops", "compile"}, TENSORFLOW | {"tensorflow_text"}),
     "training": ({"runs", "data", "text", "models", "compile"}, TENSORFLOW),
 }

@@ -8,6 +8,7 @@ COMMANDS = {
     "avg": "t2t_phrase.bin.avg",
     "decoder": "t2t_phrase.bin.decoder",
     "eval": "t2t_phrase.bin.eval",
+    "compare": "t2t_phrase.bin.compare",
     "contrast": "t2t_phrase.bin.contrast",
     "insights": "t2t_phrase.bin.insights",
     "probe": "t2t_phrase.bin.probe",

@@ -17,18 +17,21 @@ from t2t_phrase.bin.backend import check_backend
 from t2t_phrase.bin.flag_parsing import WrongUsage, own_flags, parse_flags
 
 
-def run(main: Callable[[Sequence[str]], None], *, tensorflow: bool = True) -> NoReturn:
+def run(
+    main: Callable[[Sequence[str]], None], *, tensorflow: bool | Callable[[], bool] = True
+) -> NoReturn:
     """Run an absl `main` and exit; every failure but a bug is one line on standard error.
 
     Args:
         main: called with the arguments that are not flags.
-        tensorflow: whether the command uses TensorFlow.
+        tensorflow: whether the command uses TensorFlow, or a function that says so once the flags
+            are parsed.
     """
 
     def guarded(argv: Sequence[str]) -> None:
         # The Python part of TensorFlow logs through absl.
         logging.set_verbosity(logging.WARNING)
-        if tensorflow:
+        if tensorflow() if callable(tensorflow) else tensorflow:
             _check_arguments_are_utf8()
             check_backend()
             load_tensorflow()

@@ -12,6 +12,7 @@ from absl import app, flags
 
 from t2t_phrase import registry
 from t2t_phrase.bin import common
+from t2t_phrase.bin.registry_help import PROBLEMS, registered
 from t2t_phrase.config import UserError
 from t2t_phrase.corpus_sizes import AUTO
 from t2t_phrase.data.generation.options import GenerateOptions
@@ -85,7 +86,8 @@ def define_flags() -> None:
     flags.DEFINE_string(
         "registry_help",
         None,
-        "Print the names of all problems and exit; --registry_help=WORD: those that contain it.",
+        "Print the names of all problems and exit; --registry_help=WORD: those with a word in name "
+        "or description.",
     )
 
 
@@ -105,12 +107,11 @@ def _define_size(name: str, help_text: str) -> None:
 def main(argv: Sequence[str]) -> None:
     """Generate the data of each problem in turn."""
     del argv
-    registry.discover(FLAGS.t2t_usr_dir)
     if FLAGS.registry_help:
-        word = "" if FLAGS.registry_help == "all" else FLAGS.registry_help
-        found = [name for name in registry.problems if word in name]
-        print("\n".join(["Problems (append _rev to reverse):", *found]))
+        lines = registered(FLAGS.registry_help, t2t_usr_dir=FLAGS.t2t_usr_dir, titles=(PROBLEMS,))
+        print(*lines, sep="\n")
         return
+    registry.discover(FLAGS.t2t_usr_dir)
     if not FLAGS.problem or not FLAGS.data_dir:
         raise app.UsageError("--problem and --data_dir are required; --registry_help lists names")
     problems = [get_problem(name) for name in FLAGS.problem]
@@ -166,7 +167,7 @@ def verify(problems: Sequence[Problem]) -> None:
 def run() -> None:
     """Start the command."""
     define_flags()
-    common.run(main)
+    common.run(main, tensorflow=lambda: not FLAGS.registry_help)
 
 
 if __name__ == "__main__":

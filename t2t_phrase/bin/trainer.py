@@ -11,7 +11,6 @@ The second command resumes the run of the first; the third lists sets with a wor
 from __future__ import annotations
 
 import contextlib
-import inspect
 import pathlib
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -23,8 +22,9 @@ from t2t_phrase import registry
 from t2t_phrase.bin import common
 from t2t_phrase.bin.backend import TRAINING, check_backend
 from t2t_phrase.bin.hparams_file import merged
+from t2t_phrase.bin.registry_help import registered
 from t2t_phrase.bin.resumed_flags import take_flags_of_run
-from t2t_phrase.config import UserError, nearest
+from t2t_phrase.config import UserError
 
 if TYPE_CHECKING:
     from t2t_phrase.data.problem import Problem
@@ -153,19 +153,19 @@ def define_flags() -> None:
     flags.DEFINE_string(
         "registry_help",
         None,
-        "Print all registered names and exit; --registry_help=WORD: those with a word in name or "
-        "description.",
+        "Print all registered names, with the parameters of hparams sets, and exit; "
+        "--registry_help=WORD: those with a word in name or description.",
     )
 
 
 def main(argv: Sequence[str]) -> None:
     """Train, evaluate, or show what would be trained."""
     del argv
+    if FLAGS.registry_help:
+        print(*registered(FLAGS.registry_help, t2t_usr_dir=FLAGS.t2t_usr_dir), sep="\n")
+        return
     check_backend(TRAINING)
     registry.discover(FLAGS.t2t_usr_dir)
-    if FLAGS.registry_help:
-        print_names("" if FLAGS.registry_help == "all" else FLAGS.registry_help)
-        return
     log = print_line
     take_flags_of_run(log)
     for name in ("problem", "hparams_set", "data_dir", "output_dir"):
@@ -309,39 +309,6 @@ def loop_options() -> LoopOptions:
     )
 
 
-def print_names(word: str) -> None:
-    """Print registered names and the first line of their descriptions.
-
-    Args:
-        word: only entries that contain it; empty: all.
-
-    Raises:
-        UserError: no entry contains the word.
-    """
-    printed = False
-    for title, names in (
-        ("Problems (append _rev to reverse)", registry.problems),
-        ("Models", registry.models),
-        ("Hparams sets", registry.hparams),
-    ):
-        lines = {name: summary(names[name]) for name in names}
-        found = [n for n in lines if word.lower() in f"{n} {lines[n]}".lower()]
-        if found:
-            width = max(map(len, found))
-            print(f"{title}:")
-            for name in found:
-                print(f"  {name:<{width}}  {lines[name]}".rstrip())
-            printed = True
-    if not printed:
-        every = [*registry.problems, *registry.models, *registry.hparams]
-        raise UserError(f"--registry_help={word}: nothing contains it{nearest(word, every)}")
-
-
-def summary(entry: Any) -> str:
-    """Return the first line of a docstring, or an empty string."""
-    return next(iter(inspect.cleandoc(entry.__doc__ or "").splitlines()), "")
-
-
 def print_line(text: str) -> None:
     """Print at once, also into a pipe or a file."""
     print(text, flush=True)
@@ -355,7 +322,7 @@ def folder(path: str) -> str:
 def run() -> None:
     """Start the command."""
     define_flags()
-    common.run(main)
+    common.run(main, tensorflow=lambda: not FLAGS.registry_help)
 
 
 if __name__ == "__main__":

@@ -5,39 +5,17 @@ import os
 import pathlib
 
 import pytest
-import quality_runs
-from quality_sentences import Sentences
 
 from t2t_phrase import registry
-from t2t_phrase.runs.record import RunRecord, resolve_hparams
-
-
-@pytest.fixture
-def record_run():
-    """Return a function that writes the record of a run, by the flags of its trainer."""
-
-    def record(folder, flags):
-        folder.mkdir(exist_ok=True, parents=True)
-        hparams, _ = resolve_hparams(flags["hparams_set"], flags["hparams"])
-        RunRecord(
-            problem=flags["problem"],
-            model=hparams.model,
-            hparams_set=flags["hparams_set"],
-            overrides=flags["hparams"],
-            hparams=hparams.to_dict(),
-            vocab_size=8,
-            vocabulary="",
-            random_seed=int(flags["random_seed"]),
-        ).save(folder)
-
-    return record
+from t2t_phrase.comparison import runs
+from t2t_phrase.comparison.sentences import Sentences
 
 
 @pytest.fixture
 def short_recipe(tmp_path):
     """Return the recipe of a training of 40 updates, and of translating one sentence."""
     registry.discover()
-    made = quality_runs.Recipe(
+    made = runs.Recipe(
         problem="translate_ende_multi30k",
         data_dir=tmp_path,
         work_dir=tmp_path,
@@ -83,5 +61,5 @@ def fake_commands(monkeypatch, record_run):
             os.utime(path, (tick, tick))
         return 0
 
-    monkeypatch.setattr(quality_runs.subprocess, "call", call)
+    monkeypatch.setattr(runs.subprocess, "call", call)
     return ran

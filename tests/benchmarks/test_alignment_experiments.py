@@ -11,8 +11,8 @@ import alignment_steps
 import dictionary_experiment
 import forced_links
 import pytest
-import quality_runs
 
+from t2t_phrase.comparison import runs
 from t2t_phrase.config import UserError
 from t2t_phrase.decoding.batches import make_batches
 from t2t_phrase.decoding.translator import Hypothesis
@@ -82,7 +82,7 @@ def test_the_weight_with_the_best_translation_is_chosen(monkeypatch, tmp_path):
         pathlib.Path(flags["decode_to_file"]).write_text("\n".join([*text, ""]))
         return 0
 
-    monkeypatch.setattr(quality_runs.subprocess, "call", call)
+    monkeypatch.setattr(runs.subprocess, "call", call)
     args = argparse.Namespace(
         weights="0.25,0.5,1",
         weight_threshold=0.15,
@@ -128,7 +128,7 @@ def dictionaries(tmp_path, monkeypatch):
             pathlib.Path(f"{made}.align").write_text("0-0\n0-0\n0-0\n")
         return 0
 
-    monkeypatch.setattr(quality_runs.subprocess, "call", call)
+    monkeypatch.setattr(runs.subprocess, "call", call)
     monkeypatch.setattr(forced_links, "features", lambda system, text: [])
     text = alignment_steps.Text(source, target, gold)
     made = dictionary_experiment.Experiment(text, tmp_path, tmp_path, "beam_size=2", "x=1")

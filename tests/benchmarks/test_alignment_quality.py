@@ -4,8 +4,8 @@ import json
 
 import alignment_quality
 import pytest
-import quality_runs
 
+from t2t_phrase.comparison import runs
 from t2t_phrase.config import UserError
 
 LEXICAL = alignment_quality.Spec("alignment_assisted_demo", "alignment_model_demo", "luong_demo")
@@ -13,9 +13,7 @@ LEXICAL = alignment_quality.Spec("alignment_assisted_demo", "alignment_model_dem
 
 @pytest.fixture
 def experiment(short_recipe, monkeypatch):
-    started = quality_runs.dataclasses.replace(
-        short_recipe, train_steps=20, hparams="batch_size=64"
-    )
+    started = runs.dataclasses.replace(short_recipe, train_steps=20, hparams="batch_size=64")
     monkeypatch.setattr(alignment_quality, "count_parameters", lambda folder: 1_000_000)
     return alignment_quality.Experiment(short_recipe, started, "alignment_weight=0.5")
 

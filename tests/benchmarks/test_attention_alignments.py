@@ -10,10 +10,9 @@ import sys
 import alignment_steps
 import attention_alignments
 import pytest
-import quality_runs
 import trained_runs
-from recorded_runs import GRAMMAR, save_run
 
+from t2t_phrase.comparison import runs
 from t2t_phrase.config import UserError
 
 
@@ -41,7 +40,7 @@ def ran(tmp_path, monkeypatch):
         stdout.write("error: this one has no attention")
         return 1
 
-    monkeypatch.setattr(quality_runs.subprocess, "call", call)
+    monkeypatch.setattr(runs.subprocess, "call", call)
     return commands
 
 

@@ -8,10 +8,9 @@ import sys
 
 import ensemble
 import pytest
-import quality_runs
-from quality_sentences import Sentences
-from recorded_runs import save_run
 
+from t2t_phrase.comparison import runs
+from t2t_phrase.comparison.sentences import Sentences
 from t2t_phrase.config import UserError
 
 REFERENCE = [f"der alte Hund Nummer {n} läuft schnell" for n in range(20)]
@@ -40,7 +39,7 @@ def ran(tmp_path, monkeypatch):
         pathlib.Path(flags["decode_to_file"]).write_text("".join(f"{line}\n" for line in text))
         return 0
 
-    monkeypatch.setattr(quality_runs.subprocess, "call", call)
+    monkeypatch.setattr(runs.subprocess, "call", call)
     return commands
 
 

@@ -107,4 +107,4 @@ def test_several_problems_and_a_user_folder(tmp_path):
     assert "translate_text-train-*: 2 shards, 30 pairs" in ended.out, ended.err
     assert (tmp_path / "data" / "translate_mine-train-00001-of-00002").is_file()
     listed = forked.run("datagen", ["--registry_help", f"--t2t_usr_dir={package}"], tmp_path)
-    assert {"translate_mine", "translate_ende_wmt16"} <= set(listed.out.split("\n"))
+    assert {"translate_mine", "translate_ende_wmt16"} <= {*listed.out.split()}

@@ -1,4 +1,4 @@
-"""Idioms, compounds and particle verbs in the table of `compare_quality.py`."""
+"""Idioms, compounds and particle verbs in the table of t2t-phrase-compare."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def rows(
 
 
 def columns(made: Mapping[str, Mapping[str, Mapping[str, object]]]) -> dict[str, dict[str, str]]:
-    """Return columns for `quality_table.markdown` by title and set: each accuracy, then its p."""
+    """Return columns for `tables.markdown` by title and set: each accuracy, then its p."""
     found: dict[str, dict[str, str]] = {}
     for name, kinds in made.items():
         for kind, values in kinds.items():

@@ -1,4 +1,4 @@
-"""Optional tables of `compare_quality.py`: BLEU by length, n-grams, contrastive accuracy."""
+"""Optional tables of t2t-phrase-compare: BLEU by length, n-grams, contrastive accuracy."""
 
 from __future__ import annotations
 
@@ -6,8 +6,11 @@ import json
 import pathlib
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
-from quality_table import grid
+from t2t_phrase.comparison.table import grid
+from t2t_phrase.evaluation.by_length import bleu_by_length
+from t2t_phrase.evaluation.ngram_precision import ngram_precisions
 
 # Names of subject-verb agreement in the grammar and in LingEval97.
 AGREEMENT = ("agreement", "subj_verb_agreement")
@@ -24,8 +27,6 @@ def by_length(
     Returns:
         (Markdown, the same by set and group), without empty groups.
     """
-    from t2t_phrase.evaluation.by_length import bleu_by_length
-
     scores: dict[str, dict[str, list[float]]] = {}
     sizes = {}
     for (name, _), text in texts.items():
@@ -50,7 +51,7 @@ def ngrams(
     references: Sequence[Sequence[str]],
     baseline: str,
     orders: int,
-) -> tuple[str, dict[str, list[dict[str, object]]]]:
+) -> tuple[str, dict[str, list[dict[str, Any]]]]:
     """Return a table of n-gram precision by set and order, averaged over the seeds.
 
     The row of the baseline has its precision, those of other sets the difference from it and p for
@@ -59,9 +60,7 @@ def ngrams(
     Returns:
         (Markdown, values of each order by set).
     """
-    from t2t_phrase.evaluation.ngram_precision import ngram_precisions
-
-    found: dict[str, list[dict[str, object]]] = {}
+    found: dict[str, list[dict[str, Any]]] = {}
     rows = [["n-gram precision", *map(str, range(1, orders + 1))]]
     for name in dict.fromkeys(name for name, _ in texts):
         made = {

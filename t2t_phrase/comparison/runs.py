@@ -1,4 +1,4 @@
-"""Runs the steps of `compare_quality.py` for a set and seed: train, average, translate."""
+"""Runs the steps of t2t-phrase-compare for a set and seed: train, average, translate."""
 
 from __future__ import annotations
 
@@ -9,10 +9,13 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Sequence
+from typing import NamedTuple
 
-from quality_sentences import Sentences, sentences_of
-
+from t2t_phrase.comparison.sentences import Sentences, sentences_of
 from t2t_phrase.config import UserError
+from t2t_phrase.data.problem import Problem, get_problem
+from t2t_phrase.runs import checkpoints
+from t2t_phrase.runs.record import FILE, RunRecord, resolve_hparams
 
 # The value of --contrastive for pairs from the grammar.
 GRAMMAR = "grammar"
@@ -36,6 +39,7 @@ class Recipe:
     test_sentences: int
     contrastive: str = ""
     warm_start_from: str = ""
+    t2t_usr_dir: str = ""
 
     def commands(self, name: str, seed: object) -> dict[str, list[str]]:
         """Return the flags of every command of one set and seed, in order."""
@@ -74,6 +78,9 @@ class Recipe:
             ]
             if self.contrastive != GRAMMAR:
                 commands["contrast"].append(f"--contrastive_file={self.contrastive}")
+        if self.t2t_usr_dir:
+            for module in {"trainer", "decoder", "contrast"} & {*commands}:
+                commands[module].append(f"--t2t_usr_dir={self.t2t_usr_dir}")
         return commands
 
     def place(self, name: str, seed: object, ending: str = "") -> pathlib.Path:
@@ -98,16 +105,12 @@ class Recipe:
         """Return the path of the results on contrastive pairs."""
         return self.place(name, seed, ".contrast.json")
 
-    def loaded(self):
+    def loaded(self) -> Problem:
         """Return the problem."""
-        from t2t_phrase.data.problem import get_problem
-
         return get_problem(self.problem)
 
     def has_trained(self, name: str, seed: int) -> bool:
         """Return whether a run has reached its last step with exactly this recipe."""
-        from t2t_phrase.runs.record import FILE, RunRecord, resolve_hparams
-
         run = self.place(name, seed)
         last = run / f"model.ckpt-{self.train_steps}.index"
         if not last.exists() or not (run / FILE).exists():
@@ -210,9 +213,39 @@ def finish(recipe: Recipe, name: str, seed: int, *, train: bool) -> bool:
     return True
 
 
+class Finished(NamedTuple):
+    """The set and seed of each finished run, and the names of those that failed."""
+
+    done: list[tuple[str, int]]
+    failed: list[str]
+
+
+def compare(recipe: Recipe, sets: Sequence[str], seeds: Sequence[int], *, train: bool) -> Finished:
+    """Train, average and translate with each set and seed; failures do not stop the others.
+
+    Args:
+        recipe: the settings that all share.
+        sets: hparams sets.
+        seeds: random seeds.
+        train: whether to train what is not finished.
+    """
+    done, failed = [], []
+    # Seeds in the outer loop, so that all sets can be compared after each.
+    for seed in seeds:
+        for name in sets:
+            try:
+                if finish(recipe, name, seed, train=train):
+                    done.append((name, seed))
+                else:
+                    print(f"not trained to step {recipe.train_steps} yet: {name}-{seed}")
+            except UserError as error:
+                print(f"error: {error}", file=sys.stderr)
+                failed.append(f"{name}-{seed}")
+    done.sort(key=lambda run: (sets.index(run[0]), seeds.index(run[1])))
+    return Finished(done, failed)
+
+
 def count_parameters(folder: pathlib.Path) -> int:
     """Return the number of weights in the checkpoint of a folder."""
-    from t2t_phrase.runs import checkpoints
-
     tensors = checkpoints.read_tensors(checkpoints.resolve(folder))
     return sum(int(tensor.size) for tensor in tensors.values())

@@ -1,13 +1,10 @@
-"""The command line and the report that all experiments have."""
+"""The command line that all experiments have."""
 
 from __future__ import annotations
 
 import argparse
-import json
-import pathlib
 import shlex
 import sys
-from typing import Any
 
 
 def experiment_parser(document: str, *, trains: bool = True) -> argparse.ArgumentParser:
@@ -35,10 +32,3 @@ def called(script: str) -> str:
         script: its file.
     """
     return f"python {shlex.join([f'benchmarks/{script}', *sys.argv[1:]])}"
-
-
-def write_report(work_dir: pathlib.Path, name: str, text: str, content: dict[str, Any]) -> None:
-    """Print a table; write it to `name`.md, and its content to `name`.json."""
-    (work_dir / f"{name}.md").write_text(text, encoding="utf-8")
-    (work_dir / f"{name}.json").write_text(json.dumps(content, indent=2) + "\n")
-    print(f"\n{text}\nwritten to {work_dir / name}.md and {name}.json")

@@ -1,4 +1,4 @@
-"""The table of `compare_quality.py`: a row for each hparams set, compared with the first."""
+"""The table of t2t-phrase-compare: a row for each hparams set, compared with the first."""
 
 from __future__ import annotations
 

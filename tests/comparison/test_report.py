@@ -1,4 +1,4 @@
-"""The parts of `benchmarks/compare_quality.py` that require no training."""
+"""The parts of a comparison that require no training."""
 
 import dataclasses
 import itertools
@@ -6,32 +6,28 @@ import json
 import os
 import pathlib
 import statistics
-import sys
 
-import compare_quality
 import pytest
-import quality_details
-import quality_phenomena
-import quality_runs
-import quality_table
-from quality_sentences import sentences_of
 
 import t2t_phrase_grammar as grammar
 from t2t_phrase import registry
+from t2t_phrase.comparison import details, phenomena, report, runs
+from t2t_phrase.comparison import table as tables
+from t2t_phrase.comparison.sentences import sentences_of
 from t2t_phrase.config import UserError
 from t2t_phrase.evaluation.phenomena import Judgement
 
 RUNS = [
-    quality_table.Run("base", 1, 2_600_000, 30.0, None),
-    quality_table.Run("base", 2, 2_600_000, 32.0, None),
-    quality_table.Run("new", 1, 2_804_000, 33.0, 0.01),
-    quality_table.Run("new", 2, 2_804_000, 34.0, 0.04),
-    quality_table.Run("new", 3, 2_804_000, 38.0, None),
+    tables.Run("base", 1, 2_600_000, 30.0, None),
+    tables.Run("base", 2, 2_600_000, 32.0, None),
+    tables.Run("new", 1, 2_804_000, 33.0, 0.01),
+    tables.Run("new", 2, 2_804_000, 34.0, 0.04),
+    tables.Run("new", 3, 2_804_000, 38.0, None),
 ]
 
 
 def test_rows_average_over_seeds_and_differ_on_shared_ones():
-    base, new = quality_table.rows(RUNS, "base")
+    base, new = tables.rows(RUNS, "base")
     assert (base.mean, base.difference, base.p_values) == (31.0, None, {})
     assert base.spread == pytest.approx(statistics.stdev([30, 32]))
     assert new.mean == 35.0 and new.difference == pytest.approx(2.5)
@@ -39,18 +35,18 @@ def test_rows_average_over_seeds_and_differ_on_shared_ones():
 
 
 def test_without_the_baseline_nothing_is_compared():
-    (only,) = quality_table.rows(RUNS[2:3], "base")
+    (only,) = tables.rows(RUNS[2:3], "base")
     assert only.difference is None and only.spread is None
 
 
 def test_markdown_has_a_spread_only_with_several_seeds():
-    several = quality_table.markdown(quality_table.rows(RUNS, "base")).split("\n")
+    several = tables.markdown(tables.rows(RUNS, "base")).split("\n")
     assert several[0] == "| set | parameters | BLEU | spread | by seed | difference | p |"
     assert several[3] == (
         "| `new` | 2.80M | 35.00 | 2.65 | 33.00, 34.00, 38.00 | +2.50 | 0.010, 0.040 |"
     )
-    table = quality_table.rows([RUNS[0], RUNS[2]], "base")
-    single = quality_table.markdown(table, {"idioms": {"base": "50%"}}).split("\n")
+    table = tables.rows([RUNS[0], RUNS[2]], "base")
+    single = tables.markdown(table, {"idioms": {"base": "50%"}}).split("\n")
     assert single[0] == "| set | parameters | BLEU | difference | p | idioms |"
     assert single[2:] == [
         "| `base` | 2.60M | 30.00 |  |  | 50% |",
@@ -60,7 +56,7 @@ def test_markdown_has_a_spread_only_with_several_seeds():
 
 
 def test_rows_are_json():
-    content = json.loads(json.dumps(quality_table.as_json(quality_table.rows(RUNS, "base"))))
+    content = json.loads(json.dumps(tables.as_json(tables.rows(RUNS, "base"))))
     assert content[1]["bleu_by_seed"] == {"1": 33.0, "2": 34.0, "3": 38.0}
     assert content[0]["difference"] is None and content[1]["difference"] == pytest.approx(2.5)
 
@@ -69,7 +65,7 @@ def test_phenomena_are_compared_seed_by_seed():
     def judged(*right):
         return [Judgement("idiom", good, good) for good in right]
 
-    made = quality_phenomena.rows(
+    made = phenomena.rows(
         {
             ("base", 1): judged(False, False, False, True),
             ("new", 1): judged(True, True, False, False),
@@ -81,7 +77,7 @@ def test_phenomena_are_compared_seed_by_seed():
     new = made["new"]["idiom"]
     assert new["accuracy"] == 75.0 and new["right_by_seed"] == {1: 2, 2: 4}
     assert new["gained_by_seed"] == {1: 2} and new["lost_by_seed"] == {1: 1}
-    assert quality_phenomena.columns(made) == {
+    assert phenomena.columns(made) == {
         "idioms": {"base": "25.00%", "new": "75.00%"},
         "p (idioms)": {"base": "", "new": "1.000"},
     }
@@ -150,7 +146,7 @@ def recipe(tmp_path, monkeypatch, record_run):
     registry.discover()
     source = tmp_path / "test.en"
     source.write_text("a\n")
-    made = quality_runs.Recipe(
+    made = runs.Recipe(
         problem="translate_ende_multi30k",
         data_dir=tmp_path,
         work_dir=tmp_path,
@@ -162,7 +158,7 @@ def recipe(tmp_path, monkeypatch, record_run):
         contrastive="grammar",
     )
     monkeypatch.setitem(
-        made.__dict__, "test", quality_runs.Sentences(source, [["a"]], None, "one sentence")
+        made.__dict__, "test", runs.Sentences(source, [["a"]], None, "one sentence")
     )
     ran, ticks = [], itertools.count(1_000_000_000)
 
@@ -187,23 +183,23 @@ def recipe(tmp_path, monkeypatch, record_run):
             os.utime(path, (tick, tick))
         return 0
 
-    monkeypatch.setattr(quality_runs.subprocess, "call", call)
+    monkeypatch.setattr(runs.subprocess, "call", call)
     return made, ran
 
 
 def test_what_is_finished_is_not_done_again(recipe):
     recipe, ran = recipe
-    assert quality_runs.finish(recipe, SET, 7, train=True)
+    assert runs.finish(recipe, SET, 7, train=True)
     assert ran == ["trainer", "avg", "decoder", "contrast"]
-    assert quality_runs.finish(recipe, SET, 7, train=True)
+    assert runs.finish(recipe, SET, 7, train=True)
     assert ran == ["trainer", "avg", "decoder", "contrast"]
     # The translation was made by other flags, the average was not.
     changed = changed_recipe(recipe, decode_hparams="beam_size=3")
-    assert quality_runs.finish(changed, SET, 7, train=True)
+    assert runs.finish(changed, SET, 7, train=True)
     assert ran[4:] == ["decoder"]
     # A newer average requires a new translation and new contrastive scores.
     os.utime(recipe.place(SET, 7, "-averaged") / "checkpoint")
-    assert quality_runs.finish(changed, SET, 7, train=True)
+    assert runs.finish(changed, SET, 7, train=True)
     assert ran[5:] == ["decoder", "contrast"]
 
 
@@ -215,7 +211,7 @@ def changed_recipe(recipe, **changes):
 
 def test_a_run_of_another_recipe_is_left_to_the_trainer_to_refuse(recipe):
     recipe, _ = recipe
-    quality_runs.finish(recipe, SET, 7, train=True)
+    runs.finish(recipe, SET, 7, train=True)
     assert recipe.has_trained(SET, 7)
     assert not recipe.has_trained(SET, 8)
     assert not changed_recipe(recipe, hparams="num_heads=4").has_trained(SET, 7)
@@ -226,12 +222,12 @@ def test_a_run_of_another_recipe_is_left_to_the_trainer_to_refuse(recipe):
 
 def test_without_training_what_is_trained_is_still_translated(recipe, record_run):
     recipe, ran = recipe
-    assert not quality_runs.finish(recipe, SET, 7, train=False)
+    assert not runs.finish(recipe, SET, 7, train=False)
     assert ran == []
     flags = dict(f.removeprefix("--").split("=", 1) for f in recipe.commands(SET, 7)["trainer"])
     record_run(recipe.place(SET, 7), flags)
     (recipe.place(SET, 7) / "model.ckpt-40.index").touch()
-    assert quality_runs.finish(recipe, SET, 7, train=False)
+    assert runs.finish(recipe, SET, 7, train=False)
     assert ran == ["avg", "decoder", "contrast"]
 
 
@@ -242,21 +238,21 @@ def test_a_command_that_fails_is_told_with_its_last_lines(recipe, monkeypatch):
         stdout.write("error: no such thing\n")
         return 2
 
-    monkeypatch.setattr(quality_runs.subprocess, "call", call)
+    monkeypatch.setattr(runs.subprocess, "call", call)
     with pytest.raises(UserError, match=r"(?s)trainer failed, see .*7.log:.*no such thing"):
-        quality_runs.finish(recipe, SET, 7, train=True)
-    monkeypatch.setattr(quality_runs.subprocess, "call", lambda *a, **o: 143)
+        runs.finish(recipe, SET, 7, train=True)
+    monkeypatch.setattr(runs.subprocess, "call", lambda *a, **o: 143)
     with pytest.raises(SystemExit, match="interrupted by a signal"):
-        quality_runs.finish(recipe, SET, 7, train=True)
+        runs.finish(recipe, SET, 7, train=True)
 
 
 def test_the_report_holds_recipe_commands_and_signature(recipe, capsys, monkeypatch):
     recipe, _ = recipe
-    monkeypatch.setattr(compare_quality, "count_parameters", lambda folder: 1_000_000)
+    monkeypatch.setattr(report, "count_parameters", lambda folder: 1_000_000)
     done = [(SET, 7), ("transformer_small", 7)]
     for run in done:
-        quality_runs.finish(recipe, *run, train=True)
-    compare_quality.report(recipe, done, [SET, "transformer_small"], [2, 5], 3)
+        runs.finish(recipe, *run, train=True)
+    report.report(recipe, done, [SET, "transformer_small"], [2, 5], 3)
     text = (recipe.work_dir / "table.md").read_text()
     assert text in capsys.readouterr().out
     for part in ("nrefs:1|", OVERRIDES, "40 updates", "seeds 7", "--output_dir=", "SET-SEED"):
@@ -285,7 +281,7 @@ def test_ngrams_are_compared_seed_by_seed():
         ("new", 3): worse,
         ("other", 3): worse,
     }
-    table, found = quality_details.ngrams(texts, references, "base", 4)
+    table, found = details.ngrams(texts, references, "base", 4)
     lines = [[cell.strip() for cell in line.split("|")[1:-1]] for line in table.split("\n")]
     assert lines[0] == ["n-gram precision", "1", "2", "3", "4"]
     assert lines[2] == ["`base`", "94.44", "91.67", "83.33", "-"]
@@ -298,16 +294,3 @@ def test_ngrams_are_compared_seed_by_seed():
     assert found["new"][2]["precision"] == pytest.approx(100 * (3 + 3 + 2) / 9)
     assert found["new"][2]["difference"] == pytest.approx(100 / 6)
     assert found["base"][0]["difference"] is None
-
-
-@pytest.mark.parametrize(
-    ("flag", "message"),
-    [("--ngrams=33", "order 33: give an order from 1 to 32"), ("--by_length=3,2", "lengths 3,2")],
-)
-def test_mistakes_are_reported_before_hours_of_training(tmp_path, monkeypatch, flag, message):
-    flags = ["--problem=translate_ende_multi30k", f"--data_dir={tmp_path}", "--train_steps=9"]
-    flags += [f"--work_dir={tmp_path}/work", f"--sets={SET}", flag]
-    monkeypatch.setattr(sys, "argv", ["compare_quality.py", *flags])
-    with pytest.raises(UserError, match=message):
-        compare_quality.main()
-    assert list(tmp_path.iterdir()) == []

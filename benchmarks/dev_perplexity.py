@@ -5,7 +5,8 @@ from __future__ import annotations
 import pathlib
 
 from alignment_steps import reported
-from quality_runs import Recipe, Steps
+
+from t2t_phrase.comparison.runs import Recipe, Steps
 
 
 def evaluate(recipe: Recipe, name: str, seed: int) -> None:

@@ -1,4 +1,4 @@
-"""The test set of `compare_quality.py`: the problem's own, or a larger one from the grammar."""
+"""The test set of t2t-phrase-compare: the problem's own, or a larger one from the grammar."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from collections.abc import Sequence
 
 from t2t_phrase import grammar
 from t2t_phrase.config import UserError
+from t2t_phrase.data.problem import Problem
+from t2t_phrase.data.sources.grammar_problem import GrammarProblem
 
 
 @dataclasses.dataclass(frozen=True)
@@ -29,7 +31,7 @@ class Sentences:
 
 
 def sentences_of(
-    problem, *, data_dir: pathlib.Path, work_dir: pathlib.Path, size: int
+    problem: Problem, *, data_dir: pathlib.Path, work_dir: pathlib.Path, size: int
 ) -> Sentences:
     """Return the test set of the problem; for the grammar, of any size.
 
@@ -42,8 +44,6 @@ def sentences_of(
     Raises:
         UserError: the data do not exist, or are of another version of the grammar.
     """
-    from t2t_phrase.data.sources.grammar_problem import GrammarProblem
-
     kept = problem.raw_text(str(data_dir), "test")[0]
     if not isinstance(problem, GrammarProblem):
         return Sentences(

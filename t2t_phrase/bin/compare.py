@@ -1,0 +1,142 @@
+"""t2t-phrase-compare: trains hparams sets by one recipe and compares their translations.
+
+    t2t-phrase-compare --problem=translate_ende_multi30k --data_dir=data --train_steps=3000 \\
+        --hparams_sets=transformer_30k,phrase_interleaved_queryk_1_2_30k --output_dir=runs/compare
+
+The first set is the baseline with which the others are compared, seed by seed. Each step is one of
+the commands, printed before it runs. Finished steps are not repeated, so the same command continues
+an interrupted comparison, also with more sets or seeds. The table is printed and written to
+table.md and table.json in --output_dir.
+"""
+
+from __future__ import annotations
+
+import pathlib
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from absl import app, flags
+
+from t2t_phrase import registry
+from t2t_phrase.bin import common
+from t2t_phrase.config import UserError, shown
+
+if TYPE_CHECKING:
+    from t2t_phrase.comparison.runs import Recipe
+
+FLAGS = flags.FLAGS
+
+
+def define_flags() -> None:
+    """Define the command's flags."""
+    flags.DEFINE_string("problem", None, "Registered name of the problem.")
+    flags.DEFINE_string("data_dir", None, "Folder that t2t-phrase-datagen wrote.")
+    flags.DEFINE_string("output_dir", None, "Folder for the runs, their translations and tables.")
+    flags.DEFINE_list("hparams_sets", None, "The hparams sets to compare, the baseline first.")
+    flags.DEFINE_integer("train_steps", None, "Updates of each training.", lower_bound=1)
+    flags.DEFINE_list("seeds", ["1234"], "Random seeds; several give a mean and a spread.")
+    flags.DEFINE_string("hparams", "", "Changes of every set, as for the trainer.")
+    flags.DEFINE_integer(
+        "num_last_checkpoints", 5, "Checkpoints of a training to average.", lower_bound=1
+    )
+    flags.DEFINE_string("decode_hparams", "beam_size=5", "Options of decoding.")
+    flags.DEFINE_integer(
+        "test_sentences", 5000, "Sentences of the grammar's test set.", lower_bound=1
+    )
+    flags.DEFINE_list("by_length", [], "Boundaries of source lengths in words, such as 10,15,20.")
+    flags.DEFINE_integer("ngrams", 0, "Precision of n-grams up to this order.", lower_bound=0)
+    flags.DEFINE_string(
+        "contrastive",
+        "",
+        "Contrastive pairs: `grammar`, or the JSON file of LingEval97.",
+    )
+    flags.DEFINE_bool("report_only", False, "Train nothing; report what is finished.")
+    flags.DEFINE_string(
+        "t2t_usr_dir", "", "Folder of a Python package with your own registrations."
+    )
+
+
+def main(argv: Sequence[str]) -> None:
+    """Train, translate and report."""
+    del argv
+    for flag in ("problem", "data_dir", "output_dir", "hparams_sets", "train_steps"):
+        if not FLAGS[flag].value:
+            raise app.UsageError(f"--{flag} is required")
+    seeds, boundaries = _numbers("seeds"), _numbers("by_length")
+    registry.discover(FLAGS.t2t_usr_dir)
+    from t2t_phrase.comparison.runs import Recipe, compare
+
+    recipe = Recipe(
+        problem=FLAGS.problem,
+        data_dir=pathlib.Path(FLAGS.data_dir).expanduser(),
+        work_dir=pathlib.Path(FLAGS.output_dir).expanduser(),
+        train_steps=FLAGS.train_steps,
+        hparams=FLAGS.hparams,
+        num_last_checkpoints=FLAGS.num_last_checkpoints,
+        decode_hparams=FLAGS.decode_hparams,
+        test_sentences=FLAGS.test_sentences,
+        contrastive=FLAGS.contrastive,
+        t2t_usr_dir=FLAGS.t2t_usr_dir,
+    )
+    check(recipe, boundaries)
+    from t2t_phrase.comparison.report import report
+
+    print(f"to translate: {recipe.test.source}, {recipe.test.description}", flush=True)
+    found = compare(recipe, FLAGS.hparams_sets, seeds, train=not FLAGS.report_only)
+    if found.done:
+        report(recipe, found.done, FLAGS.hparams_sets, boundaries, FLAGS.ngrams)
+    if found.failed:
+        raise UserError(f"failed: {', '.join(found.failed)}; the messages are above")
+    if not found.done:
+        sys.exit(1)
+
+
+def check(recipe: Recipe, boundaries: Sequence[int]) -> None:
+    """Find mistakes before hours of training.
+
+    Raises:
+        UserError: the data are missing, or a set, an option or a number is wrong.
+    """
+    from t2t_phrase.evaluation.by_length import check_boundaries
+    from t2t_phrase.evaluation.ngram_precision import check_orders
+
+    if boundaries:
+        check_boundaries(boundaries)
+    if FLAGS.ngrams:
+        check_orders(FLAGS.ngrams)
+    recipe.loaded().record_files(str(recipe.data_dir), "train")
+    sets: list[str] = FLAGS.hparams_sets
+    for name in sets:
+        registry.hparams[name]().override(FLAGS.hparams)
+        if sets.count(name) > 1:
+            raise UserError(f"--hparams_sets: {shown(name)} is given twice")
+    from t2t_phrase.io.files import explain_os_error
+
+    try:
+        recipe.work_dir.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise explain_os_error(error, recipe.work_dir) from error
+
+
+def _numbers(flag: str) -> list[int]:
+    """Return the numbers of a list flag."""
+    texts: list[str] = FLAGS[flag].value or []
+    for text in texts:
+        if not (text.isascii() and text.isdecimal() and len(text) < 10):
+            raise UserError(f"--{flag}: {shown(text)} is no number")
+        if texts.count(text) > 1:
+            raise UserError(f"--{flag}: {text} is given twice")
+    if flag == "seeds" and not texts:
+        raise UserError("--seeds= names no seed; leave it out for the default")
+    return [int(text) for text in texts]
+
+
+def run() -> None:
+    """Start the command."""
+    define_flags()
+    common.run(main, tensorflow=False)
+
+
+if __name__ == "__main__":
+    run()

@@ -1,0 +1,1 @@
+"""Training of several hparams sets by one recipe, and the comparison of their translations."""

@@ -1,0 +1,127 @@
+"""Tables of the finished runs of a comparison, in Markdown and JSON."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import pathlib
+from typing import Any
+
+from t2t_phrase.comparison import details, phenomena
+from t2t_phrase.comparison import table as tables
+from t2t_phrase.comparison.runs import Recipe, command_line, count_parameters
+from t2t_phrase.evaluation.bleu import corpus_bleu
+from t2t_phrase.evaluation.phenomena import judge
+from t2t_phrase.evaluation.significance import paired_bootstrap
+from t2t_phrase.io.text_files import read_text
+
+Texts = dict[tuple[str, int], list[str]]
+
+
+def _read_translations(recipe: Recipe, done: list[tuple[str, int]]) -> Texts:
+    """Return the translated test set of each finished set and seed."""
+    return {key: read_text(str(recipe.translation(*key))) for key in done}
+
+
+def _measure(recipe: Recipe, texts: Texts, baseline: str) -> tuple[list[tables.Run], str]:
+    """Score the finished runs, and compare each with the baseline of its seed.
+
+    Returns:
+        (the runs, the signature of their BLEU).
+    """
+    references = recipe.test.references
+    runs, signature = [], ""
+    for (name, seed), text in texts.items():
+        score = corpus_bleu(text, references)
+        signature, p_value = score.signature, None
+        other = texts.get((baseline, seed))
+        if name != baseline and other is not None:
+            p_value = paired_bootstrap(text, other, references)[0].p_value
+        parameters = count_parameters(recipe.place(name, seed, "-averaged"))
+        runs.append(tables.Run(name, seed, parameters, score.value, p_value))
+    return runs, signature
+
+
+def _details(
+    recipe: Recipe, texts: Texts, baseline: str, boundaries: list[int], orders: int
+) -> tuple[list[str], dict[str, object]]:
+    """Return the additional tables that were requested, and their contents for JSON."""
+    made: list[str] = []
+    found: dict[str, object] = {}
+    if boundaries:
+        sources = read_text(str(recipe.test.source))
+        table, found["by_length"] = details.by_length(
+            texts, recipe.test.references, sources, boundaries
+        )
+        made += ["", table]
+    if orders:
+        table, found["ngrams"] = details.ngrams(texts, recipe.test.references, baseline, orders)
+        made += ["", table]
+    if recipe.contrastive:
+        files = {key: recipe.contrasts(*key) for key in texts}
+        table, found["contrastive"] = details.contrastive(files)
+        made += ["", table]
+    return made, found
+
+
+def report(
+    recipe: Recipe,
+    done: list[tuple[str, int]],
+    sets: list[str],
+    boundaries: list[int],
+    orders: int = 0,
+) -> None:
+    """Print and write the tables."""
+    texts = _read_translations(recipe, done)
+    made, signature = _measure(recipe, texts, sets[0])
+    table = tables.rows(made, sets[0])
+    kinds: dict[str, Any] = {}
+    if recipe.test.facts is not None:
+        judged = {key: judge(text, recipe.test.facts) for key, text in texts.items()}
+        kinds = phenomena.rows(judged, sets[0])
+    seeds = list(dict.fromkeys(seed for _, seed in done))
+    commands = [
+        command_line(module, flags) for module, flags in recipe.commands("SET", "SEED").items()
+    ]
+    notes = [
+        f"`{recipe.problem}`, {recipe.test.description}; BLEU `{signature}`.",
+        f"{recipe.train_steps} updates, `{recipe.hparams or 'no overrides'}`; average of "
+        f"the last {recipe.num_last_checkpoints} checkpoints, `{recipe.decode_hparams}`; "
+        f"seeds {', '.join(map(str, seeds))}.",
+    ]
+    if len(table) > 1:
+        notes.append(
+            f"difference and p: compared with `{sets[0]}` of the same seed, p by paired bootstrap."
+        )
+    if any(row.spread is not None for row in table):
+        notes.append("spread: standard deviation over the seeds.")
+    if orders:
+        notes.append(
+            f"n-gram precision: of `{sets[0]}`, and the differences from it, means over the seeds; "
+            "p for each seed."
+        )
+    if kinds:
+        first = kinds[table[0].name]
+        totals = ", ".join(f"{values['total']} {kind}s" for kind, values in first.items())
+        notes.append(f"{totals}: accuracy; p by McNemar's exact test.")
+    extra = phenomena.columns(kinds)
+    further, found = _details(recipe, texts, sets[0], boundaries, orders)
+    lines = [tables.markdown(table, extra), "", *notes, *further]
+    text = "\n".join([*lines, "", "```", *commands, "```", ""])
+    content = {
+        "recipe": {key: str(value) for key, value in dataclasses.asdict(recipe).items()},
+        "seeds": seeds,
+        "signature": signature,
+        "commands": commands,
+        "rows": tables.as_json(table),
+        "phenomena": kinds,
+        **found,
+    }
+    write_report(recipe.work_dir, "table", text, content)
+
+
+def write_report(work_dir: pathlib.Path, name: str, text: str, content: dict[str, Any]) -> None:
+    """Print a table; write it to `name`.md, and its content to `name`.json."""
+    (work_dir / f"{name}.md").write_text(text, encoding="utf-8")
+    (work_dir / f"{name}.json").write_text(json.dumps(content, indent=2) + "\n")
+    print(f"\n{text}\nwritten to {work_dir / name}.md and {name}.json")

@@ -1,0 +1,88 @@
+"""t2t-phrase-compare, with trainings and translations that only write files."""
+
+import json
+import pathlib
+
+import pytest
+from toy_run import call
+
+from t2t_phrase.bin import compare
+from t2t_phrase.comparison import report, runs
+from t2t_phrase.config import UserError
+from t2t_phrase.data.problem import Problem
+
+SETS = ["transformer_tiny", "transformer_small"]
+
+
+@pytest.fixture
+def flags(tmp_path, monkeypatch):
+    """Flags of a comparison, whose commands write what the real ones would."""
+
+    def command(arguments, stdout, stderr):
+        del stdout, stderr
+        module = arguments[2].rpartition(".")[2]
+        given = dict(a.removeprefix("--").split("=", 1) for a in arguments[3:] if "=" in a)
+        calls.append(module)
+        if given.get("hparams_set") == "transformer_small" and failing:
+            return 1
+        if module == "trainer":
+            pathlib.Path(given["output_dir"]).mkdir(exist_ok=True)
+            (pathlib.Path(given["output_dir"]) / "model.ckpt-5.index").touch()
+        elif module == "avg":
+            pathlib.Path(given["output_path"]).mkdir()
+            (pathlib.Path(given["output_path"]) / "checkpoint").touch()
+        else:
+            pathlib.Path(given["decode_to_file"]).write_text("ein haus .\ndie katze\n")
+        return 0
+
+    calls, failing = [], []
+    monkeypatch.setattr(runs.subprocess, "call", command)
+    monkeypatch.setattr(report, "count_parameters", lambda folder: 1_000_000)
+    monkeypatch.setattr(Problem, "record_files", lambda *a: ["x"])
+    monkeypatch.setattr(Problem, "raw_text", lambda *a: (["a house .", "the cat"], ["", ""]))
+    monkeypatch.setattr(
+        Problem, "raw_references", lambda *a: [["ein haus .", "die katze schlaeft"]]
+    )
+    given = ["--problem=translate_ende_multi30k", f"--data_dir={tmp_path}/data", "--train_steps=5"]
+    given += [f"--output_dir={tmp_path}/out", f"--hparams_sets={','.join(SETS)}"]
+    return given, calls, failing
+
+
+def test_the_table_has_a_row_for_each_set(flags, tmp_path, capsys):
+    given, calls, _ = flags
+    call(compare, *given, "--seeds=1,2")
+    assert calls == ["trainer", "avg", "decoder"] * 4
+    content = json.loads((tmp_path / "out" / "table.json").read_text())
+    assert [row["set"] for row in content["rows"]] == SETS and content["seeds"] == [1, 2]
+    output = capsys.readouterr().out
+    assert (tmp_path / "out" / "table.md").read_text() in output
+    assert "$ t2t-phrase-trainer --problem=translate_ende_multi30k" in output
+
+
+def test_one_failure_does_not_stop_the_others(flags, tmp_path, capsys):
+    given, _, failing = flags
+    failing.append(True)
+    with pytest.raises(UserError, match="failed: transformer_small-1234"):
+        call(compare, *given)
+    content = json.loads((tmp_path / "out" / "table.json").read_text())
+    assert [row["set"] for row in content["rows"]] == SETS[:1]
+    assert "t2t-phrase-trainer failed" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("flag", "message"),
+    [
+        ("--ngrams=33", "order 33: give an order from 1 to 32"),
+        ("--by_length=3,2", "lengths 3,2"),
+        ("--by_length=x", "--by_length: 'x' is no number"),
+        ("--seeds=1,1", "--seeds: 1 is given twice"),
+        ("--hparams=hiden_size=3", "hidden_size"),
+        ("--hparams_sets=transformer_tini", "transformer_tiny"),
+    ],
+)
+def test_mistakes_are_reported_before_hours_of_training(flags, tmp_path, flag, message):
+    given, calls, _ = flags
+    given = [f for f in given if not f.startswith(flag.partition("=")[0] + "=")]
+    with pytest.raises((UserError, KeyError), match=message):
+        call(compare, *given, flag)
+    assert calls == [] and list(tmp_path.iterdir()) == []
