@@ -11,6 +11,7 @@ import alignment_steps
 import attention_alignments
 import pytest
 import trained_runs
+from recorded_runs import GRAMMAR, save_run
 
 from t2t_phrase.comparison import runs
 from t2t_phrase.config import UserError

@@ -8,6 +8,7 @@ import sys
 
 import ensemble
 import pytest
+from recorded_runs import save_run
 
 from t2t_phrase.comparison import runs
 from t2t_phrase.comparison.sentences import Sentences
