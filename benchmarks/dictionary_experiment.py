@@ -97,7 +97,7 @@ class Experiment:
         flags += [f"--alignments={self.text.alignments}", f"--translation={plain}"]
         log = self.place(system, "dictionary.log")
         Steps(self.work_dir).make(
-            "dictionary", [*flags, f"--output={entries}"], made=entries, source=plain, log=log
+            "dictionary", [*flags, f"--output_file={entries}"], made=entries, source=plain, log=log
         )
         guided = self.translate(
             system, f"guided.{target}", entries, f"--sentence_dictionary={entries}"

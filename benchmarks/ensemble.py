@@ -1,6 +1,6 @@
 """Compares an ensemble with its members, by paired bootstrap with the best of them.
 
-    python benchmarks/ensemble.py --output_dirs=runs/a,runs/b,runs/c --data_dir=data \\
+    python benchmarks/ensemble.py --output_dir=runs/a,runs/b,runs/c --data_dir=data \\
         --work_dir=runs/ensemble [--ensemble_weights=2,1,1] [--test_sentences=5000]
 
 Translates the test set by each member and by all together (t2t-phrase-decoder --output_dir=a,b,c,
@@ -128,7 +128,7 @@ def report(
 def parse(argv: list[str] | None = None) -> argparse.Namespace:
     """Read the command line."""
     parser = experiment_parser(__doc__ or "", trains=False)
-    parser.add_argument("--output_dirs", required=True, help="comma-separated runs")
+    parser.add_argument("--output_dir", required=True, help="comma-separated runs")
     parser.add_argument("--ensemble_weights", default="", help="as for t2t-phrase-decoder")
     parser.add_argument("--decode_hparams", default="beam_size=5")
     parser.add_argument(
@@ -145,9 +145,9 @@ def main() -> int:
     args = parse()
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     registry.discover()
-    folders = [pathlib.Path(part).expanduser() for part in args.output_dirs.split(",")]
+    folders = [pathlib.Path(part).expanduser() for part in args.output_dir.split(",")]
     if len(folders) < 2:
-        raise UserError(f"--output_dirs={args.output_dirs}: give two runs at least")
+        raise UserError(f"--output_dir={args.output_dir}: give two runs at least")
     members = dict(zip(distinct_names(folders), folders, strict=True))
     problem = get_problem(problem_of(folders))
     work_dir = pathlib.Path(args.work_dir).expanduser()

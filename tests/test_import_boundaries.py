@@ -81,6 +81,7 @@ LAZY = {
     "cores": {"tensorflow"},
     "ops": {"tensorflow", "jax"},
     "text": {"stanza"},
+    "evaluation": {"comet"},
     "export": {"ctranslate2"},
 }
 

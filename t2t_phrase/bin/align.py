@@ -40,7 +40,7 @@ def define_flags() -> None:
         "target", None, "Its translation, line by line; one for each --source, in the same order."
     )
     flags.DEFINE_multi_string(
-        "output",
+        "output_file",
         None,
         "File for the alignment of each pair of files, in the same order; default: the name of the "
         f"target with `.{ALIGN}` appended, where t2t-phrase-datagen looks for it.",
@@ -106,7 +106,7 @@ def checked_names() -> list[tuple[str, str, str]]:
         UsageError: there is none, or there are not as many of each.
         UserError: an output is an input or another output, or cannot be written.
     """
-    sources, targets, outputs = FLAGS.source or [], FLAGS.target or [], FLAGS.output or []
+    sources, targets, outputs = FLAGS.source or [], FLAGS.target or [], FLAGS.output_file or []
     if not (sources and targets and all((*sources, *targets, *outputs))):
         raise app.UsageError("--source and --target are required, and name files")
     if len(sources) != len(targets) or (outputs and len(outputs) != len(sources)):
@@ -121,7 +121,9 @@ def checked_names() -> list[tuple[str, str, str]]:
         check_writable(name)
         place = os.path.realpath(os.path.expanduser(name))
         if place in taken and not is_special(name):
-            raise UserError(f"{name} is the output for two texts; give each an --output of its own")
+            raise UserError(
+                f"{name} is the output for two texts; give each an --output_file of its own"
+            )
         taken[place] = name
     return list(zip(sources, targets, outputs, strict=True))
 

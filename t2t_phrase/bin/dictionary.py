@@ -1,14 +1,14 @@
 """t2t-phrase-dictionary: makes a dictionary for each sentence, or one of words, from references.
 
     t2t-phrase-dictionary --source=dev.en --reference=dev.de --alignments=dev.de.align \
-        --translation=plain.de --output=dev.dictionary
+        --translation=plain.de --output_file=dev.dictionary
     t2t-phrase-decoder ... --decode_from_file=dev.en --sentence_dictionary=dev.dictionary
 
 So much would a translation gain if a customer said how some words are to be translated: the
 experiment of Alkhouli et al. (2018), Section 7.
 
     t2t-phrase-dictionary --words --source=train.en --reference=train.de \
-        --alignments=train.de.align --output=words.tsv
+        --alignments=train.de.align --output_file=words.tsv
     t2t-phrase-decoder ... --decode_hparams=replace_unknown=true --unknown_dictionary=words.tsv
 
 With --words it is the translation of every source word: the target word that it is aligned with
@@ -49,7 +49,7 @@ def define_flags() -> None:
     for name, meaning in INPUTS.items():
         flags.DEFINE_string(name, None, meaning)
     flags.DEFINE_string(
-        "output",
+        "output_file",
         None,
         "File for sentence number<TAB>source word<TAB>target word, which t2t-phrase-decoder reads "
         "by --sentence_dictionary; with --words for source word<TAB>target word.",
@@ -84,7 +84,7 @@ def main(argv: Sequence[str]) -> None:
     """Make a dictionary for each sentence, or one of words."""
     del argv
     read = [name for name in INPUTS if not (FLAGS.words and name == "translation")]
-    if missing := [name for name in (*read, "output") if not FLAGS[name].value]:
+    if missing := [name for name in (*read, "output_file") if not FLAGS[name].value]:
         raise app.UsageError(f"--{missing[0]} is required, and names a file")
     others = ("translation", "stop_words", "stop_words_of", "max_entries")
     for name in others if FLAGS.words else ("least",):
@@ -93,12 +93,12 @@ def main(argv: Sequence[str]) -> None:
                 f"--{name} {'cannot be used with' if FLAGS.words else 'is only used with'} --words"
             )
     names = {name: str(FLAGS[name].value) for name in read}
-    refuse_inputs(FLAGS.output, [*names.values(), FLAGS.stop_words])
-    check_writable(FLAGS.output)
+    refuse_inputs(FLAGS.output_file, [*names.values(), FLAGS.stop_words])
+    check_writable(FLAGS.output_file)
     if FLAGS.words:
         found_words = word_dictionary(corpus(names), least=FLAGS.least, name=names["alignments"])
-        write_text(FLAGS.output, dictionary_lines(found_words))
-        note(f"{len(found_words)} words with their translations, written to {FLAGS.output}")
+        write_text(FLAGS.output_file, dictionary_lines(found_words))
+        note(f"{len(found_words)} words with their translations, written to {FLAGS.output_file}")
         return
     if FLAGS.stop_words:
         stop_words = read_stop_words(read_text(FLAGS.stop_words))
@@ -112,13 +112,13 @@ def main(argv: Sequence[str]) -> None:
                 f"{len(texts['source'])}; the lines must correspond one to one"
             )
     found = dict(entries_of_sentences(names, texts, stop_words))
-    write_text(FLAGS.output, write_sentence_dictionaries(found))
+    write_text(FLAGS.output_file, write_sentence_dictionaries(found))
     count = sum(map(len, found.values()))
     words = sum(len(line.split()) for line in texts["reference"])
     note(
         f"{count} entries for {len(found)} of {len(texts['source'])} sentences, "
         f"{100 * count / max(words, 1):.1f}% of the words of the reference, written to "
-        f"{FLAGS.output}"
+        f"{FLAGS.output_file}"
     )
 
 

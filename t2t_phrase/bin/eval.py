@@ -26,6 +26,7 @@ from t2t_phrase.config import UserError, clipped
 from t2t_phrase.evaluation import phenomena
 from t2t_phrase.evaluation.alignment_error import score_files
 from t2t_phrase.evaluation.by_length import BOUNDARIES, bleu_by_length, check_boundaries
+from t2t_phrase.evaluation.comet import check_comet, comet_score
 from t2t_phrase.evaluation.ngram_precision import LARGEST_ORDER, ngram_precisions
 from t2t_phrase.evaluation.scores import METRICS, corpus_score, make_bleu, make_metric
 from t2t_phrase.evaluation.significance import paired_bootstrap, resampling_seed
@@ -35,6 +36,7 @@ from t2t_phrase.io.files import refuse_inputs, write
 from t2t_phrase.io.text_files import check_writable, read_text
 
 FLAGS = flags.FLAGS
+COMET = "comet"
 
 
 def define_flags() -> None:
@@ -48,7 +50,12 @@ def define_flags() -> None:
     )
     flags.DEFINE_enum("format", "text", list(FORMATS), "How --systems are printed.")
     flags.DEFINE_multi_string("reference", None, "References; repeat the flag for several.")
-    flags.DEFINE_list("metrics", ["bleu"], f"Comma-separated metrics: {', '.join(METRICS)}.")
+    flags.DEFINE_list(
+        "metrics",
+        ["bleu"],
+        f"Comma-separated metrics: {', '.join(METRICS)}, comet (with --source and --comet_model).",
+    )
+    flags.DEFINE_string("comet_model", "", "The checkpoint of a COMET model, on disk.")
     flags.DEFINE_string(
         "tokenize", "13a", "sacreBLEU's tokenizer for BLEU; intl reproduces t2t-bleu."
     )
@@ -195,6 +202,9 @@ def check_metrics(*, resampled: bool) -> None:
     if not FLAGS.metrics:
         raise UserError(f"--metrics= names no metric; known: {', '.join(METRICS)}")
     for metric in FLAGS.metrics:
+        if metric == COMET:
+            check_comet_flags(resampled=resampled)
+            continue
         make_metric(metric, tokenize=FLAGS.tokenize, lowercase=FLAGS.lowercase)
         if FLAGS.metrics.count(metric) > 1:
             raise UserError(f"--metrics={','.join(FLAGS.metrics)}: {metric} is given twice")
@@ -202,6 +212,24 @@ def check_metrics(*, resampled: bool) -> None:
         make_bleu(tokenize=FLAGS.tokenize, lowercase=FLAGS.lowercase)
     if resampled:
         resampling_seed()
+
+
+def check_comet_flags(*, resampled: bool) -> None:
+    """Check that COMET can be computed.
+
+    Raises:
+        UserError: something that it needs is missing, or systems are compared.
+    """
+    if resampled:
+        raise UserError(
+            f"metric {COMET!r} cannot be resampled by sacreBLEU; score one --translation without "
+            "--baseline"
+        )
+    if not FLAGS.source:
+        raise UserError(f"--metrics={COMET}: give --source, which COMET reads")
+    if len(FLAGS.reference) > 1:
+        raise UserError(f"--metrics={COMET}: COMET reads one --reference")
+    check_comet(FLAGS.comet_model)
 
 
 def check_plot() -> None:
@@ -243,7 +271,11 @@ def score(hypotheses: list[str], baseline: list[str] | None, references: list[li
     options = {"tokenize": FLAGS.tokenize, "lowercase": FLAGS.lowercase}
     sources = read_same_length(FLAGS.source, len(hypotheses)) if FLAGS.source else []
     for metric in FLAGS.metrics:
-        print(corpus_score(metric, hypotheses, references, **options), flush=True)
+        if metric == COMET:
+            found = comet_score(sources, hypotheses, references[0], model=FLAGS.comet_model)
+        else:
+            found = corpus_score(metric, hypotheses, references, **options)
+        print(found, flush=True)
     if FLAGS.source:
         for system in (hypotheses, *([baseline] if baseline else [])):
             if system is baseline:

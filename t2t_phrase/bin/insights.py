@@ -36,7 +36,11 @@ def define_flags() -> None:
     """Define the command's flags."""
     define_model_flags()
     flags.DEFINE_bool("stats", False, "Print how much attention n-grams give and receive.")
-    flags.DEFINE_string("stats_file", None, "File for the statistics as JSON.")
+    flags.DEFINE_string(
+        "stats_file",
+        None,
+        "File for the statistics as JSON; FILE.csv: one table, a line for each layer and measure.",
+    )
     flags.DEFINE_string(
         "insights_from_file",
         None,
@@ -145,7 +149,11 @@ def show_statistics(
         UserError: the pairs have no words.
     """
     from t2t_phrase.insights.corpus import corpus_statistics
-    from t2t_phrase.insights.tables import format_statistics, statistics_to_dict
+    from t2t_phrase.insights.tables import (
+        format_statistics,
+        statistics_to_dict,
+        statistics_to_rows,
+    )
     from t2t_phrase.io.text_files import write_text
 
     found, count = corpus_statistics(
@@ -160,7 +168,10 @@ def show_statistics(
         note(f"{len(pairs) - count} lines without words on both sides are left out")
     print(format_statistics(found), flush=True)
     note(f"{count} sentence pairs, teacher-forced")
-    if FLAGS.stats_file:
+    if FLAGS.stats_file and FLAGS.stats_file.lower().endswith(".csv"):
+        write_text(FLAGS.stats_file, [",".join(row) for row in statistics_to_rows(found)])
+        note(f"written to {FLAGS.stats_file}")
+    elif FLAGS.stats_file:
         about = {
             "checkpoint": trained.checkpoint,
             "step": trained.step,

@@ -1,6 +1,6 @@
 """t2t-phrase-probe: what the states of encoders tell about the syntax of a sentence.
 
-    t2t-phrase-probe --output_dirs=runs/base,runs/mgsa --data_dir=data
+    t2t-phrase-probe --output_dir=runs/base,runs/mgsa --data_dir=data
     t2t-phrase-probe --hparams_sets=transformer_demo,mgsa_syntax_demo --data_dir=data \\
                      --problem=translate_ende_grammar --trees_file=books.en.trees
 
@@ -41,7 +41,7 @@ _LARGEST_SEED = 2**32 - 1
 def define_flags() -> None:
     """Define the command's flags."""
     flags.DEFINE_list(
-        "output_dirs",
+        "output_dir",
         [],
         "Runs whose encoders are probed as they are, or folders such as RUN/best, or checkpoints.",
     )
@@ -105,7 +105,7 @@ def main(argv: Sequence[str]) -> None:
         name: scratch_hparams(name, FLAGS.hparams, FLAGS.encoder_layers)
         for name in FLAGS.hparams_sets
     }
-    runs = [load_run(path) for path in FLAGS.output_dirs]
+    runs = [load_run(path) for path in FLAGS.output_dir]
     encoders = [*(run.trained.model.hparams for run in runs), *sets.values()]
     for encoder in encoders:
         check_model(encoder.model)
@@ -129,15 +129,15 @@ def check_flags() -> list[int]:
         UsageError: flags contradict each other.
         UserError: a seed is no number, or something is given twice.
     """
-    if not (FLAGS.output_dirs or FLAGS.hparams_sets):
-        raise app.UsageError("--output_dirs=RUN,... or --hparams_sets=SET,... is required")
+    if not (FLAGS.output_dir or FLAGS.hparams_sets):
+        raise app.UsageError("--output_dir=RUN,... or --hparams_sets=SET,... is required")
     for flag in ("hparams", "encoder_layers"):
         if FLAGS[flag].present and not FLAGS.hparams_sets:
             raise app.UsageError(f"--{flag} is only used with --hparams_sets")
     if FLAGS.tss_classes == 1:
         raise app.UsageError("--tss_classes=1: one class leaves nothing to tell apart; 0: all")
     check_input_flags()
-    for flag in ("output_dirs", "hparams_sets", "seeds"):
+    for flag in ("output_dir", "hparams_sets", "seeds"):
         values: list[str] = FLAGS[flag].value or []
         twice = next((value for value in values if values.count(value) > 1), None)
         if twice is not None:

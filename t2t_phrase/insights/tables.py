@@ -60,6 +60,21 @@ def _percent(share: float | None) -> str:
     return "-" if share is None else f"{100 * share:.2f}"
 
 
+def statistics_to_rows(statistics: Sequence[LayerStatistics]) -> list[list[str]]:
+    """Return one table: a header, and a row for each attention, layer and measure, in percent."""
+    rows = [["attention", "layer", "measure", *QUADRANTS, *_orders(statistics)]]
+    for entry in statistics:
+        for measure in MEASURES:
+            shares = {**entry.quadrants(measure), **entry.orders(measure)}
+            cells = ["" if shares.get(n) is None else _percent(shares[n]) for n in rows[0][3:]]
+            rows.append([entry.attention, str(entry.layer), measure, *cells])
+    return rows
+
+
+def _orders(statistics: Sequence[LayerStatistics]) -> list[str]:
+    return list(dict.fromkeys(name for entry in statistics for name in entry.orders("mass")))
+
+
 def statistics_to_dict(statistics: Sequence[LayerStatistics]) -> dict[str, Any]:
     """Return the same as nested JSON values, as fractions instead of percentages."""
     found: dict[str, list[Any]] = {}

@@ -53,7 +53,7 @@ def make(monkeypatch, tmp_path, *arguments):
 def test_the_ensemble_is_compared_with_its_best_member(ran, monkeypatch, tmp_path):
     runs = f"{tmp_path}/a/run,{tmp_path}/b/run"
     for _ in range(2):
-        assert make(monkeypatch, tmp_path, f"--output_dirs={runs}") == 0
+        assert make(monkeypatch, tmp_path, f"--output_dir={runs}") == 0
     # The ensemble is first, and nothing is done twice.
     assert [flags["output_dir"] for flags in ran] == [runs, *runs.split(",")]
     assert "ensemble_weights" not in ran[0] and ran[0]["decode_hparams"] == "beam_size=5"
@@ -72,15 +72,15 @@ def test_the_ensemble_is_compared_with_its_best_member(ran, monkeypatch, tmp_pat
 
 def test_weights_are_given_to_the_ensemble_only(ran, monkeypatch, tmp_path):
     runs = f"{tmp_path}/a/run,{tmp_path}/b/run"
-    make(monkeypatch, tmp_path, f"--output_dirs={runs}", "--ensemble_weights=2,1")
+    make(monkeypatch, tmp_path, f"--output_dir={runs}", "--ensemble_weights=2,1")
     assert [flags.get("ensemble_weights") for flags in ran] == ["2,1", None, None]
 
 
 def test_mistakes_are_told_before_anything_runs(ran, monkeypatch, tmp_path):
-    with pytest.raises(UserError, match=r"--output_dirs=a: give two runs at least"):
-        make(monkeypatch, tmp_path, "--output_dirs=a")
+    with pytest.raises(UserError, match=r"--output_dir=a: give two runs at least"):
+        make(monkeypatch, tmp_path, "--output_dir=a")
     with pytest.raises(UserError, match=r"give each only once"):
-        make(monkeypatch, tmp_path, f"--output_dirs={tmp_path}/a/run,{tmp_path}/a/run")
+        make(monkeypatch, tmp_path, f"--output_dir={tmp_path}/a/run,{tmp_path}/a/run")
     with pytest.raises(UserError, match=r"none is not the --output_dir of a training run"):
-        make(monkeypatch, tmp_path, f"--output_dirs={tmp_path}/a/run,{tmp_path}/none")
+        make(monkeypatch, tmp_path, f"--output_dir={tmp_path}/a/run,{tmp_path}/none")
     assert not ran

@@ -59,7 +59,7 @@ def test_options_and_names(folder, capsys, monkeypatch):
     call(align, *names, "--symmetrization=union", "--nolowercase")
     assert (folder / "train.de.align").read_text() == "\n\n0-0\n\n0-0\n"
     assert "2 sentence pairs with a side over 1 words have no links" in capsys.readouterr().err
-    call(align, *names, f"--output={folder}/other")
+    call(align, *names, f"--output_file={folder}/other")
     assert (folder / "other").read_bytes() == (folder / "train.de.align").read_bytes()
 
 
@@ -81,9 +81,9 @@ def test_wrong_usage(folder):
     with pytest.raises(UserError, match=r"train\.de\.align is the output for two texts"):
         call(align, *files(folder, "train", "train"))
     with pytest.raises(UserError, match="would overwrite the input"):
-        call(align, *files(folder, "dev"), f"--output={folder}/./dev.en")
+        call(align, *files(folder, "dev"), f"--output_file={folder}/./dev.en")
     with pytest.raises(WriteError, match="cannot write /nosuch/x"):
-        call(align, *files(folder, "dev"), "--output=/nosuch/x")
+        call(align, *files(folder, "dev"), "--output_file=/nosuch/x")
 
 
 def test_alignments_are_scored(folder, capsys):

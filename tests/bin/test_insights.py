@@ -115,6 +115,21 @@ def test_statistics_of_files(toy, files, tmp_path, capsys):
     assert sum(layer["strongest"]["quadrants"].values()) == pytest.approx(1)
 
 
+def test_statistics_as_one_table(toy, files, tmp_path):
+    target = tmp_path / "stats.csv"
+    call(insights, *toy.flags, "--stats", *files, f"--stats_file={target}")
+    header, *rows = [line.split(",") for line in target.read_text().splitlines()]
+    ids = [tuple([*toy.encoder.encode(side), 1] for side in pair) for pair in PAIRS if pair[0]]
+    (expected,) = statistics.attention_statistics(toy.model, ids)
+    assert [row[:3] for row in rows] == [["cross", "1", "mass"], ["cross", "1", "strongest"]]
+    for row in rows:
+        shares = expected.quadrants(row[2])
+        found = {name: float(cell) for name, cell in zip(header, row, strict=True) if "-to" in name}
+        assert {n: found[n] for n in shares} == pytest.approx(
+            {n: 100 * share for n, share in shares.items()}, abs=0.006
+        )
+
+
 def test_statistics_of_the_development_set(toy, monkeypatch, capsys):
     seen = []
 

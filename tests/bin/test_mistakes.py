@@ -21,7 +21,7 @@ FLAGS = {
     "eval": "translation",
     "parameters": "vocab_size",
     "parse": "input_file",
-    "probe": "output_dirs",
+    "probe": "output_dir",
 }
 # Command, arguments, the error without "error: " and without the hint at --help.
 MISTAKES = [

@@ -35,7 +35,7 @@ def test_all_encoders_in_one_table(toy, trees, tmp_path, capsys):
     target = tmp_path / "found.json"
     call(
         probe,
-        f"--output_dirs={toy.output_dir}",
+        f"--output_dir={toy.output_dir}",
         "--hparams_sets=transformer_demo",
         TINY,
         "--encoder_layers=1",
@@ -73,7 +73,7 @@ def test_text_beside_the_trees_is_read(toy, trees, tmp_path, capsys):
     words = [[part.split()[-1].strip(")") for part in line.split(")") if part] for line in lines]
     texts = [" ".join(row).replace(" .", ".") for row in words]
     (tmp_path / "x").write_text("".join(f"{text}\n" for text in texts))
-    runs = f"--output_dirs={toy.output_dir},{toy.output_dir}/best"
+    runs = f"--output_dir={toy.output_dir},{toy.output_dir}/best"
     flags = [runs, *toy.flags[1:], f"--trees_file={copied}"]
     call(probe, *flags, "--tasks=pos", "--sentences=40", QUICK)
     captured = capsys.readouterr()
@@ -90,7 +90,7 @@ def test_text_beside_the_trees_is_read(toy, trees, tmp_path, capsys):
 
 
 def test_the_grammar_is_the_default(toy, capsys):
-    flags = [f"--output_dirs={toy.output_dir}", *toy.flags[1:]]
+    flags = [f"--output_dir={toy.output_dir}", *toy.flags[1:]]
     call(probe, *flags, "--sentences=60", "--tasks=spc", "--seeds=1,2", QUICK)
     captured = capsys.readouterr()
     assert captured.err.count(" train, ") == 1 and captured.out.count("spc: ") == 2
@@ -105,9 +105,9 @@ def test_mistakes_are_found_before_anything_is_loaded(toy, trees, tmp_path, monk
         raise AssertionError("loaded")
 
     monkeypatch.setattr(checkpoints, "restore", loaded)
-    run = [f"--output_dirs={toy.output_dir}", *toy.flags[1:], f"--trees_file={trees}"]
+    run = [f"--output_dir={toy.output_dir}", *toy.flags[1:], f"--trees_file={trees}"]
     for arguments, message in (
-        ([], "--output_dirs=RUN,... or --hparams_sets=SET,... is required"),
+        ([], "--output_dir=RUN,... or --hparams_sets=SET,... is required"),
         ([*run, "--hparams=num_heads=4"], "--hparams is only used with --hparams_sets"),
         ([*run, "--encoder_layers=2"], "--encoder_layers is only used with --hparams_sets"),
         ([*run, "--tss_classes=1"], "--tss_classes=1: one class leaves nothing"),
@@ -127,14 +127,14 @@ def test_mistakes_are_found_before_anything_is_loaded(toy, trees, tmp_path, monk
         (["--hparams_sets=transformer_tin"], "did you mean transformer_tiny"),
         (["--hparams_sets=transformer_tiny"], "--problem is needed"),
         (["--hparams_sets=transformer_tiny", "--problem=translate_ende_grammar"], "--data_dir is"),
-        (["--output_dirs=nowhere"], "nowhere"),
+        (["--output_dir=nowhere"], "nowhere"),
     ):
         with pytest.raises(UserError, match=message):
             call(probe, *arguments)
 
 
 def test_mistakes_that_only_the_data_show(toy, trees, tmp_path):
-    run = [f"--output_dirs={toy.output_dir}", *toy.flags[1:]]
+    run = [f"--output_dir={toy.output_dir}", *toy.flags[1:]]
     bad = tmp_path / "bad.trees"
     for content, message in (
         ("", "is empty: there is nothing to probe"),

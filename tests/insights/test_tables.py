@@ -3,7 +3,7 @@ import json
 import numpy as np
 
 from t2t_phrase.insights.statistics import LayerStatistics, Sums
-from t2t_phrase.insights.tables import format_statistics, statistics_to_dict
+from t2t_phrase.insights.tables import format_statistics, statistics_to_dict, statistics_to_rows
 from t2t_phrase.layers.attention.layout import Layout, Units
 
 ONE, TWO, THREE = map(Units, (1, 2, 3))
@@ -75,3 +75,17 @@ def test_the_same_as_json():
         },
     }
     assert second["mass"]["quadrants"]["phrase-to-token"] is None
+
+
+def test_one_table_of_all_layers():
+    encoder = entry("encoder", 1, Layout(2, columns=(ONE, TWO)), [[1.0, 3.0]], [4], [[4, 0]], 4)
+    header, *rows = statistics_to_rows([encoder, *CROSS])
+    assert header[:5] == ["attention", "layer", "measure", "token-to-token", "token-to-phrase"]
+    assert [row[:3] for row in rows[:3]] == [
+        ["encoder", "1", "mass"],
+        ["encoder", "1", "strongest"],
+        ["cross", "1", "mass"],
+    ]
+    assert rows[0][3:7] == ["25.00", "75.00", "", ""]
+    assert dict(zip(header, rows[2], strict=True))["2-to-1"] == "25.00"
+    assert rows[4][5:7] == ["", ""] and all(len(row) == len(header) for row in rows)

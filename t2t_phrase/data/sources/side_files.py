@@ -82,7 +82,7 @@ def count_mismatch(text: pathlib.Path, side: pathlib.Path, sentences: int) -> Us
     if f".{TREES}" in side.suffixes:
         hint = f"; recreate it: t2t-phrase-parse --input_file={text} --output_file={side}"
     elif f".{ALIGN}" in side.suffixes:
-        hint = f"; recreate it: t2t-phrase-align --source=... --target={text} --output={side}"
+        hint = f"; recreate it: t2t-phrase-align --source=... --target={text} --output_file={side}"
     return UserError(f"{side} has {count} lines, but {text} has {sentences} sentences{hint}")
 
 

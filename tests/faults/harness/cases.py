@@ -178,7 +178,7 @@ CASES = (
             "--reference={folder}/raw/test.tgt",
             "--alignments={folder}/links",
             "--translation={folder}/text",
-            "--output={folder}/entries",
+            "--output_file={folder}/entries",
         ),
         starts_from=("raw", "text"),
         spoil=_add_links,
