@@ -116,7 +116,7 @@ def dictionaries(tmp_path, monkeypatch):
         module = command[2].rpartition(".")[2]
         flags = dict(flag.removeprefix("--").partition("=")[::2] for flag in command[3:])
         ran.append((module, flags))
-        made = pathlib.Path(flags.get("decode_to_file") or flags["output"])
+        made = pathlib.Path(flags.get("decode_to_file") or flags["output_file"])
         guided = "sentence_dictionary" in flags
         made.write_text("A B\nC\nD E F G\n" if guided else "A b\nx\nD E F x\n")
         if guided:
@@ -140,7 +140,7 @@ def test_a_system_is_translated_twice_and_its_links_are_scored(dictionaries, tmp
     row = experiment.finish(alignment_steps.System(tmp_path / "plain"))
     assert [module for module, _ in ran] == ["decoder", "dictionary", "decoder", "decoder"]
     assert ran[1][1]["translation"] == ran[0][1]["decode_to_file"]
-    assert ran[2][1]["sentence_dictionary"] == ran[1][1]["output"]
+    assert ran[2][1]["sentence_dictionary"] == ran[1][1]["output_file"]
     assert (tmp_path / "pairs.tsv").read_text() == "a b\tA B\nc\tC\nd e f g\tD E F G\n"
     assert (row.entries, row.matched, row.applied) == (4, 3, 2)
     assert row.guided_bleu > 99 > row.bleu and row.guided_ter == 0 < row.ter

@@ -20,7 +20,7 @@ TEXTS = {
 def flags(tmp_path):
     for name, lines in TEXTS.items():
         (tmp_path / name).write_text("".join(f"{line}\n" for line in lines))
-    return {name: f"{tmp_path}/{name}" for name in (*TEXTS, "output")}
+    return {name: f"{tmp_path}/{name}" for name in (*TEXTS, "output_file")}
 
 
 def run(flags, *more):
@@ -29,7 +29,7 @@ def run(flags, *more):
 
 def test_words_that_the_translation_lacks_are_written(flags, tmp_path, capsys):
     run(flags)
-    lines = (tmp_path / "output").read_text().split("\n")
+    lines = (tmp_path / "output_file").read_text().split("\n")
     assert lines == ["1\tsleeps\tschläft", "3\tman\tMann", ""]
     assert len(read_sentence_dictionaries(lines, "d")) == 2
     said = capsys.readouterr().err
@@ -39,16 +39,16 @@ def test_words_that_the_translation_lacks_are_written(flags, tmp_path, capsys):
 def test_other_stop_words_of_either_side(flags, tmp_path):
     (tmp_path / "stop").write_text("man # a comment\nSCHLÄFT\n")
     run(flags, f"--stop_words={tmp_path}/stop", "--max_entries=1")
-    assert (tmp_path / "output").read_text() == "1\tsleeps\tschläft\n"
+    assert (tmp_path / "output_file").read_text() == "1\tsleeps\tschläft\n"
     run(flags, f"--stop_words={tmp_path}/stop", "--stop_words_of=target")
-    assert (tmp_path / "output").read_text() == "3\tman\tMann\n"
+    assert (tmp_path / "output_file").read_text() == "3\tman\tMann\n"
 
 
 def test_mistakes_are_refused(flags, tmp_path):
     with pytest.raises(app.UsageError, match="--alignments is required"):
         run({**flags, "alignments": ""})
     with pytest.raises(UserError, match=r"would overwrite the input .*/source"):
-        run({**flags, "output": flags["source"]})
+        run({**flags, "output_file": flags["source"]})
     (tmp_path / "alignments").write_text("0-0\n\n5-0\n")
     with pytest.raises(UserError, match=r"alignments:3: link 5-0: there is no source word 5"):
         run(flags)
@@ -57,13 +57,13 @@ def test_mistakes_are_refused(flags, tmp_path):
         run(flags)
     with pytest.raises(UserError, match="cannot read /nosuch"):
         run({**flags, "translation": "/nosuch"})
-    assert not (tmp_path / "output").exists()
+    assert not (tmp_path / "output_file").exists()
 
 
 def test_words_of_the_corpus_are_written_as_a_dictionary(flags, tmp_path, capsys):
     del flags["translation"]
     run(flags, "--words")
-    assert (tmp_path / "output").read_text().split("\n") == [
+    assert (tmp_path / "output_file").read_text().split("\n") == [
         ",\t,",
         "a\tein",
         "cat\tKatze",
@@ -75,7 +75,7 @@ def test_words_of_the_corpus_are_written_as_a_dictionary(flags, tmp_path, capsys
     ]
     assert "7 words with their translations" in capsys.readouterr().err
     run(flags, "--words", "--least=2")
-    assert (tmp_path / "output").read_text() == "a\tein\n"
+    assert (tmp_path / "output_file").read_text() == "a\tein\n"
     with pytest.raises(app.UsageError, match="--least is only used with --words"):
         run({**flags, "translation": flags["source"]}, "--least=2")
     with pytest.raises(app.UsageError, match="--translation cannot be used with --words"):
