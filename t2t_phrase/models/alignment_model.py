@@ -42,6 +42,8 @@ class AlignmentModelHParams(TransformerHParams):
     def check(self) -> Iterable[str]:
         """Yield one sentence for each fault in how the fields fit together."""
         yield from super().check()
+        if self.r_drop:
+            yield f"r_drop={self.r_drop}: an alignment model predicts jumps, and does not read it"
         if not self.shared_embedding_and_softmax_weights:
             yield (
                 "shared_embedding_and_softmax_weights=False: an alignment model has no softmax "

@@ -36,6 +36,8 @@ class AlignmentModelRnnHParams(LuongHParams):
     def check(self) -> Iterable[str]:
         """Yield one sentence for each fault in how the fields fit together."""
         yield from super().check()
+        if self.r_drop:
+            yield f"r_drop={self.r_drop}: an alignment model predicts jumps, and does not read it"
         if self.attention != "none":
             yield (
                 f"attention={self.attention}: an alignment model attends to aligned positions "

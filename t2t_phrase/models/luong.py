@@ -9,6 +9,7 @@ from keras import ops
 from t2t_phrase import registry
 from t2t_phrase.layers.attention.layout import AttentionMap
 from t2t_phrase.layers.common.dropout import Dropout
+from t2t_phrase.layers.common.word_dropout import WordDropout
 from t2t_phrase.layers.luong.attentional_vector import AttentionalVector
 from t2t_phrase.layers.luong.concat_score import ConcatScore
 from t2t_phrase.layers.luong.dot_score import DotScore
@@ -27,6 +28,7 @@ from t2t_phrase.layers.recurrent.lstm import LSTM
 from t2t_phrase.layers.recurrent.word_embedding import WordEmbedding
 from t2t_phrase.models.base import Cache, Encoded, EncoderDecoder, Features, Loss, Step
 from t2t_phrase.models.luong_hparams import LuongHParams
+from t2t_phrase.models.r_drop import r_drop_loss, twice
 from t2t_phrase.models.token_losses import loss_of_tokens, token_losses
 from t2t_phrase.ops.masks import memory_mask, padding_mask
 from t2t_phrase.ops.product_layout import kept, multiplied
@@ -104,6 +106,8 @@ class Luong(EncoderDecoder):
             **self._layer_options(),
         )
         self.output_dropout = Dropout(hparams.dropout, dtype=self.dtype_policy)
+        self.source_word_dropout = WordDropout(hparams.source_word_dropout)
+        self.target_word_dropout = WordDropout(hparams.target_word_dropout)
 
     def _embedding(self, name: str, rows: int) -> WordEmbedding:
         return WordEmbedding(
@@ -170,9 +174,16 @@ class Luong(EncoderDecoder):
 
     def batch_loss(self, features: Features, training: bool = False) -> Loss:
         """Return the cross-entropy; see `Transformer.batch_loss`."""
+        r_drop = self.hparams.r_drop if training else 0.0
+        if r_drop:
+            features = twice(features)
         hidden, _ = self.decode(features, self.encode(features, training), training)
         hidden = self.output_dropout(hidden, training=training)
-        return loss_of_tokens(self._token_losses(hidden, features["targets"]), features["targets"])
+        targets = features["targets"]
+        loss = loss_of_tokens(self._token_losses(hidden, targets), targets)
+        if r_drop:
+            return r_drop_loss(loss, hidden, self.softmax.kernel, targets, weight=r_drop)
+        return loss
 
     def token_log_probabilities(self, features: Features) -> Any:
         """Return (B, T) float32: the log-probability of each target token, in nats."""
@@ -190,7 +201,8 @@ class Luong(EncoderDecoder):
             "tokens" (B, S, D), the states of the top layer in the order of the sentence, with their
             mask; and "state", h and c of each layer (B, D) after the last token read, in a tuple.
         """
-        x, real = self.source_embedding(features["inputs"]), padding_mask(features["inputs"])
+        x = self.source_embedding(self.source_word_dropout(features["inputs"], training=training))
+        real = padding_mask(features["inputs"])
         states: list[Any] = []
         for layer in self.encoder_layers:
             x, state = layer(x, real, training=training)
@@ -212,7 +224,7 @@ class Luong(EncoderDecoder):
             training: whether dropout is active.
         """
         return self.decoder(
-            self._read_targets(features),
+            self._read_targets(features, training),
             encoded.memory["tokens"],
             encoded.masks["tokens"],
             initial_state=encoded.memory["state"],
@@ -225,9 +237,10 @@ class Luong(EncoderDecoder):
         del features
         return None
 
-    def _read_targets(self, features: Features) -> Any:
+    def _read_targets(self, features: Features, training: bool = False) -> Any:
+        ids = self.target_word_dropout(features["targets"], training=training)
         # The output at i has read the targets before i; the first reads zeros.
-        ids = ops.pad(features["targets"][:, :-1], [(0, 0), (1, 0)])
+        ids = ops.pad(ids[:, :-1], [(0, 0), (1, 0)])
         return self.target_embedding(ids)
 
     def source_states(self, features: Features, training: bool = False) -> Any:

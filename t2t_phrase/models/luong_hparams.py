@@ -6,11 +6,11 @@ import dataclasses
 from collections.abc import Iterable
 from typing import ClassVar, Literal
 
-from t2t_phrase.training_hparams import TrainingHParams
+from t2t_phrase.models.regularization_hparams import RegularizationHParams
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class LuongHParams(TrainingHParams):
+class LuongHParams(RegularizationHParams):
     """Sizes, attention and dropout of an LSTM encoder-decoder."""
 
     model: ClassVar[str] = "luong"  # registered name of the model that reads these fields

@@ -16,9 +16,11 @@ from t2t_phrase.layers.common.dropout import Dropout
 from t2t_phrase.layers.common.feed_forward import FeedForward
 from t2t_phrase.layers.common.layer_norm import LayerNorm
 from t2t_phrase.layers.common.token_embedding import TokenEmbedding
+from t2t_phrase.layers.common.word_dropout import WordDropout
 from t2t_phrase.layers.transformer.decoder_layer import DecoderLayer
 from t2t_phrase.layers.transformer.encoder_layer import EncoderLayer
 from t2t_phrase.models.base import Cache, Encoded, EncoderDecoder, Features, Loss, Step
+from t2t_phrase.models.r_drop import r_drop_loss, twice
 from t2t_phrase.models.token_losses import loss_of_tokens, token_losses
 from t2t_phrase.models.transformer_hparams import TARGET_SPACES, TransformerHParams
 from t2t_phrase.ops.bias import add_bias
@@ -77,6 +79,8 @@ class Transformer(EncoderDecoder):
         dropout = hparams.layer_prepostprocess_dropout
         self.source_dropout = Dropout(dropout, dtype=self.dtype_policy)
         self.target_dropout = Dropout(dropout, dtype=self.dtype_policy)
+        self.source_word_dropout = WordDropout(hparams.source_word_dropout)
+        self.target_word_dropout = WordDropout(hparams.target_word_dropout)
         depth = hparams.num_hidden_layers
         self.encoder_layers = [
             self.make_encoder_layer(index) for index in range(hparams.num_encoder_layers or depth)
@@ -209,11 +213,17 @@ class Transformer(EncoderDecoder):
 
         Beside "loss" and "nll", "accuracy" is the share of target tokens that are the likeliest.
         """
+        r_drop = self.hparams.r_drop if training else 0.0
+        if r_drop:
+            features = twice(features)
         encoded = self.encode(features, training=training)
         hidden = self.decode(features, encoded, training=training).hidden
-        tokens = self.token_losses(hidden, features["targets"])
-        objective, means = loss_of_tokens(tokens, features["targets"])
-        return Loss(objective + encoded.objective, {**means, **encoded.losses})
+        targets = features["targets"]
+        objective, means = loss_of_tokens(self.token_losses(hidden, targets), targets)
+        loss = Loss(objective + encoded.objective, {**means, **encoded.losses})
+        if r_drop:
+            return r_drop_loss(loss, hidden, self.softmax.kernel, targets, weight=r_drop)
+        return loss
 
     def token_log_probabilities(self, features: Features) -> Any:
         """Return (B, T) float32: the log-probability of each target token, in nats."""
@@ -274,7 +284,7 @@ class Transformer(EncoderDecoder):
 
     def _embed_source(self, inputs: Any, training: bool) -> Any:
         space = ops.convert_to_tensor(self.target_space.embeddings)[self.hparams.target_space_id]
-        x = self.source_embedding(inputs)
+        x = self.source_embedding(self.source_word_dropout(inputs, training=training))
         x = self._add_timing(add_bias(x, space), positions(ops.shape(inputs)[1]))
         return self.source_dropout(x, training=training)
 
@@ -305,7 +315,7 @@ class Transformer(EncoderDecoder):
         return Decoded(self._finish_decoding(x), weights)
 
     def _embed_targets(self, targets: Any, training: bool) -> Any:
-        x = self.target_embedding(targets)
+        x = self.target_embedding(self.target_word_dropout(targets, training=training))
         # The output at i has read the targets before i; the first reads zeros.
         x = ops.pad(x[:, :-1], [(0, 0), (1, 0), (0, 0)])
         x = self._add_timing(x, positions(ops.shape(x)[1]))

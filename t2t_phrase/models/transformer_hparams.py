@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Iterable
 from typing import ClassVar, Literal
 
-from t2t_phrase.training_hparams import TrainingHParams
+from t2t_phrase.models.regularization_hparams import RegularizationHParams
 
 # tensor2tensor's encoder adds one of 32 vectors that name the kind of text to be produced. The
 # table is kept so that its checkpoints load.
@@ -14,7 +14,7 @@ TARGET_SPACES = 32
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
-class TransformerHParams(TrainingHParams):
+class TransformerHParams(RegularizationHParams):
     """Sizes and dropouts of a Transformer; names and defaults are those of `transformer_base`."""
 
     model: ClassVar[str] = "transformer"  # registered name of the model that reads these fields

@@ -61,10 +61,23 @@ def reductions():
     return len(calls)
 
 
+def regularized(*_):
+    from t2t_phrase.models.transformer import Transformer
+    sizes = dict(num_hidden_layers=1, hidden_size=8, filter_size=16, num_heads=2)
+    dropped = dict(r_drop=1.0, source_word_dropout=0.3, target_word_dropout=0.3)
+    return Transformer.from_hparams(
+        TransformerHParams(**sizes, **dropped), vocab_size=VOCAB_SIZE
+    )
+
+
 found = {
     "clipped": [train(s, clip_grad_norm=0.05) for s in (TWO, ONE)],
     "xla": [train(TWO, xla=True), train(ONE)],
     "parts": [train(TWO, dropout=0.5, parts=2), train(ONE, dropout=0.5, parts=4)],
+    "regularized": [
+        train(TWO, make_model=regularized, parts=2),
+        train(ONE, make_model=regularized, parts=4),
+    ],
     "reductions": reductions(),
 }
 for name in sys.argv[1:]:
@@ -132,6 +145,14 @@ def test_parts_on_one_device_are_those_on_two(devices):
     test_two_devices_are_one_on_the_joined_batch(devices, "parts")
     without_dropout = devices["xla"][1]["objectives"]
     assert not np.allclose(devices["parts"][1]["objectives"], without_dropout, rtol=1e-3)
+
+
+def test_r_drop_and_word_dropout_of_parts_are_those_on_two(devices):
+    two, one = devices["regularized"]
+    np.testing.assert_allclose(two["objectives"], one["objectives"], rtol=1e-5)
+    for name, value in one["weights"].items():
+        np.testing.assert_allclose(two["weights"][name], value, atol=2e-5)
+    assert dict((name, mean) for name, *mean in one["means"])["divergence"][0] > 0
 
 
 def test_gradients_and_figures_take_one_reduction(devices):

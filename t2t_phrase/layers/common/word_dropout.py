@@ -1,0 +1,60 @@
+"""Word dropout: tokens that are read as unknown."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import keras
+from keras import ops
+
+from t2t_phrase.ops.dropout import LEVELS
+from t2t_phrase.ops.random_bits import random_bits
+from t2t_phrase.special_ids import EOS_ID, UNK_ID
+
+
+@keras.saving.register_keras_serializable(package="t2t_phrase")
+class WordDropout(keras.layers.Layer):
+    """Replaces tokens by the unknown token in training; padding and EOS stay.
+
+    Differs from the paper (Sennrich et al., 2016, "Edinburgh Neural Machine Translation Systems for
+    WMT 16"): the embedding is that of the unknown token instead of zero, and other embeddings are
+    not scaled; each occurrence of a word is dropped apart from the others.
+
+    Args:
+        rate: probability of replacing a token, in [0, 1), rounded to a multiple of 1/65536.
+
+    Call arguments:
+        ids: (...) int.
+        training: whether tokens are replaced.
+
+    Returns:
+        What `ids` is.
+    """
+
+    def __init__(self, rate: float, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        if not 0 <= rate < 1:
+            raise ValueError(f"rate must be in [0, 1), but is {rate}")
+        self.rate = rate
+        if rate:
+            self.seed_generator = keras.random.SeedGenerator()
+        self.built = True
+
+    def call(self, ids: Any, training: bool = False) -> Any:
+        """Replace tokens."""
+        if not (training and self.rate):
+            return ids
+        shape = ops.shape(ids)
+        bits = random_bits(ops.prod(ops.convert_to_tensor(shape)), self.seed_generator.next())
+        threshold = min(round(self.rate * LEVELS), LEVELS - 1)
+        dropped = ops.reshape(bits < ops.cast(threshold, "uint16"), shape)
+        dropped = ops.logical_and(dropped, ids > EOS_ID)
+        return ops.where(dropped, ops.cast(UNK_ID, ids.dtype), ids)
+
+    def compute_output_shape(self, ids_shape: Any) -> Any:
+        """Return the shape of the input."""
+        return ids_shape
+
+    def get_config(self) -> dict[str, Any]:
+        """Return the constructor's arguments."""
+        return {**super().get_config(), "rate": self.rate}

@@ -1,0 +1,25 @@
+"""Hyperparameters of regularisation beside dropout and label smoothing."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable
+
+from t2t_phrase.training_hparams import TrainingHParams
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class RegularizationHParams(TrainingHParams):
+    """Word dropout and R-Drop, for models of any family that predict tokens."""
+
+    source_word_dropout: float = 0.0  # share of source tokens read as unknown in training
+    target_word_dropout: float = 0.0  # the same of the target tokens that the decoder reads
+    r_drop: float = 0.0  # weight of R-Drop's divergence of two passes; 0 = one pass
+
+    def check(self) -> Iterable[str]:
+        """Yield one sentence for each fault in how the fields fit together."""
+        yield from super().check()
+        yield from self.below_one("source_word_dropout", "target_word_dropout")
+        if self.r_drop < 0:
+            yield f"r_drop: must not be negative, got {self.r_drop}"
+        yield from self.at_most(r_drop=10**6)
