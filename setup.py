@@ -79,12 +79,14 @@ setup(
         "datasets": ["datasets"],
         "wandb": ["wandb"],
         "mlflow": ["mlflow"],
+        "moses": ["sacremoses>=0.1.1"],
         "test": [
             "pytest>=8",
             "pytest-xdist>=3.5",
             "hypothesis>=6.100",
             "jax>=0.4.30",
             "pyyaml>=6.0.1",
+            "sacremoses>=0.1.1",
         ],
         "dev": [
             "ruff>=0.6",
@@ -95,6 +97,7 @@ setup(
             "hypothesis>=6.100",
             "jax>=0.4.30",
             "pyyaml>=6.0.1",
+            "sacremoses>=0.1.1",
         ],
     },
     entry_points={

@@ -81,7 +81,7 @@ LAZY = {
     "cores": {"tensorflow"},
     "ops": {"tensorflow", "jax"},
     "text": {"stanza"},
-    "evaluation": {"comet"},
+    "evaluation": {"comet", "sacremoses"},
     "export": {"ctranslate2"},
 }
 

@@ -7,7 +7,8 @@
     t2t-phrase-eval --systems=base=a.de,phrases=b.de --reference=test.de --format=markdown
     t2t-phrase-eval --alignments=test.de.align --gold_alignments=gold.align
 
-`--tokenize=intl` reproduces the cased score of t2t-bleu, and with `--lowercase` the uncased one.
+`--tokenize=intl` reproduces the cased score of t2t-bleu, and with `--lowercase` the uncased one;
+`--tokenize=moses-de --lowercase` is what papers on Multi30k report.
 """
 
 from __future__ import annotations
@@ -57,7 +58,9 @@ def define_flags() -> None:
     )
     flags.DEFINE_string("comet_model", "", "The checkpoint of a COMET model, on disk.")
     flags.DEFINE_string(
-        "tokenize", "13a", "sacreBLEU's tokenizer for BLEU; intl reproduces t2t-bleu."
+        "tokenize",
+        "13a",
+        "sacreBLEU's tokenizer for BLEU; intl reproduces t2t-bleu, moses-de is Moses' for German.",
     )
     flags.DEFINE_bool("lowercase", False, "Ignore case.")
     flags.DEFINE_string(

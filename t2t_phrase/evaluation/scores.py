@@ -13,6 +13,7 @@ from sacrebleu.tokenizers.tokenizer_spm import SPM_MODELS
 from sacrebleu.utils import SACREBLEU_DIR
 
 from t2t_phrase.config import UserError, nearest, shown
+from t2t_phrase.evaluation.moses import MosesTokenizer, is_moses
 
 METRICS = ("bleu", "chrf", "ter")
 
@@ -49,7 +50,8 @@ def corpus_score(
         metric: "bleu", "chrf" or "ter".
         hypotheses: one translation for each sentence.
         references: one reference for each sentence, or several such lists.
-        tokenize: sacreBLEU's tokenizer, used by BLEU only. "intl" reproduces t2t-bleu.
+        tokenize: sacreBLEU's tokenizer, used by BLEU only. "intl" reproduces t2t-bleu. "moses-de"
+            is Moses' for German, and so on.
         lowercase: whether to ignore case.
 
     Raises:
@@ -98,14 +100,20 @@ def make_bleu(*, tokenize: str, lowercase: bool, **options: Any) -> BLEU:
     _check_known(tokenize)
     _check_model(tokenize)
     try:
-        return BLEU(tokenize=tokenize, lowercase=lowercase, **options)
+        if not is_moses(tokenize):
+            return BLEU(tokenize=tokenize, lowercase=lowercase, **options)
+        bleu = BLEU(tokenize="none", lowercase=lowercase, **options)
+        bleu.tokenizer = MosesTokenizer(tokenize)
+        bleu.tokenizer_signature = bleu.tokenizer.signature()
+        return bleu
     except (ImportError, RuntimeError, OSError) as error:
         raise UserError(f"tokenize {tokenize!r} cannot be used: {error}") from error
 
 
 def _check_known(tokenize: str) -> None:
-    if tokenize not in BLEU.TOKENIZERS:
-        hint = nearest(tokenize, BLEU.TOKENIZERS) or f"; known: {', '.join(BLEU.TOKENIZERS)}"
+    if tokenize not in BLEU.TOKENIZERS and not is_moses(tokenize):
+        known = (*BLEU.TOKENIZERS, "moses-LANGUAGE")
+        hint = nearest(tokenize, known) or f"; known: {', '.join(known)}"
         raise UserError(f"tokenize {shown(tokenize)} is unknown{hint}")
 
 
