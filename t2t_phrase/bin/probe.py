@@ -27,7 +27,7 @@ from t2t_phrase.bin.probe_input import (
     input_files,
     read_input,
 )
-from t2t_phrase.bin.probe_work import Probes, load_run
+from t2t_phrase.bin.probe_work import load_run, make_probes
 from t2t_phrase.config import UserError, shown
 from t2t_phrase.io.text_job import check_paths
 
@@ -106,15 +106,15 @@ def main(argv: Sequence[str]) -> None:
         for name in FLAGS.hparams_sets
     }
     runs = [load_run(path) for path in FLAGS.output_dir]
-    encoders = [*(run.trained.model.hparams for run in runs), *sets.values()]
+    encoders = [*(run.model.hparams for run, _ in runs), *sets.values()]
     for encoder in encoders:
         check_model(encoder.model)
     check_features(encoders)
-    problem = FLAGS.problem or next((run.trained.record.problem for run in runs), None)
+    problem = FLAGS.problem or next((name for _, name in runs), None)
     source = vocabulary(problem) if sets else None
     given = read_input(tasks)
-    probes = Probes(given, hparams, seeds)
-    for loaded in runs:
+    probes = make_probes(given, hparams, seeds)
+    for loaded, _ in runs:
         probes.of_run(loaded)
     for name, scratch in sets.items():
         assert source is not None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import pathlib
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
@@ -15,11 +14,8 @@ from t2t_phrase.features import TREES, of_side
 from t2t_phrase.io.reporting import Ticker, note
 
 if TYPE_CHECKING:
-    from t2t_phrase.probing.classes import TaskData
-    from t2t_phrase.probing.corpus import ProbeCorpus, Split
-    from t2t_phrase.probing.inputs import EncoderInputs
+    from t2t_phrase.probing.probes import Given
     from t2t_phrase.probing.tasks import Task
-    from t2t_phrase.text.vocabularies import Encoder
     from t2t_phrase.training_hparams import TrainingHParams
 
 FLAGS = flags.FLAGS
@@ -87,37 +83,6 @@ def text_file() -> str | None:
     return str(beside) if path.suffix == f".{TREES}" and beside.is_file() else None
 
 
-@dataclasses.dataclass(frozen=True)
-class Given:
-    """Sentences and tasks.
-
-    Attributes:
-        name: of the file of trees.
-        corpus: the sentences.
-        tasks: with the labels of the sentences.
-        files: the lines of --feature_files by feature.
-    """
-
-    name: str
-    corpus: ProbeCorpus
-    tasks: list[TaskData]
-    files: dict[str, Sequence[str]]
-
-    def encoded(self, encoder: Encoder, hparams: TrainingHParams) -> dict[Split, EncoderInputs]:
-        """Return the encoder inputs for the sentences of each split.
-
-        Raises:
-            UserError: a feature that it reads is missing.
-        """
-        from t2t_phrase.probing.inputs import encoder_inputs
-
-        features = of_side(hparams.features, "source")
-        return {
-            split: encoder_inputs(sentences, encoder, features, name=self.name, files=self.files)
-            for split, sentences in self.corpus.splits.items()
-        }
-
-
 def read_input(tasks: Sequence[Task]) -> Given:
     """Return the sentences that the flags name, labelled for tasks.
 
@@ -127,6 +92,7 @@ def read_input(tasks: Sequence[Task]) -> Given:
     from t2t_phrase.io.text_files import read_text
     from t2t_phrase.probing.classes import task_data
     from t2t_phrase.probing.corpus import make_corpus
+    from t2t_phrase.probing.probes import Given
 
     name, most = FLAGS.trees_file or _GRAMMAR, FLAGS.sentences
     if not FLAGS.trees_file:
