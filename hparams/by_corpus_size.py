@@ -26,11 +26,11 @@ from .transformer import transformer_base
 # Sizes and regularisation by corpus size.
 _SHAPES: dict[str, dict[str, Any]] = {
     "10k": dict(num_hidden_layers=3, hidden_size=128, filter_size=512, dropout=0.3),
-    "30k": dict(num_hidden_layers=4, hidden_size=256, filter_size=512, dropout=0.3),
+    "30k": dict(num_hidden_layers=3, hidden_size=256, filter_size=512, dropout=0.3),
     "100k": dict(num_hidden_layers=5, hidden_size=384, filter_size=1024, dropout=0.2),
     "1m": dict(num_hidden_layers=6, hidden_size=512, filter_size=2048, dropout=0.1),
 }
-_BATCHES = {"10k": 1024, "30k": 2048, "100k": 4096, "1m": 8192}
+_BATCHES = {"10k": 1024, "30k": 4096, "100k": 4096, "1m": 8192}
 
 
 def _transformer(size: CorpusSize) -> TransformerHParams:
