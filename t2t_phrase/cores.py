@@ -24,7 +24,7 @@ def divide_cores(sentences: int | None, cores: int | None = None) -> int:
         return 1
     import tensorflow as tf
 
-    cores = cores or _usable_cores()
+    cores = cores or usable_cores()
     parts = cores if sentences is None else number_of_parts(sentences, cores)
     if parts == 1 or tf.config.list_physical_devices("GPU"):
         return 1
@@ -45,7 +45,8 @@ def number_of_parts(sentences: int, most: int) -> int:
     return max(1, min(most, sentences // LEAST_SENTENCES))
 
 
-def _usable_cores() -> int:
+def usable_cores() -> int:
+    """Return TF_NUM_INTRAOP_THREADS, or else the number of CPUs that the process may use."""
     given = os.environ.get("TF_NUM_INTRAOP_THREADS", "")
     if given.isdecimal() and int(given):
         return int(given)

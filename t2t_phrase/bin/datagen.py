@@ -14,7 +14,7 @@ from t2t_phrase import registry
 from t2t_phrase.bin import common
 from t2t_phrase.bin.registry_help import PROBLEMS, registered
 from t2t_phrase.config import UserError
-from t2t_phrase.corpus_sizes import AUTO
+from t2t_phrase.corpus_sizes import AUTO, corpus_size
 from t2t_phrase.data.generation.options import GenerateOptions
 from t2t_phrase.data.problem import Problem, get_problem
 from t2t_phrase.io.files import expanded
@@ -136,6 +136,30 @@ def main(argv: Sequence[str]) -> None:
     for problem in problems:
         tmp_dir = str(expanded(FLAGS.tmp_dir))
         generate(problem, FLAGS.data_dir, tmp_dir, options=options)
+        if not problem.hparams_set:
+            print(estimate(problem), flush=True)
+
+
+def estimate(problem: Problem) -> str:
+    """Return a line with about how long the recommended training takes on this CPU."""
+    from t2t_phrase.cores import usable_cores
+    from t2t_phrase.training.estimate import matrix_rate, training_seconds
+
+    size = corpus_size(problem.pairs(FLAGS.data_dir, "train"))
+    name = f"transformer_{size.name}"
+    seconds = training_seconds(
+        registry.hparams[name](),
+        vocab_size=problem.vocabularies(FLAGS.data_dir).target.vocab_size,
+        train_steps=size.train_steps,
+        rate=matrix_rate(),
+    )
+    minutes, hours = max(1, round(seconds / 60)), round(seconds / 3600)
+    duration = f"{minutes} min" if minutes < 90 else f"{hours:,} h"
+    cores = usable_cores()
+    return (
+        f"time: about {duration} for {name} on {cores} CPU core{'' if cores == 1 else 's'}, to a "
+        "factor of two; a GPU takes a fraction of it"
+    )
 
 
 def verify(problems: Sequence[Problem]) -> None:

@@ -113,6 +113,14 @@ class Problem(abc.ABC):
         manifest = Manifest.load(manifest_path(_folder(data_dir), self.base_name))
         return manifest is not None and manifest.complete
 
+    def pairs(self, data_dir: str, split: str) -> int:
+        """Return the number of sentence pairs of a split.
+
+        Raises:
+            UserError: there are no data yet.
+        """
+        return int(self._split(_folder(data_dir), split)["pairs"])
+
     def vocabularies(self, data_dir: str) -> Vocabularies:
         """Return the encoders of source and target, in this direction.
 
