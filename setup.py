@@ -75,7 +75,7 @@ setup(
         "jax": ["jax>=0.4.30"],
         "ctranslate2": ["ctranslate2>=4.5"],
         "yaml": ["pyyaml>=6.0.1"],
-        "comet": ["unbabel-comet>=2.2"],
+        "comet": ["unbabel-comet"],
         "datasets": ["datasets"],
         "wandb": ["wandb"],
         "mlflow": ["mlflow"],

@@ -1,4 +1,4 @@
-"""What translating and scoring of files share: their options, checks and settings."""
+"""Options, checks and settings that translating and scoring of files share."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LINKS = ("write_alignments", "alignment_layers", "alignment_heads")
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Beside:
-    """What a text is translated or scored with, apart from the model.
+    """Files and options that a text is translated or scored with, apart from the model.
 
     Attributes:
         feature_files: the file of each feature that is not `TEXT.STREAM`, by name.

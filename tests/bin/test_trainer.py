@@ -255,7 +255,7 @@ def test_registry_help_lists_all_names(toy, capsys):
     assert described["transformer"].strip() == expected
     expected = "`luong_base` with an encoder that reads backwards."
     about, _, summary = described["luong_base_reverse"].strip().partition("  ")
-    assert summary == expected and about.endswith("M, 37,000 subwords")
+    assert summary.strip() == expected and about.endswith("M, 37,000 subwords")
 
 
 def test_a_run_is_resumed_without_its_settings(toy, trained, capsys):
