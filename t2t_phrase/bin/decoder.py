@@ -98,7 +98,7 @@ def main(argv: Sequence[str]) -> None:
 
 
 def beside() -> Beside:
-    """Return what the flags name apart from the model and the text."""
+    """Return the files and options that the flags name, apart from model and text."""
     from t2t_phrase.api.text_files import Beside
 
     settings = {}
