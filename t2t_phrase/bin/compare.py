@@ -98,9 +98,15 @@ def check(recipe: Recipe, boundaries: Sequence[int]) -> None:
     Raises:
         UserError: the data are missing, or a set, an option or a number is wrong.
     """
+    from t2t_phrase.comparison.runs import GRAMMAR
+    from t2t_phrase.decoding.hparams import DecodeHParams
     from t2t_phrase.evaluation.by_length import check_boundaries
+    from t2t_phrase.evaluation.contrastive import read_lingeval
     from t2t_phrase.evaluation.ngram_precision import check_orders
 
+    DecodeHParams().override(recipe.decode_hparams)
+    if recipe.contrastive not in ("", GRAMMAR):
+        read_lingeval(recipe.contrastive)
     if boundaries:
         check_boundaries(boundaries)
     if FLAGS.ngrams:

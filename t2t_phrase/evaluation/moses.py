@@ -44,7 +44,7 @@ class MosesTokenizer:
         self._name = f"{tokenize}-norm-sacremoses-{sacremoses.__version__}"
 
     def signature(self) -> str:
-        """Return what sacreBLEU's signature says of the tokenizer."""
+        """Return the name of the tokenizer for sacreBLEU's signature."""
         return self._name
 
     def __call__(self, line: str) -> str:

@@ -76,6 +76,8 @@ def test_one_failure_does_not_stop_the_others(flags, tmp_path, capsys):
         ("--by_length=3,2", "lengths 3,2"),
         ("--by_length=x", "--by_length: 'x' is no number"),
         ("--seeds=1,1", "--seeds: 1 is given twice"),
+        ("--decode_hparams=beam_sise=3", "beam_size"),
+        ("--contrastive=nowhere.json", "nowhere.json"),
         ("--hparams=hiden_size=3", "hidden_size"),
         ("--hparams_sets=transformer_tini", "transformer_tiny"),
     ],
