@@ -1,4 +1,4 @@
-"""Names for problems, models, hparams sets, attentions, searches and annotation types."""
+"""Names for everything that users choose by name, and that their own packages may add to."""
 
 from __future__ import annotations
 
@@ -103,6 +103,8 @@ hparams: Registry[Callable[[], Any]] = Registry("hparams set")
 attentions: Registry[Any] = Registry("attention")
 searches: Registry[Any] = Registry("search")
 annotation_types: Registry[Callable[[], Any]] = Registry("annotation type")
+optimizers: Registry[Any] = Registry("optimizer")
+schedule_factors: Registry[Callable[..., Any]] = Registry("schedule factor")
 
 
 def snake_case(name: str) -> str:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
+import inspect
 import math
 import struct
 from collections.abc import Iterable
 from typing import Any, ClassVar, Literal, TypeVar
 
+from t2t_phrase import registry
 from t2t_phrase.config import HParams, HParamsError, nearest, parse_assignments, shown
 from t2t_phrase.features import Feature
 
+# Factors of the learning rate that the library defines; `registry.schedule_factors` has others.
 SCHEDULE_FACTORS = (
     "constant",
     "linear_warmup",
@@ -21,9 +24,17 @@ SCHEDULE_FACTORS = (
     "halving",
 )
 
+# Fields that set a constructor argument of an optimizer.
+OPTIMIZER_FIELDS = {
+    "optimizer_adam_beta1": "beta_1",
+    "optimizer_adam_beta2": "beta_2",
+    "optimizer_adam_epsilon": "epsilon",
+    "optimizer_momentum": "momentum",
+}
 _BETAS = ("optimizer_adam_beta1", "optimizer_adam_beta2")
 _ADAM = (*_BETAS, "optimizer_adam_epsilon")
-# The optimizers of Keras, named after their modules, each with the fields that it reads.
+# The optimizers of Keras, named after their modules, each with the fields that it reads;
+# `registry.optimizers` has others.
 OPTIMIZERS: dict[str, tuple[str, ...]] = {
     "adadelta": ("optimizer_adam_epsilon",),
     "adafactor": (),
@@ -115,9 +126,12 @@ class TrainingHParams(HParams):
             HParamsError: unknown names, wrong values, or fields that the optimizer does not read.
         """
         changed = super().override(text)
-        read = OPTIMIZERS[changed.optimizer]
-        fields = {field for fields in OPTIMIZERS.values() for field in fields}
-        unread = [name for name in parse_assignments(text) if name in fields and name not in read]
+        read = fields_of(changed.optimizer)
+        unread = [
+            name
+            for name in parse_assignments(text)
+            if name in OPTIMIZER_FIELDS and name not in read
+        ]
         if unread:
             raise HParamsError(
                 f"{type(self).__name__}: optimizer={changed.optimizer} does not read "
@@ -187,13 +201,13 @@ class TrainingHParams(HParams):
                 yield f"{name}: must be at most {most:,}, got {getattr(self, name)}"
 
     def _check_optimizer(self) -> Iterable[str]:
-        if self.optimizer not in OPTIMIZERS:
-            known = ", ".join(OPTIMIZERS)
+        known = (*OPTIMIZERS, *registry.optimizers)
+        if self.optimizer not in known:
             yield (
-                f"optimizer: unknown optimizer {self.optimizer!r}; known: {known}"
-                f"{nearest(self.optimizer, OPTIMIZERS)}"
+                f"optimizer: unknown optimizer {self.optimizer!r}; known: {', '.join(known)}"
+                f"{nearest(self.optimizer, known)}"
             )
-        elif self.optimizer_momentum and "optimizer_momentum" not in OPTIMIZERS[self.optimizer]:
+        elif self.optimizer_momentum and "optimizer_momentum" not in fields_of(self.optimizer):
             yield f"optimizer_momentum={self.optimizer_momentum}: {self.optimizer} does not read it"
         names = []
         for text in self.optimizer_options:
@@ -206,11 +220,12 @@ class TrainingHParams(HParams):
 
     def _check_schedule(self) -> Iterable[str]:
         factors = [factor.strip() for factor in self.learning_rate_schedule.split("*")]
+        known = (*SCHEDULE_FACTORS, *registry.schedule_factors)
         for factor in factors:
-            if factor not in SCHEDULE_FACTORS:
+            if factor not in known:
                 yield (
                     f"learning_rate_schedule: unknown factor {factor!r}; known: "
-                    f"{', '.join(SCHEDULE_FACTORS)}{nearest(factor, SCHEDULE_FACTORS)}"
+                    f"{', '.join(known)}{nearest(factor, known)}"
                 )
         for name in ("learning_rate_halving_start", "learning_rate_halving_steps"):
             value = getattr(self, name)
@@ -221,6 +236,20 @@ class TrainingHParams(HParams):
                     f"{name}={value}: learning_rate_schedule={self.learning_rate_schedule} has no "
                     "factor halving, which alone reads it"
                 )
+
+
+def fields_of(optimizer: str) -> tuple[str, ...]:
+    """Return the fields that an optimizer reads.
+
+    Those of a registered class are the ones whose argument its constructor has by name.
+
+    Args:
+        optimizer: a name in `OPTIMIZERS` or `registry.optimizers`.
+    """
+    if optimizer in OPTIMIZERS:
+        return OPTIMIZERS[optimizer]
+    parameters = inspect.signature(registry.optimizers[optimizer].__init__).parameters
+    return tuple(field for field, name in OPTIMIZER_FIELDS.items() if name in parameters)
 
 
 def not_a_multiple(effective: int, batch: int, *, replicas: int) -> str:

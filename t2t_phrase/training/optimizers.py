@@ -1,4 +1,4 @@
-"""Any optimizer of Keras, made from hparams."""
+"""Any optimizer of Keras, or of a user's package, made from hparams."""
 
 from __future__ import annotations
 
@@ -8,16 +8,15 @@ from typing import Any
 
 import keras
 
+from t2t_phrase import registry
 from t2t_phrase.config import HParamsError, nearest
-from t2t_phrase.training_hparams import OPTIMIZERS, TrainingHParams, parse_option
+from t2t_phrase.training_hparams import (
+    OPTIMIZER_FIELDS,
+    TrainingHParams,
+    fields_of,
+    parse_option,
+)
 
-# Fields of the hparams, and the constructor arguments that they set.
-FIELDS = {
-    "optimizer_adam_beta1": "beta_1",
-    "optimizer_adam_beta2": "beta_2",
-    "optimizer_adam_epsilon": "epsilon",
-    "optimizer_momentum": "momentum",
-}
 # Arguments that are no options: the trainer sets the schedule, clips the reduced gradient, makes
 # one update in each step, and never overwrites weights with their moving averages.
 _SET_ELSEWHERE = frozenset({
@@ -47,7 +46,7 @@ def make_optimizer(
         "optimizer_momentum": hparams.optimizer_momentum,
     }
     arguments: dict[str, Any] = {
-        FIELDS[field]: values[field] for field in OPTIMIZERS[hparams.optimizer]
+        OPTIMIZER_FIELDS[field]: values[field] for field in fields_of(hparams.optimizer)
     }
     known = options_of(hparams.optimizer)
     for text in hparams.optimizer_options:
@@ -70,10 +69,13 @@ def make_optimizer(
 
 
 def optimizer_class(name: str) -> type[keras.optimizers.Optimizer]:
-    """Return Keras' class for a name in `OPTIMIZERS`, which is that of the class in lower case.
+    """Return the class of a registered optimizer, or Keras' class for a name in `OPTIMIZERS`.
 
-    For Adam, on TensorFlow, a subclass with a faster update; for Muon, one for all kernels.
+    These names are those of the classes in lower case. For Adam, on TensorFlow, it is a subclass
+    with a faster update; for Muon, one for all kernels.
     """
+    if name in registry.optimizers:
+        return registry.optimizers[name]
     if name == "muon":
         from t2t_phrase.training.kernel_muon import KernelMuon
 
@@ -91,7 +93,7 @@ def options_of(name: str) -> dict[str, Any]:
 
     These are the numbers and switches of its constructor for which there is no field.
     """
-    by_field = {FIELDS[field] for field in OPTIMIZERS[name]}
+    by_field = {OPTIMIZER_FIELDS[field] for field in fields_of(name)}
     parameters = inspect.signature(optimizer_class(name).__init__).parameters.values()
     return {
         parameter.name: parameter.default

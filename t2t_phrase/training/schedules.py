@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 import math
+from collections.abc import Callable
 from typing import Any
 
 import keras
 import numpy as np
 from keras import ops
+
+from t2t_phrase import registry
 
 
 def make_schedule(hparams: Any, *, train_steps: int) -> FactorSchedule:
@@ -86,6 +90,9 @@ class FactorSchedule(keras.optimizers.schedules.LearningRateSchedule):
     `constant*halving` with plain SGD is the schedule of Luong et al. (2015): rate 1, halved after
     five epochs and then every epoch. A and P are these epochs in steps.
 
+    A function in `registry.schedule_factors` is a factor, too. It is called with the step, a
+    float32 scalar, and this schedule, whose attributes are the constructor's arguments.
+
     Args:
         factors: names from the table, joined by `*`.
         constant: the value of the factor `constant`.
@@ -117,7 +124,7 @@ class FactorSchedule(keras.optimizers.schedules.LearningRateSchedule):
         self.train_steps = train_steps
         self.halving_start = halving_start
         self.halving_steps = halving_steps
-        self._factors = [getattr(self, f"_{name.strip()}") for name in factors.split("*")]
+        self._factors = [self._factor(name.strip()) for name in factors.split("*")]
 
     def __call__(self, step: Any) -> Any:
         """Return the learning rate, a float32 scalar, for the update that follows `step` others."""
@@ -139,6 +146,11 @@ class FactorSchedule(keras.optimizers.schedules.LearningRateSchedule):
             "halving_start": self.halving_start,
             "halving_steps": self.halving_steps,
         }
+
+    def _factor(self, name: str) -> Callable[[Any], Any]:
+        if name in registry.schedule_factors:
+            return functools.partial(registry.schedule_factors[name], schedule=self)
+        return getattr(self, f"_{name}")
 
     def _constant(self, step: Any) -> Any:
         return self.constant

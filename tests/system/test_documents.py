@@ -142,14 +142,19 @@ REGISTRIES = (
     registry.attentions,
     registry.searches,
     registry.annotation_types,
+    registry.optimizers,
+    registry.schedule_factors,
 )
 
 
 def test_the_extensions_work(monkeypatch):
+    import keras
     import numpy as np
 
     from t2t_phrase.data.problem import get_problem
     from t2t_phrase.text.annotations.base import Sentence, annotation_of
+    from t2t_phrase.training.optimizers import make_optimizer
+    from t2t_phrase.training.schedules import make_schedule
 
     registry.discover()
     for names in REGISTRIES:
@@ -160,6 +165,13 @@ def test_the_extensions_work(monkeypatch):
     scope: dict = {"__name__": __name__, "source_ids": source_ids}
     exec(smaller, scope)
     assert type(scope["sharp"].encoder_layers[0].self_attention).__name__ == "HeterogeneousSharp"
+    signed = scope["signed"]
+    rate = make_schedule(signed, train_steps=10)
+    optimizer = make_optimizer(signed, rate)
+    assert (type(optimizer).__name__, optimizer.scale) == ("SignSgd", 0.5)
+    weight = keras.Variable([1.0, -1.0])
+    optimizer.apply([np.array([3.0, -4.0], "float32")], [weight])
+    np.testing.assert_allclose(weight, [1 - 0.5e-3, -1 + 0.5e-3], rtol=1e-6)
     best = np.asarray(scope["best"])
     assert best.shape == (2, 14)
     for row in best.tolist():

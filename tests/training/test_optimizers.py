@@ -7,12 +7,13 @@ import numpy as np
 import pytest
 from tiny_training import make_stepper
 
+from t2t_phrase import registry
 from t2t_phrase.config import HParamsError
 from t2t_phrase.models.transformer_hparams import TransformerHParams
 from t2t_phrase.runs import checkpoints
-from t2t_phrase.training.optimizers import FIELDS, make_optimizer, options_of
+from t2t_phrase.training.optimizers import make_optimizer, options_of
 from t2t_phrase.training.schedules import make_schedule
-from t2t_phrase.training_hparams import OPTIMIZERS
+from t2t_phrase.training_hparams import OPTIMIZER_FIELDS, OPTIMIZERS
 
 IDS = np.random.default_rng(0).integers(3, 32, (2, 4, 6)).astype(np.int32)
 BATCH = {"inputs": IDS[0], "targets": IDS[1]}
@@ -33,7 +34,7 @@ def test_the_names_are_those_of_keras_and_read_the_fields_that_their_constructor
         if "learning_rate" in parameters:
             found[cls.__module__.rpartition(".")[2]] = {
                 field
-                for field, name in FIELDS.items()
+                for field, name in OPTIMIZER_FIELDS.items()
                 # Muon's momentum is 0.95 by default, and one of its options.
                 if name in parameters and not (name == "momentum" and parameters[name].default)
             }
@@ -145,3 +146,23 @@ def test_slots_are_named_after_variables():
     names = list(checkpoints.optimizer_variables(stepper.optimizer, stepper.model))
     # Keras names the row and column factors like the variable, without its layer.
     assert [n for n in names if n.startswith("kernel")] == ["kernel", "kernel:2"]
+
+
+def test_registered_optimizers_are_chosen_by_name_and_read_what_their_constructors_have(
+    monkeypatch,
+):
+    class Plain(keras.optimizers.SGD):
+        def __init__(self, learning_rate=0.1, beta_1=0.5, scale=1.0, name="plain", **kwargs):
+            super().__init__(learning_rate=learning_rate, name=name, **kwargs)
+            self.beta_1, self.scale = beta_1, scale
+
+    monkeypatch.setattr(registry.optimizers, "_entries", {})
+    registry.optimizers.register(Plain)
+    optimizer = made("optimizer=plain,optimizer_adam_beta1=0.25,optimizer_options=[scale=2.0]")
+    assert isinstance(optimizer, Plain) and (optimizer.beta_1, optimizer.scale) == (0.25, 2.0)
+    with pytest.raises(HParamsError, match="optimizer=plain does not read optimizer_momentum"):
+        made("optimizer=plain,optimizer_momentum=0.0")
+    with pytest.raises(HParamsError, match="plain has no option 'scales'"):
+        made("optimizer=plain,optimizer_options=[scales=2.0]")
+    with pytest.raises(HParamsError, match="did you mean plain"):
+        made("optimizer=plane")

@@ -4,6 +4,7 @@ import math
 
 import pytest
 
+from t2t_phrase import registry
 from t2t_phrase.config import HParamsError
 from t2t_phrase.models.transformer_hparams import TransformerHParams
 from t2t_phrase.training.schedules import FactorSchedule, make_schedule, short_run_warning
@@ -61,6 +62,24 @@ def test_product_is_the_rate_of_transformer_base():
     for step in STEPS:
         expected = 2.0 * D**-0.5 * min(step * W**-1.5, max(step, W) ** -0.5)
         assert float(rate(step)) == pytest.approx(expected, rel=1e-5)
+
+
+def test_registered_factors_read_the_schedule(monkeypatch):
+    monkeypatch.setattr(registry.schedule_factors, "_entries", {})
+
+    @registry.schedule_factors.register
+    def inverse_time(step, schedule):
+        return 1.0 / (1.0 + step / schedule.decay_steps)
+
+    hparams = TransformerHParams().override(
+        "learning_rate_schedule=constant*inverse_time,learning_rate_constant=2.0,"
+        "learning_rate_decay_steps=30"
+    )
+    rate = make_schedule(hparams, train_steps=TRAIN)
+    for step in STEPS:
+        assert float(rate(step)) == pytest.approx(2.0 / (1 + step / 30), rel=1e-6)
+    with pytest.raises(HParamsError, match="did you mean inverse_time"):
+        hparams.override("learning_rate_schedule=inverse_times")
 
 
 def test_config_round_trip():
