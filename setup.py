@@ -55,6 +55,7 @@ setup(
         "t2t_phrase.text.dictionaries": ["stop_words.en.txt"],
         "t2t_phrase": ["py.typed"],
         "t2t_phrase.bin": ["registered.json"],
+        "t2t_phrase.reports": ["templates/*"],
     },
     install_requires=[
         "tensorflow>=2.20",
@@ -69,6 +70,8 @@ setup(
         "nltk>=3.8.1",
         "numpy>=1.26",
         "matplotlib>=3.8",
+        "jinja2>=3.1",
+        "markupsafe>=2.1",
         "tensorboard>=2.20",
     ],
     extras_require={
@@ -87,6 +90,7 @@ setup(
             "jax>=0.4.30",
             "pyyaml>=6.0.1",
             "sacremoses>=0.1.1",
+            "selenium>=4.15",
         ],
         "dev": [
             "ruff>=0.6",
@@ -98,6 +102,7 @@ setup(
             "jax>=0.4.30",
             "pyyaml>=6.0.1",
             "sacremoses>=0.1.1",
+            "selenium>=4.15",
         ],
     },
     entry_points={

@@ -58,6 +58,7 @@ PARTS: dict[str, tuple[set[str], set[str]]] = {
     "training_hparams": (set(), set()),
     "compile": (set(), KERAS),
     "cores": (set(), {"keras"}),
+    "figure_files": (set(), {"matplotlib"}),
     "grammar": (set(), {"t2t_phrase_grammar"}),
     "word_aligner": (set(), {"numpy"}),
     "ops": ({"compile"}, KERAS),
@@ -74,6 +75,10 @@ PARTS: dict[str, tuple[set[str], set[str]]] = {
     "comparison": ({"evaluation", "runs", "data", "grammar"}, set()),
     "export": ({"decoding", "text", "models", "ops", "compile"}, TENSORFLOW | {"tensorflow_text"}),
     "training": ({"runs", "data", "text", "models", "compile"}, TENSORFLOW),
+    "reports": (
+        {"evaluation", "insights", "decoding", "runs", "data", "text", "models", "figure_files"},
+        {"numpy", "jinja2", "markupsafe", "matplotlib"},
+    ),
 }
 # Chosen by the backend, in functions.
 LAZY = {

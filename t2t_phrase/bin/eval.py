@@ -311,7 +311,7 @@ def count_ngrams(
     if FLAGS.plot:
         # Drawing takes longer to import than everything else.
         from t2t_phrase.evaluation.ngram_plot import ngram_plot
-        from t2t_phrase.insights.heat_map import picture_of
+        from t2t_phrase.figure_files import picture_of
 
         write(FLAGS.plot, picture_of(ngram_plot(found)))
 

@@ -213,7 +213,8 @@ def draw_heat_maps(
     texts: FeatureTexts,
 ) -> None:
     """Write a picture for each attention, layer and head chosen."""
-    from t2t_phrase.insights.heat_map import picture_of, unknown_characters
+    from t2t_phrase.figure_files import picture_of
+    from t2t_phrase.insights.heat_map import unknown_characters
     from t2t_phrase.insights.sentence import sentence_attention
     from t2t_phrase.io.files import write
 

@@ -7,12 +7,9 @@ phrase-to-phrase attention at the upper left, upper right, lower left and lower 
 from __future__ import annotations
 
 import dataclasses
-import io
-import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-import matplotlib
 import numpy as np
 from matplotlib import font_manager
 from matplotlib.axes import Axes
@@ -139,31 +136,6 @@ def _draw(ax: Axes, block: np.ndarray, highest: float) -> Any:
     for spine in ax.spines.values():
         spine.set_linewidth(0.6)
     return mesh
-
-
-# Formats of pictures, each with what would differ from run to run.
-FORMATS: dict[str, dict[str, None]] = {
-    "png": {"Software": None},
-    "pdf": {"CreationDate": None, "Producer": None},
-    "svg": {"Date": None},
-}
-
-
-def picture_of(figure: Figure, kind: str = "png") -> bytes:
-    """Return the figure with all labels, in a format; equal figures give equal bytes.
-
-    Args:
-        figure: the figure.
-        kind: one of `FORMATS`.
-    """
-    buffer = io.BytesIO()
-    with warnings.catch_warnings(), matplotlib.rc_context({"svg.hashsalt": "t2t_phrase"}):
-        # The caller reports them once, by `unknown_characters`.
-        warnings.filterwarnings("ignore", message="Glyph .* missing")
-        figure.savefig(
-            buffer, format=kind, bbox_inches="tight", pad_inches=0.08, metadata=FORMATS[kind]
-        )
-    return buffer.getvalue()
 
 
 def unknown_characters(texts: Iterable[str]) -> str:

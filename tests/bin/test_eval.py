@@ -12,7 +12,7 @@ from t2t_phrase.evaluation import scores
 from t2t_phrase.evaluation.ngram_plot import ngram_plot
 from t2t_phrase.evaluation.ngram_precision import ngram_precisions
 from t2t_phrase.evaluation.scores import corpus_score
-from t2t_phrase.insights.heat_map import picture_of
+from t2t_phrase.figure_files import picture_of
 
 REFERENCE = [
     "Das Haus ist alt .",

@@ -2,7 +2,7 @@ import pytest
 
 from t2t_phrase.evaluation.ngram_plot import DPI, SIZE, ngram_plot
 from t2t_phrase.evaluation.ngram_precision import NgramPrecisions, OrderPrecision
-from t2t_phrase.insights.heat_map import picture_of
+from t2t_phrase.figure_files import picture_of
 
 COMPARED = NgramPrecisions(
     [

@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 from matplotlib import _pylab_helpers
 
-from t2t_phrase.insights.heat_map import DPI, Group, heat_map, picture_of, unknown_characters
+from t2t_phrase.figure_files import picture_of
+from t2t_phrase.insights.heat_map import DPI, Group, heat_map, unknown_characters
 
 QUERIES = [Group("tokens", ["Ein", "$a$ 100%", "##n"]), Group("2-grams", ["Ein $a$", "$a$n"])]
 KEYS = [Group("tokens", list("abcd")), Group("2-grams", ["ab", "bc", "cd"])]

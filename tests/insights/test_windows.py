@@ -3,7 +3,8 @@ import numpy as np
 import pytest
 from matplotlib.patches import Rectangle
 
-from t2t_phrase.insights.heat_map import Group, heat_map, picture_of
+from t2t_phrase.figure_files import picture_of
+from t2t_phrase.insights.heat_map import Group, heat_map
 from t2t_phrase.insights.windows import COLOUR, HEIGHT, of_sentence
 from t2t_phrase.layers.luong.window import Windows
 

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from t2t_phrase.insights.heat_map import FORMATS, Group, heat_map, picture_of
+from t2t_phrase.figure_files import FORMATS, picture_of
+from t2t_phrase.insights.heat_map import Group, heat_map
 from t2t_phrase.insights.labels import Token
 from t2t_phrase.insights.pictures import Choice, blocks_of_head, draw, merge_words
 from t2t_phrase.insights.words import between_words, word_groups, word_labels

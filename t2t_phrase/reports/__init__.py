@@ -1,0 +1,1 @@
+"""Pages in HTML: one file each, without network access, for screens, paper and screen readers."""
