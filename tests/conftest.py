@@ -7,6 +7,7 @@ import pathlib
 import signal
 import sys
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -23,6 +24,23 @@ def pytest_configure() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
         signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Replace workers whose memory has grown."""
+    from recycled_workers import RecyclingScheduler
+
+    return RecyclingScheduler(config, log)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any, error: object) -> None:
+    """Start another worker where one has ended before its time."""
+    from recycled_workers import replace_worker
+
+    if not error:
+        replace_worker(node)
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -1,0 +1,48 @@
+"""Replaces workers of pytest-xdist that have grown, since compiled programs are never freed."""
+
+from __future__ import annotations
+
+import subprocess
+from typing import Any
+
+import pytest
+from xdist.scheduler import LoadFileScheduling
+
+# A worker that holds more than this finishes the files that it has been given, and ends.
+LARGEST_MIB = 1800
+
+
+class RecyclingScheduler(LoadFileScheduling):
+    """Gives out whole files, and none to workers that hold more than `largest_mib`."""
+
+    def __init__(self, config: pytest.Config, log: Any = None, largest_mib: int = LARGEST_MIB):
+        super().__init__(config, log)
+        self.largest_mib = largest_mib
+
+    def _reschedule(self, node: Any) -> None:
+        collecting = node not in self.registered_collections
+        if collecting or self._pending_of(self.assigned_work[node]) > 2:
+            return
+        if self.workqueue and self.assigned_work[node] and self._is_large(node):
+            node.shutdown()
+            return
+        super()._reschedule(node)
+        # A worker begins a test once it knows the next one.
+        if len(self.assigned_work[node]) == 1:
+            super()._reschedule(node)
+
+    def _is_large(self, node: Any) -> bool:
+        command = ["ps", "-o", "rss=", "-p", str(node.gateway._io.popen.pid)]
+        printed = subprocess.run(command, capture_output=True, text=True, check=False).stdout
+        return int(printed.strip() or 0) > 1024 * self.largest_mib
+
+
+def replace_worker(node: Any) -> None:
+    """Start a worker in place of one that ended while there are files to be run.
+
+    Args:
+        node: the worker that ends.
+    """
+    session = node.config.pluginmanager.get_plugin("dsession")
+    if session.sched is not None and session.sched.workqueue and not session.shuttingdown:
+        session._clone_node(node)

@@ -1,0 +1,59 @@
+"""Workers of the tests that end early, and lose no test."""
+
+import pathlib
+import re
+import subprocess
+import sys
+
+SUPPORT = pathlib.Path(__file__).resolve().parents[1] / "support"
+CONFTEST = """
+import recycled_workers
+
+def pytest_xdist_make_scheduler(config, log):
+    return recycled_workers.RecyclingScheduler(config, log, largest_mib={largest})
+
+def pytest_testnodedown(node, error):
+    recycled_workers.replace_worker(node)
+"""
+TESTS = """
+import os
+import pytest
+
+@pytest.mark.parametrize("case", range({count}))
+def test_it(case):
+    with open({log!r}, "a") as file:
+        file.write(f"{name} {{case}} {{os.getpid()}}\\n")
+    assert {name!r} != "b" or case != 1
+"""
+
+
+def run(folder, largest):
+    """Run four files of one to three tests, one of which fails; return output and what they wrote."""
+    log = folder / "log"
+    (folder / "conftest.py").write_text(CONFTEST.format(largest=largest))
+    for name, count in zip("abcd", (1, 3, 1, 2), strict=True):
+        text = TESTS.format(count=count, log=str(log), name=name)
+        (folder / f"test_{name}.py").write_text(text)
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-n",
+        "2",
+        "-o",
+        f"pythonpath={SUPPORT}",
+        str(folder),
+    ]
+    ended = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    return ended.stdout, [line.split() for line in log.read_text().splitlines()]
+
+
+def test_every_test_runs_once_in_fresh_workers(tmp_path):
+    for name, largest in (("small", 0), ("large", 10**6)):
+        folder = tmp_path / name
+        folder.mkdir()
+        output, written = run(folder, largest)
+        assert re.search(r"1 failed, 6 passed", output), output
+        assert len({(file, case) for file, case, _ in written}) == len(written) == 7
+        workers = {pid for _, _, pid in written}
+        assert len(workers) == 2 if name == "large" else len(workers) > 2
