@@ -1,4 +1,4 @@
-"""Which of the sentences that wait are searched together."""
+"""Chooses the sentences that are searched together."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the server counts and measures, in Prometheus' format."""
+"""Counters and measurements of the server, in Prometheus' format."""
 
 from __future__ import annotations
 

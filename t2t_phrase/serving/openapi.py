@@ -1,4 +1,4 @@
-"""How the requests and answers are described on the page `/docs`."""
+"""The description of requests and answers on the page `/docs`."""
 
 from __future__ import annotations
 

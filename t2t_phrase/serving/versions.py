@@ -1,4 +1,4 @@
-"""Which version of a model answers requests; a folder of versions is watched for new ones."""
+"""The version of a model that answers requests; a folder of versions is watched."""
 
 from __future__ import annotations
 
