@@ -19,7 +19,7 @@ Row = tuple[bytes, ...]
 
 
 class PredictRequest(NamedTuple):
-    """What a client asks for.
+    """A prediction that a client asks for.
 
     Attributes:
         signature: its name.

@@ -115,7 +115,7 @@ class BatchQueue:
         self._seconds_per_row = 0.0
 
     def __len__(self) -> int:
-        """Return how many rows wait."""
+        """Return the number of rows that wait."""
         return len(self._rows)
 
     def put(self, job: Job) -> None:

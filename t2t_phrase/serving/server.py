@@ -180,7 +180,7 @@ class _GracefulServer(uvicorn.Server):
 
 
 def allowed_connections(wanted: int) -> int:
-    """Return how many connections may be open; let the process open as many files, if it may."""
+    """Return the number of connections that may be open, having raised the limit of open files."""
     needed = wanted + _BACKLOG + _OTHER_FILES
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft != resource.RLIM_INFINITY and soft < needed:

@@ -205,7 +205,7 @@ def status_of(versions: Versions, name: str, version: str | None) -> dict[str, A
 
 
 def _fingerprint(folder: pathlib.Path) -> tuple[Any, ...]:
-    """Return what changes when the files of a version do."""
+    """Return a value that changes when the files of a version do."""
     found = []
     for path in sorted(folder.rglob("*")):
         try:
