@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from t2t_phrase.api.alignment_search import OPTIONS, Searched, searched
 from t2t_phrase.api.text_files import Beside, check_alignment_options
 from t2t_phrase.cores import divide_cores
-from t2t_phrase.decoding.dictionary_files import read_dictionaries, summary
+from t2t_phrase.decoding.dictionary_files import missing_notes, read_dictionaries, summary
 from t2t_phrase.decoding.feature_files import FeatureReader
 from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.decoding.length_notes import length_notes
@@ -54,9 +54,11 @@ class FileTranslation:
         text_job.check_paths(target, beside.inputs(source))
         if target or not source:
             beside.endings(hparams, source, target)
-        self._given = read_dictionaries(beside.dictionary, beside.sentence_dictionary)
+        self._given = read_dictionaries(
+            beside.dictionary, beside.sentence_dictionary, beside.dictionary_mode
+        )
         self._unknown = read_unknown(hparams, beside.unknown_dictionary)
-        check_alignment_options(hparams, used=bool(self._given.files))
+        check_alignment_options(hparams, used=self._given.aligns)
         self._total = count_lines(source)
         self._given.check_sentences(source, self._total)
         # Sampling has one part. XLA runs one program at a time, which uses all cores.
@@ -100,13 +102,18 @@ class FileTranslation:
         features = FeatureReader(
             translator.features, {"source": source}, beside.feature_files, beside.parser
         )
+        files = [*features.files, *filter(None, [beside.prefix_file])]
         text_job.check_paths(target, [*beside.inputs(source), *features.files])
-        text_job.check_counts(source, self._total, features.files)
+        text_job.check_counts(source, self._total, files)
         max_length = min(member.record.resolved().max_length for member in trained.members)
 
         def work(window: Window, done: set[int], number: int) -> Iterator[Result]:
             texts = features.texts(window, {"source": window.lines})
             encoded = translator.encode(window.lines, texts, given.of_window(window))
+            prefixes = window.beside.get(beside.prefix_file, ())
+            encoded = translator.with_prefixes(
+                encoded, prefixes, name=beside.prefix_file, first=window.first
+            )
             for sentence in length_notes(
                 encoded,
                 max_input_size=hparams.max_input_size,
@@ -124,8 +131,10 @@ class FileTranslation:
                 links = [format_links(hypotheses) for hypotheses in found]
                 counts = self._unknown.counts(best)
                 if encoded.entries:
-                    counts["matched"] = sum(len(encoded.entries[i].tokens) for i in batch.lines)
+                    counts["matched"] = sum(encoded.entries[i].matched for i in batch.lines)
                     counts["applied"] = sum(hypothesis.entries for hypothesis in best)
+                for sentence in missing_notes(batch.lines, best, first=window.first):
+                    self._report(sentence)
                 yield Result(
                     batch.lines,
                     [format_hypotheses(hypotheses, hparams) for hypotheses in found],
@@ -144,7 +153,7 @@ class FileTranslation:
             work,
             source=source,
             target=target,
-            beside=features.files,
+            beside=files,
             settings=self._settings(trained, used),
             ticker=Ticker("translated", self._total),
             endings=endings,
@@ -168,11 +177,12 @@ class FileTranslation:
         if used.second is None:
             for name in OPTIONS:
                 del options[name]
-        aligns = self._hparams.aligns or bool(self._given.files)
+        aligns = self._hparams.aligns or self._given.aligns
         return {
             **self._beside.all_settings("translate", trained, options, aligns=aligns),
             **self._given.settings,
             **self._unknown.settings,
+            **({"prefixes": True} if self._beside.prefix_file else {}),
         }
 
     def _summarize(

@@ -13,6 +13,7 @@ from t2t_phrase.api.file_translation import FileTranslation
 from t2t_phrase.api.text_files import Beside
 from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.decoding.scoring import Scorer
+from t2t_phrase.decoding.terms import RequiredTerms, entries_of_texts
 from t2t_phrase.decoding.translator import Hypothesis, Translator
 from t2t_phrase.io.text_job import Outcome
 from t2t_phrase.runs.load_ensemble import load_ensemble
@@ -60,6 +61,8 @@ class TrainedTranslator:
         options: Options = "",
         *,
         features: Mapping[str, Sequence[str]] | None = None,
+        terms: Sequence[Sequence[tuple[str, str]]] = (),
+        prefixes: Sequence[str] = (),
     ) -> list[str]:
         """Return the best translation of each text, in the same order.
 
@@ -68,11 +71,16 @@ class TrainedTranslator:
             options: see `DecodeHParams`.
             features: for a model that reads them, the text form of each feature by name, see
                 `docs/trees.md`.
+            terms: for each text pairs (source, target): where the source occurs, the target must
+                appear in the translation, or with `!target` must not. Pairs with the same source
+                are alternatives, see `docs/dictionaries.md`.
+            prefixes: what each translation begins with, "" for anything; it may end within a word.
 
         Raises:
-            UserError: an option is unknown, or a feature is missing or wrong.
+            UserError: an option is unknown, or something is missing or wrong.
         """
-        return [beams[0].text for beams in self.nbest(texts, options, features=features)]
+        found = self.nbest(texts, options, features=features, terms=terms, prefixes=prefixes)
+        return [beams[0].text for beams in found]
 
     def nbest(
         self,
@@ -80,6 +88,8 @@ class TrainedTranslator:
         options: Options = "",
         *,
         features: Mapping[str, Sequence[str]] | None = None,
+        terms: Sequence[Sequence[tuple[str, str]]] = (),
+        prefixes: Sequence[str] = (),
     ) -> list[list[Hypothesis]]:
         """Return the hypotheses of each text, best first: one, or a beam with `return_beams=true`.
 
@@ -87,17 +97,26 @@ class TrainedTranslator:
             texts: source sentences.
             options: see `DecodeHParams`.
             features: as in `translate`.
+            terms: as in `translate`.
+            prefixes: as in `translate`.
 
         Raises:
-            UserError: an option is unknown, or a feature is missing or wrong.
+            UserError: an option is unknown, or something is missing or wrong.
         """
         hparams = decode_hparams(options)
-        key = hparams.to_json()
+        key = hparams.to_json() + ("required" if terms else "")
         if key not in self._translators:
-            self._translators[key] = Translator(self.model, self.vocabularies, hparams)
-        translator = self._translators[key]
-        encoded = translator.encode(list(texts), features or {})
-        return translator.translate_encoded(encoded)
+            # The entries are those of each text.
+            dictionary = RequiredTerms((), self.vocabularies.target) if terms else None
+            self._translators[key] = Translator(
+                self.model, self.vocabularies, hparams, dictionary=dictionary
+            )
+        return self._translators[key].translate(
+            list(texts),
+            features=features,
+            entries=entries_of_texts(terms, len(texts)) if terms else None,
+            prefixes=prefixes,
+        )
 
     def attention(
         self,

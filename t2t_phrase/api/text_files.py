@@ -14,6 +14,7 @@ from t2t_phrase.features import ALIGN
 from t2t_phrase.io import text_job
 from t2t_phrase.io.files import sha256_of
 from t2t_phrase.runs.load_model import TrainedModel
+from t2t_phrase.text.dictionaries.reader import Mode
 
 # The options of decoding that only alignments depend on.
 LINKS = ("write_alignments", "alignment_layers", "alignment_heads")
@@ -28,6 +29,8 @@ class Beside:
         parser: makes the trees that no file has.
         dictionary: file with source phrase<TAB>target phrase, for all sentences; "": none.
         sentence_dictionary: the same for single sentences, whose number comes first.
+        dictionary_mode: what the entries are for, see `read_dictionary`.
+        prefix_file: file with what each translation begins with, one in each line; "": none.
         unknown_dictionary: file with translations of unknown words, for `replace_unknown=true`.
         alignment_model_dir: run or checkpoint of an alignment model to search with; None: none.
         xla: whether to compile with XLA; None: only on a GPU.
@@ -38,6 +41,8 @@ class Beside:
     parser: ParserChoice = NO_PARSER
     dictionary: str = ""
     sentence_dictionary: str = ""
+    dictionary_mode: Mode = "guide"
+    prefix_file: str = ""
     unknown_dictionary: str = ""
     alignment_model_dir: str | None = None
     xla: bool | None = None
@@ -47,9 +52,8 @@ class Beside:
         """Yield the files that are read."""
         yield source
         yield from self.feature_files.values()
-        yield from filter(
-            None, (self.dictionary, self.sentence_dictionary, self.unknown_dictionary)
-        )
+        files = (self.dictionary, self.sentence_dictionary, self.unknown_dictionary)
+        yield from filter(None, (*files, self.prefix_file))
 
     def endings(self, hparams: DecodeHParams, source: str | None, target: str | None) -> list[str]:
         """Return the endings of the files that are written next to the output.

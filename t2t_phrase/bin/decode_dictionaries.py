@@ -1,4 +1,4 @@
-"""The flags that name dictionaries."""
+"""The flags that name dictionaries and prefixes."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from collections.abc import Sequence
 from absl import app, flags
 
 from t2t_phrase.decoding.dictionary_files import NAMES
+from t2t_phrase.text.dictionaries.reader import MODES
 
 FLAGS = flags.FLAGS
+PREFIX_FILE = "prefix_file"
 
 
 def define_dictionary_flags() -> None:
@@ -25,6 +27,20 @@ def define_dictionary_flags() -> None:
         "File with sentence number<TAB>source phrase<TAB>target phrase in each line, sentences "
         "counted from 1: the same for single sentences, where it comes before --dictionary.",
     )
+    flags.DEFINE_enum(
+        "dictionary_mode",
+        MODES[0],
+        MODES,
+        "guide: an entry is used where its source is attended to; require: every translation has "
+        "all entries of its sentence, entries with the same source are alternatives, and the "
+        "phrase of a target !phrase must not appear.",
+    )
+    flags.DEFINE_string(
+        PREFIX_FILE,
+        None,
+        "File with what each translation begins with, one in each line, which may be empty and may "
+        "end within a word.",
+    )
 
 
 def refuse_dictionaries(task: str, names: Sequence[str] = NAMES) -> None:
@@ -36,3 +52,5 @@ def refuse_dictionaries(task: str, names: Sequence[str] = NAMES) -> None:
     for name in names:
         if FLAGS[name].value:
             raise app.UsageError(f"--{name} cannot be used with --{task}")
+    if task != "decode_interactive" and FLAGS.dictionary_mode != MODES[0]:
+        raise app.UsageError(f"--dictionary_mode cannot be used with --{task}")

@@ -17,7 +17,11 @@ from absl import app, flags
 from t2t_phrase import registry
 from t2t_phrase.bin import common
 from t2t_phrase.bin.alignment_search import define_alignment_flags
-from t2t_phrase.bin.decode_dictionaries import define_dictionary_flags, refuse_dictionaries
+from t2t_phrase.bin.decode_dictionaries import (
+    PREFIX_FILE,
+    define_dictionary_flags,
+    refuse_dictionaries,
+)
 from t2t_phrase.bin.model_flags import define_model_flags, load
 from t2t_phrase.bin.source_features import (
     define_feature_flags,
@@ -86,7 +90,7 @@ def main(argv: Sequence[str]) -> None:
     elif FLAGS.score_file:
         from t2t_phrase.api.file_scoring import FileScoring
 
-        refuse_dictionaries("score_file", [*NAMES, UNKNOWN_DICTIONARY])
+        refuse_dictionaries("score_file", [*NAMES, UNKNOWN_DICTIONARY, PREFIX_FILE])
         scoring = FileScoring(hparams, pairs=FLAGS.score_file, target=target, beside=beside())
         scoring.run(*load())
     else:
@@ -111,6 +115,8 @@ def beside() -> Beside:
         parser=given_parser(),
         dictionary=FLAGS.dictionary or "",
         sentence_dictionary=FLAGS.sentence_dictionary or "",
+        dictionary_mode=FLAGS.dictionary_mode,
+        prefix_file=FLAGS.prefix_file or "",
         unknown_dictionary=FLAGS.unknown_dictionary or "",
         alignment_model_dir=FLAGS.alignment_model_dir,
         xla=FLAGS.xla_compile,
@@ -127,8 +133,8 @@ def converse(hparams: DecodeHParams) -> None:
 
     if sys.stdin is None:
         raise UserError("standard input is closed; nothing can be typed")
-    refuse_dictionaries("decode_interactive", ["sentence_dictionary"])
-    given = read_dictionaries(FLAGS.dictionary or "")
+    refuse_dictionaries("decode_interactive", ["sentence_dictionary", PREFIX_FILE])
+    given = read_dictionaries(FLAGS.dictionary or "", mode=FLAGS.dictionary_mode)
     unknown = read_unknown(hparams, FLAGS.unknown_dictionary or "")
     trained, vocabularies = load()
     used = searched(

@@ -9,6 +9,7 @@ import numpy as np
 
 from t2t_phrase.config import UserError, shown
 from t2t_phrase.decoding.batches import Batch
+from t2t_phrase.decoding.padding import padded_array
 from t2t_phrase.decoding.search.guided import STARTS, TOKENS
 from t2t_phrase.text.annotations.base import Sentence
 from t2t_phrase.text.dictionaries.matching import Match, Phrases, find_matches
@@ -33,6 +34,11 @@ class SentenceEntries:
     starts: Sequence[int] = ()
     tokens: Sequence[Sequence[int]] = ()
 
+    @property
+    def matched(self) -> int:
+        """Number of occurrences of entries in the source."""
+        return len(self.tokens)
+
 
 class Dictionary:
     """Entries for all sentences, with the vocabulary that spells their translations.
@@ -44,6 +50,9 @@ class Dictionary:
     Raises:
         UserError: a translation cannot be spelt, or is too long.
     """
+
+    # Entries apply where tokens are aligned with their sources.
+    aligns = True
 
     def __init__(self, entries: Iterable[Entry], encoder: Encoder) -> None:
         self._encoder = encoder
@@ -63,7 +72,12 @@ class Dictionary:
                 self._tokens[entry.target] = encode_target(entry, self._encoder)
 
     def apply(
-        self, sentence: Sentence, entries: Sequence[Entry] = (), *, cut: int | None = None
+        self,
+        sentence: Sentence,
+        entries: Sequence[Entry] = (),
+        *,
+        cut: int | None = None,
+        longest: int = 0,
     ) -> SentenceEntries:
         """Return the entries that apply in a sentence; see `find_matches`.
 
@@ -71,10 +85,12 @@ class Dictionary:
             sentence: with the beginnings of its tokens.
             entries: for this sentence; they come before those for all.
             cut: tokens that are left of the sentence, EOS excluded; None: all.
+            longest: of no importance: a translation that is too long is cut.
 
         Raises:
             UserError: as for `check`.
         """
+        del longest
         words = sentence.text.split()
         self.check(entries)
         matches = find_matches(words, Phrases(entries), self._phrases)
@@ -89,6 +105,10 @@ class Dictionary:
             tokens.append(self._tokens[match.entry.target])
             starts[first:last] = [len(tokens)] * (min(last, left) - first)
         return SentenceEntries([*starts, 0], tokens)
+
+    def arrays(self, entries: Sequence[SentenceEntries], batch: Batch) -> dict[str, np.ndarray]:
+        """Return the entries of a batch, see `batch_arrays`."""
+        return batch_arrays(entries, batch)
 
 
 def encode_target(entry: Entry, encoder: Encoder) -> list[int]:
@@ -122,20 +142,10 @@ def batch_arrays(entries: Sequence[SentenceEntries], batch: Batch) -> dict[str, 
         batch: which sentences.
     """
     own = [entries[line] for line in batch.lines]
-    count = max(len(each.tokens) for each in own)
-    if not count:
+    if not any(each.tokens for each in own):
         return {}
-    longest = max(len(tokens) for each in own for tokens in each.tokens)
-    shape = (batch.shape[0], _power_of_two(count), _power_of_two(longest))
-    tokens = np.zeros(shape, "int32")
-    for row, each in enumerate(own):
-        for number, ids in enumerate(each.tokens):
-            tokens[row, number, : len(ids)] = ids
+    tokens = padded_array([each.tokens for each in own], batch.shape[0], 2)
     return {STARTS: batch.rows([each.starts for each in entries]), TOKENS: tokens}
-
-
-def _power_of_two(least: int) -> int:
-    return 1 << (least - 1).bit_length()
 
 
 def _token_spans(

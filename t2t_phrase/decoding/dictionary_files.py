@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from t2t_phrase.config import UserError
 from t2t_phrase.io.files import is_special, sha256_of
 from t2t_phrase.io.text_files import stream_text
 from t2t_phrase.text.dictionaries.reader import (
+    MODES,
     Entry,
+    Mode,
     read_dictionary,
     read_sentence_dictionaries,
 )
 
 if TYPE_CHECKING:
     from t2t_phrase.decoding.dictionary import Dictionary
+    from t2t_phrase.decoding.terms import RequiredTerms
+    from t2t_phrase.decoding.translator import Hypothesis
     from t2t_phrase.io.line_windows import Window
     from t2t_phrase.text.vocabularies import Vocabularies
 
@@ -31,13 +35,15 @@ class GivenDictionaries:
         everywhere: those for all sentences.
         of_sentence: those of single sentences, by their number from 1.
         files: the names of the files, by flag.
+        mode: what the entries are for.
     """
 
     everywhere: list[Entry]
     of_sentence: dict[int, list[Entry]]
     files: Mapping[str, str]
+    mode: Mode = "guide"
 
-    def encoded(self, vocabularies: Vocabularies) -> Dictionary | None:
+    def encoded(self, vocabularies: Vocabularies) -> Dictionary | RequiredTerms | None:
         """Return the dictionary with its translations spelt; None: none is given.
 
         Raises:
@@ -46,6 +52,7 @@ class GivenDictionaries:
         if not self.files:
             return None
         from t2t_phrase.decoding.dictionary import Dictionary
+        from t2t_phrase.decoding.terms import RequiredTerms
         from t2t_phrase.text.encoders import StoredEncoder
 
         if not isinstance(vocabularies.source, StoredEncoder):
@@ -54,7 +61,11 @@ class GivenDictionaries:
                 "the text, so no phrase can be found in it; train with a vocabulary made by "
                 "t2t-phrase-datagen"
             )
-        dictionary = Dictionary(self.everywhere, vocabularies.target)
+        dictionary: Dictionary | RequiredTerms
+        if self.mode == "require":
+            dictionary = RequiredTerms(self.everywhere, vocabularies.target)
+        else:
+            dictionary = Dictionary(self.everywhere, vocabularies.target)
         for entries in self.of_sentence.values():
             dictionary.check(entries)
         return dictionary
@@ -78,21 +89,37 @@ class GivenDictionaries:
             )
 
     @property
+    def aligns(self) -> bool:
+        """Whether entries apply where tokens are aligned with their sources."""
+        return bool(self.files) and self.mode == "guide"
+
+    @property
     def settings(self) -> dict[str, str]:
         """Identifies the files, for the settings of a journal."""
-        return {name: sha256_of(path)[:16] for name, path in self.files.items()}
+        settings = {name: sha256_of(path)[:16] for name, path in self.files.items()}
+        if self.mode != MODES[0]:
+            settings["dictionary_mode"] = self.mode
+        return settings
 
 
-def read_dictionaries(dictionary: str = "", sentence_dictionary: str = "") -> GivenDictionaries:
+def read_dictionaries(
+    dictionary: str = "", sentence_dictionary: str = "", mode: Mode = "guide"
+) -> GivenDictionaries:
     """Read dictionaries from files.
 
     Args:
         dictionary: a file with entries for all sentences; "": none.
         sentence_dictionary: a file with entries for single sentences; "": none.
+        mode: what the entries are for.
 
     Raises:
-        UserError: a file cannot be read, or an entry is malformed.
+        UserError: a file cannot be read, an entry is malformed, or a mode is given without a file.
     """
+    if mode != MODES[0] and not dictionary and not sentence_dictionary:
+        raise UserError(
+            f"--dictionary_mode={mode}: there are no entries; give --dictionary or "
+            "--sentence_dictionary"
+        )
     files = dict(zip(NAMES, (dictionary, sentence_dictionary), strict=True))
     files = {name: path for name, path in files.items() if path}
     for name, path in files.items():
@@ -103,12 +130,31 @@ def read_dictionaries(dictionary: str = "", sentence_dictionary: str = "") -> Gi
         return stream_text(files[name]) if name in files else ()
 
     return GivenDictionaries(
-        read_dictionary(lines("dictionary"), files.get("dictionary", "")),
+        read_dictionary(lines("dictionary"), files.get("dictionary", ""), mode),
         read_sentence_dictionaries(
-            lines("sentence_dictionary"), files.get("sentence_dictionary", "")
+            lines("sentence_dictionary"), files.get("sentence_dictionary", ""), mode
         ),
         files,
+        mode,
     )
+
+
+def missing_notes(
+    lines: Sequence[int], hypotheses: Sequence[Hypothesis], *, first: int
+) -> Iterator[str]:
+    """Yield a sentence for each required entry that a translation lacks.
+
+    Args:
+        lines: numbers of the sentences, from 0, in their window.
+        hypotheses: the translation of each.
+        first: number, from 0, of the first line of the window.
+    """
+    for line, hypothesis in zip(lines, hypotheses, strict=True):
+        for name in hypothesis.missing:
+            yield (
+                f"line {first + line + 1}: the entry {name} is not in the translation, which has "
+                "no room for all (extra_length, max_length)"
+            )
 
 
 def summary(counts: Mapping[str, int], given: GivenDictionaries, lines: int) -> str:

@@ -10,6 +10,8 @@ import numpy as np
 from t2t_phrase.config import UserError, nearest
 from t2t_phrase.decoding.batches import Batch
 from t2t_phrase.decoding.dictionary import SentenceEntries
+from t2t_phrase.decoding.prefixes import SentencePrefix
+from t2t_phrase.decoding.terms import SentenceTerms
 from t2t_phrase.features import IDS, Feature, Side
 from t2t_phrase.special_ids import EOS_ID
 from t2t_phrase.text.annotations.base import Sentence, annotation_of
@@ -66,6 +68,7 @@ class EncodedSide:
         features: for each feature its integers, as long as `ids`.
         pads: for each feature its value at padding.
         entries: of a dictionary, those that apply in each sentence; []: there is no dictionary.
+        prefixes: what each translation begins with; []: there are none.
         texts: of each sentence the words that the user wrote; []: nobody asked.
         words: of each sentence the word that each token but EOS is in; []: nobody asked.
     """
@@ -77,7 +80,8 @@ class EncodedSide:
     features: dict[str, list[list[int]]]
     pads: dict[str, int]
     words: list[list[int]] = dataclasses.field(default_factory=list)
-    entries: list[SentenceEntries] = dataclasses.field(default_factory=list)
+    entries: Sequence[SentenceEntries | SentenceTerms] = dataclasses.field(default_factory=list)
+    prefixes: list[SentencePrefix] = dataclasses.field(default_factory=list)
     texts: list[list[str]] = dataclasses.field(default_factory=list)
 
     def of_batch(self, batch: Batch) -> dict[str, np.ndarray]:

@@ -16,14 +16,18 @@ import numpy as np
 from t2t_phrase.compile import compiled, uses_xla
 from t2t_phrase.config import UserError
 from t2t_phrase.decoding.batches import Batch, make_batches
-from t2t_phrase.decoding.dictionary import Dictionary, SentenceEntries, batch_arrays
+from t2t_phrase.decoding.dictionary import Dictionary, SentenceEntries
 from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.decoding.out_of_memory import explained
 from t2t_phrase.decoding.parts import search_in_parts
+from t2t_phrase.decoding.prefixes import Prefixes, check_prefixes, prefix_arrays
 from t2t_phrase.decoding.search.aligning import POSITION
 from t2t_phrase.decoding.search.alignment_expansion import EVALUATED
 from t2t_phrase.decoding.search.beam_search import WORST, Hypotheses
 from t2t_phrase.decoding.search.guided import ENTRY
+from t2t_phrase.decoding.search.output_limits import longest_output
+from t2t_phrase.decoding.search.required_terms import TERM, TERMS
+from t2t_phrase.decoding.search.restrictions import check_restrictions, with_tables
 from t2t_phrase.decoding.search.search_weights import prepare_weights
 from t2t_phrase.decoding.search.source_attention import source_attention
 from t2t_phrase.decoding.search.translate_ids import MakeExpansion, chosen_expansion, translate_ids
@@ -35,6 +39,7 @@ from t2t_phrase.decoding.sides import (
     encode_side,
     tokenize,
 )
+from t2t_phrase.decoding.terms import RequiredTerms, SentenceTerms, terms_met
 from t2t_phrase.decoding.word_links import (
     tokens_of_row,
     word_links,
@@ -47,6 +52,7 @@ from t2t_phrase.special_ids import PAD_ID
 from t2t_phrase.text.alignments.pharaoh import Link, write_links
 from t2t_phrase.text.dictionaries.reader import Entry
 from t2t_phrase.text.dictionaries.unknown_words import UnknownWords, replace_unknown
+from t2t_phrase.text.token_texts import VocabularyTables
 from t2t_phrase.text.vocabularies import Encoder, Vocabularies
 from t2t_phrase.text.words.encoder import WordEncoder
 
@@ -65,6 +71,7 @@ class Hypothesis:
         unknown: with `replace_unknown`, what became of the unknown words of `text`.
         positions: with an alignment model, at how many source positions the tokens were evaluated,
             all of them together.
+        missing: entries of a dictionary that are required, but for which there was no room.
     """
 
     text: str
@@ -74,6 +81,7 @@ class Hypothesis:
     entries: int = 0
     positions: int = 0
     unknown: UnknownWords = dataclasses.field(default_factory=UnknownWords)
+    missing: tuple[str, ...] = ()
 
 
 # The translation of a line without words.
@@ -87,8 +95,8 @@ class Translator:
         model: any encoder-decoder.
         vocabularies: of both sides.
         hparams: the options of decoding.
-        dictionary: how to translate certain phrases, and a check for the entries of single
-            sentences; None: there are none of either.
+        dictionary: how to translate certain phrases, or which are required and forbidden, and a
+            check for the entries of single sentences; None: there are none of either.
         unknown_words: with `replace_unknown`, translations by source word, one word each; None:
             unknown words become copies of source words.
         make_expansion: another way of continuing hypotheses, see `search.translate_ids.search`.
@@ -113,7 +121,7 @@ class Translator:
         vocabularies: Vocabularies,
         hparams: DecodeHParams,
         *,
-        dictionary: Dictionary | None = None,
+        dictionary: Dictionary | RequiredTerms | None = None,
         unknown_words: Mapping[str, str] | None = None,
         make_expansion: MakeExpansion | None = None,
         xla: bool | None = None,
@@ -131,7 +139,10 @@ class Translator:
         self.shapes: set[tuple[int, int]] = set()
         if hparams.replace_unknown:
             check_word_level(vocabularies.target)
-        aligns = hparams.aligns or dictionary is not None
+        if isinstance(dictionary, RequiredTerms):
+            check_restrictions({TERMS: None}, hparams)
+        self._prefixes: Prefixes | None = None
+        aligns = hparams.aligns or (dictionary is not None and dictionary.aligns)
         if aligns and not model.capabilities.hypothesises_positions:
             # Mistakes should show at once, not in the first batch.
             source_attention(model, layers=hparams.alignment_layers, heads=hparams.alignment_heads)
@@ -139,7 +150,7 @@ class Translator:
         def run(weights: Any, features: Any, seed: Any) -> Any:
             return translate_ids(
                 model,
-                features,
+                with_tables(features, self._tables),
                 hparams,
                 seed=seed,
                 weights=weights,
@@ -156,6 +167,7 @@ class Translator:
         *,
         features: FeatureTexts | None = None,
         entries: Sequence[Sequence[Entry]] | None = None,
+        prefixes: Sequence[str] = (),
         progress: Callable[[int], None] | None = None,
     ) -> list[list[Hypothesis]]:
         """Return the hypotheses of every line, best first, in the order of the lines.
@@ -166,12 +178,15 @@ class Translator:
             lines: sentences.
             features: the text of each source feature that the model reads.
             entries: those of each line alone, which need a `dictionary`, if only an empty one.
+            prefixes: see `with_prefixes`; (): none.
             progress: called after each batch with the number of lines done so far.
 
         Raises:
-            UserError: a feature is missing, or does not fit the lines; an entry cannot be spelt.
+            UserError: a feature is missing, or does not fit the lines; an entry or a prefix cannot
+                be spelt.
         """
-        return self.translate_encoded(self.encode(lines, features, entries), progress=progress)
+        encoded = self.with_prefixes(self.encode(lines, features, entries), prefixes)
+        return self.translate_encoded(encoded, progress=progress)
 
     def encode(
         self,
@@ -199,13 +214,58 @@ class Translator:
             )
         if self.dictionary is not None:
             found = [
-                self.dictionary.apply(sentence, own, cut=len(ids) - 1) if ids else SentenceEntries()
+                self.dictionary.apply(
+                    sentence,
+                    own,
+                    cut=len(ids) - 1,
+                    longest=longest_output(len(ids), self.hparams),
+                )
+                if ids
+                else SentenceEntries()
                 for sentence, ids, own in zip(
                     sentences, encoded.ids, entries or [()] * len(sentences), strict=True
                 )
             ]
             encoded = dataclasses.replace(encoded, entries=found)
         return encoded
+
+    def with_prefixes(
+        self, lines: EncodedSide, prefixes: Sequence[str], name: str = "prefix", first: int = 0
+    ) -> EncodedSide:
+        """Return lines whose translations begin with given texts.
+
+        A text may end within a word, and the translation completes it; a blank at its end says that
+        its last word is complete.
+
+        Args:
+            lines: what `encode` returned.
+            prefixes: one for each line, "" for none; (): none at all.
+            name: of their file, for messages.
+            first: number, from 0, of the first line in its file, for messages.
+
+        Raises:
+            UserError: there are more or fewer than lines, or one is too long or cannot be spelt.
+        """
+        if not prefixes:
+            return lines
+        check_prefixes(prefixes, len(lines.ids))
+        if self._prefixes is None:
+            self._prefixes = Prefixes(self.vocabularies.target)
+        found = [
+            self._prefixes.encode(
+                text,
+                longest=longest_output(len(ids), self.hparams) if ids else 0,
+                where=f"{name}:{number}",
+            )
+            for number, (text, ids) in enumerate(zip(prefixes, lines.ids, strict=True), first + 1)
+        ]
+        return dataclasses.replace(lines, prefixes=found)
+
+    def _tables(self) -> VocabularyTables:
+        """Return the tables of the target vocabulary, which prefixes and required terms need."""
+        known = self.dictionary if isinstance(self.dictionary, RequiredTerms) else self._prefixes
+        assert known is not None, "there are none"
+        return known.texts.tables
 
     def translate_encoded(
         self, lines: EncodedSide, *, progress: Callable[[int], None] | None = None
@@ -251,7 +311,8 @@ class Translator:
 
         def search(seed: int, batch: Batch, part: slice) -> list[Hypotheses]:
             with explained([first + i + 1 for i in batch.lines], batch.shape):
-                given = {**lines.of_batch(batch), **batch_entries(lines, batch)}
+                given = {**lines.of_batch(batch), **self._of_dictionary(lines, batch)}
+                given.update(prefix_arrays(lines.prefixes, batch))
                 given = {name: values[part] for name, values in given.items()}
                 self.shapes.add(given[IDS["source"]].shape)
                 samples = [
@@ -272,16 +333,34 @@ class Translator:
                             keras.tree.map_structure(operator.itemgetter(row), samples),
                             lines.words[line] if lines.words else (),
                             lines.texts[line] if lines.texts else (),
+                            lines.entries[line] if lines.entries else None,
                         )
                         for row, line in enumerate(batch.lines)
                     ],
                 )
 
+    def _of_dictionary(self, lines: EncodedSide, batch: Batch) -> dict[str, np.ndarray]:
+        """Return the entries of a dictionary that apply in a batch, by name."""
+        entries: Any = lines.entries  # those of this dictionary
+        return self.dictionary.arrays(entries, batch) if self.dictionary else {}
+
     def _of_samples(
-        self, samples: Sequence[Hypotheses], source_words: Sequence[int], source: Sequence[str]
+        self,
+        samples: Sequence[Hypotheses],
+        source_words: Sequence[int],
+        source: Sequence[str],
+        entries: SentenceEntries | SentenceTerms | None,
     ) -> list[Hypothesis]:
         """Return the hypotheses of all samples of one sentence, best first; see `_hypotheses`."""
         found = [self._hypotheses(sample, source_words, source) for sample in samples]
+        if isinstance(entries, SentenceTerms):
+            found = [
+                [
+                    self._with_terms(hypothesis, sample, beam, entries)
+                    for beam, hypothesis in enumerate(own)
+                ]
+                for sample, own in zip(samples, found, strict=True)
+            ]
         if len(found) == 1:
             return found[0]
         return sorted(itertools.chain(*found), key=lambda hypothesis: -hypothesis.score)
@@ -322,6 +401,15 @@ class Translator:
             for beam, hypothesis in enumerate(plain)
         ]
 
+    def _with_terms(
+        self, hypothesis: Hypothesis, found: Hypotheses, beam: int, terms: SentenceTerms
+    ) -> Hypothesis:
+        """Return a hypothesis with what became of required terms; arguments as above."""
+        met: set[int] = set()
+        if TERM in found.notes:
+            met = terms_met(found.ids[beam], found.notes[TERM][beam], self._tables().begins_word)
+        return dataclasses.replace(hypothesis, entries=len(met), missing=terms.missing(met))
+
     def _replaced(
         self,
         hypothesis: Hypothesis,
@@ -361,11 +449,6 @@ def check_word_level(encoder: Encoder) -> None:
             "word, so none is unknown; leave it out, or train with data of "
             "t2t-phrase-datagen --vocab_type=words"
         )
-
-
-def batch_entries(lines: EncodedSide, batch: Batch) -> dict[str, np.ndarray]:
-    """Return the entries of a dictionary that apply in a batch, see `batch_arrays`."""
-    return batch_arrays(lines.entries, batch) if lines.entries else {}
 
 
 def format_links(hypotheses: Sequence[Hypothesis]) -> str:

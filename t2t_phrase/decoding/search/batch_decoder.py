@@ -31,6 +31,11 @@ class BatchDecoder(NamedTuple):
         forced: maps the cache after a step to the token that must follow each hypothesis, (B, K)
             int32, -1 where any may; None: any may follow all of them.
         memory: what the model prepared of the sources, for expansions that step it themselves.
+        barred: maps (the cache after a step, V) to the tokens that must not follow each hypothesis,
+            (B, K, V) bool; None: any may follow all of them. They keep their share of the
+            probability.
+        busy: maps the cache after a step to the hypotheses whose next token is that of a given
+            beginning, (B, K) bool; None: there is none.
     """
 
     step: Callable[[Any, Any, Any], Step]
@@ -40,10 +45,27 @@ class BatchDecoder(NamedTuple):
     pads: Mapping[str, Any] = {}
     forced: Callable[[Any], Any] | None = None
     memory: Any = None
+    barred: Callable[[Any, int], Any] | None = None
+    busy: Callable[[Any], Any] | None = None
 
     def forced_tokens(self, cache: Any) -> Any | None:
         """Return the result of `forced`; None: nothing is forced."""
         return None if self.forced is None else self.forced(cache)
+
+    def barred_tokens(self, cache: Any, vocab_size: int) -> Any | None:
+        """Return the result of `barred`; None: nothing is barred."""
+        return None if self.barred is None else self.barred(cache, vocab_size)
+
+    def is_busy(self, cache: Any) -> Any | None:
+        """Return the result of `busy`; None: there is no given beginning."""
+        return None if self.busy is None else self.busy(cache)
+
+
+def of_inner(function: Callable[..., Any] | None) -> Callable[..., Any] | None:
+    """Return a decoder's function for one around it, whose cache holds its own as "decoder"."""
+    if function is None:
+        return None
+    return lambda cache, *others: function(cache["decoder"], *others)
 
 
 def start_decoder(

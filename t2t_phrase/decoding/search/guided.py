@@ -15,7 +15,7 @@ import keras
 from keras import ops
 
 from t2t_phrase.decoding.search.aligning import POSITION
-from t2t_phrase.decoding.search.batch_decoder import BatchDecoder
+from t2t_phrase.decoding.search.batch_decoder import BatchDecoder, of_inner
 from t2t_phrase.models.base import Step
 
 # The names of the entries among the features of a batch.
@@ -58,7 +58,9 @@ def start_forcing(entries: Entries, beam_size: int) -> Forcing:
     return Forcing(none, none, ops.zeros((batch_size, beam_size, count), "bool"))
 
 
-def force_entries(entries: Entries, state: Forcing, positions: Any) -> tuple[Any, Any, Forcing]:
+def force_entries(
+    entries: Entries, state: Forcing, positions: Any, busy: Any | None = None
+) -> tuple[Any, Any, Forcing]:
     """Return the tokens that the entries force now, (B, K) int32 each, and the next state.
 
     An entry begins where no other one is going on and it has not been used in the hypothesis.
@@ -67,6 +69,7 @@ def force_entries(entries: Entries, state: Forcing, positions: Any) -> tuple[Any
         entries: of the batch.
         state: before the token.
         positions: (B, K) int32, the source position that the token is aligned with.
+        busy: (B, K) bool, where no entry may begin; None: nowhere.
 
     Returns:
         (tokens, begun, state): the token that must come next, -1 where any may; the number of the
@@ -78,6 +81,8 @@ def force_entries(entries: Entries, state: Forcing, positions: Any) -> tuple[Any
     is_here = ops.equal(here[..., None], numbers)  # (B, K, E)
     unused = ops.any(ops.logical_and(is_here, ops.logical_not(state.used)), axis=-1)
     begins = ops.logical_and(state.entry == 0, unused)
+    if busy is not None:
+        begins = ops.logical_and(begins, ops.logical_not(busy))
     entry = ops.where(begins, here, state.entry)
     going_on = entry > 0
     flat = ops.reshape(entries.tokens, (-1, count * length))
@@ -112,7 +117,12 @@ def guided_decoder(decoder: BatchDecoder, entries: Entries, beam_size: int) -> B
         logits, inner, weights = decoder.step(ids, index, cache["decoder"])
         positions = decoder.notes(inner)[POSITION]
         # Only the forced token can have followed, so the state needs not know which one did.
-        forced, begun, after = force_entries(entries, Forcing(*cache["state"]), positions)
+        forced, begun, after = force_entries(
+            entries, Forcing(*cache["state"]), positions, decoder.is_busy(inner)
+        )
+        given = decoder.forced_tokens(inner)
+        if given is not None:
+            forced = ops.where(given >= 0, given, forced)
         return Step(
             logits,
             {"decoder": inner, "state": tuple(after), "forced": forced, ENTRY: begun},
@@ -142,6 +152,8 @@ def guided_decoder(decoder: BatchDecoder, entries: Entries, beam_size: int) -> B
         notes,
         pads,
         forced=lambda cache: cache["forced"],
+        barred=of_inner(decoder.barred),
+        busy=of_inner(decoder.busy),
     )
 
 

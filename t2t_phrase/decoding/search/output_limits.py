@@ -38,3 +38,9 @@ def output_limits(inputs: Any, hparams: DecodeHParams) -> OutputLimits:
         at_most = min if isinstance(longest, int) else ops.minimum
         longest = at_most(longest, hparams.max_length)
     return OutputLimits(ops.where(lengths > 0, limits, 0), longest)
+
+
+def longest_output(length: int, hparams: DecodeHParams) -> int:
+    """Return the limit of one sentence of so many tokens, EOS included."""
+    longest = length + hparams.extra_length
+    return min(longest, hparams.max_length) if hparams.max_length else longest

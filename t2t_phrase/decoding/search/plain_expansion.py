@@ -11,7 +11,7 @@ from keras import ops
 
 from t2t_phrase.decoding.search.batch_decoder import BatchDecoder
 from t2t_phrase.decoding.search.expansion import Alive, Candidates, Expansion
-from t2t_phrase.ops.likeliest import likeliest, logits_of
+from t2t_phrase.ops.likeliest import Likeliest, likeliest, logits_of
 from t2t_phrase.special_ids import EOS_ID
 
 
@@ -29,7 +29,10 @@ def plain_expansion(decoder: BatchDecoder, *, min_length: int = 0) -> Expansion:
         logits, cache, _ = decoder.step(alive.tokens, index, cache)
         logits = forbid_early_end(ops.cast(logits, "float32"), index, min_length)
         log_probs, parents, tokens = best_continuations(
-            logits, alive.log_probs, decoder.forced_tokens(cache)
+            logits,
+            alive.log_probs,
+            decoder.forced_tokens(cache),
+            decoder.barred_tokens(cache, logits.shape[-1]),
         )
         notes = {
             name: ops.take_along_axis(values, parents, axis=1)
@@ -70,8 +73,32 @@ def only_forced(values: Any, tokens: Any, logits: Any, forced: Any) -> tuple[Any
     )
 
 
+def likeliest_allowed(
+    logits: Any, count: int, forced: Any | None = None, barred: Any | None = None
+) -> Likeliest:
+    """Return the likeliest of the tokens that may follow; others have the logit -inf.
+
+    Tokens keep the probability that they have among all.
+
+    Args:
+        logits: (..., V) float32.
+        count: C, at most V.
+        forced: (...) int32, the only tokens that may follow, -1 where any may; None: any may
+            follow everywhere.
+        barred: (..., V) bool, tokens that must not follow, unless they are forced; None: none.
+    """
+    if barred is None:
+        top, tokens, normalizer = likeliest(logits, count)
+    else:
+        top, tokens, _ = likeliest(ops.where(barred, -float("inf"), logits), count)
+        normalizer = ops.logsumexp(logits, axis=-1)
+    if forced is not None:
+        top, tokens = only_forced(top, tokens, logits, forced)
+    return Likeliest(top, tokens, normalizer)
+
+
 def best_continuations(
-    logits: Any, log_probs: Any, forced: Any | None = None
+    logits: Any, log_probs: Any, forced: Any | None = None, barred: Any | None = None
 ) -> tuple[Any, Any, Any]:
     """Return (log-probabilities, parent beams, tokens), each (B, 2K), best first.
 
@@ -81,14 +108,12 @@ def best_continuations(
     Args:
         logits: (B, K, V) float32 of the next tokens.
         log_probs: (B, K) of the hypotheses that they continue.
-        forced: (B, K) int32, the only tokens that may follow, -1 where any may; None: any may
-            follow all. A forced token has the probability that it has among all tokens.
+        forced: (B, K) int32, see `likeliest_allowed`.
+        barred: (B, K, V) bool, see `likeliest_allowed`.
     """
     beam_size = logits.shape[1]
     each = min(2 * beam_size, logits.shape[-1])
-    top, tokens, normalizer = likeliest(logits, each)  # (B, K, each)
-    if forced is not None:
-        top, tokens = only_forced(top, tokens, logits, forced)
+    top, tokens, normalizer = likeliest_allowed(logits, each, forced, barred)  # (B, K, each)
     top = top - normalizer[..., None] + log_probs[..., None]
     flat = (-1, beam_size * each)
     log_probs, chosen = ops.top_k(ops.reshape(top, flat), 2 * beam_size)

@@ -9,8 +9,8 @@ from keras import ops
 
 from t2t_phrase.decoding.search.batch_decoder import BatchDecoder
 from t2t_phrase.decoding.search.expansion import Alive, Candidates, Expansion
-from t2t_phrase.decoding.search.plain_expansion import forbid_early_end
-from t2t_phrase.ops.likeliest import likeliest, logits_of
+from t2t_phrase.decoding.search.plain_expansion import forbid_early_end, likeliest_allowed
+from t2t_phrase.ops.likeliest import logits_of
 from t2t_phrase.special_ids import EOS_ID
 
 # More than the tokens of any output.
@@ -42,12 +42,14 @@ def sampling_expansion(
         logits, cache, _ = decoder.step(alive.tokens, index, cache)
         logits = forbid_early_end(ops.cast(logits[:, 0], "float32"), index, min_length)  # (B, V)
         kept = min(keep_top_k, logits.shape[-1]) if temperature and keep_top_k else 1
-        top, best, normalizer = likeliest(logits, kept)
+        barred = decoder.barred_tokens(cache, logits.shape[-1])
+        barred = None if barred is None else barred[:, 0]
+        top, best, normalizer = likeliest_allowed(logits, kept, None, barred)
         tokens = best[:, 0]
         if temperature:
-            drawable = logits
+            drawable = logits if barred is None else ops.where(barred, -float("inf"), logits)
             if keep_top_k:
-                drawable = ops.where(logits < top[:, -1:], -float("inf"), logits)
+                drawable = ops.where(drawable < top[:, -1:], -float("inf"), drawable)
             tokens = _draw(drawable / temperature, index, seed)
         forced = decoder.forced_tokens(cache)
         if forced is not None:

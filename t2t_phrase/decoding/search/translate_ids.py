@@ -13,10 +13,17 @@ from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.decoding.search.aligning import aligning_decoder
 from t2t_phrase.decoding.search.batch_decoder import BatchDecoder, start_decoder
 from t2t_phrase.decoding.search.beam_search import Hypotheses, beam_search
+from t2t_phrase.decoding.search.constrained import constrained_expansion
 from t2t_phrase.decoding.search.expansion import Expansion
 from t2t_phrase.decoding.search.guided import entries_of, guided_decoder
 from t2t_phrase.decoding.search.output_limits import OutputLimits, output_limits
 from t2t_phrase.decoding.search.plain_expansion import plain_expansion
+from t2t_phrase.decoding.search.restrictions import (
+    LIMITS,
+    check_restrictions,
+    constraints_of,
+    restricted_decoder,
+)
 from t2t_phrase.decoding.search.sampling import sampling_expansion
 from t2t_phrase.decoding.search.search_weights import (
     SearchWeights,
@@ -82,7 +89,8 @@ def search(
         model: an `EncoderDecoder`.
         features: "inputs", (B, S) int32, 0-padded, EOS at the end of each sentence, and what else
             the model or the expansion reads of the source; with the entries of a dictionary, see
-            `search.guided`, these are forced.
+            `search.guided`, these are forced; with constraints on the outputs, see
+            `search.restrictions`, these hold.
         limits: the longest outputs.
         hparams: the options of decoding.
         seed: distinguishes the batches when sampling: int, or (2,) int with the number of the batch
@@ -115,7 +123,8 @@ def search(
             growing=growing or ops.is_tensor(limits.longest),
         )
         sizes = (ops.shape(limits.each)[0], beam_size)
-        expansion = _expansion(model, decoder, features, hparams, make_expansion, sizes, seed)
+        given = {**features, LIMITS: limits.each}
+        expansion = _expansion(model, decoder, given, hparams, make_expansion, sizes, seed)
         return beam_search(
             expansion_reading(model, weights, expansion),
             max_lengths=limits.each,
@@ -173,8 +182,12 @@ def _expansion(
         sizes: B and K.
         seed: see `search`.
     """
-    entries = None if model.capabilities.hypothesises_positions else entries_of(features)
-    aligns = hparams.aligns and not model.capabilities.hypothesises_positions
+    check_restrictions(features, hparams)
+    if model.capabilities.hypothesises_positions:
+        assert make_expansion is not None, "checked in `search`"
+        return make_expansion(decoder, features, hparams)
+    entries = entries_of(features)
+    aligns = hparams.aligns
     if aligns or entries is not None:
         attention = source_attention(
             model, layers=hparams.alignment_layers, heads=hparams.alignment_heads
@@ -185,8 +198,12 @@ def _expansion(
             attention.partitions(model, features),
             sizes,
         )
+    decoder = restricted_decoder(decoder, features, sizes[1])
     if entries is not None:
         decoder = guided_decoder(decoder, entries, sizes[1])
+    constraints = constraints_of(features)
+    if constraints is not None:
+        return constrained_expansion(decoder, constraints, sizes[1], min_length=hparams.min_length)
     if make_expansion is not None:
         expansion = make_expansion(decoder, features, hparams)
         if missing := [name for name in decoder.pads if name not in expansion.notes]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from t2t_phrase.config import UserError, shown
 from t2t_phrase.text.whitespace import normalize_whitespace
@@ -12,6 +12,11 @@ from t2t_phrase.text.whitespace import normalize_whitespace
 LONGEST_PHRASE = 100
 # As many digits as the number of any line has.
 _DIGITS = 12
+# Before a target that must not appear; what follows is no blank.
+FORBIDS = "!"
+# What entries are for: to guide the search at source words, or to hold in every translation.
+Mode = Literal["guide", "require"]
+MODES: tuple[Mode, ...] = ("guide", "require")
 
 
 class Entry(NamedTuple):
@@ -27,8 +32,14 @@ class Entry(NamedTuple):
     target: str
     where: str = ""
 
+    @property
+    def forbidden(self) -> str:
+        """The phrase that a `!target` of a required dictionary forbids; "": none."""
+        marked = self.target.startswith(FORBIDS) and self.target[1:2].strip()
+        return self.target[1:] if marked else ""
 
-def read_dictionary(lines: Iterable[str], name: str) -> list[Entry]:
+
+def read_dictionary(lines: Iterable[str], name: str, mode: Mode = "guide") -> list[Entry]:
     """Return the entries of a dictionary for all sentences.
 
     Lines without words are left out, and so are entries that repeat an earlier one.
@@ -36,11 +47,13 @@ def read_dictionary(lines: Iterable[str], name: str) -> list[Entry]:
     Args:
         lines: `source<TAB>target` each.
         name: of the file, for messages.
+        mode: what the entries are for. Where they are required, a source may have several targets,
+            and what is forbidden needs no source.
 
     Raises:
-        UserError: a line is malformed, or a source has two translations.
+        UserError: a line is malformed, or a source that guides has two translations.
     """
-    entries: dict[str, Entry] = {}
+    entries: dict[tuple[str, ...], Entry] = {}
     for number, line in _with_words(lines):
         where = f"{name}:{number}"
         fields = line.split("\t")
@@ -51,11 +64,13 @@ def read_dictionary(lines: Iterable[str], name: str) -> list[Entry]:
                     "; for a dictionary with the numbers of sentences, give --sentence_dictionary"
                 )
             raise UserError(f"{where}: {_tabs(fields)}; each line must be source<TAB>target{hint}")
-        _add(entries, _entry(fields, where))
+        _add(entries, _entry(fields, where, mode), mode)
     return list(entries.values())
 
 
-def read_sentence_dictionaries(lines: Iterable[str], name: str) -> dict[int, list[Entry]]:
+def read_sentence_dictionaries(
+    lines: Iterable[str], name: str, mode: Mode = "guide"
+) -> dict[int, list[Entry]]:
     """Return the entries of each sentence, by its number from 1.
 
     Lines may be in any order; those without words are left out, and so are entries that repeat an
@@ -64,11 +79,13 @@ def read_sentence_dictionaries(lines: Iterable[str], name: str) -> dict[int, lis
     Args:
         lines: `number<TAB>source<TAB>target` each.
         name: of the file, for messages.
+        mode: see `read_dictionary`.
 
     Raises:
-        UserError: a line is malformed, or a source has two translations in the same sentence.
+        UserError: a line is malformed, or a source that guides has two translations in the same
+            sentence.
     """
-    found: dict[int, dict[str, Entry]] = {}
+    found: dict[int, dict[tuple[str, ...], Entry]] = {}
     for number, line in _with_words(lines):
         where = f"{name}:{number}"
         fields = line.split("\t")
@@ -83,7 +100,7 @@ def read_sentence_dictionaries(lines: Iterable[str], name: str) -> dict[int, lis
                 f"{where}: {shown(sentence)} is not the number of a sentence; they are counted "
                 "from 1"
             )
-        _add(found.setdefault(int(sentence), {}), _entry(fields[1:], where))
+        _add(found.setdefault(int(sentence), {}), _entry(fields[1:], where, mode), mode)
     return {sentence: list(entries.values()) for sentence, entries in found.items()}
 
 
@@ -104,23 +121,26 @@ def _tabs(fields: Sequence[str]) -> str:
     return "1 tab" if len(fields) == 2 else f"{len(fields) - 1} tabs"
 
 
-def _entry(fields: Sequence[str], where: str) -> Entry:
+def _entry(fields: Sequence[str], where: str, mode: Mode) -> Entry:
     source, target = map(normalize_whitespace, fields)
+    entry = Entry(source, target, where)
     for side, phrase in (("source", source), ("target", target)):
-        if not phrase:
+        if not phrase and not (mode == "require" and side == "source" and entry.forbidden):
             raise UserError(f"{where}: the {side} is empty; an entry needs words on both sides")
         if phrase.count(" ") >= LONGEST_PHRASE:
             raise UserError(
                 f"{where}: the {side} has {phrase.count(' ') + 1} words; at most {LONGEST_PHRASE} "
                 "are possible"
             )
-    return Entry(source, target, where)
+    return entry
 
 
-def _add(entries: dict[str, Entry], entry: Entry) -> None:
-    before = entries.setdefault(entry.source, entry)
+def _add(entries: dict[tuple[str, ...], Entry], entry: Entry, mode: Mode) -> None:
+    key = (entry.source,) if mode == "guide" else (entry.source, entry.target)
+    before = entries.setdefault(key, entry)
     if before.target != entry.target:
         raise UserError(
             f"{entry.where}: {shown(entry.source)} is to be {shown(entry.target)} here and "
-            f"{shown(before.target)} in {before.where}; leave one of them out"
+            f"{shown(before.target)} in {before.where}; leave one of them out, or take both as "
+            "alternatives with --dictionary_mode=require"
         )

@@ -12,6 +12,9 @@ from sentencepiece import sentencepiece_pb2
 from t2t_phrase.config import UserError
 from t2t_phrase.special_ids import EOS_ID, PAD_ID, UNK_ID
 
+# SentencePiece's blank, in its pieces.
+_BLANK = "\u2581"
+
 
 class SubwordEncoder:
     """Encodes text without loss except for blanks: `decode(encode(x)) == " ".join(x.split())`.
@@ -97,6 +100,20 @@ class SubwordEncoder:
         """Return the piece of every id as in the vocabulary, such as "▁house" or "<0xE2>"."""
         size = self.vocab_size
         return [self._processor.id_to_piece(int(i) if 0 <= i < size else UNK_ID) for i in ids]
+
+    def token_bytes(self) -> list[bytes]:
+        """Return what each token adds to a text, blanks included; b"" for special tokens."""
+        processor = self._processor
+        found = []
+        for token in range(self.vocab_size):
+            piece = processor.id_to_piece(token)
+            if processor.is_byte(token):
+                found.append(bytes([int(piece[3:5], 16)]))  # "<0xE2>"
+            elif processor.is_control(token) or processor.is_unknown(token):
+                found.append(b"")
+            else:
+                found.append(piece.replace(_BLANK, " ").encode())
+        return found
 
     def _visible(self, ids: Iterable[int]) -> list[int]:
         size = self.vocab_size

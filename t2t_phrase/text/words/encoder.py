@@ -78,6 +78,11 @@ class WordEncoder:
         """Return the word of every id, including special ones."""
         return [self._word(token) for token in ids]
 
+    def token_bytes(self) -> list[bytes]:
+        """Return what each token adds to a text, a blank first; b"" for special tokens."""
+        own = self.words[len(SPECIAL) :]
+        return [b""] * len(SPECIAL) + [f" {word}".encode() for word in own]
+
     def _word(self, token: int) -> str:
         return self.words[token if 0 <= token < len(self.words) else UNK_ID]
 

@@ -1,0 +1,132 @@
+"""The beginnings of translations, from text to what `search.prefix` reads."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+
+import numpy as np
+
+from t2t_phrase.config import UserError, shown
+from t2t_phrase.decoding.batches import Batch
+from t2t_phrase.decoding.padding import padded_array
+from t2t_phrase.decoding.search.prefix import EDGES, RANGES, TOKENS
+from t2t_phrase.text.encoders import StoredEncoder
+from t2t_phrase.text.token_texts import Edge, TokenTexts, spelt, without_dead_ends
+from t2t_phrase.text.vocabularies import Encoder
+
+
+@dataclasses.dataclass(frozen=True)
+class SentencePrefix:
+    """What a translation begins with.
+
+    Attributes:
+        tokens: those before the last word.
+        edges: the tokens that spell a part of the last word.
+        ranges: of each place of the last word, the ranks of the tokens that spell the rest of it or
+            more; (): there is no last word.
+    """
+
+    tokens: Sequence[int] = ()
+    edges: Sequence[Edge] = ()
+    ranges: Sequence[tuple[int, int]] = ()
+
+
+class Prefixes:
+    """Encodes beginnings of translations.
+
+    Args:
+        encoder: of the target.
+
+    Raises:
+        UserError: the vocabulary consists of tensor2tensor's own subwords.
+    """
+
+    def __init__(self, encoder: Encoder) -> None:
+        if not isinstance(encoder, StoredEncoder):
+            raise UserError(
+                "prefixes cannot be used with tensor2tensor's own subwords; train with a "
+                "vocabulary made by t2t-phrase-datagen"
+            )
+        self._encoder = encoder
+        self.texts = TokenTexts(encoder)
+
+    def encode(self, text: str, *, longest: int, where: str) -> SentencePrefix:
+        """Return a beginning as tokens.
+
+        The last word may go on in the translation, unless a blank follows it; then, another word
+        follows.
+
+        Args:
+            text: what the translation begins with; without words: anything.
+            longest: most tokens of the translation, EOS included; 0: its source has no words.
+            where: file and line, for messages.
+
+        Raises:
+            UserError: no tokens spell the text, or there are too many.
+        """
+        words = text.split()
+        if not words:
+            return SentencePrefix()
+        if not longest:
+            raise UserError(
+                f"{where}: the sentence has no words, so its translation is empty and cannot begin "
+                f"with {shown(text)}"
+            )
+        whole = text != text.rstrip()
+        before = " ".join(words if whole else words[:-1])
+        tokens = self._encoder.encode(before)
+        if self._encoder.decode(tokens).split() != before.split():
+            raise _untypable(where, text, self._encoder.decode(tokens))
+        last = b" " if whole else spelt(words[-1])
+        ranges = [self.texts.ranks_beginning_with(last[at:]) for at in range(len(last))]
+        ends = {at for at, (low, high) in enumerate(ranges) if low < high}
+        shorter = [edge for edge in self.texts.edges(last) if edge.end < len(last)]
+        edges = without_dead_ends(shorter, ends)
+        if 0 not in {*ends, *(edge.start for edge in edges)}:
+            raise _untypable(where, text, self._encoder.decode(self._encoder.encode(text)))
+        needed = len(self._encoder.encode(text)) + 1
+        if needed > longest:
+            raise UserError(
+                f"{where}: the prefix has {needed - 1} tokens, and a translation of this sentence "
+                f"at most {longest - 1} before EOS (extra_length, max_length); shorten it"
+            )
+        return SentencePrefix(tokens, edges, ranges)
+
+
+def prefix_arrays(prefixes: Sequence[SentencePrefix], batch: Batch) -> dict[str, np.ndarray]:
+    """Return the prefixes of a batch as `search.prefix` reads them, by name; {}: there are none.
+
+    Args:
+        prefixes: of each sentence, those that are not in this batch included; (): of none.
+        batch: which sentences.
+    """
+    own = [prefixes[line] for line in batch.lines] if prefixes else []
+    if not any(prefix.ranges for prefix in own):
+        return {}
+    rows = batch.shape[0]
+    return {
+        TOKENS: padded_array([prefix.tokens for prefix in own], rows, 1),
+        EDGES: padded_array([prefix.edges for prefix in own], rows, 2, last=3),
+        RANGES: padded_array([prefix.ranges for prefix in own], rows, 2, last=2),
+    }
+
+
+def check_prefixes(prefixes: Sequence[str], sentences: int) -> None:
+    """Refuse another number of prefixes than of sentences.
+
+    Raises:
+        UserError: they differ.
+    """
+    if len(prefixes) != sentences:
+        raise UserError(
+            f"prefixes: {len(prefixes)} for {sentences} sentences; give one for each, which may be "
+            "empty"
+        )
+
+
+def _untypable(where: str, text: str, spelt_as: str) -> UserError:
+    return UserError(
+        f"{where}: the model cannot write {shown(text)}, because something in it is not in the "
+        f"target vocabulary (it would be {shown(spelt_as)}); use another prefix"
+    )

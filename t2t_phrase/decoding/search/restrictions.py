@@ -1,0 +1,88 @@
+"""What translations must begin with, must have and must not have, among the features of a batch.
+
+Shapes: B sentences, V vocabulary size.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from t2t_phrase.config import UserError
+from t2t_phrase.decoding.hparams import DecodeHParams
+from t2t_phrase.decoding.search.batch_decoder import BatchDecoder
+from t2t_phrase.decoding.search.constrained import Constraints
+from t2t_phrase.decoding.search.forbidden import EDGES as FORBIDDEN
+from t2t_phrase.decoding.search.forbidden import forbidden_of, forbidding_decoder
+from t2t_phrase.decoding.search.prefix import TOKENS as PREFIX
+from t2t_phrase.decoding.search.prefix import prefix_decoder, prefix_of
+from t2t_phrase.decoding.search.required_terms import TERMS, terms_of
+from t2t_phrase.text.token_texts import VocabularyTables
+
+# The names, among the features, of the fields of `VocabularyTables`, (V,) each, and of the longest
+# outputs, (B,) int32.
+BEGINS_WORD, ENDS_WORD, RANKS = VocabularyTables._fields
+LIMITS = "output_limits"
+
+
+def with_tables(
+    features: Mapping[str, Any], tables: Callable[[], VocabularyTables]
+) -> Mapping[str, Any]:
+    """Return features with the tables of the vocabulary, if there are restrictions that need them.
+
+    Args:
+        features: of a batch.
+        tables: called if so.
+    """
+    if not _restricted(features):
+        return features
+    return {**features, **tables()._asdict()}
+
+
+def restricted_decoder(
+    decoder: BatchDecoder, features: Mapping[str, Any], beam_size: int
+) -> BatchDecoder:
+    """Return a decoder whose outputs begin as given and have no forbidden phrases.
+
+    Args:
+        decoder: any that forces and bars no tokens.
+        features: of the batch.
+        beam_size: K.
+    """
+    prefix, forbidden = prefix_of(features), forbidden_of(features)
+    if prefix is not None:
+        decoder = prefix_decoder(decoder, prefix, features[RANKS], beam_size)
+    if forbidden is not None:
+        decoder = forbidding_decoder(decoder, forbidden, features[ENDS_WORD], beam_size)
+    return decoder
+
+
+def constraints_of(features: Mapping[str, Any]) -> Constraints | None:
+    """Return what the outputs of a batch must have; None: nothing."""
+    terms = terms_of(features)
+    if terms is None:
+        return None
+    return Constraints(terms, features[BEGINS_WORD], features[LIMITS])
+
+
+def check_restrictions(features: Mapping[str, Any], hparams: DecodeHParams) -> None:
+    """Refuse restrictions that the options cannot be combined with.
+
+    Raises:
+        UserError: a search of the user's own is chosen, or required terms have no beam.
+    """
+    if _restricted(features) and hparams.search not in ("", "beam_search"):
+        raise UserError(
+            f"search={hparams.search}: prefixes and --dictionary_mode=require have no effect on "
+            "searches of your own; leave it out of --decode_hparams"
+        )
+    if TERMS in features and (hparams.sampling_temp or hparams.beam_size < 2):
+        name = "sampling_temp" if hparams.sampling_temp else "beam_size"
+        raise UserError(
+            f"{name}={getattr(hparams, name)}: --dictionary_mode=require needs beam search; set "
+            "sampling_temp to 0 and beam_size to 2 or more"
+        )
+
+
+def _restricted(features: Mapping[str, Any]) -> bool:
+    return any(name in features for name in (TERMS, PREFIX, FORBIDDEN))

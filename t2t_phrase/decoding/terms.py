@@ -1,0 +1,272 @@
+"""Required and forbidden phrases as tokens, and which of them each sentence has."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from t2t_phrase.config import UserError, shown
+from t2t_phrase.decoding.batches import Batch
+from t2t_phrase.decoding.dictionary import encode_target
+from t2t_phrase.decoding.padding import padded_array
+from t2t_phrase.decoding.search import forbidden
+from t2t_phrase.decoding.search.required_terms import TERMS
+from t2t_phrase.special_ids import PAD_ID
+from t2t_phrase.text.annotations.base import Sentence
+from t2t_phrase.text.dictionaries.matching import Phrases, find_matches
+from t2t_phrase.text.dictionaries.reader import Entry, read_dictionary
+from t2t_phrase.text.encoders import StoredEncoder
+from t2t_phrase.text.token_texts import Edge, TokenTexts, spelt
+from t2t_phrase.text.vocabularies import Encoder
+
+
+@dataclasses.dataclass(frozen=True)
+class SentenceTerms:
+    """What the translation of a sentence must have, and what it must not have.
+
+    Attributes:
+        names: of each occurrence of a required entry, for messages.
+        tokens: of each of the first occurrences, the alternatives; there is no room for the others.
+        edges: the ways to spell what is forbidden, see `search.forbidden.EDGES`.
+        longest: most tokens of the translation, EOS included.
+    """
+
+    names: Sequence[str] = ()
+    tokens: Sequence[Sequence[Sequence[int]]] = ()
+    edges: Sequence[Edge] = ()
+    longest: int = 0
+
+    @property
+    def matched(self) -> int:
+        """Number of occurrences of required entries in the source."""
+        return len(self.names)
+
+    def missing(self, met: Iterable[int]) -> tuple[str, ...]:
+        """Return the names of the occurrences whose numbers, from 1, are not among `met`."""
+        met = set(met)
+        return tuple(name for number, name in enumerate(self.names, 1) if number not in met)
+
+
+class RequiredTerms:
+    """Entries that hold in all translations, with the vocabulary that spells them.
+
+    Entries with the same source are alternatives. A target `!phrase` forbids the phrase where the
+    source occurs; without a source, everywhere.
+
+    Args:
+        entries: for all sentences.
+        encoder: of the target.
+
+    Raises:
+        UserError: a target cannot be spelt, is too long, or is required and forbidden; or the
+            vocabulary consists of tensor2tensor's own subwords.
+    """
+
+    # The positions of the source that tokens are aligned with do not matter.
+    aligns = False
+
+    def __init__(self, entries: Iterable[Entry], encoder: Encoder) -> None:
+        if not isinstance(encoder, StoredEncoder):
+            raise UserError(
+                "required terms cannot be used with tensor2tensor's own subwords; train with a "
+                "vocabulary made by t2t-phrase-datagen"
+            )
+        self._encoder = encoder
+        self.texts = TokenTexts(encoder)
+        self._tokens: dict[str, list[int]] = {}
+        entries = list(entries)
+        self.check(entries)
+        self._everywhere = _Entries(entries)
+
+    def check(self, entries: Iterable[Entry]) -> None:
+        """Encode targets, those of single sentences too.
+
+        Raises:
+            UserError: see the class.
+        """
+        entries = list(entries)
+        for entry in entries:
+            if not entry.forbidden and entry.target not in self._tokens:
+                self._tokens[entry.target] = encode_target(entry, self._encoder)
+        bans = [entry for entry in entries if entry.forbidden]
+        for entry in entries:
+            for ban in bans:
+                words = f" {entry.target} "
+                if not entry.forbidden and f" {ban.forbidden} " in words:
+                    raise UserError(
+                        f"{entry.where}: {shown(entry.target)} must appear, and {ban.where} "
+                        f"forbids {shown(ban.forbidden)}; leave one of them out"
+                    )
+
+    def apply(
+        self,
+        sentence: Sentence,
+        entries: Sequence[Entry] = (),
+        *,
+        cut: int | None = None,
+        longest: int,
+    ) -> SentenceTerms:
+        """Return what holds for a sentence; see `find_matches` for where entries occur.
+
+        Occurrences are required in the order of the source, as many as there is room for.
+
+        Args:
+            sentence: the source.
+            entries: for this sentence; they come before those for all.
+            cut: of no importance: what was cut off must be translated by the entries, too.
+            longest: most tokens of the translation, EOS included.
+
+        Raises:
+            UserError: as for `check`.
+        """
+        del cut
+        words = sentence.text.split()
+        self.check(entries)
+        own = _Entries(entries)
+        names, tokens, room = [], [], longest - 1
+        for match in find_matches(words, own.required, self._everywhere.required):
+            source = match.entry.source
+            group = own if source in own.targets else self._everywhere
+            alternatives = [self._tokens[entry.target] for entry in group.targets[source]]
+            names.append(f"{shown(source)} ({match.entry.where})")
+            room -= min(map(len, alternatives))
+            if room >= 0:
+                tokens.append(alternatives)
+        phrases = [*own.forbidden_in(words), *self._everywhere.forbidden_in(words)]
+        edges = joined_edges(phrases, self.texts)
+        return SentenceTerms(names, tokens, edges, longest)
+
+    def arrays(self, terms: Sequence[SentenceTerms], batch: Batch) -> dict[str, np.ndarray]:
+        """Return the terms of a batch as the search reads them, by name; {}: there are none.
+
+        Args:
+            terms: of each sentence, those that are not in this batch included.
+            batch: which sentences.
+        """
+        own = [terms[line] for line in batch.lines]
+        found = {}
+        if any(each.tokens for each in own):
+            found[TERMS] = padded_array([each.tokens for each in own], batch.shape[0], 3)
+        if any(each.edges for each in own):
+            found[forbidden.EDGES] = padded_array(
+                [each.edges for each in own], batch.shape[0], 2, last=3
+            )
+        return found
+
+
+class _Entries:
+    """Entries by their source."""
+
+    def __init__(self, entries: Iterable[Entry]) -> None:
+        self.targets: dict[str, list[Entry]] = {}
+        self.bans: dict[str, list[str]] = {}
+        for entry in entries:
+            if entry.forbidden:
+                self.bans.setdefault(entry.source, []).append(entry.forbidden)
+            else:
+                self.targets.setdefault(entry.source, []).append(entry)
+        self.required = Phrases(own[0] for own in self.targets.values())
+        self._banning = Phrases(Entry(source, "") for source in self.bans if source)
+
+    def forbidden_in(self, words: Sequence[str]) -> list[str]:
+        """Return the phrases that are forbidden in the translation of some words."""
+        found = list(self.bans.get("", ()))
+        if len(self._banning):
+            for start in range(len(words)):
+                for match in self._banning.at(words, start):
+                    found += self.bans[match.entry.source]
+        return found
+
+
+def joined_edges(phrases: Iterable[str], texts: TokenTexts) -> list[Edge]:
+    """Return the ways to spell several phrases, see `search.forbidden.EDGES`."""
+    found: list[Edge] = []
+    first = forbidden.FIRST_PLACE
+    for phrase in dict.fromkeys(phrases):
+        own = phrase_edges(phrase, texts)
+        shift = first - forbidden.FIRST_PLACE
+        found += [Edge(_moved(e.start, shift), _moved(e.end, shift), e.token) for e in own]
+        first = max([first, *(edge.end + shift + 1 for edge in own)])
+    return found
+
+
+@functools.lru_cache(maxsize=2**12)
+def phrase_edges(phrase: str, texts: TokenTexts) -> Sequence[Edge]:
+    """Return the ways to spell a forbidden phrase, see `search.forbidden.EDGES`.
+
+    Args:
+        phrase: of one or more words.
+        texts: of the target vocabulary.
+    """
+    text = spelt(phrase)
+    found = []
+    for start, end, token in texts.edges(text):
+        found.append(Edge(start, end, token))
+        # What ends in a blank may be followed by another one.
+        if text[end - 1 : end] == b" ":
+            found.append(Edge(start, end - 1, token))
+    # Only what can be reached, and leads to the end.
+    reached = {0, 1}
+    for edge in sorted(found):
+        if edge.start in reached:
+            reached.add(edge.end)
+    usable = {*found}
+    alive = {len(text)}
+    for edge in sorted(found, key=lambda edge: (edge.start, edge.end), reverse=True):
+        if edge.end in alive:
+            alive.add(edge.start)
+    numbers = {0: forbidden.ANYWHERE, 1: forbidden.WORD_BEGINS, len(text): forbidden.END}
+    kept = [
+        edge
+        for edge in sorted(usable)
+        if edge.start in reached and edge.end in alive and edge.end > 1
+    ]
+    for edge in kept:
+        for place in (edge.start, edge.end):
+            if place not in numbers:
+                numbers[place] = len(numbers) - 3 + forbidden.FIRST_PLACE
+    return [Edge(numbers[e.start], numbers[e.end], e.token) for e in kept]
+
+
+def _moved(place: int, shift: int) -> int:
+    return place + shift if place >= forbidden.FIRST_PLACE else place
+
+
+def terms_met(ids: Sequence[int], noted: Sequence[int], begins_word: np.ndarray) -> set[int]:
+    """Return the numbers, from 1, of the terms that an output has.
+
+    Args:
+        ids: its tokens, then 0.
+        noted: of each token, see `required_terms.TERM`.
+        begins_word: of `VocabularyTables`.
+    """
+    # After the last token there is nothing that could go on with its word.
+    following = [*ids[1:], PAD_ID]
+    return {
+        int(term)
+        for term, token in zip(noted, following, strict=True)
+        if term and (token == PAD_ID or begins_word[token])
+    }
+
+
+def entries_of_texts(terms: Sequence[Sequence[tuple[str, str]]], texts: int) -> list[list[Entry]]:
+    """Return the entries of each text.
+
+    Args:
+        terms: for each text its pairs of source and target.
+        texts: how many there are.
+
+    Raises:
+        UserError: there are terms for more or fewer texts, or a pair is malformed.
+    """
+    if len(terms) != texts:
+        raise UserError(
+            f"terms: {len(terms)} lists for {texts} texts; give one for each, which may be empty"
+        )
+    return [
+        read_dictionary(map("\t".join, own), f"terms of text {number}", "require")
+        for number, own in enumerate(terms, start=1)
+    ]
