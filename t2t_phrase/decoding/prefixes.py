@@ -18,7 +18,7 @@ from t2t_phrase.text.vocabularies import Encoder
 
 @dataclasses.dataclass(frozen=True)
 class SentencePrefix:
-    """What a translation begins with.
+    """The beginning of a translation.
 
     Attributes:
         tokens: those before the last word.

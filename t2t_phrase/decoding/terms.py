@@ -25,7 +25,7 @@ from t2t_phrase.text.vocabularies import Encoder
 
 @dataclasses.dataclass(frozen=True)
 class SentenceTerms:
-    """What the translation of a sentence must have, and what it must not have.
+    """Phrases that the translation of a sentence must have, and those that it must not have.
 
     Attributes:
         names: of each occurrence of a required entry, for messages.
@@ -109,7 +109,7 @@ class RequiredTerms:
         cut: int | None = None,
         longest: int,
     ) -> SentenceTerms:
-        """Return what holds for a sentence; see `find_matches` for where entries occur.
+        """Return the phrases of a sentence; see `find_matches` for where entries occur.
 
         Occurrences are required in the order of the source, as many as there is room for.
 

@@ -1,4 +1,4 @@
-"""What tokens spell, and which tokens can spell a given text.
+"""The texts that tokens spell, and the tokens that can spell a given text.
 
 Texts are bytes of UTF-8 with a blank before each word, the first one too.
 
@@ -38,7 +38,7 @@ class Edge(NamedTuple):
 
 
 class VocabularyTables(NamedTuple):
-    """What searches read of the target vocabulary, (V,) each.
+    """Tables of the target vocabulary that searches read, (V,) each.
 
     Attributes:
         begins_word: bool, whether the word before it is complete where this token follows: it

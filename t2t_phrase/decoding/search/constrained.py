@@ -32,7 +32,7 @@ NEVER = -float("inf")
 
 
 class Constraints(NamedTuple):
-    """What translations must have.
+    """The terms that translations must have, and the room for them.
 
     Attributes:
         terms: see `required_terms.TERMS`.
@@ -46,7 +46,7 @@ class Constraints(NamedTuple):
 
 
 class Allowed(NamedTuple):
-    """What may follow hypotheses, apart from required terms.
+    """Limits on the next tokens, apart from required terms.
 
     Attributes:
         forced: (B, K) int32, see `BatchDecoder.forced`, or None.

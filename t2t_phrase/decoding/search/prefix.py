@@ -22,7 +22,7 @@ TOKENS, EDGES, RANGES = "partial_targets", "partial_word_edges", "partial_word_r
 
 
 class Prefix(NamedTuple):
-    """What each translation begins with.
+    """The beginning of each translation.
 
     Attributes:
         tokens: (B, P) int32, the tokens before the last word, then 0.

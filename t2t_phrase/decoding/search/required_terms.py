@@ -1,4 +1,4 @@
-"""How far hypotheses are in writing the terms that translations must have.
+"""The progress of hypotheses through the terms that translations must have.
 
 Shapes: B sentences, N hypotheses of each, T terms of a sentence, A alternatives of a term, L tokens
 of an alternative, V vocabulary size.

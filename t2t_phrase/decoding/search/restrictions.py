@@ -1,4 +1,4 @@
-"""What translations must begin with, must have and must not have, among the features of a batch.
+"""Beginnings, required terms and forbidden phrases among the features of a batch.
 
 Shapes: B sentences, V vocabulary size.
 """
@@ -58,7 +58,7 @@ def restricted_decoder(
 
 
 def constraints_of(features: Mapping[str, Any]) -> Constraints | None:
-    """Return what the outputs of a batch must have; None: nothing."""
+    """Return the terms that outputs must have, with their limits; None: there are none."""
     terms = terms_of(features)
     if terms is None:
         return None

@@ -102,7 +102,7 @@ class SubwordEncoder:
         return [self._processor.id_to_piece(int(i) if 0 <= i < size else UNK_ID) for i in ids]
 
     def token_bytes(self) -> list[bytes]:
-        """Return what each token adds to a text, blanks included; b"" for special tokens."""
+        """Return the text that each token stands for, blanks included; b"" for special ones."""
         processor = self._processor
         found = []
         for token in range(self.vocab_size):

@@ -79,7 +79,7 @@ class WordEncoder:
         return [self._word(token) for token in ids]
 
     def token_bytes(self) -> list[bytes]:
-        """Return what each token adds to a text, a blank first; b"" for special tokens."""
+        """Return the text that each token stands for, a blank first; b"" for special ones."""
         own = self.words[len(SPECIAL) :]
         return [b""] * len(SPECIAL) + [f" {word}".encode() for word in own]
 
