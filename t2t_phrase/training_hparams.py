@@ -64,6 +64,7 @@ class TrainingHParams(HParams):
     max_length: int = 256  # longer training examples are dropped, and counted
     min_length_bucket: int = 8  # shortest padded length
     length_bucket_step: float = 1.1  # ratio of one padded length to the next
+    sampled_segmentations: int = 0  # random ones that datagen made, an epoch each in turn; 0 = none
     label_smoothing: float = 0.1  # probability mass taken from the right token
     # --hparams may set only those of the next fields that the optimizer reads, see OPTIMIZERS.
     optimizer: str = "adam"  # any optimizer of Keras: sgd, adamw, adafactor, ...
@@ -175,6 +176,8 @@ class TrainingHParams(HParams):
         effective = self.effective_batch_size
         if self.batch_size > 0 and (effective % self.batch_size or effective < 0):
             yield not_a_multiple(effective, self.batch_size, replicas=1)
+        if self.sampled_segmentations < 0:
+            yield f"sampled_segmentations: must not be negative, got {self.sampled_segmentations}"
         if self.clip_grad_norm < 0:
             yield f"clip_grad_norm: must not be negative, got {self.clip_grad_norm}"
         if not 0 <= self.lora_rank <= 1024:

@@ -35,8 +35,9 @@ def define_flags() -> None:
     flags.DEFINE_enum(
         "vocab_type",
         None,
-        ["subwords", "words"],
-        "Units of the vocabulary; default: the problem's. Words need tokenised text.",
+        ["subwords", "unigram", "words"],
+        "Units of the vocabulary; default: the problem's. subwords: byte pair encoding; unigram: "
+        "subwords of a unigram model; words need tokenised text.",
     )
     flags.DEFINE_bool(
         "shared_vocab",
@@ -70,6 +71,24 @@ def define_flags() -> None:
         "Training pairs with a longer side are dropped; 0: the problem's default.",
     )
     flags.DEFINE_integer("max_cases", 0, "Most training pairs to read; 0: all.")
+    flags.DEFINE_integer(
+        "sampled_segmentations",
+        0,
+        "Random segmentations of the training set to add, for training with "
+        "--hparams=sampled_segmentations=N; 0: none.",
+    )
+    flags.DEFINE_float(
+        "sampling_alpha",
+        0.1,
+        "Of random segmentations: the probability of leaving out a merge of byte pair encoding, or "
+        "the exponent of a unigram model's probabilities.",
+    )
+    flags.DEFINE_enum(
+        "sampling_sides",
+        "both",
+        ["both", "source", "target"],
+        "The side, as in a problem without _rev, whose segmentations are random.",
+    )
     flags.DEFINE_integer(
         "num_workers",
         0,
@@ -130,6 +149,9 @@ def main(argv: Sequence[str]) -> None:
         vocab_from=FLAGS.vocab_from,
         max_characters=FLAGS.max_characters,
         max_cases=FLAGS.max_cases,
+        sampled_segmentations=FLAGS.sampled_segmentations,
+        sampling_alpha=FLAGS.sampling_alpha,
+        sampling_sides=FLAGS.sampling_sides,
         random_seed=FLAGS.random_seed,
         num_workers=FLAGS.num_workers,
     )

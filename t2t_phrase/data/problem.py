@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Literal
 from t2t_phrase import registry
 from t2t_phrase.config import UserError
 from t2t_phrase.data.generation.manifest import Manifest, manifest_path
+from t2t_phrase.data.generation.segmentations import sample_split
 from t2t_phrase.data.generation.staged import has_checksum
 from t2t_phrase.data.sources.corpus import Corpus
 from t2t_phrase.data.sources.inputs import Inputs
@@ -47,7 +48,7 @@ class Problem(abc.ABC):
     vocab_size: ClassVar[int]  # entries of the vocabulary, or of the source's if two; or AUTO
     target_vocab_size: ClassVar[int] = 0  # entries of the target's; 0 = `vocab_size`
     shared_vocab: ClassVar[bool] = True  # whether source and target share one vocabulary
-    vocab_type: ClassVar[Literal["subwords", "words"]] = "subwords"
+    vocab_type: ClassVar[Literal["subwords", "unigram", "words"]] = "subwords"
     num_shards: ClassVar[int] = 10  # training shards; dev and test have one each
     character_coverage: ClassVar[float] = 1.0  # see train_subwords
     vocab_pairs: ClassVar[int] = 2_000_000  # most pairs that vocabularies are learnt from
@@ -160,7 +161,25 @@ class Problem(abc.ABC):
             )
         return [str(folder / shard["file"]) for shard in shards]
 
-    def data_digest(self, data_dir: str, features: Sequence[Feature]) -> str:
+    def sampled_files(self, data_dir: str, segmentations: int) -> list[list[str]]:
+        """Return the shards of the first random segmentations of the training set.
+
+        Raises:
+            UserError: the data have fewer of them, or as `record_files`.
+        """
+        folder = _folder(data_dir)
+        known = self._manifest(folder).options.get("sampled_segmentations", 0)
+        if known < segmentations:
+            raise UserError(
+                f"sampled_segmentations={segmentations}: the data of {self.base_name} in {folder} "
+                f"have {known}; make others with t2t-phrase-datagen "
+                f"--sampled_segmentations={segmentations} in another --data_dir"
+            )
+        return [self.record_files(data_dir, sample_split(n)) for n in range(segmentations)]
+
+    def data_digest(
+        self, data_dir: str, features: Sequence[Feature], segmentations: int = 0
+    ) -> str:
         """Return a digest of what a model is trained on: content, number and order of the shards.
 
         It is the same for both directions, unless a feature has a counterpart.
@@ -168,13 +187,14 @@ class Problem(abc.ABC):
         Args:
             data_dir: where the data are.
             features: those that the model reads; others do not matter.
+            segmentations: the random segmentations of the training set that the model reads.
 
         Returns:
             A SHA-256 in hexadecimal; "" for data without a manifest, or not finished.
         """
         manifest = Manifest.load(manifest_path(_folder(data_dir), self.base_name))
         names = [feature.stored_name(reversed=self.reversed) for feature in features]
-        return manifest.digest(names) if manifest else ""
+        return manifest.digest(names, segmentations) if manifest else ""
 
     def raw_text(self, data_dir: str, split: str) -> tuple[list[str], list[str]]:
         """Return the source sentences and the (first) references of dev or test, as text.

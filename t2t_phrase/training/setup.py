@@ -6,7 +6,7 @@ import dataclasses
 import math
 import os
 import pathlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import keras
@@ -134,6 +134,7 @@ def prepare(
     source_checksum, target_checksum = checksums(vocabularies)
     options.problem.require_features(options.data_dir, hparams.training_features)
     reader = _reader(options, "train")
+    samples = _samples(options)
     schedule = make_schedule(hparams, train_steps=loop.train_steps)
     if options.saves and (warning := short_run_warning(hparams, train_steps=loop.train_steps)):
         say(warning)
@@ -152,7 +153,9 @@ def prepare(
         random_seed=options.random_seed,
         replicas=replicas * parts,
         train_steps=loop.train_steps if "linear_decay" in schedule.factors else 0,
-        data=options.problem.data_digest(options.data_dir, hparams.training_features),
+        data=options.problem.data_digest(
+            options.data_dir, hparams.training_features, hparams.sampled_segmentations
+        ),
         t2t_usr_dir=options.t2t_usr_dir,
     )
     _check_folder(options, record, say)
@@ -222,7 +225,7 @@ def prepare(
     trainer = Trainer(
         stepper,
         TrainingPipeline(
-            reader, _buckets(hparams, stepper.shards), options.random_seed, EpochLog(say)
+            reader, _buckets(hparams, stepper.shards), options.random_seed, EpochLog(say), samples
         ),
         RunDirectory(
             options.output_dir,
@@ -282,7 +285,16 @@ def _buckets(hparams: TrainingHParams, shards: int) -> Buckets:
 
 
 def _reader(options: RunOptions, split: str) -> RecordReader:
-    files = options.problem.record_files(options.data_dir, split)
+    return _reads(options, options.problem.record_files(options.data_dir, split))
+
+
+def _samples(options: RunOptions) -> tuple[RecordReader, ...]:
+    count = options.hparams.sampled_segmentations
+    shards = options.problem.sampled_files(options.data_dir, count)
+    return tuple(_reads(options, files) for files in shards)
+
+
+def _reads(options: RunOptions, files: Sequence[str]) -> RecordReader:
     return RecordReader(
         tuple(files),
         reversed=options.problem.reversed,

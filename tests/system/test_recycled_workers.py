@@ -28,7 +28,7 @@ def test_it(case):
 
 
 def run(folder, largest):
-    """Run four files of one to three tests, one of which fails; return output and what they wrote."""
+    """Run four files of one to three tests, of which one fails; return output and log."""
     log = folder / "log"
     (folder / "conftest.py").write_text(CONFTEST.format(largest=largest))
     for name, count in zip("abcd", (1, 3, 1, 2), strict=True):

@@ -19,6 +19,11 @@ from t2t_phrase.data.generation.manifest import Manifest, manifest_path
 from t2t_phrase.data.generation.options import GenerateOptions
 from t2t_phrase.data.generation.progress import Log, Progress
 from t2t_phrase.data.generation.records import ShardTask, shard_name
+from t2t_phrase.data.generation.segmentations import (
+    sample_splits,
+    sampling_of,
+    sampling_options,
+)
 from t2t_phrase.data.generation.split_stager import SplitStager
 from t2t_phrase.data.generation.staged import StagedSplit, has_checksum
 from t2t_phrase.data.generation.staging import feature_streams
@@ -126,10 +131,13 @@ class _Generation:
             workers=self._workers(),
         )
         for split in corpus.splits():
-            needed = not (self._check_shards(split, stager.features) and self._has_vocabulary())
+            made = [split, *(self._samples() if split == "train" else [])]
+            kept = [self._check_shards(name, stager.features) for name in made]
+            needed = not (all(kept) and self._has_vocabulary())
             needed = needed or not self._has_labels(stager.features)
             stager.stage(split, needed=needed)
             self._save()
+        self._enter_samples()
         if not self._has_vocabulary():
             self._learn_vocabularies(stager)
         if not self._has_labels(stager.features):
@@ -147,9 +155,16 @@ class _Generation:
         return Manifest(problem=self._base, options=self._wanted_options(), versions=versions)
 
     def _wanted_options(self) -> dict[str, Any]:
+        vocabulary = vocabulary_options(self._problem, self._options)
         return {
             "num_shards": self._options.num_shards or self._problem.num_shards,
-            **vocabulary_options(self._problem, self._options),
+            **vocabulary,
+            **sampling_options(
+                segmentations=self._options.sampled_segmentations,
+                alpha=self._options.sampling_alpha,
+                sides=self._options.sampling_sides,
+                vocab_type=vocabulary["vocab_type"],
+            ),
             "character_coverage": self._problem.character_coverage,
             "vocab_pairs": self._problem.vocab_pairs,
             "max_characters": self._options.max_characters or self._problem.max_characters,
@@ -180,13 +195,26 @@ class _Generation:
             self._manifest.require_same_inputs(self._path, inputs, welcome=welcome)
         elif self._manifest.splits:
             found = self._manifest.input_changes(inputs)
-            splits = corpus.splits()
+            splits = [*corpus.splits(), *self._samples()]
             found += [f"gone: {s} set" for s in self._manifest.splits if s not in splits]
             if found:
                 self._start_anew(f"the raw files changed since an unfinished run ({found[0]})")
         if inputs.checksums:
             self._manifest.inputs = dict(inputs.checksums)
             self._manifest.parts = dict(inputs.parts)
+
+    def _samples(self) -> list[str]:
+        """Return the names of the splits that hold random segmentations of the training set."""
+        return sample_splits(self._manifest.options)
+
+    def _enter_samples(self) -> None:
+        train = self._manifest.splits["train"]
+        for split in self._samples():
+            entry = {**train, "faults": {}, "text": {}, "side": {}}
+            earlier = self._manifest.splits.get(split, {})
+            entry["shards"] = earlier.get("shards", [None] * len(train["shards"]))
+            self._manifest.splits[split] = entry
+        self._save()
 
     def _start_anew(self, reason: str) -> None:
         """Delete what an unfinished run has written."""
@@ -294,12 +322,14 @@ class _Generation:
         splits = self._manifest.splits
         files = [str(self._folder / entry["file"]) for entry in self._manifest.vocabulary]
         labels = read_labels(self._folder, self._manifest.labels)
+        samples = self._samples()
         for split, entry in splits.items():
+            text = "train" if split in samples else split
             for index, shard in enumerate(entry["shards"]):
                 if shard is None:
-                    source, target, *side = map(str, stager.text_of_shard(split, index))
+                    source, target, *side = map(str, stager.text_of_shard(text, index))
                     name = shard_name(self._base, split, index, len(entry["shards"]))
-                    seed = f"{self._options.random_seed}-{index}" if split == "train" else None
+                    seed = f"{self._options.random_seed}-{index}" if text == "train" else None
                     tasks[split, index] = ShardTask(
                         source=source,
                         target=target,
@@ -309,6 +339,7 @@ class _Generation:
                         side=dict(zip(feature_streams(stager.features), side, strict=True)),
                         features=stager.features,
                         labels=labels,
+                        sampling=sampling_of(self._manifest.options, split, index),
                     )
         kept = sum(s["records"] for entry in splits.values() for s in entry["shards"] if s)
         left = sum(entry["pairs"] for entry in splits.values()) - kept

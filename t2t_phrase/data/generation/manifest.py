@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 from t2t_phrase.config import UserError, differences
+from t2t_phrase.data.generation.segmentations import sample_split
 from t2t_phrase.data.generation.shapes import Nullable, Object, parse, require
 from t2t_phrase.data.generation.staged import digest
 from t2t_phrase.data.sources.inputs import Inputs, changes
@@ -114,19 +115,20 @@ class Manifest:
             for name, sha256 in (*split["text"].items(), *split["side"].items()):
                 yield name, sha256, None
 
-    def digest(self, features: Sequence[str]) -> str:
+    def digest(self, features: Sequence[str], segmentations: int = 0) -> str:
         """Return a digest of what a model is trained on, and of its order.
 
         It does not depend on features that the model does not read, so that trees can be added.
 
         Args:
             features: names of those that it reads.
+            segmentations: the random segmentations of the training set that it reads.
 
         Returns:
             A SHA-256 in hexadecimal; "" until all records are finished and hold these features.
         """
         found = []
-        for split in TRAINED_ON:
+        for split in (*TRAINED_ON, *map(sample_split, range(segmentations))):
             shards = self.splits.get(split, {"shards": []})["shards"]
             found.append([(shard or {}).get("digests", {}) for shard in shards])
         names = ("ids", *features)

@@ -11,6 +11,8 @@ from t2t_phrase.corpus_sizes import AUTO
 
 # Every shard keeps several files open while the pairs are distributed.
 MAX_SHARDS = 400
+# Each takes as much space as the training records.
+MAX_SEGMENTATIONS = 1000
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -18,7 +20,7 @@ class GenerateOptions(HParams):
     """Options of data generation; 0 and None stand for the problem's defaults."""
 
     num_shards: int = 0  # training shards
-    vocab_type: Literal["subwords", "words"] | None = None
+    vocab_type: Literal["subwords", "unigram", "words"] | None = None  # subwords: BPE
     shared_vocab: bool | None = None  # whether source and target share one vocabulary
     vocab_size: int = 0  # entries of the vocabulary, or of the source's if there are two; or AUTO
     target_vocab_size: int = 0  # entries of the target's vocabulary
@@ -26,6 +28,9 @@ class GenerateOptions(HParams):
     vocab_from: str = ""  # folder of data or of a run whose vocabulary is used
     max_characters: int = 0  # a longer side is a fault
     max_cases: int = 0  # most training pairs to read; 0 = all
+    sampled_segmentations: int = 0  # of the training set, drawn at random; 0 = none
+    sampling_alpha: float = 0.1  # see `segmentations.Sampling`
+    sampling_sides: Literal["both", "source", "target"] = "both"  # whose segmentations are drawn
     random_seed: int = 429459  # order of the records within training shards
     num_workers: int = 0  # processes; 0 = one for each CPU if the corpus is large, else one
 
@@ -38,8 +43,18 @@ class GenerateOptions(HParams):
             "target_vocab_size",
             "max_characters",
             "max_cases",
+            "sampled_segmentations",
             "num_workers",
         ):
             auto = AUTO if name.endswith("vocab_size") else 0
             if getattr(self, name) < 0 and getattr(self, name) != auto:
                 yield f"{name}={getattr(self, name)} is negative"
+        if self.sampled_segmentations > MAX_SEGMENTATIONS:
+            yield f"sampled_segmentations={self.sampled_segmentations} is over {MAX_SEGMENTATIONS}"
+        if not 0 < self.sampling_alpha < 1:
+            yield f"sampling_alpha={self.sampling_alpha} is not between 0 and 1"
+        for field in dataclasses.fields(self):
+            value = getattr(self, field.name)
+            unused = field.name.startswith("sampling_") and not self.sampled_segmentations
+            if unused and value != field.default:
+                yield f"{field.name}={value}: is read with sampled_segmentations only"

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from t2t_phrase.config import UserError
+from t2t_phrase.data.generation.segmentations import Sampling
 from t2t_phrase.data.generation.shard_digests import digests_of
 from t2t_phrase.data.shards.ragged import Ragged
 from t2t_phrase.data.shards.shard import Shard, open_shard, read_records, write_arrays
@@ -24,6 +25,8 @@ from t2t_phrase.special_ids import EOS_ID
 from t2t_phrase.text.annotations.base import Annotation, Sentence, annotation_of
 from t2t_phrase.text.annotations.labels import LabelAnnotation
 from t2t_phrase.text.encoders import StoredEncoder, load_encoder
+from t2t_phrase.text.subwords.encoder import SubwordEncoder
+from t2t_phrase.text.subwords.sampling import SegmentationSampler
 
 _BATCH = 1000
 
@@ -40,6 +43,7 @@ class ShardTask:
         output: the record file.
         vocabularies: files of the source's and the target's vocabulary.
         shuffle_seed: seed of the order of the records; None keeps the order of the lines.
+        sampling: how segmentations are drawn; None for the usual ones.
     """
 
     source: str
@@ -50,6 +54,7 @@ class ShardTask:
     side: Mapping[str, str] = dataclasses.field(default_factory=dict)
     features: tuple[Feature, ...] = ()
     labels: Mapping[str, Sequence[str]] = dataclasses.field(default_factory=dict)
+    sampling: Sampling | None = None
 
 
 def shard_name(base: str, split: str, index: int, count: int) -> str:
@@ -125,7 +130,7 @@ def _encoded(task: ShardTask) -> tuple[Shard, dict[str, int]]:
 
 def _encode(task: ShardTask) -> Iterator[dict[str, Sequence[int]]]:
     """Yield the integers of each sentence pair by name."""
-    encoders = dict(zip(IDS, map(load_encoder, task.vocabularies), strict=True))
+    encoders = {side: _encoder(task, side) for side in IDS}
     sources = map(str, read_lines(pathlib.Path(task.source)))
     targets = map(str, read_lines(pathlib.Path(task.target)))
     sides = {stream: side_lines(pathlib.Path(path)) for stream, path in task.side.items()}
@@ -166,9 +171,20 @@ def _annotation(feature: Feature, task: ShardTask) -> Annotation:
     return annotation
 
 
-def _sentences(encoder: StoredEncoder, texts: list[str], *, starts: bool) -> list[Sentence]:
-    """Return the texts with their ids; without `starts`, which take time, those are empty."""
-    if starts:
+def _encoder(task: ShardTask, side: Side) -> StoredEncoder | SegmentationSampler:
+    encoder = load_encoder(task.vocabularies[0 if side == "source" else 1])
+    if task.sampling is None or side not in task.sampling.sides:
+        return encoder
+    assert isinstance(encoder, SubwordEncoder)
+    seed = f"{task.sampling.seed}-{side}"
+    return SegmentationSampler(encoder, alpha=task.sampling.alpha, seed=seed)
+
+
+def _sentences(
+    encoder: StoredEncoder | SegmentationSampler, texts: list[str], *, starts: bool
+) -> list[Sentence]:
+    """Return the texts with their ids; without `starts`, which take time, those may be empty."""
+    if starts or isinstance(encoder, SegmentationSampler):
         encoded = encoder.encode_with_starts(texts)
     else:
         encoded = [(ids, []) for ids in encoder.encode_batch(texts)]

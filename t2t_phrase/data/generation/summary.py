@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from t2t_phrase.data.generation.manifest import Manifest
+from t2t_phrase.data.generation.segmentations import sample_splits
 from t2t_phrase.data.problem import Problem
 from t2t_phrase.features import Feature
 
@@ -23,7 +24,10 @@ def summary(problem: Problem, manifest: Manifest, features: Sequence[Feature]) -
         yield f"{entry['file']}: {entry['size']:,} {title} {options['vocab_type']}"
     for name, entry in manifest.labels.items():
         yield f"{entry['file']}: {entry['size']:,} labels of {name}"
+    samples = sample_splits(manifest.options)
     for split, entry in manifest.splits.items():
+        if split in samples[1:]:
+            continue
         totals = {
             name: sum(shard[name] for shard in entry["shards"])
             for name in ("source_tokens", "target_tokens", *(f.name for f in features))
@@ -33,6 +37,7 @@ def summary(problem: Problem, manifest: Manifest, features: Sequence[Feature]) -
             f"{entry['pairs']:,} pairs, {totals['source_tokens']:,} source and "
             f"{totals['target_tokens']:,} target tokens"
             + "".join(f", {totals[feature.name]:,} {feature.name}" for feature in features)
+            + (f"; one of {len(samples)} random segmentations" if split in samples else "")
         )
         for kind, count in entry["faults"].items():
             yield f"  {count:,} x {kind} ({'dropped' if split == 'train' else 'kept'})"

@@ -138,7 +138,7 @@ def learn_vocabulary(
     path: pathlib.Path,
     text: Iterable[str],
     *,
-    vocab_type: Literal["subwords", "words"],
+    vocab_type: Literal["subwords", "unigram", "words"],
     vocab_size: int,
     character_coverage: float,
     known: Collection[str] = (),
@@ -160,7 +160,12 @@ def learn_vocabulary(
     if vocab_type == "words":
         model = train_words(text, vocab_size=vocab_size)
     else:
-        model = train_subwords(text, vocab_size=vocab_size, character_coverage=character_coverage)
+        model = train_subwords(
+            text,
+            vocab_size=vocab_size,
+            character_coverage=character_coverage,
+            model_type="unigram" if vocab_type == "unigram" else "bpe",
+        )
     return _written(path, model, known=known)
 
 

@@ -99,12 +99,15 @@ class TrainingPipeline:
         buckets: the shapes of the batches.
         seed: of the order; not negative.
         on_epoch: called with the counts of each epoch after it has been read.
+        samples: shards of random segmentations of the same pairs; epoch e reads number e modulo
+            their count. None: every epoch reads `reader`.
     """
 
     reader: RecordReader
     buckets: Buckets
     seed: int
     on_epoch: Callable[[EpochCount], None] = lambda count: None
+    samples: tuple[RecordReader, ...] = ()
 
     def batches(self, start: Position = Position()) -> Iterator[Batch]:  # noqa: B008
         """Yield the batches after `start`; a resumed stream equals an uninterrupted one.
@@ -112,19 +115,13 @@ class TrainingPipeline:
         Raises:
             UserError: no example fits `max_length`, or the data are damaged.
         """
-        pairs = self.reader.open()
-        if not len(pairs):
-            raise _empty(self.reader)
-        buckets = buckets_of(pairs, self.buckets)
-        dropped = int(np.count_nonzero(buckets == len(self.buckets)))
-        if dropped == len(pairs):
-            raise UserError(
-                f"none of the {dropped} training examples has at most "
-                f"max_length={self.buckets.max_length} tokens; raise max_length"
-            )
-        padder = Padder(pairs, self.reader.features)
+        readers = self.samples or (self.reader,)
         skip = start.batches
         for epoch in itertools.count(start.epoch):
+            if epoch == start.epoch or len(readers) > 1:
+                pairs, buckets = self._open(readers[epoch % len(readers)])
+                dropped = int(np.count_nonzero(buckets == len(self.buckets)))
+                padder = Padder(pairs, self.reader.features)
             order = epoch_order(len(pairs), np.random.default_rng([self.seed, epoch]))
             plan = plan_epoch(order, buckets, self.buckets)
             yield from _read(plan, padder, self.buckets, epoch, skip)
@@ -132,6 +129,19 @@ class TrainingPipeline:
                 EpochCount(epoch, self.buckets.max_length, len(pairs), dropped, len(plan))
             )
             skip = 0
+
+    def _open(self, reader: RecordReader) -> tuple[Pairs, np.ndarray]:
+        """Return the pairs of some shards, and the bucket of each."""
+        pairs = reader.open()
+        if not len(pairs):
+            raise _empty(reader)
+        buckets = buckets_of(pairs, self.buckets)
+        if np.all(buckets == len(self.buckets)):
+            raise UserError(
+                f"none of the {len(pairs)} training examples has at most "
+                f"max_length={self.buckets.max_length} tokens; raise max_length"
+            )
+        return pairs, buckets
 
 
 def evaluation_batches(reader: RecordReader, buckets: Buckets) -> list[Batch]:

@@ -1,4 +1,4 @@
-"""Learning a subword vocabulary: byte pair encoding by SentencePiece."""
+"""Learning a subword vocabulary: byte pair encoding or a unigram model, by SentencePiece."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pathlib
 import re
 import tempfile
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, Literal
 
 import sentencepiece
 from sentencepiece import sentencepiece_model_pb2
@@ -20,11 +20,15 @@ RESERVED = 3 + 256
 
 
 def train_subwords(
-    sentences: Iterable[str], *, vocab_size: int, character_coverage: float = 1.0
+    sentences: Iterable[str],
+    *,
+    vocab_size: int,
+    character_coverage: float = 1.0,
+    model_type: Literal["bpe", "unigram"] = "bpe",
 ) -> bytes:
-    """Learn a BPE vocabulary and return the serialized model for `SubwordEncoder`.
+    """Learn a vocabulary and return the serialized model for `SubwordEncoder`.
 
-    The order of the sentences does not matter. Nothing but blanks is normalised (see
+    With BPE, the order of the sentences does not matter. Nothing but blanks is normalised (see
     `normalize_whitespace`): case, accents and Unicode composition are kept.
 
     Args:
@@ -33,6 +37,7 @@ def train_subwords(
             fewer gives fewer.
         character_coverage: share of the text whose characters get pieces of their own; rarer
             characters become bytes. Use 1 for alphabets and 0.9995 for Chinese.
+        model_type: byte pair encoding, or a unigram language model (Kudo, 2018).
 
     Raises:
         UserError: there is no text, or `vocab_size` is too small for the characters.
@@ -45,7 +50,7 @@ def train_subwords(
             sentencepiece.SentencePieceTrainer.train(
                 sentence_iterator=iter(sentences),
                 model_writer=model,
-                model_type="bpe",
+                model_type=model_type,
                 vocab_size=vocab_size,
                 character_coverage=character_coverage,
                 byte_fallback=True,

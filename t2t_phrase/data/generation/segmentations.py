@@ -1,0 +1,76 @@
+"""Subword regularisation: further segmentations of the training set, drawn at random."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+from t2t_phrase.config import UserError
+from t2t_phrase.features import IDS, Side
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Sampling:
+    """The distribution that the segmentations of a shard are drawn from.
+
+    Attributes:
+        alpha: with a unigram model, the exponent of the probabilities of segmentations (Kudo,
+            2018); with BPE, the probability of leaving out a merge (Provilkov et al., 2020).
+        sides: whose segmentations are drawn; the other side has its usual one.
+        seed: of the shard.
+    """
+
+    alpha: float
+    sides: tuple[Side, ...]
+    seed: str
+
+
+def sample_split(number: int) -> str:
+    """Return the name of the split with a segmentation of the training set, counted from 0."""
+    return f"train-sample-{number:04d}"
+
+
+def sample_splits(options: Mapping[str, Any]) -> list[str]:
+    """Return the splits that data with these options have beside those of the corpus."""
+    return [sample_split(number) for number in range(options.get("sampled_segmentations", 0))]
+
+
+def sampling_options(
+    *, segmentations: int, alpha: float, sides: str, vocab_type: str
+) -> dict[str, Any]:
+    """Return the options in the manifest of data; none without sampled segmentations.
+
+    Raises:
+        UserError: the vocabulary is of words, which have one segmentation only.
+    """
+    if not segmentations:
+        return {}
+    if vocab_type == "words":
+        raise UserError(
+            f"--sampled_segmentations={segmentations}: a vocabulary of words allows one "
+            "segmentation only; use --vocab_type=subwords or unigram"
+        )
+    return {
+        "sampled_segmentations": segmentations,
+        "sampling_alpha": alpha,
+        "sampling_sides": sides,
+    }
+
+
+def sampling_of(options: Mapping[str, Any], split: str, shard: int) -> Sampling | None:
+    """Return the distribution for a shard of a split; None for the usual segmentation.
+
+    Args:
+        options: those of the manifest.
+        split: its name.
+        shard: its number.
+    """
+    if split not in sample_splits(options):
+        return None
+    sides = options["sampling_sides"]
+    return Sampling(
+        alpha=options["sampling_alpha"],
+        sides=tuple(side for side in IDS if sides in ("both", side)),
+        seed=f"{options['random_seed']}-{split}-{shard}",
+    )

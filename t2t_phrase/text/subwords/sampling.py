@@ -1,0 +1,172 @@
+"""Random segmentations of words into subwords, the same ones for the same seed."""
+
+from __future__ import annotations
+
+import abc
+import functools
+import itertools
+import math
+import random
+from collections.abc import Sequence
+from typing import Any
+
+from sentencepiece import sentencepiece_model_pb2
+
+from t2t_phrase.config import UserError
+from t2t_phrase.text.subwords.encoder import SubwordEncoder
+
+# SentencePiece writes it for a blank, so it begins the first piece of each word.
+_BLANK = "▁"
+# Results that are remembered, for words and for their parts.
+_REMEMBERED = 2**18
+Pieces = tuple[str, ...]
+# Its classes are made at run time.
+_MODEL: Any = sentencepiece_model_pb2
+
+
+class SegmentationSampler:
+    """Encodes text in segmentations that are drawn at random.
+
+    A word with characters that are not in the vocabulary keeps its usual segmentation.
+
+    Args:
+        encoder: with a vocabulary of byte pair encoding or of a unigram model.
+        alpha: see `BpeDropout` and `UnigramSampling`.
+        seed: of the random numbers. Segmentations do not depend on anything else, such as the
+            version of SentencePiece, whose own generator differs between processes.
+
+    Raises:
+        UserError: the vocabulary is of another kind.
+    """
+
+    def __init__(self, encoder: SubwordEncoder, *, alpha: float, seed: int | str) -> None:
+        model = _MODEL.ModelProto.FromString(encoder.model_bytes)
+        kind = model.trainer_spec.model_type
+        if kind not in _KINDS:
+            raise UserError(
+                "random segmentations need a vocabulary of byte pair encoding or of a unigram model"
+            )
+        normal = [(i, p) for i, p in enumerate(model.pieces) if p.type == p.NORMAL]
+        self._ids = {piece.piece: i for i, piece in normal}
+        self._segmenter = _KINDS[kind]({piece.piece: piece.score for _, piece in normal}, alpha)
+        self._encoder = encoder
+        self._random = random.Random(seed)
+
+    def encode_with_starts(self, texts: Sequence[str]) -> list[tuple[list[int], list[int]]]:
+        """Return, for each text, the ids and where each begins in it, in bytes of UTF-8."""
+        return [self._redraw(*usual) for usual in self._encoder.encode_with_starts(texts)]
+
+    def _redraw(self, ids: list[int], starts: list[int]) -> tuple[list[int], list[int]]:
+        """Return a sentence in another segmentation than its usual one."""
+        pieces = self._encoder.pieces(ids)
+        new_ids, new_starts = [], []
+        firsts = [i for i, piece in enumerate(pieces) if piece.startswith(_BLANK) or not i]
+        for first, end in itertools.pairwise([*firsts, len(ids)]):
+            if not all(piece in self._ids for piece in pieces[first:end]):
+                new_ids += ids[first:end]
+                new_starts += starts[first:end]
+                continue
+            # There is no blank before the first word of the text.
+            place, blank = starts[first], " " if first else ""
+            for piece in self._segmenter.draw("".join(pieces[first:end]), self._random):
+                new_ids.append(self._ids[piece])
+                new_starts.append(place)
+                place += len(piece.replace(_BLANK, blank).encode())
+        return new_ids, new_starts
+
+
+class Segmenter(abc.ABC):
+    """Draws the segmentation of one word.
+
+    Args:
+        scores: of the pieces.
+        alpha: how much is left to chance.
+    """
+
+    def __init__(self, scores: dict[str, float], alpha: float) -> None:
+        self._scores = scores
+        self._alpha = alpha
+
+    @abc.abstractmethod
+    def draw(self, word: str, generator: random.Random) -> Pieces:
+        """Return the pieces of a word, which begins with its blank."""
+
+
+class BpeDropout(Segmenter):
+    """BPE in which merges are left out at random (Provilkov et al., 2020, Algorithm 1).
+
+    In each step, every possible merge is left out with probability `alpha`, and the best of the
+    others is made. It ends when none is left. With `alpha` = 0 this is BPE.
+    """
+
+    def __init__(self, scores: dict[str, float], alpha: float) -> None:
+        super().__init__(scores, alpha)
+        self._merges = functools.lru_cache(_REMEMBERED)(self._find_merges)
+
+    def draw(self, word: str, generator: random.Random) -> Pieces:
+        """Return the pieces of a word, which begins with its blank."""
+        pieces: Pieces | None = tuple(word)
+        while pieces is not None:
+            drawn, pieces = pieces, None
+            # The best merge that is kept is the first one, from the best on, that is kept.
+            for merged in self._merges(drawn):
+                if generator.random() >= self._alpha:
+                    pieces = merged
+                    break
+        return drawn
+
+    def _find_merges(self, pieces: Pieces) -> list[Pieces]:
+        """Return the pieces after each possible merge, the best merge first."""
+        found = []
+        for place, pair in enumerate(itertools.pairwise(pieces)):
+            merged = "".join(pair)
+            if merged in self._scores:
+                after = (*pieces[:place], merged, *pieces[place + 2 :])
+                found.append((-self._scores[merged], place, after))
+        return [after for _, _, after in sorted(found)]
+
+
+class UnigramSampling(Segmenter):
+    """Draws segmentations x of a unigram model with P(x)^alpha / Z (Kudo, 2018, Section 3.2).
+
+    P(x) is the product of the probabilities of the pieces. `alpha` = 0 is uniform, and the
+    larger it is, the nearer are the samples to the most likely segmentation.
+    """
+
+    def __init__(self, scores: dict[str, float], alpha: float) -> None:
+        super().__init__(scores, alpha)
+        self._lattice = functools.lru_cache(_REMEMBERED)(self._sum_up)
+        self._longest = max(map(len, scores), default=0)
+
+    def draw(self, word: str, generator: random.Random) -> Pieces:
+        """Return the pieces of a word, which begins with its blank."""
+        lattice = self._lattice(word)
+        end, pieces = len(word), []
+        while end:
+            starts, shares = lattice[end]
+            (start,) = generator.choices(starts, cum_weights=shares)
+            pieces.append(word[start:end])
+            end = start
+        return tuple(reversed(pieces))
+
+    def _sum_up(self, word: str) -> list[tuple[list[int], list[float]]]:
+        """Return, for each end, where the piece before it may begin, and the summed weights."""
+        totals = [0.0]  # log of the summed weights of all segmentations of word[:end]
+        lattice: list[tuple[list[int], list[float]]] = [([], [])]
+        for end in range(1, len(word) + 1):
+            logs = {
+                start: totals[start] + self._alpha * self._scores[word[start:end]]
+                for start in range(max(0, end - self._longest), end)
+                if word[start:end] in self._scores and totals[start] > -math.inf
+            }
+            most = max(logs.values(), default=-math.inf)
+            weights = [math.exp(value - most) for value in logs.values()]
+            totals.append(most + math.log(sum(weights)) if logs else -math.inf)
+            lattice.append((list(logs), list(itertools.accumulate(weights))))
+        return lattice
+
+
+_KINDS: dict[int, type[Segmenter]] = {
+    _MODEL.TrainerSpec.UNIGRAM: UnigramSampling,
+    _MODEL.TrainerSpec.BPE: BpeDropout,
+}
