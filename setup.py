@@ -28,9 +28,32 @@ COMMANDS = (
     "insights",
     "probe",
     "exporter",
-    "serve",
     "import",
     "parameters",
+)
+
+TEST = (
+    "pytest>=8",
+    "pytest-xdist>=3.5",
+    "hypothesis>=6.100",
+    "jax>=0.4.30",
+    "pyyaml>=6.0.1",
+    "sacremoses>=0.1.1",
+    "selenium>=4.15",
+    # They execute notebooks.
+    "nbclient>=0.10",
+    "nbformat>=5.10",
+    "ipykernel>=6.29",
+)
+
+DOCS = (
+    "mkdocs>=1.6",
+    "mkdocs-material>=9.6",
+    "mkdocstrings[python]>=1",
+    "latex2mathml>=3.78",
+    # It brings the font of the equations.
+    "ziamath>=0.12",
+    "nbformat>=5.10",
 )
 
 setup(
@@ -57,7 +80,6 @@ setup(
         "t2t_phrase": ["py.typed"],
         "t2t_phrase.bin": ["registered.json"],
         "t2t_phrase.reports": ["templates/*"],
-        "t2t_phrase.serving": ["form.html"],
     },
     install_requires=[
         "tensorflow>=2.20",
@@ -79,47 +101,15 @@ setup(
     extras_require={
         "jax": ["jax>=0.4.30"],
         "ctranslate2": ["ctranslate2>=4.5"],
-        "serve": [
-            "fastapi>=0.115",
-            "fastapi-offline>=1.7",
-            "prometheus-client>=0.20",
-            "uvicorn>=0.30",
-        ],
         "yaml": ["pyyaml>=6.0.1"],
         "comet": ["unbabel-comet"],
         "datasets": ["datasets"],
         "wandb": ["wandb"],
         "mlflow": ["mlflow"],
         "moses": ["sacremoses>=0.1.1"],
-        "test": [
-            "pytest>=8",
-            "pytest-xdist>=3.5",
-            "hypothesis>=6.100",
-            "jax>=0.4.30",
-            "pyyaml>=6.0.1",
-            "sacremoses>=0.1.1",
-            "selenium>=4.15",
-            "fastapi>=0.115",
-            "fastapi-offline>=1.7",
-            "prometheus-client>=0.20",
-            "uvicorn>=0.30",
-        ],
-        "dev": [
-            "ruff>=0.6",
-            "mypy>=1.11",
-            "pre-commit>=3.5",
-            "pytest>=8",
-            "pytest-xdist>=3.5",
-            "hypothesis>=6.100",
-            "jax>=0.4.30",
-            "pyyaml>=6.0.1",
-            "sacremoses>=0.1.1",
-            "selenium>=4.15",
-            "fastapi>=0.115",
-            "fastapi-offline>=1.7",
-            "prometheus-client>=0.20",
-            "uvicorn>=0.30",
-        ],
+        "test": list(TEST),
+        "docs": list(DOCS),
+        "dev": ["ruff>=0.6", "mypy>=1.11", "pre-commit>=3.5", *TEST, *DOCS],
     },
     entry_points={
         "console_scripts": ["t2t-phrase = t2t_phrase.bin.command:run"]

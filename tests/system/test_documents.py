@@ -67,8 +67,9 @@ def test_the_index_leads_to_every_chapter():
     index = DOCUMENTS["docs/README.md"]
     linked = set(re.findall(r"\]\(([^)#]+)", index))
     chapters = {path.name for path in (ROOT / "docs").glob("*.md")} - {"README.md"}
+    notebooks = {f"notebooks/{path.name}" for path in (ROOT / "docs/notebooks").glob("*.ipynb")}
     pages = {f"../{path.name}" for path in ROOT.glob("*.md")}
-    assert linked == chapters | pages
+    assert linked == chapters | notebooks | pages
 
 
 def test_pre_commit_and_ci_run_the_same_checks():

@@ -1,0 +1,99 @@
+"""The sections of this library's docstrings, as mkdocstrings shows them.
+
+"Call arguments:", which Keras' layers have, are shown as other arguments are. "Returns:" holds
+sentences, not names and types. Modules are in alphabetical order.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import griffe
+
+RETURNS = re.compile(r"^Returns:\n((?:    .*(?:\n|\Z)|\n)+)", re.MULTILINE)
+
+
+class DocstringSections(griffe.Extension):
+    """Parses the docstrings of a package."""
+
+    def on_package(self, *, pkg: griffe.Module, **kwargs: Any) -> None:
+        """Parse all docstrings; a missing one, or an argument that the code lacks, is a warning."""
+        for module in modules(pkg):
+            below = {name for name, member in module.members.items() if is_module(member)}
+            order = sorted(module.members, key=lambda name: name if name in below else "")
+            module.members = {name: module.members[name] for name in order}
+        for item in definitions(pkg):
+            if item.docstring:
+                item.docstring.__dict__["parsed"] = sections(item, item.docstring)
+            elif not item.is_attribute and "._" not in item.path:
+                griffe.logger.warning(f"{item.path}: no docstring")
+
+
+def is_module(member: griffe.Object | griffe.Alias) -> bool:
+    """Whether a member of a package is a module below it, not one that it imports."""
+    return not member.is_alias and member.is_module
+
+
+def modules(package: Any) -> Iterator[Any]:
+    """Yield a package and all modules below it."""
+    yield package
+    for member in package.members.values():
+        if is_module(member):
+            yield from modules(member)
+
+
+def definitions(item: Any) -> Iterator[Any]:
+    """Yield a module or class and everything that is defined in it."""
+    yield item
+    if item.is_module or item.is_class:
+        for member in item.members.values():
+            if not member.is_alias:
+                yield from definitions(member)
+
+
+def sections(item: griffe.Object, docstring: griffe.Docstring) -> list[griffe.DocstringSection]:
+    """Return the sections of a docstring."""
+    options = dict(docstring.parser_options)
+    parameters = getattr(item, "parameters", ())
+    if any(p.kind is griffe.ParameterKind.var_keyword for p in parameters):
+        options["warn_unknown_params"] = False  # Taken from **kwargs.
+    called = item.all_members.get("call") if item.is_class else item
+    found = docstring.parse(docstring.parser, **options)
+    return [_section(section, docstring, called) for section in found]
+
+
+def _section(
+    section: griffe.DocstringSection, docstring: griffe.Docstring, called: Any
+) -> griffe.DocstringSection:
+    if isinstance(section, griffe.DocstringSectionReturns):
+        text = RETURNS.search(docstring.value)
+        assert text
+        value = griffe.DocstringReturn(
+            name="",
+            annotation=getattr(called, "returns", None),
+            description=inspect.cleandoc(text[1]),
+        )
+        return griffe.DocstringSectionReturns([value])
+    if isinstance(section, griffe.DocstringSectionAdmonition) and section.title == "Call arguments":
+        return griffe.DocstringSectionParameters(
+            list(_call_arguments(section.value.contents, called)), title="Call arguments:"
+        )
+    return section
+
+
+def _call_arguments(text: str, called: Any) -> Iterator[griffe.DocstringParameter]:
+    for entry in re.split(r"\n(?!\s)", text):
+        name, _, description = entry.partition(":")
+        known = called is not None and name in called.parameters
+        if called is not None and not known:
+            griffe.logger.warning(f"{called.path}: no argument {name!r}")
+        parameter = called.parameters[name] if known else None
+        yield griffe.DocstringParameter(
+            name,
+            description=inspect.cleandoc(description),
+            annotation=parameter and parameter.annotation,
+            value=parameter and parameter.default,
+        )

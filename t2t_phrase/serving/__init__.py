@@ -1,1 +1,0 @@
-"""An HTTP server for trained and exported models, with TensorFlow Serving's REST interface."""

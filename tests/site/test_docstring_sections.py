@@ -1,0 +1,110 @@
+import logging
+
+import pytest
+
+griffe = pytest.importorskip("griffe")
+docstring_sections = pytest.importorskip("docstring_sections")
+
+LAYER = '''
+"""A module."""
+
+class Layer:
+    """A layer.
+
+    Args:
+        size: of the output.
+        shape: taken from the keyword arguments.
+
+    Call arguments:
+        x: (B, D) float,
+            of any length.
+        mask: (B,) bool.
+
+    Returns:
+        The output: (B, D).
+    """
+
+    def __init__(self, size: int, **kwargs: object) -> None:
+        pass
+
+    def call(self, x: list, mask: list | None = None) -> list:
+        """Call it."""
+
+
+def double(x: int) -> int:
+    """Double it.
+
+    Args:
+        x: any number.
+        y: forgotten.
+    """
+'''
+
+
+@pytest.fixture
+def module(tmp_path, caplog):
+    package = tmp_path / "sample"
+    package.mkdir()
+    for name, text in (("b", '"B."'), ("a", '"A."'), ("__init__", LAYER)):
+        (package / f"{name}.py").write_text(text)
+    with caplog.at_level(logging.WARNING):
+        return griffe.load(
+            "sample",
+            search_paths=[tmp_path],
+            extensions=griffe.load_extensions(docstring_sections.DocstringSections),
+            docstring_parser="google",
+            docstring_options={"warn_missing_types": False},
+        )
+
+
+def test_call_arguments_are_arguments(module):
+    sections = module["Layer"].docstring.parsed
+    assert [section.kind.value for section in sections] == [
+        "text",
+        "parameters",
+        "parameters",
+        "returns",
+    ]
+    x, mask = sections[2].value
+    assert (x.name, str(x.annotation)) == ("x", "list")
+    assert x.description == "(B, D) float,\nof any length."
+    assert (mask.name, str(mask.annotation), mask.default) == ("mask", "list | None", "None")
+
+
+def test_returns_are_sentences_with_the_type_of_the_call(module):
+    (returned,) = module["Layer"].docstring.parsed[3].value
+    assert (str(returned.annotation), returned.description) == ("list", "The output: (B, D).")
+
+
+def test_arguments_that_the_code_lacks_are_warnings(module, caplog):
+    (warning,) = caplog.get_records("setup")
+    assert "Parameter 'y' does not appear" in warning.getMessage()
+
+
+def test_call_arguments_that_the_code_lacks_are_warnings(tmp_path, caplog):
+    (tmp_path / "wrong.py").write_text(LAYER.replace("        mask: (B,)", "        masks: (B,)"))
+    griffe.load(
+        "wrong",
+        search_paths=[tmp_path],
+        extensions=griffe.load_extensions(docstring_sections.DocstringSections),
+        docstring_parser="google",
+    )
+    assert "wrong.Layer.call: no argument 'masks'" in caplog.text
+
+
+def test_missing_docstrings_are_warnings(tmp_path, caplog):
+    code = 'def _hidden(): ...\ndef shown(): ...\nclass C:\n    "C."\n    x = 1'
+    (tmp_path / "bare.py").write_text(code)
+    griffe.load(
+        "bare",
+        search_paths=[tmp_path],
+        extensions=griffe.load_extensions(docstring_sections.DocstringSections),
+    )
+    assert [record.getMessage() for record in caplog.records] == [
+        "bare: no docstring",
+        "bare.shown: no docstring",
+    ]
+
+
+def test_modules_are_in_order(module):
+    assert [name for name in module.members if name in "ab"] == ["a", "b"]
