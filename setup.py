@@ -28,6 +28,7 @@ COMMANDS = (
     "insights",
     "probe",
     "exporter",
+    "serve",
     "import",
     "parameters",
 )
@@ -40,6 +41,10 @@ TEST = (
     "pyyaml>=6.0.1",
     "sacremoses>=0.1.1",
     "selenium>=4.15",
+    "fastapi>=0.115",
+    "fastapi-offline>=1.7",
+    "prometheus-client>=0.20",
+    "uvicorn>=0.30",
     # They execute notebooks.
     "nbclient>=0.10",
     "nbformat>=5.10",
@@ -80,6 +85,7 @@ setup(
         "t2t_phrase": ["py.typed"],
         "t2t_phrase.bin": ["registered.json"],
         "t2t_phrase.reports": ["templates/*"],
+        "t2t_phrase.serving": ["form.html"],
     },
     install_requires=[
         "tensorflow>=2.20",
@@ -101,6 +107,12 @@ setup(
     extras_require={
         "jax": ["jax>=0.4.30"],
         "ctranslate2": ["ctranslate2>=4.5"],
+        "serve": [
+            "fastapi>=0.115",
+            "fastapi-offline>=1.7",
+            "prometheus-client>=0.20",
+            "uvicorn>=0.30",
+        ],
         "yaml": ["pyyaml>=6.0.1"],
         "comet": ["unbabel-comet"],
         "datasets": ["datasets"],

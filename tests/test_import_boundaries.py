@@ -74,6 +74,12 @@ PARTS: dict[str, tuple[set[str], set[str]]] = {
     "evaluation": ({"data", "text", "grammar"}, {"numpy", "sacrebleu", "matplotlib"}),
     "comparison": ({"evaluation", "runs", "data", "grammar"}, set()),
     "export": ({"decoding", "text", "models", "ops", "compile"}, TENSORFLOW | {"tensorflow_text"}),
+    "serving": (
+        {"export", "decoding", "runs", "text", "models"},
+        TENSORFLOW
+        | {"tensorflow_text", "fastapi", "fastapi_offline", "starlette", "uvicorn"}
+        | {"prometheus_client"},
+    ),
     "training": ({"runs", "data", "text", "models", "compile"}, TENSORFLOW),
     "reports": (
         {"evaluation", "insights", "decoding", "runs", "data", "text", "models", "figure_files"},

@@ -13,6 +13,7 @@ COMMANDS = {
     "insights": "t2t_phrase.bin.insights",
     "probe": "t2t_phrase.bin.probe",
     "exporter": "t2t_phrase.bin.exporter",
+    "serve": "t2t_phrase.bin.serve",
     "parse": "t2t_phrase.bin.parse",
     "align": "t2t_phrase.bin.align",
     "dictionary": "t2t_phrase.bin.dictionary",

@@ -94,15 +94,9 @@ def _save(module: ServingModule, files: Mapping[str, StoredEncoder], folder: pat
             path = pathlib.Path(scratch, f"{name}.{encoder.file_ending}")
             path.write_bytes(encoder.model_bytes)
             module.assets.append(tf.saved_model.Asset(str(path)))
-        signatures = {
-            "serving_default": module.translate,
-            "translate_with_dictionary": module.translate_with_dictionary,
-            "nbest": module.nbest,
-            "score": module.score,
-        }
         tf.saved_model.save(
             module,
             str(folder),
-            signatures={name: own for name, own in signatures.items() if own is not None},
+            signatures=module.signatures(),
             options=tf.saved_model.SaveOptions(experimental_custom_gradients=False),
         )

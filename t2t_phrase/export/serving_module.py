@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import tensorflow as tf
 
@@ -131,6 +132,16 @@ class ServingModule(tf.Module):
             self.score = traced(
                 self._score, input_signature=[*pair, *self.target.signature("target")]
             )
+
+    def signatures(self) -> dict[str, Any]:
+        """Return the functions by the names that clients know; those that there are."""
+        functions = {
+            "serving_default": self.translate,
+            "translate_with_dictionary": self.translate_with_dictionary,
+            "nbest": self.nbest,
+            "score": self.score,
+        }
+        return {name: function for name, function in functions.items() if function is not None}
 
     def _translate(self, *inputs: tf.Tensor) -> dict[str, tf.Tensor]:
         def best(*inputs: tf.Tensor) -> dict[str, tf.Tensor]:

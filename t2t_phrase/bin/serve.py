@@ -1,0 +1,141 @@
+"""t2t-phrase-serve: serves a trained or exported model by HTTP, as TensorFlow Serving does.
+
+t2t-phrase-serve --output_dir=runs/mine --data_dir=data --port=8501
+t2t-phrase-serve --export_dir=runs/mine/export --model_name=ende
+"""
+
+from __future__ import annotations
+
+import pathlib
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from absl import app, flags
+
+from t2t_phrase import registry
+from t2t_phrase.bin import common
+from t2t_phrase.bin.alignment_search import define_alignment_flags
+from t2t_phrase.bin.backend import TRAINING, check_backend
+from t2t_phrase.bin.model_flags import define_model_flags, load, model_paths
+from t2t_phrase.bin.unknown_words import define_unknown_flags
+from t2t_phrase.config import UserError
+from t2t_phrase.decoding.hparams import DecodeHParams
+from t2t_phrase.decoding.unknown_files import read_unknown
+from t2t_phrase.serving.hparams import ServingHParams
+from t2t_phrase.serving.installed import check_installed
+
+if TYPE_CHECKING:
+    from t2t_phrase.serving.versions import Versions
+
+FLAGS = flags.FLAGS
+# What an export contains already.
+_OF_RUNS = (
+    *("checkpoint_path", "data_dir", "decode_hparams", "dtype_policy", "ensemble_weights"),
+    *("alignment_model_dir", "unknown_dictionary"),
+)
+
+
+def define_flags() -> None:
+    """Define the command's flags."""
+    define_model_flags()
+    define_alignment_flags()
+    define_unknown_flags()
+    flags.DEFINE_string(
+        "export_dir",
+        None,
+        "Folder of exported versions, instead of --output_dir; it is watched for new ones.",
+    )
+    flags.DEFINE_string(
+        "decode_hparams", "", "Options of decoding, such as beam_size=4,alpha=0.6,extra_length=50."
+    )
+    flags.DEFINE_string(
+        "model_name", None, "Name of the model in addresses; default: that of the folder."
+    )
+    flags.DEFINE_integer("port", 8501, "Port; 0: any that is free.", 0, 65535)
+    flags.DEFINE_string(
+        "host",
+        "127.0.0.1",
+        "Address to listen at; the default is reached from this machine only, 0.0.0.0 from all.",
+    )
+    flags.DEFINE_string(
+        "serving_hparams", "", "Limits, such as max_batch_size=64,max_queue=1024,timeout=30."
+    )
+
+
+def main(argv: Sequence[str]) -> None:
+    """Serve until a signal."""
+    del argv
+    check_backend(TRAINING)
+    check_installed()
+    if bool(FLAGS.export_dir) == bool(FLAGS.output_dir or FLAGS.checkpoint_path):
+        raise app.UsageError("give either --output_dir (or --checkpoint_path) or --export_dir")
+    limits = ServingHParams().override(FLAGS.serving_hparams)
+    from t2t_phrase.cores import divide_cores
+    from t2t_phrase.serving.names import model_name
+    from t2t_phrase.serving.server import TranslationServer, bind
+
+    name = model_name(FLAGS.model_name, FLAGS.export_dir or model_paths()[0])
+    # A mistake here should show before a model is loaded.
+    listener = bind(FLAGS.host, FLAGS.port)
+    workers = limits.workers or divide_cores(None)
+    versions = of_exports(limits) if FLAGS.export_dir else of_run()
+    TranslationServer(name, versions, limits, listener=listener, workers=workers).run()
+
+
+def of_exports(limits: ServingHParams) -> Versions:
+    """Return the exported versions that the flags name.
+
+    Raises:
+        UserError: there is none, or a flag is part of them.
+    """
+    from t2t_phrase.export.staging import check_loadable
+    from t2t_phrase.serving.graph_servable import servable_of_saved_model
+    from t2t_phrase.serving.versions import WatchedVersions
+
+    for flag in _OF_RUNS:
+        if FLAGS[flag].value:
+            raise UserError(f"--{flag}: is part of an export; leave it out, or export again")
+    folder = pathlib.Path(FLAGS.export_dir).expanduser()
+    check_loadable(folder)
+    versions = WatchedVersions(folder, servable_of_saved_model)
+    versions.watch(limits.watch_seconds)
+    return versions
+
+
+def of_run() -> Versions:
+    """Return the model of a run, or of several, that the flags name."""
+    from t2t_phrase.api.alignment_search import searched
+    from t2t_phrase.serving.graph_servable import servable_of_run
+    from t2t_phrase.serving.versions import OneVersion
+
+    hparams = DecodeHParams().override(FLAGS.decode_hparams)
+    unknown = read_unknown(hparams, FLAGS.unknown_dictionary or "")
+    registry.discover(FLAGS.t2t_usr_dir)
+    trained, vocabularies = load()
+    used = searched(
+        trained,
+        vocabularies,
+        hparams,
+        FLAGS.alignment_model_dir,
+        dtype_policy=FLAGS.dtype_policy,
+    )
+    return OneVersion(
+        servable_of_run(
+            used.model,
+            vocabularies,
+            hparams,
+            version=trained.step,
+            make_expansion=used.make_expansion,
+            unknown_words=unknown.words,
+        )
+    )
+
+
+def run() -> None:
+    """Start the command."""
+    define_flags()
+    common.run(main)
+
+
+if __name__ == "__main__":
+    run()

@@ -1,0 +1,35 @@
+"""The name of a served model, which is part of addresses."""
+
+from __future__ import annotations
+
+import pathlib
+import re
+
+from t2t_phrase.config import UserError, shown
+from t2t_phrase.runs.directory import AVERAGED, BEST
+
+# Folders whose names say nothing of the model.
+_WITHIN = (BEST, AVERAGED, "export")
+
+
+def model_name(given: str | None, folder: str) -> str:
+    """Return the name of a model.
+
+    Args:
+        given: `--model_name`; None: it is that of the folder, or of the run that it belongs to.
+        folder: of a run or of exported versions.
+
+    Raises:
+        UserError: it cannot be part of an address.
+    """
+    place = pathlib.Path(folder).expanduser().resolve()
+    while given is None and place.name in _WITHIN:
+        place = place.parent
+    name = place.name if given is None else given
+    if not re.fullmatch(r"[\w.~-]+", name, re.ASCII):
+        whose = "" if given is not None else f" (from {shown(folder)})"
+        raise UserError(
+            f"--model_name={shown(name)}{whose}: the name is part of addresses; give one of "
+            "letters, digits and . _ ~ -"
+        )
+    return name

@@ -1,0 +1,195 @@
+"""Runs the application: sockets, signals, and a stop that loses no request."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import errno
+import resource
+import socket
+import threading
+from collections.abc import Iterator
+from signal import SIGINT, SIGTERM
+
+import uvicorn
+
+from t2t_phrase.config import UserError
+from t2t_phrase.io.reporting import note
+from t2t_phrase.serving.application import make_application
+from t2t_phrase.serving.connections import limited_connection
+from t2t_phrase.serving.draining import Draining
+from t2t_phrase.serving.hparams import ServingHParams
+from t2t_phrase.serving.metrics import Metrics
+from t2t_phrase.serving.queue import BatchQueue
+from t2t_phrase.serving.versions import Versions
+from t2t_phrase.serving.workers import Workers
+
+# Connections that the system has accepted and the server has not.
+_BACKLOG = 512
+# Files that the process needs besides connections.
+_OTHER_FILES = 128
+
+
+def bind(host: str, port: int) -> socket.socket:
+    """Return a socket with an address, which does not listen yet.
+
+    Args:
+        host: name or address; "localhost" and "127.0.0.1" are reached from this machine only.
+        port: 0: any that is free.
+
+    Raises:
+        UserError: the address is unknown, in use or not allowed.
+    """
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        made = socket.socket(family, kind, protocol)
+    except (OSError, UnicodeError) as error:
+        raise UserError(f"--host={host}: is not an address of this machine ({error})") from error
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        made.bind(address)
+    except OSError as error:
+        made.close()
+        if error.errno in (errno.EADDRINUSE, errno.EACCES):
+            raise UserError(f"--port={port}: {error.strerror}; give another port") from error
+        raise UserError(f"--host={host}: {error.strerror}") from error
+    return made
+
+
+class TranslationServer:
+    """A server of one model.
+
+    Args:
+        name: of the model, in addresses.
+        versions: of the model.
+        hparams: limits and times.
+        listener: see `bind`.
+        workers: how many batches are searched at the same time.
+
+    Attributes:
+        url: the address of the server.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        versions: Versions,
+        hparams: ServingHParams,
+        *,
+        listener: socket.socket,
+        workers: int,
+    ) -> None:
+        self.name, self.versions, self._listener = name, versions, listener
+        host, port, *_ = listener.getsockname()
+        self.url = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+        queue = BatchQueue(
+            most_rows=hparams.max_batch_size,
+            most_bytes=hparams.max_batch_bytes,
+            patience=hparams.batch_wait_ms / 1000,
+            capacity=hparams.max_queue,
+        )
+        draining = Draining()
+        self.metrics = Metrics(
+            lambda: len(queue),
+            lambda: len(self._server.server_state.connections),
+            lambda: versions.current.version,
+        )
+        self._workers = Workers(queue, workers, self.metrics.note_batch)
+        application = make_application(name, versions, queue, hparams, self.metrics, draining)
+        config = uvicorn.Config(
+            draining.around(application),
+            http=limited_connection(
+                most=allowed_connections(hparams.max_connections),
+                read_timeout=hparams.read_timeout,
+                write_timeout=hparams.timeout,
+            ),
+            ws="none",
+            loop="asyncio",
+            lifespan="off",
+            log_config=None,
+            log_level="error",
+            access_log=False,
+            server_header=False,
+            backlog=_BACKLOG,
+        )
+        self._server = _GracefulServer(config, draining, hparams.drain_seconds)
+
+    def run(self) -> None:
+        """Answer requests until SIGTERM, SIGINT or `stop`, and those that have come until then."""
+        note(f"{self.name}, version {self.versions.current.version}: {self.url}")
+        self._workers.start()
+        try:
+            self._server.run(sockets=[self._listener])
+        finally:
+            self.versions.stop()
+            self._workers.stop()
+            self._listener.close()
+        note(f"stopped; {self.metrics.answered} requests for predictions were answered")
+
+    def stop(self) -> None:
+        """Begin to stop; may be called by any thread."""
+        self._server.stop_soon()
+
+
+class _GracefulServer(uvicorn.Server):
+    """Answers for some time after the signal, telling clients to close their connections.
+
+    Args:
+        config: of uvicorn.
+        draining: is begun by the signal.
+        seconds: how long new requests are still answered then.
+    """
+
+    def __init__(self, config: uvicorn.Config, draining: Draining, seconds: float) -> None:
+        super().__init__(config)
+        self._draining, self._seconds = draining, seconds
+        self._loop: asyncio.AbstractEventLoop | None = None
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Handle signals while the server runs; it then ends without an error."""
+        self._loop = loop = asyncio.get_running_loop()
+        handled = [SIGTERM, SIGINT]
+        if threading.current_thread() is not threading.main_thread():
+            handled = []
+        for number in handled:
+            loop.add_signal_handler(number, self._begin)
+        try:
+            yield
+        finally:
+            for number in handled:
+                loop.remove_signal_handler(number)
+
+    def stop_soon(self) -> None:
+        if self._loop is not None:
+            self._loop.call_soon_threadsafe(self._begin)
+
+    def _begin(self) -> None:
+        assert self._loop is not None
+        if self._draining.begun:
+            # A second signal: wait no longer for new requests.
+            self.should_exit = True
+            return
+        self._draining.begun = True
+        self._loop.call_later(self._seconds, self._end)
+
+    def _end(self) -> None:
+        self.should_exit = True
+
+
+def allowed_connections(wanted: int) -> int:
+    """Return the number of connections that may be open, having raised the limit of open files."""
+    needed = wanted + _BACKLOG + _OTHER_FILES
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != resource.RLIM_INFINITY and soft < needed:
+        soft = needed if hard == resource.RLIM_INFINITY else min(needed, hard)
+        with contextlib.suppress(ValueError, OSError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+        soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+        if soft < needed:
+            fewer = max(1, soft - _BACKLOG - _OTHER_FILES)
+            note(f"max_connections={wanted}: the system allows {soft} open files, so {fewer} are")
+            return fewer
+    return wanted

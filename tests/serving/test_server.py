@@ -1,0 +1,450 @@
+"""The server as clients meet it, with a model that needs no TensorFlow."""
+
+import http.client
+import json
+import re
+import socket
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from running_server import (
+    address,
+    ask,
+    predict,
+    raw,
+    reachable,
+    running,
+    toy_servable,
+    upper,
+    wait_until,
+)
+
+from t2t_phrase.config import UserError
+from t2t_phrase.serving.server import allowed_connections, bind
+from t2t_phrase.serving.versions import WatchedVersions
+
+
+@pytest.fixture(scope="module")
+def url():
+    with running(max_body=10_000, max_queue=50) as server:
+        yield server.url
+
+
+def row(text):
+    return {"translation": text.upper(), "score": float(len(text.encode()))}
+
+
+def test_predictions(url):
+    answer = predict(url, {"instances": [{"text": "ein haus"}, {"text": ""}, {"text": "a\0ü"}]})
+    assert answer.status == 200
+    assert answer.body == {
+        "predictions": [
+            row("ein haus"),
+            row(""),
+            # As bytes, which is how the toy treats text.
+            {"translation": "A\0ü", "score": 4.0},
+        ]
+    }
+    for path in ("/v1/models/toy:predict", "/v1/models/toy/versions/1:predict"):
+        assert ask(url, path, {"inputs": ["a", "b"]}).body == {
+            "outputs": {"translation": ["A", "B"], "score": [1.0, 1.0]}
+        }
+    pairs = {"source": ["a", "b"], "target": ["", "long"]}
+    answer = predict(url, {"signature_name": "score", "inputs": pairs})
+    assert answer.body == {"outputs": [0.0, -4.0]}
+    answer = predict(url, {"inputs": {"text": []}})
+    assert answer.body == {"outputs": {"translation": [], "score": []}}
+
+
+def test_status_and_metadata(url):
+    status = {
+        "model_version_status": [
+            {
+                "version": "1",
+                "state": "AVAILABLE",
+                "status": {"error_code": "OK", "error_message": ""},
+            }
+        ]
+    }
+    metadata = ask(url, "/v1/models/toy/metadata").body
+    assert metadata["model_spec"] == {"name": "toy", "signature_name": "", "version": "1"}
+    signatures = metadata["metadata"]["signature_def"]["signature_def"]
+    assert signatures["score"] == {
+        "inputs": {
+            name: {
+                "dtype": "DT_STRING",
+                "tensor_shape": {"dim": [{"size": "-1", "name": ""}], "unknown_rank": False},
+                "name": f"score_{name}:0",
+            }
+            for name in ("source", "target")
+        },
+        "outputs": {
+            "log_probability": {
+                "dtype": "DT_FLOAT",
+                "tensor_shape": {"dim": [{"size": "-1", "name": ""}], "unknown_rank": False},
+                "name": "score_log_probability:0",
+            }
+        },
+        "method_name": "tensorflow/serving/predict",
+    }
+    for place in ("/v1/models/toy", "/v1/models/toy/versions/1"):
+        assert ask(url, place).body == status
+        assert ask(url, place).headers["content-type"] == "application/json"
+    assert ask(url, "/v1/models/toy/versions/1/metadata").body == metadata
+
+
+WRONG = [
+    (b"", 400, "the body is empty"),
+    (b"{]", 400, "the body is not valid JSON"),
+    (b"\xff\xfe\0", 400, "not valid UTF-8"),
+    (b"[" * 9_999, 400, "nested too deeply"),
+    ({"instances": [3]}, 400, "instances[0] must be a string"),
+    ({"instances": [{"b64": "*"}]}, 400, "not valid base64"),
+    ({"instances": ["a"], "signature_name": "scores"}, 400, "did you mean score?"),
+    ({"instances": ["a"] * 51}, 413, "51 sentences; send at most 50"),
+    (b" " * 10_001, 413, "more than 10000 bytes"),
+    (b" " * 1_000_000, 413, "more than 10000 bytes"),
+]
+
+
+@pytest.mark.parametrize("body, status, message", WRONG, ids=[m for _, _, m in WRONG])
+def test_wrong_bodies_are_answered_by_one_clear_error(url, body, status, message):
+    answer = predict(url, body)
+    assert answer.status == status and answer.body.keys() == {"error"}
+    assert message in answer.body["error"]
+
+
+@pytest.mark.parametrize(
+    "path, body, status, message",
+    [
+        ("/v1/models/enfr:predict", {"instances": ["a"]}, 404, "Latest(enfr); the model served is"),
+        ("/v1/models/toy/versions/2:predict", {"inputs": ["a"]}, 404, "Specific(toy, 2)"),
+        ("/v1/models/toy/versions/x:predict", {"inputs": ["a"]}, 404, "Specific(toy, x)"),
+        ("/v1/models/enfr", None, 404, "Latest(enfr)"),
+        ("/v1/models/toy/versions/2", None, 404, "version 2 of model toy"),
+        ("/v1/models/toy/versions/2/metadata", None, 404, "Specific(toy, 2)"),
+        ("/v1/models/toy:classify", {"examples": []}, 405, "Malformed request: POST /v1/models/"),
+        ("/v1/models/toy:predict", None, 400, "Malformed request: toy:predict; "),
+        ("/%00%ff/../etc/passwd", None, 404, "Malformed request: GET /"),
+    ],
+)
+def test_wrong_addresses(url, path, body, status, message):
+    answer = ask(url, path, body)
+    assert answer.status == status and message in answer.body["error"]
+
+
+@pytest.mark.parametrize(
+    "sent, expected",
+    [
+        (b"\r\n\r\nnonsense\r\n\r\n", b"HTTP/1.1 400 "),
+        (b"GET / HTTP/1.1\r\n" + b"A: b\r\n" * 50_000, b"HTTP/1.1 400 "),
+        (b"\x16\x03\x01\x02\0\x01\0\x01\xfc\x03\x03", b"HTTP/1.1 400 "),
+        (b"POST /v1/models/toy:predict HTTP/1.1\r\nHost: a\r\nContent-Length: x\r\n\r\n", b" 400 "),
+        (
+            b"POST /v1/models/toy:predict HTTP/1.1\r\nHost: a\r\nContent-Length: 99999\r\n"
+            b"Expect: 100-continue\r\n\r\n",
+            b" 413 ",
+        ),
+    ],
+    ids=["words", "headers", "tls", "length", "announced"],
+)
+def test_what_is_no_request_of_http(url, sent, expected):
+    received = raw(url, sent)
+    assert received.count(b"HTTP/1.1 ") == 1 and expected in received.split(b"\r\n")[0] + b" "
+
+
+def test_a_chunked_body_is_limited_too(url):
+    head = b"POST /v1/models/toy:predict HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
+    chunk = b"2710\r\n" + b" " * 10_000 + b"\r\n"
+    received = raw(url, head, chunk, chunk, b"0\r\n\r\n")
+    assert received.startswith(b"HTTP/1.1 413 ") and b"\r\nconnection: close\r\n" in received
+
+
+def test_state_and_pages(url):
+    assert ask(url, "/healthz").body == {"status": "ok"}
+    assert ask(url, "/readyz").body == {"status": "ready"}
+    page = ask(url, "/")
+    assert page.status == 200 and b'content="toy"' in page.body
+    schema = ask(url, "/openapi.json").body
+    posts = [path for path, methods in schema["paths"].items() if "post" in methods]
+    assert posts == ["/v1/models/{name}:predict", "/v1/models/{name}/versions/{version}:predict"]
+
+
+def test_the_page_of_the_interface_needs_no_network(url):
+    page = ask(url, "/docs").body.decode()
+    loaded = re.findall(r'(?:src|href)="([^"]+)"', page)
+    assert loaded and all(place.startswith("/") for place in loaded)
+    for place in loaded:
+        assert ask(url, place).status == 200
+
+
+def metric(url, name):
+    text = ask(url, "/metrics").body.decode()
+    return sum(float(value) for value in re.findall(rf"(?m)^{name}(?:{{.*}})? (\S+)$", text))
+
+
+def test_metrics():
+    with running() as server:
+        predict(server.url, {"instances": ["a b", "c"]})
+        predict(
+            server.url, {"signature_name": "score", "inputs": {"source": ["a"], "target": [""]}}
+        )
+        predict(server.url, {"instances": 3})
+        expected = {
+            't2t_phrase_requests_total{signature="serving_default",status="200"}': 1.0,
+            't2t_phrase_requests_total{signature="",status="400"}': 1.0,
+            't2t_phrase_latency_seconds_count{signature="score"}': 1.0,
+            "t2t_phrase_sentences_total": 3.0,
+            "t2t_phrase_tokens_total": 3.0,
+            "t2t_phrase_queue_sentences": 0.0,
+            "t2t_phrase_version": 1.0,
+        }
+        text = ask(server.url, "/metrics").body.decode()
+        for name, value in expected.items():
+            assert f"\n{name} {value}\n" in text, name
+        assert metric(server.url, "t2t_phrase_connections") >= 1
+        wait_until(lambda: metric(server.url, "t2t_phrase_batch_sentences_count") >= 2)
+
+
+class Gate:
+    """A model that searches only while it is open, and notes its batches."""
+
+    def __init__(self):
+        self.open = threading.Event()
+        self.batches = []
+
+    def __call__(self, columns):
+        self.batches.append([text.decode() for text in columns[0]])
+        assert self.open.wait(20)
+        return upper(columns)
+
+
+def test_requests_are_joined_and_sorted():
+    gate = Gate()
+    with (
+        running(toy_servable(run=gate), workers=1, max_batch_size=3) as server,
+        ThreadPoolExecutor(8) as pool,
+    ):
+        first = pool.submit(predict, server.url, {"instances": ["0"]})
+        wait_until(lambda: gate.batches == [["0"]])
+        texts = ["xxxx", "x", "xxx", "xx", "xxxxx"]
+        others = [pool.submit(predict, server.url, {"instances": [text]}) for text in texts]
+        wait_until(lambda: metric(server.url, "t2t_phrase_queue_sentences") == 5)
+        gate.open.set()
+        assert first.result().body == {"predictions": [row("0")]}
+        for text, other in zip(texts, others, strict=True):
+            assert other.result().body == {"predictions": [row(text)]}
+    sizes = [len(batch) for batch in gate.batches]
+    assert sum(sizes) == 6 and len(sizes) <= 4
+    for batch in gate.batches:
+        assert batch == sorted(batch, key=len)
+
+
+def test_a_full_queue_and_a_slow_search_are_answered():
+    gate = Gate()
+    with running(toy_servable(run=gate), workers=1, max_queue=2, timeout=0.4) as server:
+        with ThreadPoolExecutor(8) as pool:
+            slow = pool.submit(predict, server.url, {"instances": ["0"]})
+            wait_until(lambda: len(gate.batches) == 1)
+            waiting = pool.submit(predict, server.url, {"instances": ["1", "2"]})
+            wait_until(lambda: metric(server.url, "t2t_phrase_queue_sentences") == 2)
+            full = predict(server.url, {"instances": ["3"]})
+            assert full.status == 429 and "2 sentences wait already" in full.body["error"]
+            assert int(full.headers["retry-after"]) >= 1
+            for late in (slow, waiting):
+                assert late.result().status == 504
+                assert "did not end within 0.4 s" in late.result().body["error"]
+        gate.open.set()
+        assert predict(server.url, {"instances": ["4"]}).body == {"predictions": [row("4")]}
+    # Nobody waits any more for what had not begun.
+    assert gate.batches == [["0"], ["4"]]
+
+
+def test_a_search_that_fails_fails_alone():
+    def fails(columns):
+        if b"bad" in columns[0]:
+            raise RuntimeError("secret")
+        return upper(columns)
+
+    with running(toy_servable(run=fails)) as server, ThreadPoolExecutor(8) as pool:
+        texts = ["a", "bad", "b", "bad", "c"]
+        found = pool.map(lambda text: predict(server.url, {"instances": [text]}), texts)
+        assert [answer.status for answer in found] == [200, 500, 200, 500, 200]
+        answer = predict(server.url, {"instances": ["bad"]})
+        assert answer.body == {"error": "the sentences could not be searched (RuntimeError)"}
+
+
+def test_slow_clients_are_cut_off():
+    with running(read_timeout=0.3, timeout=0.5) as server:
+        head = b"POST /v1/models/toy:predict HTTP/1.1\r\nHost: a\r\n"
+        start = time.monotonic()
+        for parts in (
+            [],
+            [b"GET"],
+            [head[:9], head[9:30]],
+            [head, b"Content-Length: 9\r\n\r\n", b"{"],
+        ):
+            received = raw(server.url, *parts)
+            assert received.startswith(b"HTTP/1.1 408 "), parts
+            assert b"not arrived within 0.3 s" in received
+        assert time.monotonic() - start < 10
+        # Also in a further request of a connection.
+        client = http.client.HTTPConnection(*address(server.url), timeout=10)
+        assert predict(server.url, {"instances": ["a"]}, connection=client).status == 200
+        client.sock.sendall(b"GET /heal")
+        assert client.sock.recv(100).startswith(b"HTTP/1.1 408 ")
+        client.close()
+        assert predict(server.url, {"instances": ["a"]}).status == 200
+
+
+def test_who_does_not_read_the_answer_is_disconnected():
+    def long(columns):
+        return {"translation": [b"x" * 20_000_000], "score": [0.0]}
+
+    with running(toy_servable(run=long), timeout=0.5) as server:
+        body = json.dumps({"instances": ["a"]}).encode()
+        head = b"POST /v1/models/toy:predict HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n"
+        with socket.create_connection(address(server.url), 10) as client:
+            client.sendall(head % len(body) + body)
+            wait_until(lambda: metric(server.url, "t2t_phrase_batch_sentences_count") == 1)
+            wait_until(lambda: metric(server.url, "t2t_phrase_connections") == 1)
+
+
+def flood(url, count):
+    """Open connections that do nothing; return how many were refused, and for what reason."""
+    clients = []
+    try:
+        for _ in range(count):
+            client = socket.create_connection(address(url), 30)
+            clients.append(client)
+        refused = []
+        for client in clients:
+            client.setblocking(False)
+        end = time.monotonic() + 30
+        while len(refused) < count - 20 and time.monotonic() < end:
+            time.sleep(0.05)
+            for client in clients:
+                try:
+                    received = client.recv(1000)
+                except (BlockingIOError, ConnectionResetError):
+                    continue
+                if received:
+                    refused.append(received)
+        return refused
+    finally:
+        for client in clients:
+            client.close()
+
+
+def check_flood(count):
+    with running(max_connections=20) as server:
+        refused = flood(server.url, count)
+        assert count - 20 <= len(refused) < count
+        for answer in refused:
+            assert answer.startswith(b"HTTP/1.1 503 ") and b"Retry-After: 1\r\n" in answer
+            assert answer.endswith(b'{"error": "20 connections are open already"}')
+        wait_until(lambda: predict(server.url, {"instances": ["a"]}).status == 200)
+
+
+def test_connections_are_bounded():
+    check_flood(300)
+
+
+@pytest.mark.slow
+def test_ten_thousand_connections():
+    needed = allowed_connections(12_000)
+    if needed < 12_000:
+        pytest.skip("the system does not allow as many open files")
+    check_flood(10_000)
+
+
+def keep_asking(url, stop, statuses):
+    """Send request after request by one connection, opening it again where the server closed it."""
+    client = http.client.HTTPConnection(*address(url), timeout=20)
+    while not stop.is_set():
+        if client.sock is None:
+            try:
+                client.connect()
+            except OSError:
+                return
+        answer = predict(url, {"instances": ["a"]}, connection=client)
+        statuses.append(answer.status)
+        if answer.headers.get("connection") == "close":
+            client.close()
+
+
+def test_no_accepted_request_is_lost_by_a_stop():
+    def slowly(columns):
+        time.sleep(0.02)
+        return upper(columns)
+
+    statuses, stop = [], threading.Event()
+    with running(toy_servable(run=slowly), drain_seconds=0.5) as server:
+        threads = [
+            threading.Thread(target=keep_asking, args=(server.url, stop, statuses))
+            for _ in range(8)
+        ]
+        for thread in threads:
+            thread.start()
+        wait_until(lambda: len(statuses) > 20)
+        server.stop()
+        wait_until(lambda: ask(server.url, "/readyz").status == 503)
+        before = len(statuses)
+        wait_until(lambda: not reachable(server.url))
+        stop.set()
+        for thread in threads:
+            thread.join(20)
+    # Those that came while the server was stopping were answered, too.
+    assert set(statuses) == {200} and len(statuses) > before
+
+
+def test_a_new_version_takes_over_without_failing_a_request(tmp_path):
+    def load(folder):
+        time.sleep(0.05)
+        if (folder / "damaged").exists():
+            raise UserError(f"{folder} is damaged")
+        version = int(folder.name)
+        return toy_servable(
+            version, lambda columns: {**upper(columns), "score": [float(version)] * len(columns[0])}
+        )
+
+    (tmp_path / "1").mkdir()
+    versions = WatchedVersions(tmp_path, load)
+    versions.watch(0.02)
+    found, stop = [], threading.Event()
+
+    def asking(url):
+        while not stop.is_set():
+            answer = predict(url, {"instances": ["a"]})
+            found.append(answer.body["predictions"][0]["score"] if answer.status == 200 else answer)
+
+    with running(versions) as server:
+        threads = [threading.Thread(target=asking, args=(server.url,)) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for number in (2, 3):
+            wait_until(lambda number=number: number - 1 in found[-5:])
+            (tmp_path / str(number)).mkdir()
+        (tmp_path / "4").mkdir()
+        (tmp_path / "4" / "damaged").touch()
+        wait_until(lambda: 3.0 in found[-5:])
+        wait_until(lambda: "damaged" in str(ask(server.url, "/v1/models/toy/versions/4").body))
+        stop.set()
+        for thread in threads:
+            thread.join(20)
+    assert set(found) == {1.0, 2.0, 3.0}
+
+
+def test_addresses_that_cannot_be_used():
+    taken = bind("127.0.0.1", 0)
+    taken.listen()
+    port = taken.getsockname()[1]
+    with pytest.raises(UserError, match=f"--port={port}: Address already in use; give another"):
+        bind("127.0.0.1", port)
+    taken.close()
+    with pytest.raises(UserError, match=r"--host=no\.such\.host\.invalid: is not an address"):
+        bind("no.such.host.invalid", 0)
+    with pytest.raises(UserError, match=r"--host=192\.0\.2\.1: "):
+        bind("192.0.2.1", 0)
