@@ -25,11 +25,13 @@ if TYPE_CHECKING:
     from t2t_phrase.data.problem import Problem as Problem
     from t2t_phrase.decoding.hparams import DecodeHParams as DecodeHParams
     from t2t_phrase.decoding.translator import Translator as Translator
+    from t2t_phrase.export.exported_translator import ExportedTranslator as ExportedTranslator
     from t2t_phrase.training.loop import LoopOptions as LoopOptions
 
 # The module of each public name.
 _PUBLIC = {
     "DecodeHParams": "t2t_phrase.decoding.hparams",
+    "ExportedTranslator": "t2t_phrase.export.exported_translator",
     "LoopOptions": "t2t_phrase.training.loop",
     "Problem": "t2t_phrase.data.problem",
     "TrainedTranslator": "t2t_phrase.api.loading",

@@ -32,7 +32,10 @@ FOUNDATION = (
 KERAS, TENSORFLOW = {"keras", "numpy"}, {"keras", "numpy", "tensorflow"}
 PARTS: dict[str, tuple[set[str], set[str]]] = {
     # What `t2t_phrase.NAME` leads to, and the command `python -m t2t_phrase`.
-    "__init__": ({"api", "data", "decoding", "keras_objects", "layers", "training"}, set()),
+    "__init__": (
+        {"api", "data", "decoding", "export", "keras_objects", "layers", "training"},
+        set(),
+    ),
     "__main__": ({"bin"}, set()),
     "keras_objects": (set(), set()),
     "api": (

@@ -11,6 +11,7 @@ from t2t_phrase import registry
 from t2t_phrase.api.file_scoring import FileScoring
 from t2t_phrase.api.file_translation import FileTranslation
 from t2t_phrase.api.text_files import Beside
+from t2t_phrase.config import UserError
 from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.decoding.scoring import Scorer
 from t2t_phrase.decoding.terms import RequiredTerms, entries_of_texts
@@ -24,17 +25,40 @@ from t2t_phrase.text.vocabularies import Vocabularies
 if TYPE_CHECKING:
     from t2t_phrase.insights.sentence import SentenceAttention
 
+# The attributes that a copy has once it has loaded the model.
+_LOADED = ("trained", "model", "vocabularies", "hparams", "_settings", "_translators")
 # Options of decoding, as an object or in T2T's `beam_size=4,alpha=0.6`.
 Options = DecodeHParams | str
+
+
+@dataclasses.dataclass(frozen=True)
+class Origin:
+    """The place that a model was loaded from; another process loads the same from there.
+
+    Attributes:
+        checkpoints: one, or those of an ensemble.
+        data_dir: see `load`, and so are the others.
+        dtype_policy: as there.
+        t2t_usr_dir: as there.
+    """
+
+    checkpoints: tuple[str, ...]
+    data_dir: str | None
+    dtype_policy: str | None
+    t2t_usr_dir: str
 
 
 class TrainedTranslator:
     """A trained model, or an ensemble, that translates and scores strings.
 
+    It is pickled as the place that it was loaded from, and a copy loads the model when it is first
+    used. So it can be given to the workers of a cluster that have the same files.
+
     Args:
         trained: the model with its weights.
         vocabularies: of its source and target.
         settings: how the model differs from its training, such as another `dtype_policy`.
+        origin: the place that it was loaded from; None: it cannot be pickled.
 
     Attributes:
         model: the Keras model.
@@ -47,13 +71,28 @@ class TrainedTranslator:
         trained: TrainedModel,
         vocabularies: Vocabularies,
         settings: Mapping[str, str] | None = None,
+        origin: Origin | None = None,
     ) -> None:
+        self._origin = origin
         self.trained = trained
         self._settings = dict(settings or {})
         self.model = trained.model
         self.vocabularies = vocabularies
         self.hparams = trained.model.hparams
         self._translators: dict[str, Translator] = {}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if self._origin is None:
+            raise UserError("this model cannot be pickled; load it with t2t_phrase.load")
+        return _unloaded, (self._origin,)
+
+    def __getattr__(self, name: str) -> Any:
+        # Is called for what a copy does not have before it has loaded the model.
+        origin = vars(self).get("_origin")
+        if name not in _LOADED or origin is None:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        vars(self).update(vars(_loaded(origin)))
+        return vars(self)[name]
 
     def translate(
         self,
@@ -250,16 +289,36 @@ def load(
     Raises:
         UserError: there is no such run, or it cannot be loaded.
     """
-    registry.discover(t2t_usr_dir)
     paths = [path] if isinstance(path, (str, os.PathLike)) else list(path)
+    return _loaded(
+        Origin(tuple(os.fspath(each) for each in paths), data_dir, dtype_policy, t2t_usr_dir)
+    )
+
+
+def _loaded(origin: Origin) -> TrainedTranslator:
+    registry.discover(origin.t2t_usr_dir)
+    paths, dtype_policy = origin.checkpoints, origin.dtype_policy
     trained: Any
     if len(paths) == 1:
         trained = load_model(paths[0], dtype_policy=dtype_policy)
     else:
-        trained = load_ensemble([os.fspath(p) for p in paths], None, dtype_policy=dtype_policy)
-    vocabularies = run_vocabularies(trained.members[0], data_dir=data_dir)
+        trained = load_ensemble(list(paths), None, dtype_policy=dtype_policy)
+    vocabularies = run_vocabularies(trained.members[0], data_dir=origin.data_dir)
     settings = {"dtype_policy": dtype_policy} if dtype_policy else {}
-    return TrainedTranslator(trained, vocabularies, settings)
+    # The training may go on, and another process may be in another folder.
+    pinned = dataclasses.replace(
+        origin,
+        checkpoints=tuple(os.path.abspath(member.checkpoint) for member in trained.members),
+        data_dir=origin.data_dir and os.path.abspath(origin.data_dir),
+        t2t_usr_dir=origin.t2t_usr_dir and os.path.abspath(origin.t2t_usr_dir),
+    )
+    return TrainedTranslator(trained, vocabularies, settings, pinned)
+
+
+def _unloaded(origin: Origin) -> TrainedTranslator:
+    copy = TrainedTranslator.__new__(TrainedTranslator)
+    copy._origin = origin
+    return copy
 
 
 def decode_hparams(options: Options) -> DecodeHParams:

@@ -1,0 +1,92 @@
+"""Exported models as Python objects that translate strings."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import tensorflow as tf
+
+# Registers the operations of SentencePiece, which SavedModels consist of.
+import tensorflow_text  # noqa: F401
+
+from t2t_phrase.config import UserError
+from t2t_phrase.decoding.batches import make_batches
+from t2t_phrase.decoding.hparams import DecodeHParams
+from t2t_phrase.export.staging import check_loadable
+
+# Bytes of a token, roughly; the graph alone knows how many tokens a text has.
+_TOKEN = 4
+
+
+class ExportedTranslator:
+    """A version that t2t-phrase-exporter wrote; it needs neither the run nor its data.
+
+    It is loaded when it is first used. It is pickled as its folder, so it can be given to the
+    workers of a cluster that have the same files.
+
+    Args:
+        path: a version, or the folder of all versions: the latest.
+
+    Raises:
+        UserError: there is no version.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        folder = pathlib.Path(os.path.abspath(os.path.expanduser(path)))
+        check_loadable(folder)
+        if not (folder / "saved_model.pb").exists():
+            names = [place.name for place in folder.glob("*") if place.name.isdecimal()]
+            if not names:
+                raise UserError(f"{path} holds no exported version")
+            folder /= max(names, key=int)
+        self.folder = folder
+        self._loaded: Any = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"folder": self.folder, "_loaded": None}
+
+    def translate(
+        self, texts: Sequence[str], *, features: Mapping[str, Sequence[str]] | None = None
+    ) -> list[str]:
+        """Return the best translation of each text, in the same order.
+
+        Args:
+            texts: source sentences.
+            features: for a model that reads them, the text form of each feature by name.
+
+        Raises:
+            UserError: a feature is missing or unknown, or the version is damaged.
+        """
+        if self._loaded is None:
+            self._loaded = _load(self.folder)
+        function = self._loaded.signatures["serving_default"]
+        inputs = {"text": texts, **(features or {})}
+        expected = set(function.structured_input_signature[1])
+        if inputs.keys() != expected:
+            raise UserError(
+                f"{self.folder} reads {', '.join(sorted(expected))}; got {', '.join(inputs)}"
+            )
+        found = [""] * len(texts)
+        # Of an empty text, too, the graph knows the translation.
+        lengths = [len(text.encode()) // _TOKEN + 1 for text in texts]
+        options = DecodeHParams()
+        for batch in make_batches(lengths, options.batch_size, extra_length=options.extra_length):
+            given = {
+                name: tf.constant([values[line] for line in batch.lines], tf.string)
+                for name, values in inputs.items()
+            }
+            translations = function(**given)["translation"].numpy()
+            for line, translation in zip(batch.lines, translations, strict=True):
+                found[line] = translation.decode(errors="replace")
+        return found
+
+
+def _load(folder: pathlib.Path) -> Any:
+    try:
+        return tf.saved_model.load(str(folder))
+    except (OSError, ValueError, tf.errors.OpError) as error:
+        reason = " ".join(str(error).split())[:200]
+        raise UserError(f"{folder} is not a complete SavedModel: {reason}") from error

@@ -1,0 +1,62 @@
+import pickle
+
+import pytest
+import tensorflow as tf
+
+import t2t_phrase
+from t2t_phrase.config import UserError
+
+
+class Upper(tf.Module):
+    @tf.function(input_signature=[tf.TensorSpec((None,), tf.string, name="text")])
+    def translate(self, text):
+        # The graph tells by its answers that all sentences of a batch are of a kind.
+        longest = tf.reduce_max(tf.strings.length(text))
+        marks = tf.strings.join([tf.strings.upper(text), " ", tf.strings.as_string(longest)])
+        return {"translation": marks}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("export")
+    for number in ("9", "10"):
+        module = Upper()
+        tf.saved_model.save(
+            module, str(folder / number), signatures={"serving_default": module.translate}
+        )
+    return folder
+
+
+def test_sentences_are_translated_in_batches_of_similar_length(folder):
+    model = t2t_phrase.ExportedTranslator(folder)
+    assert model.folder == folder / "10"
+    texts = ["ab", "x" * 9000, "", "c" * 8999, "abc"]
+    assert model.translate(texts) == [
+        "AB 3",
+        f"{'X' * 9000} 9000",
+        " 3",
+        f"{'C' * 8999} 8999",
+        "ABC 3",
+    ]
+    assert model.translate([]) == []
+
+
+def test_a_copy_loads_the_version_again(folder):
+    model = t2t_phrase.ExportedTranslator(folder / "9")
+    expected = model.translate(["a", "b"])
+    pickled = pickle.dumps(model)
+    assert len(pickled) < 1000
+    copy = pickle.loads(pickled)
+    assert copy.folder == folder / "9" and copy.translate(["a", "b"]) == expected
+
+
+def test_mistakes(folder, tmp_path):
+    with pytest.raises(UserError, match="holds no exported version"):
+        t2t_phrase.ExportedTranslator(tmp_path)
+    model = t2t_phrase.ExportedTranslator(folder)
+    with pytest.raises(UserError, match="10 reads text; got text, phrases"):
+        model.translate(["a"], features={"phrases": ["a"]})
+    (tmp_path / "1").mkdir()
+    (tmp_path / "1/saved_model.pb").write_bytes(b"nothing")
+    with pytest.raises(UserError, match="1 is not a complete SavedModel"):
+        t2t_phrase.ExportedTranslator(tmp_path / "1").translate(["a"])
