@@ -41,7 +41,7 @@ MOST_GROWTH = 1.05
 
 
 class Load(NamedTuple):
-    """What clients saw.
+    """The answers that clients got, and when.
 
     Attributes:
         answers: of each line; None: the request failed.
