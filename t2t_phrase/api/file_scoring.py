@@ -23,7 +23,7 @@ from t2t_phrase.text.vocabularies import Vocabularies
 
 
 class FileScoring:
-    """The negative log-probability, in nats, of each pair in a file of source<TAB>target.
+    """The negative log-probability, in nats, of each pair in a file of `source<TAB>target`.
 
     With an alignment model, it is that of the pair with its best source positions.
 

@@ -216,7 +216,7 @@ class TrainedTranslator:
         *,
         beside: Beside | None = None,
     ) -> Outcome:
-        """Write the negative log-probability of each source<TAB>target line, in nats.
+        """Write the negative log-probability of each `source<TAB>target` line, in nats.
 
         Args:
             pairs: the file.

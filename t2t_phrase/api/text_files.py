@@ -27,7 +27,7 @@ class Beside:
     Attributes:
         feature_files: the file of each feature that is not `TEXT.STREAM`, by name.
         parser: makes the trees that no file has.
-        dictionary: file with source phrase<TAB>target phrase, for all sentences; "": none.
+        dictionary: file with `source phrase<TAB>target phrase`, for all sentences; "": none.
         sentence_dictionary: the same for single sentences, whose number comes first.
         dictionary_mode: what the entries are for, see `read_dictionary`.
         prefix_file: file with what each translation begins with, one in each line; "": none.

@@ -43,7 +43,7 @@ def phrase_numbers(text: str, starts: Sequence[int], phrases: Sequence[str]) -> 
 
 @registry.annotation_types.register
 class Phrases(Annotation):
-    """The sentence with tabs between its phrases, such as "the dog<TAB>can not<TAB>swim".
+    """The sentence with tabs between its phrases, such as `the dog<TAB>can not<TAB>swim`.
 
     Blanks beside the tabs do not matter. The integers are the numbers of `phrase_numbers`; EOS is a
     phrase of its own. In a file next to the corpus, each line is a constituency tree in Penn

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 class TreeLevels(Annotation):
     """The sentence with tabs between constituents, as many as the depth at which they are cut.
 
-    "Bush<TAB>held<TAB><TAB>a talk<TAB><TAB>with Sharon" is cut by level 1 into "Bush" and "held a
+    `Bush<TAB>held<TAB><TAB>a talk<TAB><TAB>with Sharon` is cut by level 1 into "Bush" and "held a
     talk with Sharon", and by level 2 into four segments. The integer of a token is the lowest level
     at which a segment begins with it, see `ops.partition.level_partition`; it begins where its
     first visible character does, or where one before it did that begins no token. EOS is a segment

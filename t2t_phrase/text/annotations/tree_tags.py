@@ -17,7 +17,7 @@ class TreeTags(LabelAnnotation):
     """For each word the labels of the segments that contain it at levels 1 to `MOST_TAG_LEVELS`.
 
     The text form has two fields for each word, separated by tabs: the word, and its labels,
-    separated by blanks: "Bush<TAB>NP NP NP NP<TAB>held<TAB>VP VBD VBD VBD". The integer of a token
+    separated by blanks: `Bush<TAB>NP NP NP NP<TAB>held<TAB>VP VBD VBD VBD`. The integer of a token
     holds the classes of all its levels, see `features.TAGS`; it belongs to the word of its first
     visible character. EOS has 0. In a file next to the corpus, each line is a constituency tree in
     Penn brackets, see `text.trees.tree_levels`.

@@ -55,11 +55,11 @@ class TfWords(tf.Module):
     ) -> tf.Tensor:
         """Return the texts up to the first EOS: (B, T) or (B, None) int to (B,) string.
 
-        Pad ids are skipped, and ids beyond the vocabulary give "<unk>", as in `WordEncoder`.
+        Pad ids are skipped, and ids beyond the vocabulary give `<unk>`, as in `WordEncoder`.
 
         Args:
             ids: the tokens.
-            unknown: (B, T) string, what is written for each token that is "<unk>"; None: that.
+            unknown: (B, T) string, what is written for each token that is `<unk>`; None: that.
         """
         if isinstance(ids, tf.RaggedTensor):
             ids = ids.to_tensor(default_value=PAD_ID)

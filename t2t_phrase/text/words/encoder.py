@@ -18,7 +18,7 @@ class WordEncoder:
 
     Every word has exactly one id, so the ids are in step with the words. (SentencePiece, with
     model_type="word", merges adjacent unknown words into one piece.) The special words have no
-    meaning in text: a "<pad>" there is an unknown word.
+    meaning in text: a `<pad>` there is an unknown word.
 
     Args:
         model_bytes: the vocabulary in UTF-8, one word a line, as `train_words` makes it; the number
@@ -64,7 +64,7 @@ class WordEncoder:
         """Return the words of `ids` up to the first EOS.
 
         Pad ids are skipped; ids beyond the vocabulary (a model's vocabulary may be padded) give
-        "<unk>".
+        `<unk>`.
         """
         words = []
         for token in ids:
