@@ -1,7 +1,7 @@
 """The sections of this library's docstrings, as mkdocstrings shows them.
 
 "Call arguments:", which Keras' layers have, are shown as other arguments are. "Returns:" holds
-sentences, not names and types. Modules are in alphabetical order.
+sentences, not names and types. Names of classes are links. Modules are in alphabetical order.
 """
 
 from __future__ import annotations
@@ -25,11 +25,33 @@ class DocstringSections(griffe.Extension):
             below = {name for name, member in module.members.items() if is_module(member)}
             order = sorted(module.members, key=lambda name: name if name in below else "")
             module.members = {name: module.members[name] for name in order}
+        classes = paths_of_classes(pkg)
         for item in definitions(pkg):
             if item.docstring:
+                item.docstring.value = linked(item.docstring.value, classes)
                 item.docstring.__dict__["parsed"] = sections(item, item.docstring)
             elif not item.is_attribute and "._" not in item.path:
                 griffe.logger.warning(f"{item.path}: no docstring")
+
+
+def paths_of_classes(package: Any) -> dict[str, str]:
+    """Return the path of each public class whose name no other class has."""
+    found: dict[str, list[str]] = {}
+    for item in definitions(package):
+        if item.is_class and "._" not in item.path:
+            found.setdefault(item.name, []).append(item.path)
+    return {name: paths[0] for name, paths in found.items() if len(paths) == 1}
+
+
+def linked(text: str, classes: dict[str, str]) -> str:
+    """Return a docstring in which the names of classes are links, if they are on a page."""
+
+    def link(found: re.Match[str]) -> str:
+        if found[1] not in classes:
+            return found[0]
+        return f'<autoref identifier="{classes[found[1]]}" optional>{found[0]}</autoref>'
+
+    return re.sub(r"`(\w+)`", link, text)
 
 
 def is_module(member: griffe.Object | griffe.Alias) -> bool:

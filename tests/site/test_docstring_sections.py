@@ -106,5 +106,20 @@ def test_missing_docstrings_are_warnings(tmp_path, caplog):
     ]
 
 
+def test_names_of_classes_are_links():
+    classes = {"Layer": "a.Layer"}
+    link = '<autoref identifier="a.Layer" optional>`Layer`</autoref>'
+    assert (
+        docstring_sections.linked("`Layer`, `Layers`, Layer", classes) == f"{link}, `Layers`, Layer"
+    )
+
+
+def test_ambiguous_and_hidden_classes_have_no_links(tmp_path):
+    code = "class A: ...\nclass _B: ...\nclass C: ...\nclass D:\n    class A: ..."
+    (tmp_path / "two.py").write_text(code)
+    module = griffe.load("two", search_paths=[tmp_path])
+    assert docstring_sections.paths_of_classes(module) == {"C": "two.C", "D": "two.D"}
+
+
 def test_modules_are_in_order(module):
     assert [name for name in module.members if name in "ab"] == ["a", "b"]
