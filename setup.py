@@ -22,6 +22,7 @@ COMMANDS = (
     "decoder",
     "dictionary",
     "avg",
+    "report",
     "eval",
     "compare",
     "contrast",

@@ -49,6 +49,7 @@ PARTS: dict[str, tuple[set[str], set[str]]] = {
             "text",
             "cores",
             "insights",
+            "reports",
         },
         TENSORFLOW,
     ),
@@ -85,8 +86,18 @@ PARTS: dict[str, tuple[set[str], set[str]]] = {
     ),
     "training": ({"runs", "data", "text", "models", "compile"}, TENSORFLOW),
     "reports": (
-        {"evaluation", "insights", "decoding", "runs", "data", "text", "models", "figure_files"},
-        {"numpy", "jinja2", "markupsafe", "matplotlib"},
+        {
+            "evaluation",
+            "insights",
+            "decoding",
+            "runs",
+            "data",
+            "text",
+            "models",
+            "grammar",
+            "figure_files",
+        },
+        {"numpy", "jinja2", "markupsafe", "matplotlib", "tensorboard"},
     ),
 }
 # Chosen by the backend, in functions.

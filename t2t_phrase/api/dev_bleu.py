@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from typing import Any
 
@@ -13,9 +14,20 @@ from t2t_phrase.features import of_side
 from t2t_phrase.training.setup import RunOptions
 
 
+@dataclasses.dataclass(frozen=True)
+class DevBleu(Score):
+    """A BLEU and the translations that have it.
+
+    Attributes:
+        translations: one for each sentence of the development set.
+    """
+
+    translations: tuple[str, ...] = ()
+
+
 def dev_bleu(
     options: RunOptions, hparams: DecodeHParams, *, log: Callable[[str], None] = print
-) -> Callable[[Any], Callable[[], Score]]:
+) -> Callable[[Any], Callable[[], DevBleu]]:
     """Return a function that makes, for a model, the one that scores its development BLEU.
 
     Args:
@@ -32,7 +44,7 @@ def dev_bleu(
     )
     vocabularies = options.problem.vocabularies(options.data_dir)
 
-    def make(model: Any) -> Callable[[], Score]:
+    def make(model: Any) -> Callable[[], DevBleu]:
         # One translator for all evaluations: what it compiled is kept.
         translator = Translator(model, vocabularies, hparams, xla=options.xla)
         encoded = translator.encode(sources, features)
@@ -43,10 +55,11 @@ def dev_bleu(
         ):
             log(f"development set: {note}")
 
-        def score() -> Score:
+        def score() -> DevBleu:
             found = translator.translate_encoded(encoded)
-            hypotheses = [beams[0].text for beams in found]
-            return corpus_bleu(hypotheses, references)
+            hypotheses = tuple(beams[0].text for beams in found)
+            bleu = corpus_bleu(hypotheses, references)
+            return DevBleu(bleu.name, bleu.value, bleu.signature, hypotheses)
 
         return score
 

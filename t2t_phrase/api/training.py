@@ -13,6 +13,8 @@ from t2t_phrase.data.generation.options import GenerateOptions
 from t2t_phrase.data.problem import get_problem
 from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.io.files import expanded
+from t2t_phrase.reports.run.write import FILE as PAGE
+from t2t_phrase.reports.run.write import report_of_training
 from t2t_phrase.runs.record import resolve_hparams
 from t2t_phrase.runs.writing import writing
 from t2t_phrase.training.distribution import has_gpu, make_strategy
@@ -58,6 +60,8 @@ def train(
 ) -> TrainedTranslator:
     """Train a model, or resume its training, as t2t-phrase-trainer does; returns the model.
 
+    At the end, `report.html` in `output_dir` shows how it went.
+
     Args:
         problem: its registered name; `_rev` at its end reverses the direction.
         hparams_set: registered name of the set of hyperparameters.
@@ -98,4 +102,5 @@ def train(
             log=log,
         )
         prepared.trainer.train()
+        report_of_training(folder, run.data_dir, PAGE, log=log)
     return load(folder, data_dir=data_dir)

@@ -6,6 +6,7 @@ COMMANDS = {
     "datagen": "t2t_phrase.bin.datagen",
     "trainer": "t2t_phrase.bin.trainer",
     "avg": "t2t_phrase.bin.avg",
+    "report": "t2t_phrase.bin.report",
     "decoder": "t2t_phrase.bin.decoder",
     "eval": "t2t_phrase.bin.eval",
     "compare": "t2t_phrase.bin.compare",

@@ -142,6 +142,12 @@ def define_flags() -> None:
         "names that end in accuracy.",
     )
     flags.DEFINE_list("trackers", [], "Services that receive the scalars: wandb, mlflow, or both.")
+    flags.DEFINE_string(
+        "report",
+        "report.html",
+        "Page about the run, written at its end; a relative path begins in --output_dir; empty: "
+        "none.",
+    )
     flags.DEFINE_bool("generate_data", False, "Run datagen first.")
     flags.DEFINE_string("tmp_dir", "/tmp/t2t_datagen", "Folder of the raw corpus for datagen.")
     flags.DEFINE_bool(
@@ -193,6 +199,10 @@ def main(argv: Sequence[str]) -> None:
 
             generate(problem, FLAGS.data_dir, folder(FLAGS.tmp_dir), log=log)
         run = prepare(problem, hparams, overrides, log)
+        if writes:
+            from t2t_phrase.runs.commands import add_command
+
+            add_command(folder(FLAGS.output_dir), sys.argv[1:], log=log)
         if FLAGS.dry_run:
             from t2t_phrase.training.dry_run import dry_run
 
@@ -204,6 +214,10 @@ def main(argv: Sequence[str]) -> None:
             if outcome.signal:
                 # As a shell reports a command that a signal ended, so that `train && next` stops.
                 sys.exit(128 + outcome.signal)
+            if writes and FLAGS.report:
+                from t2t_phrase.reports.run.write import report_of_training
+
+                report_of_training(FLAGS.output_dir, FLAGS.data_dir, FLAGS.report, log=log)
 
 
 @contextlib.contextmanager

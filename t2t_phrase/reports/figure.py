@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import matplotlib
 from markupsafe import Markup
+from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
@@ -82,6 +83,11 @@ def new_figure(width: float = 5.6, height: float = 3.2) -> Figure:
         figure = Figure(figsize=(width, height))
         FigureCanvasAgg(figure)
     return figure
+
+
+def legend_above(axes: Axes) -> None:
+    """Name the lines above the axes, where they hide nothing."""
+    axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=3, borderaxespad=0.2)
 
 
 def inline_svg(figure: Figure, name: str, *, label: str) -> Markup:

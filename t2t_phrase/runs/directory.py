@@ -19,6 +19,7 @@ from t2t_phrase.runs.history import FILE as HISTORY_FILE
 from t2t_phrase.runs.history import History
 from t2t_phrase.runs.kept_vocabularies import copy_vocabularies
 from t2t_phrase.runs.record import FILE as RECORD_FILE
+from t2t_phrase.runs.translations import BestTranslations
 
 # Folders that commands make below that of a run.
 BEST, AVERAGED = "best", "averaged"
@@ -200,6 +201,15 @@ class RunDirectory:
             self._log(f"WARNING: the scores are not saved: {self.unscored}; training continues")
         else:
             self.unscored = None
+
+    def save_translations(self, translations: BestTranslations) -> None:
+        """Write the translations with the best score; where that fails, the log says so."""
+        if not self._writes:
+            return
+        try:
+            translations.save(self.folder)
+        except files.WriteError as error:
+            self._log(f"WARNING: the best translations are not saved: {error}; training continues")
 
     def keep_best(self, step: int) -> None:
         """Let `best/` contain the checkpoint of `step`, if that is still there, and no other.

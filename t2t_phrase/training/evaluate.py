@@ -25,6 +25,10 @@ class Bleu(Protocol):
     def signature(self) -> str:
         """sacreBLEU's signature."""
 
+    @property
+    def translations(self) -> tuple[str, ...]:
+        """The translations that were scored."""
+
 
 @dataclasses.dataclass(frozen=True)
 class DevScores:
@@ -35,12 +39,14 @@ class DevScores:
         tokens: number of target tokens.
         bleu: BLEU of the translations; None: nothing was translated.
         signature: sacreBLEU's signature; empty where another worker translated.
+        translations: of the development set; empty likewise.
     """
 
     means: dict[str, float]
     tokens: int
     bleu: float | None = None
     signature: str = ""
+    translations: tuple[str, ...] = dataclasses.field(default=(), repr=False)
 
     def to_dict(self) -> dict[str, float]:
         """Return the scores by name."""
@@ -87,4 +93,5 @@ class Evaluator:
             tokens=tokens,
             bleu=value if translated else None,
             signature="" if own is None else own.signature,
+            translations=() if own is None else own.translations,
         )

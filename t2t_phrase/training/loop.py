@@ -17,6 +17,7 @@ from t2t_phrase.data.input.prefetch import Prefetcher
 from t2t_phrase.io.files import WriteError
 from t2t_phrase.runs.directory import RunDirectory
 from t2t_phrase.runs.history import History
+from t2t_phrase.runs.translations import BestTranslations
 from t2t_phrase.training.early_stopping import EarlyStopping
 from t2t_phrase.training.evaluate import DevScores, Evaluator
 from t2t_phrase.training.memory import explained
@@ -289,6 +290,10 @@ class Trainer:
         self.log(f"step {step}: {scores}  {seconds:.0f} s{mark}")
         missed = self.directory.unscored is not None
         self.directory.save_scores(history, best if is_best or missed else None)
+        if is_best and scores.bleu is not None and scores.translations:
+            self.directory.save_translations(
+                BestTranslations(step, scores.bleu, scores.signature, scores.translations)
+            )
         self.summaries.write("eval", step, scores.to_dict())
         self._progress.pause(time.perf_counter() - start)
 

@@ -8,7 +8,7 @@ from absl import app
 from tiny_training import write_shards
 from toy_run import WORDS, call
 
-from t2t_phrase.bin import trainer
+from t2t_phrase.bin import report, trainer
 from t2t_phrase.config import UserError
 from t2t_phrase.runs import checkpoints
 from t2t_phrase.runs.load_model import load_model
@@ -43,6 +43,9 @@ class TranslateTrainerToy(Problem):
 
     def raw_text(self, data_dir, split):
         return ["the house is old", "a cat"], ["the house is old", "a cat"]
+
+    def raw_references(self, data_dir, split):
+        return [self.raw_text(data_dir, split)[1]]
 '''
 HPARAMS = (
     "num_hidden_layers=1,hidden_size=16,filter_size=16,num_heads=2,batch_size=64,max_length=16,"
@@ -66,7 +69,7 @@ def toy(tmp_path_factory):
     return folder
 
 
-def flags(toy, name, *more, hparams=HPARAMS):
+def flags(toy, name, *more, hparams=HPARAMS, report=""):
     return [
         "--problem=translate_trainer_toy",
         "--hparams_set=transformer_tiny",
@@ -75,6 +78,7 @@ def flags(toy, name, *more, hparams=HPARAMS):
         f"--output_dir={toy / name}",
         f"--t2t_usr_dir={toy / 'user'}",
         "--decode_hparams=beam_size=1,extra_length=2,max_input_size=4",
+        f"--report={report}",
         *more,
     ]
 
@@ -83,7 +87,7 @@ def flags(toy, name, *more, hparams=HPARAMS):
 def trained(toy):
     """Train four steps; return what was printed."""
     given = ["--train_steps=4", "--local_eval_frequency=2", "--log_step_count_steps=2"]
-    ended = forked.run("trainer", flags(toy, "run", *given), toy)
+    ended = forked.run("trainer", flags(toy, "run", *given, report="report.html"), toy)
     assert ended.code == 0, ended.err
     return ended.out
 
@@ -93,7 +97,7 @@ def test_a_run_from_the_command_line(toy, trained):
     assert "step 4/4  loss " in trained
     assert "development set: line 1: " in trained and "cut to 4 (max_input_size)\n" in trained
     assert "step 4: dev loss " in trained and "|tok:13a|" in trained
-    assert trained.endswith("finished at step 4 of 4\n")
+    assert "\nfinished at step 4 of 4\nwritten: " in trained
     run = toy / "run"
     record = json.loads((run / "hparams.json").read_text())
     assert record["problem"] == "translate_trainer_toy" and record["random_seed"] == 1234
@@ -102,6 +106,42 @@ def test_a_run_from_the_command_line(toy, trained):
     assert sorted(json.loads((run / "evaluations.json").read_text())) == ["2", "4"]
     assert checkpoints.latest(run / "best") is not None
     assert load_model(run).step == 4
+
+
+def test_the_run_leaves_a_page(toy, trained):
+    (entry,) = json.loads((toy / "run" / "commands.json").read_text())
+    assert entry["arguments"][:2] == flags(toy, "run")[:2]
+    best = json.loads((toy / "run" / "best_translations.json").read_text())
+    scores = json.loads((toy / "run" / "evaluations.json").read_text())
+    assert best["bleu"] == max(values["bleu"] for values in scores.values())
+    page = (toy / "run" / "report.html").read_text()
+    assert best["signature"] in page and f"{best['bleu']:.2f} of the development set" in page
+    assert page.count("<article") == len(best["lines"]) == 2
+    assert "finished at step 4 of 4" in page and "--train_steps=4" in page
+
+
+def test_a_page_that_cannot_be_written_is_no_failure(toy, trained, capsys):
+    shutil.copytree(toy / "run", toy / "pageless")
+    more = ["--train_steps=4", "--noeval_run_autoregressive"]
+    call(trainer, *flags(toy, "pageless", *more, report="no/folder/page.html"))
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert last.startswith("WARNING: the page no/folder/page.html is not written: cannot write ")
+
+
+def test_the_page_of_a_run_without_recorded_translations(toy, trained, capsys):
+    shutil.copytree(toy / "run", toy / "older")
+    for name in ("best_translations.json", "commands.json"):
+        (toy / "older" / name).unlink()
+    places = [f"--output_dir={toy / 'older'}", f"--data_dir={toy}"]
+    places += [f"--t2t_usr_dir={toy / 'user'}", f"--report={toy / 'page.html'}"]
+    call(report, *places, "--notranslate")
+    assert "no translations of the development set are recorded" in (toy / "page.html").read_text()
+    call(report, *places)
+    told = capsys.readouterr().err
+    assert "translating 2 sentences of the development set with " in told and "written: " in told
+    page = (toy / "page.html").read_text()
+    assert page.count("<article") == 2 and "|tok:13a|" in page
+    assert "The run does not record its command" in page
 
 
 def test_other_settings_stop_with_the_difference(toy, trained):
@@ -267,6 +307,7 @@ def test_a_run_is_resumed_without_its_settings(toy, trained, capsys):
         f"--t2t_usr_dir={toy / 'user'}",
         "--train_steps=6",
         "--noeval_run_autoregressive",
+        "--report=",
     )
     out = capsys.readouterr().out
     assert out.startswith(

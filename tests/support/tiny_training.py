@@ -18,12 +18,12 @@ import numpy as np
 import tensorflow as tf
 from keras import ops
 
+from t2t_phrase.api.dev_bleu import DevBleu
 from t2t_phrase.data.input.buckets import Buckets
 from t2t_phrase.data.input.pipeline import TrainingPipeline, evaluation_batches
 from t2t_phrase.data.input.reader import RecordReader
 from t2t_phrase.data.shards.ragged import Ragged
 from t2t_phrase.data.shards.shard import Shard, write_arrays
-from t2t_phrase.evaluation.scores import Score
 from t2t_phrase.features import IDS
 from t2t_phrase.models.base import Loss, Mean
 from t2t_phrase.runs.checkpoints import complete, model_variables
@@ -224,7 +224,7 @@ def main(options: dict[str, Any]) -> None:
         train_steps=options["train_steps"],
         local_eval_frequency=options.get("local_eval_frequency", 4),
         evaluate="bleu" in options,
-        bleu=(lambda: Score(name="BLEU", value=next(scores), signature="")) if translates else None,
+        bleu=(lambda: DevBleu("BLEU", next(scores), "")) if translates else None,
         early_stopping=EarlyStopping(**options.get("early_stopping", {})),
         log=lambda text: print(text, flush=True),
     )

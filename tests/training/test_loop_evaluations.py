@@ -6,8 +6,8 @@ import pytest
 import tensorflow as tf
 from tiny_training import make_stepper, make_trainer, steps_in
 
+from t2t_phrase.api.dev_bleu import DevBleu
 from t2t_phrase.config import UserError
-from t2t_phrase.evaluation.scores import Score
 from t2t_phrase.runs import checkpoints
 from t2t_phrase.runs.history import History
 from t2t_phrase.training.early_stopping import EarlyStopping
@@ -15,7 +15,7 @@ from t2t_phrase.training.early_stopping import EarlyStopping
 
 def fake_bleu(*values):
     figures = iter(values)
-    return lambda: Score(name="BLEU", value=next(figures), signature="a|signature")
+    return lambda: DevBleu(name="BLEU", value=next(figures), signature="a|signature")
 
 
 def test_scores_in_a_folder_without_a_checkpoint_do_not_count(files, tmp_path):

@@ -32,12 +32,15 @@ TRAIN = (
     f"--hparams={SIZES}",
     "--local_eval_frequency=2",
     "--noeval_run_autoregressive",
+    "--report=",
 )
 RUN = ("--data_dir={folder}/data", "--output_dir={folder}/run")
 SHORT = "--decode_hparams=beam_size=2,extra_length=2,batch_size=40"
 IMPORTED = "--hparams=hidden_size=8,filter_size=12,num_heads=2,num_hidden_layers=2"
 # What they leave differs from run to run: times, and a graph with random names.
-VARYING = re.compile(r"events\.out\.tfevents|-lock$|saved_model\.pb$|fingerprint\.pb$")
+VARYING = re.compile(
+    r"events\.out\.tfevents|-lock$|saved_model\.pb$|fingerprint\.pb$|run/commands\.json$"
+)
 
 
 def _nothing(folder: pathlib.Path) -> None:

@@ -1,0 +1,85 @@
+"""The commands that repeat a run."""
+
+from __future__ import annotations
+
+import math
+import shlex
+
+from t2t_phrase import registry
+from t2t_phrase.config import UserError
+from t2t_phrase.reports.run.facts import RunFacts
+
+
+def repeating(facts: RunFacts) -> tuple[list[str], list[str]]:
+    """Return the commands, and notes on what they leave open.
+
+    Those of the training are the recorded ones, or else put together from the settings of the run.
+    """
+    base, data = facts.problem.base_name, str(facts.data_dir)
+    notes = [
+        "The first command needs the raw corpus in --tmp_dir (raw here); the data were made with "
+        "the options and from the files below."
+    ]
+    lines = [_line("datagen", f"--problem={base}", f"--data_dir={data}", "--tmp_dir=raw")]
+    if facts.commands:
+        lines += [_line("trainer", *command.arguments) for command in facts.commands]
+    else:
+        lines.append(_line("trainer", *reconstructed(facts)))
+        notes.append(
+            "The run does not record its command: this one is put together from its settings. "
+            "Flags that are no settings, such as those of early stopping, may be missing."
+        )
+    return lines + _scoring(facts), notes
+
+
+def reconstructed(facts: RunFacts) -> list[str]:
+    """Return flags of t2t-phrase-trainer that give the settings of a run."""
+    record = facts.record
+    flags = {
+        "problem": record.problem,
+        "hparams_set": record.hparams_set,
+        "hparams": record.overrides,
+        "model": "" if _is_default_model(facts) else record.model,
+        "data_dir": str(facts.data_dir),
+        "output_dir": str(facts.folder),
+        "train_steps": str(record.train_steps or facts.steps),
+        "local_eval_frequency": str(math.gcd(*facts.scores.scores) or ""),
+        "random_seed": str(record.random_seed),
+        "t2t_usr_dir": record.t2t_usr_dir,
+    }
+    return [f"--{name}={value}" for name, value in flags.items() if value]
+
+
+def _is_default_model(facts: RunFacts) -> bool:
+    try:
+        return bool(registry.hparams[facts.record.hparams_set]().model == facts.record.model)
+    except UserError:
+        return True
+
+
+def _scoring(facts: RunFacts) -> list[str]:
+    """Return commands that translate and score the test set with the best checkpoint."""
+    if facts.manifest is None or facts.best is None or facts.best.metric != "bleu":
+        return []
+    names = list(facts.manifest.splits.get("test", {"text": []})["text"])
+    if len(names) < 2:
+        return []
+    source, *references = (str(facts.data_dir / name) for name in names)
+    if facts.problem.reversed:
+        source, references = references[0], [source]
+    made = "test.out"
+    return [
+        _line(
+            "decoder",
+            f"--output_dir={facts.folder}",
+            "--checkpoint_path=best",
+            f"--data_dir={facts.data_dir}",
+            f"--decode_from_file={source}",
+            f"--decode_to_file={made}",
+        ),
+        _line("eval", f"--translation={made}", *(f"--reference={path}" for path in references)),
+    ]
+
+
+def _line(command: str, *arguments: str) -> str:
+    return " \\\n    ".join([f"t2t-phrase-{command}", *map(shlex.quote, arguments)])

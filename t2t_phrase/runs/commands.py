@@ -1,0 +1,86 @@
+"""The commands that a run was trained with, kept in its folder."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import pathlib
+import time
+from collections.abc import Callable, Sequence
+
+import t2t_phrase
+from t2t_phrase.config import UserError
+from t2t_phrase.io import files
+
+FILE = "commands.json"
+
+
+@dataclasses.dataclass(frozen=True)
+class Command:
+    """One start of a training.
+
+    Attributes:
+        started: local time, "2026-11-24 20:18:00".
+        version: of this library.
+        arguments: of t2t-phrase-trainer.
+    """
+
+    started: str
+    version: str
+    arguments: tuple[str, ...]
+
+
+def add_command(
+    folder: str | os.PathLike[str], arguments: Sequence[str], *, log: Callable[[str], None]
+) -> None:
+    """Add a command to `commands.json`; where that fails, a line of the log says so.
+
+    Args:
+        folder: of the run.
+        arguments: of t2t-phrase-trainer.
+        log: takes a line.
+    """
+    try:
+        known = read_commands(folder)
+    except UserError as error:
+        log(f"WARNING: {error}; it is written again with this command alone")
+        known = []
+    started = time.strftime("%Y-%m-%d %H:%M:%S")
+    known.append(Command(started, t2t_phrase.__version__, tuple(arguments)))
+    content = json.dumps([dataclasses.asdict(command) for command in known], indent=1)
+    try:
+        files.write(pathlib.Path(folder) / FILE, content + "\n")
+    except files.WriteError as error:
+        log(f"WARNING: the command is not recorded: {error}; training continues")
+
+
+def read_commands(folder: str | os.PathLike[str]) -> list[Command]:
+    """Return the commands of a run, in their order; [] if none are known.
+
+    Raises:
+        UserError: the file cannot be read, or is damaged.
+    """
+    path = pathlib.Path(folder) / FILE
+    try:
+        stored = json.loads(path.read_bytes())
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise UserError(f"cannot read {path}: {error.strerror}") from error
+    except (ValueError, RecursionError):
+        stored = None
+    if not isinstance(stored, list) or not all(map(_is_command, stored)):
+        raise UserError(f"{path} is damaged: it is not a JSON list of commands")
+    return [
+        Command(entry["started"], entry["version"], tuple(entry["arguments"])) for entry in stored
+    ]
+
+
+def _is_command(entry: object) -> bool:
+    return (
+        isinstance(entry, dict)
+        and all(isinstance(entry.get(name), str) for name in ("started", "version"))
+        and isinstance(entry.get("arguments"), list)
+        and all(isinstance(argument, str) for argument in entry["arguments"])
+    )
