@@ -5,6 +5,7 @@
     t2t-phrase-eval --translation=out.de --reference=test.de --ngrams=8 --baseline=other.de
     t2t-phrase-eval --translation=out.de --facts=data/translate_ende_grammar-test.facts
     t2t-phrase-eval --systems=base=a.de,phrases=b.de --reference=test.de --format=markdown
+    t2t-phrase-eval --systems=base=a.de,phrases=b.de --reference=test.de --report=page.html
     t2t-phrase-eval --alignments=test.de.align --gold_alignments=gold.align
 
 `--tokenize=intl` reproduces the cased score of t2t-bleu, and with `--lowercase` the uncased one;
@@ -23,6 +24,12 @@ from absl import app, flags
 
 from t2t_phrase import grammar
 from t2t_phrase.bin import common
+from t2t_phrase.bin.eval_systems import (
+    check_system_flags,
+    define_system_flags,
+    refuse_system_flags,
+    score_systems,
+)
 from t2t_phrase.config import UserError, clipped
 from t2t_phrase.evaluation import phenomena
 from t2t_phrase.evaluation.alignment_error import score_files
@@ -31,8 +38,6 @@ from t2t_phrase.evaluation.comet import check_comet, comet_score
 from t2t_phrase.evaluation.ngram_precision import LARGEST_ORDER, ngram_precisions
 from t2t_phrase.evaluation.scores import METRICS, corpus_score, make_bleu, make_metric
 from t2t_phrase.evaluation.significance import paired_bootstrap, resampling_seed
-from t2t_phrase.evaluation.systems import compare_systems
-from t2t_phrase.evaluation.table import FORMATS, format_table
 from t2t_phrase.io.files import refuse_inputs, write
 from t2t_phrase.io.text_files import check_writable, read_text
 
@@ -42,14 +47,8 @@ COMET = "comet"
 
 def define_flags() -> None:
     """Define the command's flags."""
+    define_system_flags()
     flags.DEFINE_string("translation", None, "Translations, one detokenised sentence per line.")
-    flags.DEFINE_list(
-        "systems",
-        None,
-        "NAME=FILE,NAME=FILE: translations of several systems, in one table with 95% confidence "
-        "intervals and p against the first.",
-    )
-    flags.DEFINE_enum("format", "text", list(FORMATS), "How --systems are printed.")
     flags.DEFINE_multi_string("reference", None, "References; repeat the flag for several.")
     flags.DEFINE_list(
         "metrics",
@@ -104,10 +103,11 @@ def main(argv: Sequence[str]) -> None:
         score_alignments()
         return
     if FLAGS.systems is not None:
-        score_systems()
+        check_system_flags()
+        check_metrics(resampled=True)
+        score_systems(boundaries())
         return
-    if FLAGS.format != "text":
-        raise app.UsageError("--format is for --systems")
+    refuse_system_flags()
     if not FLAGS.translation or not (FLAGS.reference or FLAGS.facts):
         raise app.UsageError("--translation and --reference (or --facts) are required")
     if FLAGS.source and not FLAGS.reference:
@@ -151,46 +151,6 @@ def score_alignments() -> None:
         raise app.UsageError(f"--{given[0]} is for translations; score --alignments without it")
     note_same_files()
     print(score_files(FLAGS.alignments, FLAGS.gold_alignments))
-
-
-def score_systems() -> None:
-    """Print one table of several systems.
-
-    Raises:
-        UsageError: references are missing, or there is something else to be scored.
-        UserError: a system is not NAME=FILE, or the files differ in length.
-    """
-    others = ("translation", "baseline", "source", "by_length", "ngrams", "plot", "facts")
-    if given := [name for name in others if getattr(FLAGS, name) is not None]:
-        raise app.UsageError(f"--{given[0]} is for one --translation; leave it out with --systems")
-    if not FLAGS.reference:
-        raise app.UsageError("--systems requires --reference")
-    systems: dict[str, list[str]] = {}
-    for part in FLAGS.systems:
-        name, _, path = part.partition("=")
-        if not (name and path):
-            raise UserError(f"--systems: expected NAME=FILE, got {clipped(part)!r}")
-        if name in systems:
-            raise UserError(f"--systems: {name} is given twice")
-        systems[name] = read_text(path)
-    if len(systems) < 2:
-        raise UserError("--systems: give two at least; --translation scores one")
-    check_metrics(resampled=True)
-    counts = {name: len(lines) for name, lines in systems.items()}
-    references = [read_text(path) for path in FLAGS.reference]
-    counts |= {path: len(lines) for path, lines in zip(FLAGS.reference, references, strict=True)}
-    if len(set(counts.values())) > 1:
-        listed = ", ".join(f"{name} {count}" for name, count in counts.items())
-        raise UserError(f"the files must have as many lines each, but have: {listed}")
-    found = compare_systems(
-        systems,
-        references,
-        metrics=FLAGS.metrics,
-        tokenize=FLAGS.tokenize,
-        lowercase=FLAGS.lowercase,
-    )
-    header, rows = found.table()
-    print(format_table(header, rows, FLAGS.format, notes=found.notes()))
 
 
 def check_metrics(*, resampled: bool) -> None:

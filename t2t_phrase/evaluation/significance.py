@@ -7,7 +7,7 @@ import math
 import os
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from sacrebleu.significance import PairedTest, Result
@@ -16,6 +16,8 @@ from t2t_phrase.config import UserError, shown
 from t2t_phrase.evaluation.scores import as_reference_lists, check_lengths, make_metric
 
 RESAMPLES = 1000
+# As many as sacreBLEU's command makes.
+EXCHANGES = 10_000
 
 
 @dataclasses.dataclass(frozen=True)
@@ -96,6 +98,7 @@ def resampled(
     tokenize: str,
     lowercase: bool,
     resamples: int,
+    test: Literal["bs", "ar"] = "bs",
 ) -> tuple[dict[str, str], dict[str, list[Any]]]:
     """Return the signature and sacreBLEU's result of each system, by the name of the metric.
 
@@ -105,7 +108,10 @@ def resampled(
         metrics: names, see `METRICS`.
         tokenize: see `corpus_score`.
         lowercase: whether to ignore case.
-        resamples: number of test sets, drawn with replacement.
+        resamples: number of test sets, drawn with replacement; or of exchanges of sentences between
+            two systems.
+        test: paired bootstrap, or approximate randomisation (Riezler and Maxwell, 2005), which has
+            no confidence intervals.
 
     Raises:
         UserError: as for `corpus_score` and `resampling_seed`.
@@ -115,14 +121,14 @@ def resampled(
     for lines in systems.values():
         check_lengths(lines, lists)
     scorers = {name: make_metric(name, tokenize=tokenize, lowercase=lowercase) for name in metrics}
-    test = PairedTest(
+    paired = PairedTest(
         [(name, list(lines)) for name, lines in systems.items()],
         scorers,
         [list(column) for column in lists],
-        test_type="bs",
+        test_type=test,
         n_samples=resamples,
     )
-    signatures, found = test()
+    signatures, found = paired()
     # The first column contains the names of the systems.
     names = [name for name in found if name != "System"]
     return {n: str(signatures[n]) for n in names}, {n: list(found[n]) for n in names}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from t2t_phrase.evaluation.significance import RESAMPLES, p_value, resampled
 
@@ -16,13 +17,16 @@ class SystemScore:
         value: the score, in per cent.
         mean, interval: of the scores of resampled test sets; 95% of them are within
             mean +- interval.
-        p_value: that the difference from the first system is by chance; None: the first itself.
+        p_value: that the difference from the first system is by chance, by paired bootstrap; None:
+            the first itself.
+        p_randomised: the same by approximate randomisation; None if it was not computed.
     """
 
     value: float
     mean: float
     interval: float
     p_value: float | None
+    p_randomised: float | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -31,30 +35,36 @@ class SystemScores:
 
     Attributes:
         systems: for each system, by its name, its scores by the name of the metric.
-        signatures: sacreBLEU's signature of each metric.
+        signatures: sacreBLEU's signature of each metric and of the paired bootstrap.
+        randomised: the same of approximate randomisation; {} if it was not computed.
     """
 
     systems: dict[str, dict[str, SystemScore]]
     signatures: dict[str, str]
+    randomised: dict[str, str] = dataclasses.field(default_factory=dict)
 
     def table(self) -> tuple[list[str], list[list[str]]]:
         """Return the header and the rows of a table."""
         header = ["system"]
         for metric in self.signatures:
-            header += [metric, "95%", "p"]
+            header += [metric, f"{metric} 95%", f"{metric} p"]
+            header += [f"{metric} p (randomised)"] if self.randomised else []
         rows = []
         for name, scores in self.systems.items():
             row = [name]
             for metric in self.signatures:
                 score = scores[metric]
-                p = "-" if score.p_value is None else f"{score.p_value:.4f}"
-                row += [f"{score.value:.2f}", f"{score.mean:.2f} ± {score.interval:.2f}", p]
+                row += [f"{score.value:.2f}", f"{score.mean:.2f} ± {score.interval:.2f}"]
+                row.append(_p_text(score.p_value))
+                if self.randomised:
+                    row.append(_p_text(score.p_randomised))
             rows.append(row)
         return header, rows
 
     def notes(self) -> list[str]:
-        """Return a line for each metric, with its signature."""
-        return [f"{metric}: {signature}" for metric, signature in self.signatures.items()]
+        """Return a line for each metric and test, with its signature."""
+        lines = [f"{metric}: {signature}" for metric, signature in self.signatures.items()]
+        return lines + [f"{metric} (randomised): {own}" for metric, own in self.randomised.items()]
 
 
 def compare_systems(
@@ -65,8 +75,9 @@ def compare_systems(
     tokenize: str = "13a",
     lowercase: bool = False,
     resamples: int = RESAMPLES,
+    exchanges: int = 0,
 ) -> SystemScores:
-    """Score systems and compare each with the first, by sacreBLEU's paired bootstrap.
+    """Score systems and compare each with the first, by sacreBLEU's paired tests.
 
     Args:
         systems: the translations of each, by its name; two at least.
@@ -75,18 +86,19 @@ def compare_systems(
         tokenize: see `corpus_score`.
         lowercase: whether to ignore case.
         resamples: number of test sets, drawn with replacement.
+        exchanges: number of exchanges of approximate randomisation; 0: without that test.
 
     Raises:
         UserError: as for `corpus_score` and `resampling_seed`.
     """
-    signatures, found = resampled(
-        systems,
-        references,
-        metrics=metrics,
-        tokenize=tokenize,
-        lowercase=lowercase,
-        resamples=resamples,
-    )
+    options: dict[str, Any] = {"metrics": metrics, "tokenize": tokenize, "lowercase": lowercase}
+    signatures, found = resampled(systems, references, resamples=resamples, **options)
+    randomised: dict[str, str] = {}
+    by_exchange = found
+    if exchanges:
+        randomised, by_exchange = resampled(
+            systems, references, resamples=exchanges, test="ar", **options
+        )
     table = {
         system: {
             metric: SystemScore(
@@ -94,9 +106,16 @@ def compare_systems(
                 float(results[row].mean),
                 float(results[row].ci),
                 p_value(results[0], results[row]) if row else None,
+                p_value(by_exchange[metric][0], by_exchange[metric][row])
+                if row and exchanges
+                else None,
             )
             for metric, results in found.items()
         }
         for row, system in enumerate(systems)
     }
-    return SystemScores(table, signatures)
+    return SystemScores(table, signatures, randomised)
+
+
+def _p_text(value: float | None) -> str:
+    return "-" if value is None else f"{value:.4f}"

@@ -47,10 +47,12 @@ def _csv(header: Sequence[str], rows: Rows, notes: Sequence[str]) -> str:
 
 
 def _markdown(header: Sequence[str], rows: Rows, notes: Sequence[str]) -> str:
-    lines = ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows]
+    first, *lines = [
+        "| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |"
+        for row in (header, *rows)
+    ]
     ruler = "|---|" + "---:|" * (len(header) - 1)
-    table = ["| " + " | ".join(header) + " |", ruler, *lines]
-    return "\n".join([*table, *(["", *notes] if notes else [])])
+    return "\n".join([first, ruler, *lines, *(["", *notes] if notes else [])])
 
 
 def _latex(header: Sequence[str], rows: Rows, notes: Sequence[str]) -> str:
@@ -69,10 +71,19 @@ def _latex(header: Sequence[str], rows: Rows, notes: Sequence[str]) -> str:
     )
 
 
+_LATEX = str.maketrans(
+    {
+        **{character: f"\\{character}" for character in "&%$#_{}"},
+        "\\": r"\textbackslash{}",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        "±": r"$\pm$",
+    }
+)
+
+
 def _escaped(cell: str) -> str:
-    for character in "&%$#_{}":
-        cell = cell.replace(character, f"\\{character}")
-    return cell.replace("±", r"$\pm$")
+    return cell.translate(_LATEX)
 
 
 _WRITERS: dict[str, Callable[[Sequence[str], Rows, Sequence[str]], str]] = {

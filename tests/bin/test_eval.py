@@ -153,6 +153,56 @@ def test_the_command_itself(files):
     assert done.stderr == f"error: cannot read {files}/absent: No such file or directory\n"
 
 
+def compare(folder, *arguments):
+    (folder / "source").write_text("one\none two three\none two three four\n")
+    systems = f"--systems=one={folder}/out,two={folder}/ref2"
+    call(eval_command, systems, f"--reference={folder}/ref", *arguments)
+
+
+def test_systems_as_a_table(files, capsys):
+    compare(files, "--format=json", "--metrics=bleu,chrf")
+    printed = json.loads(capsys.readouterr().out)
+    expected = corpus_score("bleu", TRANSLATION, REFERENCE).value
+    assert [row["system"] for row in printed["systems"]] == ["one", "two"]
+    assert printed["systems"][0]["BLEU"] == f"{expected:.2f}"
+
+
+def test_systems_as_a_page_and_files(files, capsys):
+    (files / "out").write_text("x y z .\n" * 3)
+    more = [f"--source={files}/source", "--by_length=2,4", f"--training_text={files}/ref"]
+    places = [f"--report={files}/page.html", f"--report_files={files}/paper"]
+    compare(files, *more, *places, "--ngrams=2", "--format=csv")
+    told = capsys.readouterr()
+    assert told.out.splitlines()[0].startswith("system,BLEU,BLEU 95%,BLEU p,BLEU p (randomised)")
+    assert f"written: {files}/page.html (" in told.err and "files in" in told.err
+    page = (files / "page.html").read_text()
+    assert "BLEU by source length" in page and "F1 by word frequency" in page
+    assert "n-grams by order" in page and "Contrastive" not in page
+    assert told.out.splitlines()[1].split(",")[1] in page
+    assert (files / "paper" / "lengths.tex").read_text().startswith("% BLEU: nrefs:1|")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--source=x"], "--source is for one --translation; .* or add --report"),
+        (["--report="], "--report= names no file"),
+        (["--report=x", "--by_length=3"], "--by_length requires --source"),
+        (["--report=x", "--baseline=y"], "--baseline is for one --translation; leave it out"),
+    ],
+)
+def test_flags_of_systems_that_do_not_fit_together(files, arguments, message):
+    with pytest.raises(app.UsageError, match=message):
+        compare(files, *arguments)
+
+
+def test_a_page_never_replaces_its_inputs(files):
+    with pytest.raises(UserError, match="would overwrite the input"):
+        compare(files, f"--report={files}/ref")
+    with pytest.raises(app.UsageError, match="--report is for --systems"):
+        score(files, "--report=page.html")
+
+
 def test_ngrams_compared_with_a_baseline_and_their_plot(files, capsys):
     flags = (f"--baseline={files}/ref2", "--ngrams=8", "--lowercase", f"--plot={files}/ngrams.png")
     (files / "out").write_text("".join(f"{line}\n" for line in REFERENCE), encoding="utf-8")

@@ -37,7 +37,7 @@ def test_equal_systems_do_not_differ():
 def test_the_table_has_a_row_for_each_system():
     found = compare_systems({"bad": BAD, "good": GOOD}, REFERENCE)
     header, rows = found.table()
-    assert header == ["system", "BLEU", "95%", "p"]
+    assert header == ["system", "BLEU", "BLEU 95%", "BLEU p"]
     assert [row[0] for row in rows] == ["bad", "good"] and rows[0][3] == "-"
     assert found.notes()[0].startswith("BLEU: nrefs:1|bs:1000|")
 

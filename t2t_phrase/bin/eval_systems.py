@@ -1,0 +1,174 @@
+"""The part of t2t-phrase-eval that compares several systems: a table, a page, files for papers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from absl import app, flags
+
+from t2t_phrase.config import UserError, clipped
+from t2t_phrase.evaluation.systems import SystemScores, compare_systems
+from t2t_phrase.evaluation.table import FORMATS, format_table
+from t2t_phrase.io.files import refuse_inputs
+from t2t_phrase.io.reporting import note
+from t2t_phrase.io.text_files import check_writable, read_text, stream_text
+
+FLAGS = flags.FLAGS
+# What only a page or files show.
+_IN_REPORTS = ("source", "by_length", "ngrams", "facts", "contrasts", "training_text")
+
+
+def define_system_flags() -> None:
+    """Define the flags of comparisons."""
+    flags.DEFINE_list(
+        "systems",
+        None,
+        "NAME=FILE,NAME=FILE: translations of several systems, in one table with 95% confidence "
+        "intervals and p against the first.",
+    )
+    flags.DEFINE_enum("format", "text", list(FORMATS), "How --systems are printed.")
+    flags.DEFINE_string(
+        "report",
+        None,
+        "HTML file for a page that compares --systems: by length with --source, by n-grams, "
+        "--facts, --contrasts and --training_text, and sentence by sentence.",
+    )
+    flags.DEFINE_string(
+        "report_files",
+        None,
+        "Folder for the same tables as JSON, CSV, LaTeX and Markdown, the figures as PDF and PNG.",
+    )
+    flags.DEFINE_list(
+        "contrasts",
+        None,
+        "NAME=FILE,NAME=FILE: for --report, what t2t-phrase-contrast wrote to --json_to_file for "
+        "systems with these names.",
+    )
+    flags.DEFINE_string(
+        "training_text",
+        None,
+        "Target side of the training corpus, for --report: F1 of words by how often they occur.",
+    )
+
+
+def check_system_flags() -> None:
+    """Check that the flags fit together.
+
+    Raises:
+        UsageError: references are missing, or there is something else to be scored.
+        UserError: the page or the folder is one of the inputs, or cannot be written.
+    """
+    reports = FLAGS.report is not None or FLAGS.report_files is not None
+    others = ["translation", "baseline", "plot"]
+    if not reports:
+        others += _IN_REPORTS
+    if given := [name for name in others if getattr(FLAGS, name) is not None]:
+        where = " or add --report" if given[0] in _IN_REPORTS else ""
+        raise app.UsageError(
+            f"--{given[0]} is for one --translation; leave it out with --systems{where}"
+        )
+    if not FLAGS.reference or not all(FLAGS.reference):
+        raise app.UsageError("--systems requires --reference")
+    if FLAGS.by_length is not None and not FLAGS.source:
+        raise app.UsageError("--by_length requires --source")
+    for flag in ("report", "report_files"):
+        if FLAGS[flag].value == "":
+            raise app.UsageError(f"--{flag}= names no file")
+    if FLAGS.report is not None:
+        named = [*named_files("systems").values(), *FLAGS.reference, FLAGS.source, FLAGS.facts]
+        named += [*named_files("contrasts").values(), FLAGS.training_text]
+        refuse_inputs(FLAGS.report, [path for path in named if path])
+        check_writable(FLAGS.report)
+
+
+def refuse_system_flags() -> None:
+    """Refuse flags that one translation has no use for.
+
+    Raises:
+        UsageError: one is given.
+    """
+    if FLAGS.format != "text":
+        raise app.UsageError("--format is for --systems")
+    for name in ("report", "report_files", "contrasts", "training_text"):
+        if FLAGS[name].value is not None:
+            raise app.UsageError(f"--{name} is for --systems")
+
+
+def score_systems(boundaries: Sequence[int]) -> None:
+    """Print one table of several systems, and write what else is wanted.
+
+    Args:
+        boundaries: of source lengths in words.
+
+    Raises:
+        UserError: a system is not NAME=FILE, or the files differ in length.
+    """
+    systems = {name: read_text(path) for name, path in named_files("systems").items()}
+    if len(systems) < 2:
+        raise UserError("--systems: give two at least; --translation scores one")
+    counts = {name: len(lines) for name, lines in systems.items()}
+    references = [read_text(path) for path in FLAGS.reference]
+    counts |= {path: len(lines) for path, lines in zip(FLAGS.reference, references, strict=True)}
+    if len(set(counts.values())) > 1:
+        listed = ", ".join(f"{name} {count}" for name, count in counts.items())
+        raise UserError(f"the files must have as many lines each, but have: {listed}")
+    if FLAGS.report is None and FLAGS.report_files is None:
+        found = compare_systems(
+            systems,
+            references,
+            metrics=FLAGS.metrics,
+            tokenize=FLAGS.tokenize,
+            lowercase=FLAGS.lowercase,
+        )
+    else:
+        found = report(systems, references, boundaries)
+    header, rows = found.table()
+    print(format_table(header, rows, FLAGS.format, notes=found.notes()))
+
+
+def report(
+    systems: dict[str, list[str]], references: list[list[str]], boundaries: Sequence[int]
+) -> SystemScores:
+    """Write the page and the files; returns the scores."""
+    from t2t_phrase.evaluation.by_frequency import word_counts
+    from t2t_phrase.evaluation.ngram_precision import ORDERS
+    from t2t_phrase.evaluation.phenomena import read_facts
+    from t2t_phrase.reports.comparison.inputs import ComparisonInputs, read_contrasts
+    from t2t_phrase.reports.comparison.write import write_comparison
+
+    options = {"tokenize": FLAGS.tokenize, "lowercase": FLAGS.lowercase}
+    counted: dict[str, int] = {}
+    if FLAGS.training_text:
+        note(f"counting the words of {FLAGS.training_text}")
+        counted = word_counts(stream_text(FLAGS.training_text, note=note), **options)
+    given = ComparisonInputs(
+        systems=systems,
+        references=references,
+        sources=read_text(FLAGS.source) if FLAGS.source else (),
+        boundaries=boundaries,
+        orders=ORDERS if FLAGS.ngrams is None else FLAGS.ngrams,
+        facts=read_facts(FLAGS.facts) if FLAGS.facts else (),
+        contrasts={n: read_contrasts(path) for n, path in named_files("contrasts").items()},
+        word_counts=counted,
+        metrics=FLAGS.metrics,
+        **options,
+    )
+    found = write_comparison(given, page=FLAGS.report, folder=FLAGS.report_files, log=note)
+    return found.scores
+
+
+def named_files(flag: str) -> dict[str, str]:
+    """Return the files of a flag by their names.
+
+    Raises:
+        UserError: a part is not NAME=FILE, or a name is given twice.
+    """
+    found: dict[str, str] = {}
+    for part in FLAGS[flag].value or ():
+        name, _, path = part.partition("=")
+        if not (name and path):
+            raise UserError(f"--{flag}: expected NAME=FILE, got {clipped(part)!r}")
+        if name in found:
+            raise UserError(f"--{flag}: {name} is given twice")
+        found[name] = path
+    return found

@@ -1,0 +1,1 @@
+"""The page that compares translations of several systems."""

@@ -1,0 +1,30 @@
+"""The words of a translation that another text does not have at their place."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+
+# With more words, the comparison of two texts takes seconds; they are compared as a whole.
+LONGEST = 1000
+
+
+def differing_words(text: Sequence[str], other: Sequence[str]) -> list[tuple[int, int]]:
+    """Return the ranges of words that are not part of the longest matching blocks of both texts.
+
+    Args:
+        text: words.
+        other: words.
+
+    Returns:
+        (first, end) of each range, ascending; the words between them are also in `other`, in the
+        same order.
+    """
+    if max(len(text), len(other)) > LONGEST:
+        return [] if list(text) == list(other) else [(0, len(text))]
+    matcher = difflib.SequenceMatcher(None, other, text, autojunk=False)
+    return [
+        (first, end)
+        for operation, _, _, first, end in matcher.get_opcodes()
+        if operation in ("replace", "insert")
+    ]

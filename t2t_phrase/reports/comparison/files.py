@@ -1,0 +1,46 @@
+"""The tables and figures of a comparison as files for papers and programs."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+
+from t2t_phrase.evaluation.table import format_table
+from t2t_phrase.figure_files import picture_of
+from t2t_phrase.io.files import expanded, explain_os_error, write
+from t2t_phrase.reports.comparison.figures import draw, plots_of
+from t2t_phrase.reports.comparison.tables import Measured
+
+TABLES = {"json": "json", "csv": "csv", "tex": "latex", "md": "markdown"}
+FIGURES = ("pdf", "png")
+
+
+def write_files(found: Measured, folder: str | os.PathLike[str]) -> list[str]:
+    """Write every table as JSON, CSV, LaTeX and Markdown, every figure as PDF and PNG.
+
+    Args:
+        found: what was measured.
+        folder: is made if it does not exist.
+
+    Returns:
+        The names of the files.
+
+    Raises:
+        WriteError: a file cannot be written.
+    """
+    place = pathlib.Path(expanded(folder))
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise explain_os_error(error, place) from error
+    names = []
+    for table in found.tables:
+        for ending, kind in TABLES.items():
+            names.append(f"{table.name}.{ending}")
+            text = format_table(table.header, table.rows, kind, notes=table.notes)
+            write(place / names[-1], f"{text}\n")
+    for plot in plots_of(found):
+        for kind in FIGURES:
+            names.append(f"{plot.name}.{kind}")
+            write(place / names[-1], picture_of(draw(plot), kind))
+    return names

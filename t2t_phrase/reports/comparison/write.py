@@ -1,0 +1,44 @@
+"""Measures a comparison and writes its page and files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+
+from t2t_phrase.reports.comparison.files import write_files
+from t2t_phrase.reports.comparison.inputs import ComparisonInputs
+from t2t_phrase.reports.comparison.page import comparison_page
+from t2t_phrase.reports.comparison.tables import Measured, measure
+from t2t_phrase.reports.page import size_text, write_page
+
+
+def write_comparison(
+    given: ComparisonInputs,
+    *,
+    page: str | os.PathLike[str] | None,
+    folder: str | os.PathLike[str] | None,
+    log: Callable[[str], None],
+) -> Measured:
+    """Compare systems; write the page, and the folder of tables and figures.
+
+    Args:
+        given: the inputs.
+        page: HTML file; None: none.
+        folder: for the files; None: none.
+        log: takes lines.
+
+    Returns:
+        What was measured.
+
+    Raises:
+        UserError: an input or option is wrong, or a file cannot be written.
+    """
+    found = measure(given, log=log)
+    if page is not None:
+        html = comparison_page(given, found)
+        write_page(page, html)
+        log(f"written: {page} ({size_text(len(html.encode('utf-8', 'replace')))})")
+    if folder is not None:
+        names = write_files(found, folder)
+        log(f"written: {len(names)} files in {folder}: {', '.join(names)}")
+    return found
