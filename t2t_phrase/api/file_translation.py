@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from t2t_phrase.api.alignment_search import OPTIONS, Searched, searched
 from t2t_phrase.api.text_files import Beside, check_alignment_options
@@ -11,8 +11,10 @@ from t2t_phrase.cores import divide_cores
 from t2t_phrase.decoding.dictionary_files import missing_notes, read_dictionaries, summary
 from t2t_phrase.decoding.feature_files import FeatureReader
 from t2t_phrase.decoding.hparams import DecodeHParams
+from t2t_phrase.decoding.hypothesis import NOTHING, Hypothesis, format_hypotheses, format_links
 from t2t_phrase.decoding.length_notes import length_notes
-from t2t_phrase.decoding.translator import NOTHING, Translator, format_hypotheses, format_links
+from t2t_phrase.decoding.n_best_json import to_json
+from t2t_phrase.decoding.translator import Translator
 from t2t_phrase.decoding.unknown_files import read_unknown
 from t2t_phrase.io import text_job
 from t2t_phrase.io.files import is_special
@@ -49,6 +51,9 @@ class FileTranslation:
         beside: Beside,
         report: Callable[[str], None] = note,
     ) -> None:
+        self._json = beside.n_best_format == "json"
+        if self._json:
+            hparams = hparams.replace(token_probabilities=True)
         self._hparams, self._source, self._target = hparams, source, target
         self._beside, self._report = beside, report
         text_job.check_paths(target, beside.inputs(source))
@@ -137,7 +142,7 @@ class FileTranslation:
                     self._report(sentence)
                 yield Result(
                     batch.lines,
-                    [format_hypotheses(hypotheses, hparams) for hypotheses in found],
+                    [self._line(hypotheses) for hypotheses in found],
                     written,
                     {ending: links for ending in endings},
                     counts,
@@ -145,7 +150,7 @@ class FileTranslation:
             # Last, so that the first batch always has the same number.
             empty = [row for row, ids in enumerate(encoded.ids) if not ids and row not in done]
             if empty:
-                nothing = [format_hypotheses([NOTHING], hparams)] * len(empty)
+                nothing = [self._line([NOTHING])] * len(empty)
                 yield Result(empty, nothing, 0.0, {ending: [""] * len(empty) for ending in endings})
 
         start = time.monotonic()
@@ -172,17 +177,23 @@ class FileTranslation:
             )
         return outcome
 
+    def _line(self, hypotheses: Sequence[Hypothesis]) -> str:
+        if self._json:
+            return to_json(hypotheses, self._hparams, dictionary=bool(self._given.files))
+        return format_hypotheses(hypotheses, self._hparams)
+
     def _settings(self, trained: TrainedModel, used: Searched) -> dict[str, object]:
         options = {**self._hparams.to_dict(), **used.settings()}
         if used.second is None:
             for name in OPTIONS:
                 del options[name]
-        aligns = self._hparams.aligns or self._given.aligns
+        aligns = bool(self._hparams.aligns or self._hparams.coverage_penalty or self._given.aligns)
         return {
             **self._beside.all_settings("translate", trained, options, aligns=aligns),
             **self._given.settings,
             **self._unknown.settings,
             **({"prefixes": True} if self._beside.prefix_file else {}),
+            "n_best_format": self._beside.n_best_format,
         }
 
     def _summarize(

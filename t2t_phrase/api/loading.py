@@ -13,9 +13,10 @@ from t2t_phrase.api.file_translation import FileTranslation
 from t2t_phrase.api.text_files import Beside
 from t2t_phrase.config import UserError
 from t2t_phrase.decoding.hparams import DecodeHParams
+from t2t_phrase.decoding.hypothesis import Hypothesis
 from t2t_phrase.decoding.scoring import Scorer
 from t2t_phrase.decoding.terms import RequiredTerms, entries_of_texts
-from t2t_phrase.decoding.translator import Hypothesis, Translator
+from t2t_phrase.decoding.translator import Translator
 from t2t_phrase.io.text_job import Outcome
 from t2t_phrase.runs.load_ensemble import load_ensemble
 from t2t_phrase.runs.load_model import TrainedModel, load_model

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import pathlib
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, Literal
 
 from t2t_phrase.config import UserError
 from t2t_phrase.decoding.feature_files import NO_PARSER, ParserChoice
@@ -34,6 +34,8 @@ class Beside:
         unknown_dictionary: file with translations of unknown words, for `replace_unknown=true`.
         alignment_model_dir: run or checkpoint of an alignment model to search with; None: none.
         xla: whether to compile with XLA; None: only on a GPU.
+        n_best_format: "text", or "json" for a line of JSON with all that is known of each
+            hypothesis, see `decoding.n_best_json`.
         settings: anything else that the results depend on, such as the weights of an ensemble.
     """
 
@@ -46,6 +48,7 @@ class Beside:
     unknown_dictionary: str = ""
     alignment_model_dir: str | None = None
     xla: bool | None = None
+    n_best_format: Literal["text", "json"] = "text"
     settings: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
     def inputs(self, source: str | None) -> Iterator[str | None]:
@@ -61,7 +64,7 @@ class Beside:
         Raises:
             UserError: the output is not a regular file.
         """
-        if not hparams.write_alignments:
+        if not hparams.write_alignments or self.n_best_format == "json":
             return []
         text_job.check_beside(target, ALIGN, self.inputs(source), "write_alignments=true")
         return [ALIGN]
@@ -110,8 +113,8 @@ def check_alignment_options(hparams: DecodeHParams, *, used: bool) -> None:
         UserError: the options are given and not needed.
     """
     for name in ("alignment_layers", "alignment_heads"):
-        if getattr(hparams, name) and not (used or hparams.aligns):
+        if getattr(hparams, name) and not (used or hparams.aligns or hparams.coverage_penalty):
             raise UserError(
                 f"{name}={list(getattr(hparams, name))}: is only used with write_alignments=true, "
-                "replace_unknown=true or a dictionary"
+                "replace_unknown=true, coverage_penalty or a dictionary"
             )

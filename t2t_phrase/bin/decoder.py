@@ -68,6 +68,13 @@ def define_flags() -> None:
     flags.DEFINE_string(
         "decode_hparams", "", "Options of decoding, such as beam_size=4,alpha=0.6,extra_length=50."
     )
+    flags.DEFINE_enum(
+        "n_best_format",
+        "text",
+        ["text", "json"],
+        "json: write a line of JSON for each sentence, with the text, tokens, score and "
+        "probabilities of each hypothesis; see docs/decoding.md.",
+    )
     flags.DEFINE_integer(
         "random_seed", None, "Seed of sampling; the same as random_seed in --decode_hparams."
     )
@@ -84,6 +91,9 @@ def main(argv: Sequence[str]) -> None:
     if len(tasks) > 1:
         raise app.UsageError(f"--{tasks[0]} and --{tasks[1]} exclude each other")
     registry.discover(FLAGS.t2t_usr_dir)
+    if FLAGS.n_best_format == "json" and (FLAGS.decode_interactive or FLAGS.score_file):
+        task = "decode_interactive" if FLAGS.decode_interactive else "score_file"
+        raise app.UsageError(f"--n_best_format=json: cannot be used with --{task}")
     target = FLAGS.decode_to_file or None
     if FLAGS.decode_interactive:
         converse(hparams)
@@ -120,6 +130,7 @@ def beside() -> Beside:
         unknown_dictionary=FLAGS.unknown_dictionary or "",
         alignment_model_dir=FLAGS.alignment_model_dir,
         xla=FLAGS.xla_compile,
+        n_best_format=FLAGS.n_best_format,
         settings=settings,
     )
 

@@ -17,14 +17,27 @@ BOUNDS: dict[str, tuple[float, float]] = {
     "max_length": (0, 32_768),
     "batch_size": (1, 10_000_000),
     "max_input_size": (0, 32_768),
+    "num_groups": (1, 1000),
+    "diversity_strength": (0, 1000),
+    "coverage_penalty": (0, 1000),
+    "no_repeat_ngram_size": (0, 100),
     "sampling_temp": (0, 1000),
     "sampling_keep_top_k": (0, 10_000_000),
+    "sampling_top_p": (0, 1),
+    "sampling_epsilon": (0, 1),
+    "num_samples": (0, 1000),
     "alignment_threshold": (0, 1),
     "alignment_weight": (0, 1000),
     "random_seed": (1 - 2**31, 2**31 - 1),
 }
 # Logits divided by less are no longer finite.
 COLDEST = 0.001
+# What only sampling reads.
+SAMPLING = ("sampling_keep_top_k", "sampling_top_p", "sampling_epsilon", "num_samples", "mbr")
+# What only beam search reads.
+BEAMS = ("num_groups", "diversity_strength", "coverage_penalty")
+# What no search but the library's own, without an alignment model, reads.
+PLAIN_SEARCH = (*BEAMS, "no_repeat_ngram_size")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -38,11 +51,20 @@ class DecodeHParams(HParams):
     max_length: int = 0  # absolute limit of tokens, EOS included; 0 = only extra_length limits
     batch_size: int = 4096  # source tokens decoded at once, padding included
     max_input_size: int = 1024  # longer inputs are cut to so many tokens, with a note; 0 = never
-    return_beams: bool = False  # all beam_size hypotheses or samples, tab-separated
+    return_beams: bool = False  # all hypotheses or samples, tab-separated
     write_scores: bool = False  # a score after each hypothesis, tab-separated
+    token_probabilities: bool = False  # note the probability of each token of a hypothesis
+    num_groups: int = 1  # diverse beams: groups of beam_size / num_groups beams each
+    diversity_strength: float = 0.0  # what a token costs for each earlier group that has taken it
+    coverage_penalty: float = 0.0  # weight of the coverage of source tokens by attention
+    no_repeat_ngram_size: int = 0  # no sequence of so many tokens occurs twice; 0 = any may
     search: str = ""  # name of a registered search; "" = beam search, or sampling as below
     sampling_temp: float = 0.0  # above 0: sample from logits / temperature instead of beam search
     sampling_keep_top_k: int = 0  # sample from the k most likely tokens only; 0 = from all
+    sampling_top_p: float = 1.0  # from the fewest likeliest tokens with this probability together
+    sampling_epsilon: float = 0.0  # from tokens of at least this probability
+    num_samples: int = 0  # samples of each sentence; 0 = one, or beam_size with return_beams
+    mbr: bool = False  # rank samples by the chrF that is to be expected of them, not by score
     random_seed: int = 0  # of sampling
     alignment_threshold: float = 0.15  # alignment model only: less likely positions are pruned
     alignment_weight: float = 1.0  # alignment model only: of its log-probabilities in the score
@@ -56,10 +78,9 @@ class DecodeHParams(HParams):
         """Whether the source position of every target token is noted."""
         return self.write_alignments or self.replace_unknown
 
-    @property
-    def samples(self) -> int:
-        """Number of searches for each sentence: one, or one for each of several samples."""
-        return self.beam_size if self.sampling_temp and self.return_beams else 1
+    def given(self, names: Iterable[str]) -> list[str]:
+        """Return those of the options that differ from their defaults."""
+        return [name for name in names if getattr(self, name) != getattr(type(self), name)]
 
     def check(self) -> Iterable[str]:
         """Yield one sentence for each fault in how the fields fit together."""
@@ -76,9 +97,44 @@ class DecodeHParams(HParams):
             yield f"min_length={self.min_length} leaves no room for EOS in {self.max_length} tokens"
         if self.search and self.sampling_temp:
             yield f"search={self.search}: cannot be used with sampling_temp above 0"
-        if self.sampling_keep_top_k and not self.sampling_temp:
-            yield "sampling_keep_top_k: is only used with sampling_temp above 0"
+        yield from self._check_sampling()
+        yield from self._check_beams()
         for name in ("alignment_layers", "alignment_heads"):
             numbers = getattr(self, name)
             if any(number < 1 for number in numbers) or len({*numbers}) < len(numbers):
                 yield f"{name}: must be different numbers from 1 on, got {list(numbers)}"
+
+    def _check_sampling(self) -> Iterable[str]:
+        if not self.sampling_temp:
+            for name in self.given(SAMPLING):
+                yield f"{name}: is only used with sampling_temp above 0"
+        if self.mbr and searches_of(self) < 2:
+            yield "mbr=true: compares samples with each other; give num_samples=2 or more"
+
+    def _check_beams(self) -> Iterable[str]:
+        if self.num_groups > 1 and self.beam_size % self.num_groups:
+            yield (
+                f"num_groups={self.num_groups}: beam_size={self.beam_size} is not a multiple of it"
+            )
+        if (self.num_groups > 1) != (self.diversity_strength > 0):
+            yield (
+                f"num_groups={self.num_groups}, diversity_strength={self.diversity_strength}: "
+                "diverse beams need both more than one group and a strength above 0"
+            )
+        if self.coverage_penalty and self.beam_size == 1 and not self.sampling_temp:
+            yield (
+                f"coverage_penalty={self.coverage_penalty}: compares the hypotheses of a beam, and "
+                "beam_size=1 has only one"
+            )
+        for name in self.given(PLAIN_SEARCH):
+            if self.sampling_temp and name in BEAMS:
+                yield f"{name}: cannot be used with sampling_temp above 0"
+            if self.search:
+                yield f"{name}: cannot be used with search={self.search}"
+
+
+def searches_of(hparams: DecodeHParams) -> int:
+    """Return the number of searches for each sentence: one, or one for each of several samples."""
+    if hparams.num_samples:
+        return hparams.num_samples
+    return hparams.beam_size if hparams.sampling_temp and hparams.return_beams else 1

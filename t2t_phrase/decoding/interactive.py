@@ -8,13 +8,9 @@ from collections.abc import Callable, Sequence
 
 from t2t_phrase.config import UserError
 from t2t_phrase.decoding.hparams import DecodeHParams
+from t2t_phrase.decoding.hypothesis import Hypothesis, format_hypotheses, format_links
 from t2t_phrase.decoding.sides import FeatureTexts
-from t2t_phrase.decoding.translator import (
-    Hypothesis,
-    Translator,
-    format_hypotheses,
-    format_links,
-)
+from t2t_phrase.decoding.translator import Translator
 
 HELP = (
     "Type a sentence to translate it, name=value (such as beam_size=8,return_beams=true) to change "

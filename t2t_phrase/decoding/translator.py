@@ -17,7 +17,9 @@ from t2t_phrase.compile import compiled, uses_xla
 from t2t_phrase.config import UserError
 from t2t_phrase.decoding.batches import Batch, make_batches
 from t2t_phrase.decoding.dictionary import Dictionary, SentenceEntries
-from t2t_phrase.decoding.hparams import DecodeHParams
+from t2t_phrase.decoding.hparams import DecodeHParams, searches_of
+from t2t_phrase.decoding.hypothesis import NOTHING, Hypothesis
+from t2t_phrase.decoding.minimum_bayes_risk import by_expected_chrf
 from t2t_phrase.decoding.out_of_memory import explained
 from t2t_phrase.decoding.parts import search_in_parts
 from t2t_phrase.decoding.prefixes import Prefixes, check_prefixes, prefix_arrays
@@ -30,6 +32,7 @@ from t2t_phrase.decoding.search.required_terms import TERM, TERMS
 from t2t_phrase.decoding.search.restrictions import check_restrictions, with_tables
 from t2t_phrase.decoding.search.search_weights import prepare_weights
 from t2t_phrase.decoding.search.source_attention import source_attention
+from t2t_phrase.decoding.search.token_probabilities import LOG_PROB
 from t2t_phrase.decoding.search.translate_ids import MakeExpansion, chosen_expansion, translate_ids
 from t2t_phrase.decoding.sides import (
     IDS,
@@ -41,6 +44,7 @@ from t2t_phrase.decoding.sides import (
 )
 from t2t_phrase.decoding.terms import RequiredTerms, SentenceTerms, terms_met
 from t2t_phrase.decoding.word_links import (
+    pieces_of_ids,
     tokens_of_row,
     word_links,
     words_of_ids,
@@ -48,44 +52,13 @@ from t2t_phrase.decoding.word_links import (
 )
 from t2t_phrase.features import of_side
 from t2t_phrase.models.base import EncoderDecoder
-from t2t_phrase.special_ids import PAD_ID
-from t2t_phrase.text.alignments.pharaoh import Link, write_links
+from t2t_phrase.special_ids import EOS_ID, PAD_ID
+from t2t_phrase.text.alignments.pharaoh import Link
 from t2t_phrase.text.dictionaries.reader import Entry
-from t2t_phrase.text.dictionaries.unknown_words import UnknownWords, replace_unknown
+from t2t_phrase.text.dictionaries.unknown_words import replace_unknown
 from t2t_phrase.text.token_texts import VocabularyTables
 from t2t_phrase.text.vocabularies import Encoder, Vocabularies
 from t2t_phrase.text.words.encoder import WordEncoder
-
-
-@dataclasses.dataclass(frozen=True)
-class Hypothesis:
-    """A translation and its score.
-
-    Attributes:
-        text: one line, without tabs, whatever bytes the model put together.
-        score: see `Hypotheses.scores`; 0 for the empty translation of an empty line. Greedy search
-            and sampling give the plain log-probability.
-        tokens: subwords, EOS included.
-        links: between source and target words, with `write_alignments`.
-        entries: of the dictionary, that were applied.
-        unknown: with `replace_unknown`, what became of the unknown words of `text`.
-        positions: with an alignment model, at how many source positions the tokens were evaluated,
-            all of them together.
-        missing: entries of a dictionary that are required, but for which there was no room.
-    """
-
-    text: str
-    score: float
-    tokens: int = 0
-    links: tuple[Link, ...] = ()
-    entries: int = 0
-    positions: int = 0
-    unknown: UnknownWords = dataclasses.field(default_factory=UnknownWords)
-    missing: tuple[str, ...] = ()
-
-
-# The translation of a line without words.
-NOTHING = Hypothesis("", 0.0)
 
 
 class Translator:
@@ -142,7 +115,8 @@ class Translator:
         if isinstance(dictionary, RequiredTerms):
             check_restrictions({TERMS: None}, hparams)
         self._prefixes: Prefixes | None = None
-        aligns = hparams.aligns or (dictionary is not None and dictionary.aligns)
+        aligns = hparams.aligns or hparams.coverage_penalty > 0
+        aligns = aligns or (dictionary is not None and dictionary.aligns)
         if aligns and not model.capabilities.hypothesises_positions:
             # Mistakes should show at once, not in the first batch.
             source_attention(model, layers=hparams.alignment_layers, heads=hparams.alignment_heads)
@@ -317,10 +291,11 @@ class Translator:
                 self.shapes.add(given[IDS["source"]].shape)
                 samples = [
                     self._run(weights, given, np.array([seed, sample], np.int32))
-                    for sample in range(self.hparams.samples)
+                    for sample in range(searches_of(self.hparams))
                 ]
                 return keras.tree.map_structure(np.asarray, samples)
 
+        cut = {*lines.cut}
         numbered = enumerate(batches, start=number)
         with contextlib.closing(
             search_in_parts(search, numbered, workers=self.workers)
@@ -329,11 +304,14 @@ class Translator:
                 yield (
                     batch,
                     [
-                        self._of_samples(
-                            keras.tree.map_structure(operator.itemgetter(row), samples),
-                            lines.words[line] if lines.words else (),
-                            lines.texts[line] if lines.texts else (),
-                            lines.entries[line] if lines.entries else None,
+                        _from_cut_source(
+                            self._of_samples(
+                                keras.tree.map_structure(operator.itemgetter(row), samples),
+                                lines.words[line] if lines.words else (),
+                                lines.texts[line] if lines.texts else (),
+                                lines.entries[line] if lines.entries else None,
+                            ),
+                            line in cut,
                         )
                         for row, line in enumerate(batch.lines)
                     ],
@@ -363,7 +341,12 @@ class Translator:
             ]
         if len(found) == 1:
             return found[0]
-        return sorted(itertools.chain(*found), key=lambda hypothesis: -hypothesis.score)
+        every = [*itertools.chain(*found)]
+        if self.hparams.mbr:
+            every = by_expected_chrf(every)
+        else:
+            every.sort(key=lambda hypothesis: -hypothesis.score)
+        return every if self.hparams.return_beams else every[:1]
 
     def _hypotheses(
         self, found: Hypotheses, source_words: Sequence[int], source: Sequence[str]
@@ -390,6 +373,10 @@ class Translator:
                 else (),
                 int(np.count_nonzero(found.notes[ENTRY][beam])) if ENTRY in found.notes else 0,
                 int(found.notes[EVALUATED][beam].sum()) if EVALUATED in found.notes else 0,
+                cut=EOS_ID not in row,
+                **self._of_tokens(
+                    row, found.notes[LOG_PROB][beam] if LOG_PROB in found.notes else None
+                ),
             )
             for beam, (row, score) in enumerate(zip(ids[:real], scores[:real], strict=True))
         ]
@@ -409,6 +396,22 @@ class Translator:
         if TERM in found.notes:
             met = terms_met(found.ids[beam], found.notes[TERM][beam], self._tables().begins_word)
         return dataclasses.replace(hypothesis, entries=len(met), missing=terms.missing(met))
+
+    def _of_tokens(self, row: Any, log_probs: Any | None) -> dict[str, Any]:
+        """Return what is known of each token of a hypothesis, by attribute; {}: nothing.
+
+        Args:
+            row: (L,) its ids.
+            log_probs: (L,) their log-probabilities; None: they were not noted.
+        """
+        if log_probs is None:
+            return {}
+        ids = tokens_of_row(row.tolist())
+        ids += [EOS_ID] * (EOS_ID in row)
+        return {
+            "pieces": tuple(pieces_of_ids(self.vocabularies.target, ids)),
+            "log_probabilities": tuple(map(float, log_probs[: len(ids)])),
+        }
 
     def _replaced(
         self,
@@ -437,6 +440,11 @@ class Translator:
         return word_links(positions[: len(tokens)], words, source_words)
 
 
+def _from_cut_source(found: list[Hypothesis], cut: bool) -> list[Hypothesis]:
+    """Return the hypotheses of a source, which note whether it was cut."""
+    return [dataclasses.replace(each, source_cut=True) for each in found] if cut else found
+
+
 def check_word_level(encoder: Encoder) -> None:
     """Refuse to replace unknown words where there are none.
 
@@ -449,18 +457,3 @@ def check_word_level(encoder: Encoder) -> None:
             "word, so none is unknown; leave it out, or train with data of "
             "t2t-phrase-datagen --vocab_type=words"
         )
-
-
-def format_links(hypotheses: Sequence[Hypothesis]) -> str:
-    """Return one line: the links of each hypothesis in Pharaoh format, tab-separated."""
-    return "\t".join(write_links(hypothesis.links) for hypothesis in hypotheses)
-
-
-def format_hypotheses(hypotheses: Sequence[Hypothesis], hparams: DecodeHParams) -> str:
-    """Return one line: the texts, best first, each with its score if wanted, tab-separated."""
-    fields = []
-    for hypothesis in hypotheses:
-        fields.append(hypothesis.text)
-        if hparams.write_scores:
-            fields.append(f"{hypothesis.score:.4f}")
-    return "\t".join(fields)

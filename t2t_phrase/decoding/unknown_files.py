@@ -14,7 +14,7 @@ from t2t_phrase.text.dictionaries.reader import read_dictionary
 from t2t_phrase.text.dictionaries.unknown_words import one_word_each
 
 if TYPE_CHECKING:
-    from t2t_phrase.decoding.translator import Hypothesis
+    from t2t_phrase.decoding.hypothesis import Hypothesis
 
 NAME = "unknown_dictionary"
 

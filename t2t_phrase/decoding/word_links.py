@@ -85,6 +85,13 @@ def words_of_ids(encoder: Encoder, ids: Sequence[int]) -> list[int]:
     return words + [count - 1] * blank
 
 
+def pieces_of_ids(encoder: Encoder, ids: Sequence[int]) -> list[str]:
+    """Return each token as the vocabulary spells it, or else the text of the token alone."""
+    if isinstance(encoder, StoredEncoder):
+        return encoder.pieces(ids)
+    return [encoder.decode([token]) for token in ids]
+
+
 def tokens_of_row(row: Sequence[int]) -> list[int]:
     """Return the tokens of a hypothesis before EOS and padding."""
     tokens = list(row)

@@ -17,16 +17,17 @@ from t2t_phrase.decoding.dictionary import MOST_TOKENS
 from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.decoding.scoring import log_probabilities
 from t2t_phrase.decoding.search.aligning import POSITION
-from t2t_phrase.decoding.search.beam_search import WORST
+from t2t_phrase.decoding.search.beam_search import WORST, Hypotheses
 from t2t_phrase.decoding.search.guided import ENTRY, STARTS, TOKENS
 from t2t_phrase.decoding.search.search_weights import SearchWeights, prepare_weights
 from t2t_phrase.decoding.search.source_attention import source_attention
+from t2t_phrase.decoding.search.token_probabilities import LOG_PROB
 from t2t_phrase.decoding.search.translate_ids import MakeExpansion, chosen_expansion, translate_ids
 from t2t_phrase.decoding.translator import check_word_level
 from t2t_phrase.export.graph_side import GraphSide, looked_at
 from t2t_phrase.features import of_side
 from t2t_phrase.models.base import EncoderDecoder, Features
-from t2t_phrase.special_ids import EOS_ID
+from t2t_phrase.special_ids import EOS_ID, PAD_ID
 from t2t_phrase.text.encoders import StoredEncoder
 from t2t_phrase.text.in_graph.dictionaries import entries_in_graph
 from t2t_phrase.text.in_graph.unknown_words import TfUnknownWords
@@ -50,7 +51,9 @@ class ServingModule(tf.Module):
       that attend to the source, see `search.guided`;
     - `nbest(text, ...)`, all `translations` (B, K), best first, their `scores` (B, K), the number
       of them, `counts` (B,), and `cut` (B,). From place `counts` on, where a sentence has fewer
-      hypotheses than K, the texts are empty and the scores WORST;
+      hypotheses than K, the texts are empty and the scores WORST. With `token_probabilities`, also
+      the `ids` of the tokens and their `token_probabilities`, both (B, K, L) and 0 after the last
+      token, and the `confidences` (B, K), see `Hypothesis`;
     - `score(source, target, ...)`, the `log_probability` (B,) of each target given its source, in
       nats, and whether one of them was `cut` (B,); the features of the source come after the
       source, those of the target after the target. It is None for a model that cannot score.
@@ -83,6 +86,11 @@ class ServingModule(tf.Module):
         chosen = chosen_expansion(hparams, make_expansion)
         if chosen is None and model.capabilities.cannot_translate:
             raise UserError(model.capabilities.cannot_translate)
+        if hparams.mbr:
+            raise UserError(
+                "mbr=true: samples are compared in Python, and a served model consists of "
+                "TensorFlow operations; leave it out of --decode_hparams"
+            )
         if hparams.sampling_temp:
             raise UserError(
                 f"sampling_temp={hparams.sampling_temp}: a served model answers the same request "
@@ -95,6 +103,9 @@ class ServingModule(tf.Module):
                 "--decode_hparams"
             )
         self._unknown: TfUnknownWords | None = None
+        if hparams.coverage_penalty:
+            # As below.
+            source_attention(model, layers=hparams.alignment_layers, heads=hparams.alignment_heads)
         if hparams.replace_unknown:
             check_word_level(target)
             if not model.capabilities.hypothesises_positions:
@@ -168,7 +179,7 @@ class ServingModule(tf.Module):
 
     def _nbest(self, *inputs: tf.Tensor) -> dict[str, tf.Tensor]:
         def all_found(*inputs: tf.Tensor) -> dict[str, tf.Tensor]:
-            translations, scores, cut, _ = self._search(*inputs, return_beams=True)
+            translations, scores, cut, known = self._search(*inputs, return_beams=True)
             real = scores > WORST / 2
             counts = tf.maximum(tf.reduce_sum(tf.cast(real, tf.int32), axis=1), 1)
             return {
@@ -176,6 +187,7 @@ class ServingModule(tf.Module):
                 "scores": tf.where(real, scores, WORST),
                 "counts": counts,
                 "cut": cut,
+                **known,
             }
 
         return _of_any_number(all_found, inputs)
@@ -209,7 +221,8 @@ class ServingModule(tf.Module):
 
         Returns:
             (texts, scores, cut, found): (B, K) translations and scores, (B,) which sentences were
-            cut, and, with dictionaries, what else is known of the best ones by name, (B,) each.
+            cut, and what else is known by name: with dictionaries, of the best ones, (B,) each,
+            and of all their tokens.
         """
         hparams = dataclasses.replace(
             self._hparams,
@@ -254,6 +267,8 @@ class ServingModule(tf.Module):
                 words,
                 lengths,
             )
+        if return_beams and LOG_PROB in found.notes:
+            known.update(token_probabilities(found))
         if self._unknown is None:
             texts = self.target.encoder.decode(ids)
         else:
@@ -262,6 +277,20 @@ class ServingModule(tf.Module):
             texts = self.target.encoder.decode(ids, tf.reshape(unknown, (-1, length)))
         texts = tf.strings.strip(tf.strings.regex_replace(texts, BLANKS, " "))
         return tf.reshape(texts, (-1, beams)), found.scores, cut, known
+
+
+def token_probabilities(found: Hypotheses) -> dict[str, tf.Tensor]:
+    """Return what `nbest` says of the tokens of hypotheses, by name."""
+    log_probs = found.notes[LOG_PROB]
+    places = tf.range(1, tf.shape(found.ids)[2] + 1)
+    lengths = tf.reduce_max(tf.where(found.ids != PAD_ID, places, 0), axis=2)  # (B, K)
+    real = places <= lengths[..., None]
+    total = tf.reduce_sum(tf.where(real, log_probs, 0.0), axis=2)
+    return {
+        "ids": found.ids,
+        "token_probabilities": tf.where(real, tf.exp(log_probs), 0.0),
+        "confidences": tf.exp(total / tf.cast(tf.maximum(lengths, 1), tf.float32)),
+    }
 
 
 def can_be_guided(model: EncoderDecoder) -> bool:

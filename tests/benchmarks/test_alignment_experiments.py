@@ -15,7 +15,7 @@ import pytest
 from t2t_phrase.comparison import runs
 from t2t_phrase.config import UserError
 from t2t_phrase.decoding.batches import make_batches
-from t2t_phrase.decoding.translator import Hypothesis
+from t2t_phrase.decoding.hypothesis import Hypothesis
 
 
 class Search:

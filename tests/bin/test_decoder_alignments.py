@@ -9,7 +9,8 @@ from toy_run import call, make_toy_run
 from t2t_phrase.bin import decoder
 from t2t_phrase.config import UserError
 from t2t_phrase.decoding.hparams import DecodeHParams
-from t2t_phrase.decoding.translator import Translator, format_links
+from t2t_phrase.decoding.hypothesis import format_links
+from t2t_phrase.decoding.translator import Translator
 from t2t_phrase.io import line_windows as windows
 from t2t_phrase.runs import checkpoints
 from t2t_phrase.text.alignments.pharaoh import check_range, read_links

@@ -1,21 +1,30 @@
 import pytest
 
 from t2t_phrase.config import HParamsError
-from t2t_phrase.decoding.hparams import BOUNDS, DecodeHParams
+from t2t_phrase.decoding.hparams import BOUNDS, DecodeHParams, searches_of
 
 NUMBERS = {
     name
     for name, value in vars(DecodeHParams()).items()
     if not isinstance(value, bool | tuple | str)
 }
+# What else a value needs.
+SAMPLING = {"sampling_temp": 1.0}
+NEEDED = {
+    "sampling_keep_top_k": SAMPLING,
+    "sampling_top_p": SAMPLING,
+    "sampling_epsilon": SAMPLING,
+    "num_samples": SAMPLING,
+    "min_length": {"max_length": 0},
+}
 
 
 def test_every_number_has_bounds_and_keeps_them():
     assert set(BOUNDS) == NUMBERS
     for name, (least, most) in BOUNDS.items():
-        # What else a value needs.
-        others = {"sampling_temp": 1.0} if name == "sampling_keep_top_k" else {}
-        others |= {"max_length": 0} if name == "min_length" else {}
+        if name in ("num_groups", "diversity_strength"):
+            continue  # Each needs the other.
+        others = NEEDED.get(name, {})
         for value in (least, most):
             assert getattr(DecodeHParams().replace(**others, **{name: value}), name) == value
         for value in (least - 1, most + 1, most * 10**6):
@@ -26,3 +35,59 @@ def test_every_number_has_bounds_and_keeps_them():
 def test_a_temperature_near_zero_is_refused():
     with pytest.raises(HParamsError, match=r"sampling_temp: must be 0 or at least 0\.001, got"):
         DecodeHParams(sampling_temp=1e-9)
+
+
+def test_groups_and_their_strength_have_bounds() -> None:
+    for groups, strength in ((2, 1e-6), (1000, 1000.0)):
+        options = {"beam_size": 1000, "num_groups": groups, "diversity_strength": strength}
+        assert DecodeHParams(**options).num_groups == groups
+    for options in ({"num_groups": 0}, {"num_groups": 1001}, {"diversity_strength": -1}):
+        with pytest.raises(HParamsError, match=r"(groups|strength): must .*, got "):
+            DecodeHParams(**options)
+
+
+@pytest.mark.parametrize(
+    "options, messages",
+    [
+        ("num_groups=3,diversity_strength=1", ["beam_size=4 is not a multiple of it"]),
+        ("num_groups=2", ["diverse beams need both"]),
+        ("diversity_strength=1", ["diverse beams need both"]),
+        ("coverage_penalty=0.2,beam_size=1", ["coverage_penalty=0.2: compares the hypotheses"]),
+        (
+            "coverage_penalty=0.2,num_groups=2,diversity_strength=1,sampling_temp=1",
+            [
+                f"{name}: cannot be used with sampling_temp"
+                for name in ("num_groups", "diversity_strength", "coverage_penalty")
+            ],
+        ),
+        (
+            "num_samples=3,mbr=true,sampling_top_p=0.9,sampling_epsilon=0.1",
+            [
+                f"{name}: is only used with sampling_temp above 0"
+                for name in ("num_samples", "mbr", "sampling_top_p", "sampling_epsilon")
+            ],
+        ),
+        ("sampling_temp=1,mbr=true", ["mbr=true: compares samples with each other"]),
+        (
+            "search=beam_search,no_repeat_ngram_size=3,coverage_penalty=1",
+            [
+                f"{name}: cannot be used with search=beam_search"
+                for name in ("no_repeat_ngram_size", "coverage_penalty")
+            ],
+        ),
+    ],
+)
+def test_what_does_not_fit_together_is_refused_at_once(options, messages) -> None:
+    with pytest.raises(HParamsError) as caught:
+        DecodeHParams().override(options)
+    for message in messages:
+        assert message in str(caught.value)
+
+
+def test_the_number_of_samples() -> None:
+    sampling = DecodeHParams(sampling_temp=1.0, beam_size=3)
+    assert searches_of(sampling) == 1
+    assert searches_of(sampling.replace(return_beams=True)) == 3
+    assert searches_of(sampling.replace(num_samples=7)) == 7
+    assert searches_of(sampling.replace(num_samples=7, return_beams=True)) == 7
+    assert searches_of(DecodeHParams(return_beams=True)) == 1

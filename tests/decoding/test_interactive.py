@@ -1,7 +1,7 @@
 from t2t_phrase.decoding.hparams import DecodeHParams
+from t2t_phrase.decoding.hypothesis import Hypothesis
 from t2t_phrase.decoding.interactive import Conversation
 from t2t_phrase.decoding.sides import EncodedSide
-from t2t_phrase.decoding.translator import Hypothesis
 
 
 class Parrot:

@@ -7,7 +7,8 @@ from random_weights import randomize
 from t2t_phrase import registry
 from t2t_phrase.decoding.dictionary import Dictionary
 from t2t_phrase.decoding.hparams import DecodeHParams
-from t2t_phrase.decoding.translator import Hypothesis, Translator, format_hypotheses
+from t2t_phrase.decoding.hypothesis import Hypothesis, format_hypotheses
+from t2t_phrase.decoding.translator import Translator
 from t2t_phrase.models.phrase_representation import with_phrase_representation
 from t2t_phrase.text.dictionaries.reader import Entry
 from t2t_phrase.text.vocabularies import Vocabularies

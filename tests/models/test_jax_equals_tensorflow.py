@@ -20,5 +20,14 @@ pytestmark = pytest.mark.skipif(
 def test_logits_loss_gradients_and_beams(
     twins: Any, features: dict, tmp_path: pathlib.Path
 ) -> None:
-    options = DecodeHParams(beam_size=3, max_length=8, return_beams=True)
+    options = DecodeHParams(
+        beam_size=4,
+        num_groups=2,
+        diversity_strength=0.5,
+        coverage_penalty=0.3,
+        no_repeat_ngram_size=2,
+        token_probabilities=True,
+        max_length=8,
+        return_beams=True,
+    )
     assert_same_under_jax({"twin": twins.model}, features, options, tmp_path)

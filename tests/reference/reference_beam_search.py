@@ -52,6 +52,8 @@ def search(
         alive = [c for c in candidates if c[0][-1] != EOS][:beam_size]
         ended = [(p, s / penalty(time + 1, alpha)) for p, s in candidates if p[-1] == EOS]
         finished = sorted(finished + ended, key=lambda item: -item[1])[:beam_size]
+        if not alive:
+            break
         enough = len(finished) == beam_size or (only_best and finished)
         if enough:
             bar = finished[0][1] if only_best else finished[-1][1]

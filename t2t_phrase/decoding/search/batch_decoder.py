@@ -36,6 +36,8 @@ class BatchDecoder(NamedTuple):
             probability.
         busy: maps the cache after a step to the hypotheses whose next token is that of a given
             beginning, (B, K) bool; None: there is none.
+        penalties: maps the cache after a step to what is added to the score of each hypothesis if
+            it ends now, (B, K) float32, see `Candidates`; None: nothing.
     """
 
     step: Callable[[Any, Any, Any], Step]
@@ -47,6 +49,7 @@ class BatchDecoder(NamedTuple):
     memory: Any = None
     barred: Callable[[Any, int], Any] | None = None
     busy: Callable[[Any], Any] | None = None
+    penalties: Callable[[Any], Any] | None = None
 
     def forced_tokens(self, cache: Any) -> Any | None:
         """Return the result of `forced`; None: nothing is forced."""
@@ -97,6 +100,43 @@ def start_decoder(
 
     cache = model.start_cache(memory, beam_size, length)
     return BatchDecoder(step, cache, model.reorder, memory=memory)
+
+
+def around(
+    inner: BatchDecoder,
+    own: Mapping[str, Any],
+    step: Callable[[Any, Any, Any], tuple[Step, dict[str, Any]]],
+    reorder: Callable[[Any, Any], dict[str, Any]],
+) -> BatchDecoder:
+    """Return a decoder around another one, with a state of its own beside "decoder" in the cache.
+
+    What the inner decoder says of its cache holds for the whole.
+
+    Args:
+        inner: any.
+        own: the state before the first token.
+        step: maps (ids (B, K) int32, time, cache) to a step of the inner decoder and the next
+            state.
+        reorder: maps (cache, parents (B, K) int32) to the state of the beams that continue them.
+    """
+
+    def whole_step(ids: Any, index: Any, cache: Any) -> Step:
+        found, state = step(ids, index, cache)
+        return found._replace(cache={"decoder": found.cache, **state})
+
+    def whole_reorder(cache: Any, parents: Any) -> Any:
+        return {"decoder": inner.reorder(cache["decoder"], parents), **reorder(cache, parents)}
+
+    return inner._replace(
+        step=whole_step,
+        cache={"decoder": inner.cache, **own},
+        reorder=whole_reorder,
+        notes=lambda cache: inner.notes(cache["decoder"]),
+        forced=of_inner(inner.forced),
+        barred=of_inner(inner.barred),
+        busy=of_inner(inner.busy),
+        penalties=of_inner(inner.penalties),
+    )
 
 
 def _nothing_yet(inputs: Any, length: Any) -> Any:

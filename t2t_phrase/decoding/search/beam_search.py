@@ -23,8 +23,9 @@ class Hypotheses(NamedTuple):
 
     Attributes:
         ids: (B, K, L) int32, the tokens up to the last one, then 0.
-        scores: (B, K) float32, the log-probability, divided by the length penalty if the hypothesis
-            has ended; WORST where fewer than K were found.
+        scores: (B, K) float32, the log-probability; if the hypothesis has ended, divided by the
+            length penalty, plus the penalty of its last token, see `Candidates`; WORST where fewer
+            than K were found.
         notes: (B, K, L, ...) what the expansion noted about each token, by name; padded after the
             last one.
     """
@@ -83,6 +84,8 @@ def beam_search(
             last,
         )  # (B, C, L, ...)
         scores = log_probs / length_penalty(index + 1, alpha)
+        if candidates.penalties is not None:
+            scores += candidates.penalties
 
         # The K best that go on.
         best, kept = ops.top_k(ops.where(ended, -float("inf"), log_probs), beam_size)

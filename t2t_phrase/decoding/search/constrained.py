@@ -106,6 +106,11 @@ def constrained_expansion(
             for name, values in decoder.notes(inner).items()
         }
         candidates = found._replace(notes={**notes, **found.notes})
+        if decoder.penalties is not None:
+            penalties = decoder.penalties(inner)
+            candidates = candidates._replace(
+                penalties=ops.take_along_axis(penalties, found.parents, axis=1)
+            )
         return candidates, {"decoder": inner, "progress": tuple(progress)}
 
     def reorder(cache: Any, parents: Any) -> Any:

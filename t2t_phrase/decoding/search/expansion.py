@@ -40,6 +40,8 @@ class Candidates(NamedTuple):
         tokens: (B, C) int32.
         ended: (B, C) bool, whether the token is the last one.
         notes: (B, C, ...) whatever else is to be remembered about the token, by name.
+        penalties: (B, C) float32, at most 0, added to the score of those that end, after the length
+            penalty; None: there are none.
     """
 
     log_probs: Any
@@ -47,6 +49,7 @@ class Candidates(NamedTuple):
     tokens: Any
     ended: Any
     notes: dict[str, Any]
+    penalties: Any | None = None
 
 
 Expand = Callable[[Alive, Any, Any], tuple[Candidates, Any]]

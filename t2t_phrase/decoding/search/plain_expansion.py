@@ -34,13 +34,35 @@ def plain_expansion(decoder: BatchDecoder, *, min_length: int = 0) -> Expansion:
             decoder.forced_tokens(cache),
             decoder.barred_tokens(cache, logits.shape[-1]),
         )
-        notes = {
-            name: ops.take_along_axis(values, parents, axis=1)
-            for name, values in decoder.notes(cache).items()
-        }
-        return Candidates(log_probs, parents, tokens, ops.equal(tokens, EOS_ID), notes), cache
+        return candidates_of(decoder, cache, log_probs, parents, tokens), cache
 
     return Expansion(expand, decoder.cache, decoder.reorder, decoder.pads)
+
+
+def candidates_of(
+    decoder: BatchDecoder, cache: Any, log_probs: Any, parents: Any, tokens: Any
+) -> Candidates:
+    """Return continuations with what a decoder says about the hypotheses that they continue.
+
+    Args:
+        decoder: of a batch.
+        cache: after its step.
+        log_probs: see `Candidates`, as the others.
+        parents: (B, C).
+        tokens: (B, C).
+    """
+
+    def of_parents(values: Any) -> Any:
+        return ops.take_along_axis(values, parents, axis=1)
+
+    return Candidates(
+        log_probs,
+        parents,
+        tokens,
+        ops.equal(tokens, EOS_ID),
+        {name: of_parents(values) for name, values in decoder.notes(cache).items()},
+        None if decoder.penalties is None else of_parents(decoder.penalties(cache)),
+    )
 
 
 def forbid_early_end(logits: Any, index: Any, min_length: int) -> Any:

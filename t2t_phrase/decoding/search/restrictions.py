@@ -82,6 +82,11 @@ def check_restrictions(features: Mapping[str, Any], hparams: DecodeHParams) -> N
             f"{name}={getattr(hparams, name)}: --dictionary_mode=require needs beam search; set "
             "sampling_temp to 0 and beam_size to 2 or more"
         )
+    if TERMS in features and hparams.num_groups > 1:
+        raise UserError(
+            f"num_groups={hparams.num_groups}: --dictionary_mode=require has groups of its own, by "
+            "the number of terms that are met; leave num_groups and diversity_strength out"
+        )
 
 
 def _restricted(features: Mapping[str, Any]) -> bool:

@@ -9,9 +9,13 @@ from keras import ops
 
 from t2t_phrase.decoding.search.batch_decoder import BatchDecoder
 from t2t_phrase.decoding.search.expansion import Alive, Candidates, Expansion
-from t2t_phrase.decoding.search.plain_expansion import forbid_early_end, likeliest_allowed
+from t2t_phrase.decoding.search.plain_expansion import (
+    candidates_of,
+    forbid_early_end,
+    likeliest_allowed,
+)
+from t2t_phrase.decoding.search.sampling_filters import NO_FILTERS, Filters, filtered
 from t2t_phrase.ops.likeliest import logits_of
-from t2t_phrase.special_ids import EOS_ID
 
 # More than the tokens of any output.
 SEED_STRIDE = 1 << 16
@@ -21,7 +25,7 @@ def sampling_expansion(
     decoder: BatchDecoder,
     *,
     temperature: float = 0.0,
-    keep_top_k: int = 0,
+    filters: Filters = NO_FILTERS,
     min_length: int = 0,
     seed: Any = None,
 ) -> Expansion:
@@ -30,7 +34,7 @@ def sampling_expansion(
     Args:
         decoder: of a batch, with K = 1.
         temperature: divides the logits; 0: take the most likely token, as greedy search does.
-        keep_top_k: draw from the k most likely tokens only; 0: from all.
+        filters: which tokens may be drawn.
         min_length: fewest tokens before EOS.
         seed: (2,) int, read only when tokens are drawn. It fixes them for one way of compiling:
             XLA has other random numbers than TensorFlow's plain graphs.
@@ -41,28 +45,19 @@ def sampling_expansion(
     def expand(alive: Alive, index: Any, cache: Any) -> tuple[Candidates, Any]:
         logits, cache, _ = decoder.step(alive.tokens, index, cache)
         logits = forbid_early_end(ops.cast(logits[:, 0], "float32"), index, min_length)  # (B, V)
-        kept = min(keep_top_k, logits.shape[-1]) if temperature and keep_top_k else 1
         barred = decoder.barred_tokens(cache, logits.shape[-1])
         barred = None if barred is None else barred[:, 0]
-        top, best, normalizer = likeliest_allowed(logits, kept, None, barred)
+        _, best, normalizer = likeliest_allowed(logits, 1, None, barred)
         tokens = best[:, 0]
         if temperature:
             drawable = logits if barred is None else ops.where(barred, -float("inf"), logits)
-            if keep_top_k:
-                drawable = ops.where(drawable < top[:, -1:], -float("inf"), drawable)
-            tokens = _draw(drawable / temperature, index, seed)
+            tokens = _draw(filtered(drawable / temperature, filters), index, seed)
         forced = decoder.forced_tokens(cache)
         if forced is not None:
             tokens = ops.where(forced[:, 0] >= 0, forced[:, 0], tokens)
-        log_probs = logits_of(logits, tokens) - normalizer
+        log_probs = alive.log_probs + (logits_of(logits, tokens) - normalizer)[:, None]
         tokens = tokens[:, None]  # (B, 1)
-        return Candidates(
-            alive.log_probs + log_probs[:, None],
-            ops.zeros_like(tokens),
-            tokens,
-            ops.equal(tokens, EOS_ID),
-            notes=decoder.notes(cache),
-        ), cache
+        return candidates_of(decoder, cache, log_probs, ops.zeros_like(tokens), tokens), cache
 
     return Expansion(expand, decoder.cache, decoder.reorder, decoder.pads)
 

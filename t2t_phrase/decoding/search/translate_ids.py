@@ -9,15 +9,18 @@ from keras import ops
 
 from t2t_phrase import registry
 from t2t_phrase.config import UserError
-from t2t_phrase.decoding.hparams import DecodeHParams
+from t2t_phrase.decoding.hparams import PLAIN_SEARCH, DecodeHParams
 from t2t_phrase.decoding.search.aligning import aligning_decoder
 from t2t_phrase.decoding.search.batch_decoder import BatchDecoder, start_decoder
 from t2t_phrase.decoding.search.beam_search import Hypotheses, beam_search
 from t2t_phrase.decoding.search.constrained import constrained_expansion
+from t2t_phrase.decoding.search.coverage import covering_decoder
+from t2t_phrase.decoding.search.diverse import diverse_expansion, join_groups
 from t2t_phrase.decoding.search.expansion import Expansion
 from t2t_phrase.decoding.search.guided import entries_of, guided_decoder
 from t2t_phrase.decoding.search.output_limits import OutputLimits, output_limits
 from t2t_phrase.decoding.search.plain_expansion import plain_expansion
+from t2t_phrase.decoding.search.repetition import nonrepeating_decoder
 from t2t_phrase.decoding.search.restrictions import (
     LIMITS,
     check_restrictions,
@@ -25,6 +28,7 @@ from t2t_phrase.decoding.search.restrictions import (
     restricted_decoder,
 )
 from t2t_phrase.decoding.search.sampling import sampling_expansion
+from t2t_phrase.decoding.search.sampling_filters import filters_of
 from t2t_phrase.decoding.search.search_weights import (
     SearchWeights,
     expansion_reading,
@@ -32,6 +36,8 @@ from t2t_phrase.decoding.search.search_weights import (
     reading,
 )
 from t2t_phrase.decoding.search.source_attention import source_attention
+from t2t_phrase.decoding.search.token_probabilities import noting_probabilities
+from t2t_phrase.special_ids import EOS_ID
 
 Features = Mapping[str, Any]
 # Between the seeds of two samples of a sentence: a large prime.
@@ -104,9 +110,9 @@ def search(
             where `limits.longest` is no number.
 
     Raises:
-        UserError: the model cannot be searched by the expansion that the options say; or alignments
-            or a dictionary are asked for, and the model shows no attention to the source, or the
-            expansion leaves the decoder's notes out.
+        UserError: the model cannot be searched by the expansion that the options say; or
+            alignments, a dictionary or coverage are asked for, and the model shows no attention to
+            the source, or the expansion leaves the decoder's notes out.
     """
     make_expansion = chosen_expansion(hparams, make_expansion)
     if make_expansion is None and model.capabilities.cannot_translate:
@@ -122,27 +128,37 @@ def search(
             folded=weights.folded,
             growing=growing or ops.is_tensor(limits.longest),
         )
-        sizes = (ops.shape(limits.each)[0], beam_size)
+        sizes = (ops.shape(limits.each)[0], beam_size, limits.longest)
         given = {**features, LIMITS: limits.each}
         expansion = _expansion(model, decoder, given, hparams, make_expansion, sizes, seed)
-        return beam_search(
+        if hparams.token_probabilities:
+            expansion = noting_probabilities(expansion)
+        groups = hparams.num_groups
+        found = beam_search(
             expansion_reading(model, weights, expansion),
-            max_lengths=limits.each,
+            max_lengths=limits.each if groups == 1 else ops.repeat(limits.each, groups),
             length=limits.longest,
-            beam_size=beam_size,
+            beam_size=beam_size // groups,
             # A single hypothesis has no other to be compared with: its score is not divided.
             alpha=0.0 if beam_size == 1 else hparams.alpha,
             only_best=not hparams.return_beams,
         )
+        return found if groups == 1 else join_groups(found, groups)
 
 
 def chosen_expansion(hparams: DecodeHParams, given: MakeExpansion | None) -> MakeExpansion | None:
     """Return the search that the options name, or else the given one; None: there is neither.
 
     Raises:
-        UserError: the name is unknown, or there are both.
+        UserError: the name is unknown, there are both, or the given one cannot do what the options
+            ask for.
     """
     if not hparams.search:
+        if given is not None and (unread := hparams.given(PLAIN_SEARCH)):
+            raise UserError(
+                f"{', '.join(unread)}: cannot be used with an alignment model, which has a search "
+                "of its own"
+            )
         return given
     if given is not None:
         raise UserError(
@@ -168,7 +184,7 @@ def _expansion(
     features: Features,
     hparams: DecodeHParams,
     make_expansion: MakeExpansion | None,
-    sizes: tuple[Any, int],
+    sizes: tuple[Any, int, Any],
     seed: Any,
 ) -> Expansion:
     """Return the way of continuing hypotheses that the options say.
@@ -179,7 +195,7 @@ def _expansion(
         features: see `search`.
         hparams: the options of decoding.
         make_expansion: see `search`.
-        sizes: B and K.
+        sizes: B, K and the length of the longest output.
         seed: see `search`.
     """
     check_restrictions(features, hparams)
@@ -188,19 +204,29 @@ def _expansion(
         return make_expansion(decoder, features, hparams)
     entries = entries_of(features)
     aligns = hparams.aligns
-    if aligns or entries is not None:
+    if aligns or entries is not None or hparams.coverage_penalty:
         attention = source_attention(
             model, layers=hparams.alignment_layers, heads=hparams.alignment_heads
         )
-        decoder = aligning_decoder(
-            decoder,
-            attention,
-            attention.partitions(model, features),
-            sizes,
-        )
+        partitions = attention.partitions(model, features)
+    if aligns or entries is not None:
+        decoder = aligning_decoder(decoder, attention, partitions, sizes[:2])
     decoder = restricted_decoder(decoder, features, sizes[1])
     if entries is not None:
         decoder = guided_decoder(decoder, entries, sizes[1])
+    if hparams.coverage_penalty:
+        decoder = covering_decoder(
+            decoder,
+            attention,
+            partitions,
+            features["inputs"] > EOS_ID,
+            beam_size=sizes[1],
+            weight=hparams.coverage_penalty,
+        )
+    if hparams.no_repeat_ngram_size:
+        decoder = nonrepeating_decoder(
+            decoder, size=hparams.no_repeat_ngram_size, shape=sizes[:2], length=sizes[2]
+        )
     constraints = constraints_of(features)
     if constraints is not None:
         return constrained_expansion(decoder, constraints, sizes[1], min_length=hparams.min_length)
@@ -216,9 +242,17 @@ def _expansion(
         return sampling_expansion(
             decoder,
             temperature=hparams.sampling_temp,
-            keep_top_k=hparams.sampling_keep_top_k,
+            filters=filters_of(hparams),
             min_length=hparams.min_length,
             seed=_seed(hparams.random_seed, seed),
+        )
+    if hparams.num_groups > 1:
+        return diverse_expansion(
+            decoder,
+            beam_size=sizes[1],
+            groups=hparams.num_groups,
+            strength=hparams.diversity_strength,
+            min_length=hparams.min_length,
         )
     return plain_expansion(decoder, min_length=hparams.min_length)
 

@@ -8,6 +8,7 @@ from t2t_phrase.compile import traced
 from t2t_phrase.decoding.search.batch_decoder import BatchDecoder
 from t2t_phrase.decoding.search.beam_search import Hypotheses, beam_search
 from t2t_phrase.decoding.search.sampling import sampling_expansion
+from t2t_phrase.decoding.search.sampling_filters import Filters
 from t2t_phrase.models.base import Step
 from t2t_phrase.special_ids import EOS_ID
 
@@ -109,7 +110,9 @@ def test_draws_follow_the_softmax_and_are_independent_of_each_other() -> None:
 @pytest.mark.parametrize("keep", [1, 3])
 def test_top_k_never_leaves_the_k_best(keep: int) -> None:
     table = random_table(3, 64)
-    ids = np.asarray(draw(table, temperature=5.0, keep_top_k=keep, seed=np.array([0, 7])).ids)[:, 0]
+    ids = np.asarray(
+        draw(table, temperature=5.0, filters=Filters(keep_top_k=keep), seed=np.array([0, 7])).ids
+    )[:, 0]
     ranks = set()
     for row, logits in zip(ids, table, strict=True):
         last = 0
@@ -126,7 +129,7 @@ def test_a_top_k_above_the_vocabulary_keeps_all() -> None:
     table = random_table(4, 8)
     seed = np.array([0, 0])
     expected = draw(table, temperature=1.0, seed=seed)
-    actual = draw(table, temperature=1.0, keep_top_k=100, seed=seed)
+    actual = draw(table, temperature=1.0, filters=Filters(keep_top_k=100), seed=seed)
     np.testing.assert_array_equal(actual.ids, expected.ids)
 
 
@@ -150,7 +153,7 @@ def test_graph_and_xla_equal_eager() -> None:
     seed = np.array([1, 2])
 
     def run(table: Any, limits: Any, seed: Any) -> tuple[Any, Any]:
-        drawn = draw(table, limits, temperature=1.0, keep_top_k=4, seed=seed)
+        drawn = draw(table, limits, temperature=1.0, filters=Filters(keep_top_k=4), seed=seed)
         return draw(table, limits), drawn
 
     greedy, drawn = run(table, limits, seed)

@@ -1,0 +1,36 @@
+import numpy as np
+from sacrebleu import sentence_chrf
+
+from t2t_phrase.decoding.hypothesis import Hypothesis
+from t2t_phrase.decoding.minimum_bayes_risk import by_expected_chrf, chrf_of_pairs
+
+TEXTS = [
+    "Ein Haus steht am Fluss .",
+    "Das Haus steht an einem Fluss .",
+    "Ein Haus steht am Fluss .",
+    "",
+    "x",
+    "ein haus",
+    "日本 語の 文",
+    "aaaaaaaaaaaa aaa",
+    "Ein Haus, Ein Haus, Ein Haus",
+]
+
+
+def test_chrf_is_sacrebleus() -> None:
+    found = chrf_of_pairs(TEXTS)
+    expected = [[sentence_chrf(own, [other]).score for other in TEXTS] for own in TEXTS]
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+def test_samples_are_ranked_by_their_mean_over_all() -> None:
+    samples = [Hypothesis(text, -float(i)) for i, text in enumerate(TEXTS)]
+    found = by_expected_chrf(samples)
+    means = {
+        text: np.mean([sentence_chrf(text, [other]).score for other in TEXTS]) for text in TEXTS
+    }
+    assert [each.text for each in found] == sorted(TEXTS, key=lambda text: -means[text])
+    for each in found:
+        np.testing.assert_allclose(each.expected_chrf, means[each.text], rtol=1e-12)
+    # Of equal texts, the likelier one comes first.
+    assert [each.score for each in found if each.text == TEXTS[0]] == [0.0, -2.0]
