@@ -19,8 +19,8 @@ from t2t_phrase.text.dictionaries.reader import (
 
 if TYPE_CHECKING:
     from t2t_phrase.decoding.dictionary import Dictionary
-    from t2t_phrase.decoding.terms import RequiredTerms
     from t2t_phrase.decoding.hypothesis import Hypothesis
+    from t2t_phrase.decoding.terms import RequiredTerms
     from t2t_phrase.io.line_windows import Window
     from t2t_phrase.text.vocabularies import Vocabularies
 
