@@ -83,7 +83,7 @@ def test_what_is_known_of_tokens(toy):
                 continue
             assert each.source_cut == (line == 3)
             assert len(each.pieces) == len(each.log_probabilities) == each.tokens
-            assert each.cut == (each.pieces[-1] != "</s>")
+            assert each.cut == (each.pieces[-1] != "<EOS>")
             cut.add(each.cut)
             total = sum(each.log_probabilities)
             penalty = 1.0 if each.cut else ((5 + each.tokens) / 6) ** options.alpha
