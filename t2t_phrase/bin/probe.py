@@ -6,8 +6,8 @@
 
 Trains classifiers for voice, tense, top-level sequence, smallest phrase constituent and part of
 speech (Shi et al., 2016; Hao et al., 2019): on the states of trained encoders, which do not change,
-and with encoders that are trained from scratch. Prints accuracies on sentences not trained on,
-next to those of always giving the most frequent label.
+and with encoders that are trained from scratch. Prints accuracies on sentences not trained on, with
+standard errors, next to those of baselines without a trained encoder.
 """
 
 from __future__ import annotations
@@ -48,11 +48,14 @@ def define_flags() -> None:
     flags.DEFINE_list(
         "hparams_sets", [], "Hparams sets whose encoders are trained from scratch with the probe."
     )
-    flags.DEFINE_string("hparams", "", "Overrides of each of these sets, such as num_heads=4.")
+    flags.DEFINE_string(
+        "hparams", "", "Overrides of those of these sets that have the field, such as num_heads=4."
+    )
     flags.DEFINE_integer(
         "encoder_layers",
         3,
-        "Encoder layers of these sets; num_encoder_layers in --hparams takes precedence.",
+        "Encoder layers of these sets, all with granularities where a set has some; "
+        "num_encoder_layers and granularity_layers in --hparams take precedence.",
         lower_bound=1,
         upper_bound=1000,
     )
@@ -73,9 +76,16 @@ def define_flags() -> None:
         upper_bound=100_000,
     )
     flags.DEFINE_string(
-        "probe_hparams", "", "Options of the probe, such as hidden_units=200,patience=5."
+        "probe_hparams", "", "Options of the probe: hidden_units=[50,200],word_states=mean."
     )
-    flags.DEFINE_list("seeds", ["1"], "Seeds of the probes; several give a mean and a spread.")
+    flags.DEFINE_list(
+        "baselines",
+        ["word_type", "boundaries", "untrained"],
+        "What is shown beside the most frequent label: the most frequent one of each word type; "
+        "that of the sizes of segments; an untrained encoder of the first run or set.",
+    )
+    flags.DEFINE_list("seeds", ["1"], "Seeds of the probes.")
+    flags.DEFINE_bool("pool_runs", False, "Show runs of the same hparams set as one row.")
     flags.DEFINE_string("json_to_file", None, "Where the results go as JSON, after each task.")
     flags.DEFINE_bool("xla_compile", None, "Compile the runs with XLA; default: only on a GPU.")
     flags.DEFINE_string("t2t_usr_dir", "", "Python package with your own registrations.")
@@ -89,9 +99,10 @@ def main(argv: Sequence[str]) -> None:
     registry.discover(FLAGS.t2t_usr_dir)
     import tensorflow as tf
 
+    from t2t_phrase.probing.baselines import UNTRAINED, choose_baselines
     from t2t_phrase.probing.hparams import ProbeHParams
-    from t2t_phrase.probing.probe import check_model, scratch_hparams
-    from t2t_phrase.probing.results import table
+    from t2t_phrase.probing.probe import check_model, scratch_sets
+    from t2t_phrase.probing.results import tables
     from t2t_phrase.probing.tasks import choose_tasks
 
     # Each of a few shapes is compiled once, which TensorFlow warns of among the lines of progress.
@@ -101,10 +112,8 @@ def main(argv: Sequence[str]) -> None:
         check_paths(FLAGS.json_to_file, input_files())
     hparams = ProbeHParams().override(FLAGS.probe_hparams)
     tasks = choose_tasks(FLAGS.tasks)
-    sets = {
-        name: scratch_hparams(name, FLAGS.hparams, FLAGS.encoder_layers)
-        for name in FLAGS.hparams_sets
-    }
+    baselines = choose_baselines(FLAGS.baselines)
+    sets = scratch_sets(FLAGS.hparams_sets, FLAGS.hparams, FLAGS.encoder_layers)
     runs = [load_run(path) for path in FLAGS.output_dir]
     encoders = [*(run.model.hparams for run, _ in runs), *sets.values()]
     for encoder in encoders:
@@ -114,12 +123,19 @@ def main(argv: Sequence[str]) -> None:
     source = vocabulary(problem) if sets else None
     given = read_input(tasks)
     probes = make_probes(given, hparams, seeds)
+    probes.of_baselines(baselines)
+    if UNTRAINED in baselines and runs:
+        first = runs[0][0]
+        probes.of_untrained(first.hparams_set, first.model.hparams, first.encoder)
+    elif UNTRAINED in baselines:
+        assert source is not None
+        probes.of_untrained(*next(iter(sets.items())), source)
     for loaded, _ in runs:
         probes.of_run(loaded)
     for name, scratch in sets.items():
         assert source is not None
         probes.of_set(name, scratch, source)
-    print(table(given.tasks, probes.results), flush=True)
+    print(tables(given.tasks, probes.results, pool_runs=FLAGS.pool_runs), flush=True)
 
 
 def check_flags() -> list[int]:

@@ -26,7 +26,8 @@ SHORTEST, LONGEST, PARTS = 3, 8, 6
 def fixed_partition(real: Any, length: Any) -> Any:
     """Return the partition (..., S) int32 into segments of `length` tokens.
 
-    The last segment may be shorter.
+    Differs from the paper: the last segment of a sentence may be shorter, where Hao et al. (2019),
+    Section 3.2, fill it up with padding.
 
     Args:
         real: (..., S) bool, True at tokens, False at the padding that follows them.

@@ -22,6 +22,19 @@ def mean_weights(membership: Any) -> Any:
     return member / ops.maximum(ops.sum(member, axis=-1, keepdims=True), 1.0)
 
 
+def without_padding(x: Any, membership: Any) -> Any:
+    """Return (..., S, D): zeros instead of the vectors of tokens that no segment contains.
+
+    A product of 0 and such a vector would not be 0 if it held NaN or an infinity.
+
+    Args:
+        x: (..., S, D).
+        membership: (..., P, S) bool.
+    """
+    inside = ops.any(membership, axis=-2)[..., None]
+    return ops.where(inside, x, ops.zeros((), x.dtype))
+
+
 def weighted_sum(weights: Any, x: Any) -> Any:
     """Return (B, P, D) in the type of `x`.
 
@@ -54,6 +67,7 @@ def segment_max(x: Any, membership: Any, *, longest: int | None = None) -> Any:
         longest: an upper bound on the number of tokens in a segment. None: computed from
             `membership`, which makes the steps a loop.
     """
+    x = without_padding(x, membership)
     slot = ops.cast(ops.argmax(membership, axis=1), "int32")
     number = ops.where(ops.any(membership, axis=1), slot, -1)  # (B, S)
     position = ops.arange(ops.shape(x)[1], dtype="int32")

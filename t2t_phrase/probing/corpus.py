@@ -27,6 +27,7 @@ class ProbeSentence:
         text: natural text.
         tree: in brackets, for the features that models read.
         line: its line in the file of trees, from 1.
+        words: as they are written in the tree.
         starts: for each word the number, from 0, of its first visible character.
         labels: by task.
     """
@@ -34,6 +35,7 @@ class ProbeSentence:
     text: str
     tree: str
     line: int
+    words: tuple[str, ...]
     starts: tuple[int, ...]
     labels: dict[str, Labels]
 
@@ -120,7 +122,8 @@ def _labelled(
     parse: Parse, text: str, line: int, starts: tuple[int, ...], tasks: Sequence[Task]
 ) -> ProbeSentence:
     labels = {task.name: task.label(parse) for task in tasks}
-    return ProbeSentence(text, " ".join(parse.line.split()), line, starts, labels)
+    tree = " ".join(parse.line.split())
+    return ProbeSentence(text, tree, line, parse.words, starts, labels)
 
 
 def _key(text: str) -> str:

@@ -20,14 +20,25 @@ _VECTOR_STEP = 1024
 
 
 class ProbeBatch(NamedTuple):
-    """The inputs of a network, and the numbers of the classes, NONE where there is no label."""
+    """The inputs of a network, and its labels.
+
+    Attributes:
+        features: arrays by name.
+        labels: the numbers of the classes, NONE where there is no label.
+        sentences: of the shape of the labels, the number of the sentence of each.
+    """
 
     features: dict[str, np.ndarray]
     labels: np.ndarray
+    sentences: np.ndarray
 
 
 class Examples(Protocol):
     """The examples of a task and split."""
+
+    @property
+    def size(self) -> int:
+        """The number of sentences."""
 
     def batches(self, size: int, rng: np.random.Generator | None = None) -> Iterator[ProbeBatch]:
         """Yield all examples, in an order drawn by `rng` if it is given.
@@ -64,11 +75,17 @@ class VectorExamples:
             yield ProbeBatch(
                 {"vectors": np.pad(vectors, [(0, padding), (0, 0)])},
                 np.pad(labels, (0, padding), constant_values=NONE),
+                np.pad(np.repeat(chosen, [len(self.labels[i]) for i in chosen]), (0, padding)),
             )
+
+    @property
+    def size(self) -> int:
+        """The number of sentences."""
+        return len(self.vectors)
 
     def count(self, size: int) -> int:
         """Return the number of batches."""
-        return -(-len(self.vectors) // size)
+        return -(-self.size // size)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -86,7 +103,7 @@ class SentenceExamples:
     of_words: bool
 
     def batches(self, size: int, rng: np.random.Generator | None = None) -> Iterator[ProbeBatch]:
-        """Yield ids, features and "words", each (B, S), with labels (B, S) or (B,).
+        """Yield ids, features, "words" and "ends", each (B, S), with labels (B, S) or (B,).
 
         Sentences of similar length are together; the order of the batches is drawn, too.
         """
@@ -107,11 +124,21 @@ class SentenceExamples:
                 labels = np.full(size, NONE, "int32")
                 labels[: len(chosen)] = [self.labels[i][0] for i in chosen]
             features = {**self.inputs.side.of_batch(batch), "words": batch.rows(self.inputs.words)}
-            yield ProbeBatch(features, labels)
+            if self.inputs.ends is not None:
+                features["ends"] = batch.rows(self.inputs.ends)
+            rows = np.pad(chosen, (0, size - len(chosen)))
+            if self.of_words:
+                rows = np.broadcast_to(rows[:, None], labels.shape)
+            yield ProbeBatch(features, labels, rows)
+
+    @property
+    def size(self) -> int:
+        """The number of sentences."""
+        return len(self.labels)
 
     def count(self, size: int) -> int:
         """Return the number of batches."""
-        return -(-len(self.labels) // size)
+        return -(-self.size // size)
 
 
 def _order(count: int, rng: np.random.Generator | None) -> np.ndarray:

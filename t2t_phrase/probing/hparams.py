@@ -3,39 +3,66 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Iterable
+from typing import Literal, NamedTuple
 
 from t2t_phrase.config import HParams
+
+
+class Choice(NamedTuple):
+    """The options that are chosen for each encoder and task, on the development split."""
+
+    hidden_units: int
+    learning_rate: float
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ProbeHParams(HParams):
     """The classifier and its training; `scratch_*` are for encoders trained with it."""
 
-    hidden_units: int = 200  # of the classifier's only hidden layer
-    dropout: float = 0.1  # before and after that layer
+    # With several of these, the best combination of the first seed is used for all seeds.
+    hidden_units: tuple[int, ...] = (50, 200)  # of the classifier's only hidden layer
+    learning_rates: tuple[float, ...] = (0.0003, 0.001, 0.003)
+    scratch_learning_rates: tuple[float, ...] = (0.0002, 0.0005, 0.001)
+    dropout: float = 0.1  # before and after the hidden layer
     batch_size: int = 64  # sentences
-    learning_rate: float = 0.001
-    scratch_learning_rate: float = 0.0005
     scratch_warmup_steps: int = 400
+    word_states: Literal["first", "mean"] = "first"  # of a word's subwords
     max_epochs: int = 50
     patience: int = 5  # epochs without a better accuracy on the development split
 
     def check(self) -> Iterable[str]:
         """Yield one sentence for each field out of range."""
+        for name in ("hidden_units", "learning_rates", "scratch_learning_rates"):
+            values = getattr(self, name)
+            if not values or len(set(values)) < len(values):
+                yield f"{name}: must be one or several different numbers, got {list(values)}"
+        for units in self.hidden_units:
+            if not 1 <= units <= 2**17:
+                yield f"hidden_units: must be from 1 to {2**17}, got {units}"
         for name, most in (
-            ("hidden_units", 2**17),
             ("batch_size", 2**16),
             ("max_epochs", 10**6),
             ("patience", 10**6),
         ):
             if not 1 <= getattr(self, name) <= most:
                 yield f"{name}: must be from 1 to {most}, got {getattr(self, name)}"
-        for name in ("learning_rate", "scratch_learning_rate"):
-            if not 0 < getattr(self, name) <= 100:
-                yield f"{name}: must be above 0 and at most 100, got {getattr(self, name)}"
+        for name in ("learning_rates", "scratch_learning_rates"):
+            for rate in getattr(self, name):
+                if not 0 < rate <= 100:
+                    yield f"{name}: must be above 0 and at most 100, got {rate}"
         warmup = self.scratch_warmup_steps
         if not 0 <= warmup <= 10**6:
             yield f"scratch_warmup_steps: must be from 0 to 1000000, got {warmup}"
         if not 0 <= self.dropout < 1:
             yield f"dropout: must be in [0, 1), got {self.dropout}"
+
+    def choices(self, *, scratch: bool) -> list[Choice]:
+        """Return the combinations among which the development split chooses.
+
+        Args:
+            scratch: whether the encoder is trained with the classifier.
+        """
+        rates = self.scratch_learning_rates if scratch else self.learning_rates
+        return [Choice(*pair) for pair in itertools.product(self.hidden_units, rates)]

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from t2t_phrase.decoding.sides import EncodedSide, encode_side, tokenize
 from t2t_phrase.features import Feature
 from t2t_phrase.probing.corpus import ProbeSentence
-from t2t_phrase.probing.word_tokens import word_tokens
+from t2t_phrase.probing.word_tokens import word_ends, word_tokens
 from t2t_phrase.text.annotations.base import read_annotations
 from t2t_phrase.text.vocabularies import Encoder
 
@@ -19,11 +19,13 @@ class EncoderInputs:
 
     Attributes:
         side: ids and features, EOS included.
-        words: for each sentence the number of the token of each word.
+        words: for each sentence the number of the first token of each word.
+        ends: one more than that of its last token; None: the first token stands for the word.
     """
 
     side: EncodedSide
     words: list[list[int]]
+    ends: list[list[int]] | None = None
 
 
 def encoder_inputs(
@@ -33,6 +35,7 @@ def encoder_inputs(
     *,
     name: str,
     files: dict[str, Sequence[str]] | None = None,
+    whole_words: bool = False,
 ) -> EncoderInputs:
     """Encode sentences and the source features that a model reads, and nothing else.
 
@@ -43,6 +46,7 @@ def encoder_inputs(
         name: of the file of trees, for messages.
         files: by feature the lines of its file, one for each tree; without them, its lines are the
             trees.
+        whole_words: whether all tokens of a word stand for it, or its first token alone.
 
     Raises:
         UserError: a line does not fit its sentence.
@@ -57,7 +61,10 @@ def encoder_inputs(
         word_tokens(sentence.text, tokens.starts, sentence.starts)
         for sentence, tokens in zip(sentences, tokenized, strict=True)
     ]
-    return EncoderInputs(side, words)
+    if not whole_words:
+        return EncoderInputs(side, words)
+    ends = [word_ends(firsts, len(ids) - 1) for firsts, ids in zip(words, side.ids, strict=True)]
+    return EncoderInputs(side, words, ends)
 
 
 def _texts(

@@ -13,7 +13,6 @@ from keras import ops
 
 from t2t_phrase.features import IDS
 from t2t_phrase.models.base import EncoderDecoder
-from t2t_phrase.probing.hparams import ProbeHParams
 from t2t_phrase.probing.vectors import sentence_vectors, word_vectors
 
 
@@ -33,15 +32,16 @@ class Classifier:
 
     Args:
         classes: C.
-        hparams: its hidden layer and dropout.
+        hidden_units: size of the hidden layer.
+        dropout: before and after it.
     """
 
-    def __init__(self, classes: int, hparams: ProbeHParams) -> None:
+    def __init__(self, classes: int, *, hidden_units: int, dropout: float) -> None:
         self._layers = keras.Sequential(
             [
-                keras.layers.Dropout(hparams.dropout),
-                keras.layers.Dense(hparams.hidden_units, activation="relu"),
-                keras.layers.Dropout(hparams.dropout),
+                keras.layers.Dropout(dropout),
+                keras.layers.Dense(hidden_units, activation="relu"),
+                keras.layers.Dropout(dropout),
                 keras.layers.Dense(classes),
             ],
             name="classifier",
@@ -69,15 +69,12 @@ class EncoderClassifier:
     Args:
         model: its decoder is not used.
         of_words: whether words are classified, or sentences.
-        classes: C.
-        hparams: the classifier's.
+        classifier: of the states.
     """
 
-    def __init__(
-        self, model: EncoderDecoder, of_words: bool, classes: int, hparams: ProbeHParams
-    ) -> None:
+    def __init__(self, model: EncoderDecoder, of_words: bool, classifier: Classifier) -> None:
         self._model, self._of_words = model, of_words
-        self._classifier = Classifier(classes, hparams)
+        self._classifier = classifier
 
     @property
     def trainable_variables(self) -> list[keras.Variable]:
@@ -86,8 +83,9 @@ class EncoderClassifier:
 
     def logits(self, features: Mapping[str, Any], training: bool = False) -> Any:
         """Return (B, W, C) or (B, C) float32."""
-        read = {name: array for name, array in features.items() if name != "words"}
+        read = {name: features[name] for name in features if name not in ("words", "ends")}
         states = self._model.source_states(read, training=training)
         if self._of_words:
-            return self._classifier.of_vectors(word_vectors(states, features["words"]), training)
+            vectors = word_vectors(states, features["words"], features.get("ends"))
+            return self._classifier.of_vectors(vectors, training)
         return self._classifier.of_vectors(sentence_vectors(states, read[IDS["source"]]), training)

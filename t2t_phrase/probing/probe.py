@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import keras
 
@@ -12,7 +12,7 @@ from t2t_phrase.models.base import EncoderDecoder
 from t2t_phrase.probing.classes import TaskData
 from t2t_phrase.probing.corpus import SPLITS, Split
 from t2t_phrase.probing.examples import Examples, SentenceExamples, VectorExamples
-from t2t_phrase.probing.hparams import ProbeHParams
+from t2t_phrase.probing.hparams import Choice, ProbeHParams
 from t2t_phrase.probing.inputs import EncoderInputs
 from t2t_phrase.probing.networks import Classifier, EncoderClassifier
 from t2t_phrase.probing.states import States
@@ -24,6 +24,7 @@ def probe_states(
     data: TaskData,
     states: Mapping[Split, States],
     hparams: ProbeHParams,
+    choice: Choice,
     *,
     seed: int,
     log: Callable[[str], object],
@@ -34,6 +35,7 @@ def probe_states(
         data: the task.
         states: with words, if the task is about words.
         hparams: the classifier and its training.
+        choice: its size and learning rate.
         seed: of its weights, its dropout and the order of the batches.
         log: told about progress.
     """
@@ -44,8 +46,8 @@ def probe_states(
         vectors = [vector[None] for vector in own.sentences] if words is None else words
         examples[split] = VectorExamples(vectors, data.labels[split])
     keras.utils.set_random_seed(seed)
-    network = Classifier(len(data.classes), hparams)
-    return fit(network, examples, _recipe(hparams, hparams.learning_rate), seed=seed, log=log)
+    network = _classifier(data, hparams, choice)
+    return fit(network, examples, _recipe(hparams, choice), seed=seed, log=log)
 
 
 def probe_from_scratch(
@@ -53,6 +55,7 @@ def probe_from_scratch(
     encoder: TrainingHParams,
     inputs: Mapping[Split, EncoderInputs],
     hparams: ProbeHParams,
+    choice: Choice,
     *,
     vocab_size: int,
     seed: int,
@@ -65,6 +68,7 @@ def probe_from_scratch(
         encoder: of the model.
         inputs: the sentences.
         hparams: the classifier and the training.
+        choice: the classifier's size, and the learning rate.
         vocab_size: entries of the source vocabulary.
         seed: of all weights, of dropout and of the order of the batches.
         log: told about progress.
@@ -73,38 +77,49 @@ def probe_from_scratch(
     examples: dict[Split, Examples] = {
         split: SentenceExamples(inputs[split], data.labels[split], of_words) for split in SPLITS
     }
-    keras.utils.set_random_seed(seed)
-    model: EncoderDecoder = registry.models[encoder.model].from_hparams(
-        encoder, vocab_size=vocab_size
-    )
-    network = EncoderClassifier(model, of_words, len(data.classes), hparams)
-    recipe = _recipe(hparams, hparams.scratch_learning_rate, hparams.scratch_warmup_steps)
+    model = untrained_model(encoder, vocab_size=vocab_size, seed=seed)
+    network = EncoderClassifier(model, of_words, _classifier(data, hparams, choice))
+    recipe = _recipe(hparams, choice, hparams.scratch_warmup_steps)
     return fit(network, examples, recipe, seed=seed, log=log)
 
 
-def scratch_hparams(name: str, overrides: str, layers: int) -> TrainingHParams:
-    """Return an hparams set with an encoder of some layers; its decoder, unused, has one.
+def scratch_sets(names: Sequence[str], overrides: str, layers: int) -> dict[str, TrainingHParams]:
+    """Return hparams sets with encoders of some layers; their decoders, unused, have one.
+
+    Where a set has `granularity_layers`, all layers have granularities: Hao et al. (2019), Section
+    4.2, train "three encoder layers with proposed MG-SA variants".
 
     Args:
-        name: of the set.
-        overrides: changes to it; the numbers of layers that they give count.
-        layers: of the encoder.
+        names: of the sets.
+        overrides: changes to the sets that have the field; they have precedence.
+        layers: of the encoders.
 
     Raises:
-        UserError: the set is unknown, or the changes do not fit it.
+        UserError: a set is unknown, no set has a field, or the changes do not fit one.
     """
-    hparams: TrainingHParams = registry.hparams[name]().override(overrides)
+    sets: dict[str, TrainingHParams] = {name: registry.hparams[name]() for name in names}
     given = parse_assignments(overrides)
-    wanted = {"num_encoder_layers": layers, "num_decoder_layers": 1}
-    changes = {
-        field: number
-        for field, number in wanted.items()
-        if hasattr(hparams, field) and field not in given
+    text = given.get("num_encoder_layers", "")
+    count = int(text) if text.isdecimal() else layers
+    wanted = {
+        "num_encoder_layers": str(layers),
+        "num_decoder_layers": "1",
+        "granularity_layers": f"[{','.join(str(layer + 1) for layer in range(count))}]",
     }
-    try:
-        return hparams.replace(**changes)
-    except HParamsError as error:
-        raise HParamsError(f"{name} with an encoder of {layers} layers: {error}") from error
+    made = {}
+    for name, hparams in sets.items():
+        # A field that no set has is left in, so that the message names similar ones.
+        changes = {field: value for field, value in wanted.items() if hasattr(hparams, field)}
+        changes |= {
+            field: value
+            for field, value in given.items()
+            if hasattr(hparams, field) or not any(hasattr(other, field) for other in sets.values())
+        }
+        try:
+            made[name] = hparams.override(",".join(f"{k}={v}" for k, v in changes.items()))
+        except HParamsError as error:
+            raise HParamsError(f"{name} with an encoder of {layers} layers: {error}") from error
+    return made
 
 
 def check_model(name: str) -> None:
@@ -123,5 +138,25 @@ def check_model(name: str) -> None:
         )
 
 
-def _recipe(hparams: ProbeHParams, rate: float, warmup: int = 0) -> Recipe:
+def untrained_model(hparams: TrainingHParams, *, vocab_size: int, seed: int) -> EncoderDecoder:
+    """Return a model with random weights.
+
+    Args:
+        hparams: of the model.
+        vocab_size: entries of the source vocabulary.
+        seed: of the weights.
+    """
+    keras.utils.set_random_seed(seed)
+    model: EncoderDecoder = registry.models[hparams.model].from_hparams(
+        hparams, vocab_size=vocab_size
+    )
+    return model
+
+
+def _classifier(data: TaskData, hparams: ProbeHParams, choice: Choice) -> Classifier:
+    return Classifier(len(data.classes), hidden_units=choice.hidden_units, dropout=hparams.dropout)
+
+
+def _recipe(hparams: ProbeHParams, choice: Choice, warmup: int = 0) -> Recipe:
+    rate = choice.learning_rate
     return Recipe(rate, warmup, hparams.batch_size, hparams.max_epochs, hparams.patience)

@@ -5,21 +5,28 @@ from __future__ import annotations
 import dataclasses
 import functools
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from t2t_phrase.features import of_side
 from t2t_phrase.io.reporting import Ticker, note
+from t2t_phrase.models.base import EncoderDecoder
+from t2t_phrase.probing.baselines import MAJORITY, UNTRAINED, predictions
 from t2t_phrase.probing.classes import TaskData
 from t2t_phrase.probing.corpus import ProbeCorpus, Split
-from t2t_phrase.probing.hparams import ProbeHParams
+from t2t_phrase.probing.hparams import Choice, ProbeHParams
 from t2t_phrase.probing.inputs import EncoderInputs, encoder_inputs
-from t2t_phrase.probing.probe import probe_from_scratch, probe_states
-from t2t_phrase.probing.results import SCRATCH, Result
-from t2t_phrase.probing.states import StateReader
+from t2t_phrase.probing.probe import probe_from_scratch, probe_states, untrained_model
+from t2t_phrase.probing.results import SCRATCH, Result, make_result
+from t2t_phrase.probing.states import StateReader, States
 from t2t_phrase.probing.training import Fitted
 from t2t_phrase.text.vocabularies import Encoder
 from t2t_phrase.training_hparams import TrainingHParams
+
+Log = Callable[[str], object]
+Probe = Callable[[TaskData, Choice, int, Log], Fitted]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -38,7 +45,9 @@ class Given:
     tasks: list[TaskData]
     files: dict[str, Sequence[str]]
 
-    def encoded(self, encoder: Encoder, hparams: TrainingHParams) -> dict[Split, EncoderInputs]:
+    def encoded(
+        self, encoder: Encoder, hparams: TrainingHParams, *, whole_words: bool = False
+    ) -> dict[Split, EncoderInputs]:
         """Return the encoder inputs for the sentences of each split.
 
         Raises:
@@ -46,7 +55,14 @@ class Given:
         """
         features = of_side(hparams.features, "source")
         return {
-            split: encoder_inputs(sentences, encoder, features, name=self.name, files=self.files)
+            split: encoder_inputs(
+                sentences,
+                encoder,
+                features,
+                name=self.name,
+                files=self.files,
+                whole_words=whole_words,
+            )
             for split, sentences in self.corpus.splits.items()
         }
 
@@ -98,23 +114,64 @@ class Probes:
         self._given, self._hparams, self._seeds = given, hparams, seeds
         self._xla, self._on_result, self._report = xla, on_result, report
 
+    def of_baselines(self, names: Sequence[str]) -> None:
+        """Add what needs no encoder: the most frequent label, and these baselines.
+
+        Args:
+            names: see `baselines.BASELINES`; an untrained encoder is added by `of_untrained`.
+        """
+        for name in (MAJORITY, *names):
+            if name == UNTRAINED:
+                continue
+            for data in self._given.tasks:
+                found = predictions(name, data, self._given.corpus)
+                if found is not None:
+                    title = name.replace("_", " ")
+                    self._add(data, found, setting="baseline", hparams_set=title)
+
+    def of_untrained(self, hparams_set: str, hparams: TrainingHParams, encoder: Encoder) -> None:
+        """Probe the states of an encoder with random weights, other ones for each seed.
+
+        Raises:
+            UserError: a line of a feature does not fit.
+        """
+        inputs = self._inputs(encoder, hparams)
+        states: dict[int, dict[Split, States]] = {}
+
+        def probe(data: TaskData, choice: Choice, seed: int, log: Log) -> Fitted:
+            if seed not in states:
+                size = encoder.vocab_size
+                model = untrained_model(hparams, vocab_size=size, seed=seed)
+                states[seed] = self._states(model, inputs)
+            return probe_states(data, states[seed], self._hparams, choice, seed=seed, log=log)
+
+        self._of_encoder(
+            probe, setting="baseline", hparams_set=hparams_set, encoder=UNTRAINED, scratch=False
+        )
+
     def of_run(self, run: TrainedEncoder) -> None:
         """Probe the encoder of a run, which does not change.
 
         Raises:
             UserError: a line of a feature does not fit.
         """
-        inputs = self._given.encoded(run.encoder, run.model.hparams)
-        reader = StateReader(run.model, xla=self._xla)
-        of_words = any(data.task.unit == "word" for data in self._given.tasks)
-        start, states = time.monotonic(), {}
-        for split, own in inputs.items():
-            ticker = Ticker(f"{split}: encoded", len(own.words))
-            states[split] = reader.read(own, with_words=of_words, progress=ticker)
+        hparams = run.model.hparams
+        start = time.monotonic()
+        states = self._states(run.model, self._inputs(run.encoder, hparams))
         self._report(f"{run.path}: states computed in {time.monotonic() - start:.1f} s")
-        for data, seed, log in self._each(run.hparams_set, run.path):
-            fitted = probe_states(data, states, self._hparams, seed=seed, log=log)
-            self._add(data, seed, fitted, run.hparams_set, run.path, run.checkpoint)
+
+        def probe(data: TaskData, choice: Choice, seed: int, log: Log) -> Fitted:
+            return probe_states(data, states, self._hparams, choice, seed=seed, log=log)
+
+        self._of_encoder(
+            probe,
+            setting="frozen",
+            hparams_set=run.hparams_set,
+            encoder=run.path,
+            checkpoint=run.checkpoint,
+            supervised=bool(hparams.supervision),
+            scratch=False,
+        )
 
     def of_set(self, name: str, hparams: TrainingHParams, encoder: Encoder) -> None:
         """Probe the encoder of an hparams set, trained from scratch for each task.
@@ -122,51 +179,80 @@ class Probes:
         Raises:
             UserError: a line of a feature does not fit.
         """
-        inputs = self._given.encoded(encoder, hparams)
-        for data, seed, log in self._each(name, SCRATCH):
-            fitted = probe_from_scratch(
+        inputs = self._inputs(encoder, hparams)
+
+        def probe(data: TaskData, choice: Choice, seed: int, log: Log) -> Fitted:
+            return probe_from_scratch(
                 data,
                 hparams,
                 inputs,
                 self._hparams,
+                choice,
                 vocab_size=encoder.vocab_size,
                 seed=seed,
                 log=log,
             )
-            self._add(data, seed, fitted, name, SCRATCH)
 
-    def _each(
-        self, name: str, encoder: str
-    ) -> Iterator[tuple[TaskData, int, Callable[[str], None]]]:
+        self._of_encoder(probe, setting="scratch", hparams_set=name, encoder=SCRATCH, scratch=True)
+
+    def _inputs(self, encoder: Encoder, hparams: TrainingHParams) -> dict[Split, EncoderInputs]:
+        whole_words = self._hparams.word_states == "mean"
+        return self._given.encoded(encoder, hparams, whole_words=whole_words)
+
+    def _states(
+        self, model: EncoderDecoder, inputs: Mapping[Split, EncoderInputs]
+    ) -> dict[Split, States]:
+        reader = StateReader(model, xla=self._xla)
+        of_words = any(data.task.unit == "word" for data in self._given.tasks)
+        states = {}
+        for split, own in inputs.items():
+            ticker = Ticker(f"{split}: encoded", len(own.words))
+            states[split] = reader.read(own, with_words=of_words, progress=ticker)
+        return states
+
+    def _of_encoder(self, probe: Probe, *, scratch: bool, **fields: Any) -> None:
+        """Probe an encoder for all tasks with all seeds."""
+        choices = self._hparams.choices(scratch=scratch)
         for data in self._given.tasks:
-            for seed in self._seeds:
-                beginning = f"{data.task.name}, {name}, {encoder}, seed {seed}: "
-                yield data, seed, functools.partial(self._say, beginning)
+            beginning = f"{data.task.name}, {fields['hparams_set']}, {fields['encoder']}"
+
+            def fitted(
+                choice: Choice, seed: int, data: TaskData = data, beginning: str = beginning
+            ) -> Fitted:
+                log = functools.partial(self._say, f"{beginning}, seed {seed}, {_words(choice)}: ")
+                return probe(data, choice, seed, log)
+
+            first, *others = self._seeds
+            tried = {choice: fitted(choice, first) for choice in choices}
+            # Of equally good ones the first.
+            best = max(choices, key=lambda choice: tried[choice].dev)
+            self._add_fitted(data, tried[best], best, first, fields)
+            for seed in others:
+                self._add_fitted(data, fitted(best, seed), best, seed, fields)
 
     def _say(self, beginning: str, text: str) -> None:
         self._report(f"{beginning}{text}")
 
-    def _add(
-        self,
-        data: TaskData,
-        seed: int,
-        fitted: Fitted,
-        hparams_set: str,
-        encoder: str,
-        checkpoint: str = "",
+    def _add_fitted(
+        self, data: TaskData, fitted: Fitted, choice: Choice, seed: int, fields: dict[str, Any]
     ) -> None:
-        result = Result(
-            setting="frozen" if checkpoint else "scratch",
-            hparams_set=hparams_set,
-            encoder=encoder,
-            checkpoint=checkpoint,
-            task=data.task.name,
+        self._add(
+            data,
+            fitted.predictions,
             seed=seed,
-            accuracy=fitted.test,
             dev_accuracy=fitted.dev,
             epoch=fitted.epoch,
             steps=fitted.steps,
+            **choice._asdict(),
+            **fields,
         )
+
+    def _add(self, data: TaskData, predicted: Sequence[np.ndarray], **fields: Any) -> None:
+        result = make_result(data, predicted, **fields)
         self.results.append(result)
         if self._on_result is not None:
             self._on_result(result, data)
+
+
+def _words(choice: Choice) -> str:
+    return f"{choice.hidden_units} units, learning rate {choice.learning_rate:g}"

@@ -1,71 +1,170 @@
-"""Results of probes, as a table and as JSON."""
+"""Results of probes, as tables and as JSON."""
 
 from __future__ import annotations
 
 import dataclasses
 import statistics
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
+import numpy as np
+
+from t2t_phrase.probing.baselines import UNTRAINED
 from t2t_phrase.probing.classes import TaskData
 from t2t_phrase.probing.corpus import SPLITS, ProbeCorpus
+from t2t_phrase.probing.measures import labels_of, mcnemar, measure
 
-Setting = Literal["frozen", "scratch"]
+Setting = Literal["frozen", "scratch", "baseline"]
 SCRATCH = "from scratch"
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, kw_only=True)
 class Result:
-    """One probe.
+    """One probe, or one baseline.
 
     Attributes:
-        setting: "frozen" or "scratch".
-        hparams_set: of the encoder.
-        encoder: the run, as it was given, or SCRATCH.
-        checkpoint: that the run's weights are from; "" from scratch.
+        setting: "frozen", "scratch" or "baseline".
+        hparams_set: of the encoder; of a baseline without one, its name.
+        encoder: the run, as it was given, SCRATCH, UNTRAINED or "".
+        checkpoint: that the run's weights are from; "" without one.
+        supervised: whether the encoder was trained to predict labels of constituents.
         task: its name.
         seed: of the probe.
-        accuracy: on the test split.
+        accuracy, macro_f1, standard_error: on the test split, see `measures.Measures`.
         dev_accuracy: on the development split.
+        hidden_units, learning_rate: that the development split chose.
         epoch: that was the best.
         steps: updates made.
+        right: bool, for each label of the test split whether it is predicted.
     """
 
     setting: Setting
     hparams_set: str
-    encoder: str
-    checkpoint: str
+    encoder: str = ""
+    checkpoint: str = ""
+    supervised: bool = False
     task: str
-    seed: int
+    seed: int = 0
     accuracy: float
-    dev_accuracy: float
-    epoch: int
-    steps: int
+    macro_f1: float
+    standard_error: float
+    dev_accuracy: float | None = None
+    hidden_units: int = 0
+    learning_rate: float = 0.0
+    epoch: int = 0
+    steps: int = 0
+    right: np.ndarray = dataclasses.field(repr=False, compare=False)
 
     def line(self, data: TaskData) -> str:
         """Return the result as a line."""
+        parts = [self.hparams_set, self.encoder]
+        if self.setting != "baseline" or self.encoder == UNTRAINED:
+            parts.append(
+                f"seed {self.seed}, {self.hidden_units} units, learning rate {self.learning_rate:g}"
+            )
         return (
-            f"{self.task}: {self.accuracy:.2%} of {data.size('test')} {data.task.unit}s (majority "
-            f"{data.majority:.2%}), {self.hparams_set}, {self.encoder}, seed {self.seed}"
+            f"{self.task}: {self.accuracy:.2%}, macro-F1 {self.macro_f1:.2%}, of "
+            f"{data.size('test')} {data.task.unit}s, {', '.join(filter(None, parts))}"
         )
 
+    def as_json(self) -> dict[str, Any]:
+        """Return the fields that JSON can hold."""
+        return {name: value for name, value in vars(self).items() if name != "right"}
 
-def table(tasks: Sequence[TaskData], results: Sequence[Result]) -> str:
-    """Return a Markdown table of accuracies in per cent: a row for each encoder.
 
-    With several seeds a cell is the mean and, behind ±, the standard deviation.
+def make_result(data: TaskData, predicted: Sequence[np.ndarray], **fields: Any) -> Result:
+    """Return the result of predictions for the test split.
+
+    Args:
+        data: the task.
+        predicted: for each sentence the class of each label that is there.
+        **fields: the other fields of `Result`.
     """
-    head = ["hparams set", "encoder", *(data.task.name for data in tasks)]
-    rows = [["majority", "", *(f"{100 * data.majority:.2f}" for data in tasks)]]
-    for encoder in dict.fromkeys((result.hparams_set, result.encoder) for result in results):
-        own = [result for result in results if (result.hparams_set, result.encoder) == encoder]
-        cells = [
-            _cell([100 * result.accuracy for result in own if result.task == data.task.name])
-            for data in tasks
-        ]
-        rows.append([f"`{encoder[0]}`", encoder[1], *cells])
-    rule = ["---", "---", *["---:"] * len(tasks)]
-    return "\n".join("| " + " | ".join(cells) + " |" for cells in (head, rule, *rows))
+    labels = data.labels["test"]
+    found = measure(predicted, labels)
+    right = np.concatenate(predicted) == np.concatenate(labels_of(labels))
+    return Result(task=data.task.name, right=right, **found._asdict(), **fields)
+
+
+@dataclasses.dataclass(frozen=True)
+class Row:
+    """The results of an encoder, or of all encoders of one hparams set, by task.
+
+    Attributes:
+        title: of the hparams set.
+        encoder: which encoders they are.
+        results: by the name of the task, in the order of runs and seeds.
+    """
+
+    title: str
+    encoder: str
+    results: dict[str, list[Result]]
+
+
+def rows(results: Sequence[Result], *, pool_runs: bool = False) -> list[Row]:
+    """Return the rows of the tables, in the order in which encoders come first.
+
+    Args:
+        results: of all probes and baselines.
+        pool_runs: whether runs of one hparams set share a row.
+    """
+    groups: dict[tuple[str, str], list[Result]] = {}
+    for result in results:
+        pooled = pool_runs and result.setting == "frozen"
+        key = (result.hparams_set, "frozen" if pooled else result.encoder)
+        groups.setdefault(key, []).append(result)
+    found = []
+    for (name, encoder), own in groups.items():
+        title = name if own[0].setting == "baseline" and not own[0].encoder else f"`{name}`"
+        if own[0].supervised:
+            title += " (trained on labels)"
+        runs = dict.fromkeys(result.encoder for result in own)
+        if pool_runs and own[0].setting == "frozen":
+            encoder = f"{len(runs)} runs" if len(runs) > 1 else next(iter(runs))
+        tasks: dict[str, list[Result]] = {}
+        for result in own:
+            tasks.setdefault(result.task, []).append(result)
+        found.append(Row(title, encoder, tasks))
+    return found
+
+
+def tables(tasks: Sequence[TaskData], results: Sequence[Result], *, pool_runs: bool = False) -> str:
+    """Return Markdown tables of accuracy, macro-F1 and p-values: a row for each encoder.
+
+    A cell of the first is mean ± standard error, in per cent. p is that of McNemar's test against
+    the first encoder that is no baseline, over the labels of all runs and seeds together.
+
+    Args:
+        tasks: the columns.
+        results: of all probes and baselines.
+        pool_runs: see `rows`.
+    """
+    made = rows(results, pool_runs=pool_runs)
+    encoders = [row for row in made if row.encoder and row.encoder != UNTRAINED]
+    found = [
+        _table("accuracy", tasks, made, _accuracy),
+        _table("macro-F1", tasks, made, lambda own: f"{_mean(own, 'macro_f1'):.2f}"),
+    ]
+    if len(encoders) > 1:
+        first = encoders[0]
+        title = f"p against {first.title}, {first.encoder}"
+        compared = [row for row in made if row is not first]
+        found.append(
+            _table(title, tasks, compared, lambda own: _p_value(first.results[own[0].task], own))
+        )
+    return "\n\n".join(found)
+
+
+def standard_error(results: Sequence[Result]) -> float:
+    """Return the standard error of the mean accuracy of runs and seeds.
+
+    It has two parts: the sentences of the test split, which all results share, and the spread of
+    runs and seeds, which falls with their number.
+    """
+    sentences = statistics.mean(result.standard_error**2 for result in results)
+    values = [result.accuracy for result in results]
+    spread = statistics.variance(values) / len(values) if len(values) > 1 else 0.0
+    return float((sentences + spread) ** 0.5)
 
 
 def as_json(
@@ -95,16 +194,42 @@ def as_json(
                 "labels": {split: data.size(split) for split in SPLITS},
                 "left_out": data.skipped,
                 "classes": dict(zip(data.classes, map(float, data.shares("train")), strict=False)),
-                "majority": data.majority,
             }
             for data in tasks
         },
-        "results": [dataclasses.asdict(result) for result in results],
+        "results": [result.as_json() for result in results],
     }
 
 
-def _cell(values: list[float]) -> str:
-    if not values:
+def _table(
+    title: str,
+    tasks: Sequence[TaskData],
+    shown: Sequence[Row],
+    cell: Callable[[Sequence[Result]], str],
+) -> str:
+    names = [data.task.name for data in tasks]
+    lines = [[title, "encoder", *names], ["---", "---", *["---:"] * len(names)]]
+    for row in shown:
+        own = [row.results.get(name, []) for name in names]
+        lines.append([row.title, row.encoder, *(cell(found) if found else "" for found in own)])
+    return "\n".join("| " + " | ".join(cells) + " |" for cells in lines)
+
+
+def _accuracy(results: Sequence[Result]) -> str:
+    return f"{_mean(results, 'accuracy'):.2f} ± {100 * standard_error(results):.2f}"
+
+
+def _mean(results: Sequence[Result], field: str) -> float:
+    return 100 * statistics.mean(getattr(result, field) for result in results)
+
+
+def _p_value(first: Sequence[Result], second: Sequence[Result]) -> str:
+    # A baseline, which has no seeds, is compared with each seed of the other.
+    count = max(len(first), len(second))
+    if any(len(own) not in (1, count) for own in (first, second)):
         return ""
-    spread = f" ± {statistics.stdev(values):.2f}" if len(values) > 1 else ""
-    return f"{statistics.mean(values):.2f}{spread}"
+    sides = [
+        np.concatenate([own[i % len(own)].right for i in range(count)]) for own in (first, second)
+    ]
+    p = mcnemar(*sides)
+    return "< 0.001" if p < 0.001 else f"{p:.3f}"

@@ -47,9 +47,10 @@ class StateReader:
     ) -> None:
         self._batch_size = batch_size
 
-        def run(features: Any, words: Any) -> Any:
+        def run(features: Any, words: Any, ends: Any = None) -> Any:
             states = model.source_states(features)
-            return sentence_vectors(states, features[IDS["source"]]), word_vectors(states, words)
+            vectors = word_vectors(states, words, ends)
+            return sentence_vectors(states, features[IDS["source"]]), vectors
 
         self._run = compiled(run, variables=model.variables, xla=xla)
 
@@ -78,7 +79,10 @@ class StateReader:
         lengths = [max(map(len, pair)) for pair in zip(inputs.side.ids, inputs.words, strict=True)]
         for batch in make_batches(lengths, self._batch_size):
             with explained([line + 1 for line in batch.lines], batch.shape):
-                found = self._run(inputs.side.of_batch(batch), batch.rows(inputs.words))
+                spans = [batch.rows(inputs.words)]
+                if inputs.ends is not None:
+                    spans.append(batch.rows(inputs.ends))
+                found = self._run(inputs.side.of_batch(batch), *spans)
                 means, states = (np.asarray(of) for of in found)
             for row, line in enumerate(batch.lines):
                 sentences[line] = means[row]

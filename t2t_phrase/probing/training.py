@@ -46,12 +46,14 @@ class Fitted(NamedTuple):
         test: accuracy on the test split of the same weights.
         epoch: the best one, from 1.
         steps: updates made until the end.
+        predictions: for each sentence of the test split, the class of each label that is there.
     """
 
     dev: float
     test: float
     epoch: int
     steps: int
+    predictions: list[np.ndarray]
 
 
 class _Score(NamedTuple):
@@ -99,7 +101,8 @@ def fit(
     log(f"stopped at epoch {epoch}, step {watch.steps}: best dev {best.accuracy:.2%}")
     trainer.restore(weights)
     test = trainer.score(examples["test"]).accuracy
-    return Fitted(best.accuracy, test, best_epoch, watch.steps)
+    found = trainer.predict(examples["test"])
+    return Fitted(best.accuracy, test, best_epoch, watch.steps, found)
 
 
 class _Trainer:
@@ -113,11 +116,12 @@ class _Trainer:
         self._optimizer.build(self._variables)
         self._update = traced(self._one_update)
         self._measure = traced(self._sums)
+        self._classes = traced(self._best)
 
     def _used(self, batch: ProbeBatch) -> list[keras.Variable]:
         """Return the variables that the logits depend on: a decoder's are not among them."""
         with tf.GradientTape() as tape:
-            loss = self._loss(*batch)
+            loss = self._loss(batch.features, batch.labels)
         # Layers make their weights when they are called first.
         variables = self._network.trainable_variables
         gradients = tape.gradient(loss, [variable.value for variable in variables])
@@ -129,15 +133,25 @@ class _Trainer:
         self._steps += 1
         share = min(1.0, self._steps / recipe.warmup) if recipe.warmup else 1.0
         self._optimizer.learning_rate.assign(recipe.rate * share)
-        return float(self._update(*batch))
+        return float(self._update(batch.features, batch.labels))
 
     def score(self, examples: Examples) -> _Score:
         """Return accuracy and log-likelihood of all labels."""
         totals = np.zeros(4)
         for batch in examples.batches(self._recipe.batch_size):
-            totals += [float(part) for part in self._measure(*batch)]
+            totals += [float(part) for part in self._measure(batch.features, batch.labels)]
         right, count, likelihood, known = totals.tolist()
         return _Score(right / count, likelihood / max(known, 1.0))
+
+    def predict(self, examples: Examples) -> list[np.ndarray]:
+        """Return, for each sentence, the class of each label that is there."""
+        found: dict[int, list[int]] = {}
+        for batch in examples.batches(self._recipe.batch_size):
+            there = batch.labels != NONE
+            numbers = np.asarray(self._classes(batch.features))[there]
+            for sentence, number in zip(batch.sentences[there].tolist(), numbers, strict=True):
+                found.setdefault(sentence, []).append(int(number))
+        return [np.array(found.get(i, []), "int32") for i in range(examples.size)]
 
     def weights(self) -> list[np.ndarray]:
         """Return copies of the weights."""
@@ -155,6 +169,10 @@ class _Trainer:
         dense = [tf.convert_to_tensor(gradient) for gradient in gradients]
         self._optimizer.apply(dense, self._variables)
         return loss
+
+    def _best(self, features: Any) -> Any:
+        logits = tf.cast(self._network.logits(features, False), tf.float32)
+        return tf.argmax(logits, axis=-1, output_type=tf.int32)
 
     def _loss(self, features: Any, labels: Any, training: bool = False) -> Any:
         _, _, likelihood, known = self._sums(features, labels, training)

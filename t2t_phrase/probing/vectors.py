@@ -10,6 +10,7 @@ from typing import Any
 from keras import ops
 
 from t2t_phrase.ops.masks import padding_mask
+from t2t_phrase.ops.position import positions
 
 
 def sentence_vectors(states: Any, ids: Any) -> Any:
@@ -24,11 +25,18 @@ def sentence_vectors(states: Any, ids: Any) -> Any:
     return total / ops.maximum(ops.sum(real, axis=1), 1.0)
 
 
-def word_vectors(states: Any, words: Any) -> Any:
-    """Return (B, W, D) float32: the state of the token of each word.
+def word_vectors(states: Any, words: Any, ends: Any | None = None) -> Any:
+    """Return (B, W, D) float32: the state of each word's first token, or the mean of its tokens.
 
     Args:
         states: (B, S, D).
-        words: (B, W) int, the number of the token of each word.
+        words: (B, W) int, the number of the first token of each word.
+        ends: (B, W) int, one more than the number of its last token; None: the first token counts.
     """
-    return ops.cast(ops.take_along_axis(states, words[..., None], axis=1), "float32")
+    if ends is None:
+        return ops.cast(ops.take_along_axis(states, words[..., None], axis=1), "float32")
+    place = positions(ops.shape(states)[1])  # (S,)
+    inside = ops.logical_and(place >= words[..., None], place < ends[..., None])  # (B, W, S)
+    weights = ops.cast(inside, "float32")
+    weights = weights / ops.maximum(ops.sum(weights, axis=-1, keepdims=True), 1.0)
+    return ops.matmul(weights, ops.cast(states, "float32"))

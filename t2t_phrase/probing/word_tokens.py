@@ -12,8 +12,8 @@ def word_tokens(text: str, token_starts: Sequence[int], word_starts: Sequence[in
     """Return the number, from 0, of the token that holds the first character of each word.
 
     A word's first token has attended to all others, and it is made in the same way for words of one
-    token and of several; a mean would mix in more states the rarer a word is. Words that share a
-    token, such as "can" and "not" in "cannot", share its state.
+    token and of several. Words that share a token, such as "can" and "not" in "cannot", share its
+    state.
 
     Args:
         text: the sentence.
@@ -23,3 +23,16 @@ def word_tokens(text: str, token_starts: Sequence[int], word_starts: Sequence[in
     begins = first_visible(text, token_starts)
     # The last token that begins there or before: one before it may be a blank alone.
     return [max(0, bisect.bisect_right(begins, start) - 1) for start in word_starts]
+
+
+def word_ends(firsts: Sequence[int], tokens: int) -> list[int]:
+    """Return, for each word, one more than the number of its last token.
+
+    It is the token before that of the next word; a word has at least one.
+
+    Args:
+        firsts: what `word_tokens` returns.
+        tokens: of the sentence, without EOS.
+    """
+    following = [*firsts[1:], tokens]
+    return [max(first + 1, end) for first, end in zip(firsts, following, strict=True)]

@@ -9,7 +9,10 @@ from t2t_phrase.config import UserError
 from t2t_phrase.probing.corpus import SPLITS, make_corpus
 from t2t_phrase.runs import checkpoints
 
-QUICK = "--probe_hparams=max_epochs=1,hidden_units=8,batch_size=32"
+QUICK = (
+    "--probe_hparams=max_epochs=1,hidden_units=[8],learning_rates=[0.001],"
+    "scratch_learning_rates=[0.0005],batch_size=32"
+)
 TINY = "--hparams=hidden_size=16,filter_size=16,num_heads=2"
 
 
@@ -50,20 +53,30 @@ def test_all_encoders_in_one_table(toy, trees, tmp_path, capsys):
     corpus = make_corpus([(line, None) for line in trees.read_text().split("\n")], [], name="f")
     counts = {split: len(corpus.splits[split]) for split in SPLITS}
     printed = captured.out.split("\n")
-    assert [line.split(",")[0].split(":")[0] for line in printed[:2]] == ["tense"] * 2
-    assert f"% of {counts['test']} sentences (majority " in printed[0]
-    assert printed[2] == "| hparams set | encoder | tense |"
-    assert printed[5].startswith(f"| `transformer_tiny` | {toy.output_dir} | ")
-    assert printed[6].startswith("| `transformer_demo` | from scratch | ")
+    lines = [line for line in printed if line.startswith("tense: ")]
+    assert [line.split(", ")[3] for line in lines] == [
+        *("majority", "boundaries", "transformer_tiny", "transformer_tiny", "transformer_demo"),
+    ]
+    assert f"%, of {counts['test']} sentences, " in lines[0]
+    table = printed[printed.index("| accuracy | encoder | tense |") :]
+    assert [line.split("|")[1:3] for line in table[2:7]] == [
+        [" majority ", "  "],
+        [" boundaries ", "  "],
+        [" `transformer_tiny` ", " untrained "],
+        [" `transformer_tiny` ", f" {toy.output_dir} "],
+        [" `transformer_demo` ", " from scratch "],
+    ]
+    assert f"| p against `transformer_tiny`, {toy.output_dir} | encoder | tense |" in table
     assert f"sentences are the words of {trees}" in captured.err
     assert "stopped at epoch 1" in captured.err and "model.ckpt-30 (step 30)" in captured.err
     found = json.loads(target.read_text())
     assert found["sentences"] == counts and found["trees"] == str(trees)
     repeated = len(WORDS) * 6 + 1 - sum(counts.values())
     assert found["left_out"] == {"without words": 1, "repeated": repeated}
-    assert [r["setting"] for r in found["results"]] == ["frozen", "scratch"]
-    assert found["results"][0]["checkpoint"] == f"{toy.output_dir}/model.ckpt-30"
-    assert f"{100 * found['results'][1]['accuracy']:.2f} |" in printed[6]
+    settings = ["baseline", "baseline", "baseline", "frozen", "scratch"]
+    assert [r["setting"] for r in found["results"]] == settings
+    assert found["results"][3]["checkpoint"] == f"{toy.output_dir}/model.ckpt-30"
+    assert f"| {100 * found['results'][4]['accuracy']:.2f} ± " in table[6]
 
 
 def test_text_beside_the_trees_is_read(toy, trees, tmp_path, capsys):
@@ -75,11 +88,13 @@ def test_text_beside_the_trees_is_read(toy, trees, tmp_path, capsys):
     (tmp_path / "x").write_text("".join(f"{text}\n" for text in texts))
     runs = f"--output_dir={toy.output_dir},{toy.output_dir}/best"
     flags = [runs, *toy.flags[1:], f"--trees_file={copied}"]
-    call(probe, *flags, "--tasks=pos", "--sentences=40", QUICK)
+    options = ["--tasks=pos", "--sentences=40", "--baselines=word_type"]
+    call(probe, *flags, *options, QUICK.replace("max", "word_states=mean,max"))
     captured = capsys.readouterr()
     assert f"the sentences are those of {tmp_path}/x\n" in captured.err
-    rows = captured.out.split("\n")[-3:-1]
-    assert [row.split("|")[2].strip() for row in rows] == runs.partition("=")[2].split(",")
+    rows = captured.out.split("\n\n")[0].split("\n")[-4:]
+    assert [row.split("|")[1].strip() for row in rows[:2]] == ["majority", "word type"]
+    assert [row.split("|")[2].strip() for row in rows[2:]] == runs.partition("=")[2].split(",")
     assert "model.ckpt-20 (step 20)" in captured.err
     (tmp_path / "x").write_text("a\n")
     with pytest.raises(UserError, match=r"x has 1 lines for the \d+ trees of .*x\.trees"):
@@ -91,10 +106,13 @@ def test_text_beside_the_trees_is_read(toy, trees, tmp_path, capsys):
 
 def test_the_grammar_is_the_default(toy, capsys):
     flags = [f"--output_dir={toy.output_dir}", *toy.flags[1:]]
-    call(probe, *flags, "--sentences=60", "--tasks=spc", "--seeds=1,2", QUICK)
+    options = ["--sentences=60", "--tasks=spc", "--seeds=1,2", "--baselines=", "--pool_runs"]
+    call(probe, *flags, *options, QUICK.replace("[0.001]", "[0.001,0.1]"))
     captured = capsys.readouterr()
-    assert captured.err.count(" train, ") == 1 and captured.out.count("spc: ") == 2
-    assert " ± " in captured.out.split("\n")[-2]
+    assert captured.err.count(" train, ") == 1 and captured.out.count("spc: ") == 3
+    # The first seed tries both learning rates, the second one has the better one.
+    assert captured.err.count("stopped at epoch") == 3
+    assert captured.out.count("learning rate 0.1") in (0, 2)
     for flag in ("text_file", "feature_files"):
         with pytest.raises(app.UsageError, match=f"--{flag} is only used with --trees_file"):
             call(probe, *flags, f"--{flag}=levels=x")
@@ -121,6 +139,8 @@ def test_mistakes_are_found_before_anything_is_loaded(toy, trees, tmp_path, monk
         ([*run, "--seeds=1,1"], "--seeds: '1' is given twice"),
         ([*run, "--seeds="], "--seeds= names no seed"),
         ([*run, "--probe_hparams=patience=0"], "patience: must be from 1"),
+        ([*run, "--probe_hparams=learning_rates=[]"], "learning_rates: must be one or several"),
+        ([*run, "--baselines=words"], "--baselines: 'words' is unknown"),
         ([*run, "--probe_hparams=pacience=1"], "did you mean patience"),
         ([*run, f"--json_to_file={trees}"], "would overwrite the input"),
         ([*run, f"--json_to_file={tmp_path}/no/x"], "cannot write"),

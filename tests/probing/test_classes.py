@@ -9,7 +9,7 @@ from t2t_phrase.probing.tasks import TASKS
 
 def corpus(task: str, **splits) -> ProbeCorpus:
     made = {
-        split: [ProbeSentence("x", "(S x)", 1, (0,), {task: label}) for label in labels]
+        split: [ProbeSentence("x", "(S x)", 1, ("x",), (0,), {task: label}) for label in labels]
         for split, labels in splits.items()
     }
     return ProbeCorpus(made, {})

@@ -7,26 +7,27 @@ from planted_probes import VOCAB_SIZE, planted
 from t2t_phrase import registry
 from t2t_phrase.config import UserError
 from t2t_phrase.models.base import EncoderDecoder
-from t2t_phrase.probing.hparams import ProbeHParams
+from t2t_phrase.probing.hparams import Choice, ProbeHParams
+from t2t_phrase.probing.measures import measure
 from t2t_phrase.probing.probe import (
     check_model,
     probe_from_scratch,
     probe_states,
-    scratch_hparams,
+    scratch_sets,
 )
 from t2t_phrase.probing.states import StateReader
 
 registry.discover()
 TINY = "hidden_size=16,filter_size=32,num_heads=2,num_hidden_layers=1"
 HPARAMS = ProbeHParams(
-    hidden_units=32,
     dropout=0.0,
     batch_size=24,
-    learning_rate=0.01,
-    scratch_learning_rate=0.01,
     scratch_warmup_steps=0,
     max_epochs=12,
 )
+
+
+CHOICE = Choice(hidden_units=32, learning_rate=0.01)
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +50,7 @@ def states(model):
 def frozen(states, unit, hparams=HPARAMS, **options):
     _, data = planted(unit, **options)
     log: list[str] = []
-    return probe_states(data, states, hparams, seed=1, log=log.append), data, log
+    return probe_states(data, states, hparams, CHOICE, seed=1, log=log.append), data, log
 
 
 def test_states_of_a_random_encoder_tell_its_tokens(model, states):
@@ -57,6 +58,7 @@ def test_states_of_a_random_encoder_tell_its_tokens(model, states):
     fitted, data, log = frozen(states, "word")
     assert fitted.test > 0.9 > 0.6 > data.majority and fitted.dev > 0.9
     assert log[-1].startswith("stopped at epoch ")
+    assert measure(fitted.predictions, data.labels["test"]).accuracy == pytest.approx(fitted.test)
     # Nothing but the classifier has learnt.
     for variable, value in zip(model.variables, before, strict=True):
         np.testing.assert_array_equal(np.array(variable), value)
@@ -72,27 +74,39 @@ def test_the_mean_of_states_tells_about_the_sentence(states):
     assert fitted.test > data.majority + 0.2
     # Weights, dropout and order follow from the seed.
     short = HPARAMS.replace(max_epochs=1, dropout=0.5)
-    assert frozen(states, "sentence", short)[0] == frozen(states, "sentence", short)[0]
+    first, second = (frozen(states, "sentence", short)[0] for _ in range(2))
+    assert first[:4] == second[:4]
 
 
 def test_an_encoder_learns_from_scratch():
     inputs, data = planted("word")
-    hparams = scratch_hparams("transformer_tiny", TINY, 1)
+    hparams = scratch_sets(["transformer_tiny"], TINY, 1)["transformer_tiny"]
     short = HPARAMS.replace(max_epochs=8)
     fitted = probe_from_scratch(
-        data, hparams, inputs, short, vocab_size=VOCAB_SIZE, seed=2, log=lambda text: None
+        data, hparams, inputs, short, CHOICE, vocab_size=VOCAB_SIZE, seed=2, log=lambda text: None
     )
     assert fitted.test > data.majority + 0.25, fitted
+    # Batches are sorted by length; the predictions are in the order of the sentences.
+    assert measure(fitted.predictions, data.labels["test"]).accuracy == pytest.approx(fitted.test)
 
 
 def test_encoders_from_scratch_have_the_layers_asked_for():
-    assert scratch_hparams("transformer_demo", "", 3).num_encoder_layers == 3
-    made = scratch_hparams("mgsa_syntax_demo", "num_encoder_layers=5,num_heads=8", 3)
-    assert (made.num_encoder_layers, made.num_decoder_layers, made.num_heads) == (5, 1, 8)
-    with pytest.raises(UserError, match=r"layers_1_6 with an encoder of 3 layers: .*3 la"):
-        scratch_hparams("mgsa_base_layers_1_6", "", 3)
+    names = ["transformer_demo", "mgsa_syntax_demo", "mgsa_base_layers_1_6"]
+    base, syntax, deep = scratch_sets(names, "", 3).values()
+    assert base.num_encoder_layers == syntax.num_encoder_layers == deep.num_encoder_layers == 3
+    assert syntax.granularity_layers == deep.granularity_layers == (1, 2, 3)
+    # Options apply to the sets that have them.
+    overrides = "granularity_layers=[1,2],num_heads=8,num_encoder_layers=5"
+    base, syntax, _ = scratch_sets(names, overrides, 3).values()
+    assert (base.num_encoder_layers, base.num_heads) == (5, 8)
+    assert (syntax.num_encoder_layers, syntax.granularity_layers) == (5, (1, 2))
+    assert scratch_sets(names, "num_encoder_layers=4", 3)[names[1]].granularity_layers[-1] == 4
+    with pytest.raises(UserError, match=r"with an encoder of 3 layers: .*num_head"):
+        scratch_sets(names, "num_head=8", 3)
+    with pytest.raises(UserError, match=r"the encoder has 3 layers, got \[1, 6\]"):
+        scratch_sets(names, "granularity_layers=[1,6]", 3)
     with pytest.raises(UserError, match="did you mean transformer_tiny"):
-        scratch_hparams("transformer_tin", "", 3)
+        scratch_sets(["transformer_tin"], "", 3)
 
 
 def test_models_without_states_are_refused(monkeypatch):

@@ -6,6 +6,7 @@ from t2t_phrase.decoding.sides import EncodedSide
 from t2t_phrase.probing.inputs import EncoderInputs
 from t2t_phrase.probing.states import StateReader
 from t2t_phrase.probing.vectors import sentence_vectors, word_vectors
+from t2t_phrase.probing.word_tokens import word_ends
 
 
 def test_vectors_of_sentences_and_words():
@@ -16,14 +17,33 @@ def test_vectors_of_sentences_and_words():
     words = np.array(word_vectors(states, np.array([[0, 0], [2, 1]])))
     np.testing.assert_array_equal(words, [[states[0, 0]] * 2, [states[1, 2], states[1, 1]]])
     assert not np.array(sentence_vectors(states, np.zeros((2, 3), int))).any()
+    ends = np.array([[2, 1], [3, 3]])
+    words = np.array(word_vectors(states, np.array([[0, 0], [2, 1]]), ends))
+    expected = [[states[0, :2].mean(0), states[0, 0]], [states[1, 2], states[1, 1:].mean(0)]]
+    np.testing.assert_allclose(words, expected, rtol=1e-5)
+
+
+def test_words_of_several_tokens_in_a_batch():
+    model = tiny_model("hidden_size=16,filter_size=16,num_heads=2,num_hidden_layers=1")
+    side = EncodedSide("source", [[5, 6, 7, 8, 1], [9, 1]], [5, 2], [], {}, {})
+    firsts = [[0, 2], [0]]
+    ends = [word_ends(own, len(ids) - 1) for own, ids in zip(firsts, side.ids, strict=True)]
+    assert ends == [[2, 4], [1]]
+    found = StateReader(model).read(EncoderInputs(side, firsts, ends)).words
+    alone = np.array(model.encode({"inputs": np.array([side.ids[0]])}).memory["tokens"])[0]
+    np.testing.assert_allclose(found[0], [alone[:2].mean(0), alone[2:4].mean(0)], atol=1e-5)
+    # Two words share a token; each has one at least.
+    assert word_ends([0, 0, 1], 3) == [1, 1, 3]
+
+
+def tiny_model(overrides):
+    registry.discover()
+    hparams = registry.hparams["transformer_tiny"]().override(overrides)
+    return registry.models["transformer"].from_hparams(hparams, vocab_size=VOCAB_SIZE)
 
 
 def test_states_are_the_encoders_alone_and_in_a_batch():
-    registry.discover()
-    hparams = registry.hparams["transformer_tiny"]().override(
-        "hidden_size=16,filter_size=16,num_heads=2,num_hidden_layers=1"
-    )
-    model = registry.models["transformer"].from_hparams(hparams, vocab_size=VOCAB_SIZE)
+    model = tiny_model("hidden_size=16,filter_size=16,num_heads=2,num_hidden_layers=1")
     inputs, _ = planted("word")
     own = inputs["dev"]
     done = []
@@ -38,11 +58,7 @@ def test_states_are_the_encoders_alone_and_in_a_batch():
 
 
 def test_more_words_than_tokens():
-    registry.discover()
-    hparams = registry.hparams["transformer_tiny"]().override(
-        "hidden_size=8,num_heads=1,num_hidden_layers=1"
-    )
-    model = registry.models["transformer"].from_hparams(hparams, vocab_size=VOCAB_SIZE)
+    model = tiny_model("hidden_size=8,num_heads=1,num_hidden_layers=1")
     side = EncodedSide("source", [[5, 1]], [2], [], {}, {})
     states = StateReader(model).read(EncoderInputs(side, [[0] * 9]))
     assert states.words[0].shape == (9, 8)

@@ -12,6 +12,7 @@ from t2t_phrase.layers.common.sublayers import build_once
 from t2t_phrase.layers.granularities.head_dense import HeadDense
 from t2t_phrase.layers.granularities.max_composition import MaxComposition
 from t2t_phrase.ops.attention import attention_weights
+from t2t_phrase.ops.segment_pooling import without_padding
 
 
 @keras.saving.register_keras_serializable(package="t2t_phrase")
@@ -57,6 +58,7 @@ class AttentionComposition(ImplicitMasks, keras.layers.Layer):
 
     def call(self, x: Any, membership: Any) -> Any:
         """Compose every segment."""
+        x = without_padding(x, membership)
         query = self.query_map(self.glance(x, membership)) * x.shape[-1] ** -0.5  # (B, G, P, W)
         logits = ops.einsum("bgpw,bgsw->bgps", query, self.key_map(x))
         weights = attention_weights(logits, membership)

@@ -9,7 +9,7 @@ from keras import ops
 
 from t2t_phrase.layers.common.implicit_masks import ImplicitMasks, MaskArgument
 from t2t_phrase.layers.granularities.head_lstm import HeadLSTM
-from t2t_phrase.ops.segment_pooling import gather_segments
+from t2t_phrase.ops.segment_pooling import gather_segments, without_padding
 
 
 @keras.saving.register_keras_serializable(package="t2t_phrase")
@@ -41,6 +41,7 @@ class LSTMComposition(ImplicitMasks, keras.layers.Layer):
 
     def call(self, x: Any, membership: Any) -> Any:
         """Compose every segment."""
+        x = without_padding(x, membership)
         batch, heads, length, width = ops.shape(x)
         slots = ops.shape(membership)[2]
         longest = length if self.longest is None else min_of(self.longest, length)

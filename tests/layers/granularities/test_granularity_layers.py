@@ -8,6 +8,7 @@ from typing import Any
 import keras
 import numpy as np
 import pytest
+import tensorflow as tf
 
 from t2t_phrase.layers.granularities.attention_composition import AttentionComposition
 from t2t_phrase.layers.granularities.head_dense import HeadDense
@@ -112,3 +113,20 @@ def test_the_maximum_of_each_segment() -> None:
         for row, segment in enumerate(segments):
             expected = X[sentence][:, segment].max(axis=1)
             np.testing.assert_array_equal(found[sentence, :, row], expected)
+
+
+@pytest.mark.parametrize("layer", [MaxComposition, LSTMComposition, AttentionComposition])
+def test_padding_that_holds_nan_does_not_spread(layer: Any) -> None:
+    composition = layer(num_heads=G)
+    expected = np.asarray(composition(X, OF_HEADS))
+    padding = ~OF_HEADS.any(axis=2)
+    assert padding.any()
+    spoilt = np.where(padding[..., None], np.nan, X).astype("float32")
+    np.testing.assert_array_equal(np.asarray(composition(spoilt, OF_HEADS)), expected)
+    with tf.GradientTape() as tape:
+        x = tf.convert_to_tensor(spoilt)
+        tape.watch(x)
+        loss = tf.reduce_sum(composition(x, OF_HEADS) ** 2)
+    values = [variable.value for variable in composition.trainable_variables]
+    gradients = tape.gradient(loss, [x, *values])
+    assert all(np.isfinite(np.asarray(gradient)).all() for gradient in gradients)

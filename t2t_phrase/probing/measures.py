@@ -1,0 +1,80 @@
+"""Accuracy, macro-F1 and their errors, and a test whether two encoders differ."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from t2t_phrase.probing.classes import NONE
+
+
+class Measures(NamedTuple):
+    """Scores of the predictions for a split.
+
+    Attributes:
+        accuracy: share of the labels that are predicted.
+        macro_f1: mean, over the classes that occur among labels or predictions, of the harmonic
+            mean of precision and recall.
+        standard_error: of the accuracy, for sentences that were drawn at random; the words of a
+            sentence are not independent.
+    """
+
+    accuracy: float
+    macro_f1: float
+    standard_error: float
+
+
+def labels_of(labels: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """Return, for each sentence, the labels that are there."""
+    return [numbers[numbers != NONE] for numbers in labels]
+
+
+def measure(predicted: Sequence[np.ndarray], labels: Sequence[np.ndarray]) -> Measures:
+    """Compare predictions with labels.
+
+    Args:
+        predicted: for each sentence the class of each label that is there.
+        labels: for each sentence the numbers of the classes, NONE where there is no label.
+    """
+    gold = labels_of(labels)
+    right = [p == g for p, g in zip(predicted, gold, strict=True)]
+    sums = np.array([r.sum() for r in right], "float64")
+    sizes = np.array([len(r) for r in right], "float64")
+    accuracy = float(sums.sum() / sizes.sum())
+    count = max(int((sizes > 0).sum()), 2)
+    residuals = float(((sums - accuracy * sizes) ** 2).sum())
+    error = math.sqrt(count / (count - 1) * residuals) / float(sizes.sum())
+    return Measures(accuracy, _macro_f1(np.concatenate(predicted), np.concatenate(gold)), error)
+
+
+def mcnemar(first: np.ndarray, second: np.ndarray) -> float:
+    """Return the p-value of McNemar's exact test.
+
+    It is the probability, if both encoders were equally good, that the labels that one alone gets
+    right are shared out between them at least as unequally.
+
+    Args:
+        first, second: bool, for each label whether the encoder predicts it.
+    """
+    ones = int(np.sum(first & ~second))
+    discordant = ones + int(np.sum(second & ~first))
+    if not discordant:
+        return 1.0
+    fewer = min(ones, discordant - ones)
+    logs = [_log_binomial(discordant, k) - discordant * math.log(2) for k in range(fewer + 1)]
+    return min(1.0, 2 * math.fsum(map(math.exp, logs)))
+
+
+def _log_binomial(n: int, k: int) -> float:
+    return math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
+
+
+def _macro_f1(predicted: np.ndarray, gold: np.ndarray) -> float:
+    scores = []
+    for number in np.union1d(predicted, gold):
+        both = int(np.sum((predicted == number) & (gold == number)))
+        scores.append(2 * both / int(np.sum(predicted == number) + np.sum(gold == number)))
+    return float(np.mean(scores))
