@@ -245,6 +245,19 @@ class Problem(abc.ABC):
             )
         return found
 
+    def labels(self, data_dir: str, feature: str) -> list[str]:
+        """Return the names of the labels that a feature stands for, in the order of their integers.
+
+        []: there are none.
+
+        Raises:
+            UserError: there are no data yet.
+        """
+        from t2t_phrase.data.generation.labels import read_labels
+
+        folder = _folder(data_dir)
+        return read_labels(folder, self._manifest(folder).labels).get(feature, [])
+
     def _stored(self, feature: Feature) -> Feature:
         """Return the feature of the records that a model reads as this one."""
         known = {stored.name: stored for stored in self.features}

@@ -32,6 +32,8 @@ class Hypothesis:
         log_probabilities: with `token_probabilities`, that of each token, in nats; with an
             alignment model, it includes that of the token's source position.
         expected_chrf: with `mbr`, the mean chrF of the text with every sample as its reference.
+        ids: of the tokens.
+        aligned: the source position of each token, where the search notes it.
     """
 
     text: str
@@ -47,6 +49,8 @@ class Hypothesis:
     pieces: tuple[str, ...] = ()
     log_probabilities: tuple[float, ...] = ()
     expected_chrf: float | None = None
+    ids: tuple[int, ...] = ()
+    aligned: tuple[int, ...] = ()
 
     @property
     def confidence(self) -> float | None:

@@ -377,6 +377,10 @@ class Translator:
                 **self._of_tokens(
                     row, found.notes[LOG_PROB][beam] if LOG_PROB in found.notes else None
                 ),
+                ids=tuple(row[row != PAD_ID].tolist()),
+                aligned=tuple(found.notes[POSITION][beam][row != PAD_ID].tolist())
+                if POSITION in found.notes
+                else (),
             )
             for beam, (row, score) in enumerate(zip(ids[:real], scores[:real], strict=True))
         ]

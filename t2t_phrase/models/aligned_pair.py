@@ -9,9 +9,16 @@ import keras
 
 from t2t_phrase.config import UserError
 from t2t_phrase.features import ALIGNMENT, Feature, of_side
+from t2t_phrase.layers.attention.layout import AttentionMap
+from t2t_phrase.layers.luong.window import Windows
 from t2t_phrase.models.base import Cache, EncoderDecoder, Features, Step
 from t2t_phrase.models.capabilities import Capabilities
+from t2t_phrase.models.exhibit import Exhibit
+from t2t_phrase.models.members import exhibits_of_member, maps_of_member, of_member
 from t2t_phrase.ops.masks import padding_mask
+
+# Begins the names of what the alignment model shows.
+SECOND = "alignment model"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -31,6 +38,9 @@ class AlignedPair(EncoderDecoder):
     Alkhouli et al. (2018), Section 3. It holds both models for the search of
     `decoding.search.alignment_expansion`, which alone knows how to step; neither a loss nor scores
     are up to it. It must be made of models that exist, and is not registered.
+
+    What it shows of a pair of sentences is what both models show of it, given the alignment of the
+    target among the features. The names of the alignment model begin with "alignment model/".
 
     Args:
         lexical: a model whose `step` takes the position of the next token, such as
@@ -95,6 +105,40 @@ class AlignedPair(EncoderDecoder):
             "lexical": self.lexical.start_cache(memory["lexical"], beam_size, length),
             "alignment": self.alignment.start_cache(memory["alignment"], beam_size, length),
         }
+
+    def token_log_probabilities(self, features: Features) -> Any:
+        """Return (B, T) float32: those of the lexical model, given the alignment of the target."""
+        return self.lexical.token_log_probabilities(features)
+
+    def attention_maps(self) -> dict[str, AttentionMap]:
+        """Return those of both models."""
+        second = maps_of_member(SECOND, self.alignment.attention_maps())
+        return {**self.lexical.attention_maps(), **second}
+
+    def attention_weights(self, features: Features) -> dict[str, list[Any]]:
+        """Return those of both models, given the alignment of the target."""
+        return self._both(features, "attention_weights")
+
+    def attention_windows(self, features: Features) -> dict[str, list[Windows | None]]:
+        """Return those of both models, given the alignment of the target."""
+        return self._both(features, "attention_windows")
+
+    def partitions(self, features: Features) -> dict[str, Any]:
+        """Return those of both models."""
+        return self._both(features, "partitions")
+
+    def partition_classes(self, features: Features) -> dict[str, Any]:
+        """Return those of both models."""
+        return self._both(features, "partition_classes")
+
+    def exhibits(self, features: Features) -> dict[str, Exhibit]:
+        """Return those of both models, given the alignment of the target."""
+        second = exhibits_of_member(SECOND, self.alignment.exhibits(features))
+        return {**self.lexical.exhibits(features), **second}
+
+    def _both(self, features: Features, method: str) -> dict[str, Any]:
+        second = of_member(SECOND, getattr(self.alignment, method)(features))
+        return {**getattr(self.lexical, method)(features), **second}
 
     def step(self, ids: Any, index: Any, memory: Any, cache: Cache) -> Step:
         """Not supported: there is no next token without a position.

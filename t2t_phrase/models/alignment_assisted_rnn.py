@@ -69,6 +69,7 @@ class AlignmentAssistedRnn(LexicalModel, Luong):
     hparams_class: ClassVar[type[LuongHParams]] = AlignmentAssistedRnnHParams
     global_attention: ClassVar[type[AttentionalVector]] = BiasedAttention
     memory_of_sentences = ("mask", "projected", "state")
+    alignment_title = "aligned position, which biases the attention"
 
     def _alignment(self, features: Features) -> Any:
         return features["alignment"]

@@ -17,6 +17,8 @@ from t2t_phrase.layers.attention.layout import AttentionMap
 from t2t_phrase.layers.common.initializers import kernel_initializer
 from t2t_phrase.models.base import Cache, Encoded, Features, Loss, Step
 from t2t_phrase.models.capabilities import Capabilities
+from t2t_phrase.models.exhibit import Exhibit
+from t2t_phrase.models.jump_exhibits import jump_exhibits
 from t2t_phrase.models.jump_losses import loss_of_jumps
 from t2t_phrase.models.token_losses import token_losses
 from t2t_phrase.models.transformer import Decoded, Transformer
@@ -162,6 +164,10 @@ class AlignmentModel(Transformer):
             "encoder": AttentionMap("encoder self-attention", "source", "source", encoder),
             "decoder": AttentionMap("decoder self-attention", "target", "earlier target", decoder),
         }
+
+    def exhibits(self, features: Features) -> dict[str, Exhibit]:
+        """Return the probabilities of source positions and of jumps, teacher-forced."""
+        return jump_exhibits(self(features), features)
 
     def decode(self, features: Features, encoded: Encoded, training: bool = False) -> Decoded:
         """Return the sums of decoder and encoder output, (B, T, D), teacher-forced.

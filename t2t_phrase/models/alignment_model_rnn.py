@@ -14,6 +14,8 @@ from t2t_phrase.features import ALIGNMENT, Feature
 from t2t_phrase.layers.recurrent.word_embedding import WordEmbedding
 from t2t_phrase.models.alignment_model import AlignmentModel
 from t2t_phrase.models.base import Cache, Encoded, Features, Loss, Step
+from t2t_phrase.models.exhibit import Exhibit
+from t2t_phrase.models.jump_exhibits import jump_exhibits
 from t2t_phrase.models.jump_losses import loss_of_jumps
 from t2t_phrase.models.luong import Luong
 from t2t_phrase.models.luong_hparams import LuongHParams
@@ -102,6 +104,10 @@ class AlignmentModelRnn(Luong):
         """
         hidden, _ = self.decode(features, self.encode(features))
         return -self._token_losses(hidden, jumps_of(features["alignment"]).classes)["nll"]
+
+    def exhibits(self, features: Features) -> dict[str, Exhibit]:
+        """Return the probabilities of source positions and of jumps, teacher-forced."""
+        return jump_exhibits(self(features), features)
 
     def decode(
         self, features: Features, encoded: Encoded, training: bool = False

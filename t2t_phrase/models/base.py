@@ -18,6 +18,7 @@ from t2t_phrase.layers.attention.layout import AttentionMap
 from t2t_phrase.layers.luong.window import Windows
 from t2t_phrase.models.adapters import add_lora
 from t2t_phrase.models.capabilities import Capabilities
+from t2t_phrase.models.exhibit import Exhibit
 from t2t_phrase.training_hparams import TrainingHParams
 
 Features = Mapping[str, Any]
@@ -288,16 +289,30 @@ class EncoderDecoder(keras.Model):
         del features
         return {}
 
-    def attention_windows(self, features: Features) -> dict[str, list[Windows]]:
+    def attention_windows(self, features: Features) -> dict[str, list[Windows | None]]:
         """Return the windows of attention that reads no more of each sentence, teacher-forced.
 
         The names are those of `attention_maps`, those of other attention left out, and the lists
-        have an element for each layer.
+        have an element for each layer; None: that layer reads everything.
         """
         del features
         return {}
 
     def partitions(self, features: Features) -> dict[str, Any]:
         """Return the partitions of the source that attention reads: (B, P, S) bool by name."""
+        del features
+        return {}
+
+    def partition_classes(self, features: Features) -> dict[str, Any]:
+        """Return the class that the model predicts for the label of each segment: (B, P) int.
+
+        They are those of `features.TAGS`, by the name of the partition; partitions whose labels it
+        does not predict are left out.
+        """
+        del features
+        return {}
+
+    def exhibits(self, features: Features) -> dict[str, Exhibit]:
+        """Return the matrices that the model shows beside its attention weights, teacher-forced."""
         del features
         return {}

@@ -15,9 +15,12 @@ from keras import ops
 
 from t2t_phrase.config import UserError
 from t2t_phrase.features import Feature
-from t2t_phrase.layers.attention.layout import AttentionMap, Layout, Units
+from t2t_phrase.layers.attention.layout import AttentionMap
+from t2t_phrase.layers.luong.window import Windows
 from t2t_phrase.models.base import Cache, EncoderDecoder, Features, Loss, Step
 from t2t_phrase.models.capabilities import Capabilities
+from t2t_phrase.models.exhibit import Exhibit
+from t2t_phrase.models.members import exhibits_of_member, layout_of_member, of_member
 
 
 @dataclasses.dataclass(frozen=True)
@@ -143,7 +146,7 @@ class Ensemble(EncoderDecoder):
         found: dict[str, AttentionMap] = {}
         for number, model in enumerate(self.models):
             for name, member in model.attention_maps().items():
-                layouts = tuple(_of_member(number, layout) for layout in member.layouts)
+                layouts = tuple(layout_of_member(str(number), layout) for layout in member.layouts)
                 before = found[name].layouts if name in found else ()
                 found[name] = dataclasses.replace(member, layouts=before + layouts)
         return found
@@ -155,9 +158,37 @@ class Ensemble(EncoderDecoder):
     def partitions(self, features: Features) -> dict[str, Any]:
         """Return the partitions of all members: that named "x" of the second one is "1/x"."""
         return {
-            f"{number}/{name}": partition
+            name: partition
             for number, model in enumerate(self.models)
-            for name, partition in model.partitions(features).items()
+            for name, partition in of_member(str(number), model.partitions(features)).items()
+        }
+
+    def partition_classes(self, features: Features) -> dict[str, Any]:
+        """Return the classes that members predict, named as the partitions are."""
+        return {
+            name: classes
+            for number, model in enumerate(self.models)
+            for name, classes in of_member(str(number), model.partition_classes(features)).items()
+        }
+
+    def attention_windows(self, features: Features) -> dict[str, list[Windows | None]]:
+        """Return the windows of all members; None for layers that read everything."""
+        found = [model.attention_windows(features) for model in self.models]
+        return {
+            name: [
+                windows
+                for model, own in zip(self.models, found, strict=True)
+                for windows in own.get(name, _without_windows(model, name))
+            ]
+            for name in dict.fromkeys(name for own in found for name in own)
+        }
+
+    def exhibits(self, features: Features) -> dict[str, Exhibit]:
+        """Return the exhibits of all members: "x" of the second one is "1/x"."""
+        return {
+            name: exhibit
+            for number, model in enumerate(self.models)
+            for name, exhibit in exhibits_of_member(str(number), model.exhibits(features)).items()
         }
 
 
@@ -197,18 +228,6 @@ def _stacked(weights: Sequence[dict[str, list[Any]]]) -> dict[str, list[Any]]:
     return {name: [x for member in weights for x in member.get(name, [])] for name in names}
 
 
-def _of_member(number: int, layout: Layout) -> Layout:
-    """Return the layout with the names of partitions as in `Ensemble.partitions`."""
-
-    def renamed(blocks: tuple[Units, ...]) -> tuple[Units, ...]:
-        return tuple(
-            dataclasses.replace(units, partition=units.partition and f"{number}/{units.partition}")
-            for units in blocks
-        )
-
-    return dataclasses.replace(
-        layout,
-        rows=renamed(layout.rows),
-        columns=renamed(layout.columns),
-        columns_by_head=renamed(layout.columns_by_head),
-    )
+def _without_windows(model: Any, name: str) -> list[None]:
+    maps = model.attention_maps()
+    return [None] * len(maps[name].layouts) if name in maps else []

@@ -8,8 +8,11 @@ import keras
 from keras import ops
 
 from t2t_phrase.config import UserError
-from t2t_phrase.models.base import Cache, EncoderDecoder, Step
+from t2t_phrase.features import ALIGNMENT
+from t2t_phrase.models.base import Cache, EncoderDecoder, Features, Step
 from t2t_phrase.models.capabilities import Capabilities
+from t2t_phrase.models.exhibit import Exhibit
+from t2t_phrase.ops.position import positions
 
 
 class LexicalModel(EncoderDecoder):
@@ -25,6 +28,8 @@ class LexicalModel(EncoderDecoder):
     )
     # What of the memory has an axis for sentences.
     memory_of_sentences: ClassVar[tuple[str, ...]]
+    # What reads the alignment.
+    alignment_title: ClassVar[str] = "alignment head"
 
     def align_memory(self, memory: Cache, alignment: Any) -> Cache:
         """Return the memory for tokens that are aligned with known positions.
@@ -34,6 +39,19 @@ class LexicalModel(EncoderDecoder):
             alignment: (B, K) int, the source position of the token that is predicted.
         """
         raise NotImplementedError
+
+    def exhibits(self, features: Features) -> dict[str, Exhibit]:
+        """Return the weights of what reads the alignment: 1 at the aligned position, 0 elsewhere.
+
+        The row of a token that is aligned with nothing has no 1.
+        """
+        alignment = ops.cast(features[ALIGNMENT.name], "int32")
+        weights = ops.equal(alignment[..., None], positions(ops.shape(features["inputs"])[1]))
+        return {
+            "alignment": Exhibit(
+                self.alignment_title, "target", "source", ops.cast(weights, "float32")
+            )
+        }
 
     def take_memory(self, memory: Cache, rows: Any) -> Cache:
         """Return the memory of some sentences; see `EncoderDecoder`."""

@@ -258,7 +258,7 @@ class Luong(EncoderDecoder):
         """Return the attention weights, teacher-forced: "cross", [(B, 1, T, S)]."""
         return self._named(self.decode(features, self.encode(features))[1])
 
-    def attention_windows(self, features: Features) -> dict[str, list[Windows]]:
+    def attention_windows(self, features: Features) -> dict[str, list[Windows | None]]:
         """Return the windows of local attention, teacher-forced: "cross", one layer."""
         attention = self.decoder.attention
         if not isinstance(attention, LocalAttention):

@@ -167,36 +167,56 @@ class MultiGranularityTransformer(PhraseTransformer):
         memberships = self.memberships(features)
         return {name: memberships[:, i] for i, name in enumerate(self.partition_names)}
 
+    def partition_classes(self, features: Features) -> dict[str, Any]:
+        """Return the classes that the topmost classifier predicts, (B, P) int by granularity."""
+        found: dict[str, Any] = {}
+        if self.tag_classifiers:
+            _, _, segments = self._run_layers(features, self.memberships(features), training=False)
+            logits = self.tag_classifiers[-1](segments[-1])
+            found = {name: ops.argmax(own, axis=-1) for name, own in logits.items()}
+        return found
+
     def encode(
         self, features: Features, training: bool = False, folded: Cache | None = None
     ) -> Encoded:
         """Return the encoded source: "tokens" (B, S, D) and their mask; see `Transformer`."""
         del folded
-        x = self._embed_source(features["inputs"], training)
-        mask, memberships = memory_mask(features["inputs"]), self.memberships(features)
-        weights: list[Any] = []
+        memberships = self.memberships(features)
+        x, weights, segments = self._run_layers(features, memberships, training=training)
         losses: dict[str, Mean] = {}
-        classifiers = iter(self.tag_classifiers)
-        for layer in self.encoder_layers:
-            if isinstance(layer, MultiGranularityEncoderLayer):
-                x, self_weights, segments = layer(
-                    x, memberships, attention_mask=mask, training=training
-                )
-                classifier = next(classifiers, None)
-                # Where nothing is learnt there are no labels.
-                if classifier is not None and "tags" in features:
-                    found = self._tag_losses(classifier, segments, features, memberships)
-                    losses = add_means(losses, found)
-            else:
-                x, self_weights = layer(x, attention_mask=mask, training=training)
-            weights.append(self_weights)
+        # Where nothing is learnt there are no labels.
+        if "tags" in features:
+            for classifier, vectors in zip(self.tag_classifiers, segments, strict=False):
+                found = self._tag_losses(classifier, vectors, features, memberships)
+                losses = add_means(losses, found)
         return Encoded(
             memory={"tokens": self._finish_encoding(x)},
-            masks={"tokens": mask},
+            masks={"tokens": memory_mask(features["inputs"])},
             weights={"encoder": weights},
             losses=losses,
             objective=self.hparams.tag_loss_weight * losses["tag_loss"].total if losses else 0.0,
         )
+
+    def _run_layers(
+        self, features: Features, memberships: Any, *, training: bool
+    ) -> tuple[Any, list[Any], list[Any]]:
+        """Return the last layer's output, all weights, and the vectors of segments of each layer.
+
+        Layers without granularities have no vectors.
+        """
+        x, mask = self._embed_source(features["inputs"], training), memory_mask(features["inputs"])
+        weights: list[Any] = []
+        segments: list[Any] = []
+        for layer in self.encoder_layers:
+            if isinstance(layer, MultiGranularityEncoderLayer):
+                x, self_weights, vectors = layer(
+                    x, memberships, attention_mask=mask, training=training
+                )
+                segments.append(vectors)
+            else:
+                x, self_weights = layer(x, attention_mask=mask, training=training)
+            weights.append(self_weights)
+        return x, weights, segments
 
     def _tag_losses(
         self,

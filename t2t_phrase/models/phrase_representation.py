@@ -22,6 +22,8 @@ from t2t_phrase.layers.segments.segment_decoder_layer import SegmentDecoderLayer
 from t2t_phrase.layers.segments.segment_encoder_layer import SegmentEncoderLayer
 from t2t_phrase.layers.segments.transparent_attention import TransparentAttention
 from t2t_phrase.models.base import Cache, Encoded, Features
+from t2t_phrase.models.exhibit import Exhibit
+from t2t_phrase.models.mixture_exhibit import mixture_exhibit
 from t2t_phrase.models.phrase_transformer import PhraseHParams, PhraseTransformer
 from t2t_phrase.models.transformer import Decoded
 from t2t_phrase.models.transformer_hparams import TransformerHParams
@@ -254,6 +256,13 @@ class PhraseRepresentationTransformer(PhraseTransformer):
     def partitions(self, features: Features) -> dict[str, Any]:
         """Return the partition of the source into "phrases", (B, P, S) bool."""
         return {"phrases": self.membership(features)}
+
+    def exhibits(self, features: Features) -> dict[str, Exhibit]:
+        """Return the mixture of transparent attention, if there is any."""
+        if self.transparent_attention is None:
+            return {}
+        exhibit = mixture_exhibit(self.transparent_attention, ops.shape(features["inputs"])[0])
+        return {"transparent_attention": exhibit}
 
     def attention_weights(self, features: Features) -> dict[str, list[Any]]:
         """Return the weights of every attention, teacher-forced, as its layer returns them.
