@@ -1,5 +1,6 @@
-"""t2t-phrase-insights: statistics and heat maps of a trained model's attention.
+"""t2t-phrase-insights: pages, statistics and heat maps of a trained model's attention.
 
+t2t-phrase-insights --output_dir=run --data_dir=data --html=page.html --insights_from_file=test.en
 t2t-phrase-insights --output_dir=run --data_dir=data --stats
 t2t-phrase-insights --output_dir=run --data_dir=data --heat_maps=maps --source="A house ."
 """
@@ -16,8 +17,9 @@ from absl import app, flags
 from t2t_phrase import registry
 from t2t_phrase.bin import common
 from t2t_phrase.bin.insights_input import read_dev_set, read_files, texts_of_features
+from t2t_phrase.bin.insights_page import define_page_flags, write_page_of
 from t2t_phrase.bin.model_flags import define_model_flags, load
-from t2t_phrase.bin.source_features import define_parser_flags
+from t2t_phrase.bin.source_features import define_feature_flags
 from t2t_phrase.config import UserError
 from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.io.reporting import Ticker, note
@@ -44,7 +46,7 @@ def define_flags() -> None:
     flags.DEFINE_string(
         "insights_from_file",
         None,
-        "Source sentences for the statistics; default: the development set.",
+        "Source sentences for the statistics, by default the development set, or for the page.",
     )
     flags.DEFINE_string("references_file", None, "Their translations, one per line.")
     flags.DEFINE_string("heat_maps", None, "Folder for pictures of one sentence pair.")
@@ -61,7 +63,7 @@ def define_flags() -> None:
         "File.npz for all weights of the sentence pair: an array (heads, rows, columns) for each "
         "layer, such as cross_layer1, and the tokens as source and target.",
     )
-    flags.DEFINE_string("source", None, "The source sentence of the pictures.")
+    flags.DEFINE_string("source", None, "The source sentence of the pictures, or of the page.")
     flags.DEFINE_string("target", None, "Its translation; default: that of the model.")
     flags.DEFINE_multi_string(
         "feature",
@@ -69,7 +71,8 @@ def define_flags() -> None:
         "NAME=LINE: a feature of the sentence, for a model that reads any, as in the file "
         "next to a corpus: --feature='phrases=(S (NP A house) .)'. May be repeated.",
     )
-    define_parser_flags()
+    define_feature_flags()
+    define_page_flags()
     flags.DEFINE_list(
         "attentions",
         [],
@@ -90,41 +93,22 @@ def define_flags() -> None:
 
 
 def main(argv: Sequence[str]) -> None:
-    """Print statistics, draw heat maps, or both."""
+    """Write a page, print statistics, draw heat maps, or several of these."""
     del argv
     hparams = DecodeHParams().override(FLAGS.decode_hparams)
-    if not (FLAGS.stats or FLAGS.heat_maps):
-        raise app.UsageError("--stats or --heat_maps=FOLDER is needed")
-    if bool(FLAGS.insights_from_file) != bool(FLAGS.references_file):
-        raise app.UsageError("--insights_from_file and --references_file belong together")
-    if FLAGS.heat_maps and not (FLAGS.source or "").split():
-        raise app.UsageError("--heat_maps needs the --source sentence to draw")
-    if FLAGS.target is not None and not FLAGS.target.split():
-        raise app.UsageError("--target has no words; leave it out for the model's own translation")
-    for flag in ("attentions", "layers", "heads"):
-        if FLAGS[flag].present and not FLAGS[flag].value:
-            raise app.UsageError(f"--{flag}= chooses nothing to draw; leave it out for the default")
-    for task, needed in (
-        ("stats", ("stats_file", "insights_from_file")),
-        (
-            "heat_maps",
-            (
-                *("source", "feature", "target", "attentions", "layers", "heads", "format"),
-                *("merge_subwords", "weights_file"),
-            ),
-        ),
-    ):
-        for flag in needed:
-            if FLAGS[flag].present and not FLAGS[task].value:
-                raise app.UsageError(f"--{flag} is only used with --{task}")
+    check_flags()
     registry.discover(FLAGS.t2t_usr_dir)
     # What can fail at once does so before the model is loaded.
     if FLAGS.stats_file:
         check_paths(
             FLAGS.stats_file, filter(None, (FLAGS.insights_from_file, FLAGS.references_file))
         )
-    pairs = read_files() if FLAGS.insights_from_file else []
-    trained, vocabularies = load(ensembles=False)
+    if FLAGS.html:
+        check_paths(FLAGS.html, filter(None, (FLAGS.insights_from_file, FLAGS.references_file)))
+    pairs = read_files() if FLAGS.insights_from_file and FLAGS.stats else []
+    trained, vocabularies = load(
+        ensembles=bool(FLAGS.html and not (FLAGS.stats or FLAGS.heat_maps))
+    )
     if FLAGS.stats:
         from t2t_phrase.insights.corpus import check_statistics
 
@@ -135,6 +119,57 @@ def main(argv: Sequence[str]) -> None:
         show_statistics(trained, vocabularies, pairs or read_dev_set(trained), hparams)
     if choice is not None:
         draw_heat_maps(trained, vocabularies, hparams, choice, texts)
+    if FLAGS.html:
+        write_page_of(trained, vocabularies, hparams)
+
+
+# The tasks that read each flag, any of them.
+_TASKS = {
+    "stats_file": ("stats",),
+    "insights_from_file": ("stats", "html"),
+    "references_file": ("stats", "html"),
+    "feature_files": ("stats", "html"),
+    "compare_output_dir": ("html",),
+    "alignment_model_dir": ("html",),
+    "source": ("heat_maps", "html"),
+    "feature": ("heat_maps", "html"),
+    "target": ("heat_maps", "html"),
+    "attentions": ("heat_maps",),
+    "layers": ("heat_maps",),
+    "heads": ("heat_maps",),
+    "format": ("heat_maps",),
+    "merge_subwords": ("heat_maps",),
+    "weights_file": ("heat_maps",),
+}
+
+
+def check_flags() -> None:
+    """Refuse flags that do not belong together.
+
+    Raises:
+        UsageError: some do not.
+    """
+    if not (FLAGS.stats or FLAGS.heat_maps or FLAGS.html):
+        raise app.UsageError("--stats, --heat_maps=FOLDER or --html=FILE is needed")
+    if FLAGS.stats and bool(FLAGS.insights_from_file) != bool(FLAGS.references_file):
+        raise app.UsageError("--insights_from_file and --references_file belong together")
+    if FLAGS.references_file and not FLAGS.insights_from_file:
+        raise app.UsageError("--references_file needs --insights_from_file")
+    if FLAGS.heat_maps and not (FLAGS.source or "").split():
+        raise app.UsageError("--heat_maps needs the --source sentence to draw")
+    if FLAGS.html and not (FLAGS.insights_from_file or (FLAGS.source or "").split()):
+        raise app.UsageError("--html needs --insights_from_file, or one --source sentence")
+    if FLAGS.html and FLAGS.insights_from_file and FLAGS.source and not FLAGS.heat_maps:
+        raise app.UsageError("--html explains --insights_from_file or --source; give one of them")
+    if FLAGS.target is not None and not FLAGS.target.split():
+        raise app.UsageError("--target has no words; leave it out for the model's own translation")
+    for flag in ("attentions", "layers", "heads"):
+        if FLAGS[flag].present and not FLAGS[flag].value:
+            raise app.UsageError(f"--{flag}= chooses nothing to draw; leave it out for the default")
+    for flag, tasks in _TASKS.items():
+        if FLAGS[flag].present and not any(FLAGS[task].value for task in tasks):
+            readers = " or ".join(f"--{task}" for task in tasks)
+            raise app.UsageError(f"--{flag} is only used with {readers}")
 
 
 def show_statistics(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from absl import flags
 
-from t2t_phrase.bin.source_features import given_parser
+from t2t_phrase.bin.source_features import given_feature_files, given_parser
 from t2t_phrase.config import UserError, clipped, nearest
 from t2t_phrase.features import OTHER, TREES
 
@@ -58,6 +58,29 @@ def texts_of_features(features: Sequence[Feature]) -> FeatureTexts:
                 f"--feature='{feature.name}=LINE'{parser}"
             )
     return texts
+
+
+def feature_texts_of_files(
+    features: Sequence[Feature], sources: Sequence[str], references: Sequence[str] | None
+) -> FeatureTexts:
+    """Return the text of each feature of the sentences of --insights_from_file.
+
+    Args:
+        features: those that are needed.
+        sources: the sentences.
+        references: those of --references_file; None: there are none.
+
+    Raises:
+        UserError: a file is missing or does not fit the sentences, or a feature is given that no
+            model reads.
+    """
+    from t2t_phrase.decoding.feature_files import feature_texts
+
+    sentences = (
+        {"source": sources} if references is None else {"source": sources, "target": references}
+    )
+    files = {"source": FLAGS.insights_from_file, "target": FLAGS.references_file}
+    return feature_texts(features, sentences, files, given_feature_files(), given_parser())
 
 
 def given_features() -> dict[str, str]:

@@ -51,9 +51,7 @@ def define_model_flags() -> None:
 
 
 def model_paths() -> list[str]:
-    """Return the run or checkpoint of each model that the flags name.
-
-    A name with commas is a list, unless a file or folder has this very name.
+    """Return the run or checkpoint of each model that the flags name, see `listed_paths`.
 
     Raises:
         UserError: a name in a list is empty.
@@ -65,13 +63,25 @@ def model_paths() -> list[str]:
     given = FLAGS[flag].value
     if not given:
         raise app.UsageError("--output_dir (or the --checkpoint_path of one checkpoint) is needed")
+    paths = listed_paths(flag, given)
+    return [f"{path}/{BEST}" for path in paths] if best else paths
+
+
+def listed_paths(flag: str, given: str) -> list[str]:
+    """Return the runs or checkpoints that the value of a flag names.
+
+    A name with commas is a list, unless a file or folder has this very name.
+
+    Raises:
+        UserError: a name in a list is empty.
+    """
     whole = pathlib.Path(given).expanduser()
     # A checkpoint is several files, whose names begin with its own.
     single = whole.exists() or pathlib.Path(f"{whole}.index").exists()
     paths = [given] if single else [path.strip() for path in given.split(",")]
     if not all(paths):
         raise UserError(f"--{flag}={given}: a name in the list is empty; remove the extra comma")
-    return [f"{path}/{BEST}" for path in paths] if best else paths
+    return paths
 
 
 def ensemble_weights() -> list[float] | None:
@@ -122,6 +132,31 @@ def load(*, ensembles: bool = True) -> tuple[TrainedModel, Vocabularies]:
                 )
     first = trained.members[0]
     vocabularies = run_vocabularies(first, data_dir=FLAGS.data_dir, problem=FLAGS.problem)
+    for member in trained.members:
+        note(f"{member.checkpoint} (step {member.step}): {member.record.hparams_set}")
+    return trained, vocabularies
+
+
+def load_second(flag: str, given: str) -> tuple[TrainedModel, Vocabularies]:
+    """Return a model to compare with, and its vocabularies; say on stderr which it is.
+
+    Args:
+        flag: which names it.
+        given: its run or checkpoint, or a list: an ensemble.
+
+    Raises:
+        UserError: there is none, or several do not fit together.
+    """
+    from t2t_phrase.runs.load_ensemble import load_ensemble
+    from t2t_phrase.runs.load_model import load_model
+    from t2t_phrase.runs.vocabulary import run_vocabularies
+
+    paths, dtype = listed_paths(flag, given), FLAGS.dtype_policy
+    if len(paths) == 1:
+        trained = load_model(paths[0], dtype_policy=dtype)
+    else:
+        trained = load_ensemble(paths, None, dtype_policy=dtype)
+    vocabularies = run_vocabularies(trained.members[0], data_dir=FLAGS.data_dir)
     for member in trained.members:
         note(f"{member.checkpoint} (step {member.step}): {member.record.hparams_set}")
     return trained, vocabularies

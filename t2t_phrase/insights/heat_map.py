@@ -46,10 +46,12 @@ class Group:
     Attributes:
         kind: what they are called, such as "tokens" or "2-grams".
         labels: one for each of them.
+        spans: the first and the last token of each of them; (): they do not stand for tokens.
     """
 
     kind: str
     labels: Sequence[str]
+    spans: Sequence[tuple[int, int]] = ()
 
 
 def heat_map(

@@ -63,6 +63,15 @@ def segment_labels(tokens: Sequence[Token], membership: np.ndarray) -> list[str]
     ]
 
 
+def segment_spans(membership: np.ndarray) -> list[tuple[int, int]]:
+    """Return the first and the last token of each segment of a partition that has tokens.
+
+    Args:
+        membership: (P, S) bool, True where segment p contains token s.
+    """
+    return [(int(row.argmax()), int(np.flatnonzero(row)[-1])) for row in membership if row.any()]
+
+
 def kind_of(units: Units) -> str:
     """Return the name of such rows or columns, such as "tokens" or "2-grams"."""
     if units.partition:

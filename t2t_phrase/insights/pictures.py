@@ -14,7 +14,14 @@ import numpy as np
 
 from t2t_phrase.config import UserError, clipped, nearest
 from t2t_phrase.insights.heat_map import Group, heat_map
-from t2t_phrase.insights.labels import START, Token, kind_of, ngram_labels, segment_labels
+from t2t_phrase.insights.labels import (
+    START,
+    Token,
+    kind_of,
+    ngram_labels,
+    segment_labels,
+    segment_spans,
+)
 from t2t_phrase.insights.windows import of_sentence
 from t2t_phrase.insights.words import between_words, word_labels
 from t2t_phrase.layers.attention.blocks import split_blocks
@@ -295,9 +302,12 @@ def _existing(
         if units.partition:
             labels = segment_labels(tokens, partitions[units.partition])
             slots = slice(len(labels))
+            spans = segment_spans(partitions[units.partition])
         else:
             slots = slice(0 if reaches_back else units.order - 1, len(tokens))
             labels = ngram_labels(tokens, units.order)[slots]
+            ends = range(len(tokens))[slots]
+            spans = [(max(0, end - units.order + 1), end) for end in ends]
         if labels:
-            found.append(_Existing(place, slots, Group(kind_of(units), labels)))
+            found.append(_Existing(place, slots, Group(kind_of(units), labels, spans)))
     return found

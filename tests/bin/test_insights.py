@@ -1,5 +1,6 @@
 import dataclasses
 import json
+import re
 
 import keras
 import numpy as np
@@ -271,6 +272,53 @@ def test_pictures_of_granularities_and_of_the_layer_after_them(levels, tmp_path,
             np.testing.assert_allclose(ax.images[0].get_array().sum(axis=1), 1, atol=1e-5)
 
 
+def document_of(path):
+    text = path.read_text()
+    return json.loads(re.search(r'id="document">(.*?)</script>', text, re.DOTALL)[1])
+
+
+def test_a_page_of_two_models(toy, levels, files, tmp_path, capsys):
+    page, trees = tmp_path / "page.html", tmp_path / "trees"
+    lines = ["(S (NP (DT the) (NN house)) (VP (VBZ is) (JJ old)))", "", "(S (NNS dogs) (VBP run))"]
+    trees.write_text("".join(f"{line}\n" for line in [*lines, "(DT a)"]))
+    call(
+        insights,
+        *toy.flags,
+        f"--html={page}",
+        f"--compare_output_dir={levels.output_dir}",
+        *files,
+        f"--feature_files=levels={trees}",
+        "--decode_hparams=beam_size=2,extra_length=2",
+    )
+    error = capsys.readouterr().err
+    assert "1 lines without words are left out" in error and "3 sentences\n" in error
+    assert f"kB written to {page}" in error
+    document = document_of(page)
+    assert [model["about"] for model in document["models"]] == [
+        "phrase_interleaved_convkv_1_2_demo, step 7", "mgsa_syntax_demo, step 7",
+    ]  # fmt: skip
+    kept = [pair for pair in PAIRS if pair[0]]
+    assert [(s["source"], s["reference"]) for s in document["sentences"]] == kept
+    for shown in document["sentences"]:
+        first, second = shown["explanations"]
+        assert [len(own["candidates"]) for own in (first, second)] == [2, 2]
+        assert [name for name, _ in second["partitions"]] == ["level_1"]
+        assert [one["name"] for one in first["maps"]] == ["encoder", "decoder", "cross"]
+
+
+def test_a_page_of_one_sentence(toy, tmp_path, capsys):
+    page = tmp_path / "page.html"
+    call(insights, *toy.flags, f"--html={page}", "--source=the house", "--target=dogs run")
+    (shown,) = document_of(page)["sentences"]
+    (explanation,) = shown["explanations"]
+    assert (explanation["target"], explanation["is_own"]) == ("dogs run", False)
+    assert "1 sentences" in capsys.readouterr().err
+    with pytest.raises(UserError, match=r"--alignment_model_dir=x: no model here reads alignments"):
+        call(insights, *toy.flags, f"--html={page}", "--source=a", "--alignment_model_dir=x")
+    with pytest.raises(UserError, match=r"cannot write .*/no/x.html"):
+        call(insights, *toy.flags, f"--html={tmp_path}/no/x.html", "--source=a")
+
+
 def test_segments_have_no_statistics(levels, files):
     said = r"ckpt-7 \(mgsa_syntax_demo\) has no attention to n-grams.*here level_1, do not overlap"
     with pytest.raises(UserError, match=said):
@@ -316,13 +364,21 @@ def test_mistakes_are_found_before_the_model_is_loaded(toy, files, tmp_path, mon
     source, references = files
     maps = f"--heat_maps={tmp_path / 'maps'}"
     for arguments, message in (
-        ([], "--stats or --heat_maps=FOLDER is needed"),
+        ([], "--stats, --heat_maps=FOLDER or --html=FILE is needed"),
         (["--stats", source], "--insights_from_file and --references_file belong together"),
         ([maps], "--heat_maps needs the --source sentence"),
         ([maps, "--source= "], "--heat_maps needs the --source sentence"),
-        ([maps, "--source=a", *files], "--insights_from_file is only used with --stats"),
+        ([maps, "--source=a", *files], "--insights_from_file is only used with --stats or --html"),
         ([maps, "--source=a", "--stats_file=x"], "--stats_file is only used with --stats"),
-        (["--stats", "--target=a"], "--target is only used with --heat_maps"),
+        (["--stats", "--target=a"], "--target is only used with --heat_maps or --html"),
+        (["--html=page.html"], "--html needs --insights_from_file, or one --source sentence"),
+        (["--html=page.html", "--source=a", source], "explains --insights_from_file or --source"),
+        (
+            ["--html=page.html", "--source=a", "--layers=1"],
+            "--layers is only used with --heat_maps",
+        ),
+        (["--html=page.html", "--source=a", references], "--references_file needs --insights_from"),
+        ([maps, "--source=a", "--compare_output_dir=x"], "--compare_output_dir is only used with"),
         (["--stats", "--heads=mean"], "--heads is only used with --heat_maps"),
         ([maps, "--source=a", "--target="], "--target has no words; leave it out"),
         ([maps, "--source=a", "--heads="], "--heads= chooses nothing to draw; leave it out"),

@@ -1,0 +1,167 @@
+"""Pages that explain how trained models translate sentences."""
+
+from __future__ import annotations
+
+import dataclasses
+import pathlib
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from t2t_phrase.api.alignment_search import OPTIONS, searched
+from t2t_phrase.config import UserError
+from t2t_phrase.data.problem import get_problem
+from t2t_phrase.features import ALIGNMENT, TAGS
+from t2t_phrase.insights.explain import Explainer
+from t2t_phrase.insights.explanation_json import explanation_to_json
+from t2t_phrase.reports.page import BOUND
+from t2t_phrase.reports.viewer import (
+    ModelCard,
+    ViewedSentence,
+    ViewerPage,
+    data_bound,
+    viewer_page,
+)
+from t2t_phrase.runs.load_model import run_above
+
+if TYPE_CHECKING:
+    from t2t_phrase.decoding.hparams import DecodeHParams
+    from t2t_phrase.decoding.sides import FeatureTexts
+    from t2t_phrase.runs.load_model import TrainedModel
+    from t2t_phrase.text.vocabularies import Vocabularies
+
+# Sentences that are translated at once.
+_BATCH = 16
+
+
+@dataclasses.dataclass(frozen=True)
+class ExplainedModel:
+    """A model on a page.
+
+    Attributes:
+        card: what the page says about it.
+        explainer: explains its translations.
+    """
+
+    card: ModelCard
+    explainer: Explainer
+
+
+def reads_alignments(trained: TrainedModel) -> bool:
+    """Return whether a model translates with an alignment model."""
+    model = trained.model
+    return ALIGNMENT in model.hparams.features and not model.capabilities.predicts_jumps
+
+
+def explained_model(
+    trained: TrainedModel,
+    vocabularies: Vocabularies,
+    hparams: DecodeHParams,
+    *,
+    alignment_model_dir: str | None = None,
+    data_dir: str | None = None,
+    xla: bool | None = None,
+) -> ExplainedModel:
+    """Return a trained model for `sentence_page`.
+
+    Args:
+        trained: the model, or an ensemble.
+        vocabularies: of its source and target.
+        hparams: the options of decoding.
+        alignment_model_dir: run or checkpoint of an alignment model, which is used if this model
+            reads alignments; None: there is none.
+        data_dir: folder of its data, for the names of labels; None: they are numbers.
+        xla: whether to compile the search with XLA; None: only on a GPU.
+
+    Raises:
+        UserError: the alignment model does not fit.
+    """
+    about = ", ".join(f"{m.record.hparams_set}, step {m.step}" for m in trained.members)
+    model, make_expansion = trained.model, None
+    if alignment_model_dir and reads_alignments(trained):
+        used = searched(trained, vocabularies, hparams, alignment_model_dir)
+        model, make_expansion = used.model, used.make_expansion
+        if used.second is not None:
+            record = used.second.record
+            about += f", with {record.hparams_set}, step {used.second.step}"
+    else:
+        defaults = type(hparams)()
+        hparams = hparams.replace(**{name: getattr(defaults, name) for name in OPTIONS})
+    labels: list[str] = []
+    problem = trained.members[0].record.problem
+    if data_dir and problem and TAGS in getattr(model.hparams, "supervision", ()):
+        labels = get_problem(problem).labels(data_dir, TAGS.name)
+    explainer = Explainer(
+        model, vocabularies, hparams, make_expansion=make_expansion, labels=labels, xla=xla
+    )
+    name = " + ".join(_name(member.checkpoint) for member in trained.members)
+    return ExplainedModel(ModelCard(name, about), explainer)
+
+
+def _name(checkpoint: str) -> str:
+    """Return a short name of a run: that of its folder."""
+    folder = pathlib.Path(checkpoint).resolve().parent
+    return f"{folder.parent.name}/{folder.name}" if run_above(folder) else folder.name
+
+
+def sentence_page(
+    models: Sequence[ExplainedModel],
+    sources: Sequence[str],
+    references: Sequence[str] | None = None,
+    *,
+    texts: FeatureTexts | None = None,
+    explain_references: bool = False,
+    progress: Callable[[int], None] | None = None,
+) -> ViewerPage:
+    """Return a page with the explanations of sentences.
+
+    Sentences that no longer fit into a page are not translated.
+
+    Args:
+        models: one, or several to stand side by side.
+        sources: sentences with words.
+        references: their translations; None: there are none.
+        texts: of each feature that the models read, by name.
+        explain_references: whether the references are explained, instead of the models' own
+            translations. Of a model that cannot translate they are in any case.
+        progress: is told how many sentences are explained.
+
+    Raises:
+        UserError: there are no sentences, a model cannot translate and there are no references, or
+            a feature is missing or does not fit.
+    """
+    if not sources:
+        raise UserError("no line has words: there is nothing to explain")
+    for model in models:
+        if not model.explainer.translates and references is None:
+            reason = model.explainer.model.capabilities.cannot_translate
+            raise UserError(f"{model.card.name}: {reason}; or give translations to explain")
+    texts = texts or {}
+    found: list[ViewedSentence] = []
+    size, bound = 0, data_bound(len(models))
+    for start in range(0, len(sources), _BATCH):
+        part = slice(start, start + _BATCH)
+        targets = None if references is None else references[part]
+        columns = []
+        for model in models:
+            forced = explain_references or not model.explainer.translates
+            needed = model.explainer.needed_features(targets=forced)
+            own = {each.name: texts[each.name][part] for each in needed if each.name in texts}
+            explained = model.explainer.explain_all(
+                sources[part], targets if forced else None, texts=own
+            )
+            columns.append([explanation_to_json(each, bound=bound) for each in explained])
+        for place, explanations in enumerate(zip(*columns, strict=True)):
+            reference = targets[place] if targets else ""
+            found.append(ViewedSentence(sources[start + place], explanations, reference))
+            size += sum(data_size(explanation) for explanation in explanations)
+        if progress is not None:
+            progress(len(found))
+        if size > BOUND:
+            break
+    left_out = len(sources) - len(found)
+    return viewer_page([model.card for model in models], found, left_out=left_out)
+
+
+def data_size(explanation: Mapping[str, Any]) -> int:
+    """Return the number of characters of an explanation's matrices."""
+    return sum(len(layer["data"]) for one in explanation["maps"] for layer in one["layers"])
