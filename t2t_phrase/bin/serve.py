@@ -6,7 +6,6 @@ t2t-phrase-serve --export_dir=runs/mine/export --model_name=ende
 
 from __future__ import annotations
 
-import pathlib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -88,18 +87,12 @@ def of_exports(limits: ServingHParams) -> Versions:
     Raises:
         UserError: there is none, or a flag is part of them.
     """
-    from t2t_phrase.export.staging import check_loadable
-    from t2t_phrase.serving.graph_servable import servable_of_saved_model
-    from t2t_phrase.serving.versions import WatchedVersions
+    from t2t_phrase.serving.service import watched_exports
 
     for flag in _OF_RUNS:
         if FLAGS[flag].value:
             raise UserError(f"--{flag}: is part of an export; leave it out, or export again")
-    folder = pathlib.Path(FLAGS.export_dir).expanduser()
-    check_loadable(folder)
-    versions = WatchedVersions(folder, servable_of_saved_model)
-    versions.watch(limits.watch_seconds)
-    return versions
+    return watched_exports(FLAGS.export_dir, limits)
 
 
 def of_run() -> Versions:

@@ -15,14 +15,11 @@ import uvicorn
 
 from t2t_phrase.config import UserError
 from t2t_phrase.io.reporting import note
-from t2t_phrase.serving.application import make_application
 from t2t_phrase.serving.connections import limited_connection
 from t2t_phrase.serving.draining import Draining
 from t2t_phrase.serving.hparams import ServingHParams
-from t2t_phrase.serving.metrics import Metrics
-from t2t_phrase.serving.queue import BatchQueue
+from t2t_phrase.serving.service import Service
 from t2t_phrase.serving.versions import Versions
-from t2t_phrase.serving.workers import Workers
 
 # Connections that the system has accepted and the server has not.
 _BACKLOG = 512
@@ -84,22 +81,16 @@ class TranslationServer:
         self.name, self.versions, self._listener = name, versions, listener
         host, port, *_ = listener.getsockname()
         self.url = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
-        queue = BatchQueue(
-            most_rows=hparams.max_batch_size,
-            most_bytes=hparams.max_batch_bytes,
-            patience=hparams.batch_wait_ms / 1000,
-            capacity=hparams.max_queue,
+        self._service = Service(
+            name,
+            versions,
+            hparams,
+            workers=workers,
+            connections=lambda: len(self._server.server_state.connections),
         )
-        draining = Draining()
-        self.metrics = Metrics(
-            lambda: len(queue),
-            lambda: len(self._server.server_state.connections),
-            lambda: versions.current.version,
-        )
-        self._workers = Workers(queue, workers, self.metrics.note_batch)
-        application = make_application(name, versions, queue, hparams, self.metrics, draining)
+        draining = self._service.draining
         config = uvicorn.Config(
-            draining.around(application),
+            draining.around(self._service.application),
             http=limited_connection(
                 most=allowed_connections(hparams.max_connections),
                 read_timeout=hparams.read_timeout,
@@ -119,14 +110,14 @@ class TranslationServer:
     def run(self) -> None:
         """Answer requests until SIGTERM, SIGINT or `stop`, and those that have come until then."""
         note(f"{self.name}, version {self.versions.current.version}: {self.url}")
-        self._workers.start()
+        self._service.start()
         try:
             self._server.run(sockets=[self._listener])
         finally:
-            self.versions.stop()
-            self._workers.stop()
+            self._service.stop()
             self._listener.close()
-        note(f"stopped; {self.metrics.answered} requests for predictions were answered")
+        answered = self._service.metrics.answered
+        note(f"stopped; {answered} requests for predictions were answered")
 
     def stop(self) -> None:
         """Begin to stop; may be called by any thread."""
