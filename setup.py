@@ -114,6 +114,7 @@ setup(
             "prometheus-client>=0.20",
             "uvicorn>=0.30",
         ],
+        "ray": ["ray[data,serve]>=2.50"],
         "yaml": ["pyyaml>=6.0.1"],
         "comet": ["unbabel-comet"],
         "datasets": ["datasets"],
@@ -122,7 +123,14 @@ setup(
         "moses": ["sacremoses>=0.1.1"],
         "test": list(TEST),
         "docs": list(DOCS),
-        "dev": ["ruff>=0.6", "mypy>=1.11", "pre-commit>=3.5", *TEST, *DOCS],
+        "dev": [
+            "ruff>=0.6",
+            "mypy>=1.11",
+            "pre-commit>=3.5",
+            "ray[data,serve]>=2.50",
+            *TEST,
+            *DOCS,
+        ],
     },
     entry_points={
         "console_scripts": ["t2t-phrase = t2t_phrase.bin.command:run"]

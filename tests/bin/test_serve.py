@@ -1,6 +1,7 @@
 import importlib.util
 import itertools
 import os
+import pathlib
 import signal
 import socket
 import threading
@@ -16,6 +17,8 @@ from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.decoding.scoring import Scorer
 from t2t_phrase.decoding.translator import Translator
 from t2t_phrase.export.smoke_client import translate_remote
+
+EXAMPLES = pathlib.Path(__file__).resolve().parents[2] / "docs/examples/tensorflow_serving"
 
 
 @pytest.fixture(scope="module")
@@ -60,15 +63,16 @@ def test_a_run_is_served_as_the_decoder_translates(toy, monkeypatch, capsys):
         }
         with ThreadPoolExecutor(8) as pool:
             found = list(pool.map(lambda line: predict(url, {"instances": [line]}), lines))
-        return found, translate_remote(f"{url}/v1/models/toy", lines), predict(url, scored)
+        shown = {path.stem: predict(url, path.read_bytes()) for path in EXAMPLES.glob("*.json")}
+        return found, translate_remote(f"{url}/v1/models/toy", lines), predict(url, scored), shown
 
     arguments = [*toy.flags, "--model_name=toy", f"--decode_hparams={options}"]
     arguments += ["--serving_hparams=drain_seconds=0.1,workers=2"]
-    code, (alone, together, scores) = served(arguments, client, monkeypatch)
+    code, (alone, together, scores, shown) = served(arguments, client, monkeypatch)
     assert code == 0
     said = capsys.readouterr().err
     assert "toy, version 30: http://127.0.0.1:" in said
-    assert "stopped; 42 requests for predictions were answered" in said
+    assert "stopped; 47 requests for predictions were answered" in said
     hparams = DecodeHParams().override(options)
     expected = [h[0] for h in Translator(toy.model, toy.vocabularies, hparams).translate(lines)]
     texts = [hypothesis.text for hypothesis in expected]
@@ -80,6 +84,26 @@ def test_a_run_is_served_as_the_decoder_translates(toy, monkeypatch, capsys):
     )
     assert scores.body["outputs"]["log_probability"] == pytest.approx(
         Scorer(toy.model, toy.vocabularies).score(pairs), rel=1e-4
+    )
+    # The requests that the documentation shows for TensorFlow Serving.
+    sentences = ["A house is old .", "Dogs run ."]
+    beams = Translator(toy.model, toy.vocabularies, hparams.replace(return_beams=True)).translate(
+        sentences
+    )
+    texts = [hypotheses[0].text for hypotheses in beams]
+    assert {answer.status for answer in shown.values()} == {200}
+    assert shown["columns"].body["outputs"]["translation"] == texts
+    for name in ("rows", "values"):
+        rows = shown[name].body["predictions"]
+        assert [row["translation"] for row in rows] == texts
+        assert rows[0].keys() == {"translation", "score", "cut"}
+    for row, hypotheses in zip(shown["nbest"].body["predictions"], beams, strict=True):
+        assert row["translations"] == [hypothesis.text for hypothesis in hypotheses]
+        assert row["counts"] == 3 and row["cut"] is False
+    (row,) = shown["score"].body["predictions"]
+    pair = ("A house is old .", "Ein Haus ist alt .")
+    assert row["log_probability"] == pytest.approx(
+        Scorer(toy.model, toy.vocabularies).score([pair])[0], rel=1e-4
     )
 
 

@@ -33,7 +33,7 @@ for _ in range(40):
     text = ask(url, "/metrics").body.decode()
     values = dict(line.rsplit(" ", 1) for line in text.splitlines() if line[0] != "#")
     counts[values["t2t_phrase_sentences_created"]] = float(values["t2t_phrase_sentences_total"])
-print(json.dumps({
+say(json.dumps({
     "statuses": [answer.status for answer in found],
     "texts": [answer.body["predictions"][0]["translation"] for answer in found],
     "replicas": replicas,
@@ -54,8 +54,8 @@ def test_two_replicas_answer_at_one_address(tmp_path):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
     lines = toy.lines[:60]
-    said = run_driver(DRIVER, str(exported), str(port), json.dumps(lines))
-    found = json.loads(said.splitlines()[-1])
+    (said,) = run_driver(DRIVER, str(exported), str(port), json.dumps(lines))
+    found = json.loads(said)
     expected = t2t_phrase.ExportedTranslator(exported).translate(lines)
     assert set(found["statuses"]) == {200} and found["texts"] == expected
     assert found["replicas"] == {"RUNNING": 2}

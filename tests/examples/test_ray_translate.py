@@ -1,7 +1,9 @@
 """A corpus is translated by two workers, one of which is killed."""
 
+import re
+
 import pytest
-from cluster import run_driver
+from cluster import ROOT, run_driver
 from toy_run import make_toy_run
 
 import t2t_phrase
@@ -31,11 +33,41 @@ class Dying(TranslateFile):
 pathlib.Path(targets).mkdir()
 model = t2t_phrase.load(run, data_dir=data, t2t_usr_dir=user)
 given = {"options": options}
-print(translate(model, sources, f"{targets}/run", workers=2, options=given, function=Dying))
+say(translate(model, sources, f"{targets}/run", workers=2, options=given, function=Dying))
 # What is there is left alone.
-print(translate(model, sources, f"{targets}/run", workers=2, options=given))
-print(translate(t2t_phrase.ExportedTranslator(exported), sources, f"{targets}/export", workers=2))
+say(translate(model, sources, f"{targets}/run", workers=2, options=given))
+say(translate(t2t_phrase.ExportedTranslator(exported), sources, f"{targets}/export", workers=2))
 """
+EXPORTED = "t2t_phrase.ExportedTranslator(exported)"
+# The chapter's batch function.
+CHAPTER = """
+import os, sys
+import pandas as pd
+
+folder, exported = sys.argv[1:]
+os.chdir(folder)
+os.makedirs("corpus")
+for number in range(3):
+    texts = open(f"parts/0{number}").read().split("\\n")[:-1]
+    pd.DataFrame({"text": texts, "file": number}).to_parquet(f"corpus/{number}.parquet")
+CODE
+found = pd.read_parquet("translated")
+for number in range(3):
+    for text in found[found.file == number].translation:
+        say(text)
+"""
+
+
+def chapter() -> str:
+    """Return the program of docs/many_machines.md, for an export and two workers."""
+    (code,) = re.findall(
+        r"```python\n(.*?)```", (ROOT / "docs/many_machines.md").read_text("utf-8"), re.S
+    )
+    for old, new in (('t2t_phrase.load("runs/ende")', "model"), ("size=8", "size=2")):
+        assert old in code
+        code = code.replace(old, new)
+    code = code.replace("import t2t_phrase\n", f"import t2t_phrase\nmodel = {EXPORTED}\n", 1)
+    return CHAPTER.replace("CODE", code)
 
 
 @pytest.mark.slow
@@ -51,7 +83,7 @@ def test_a_corpus_is_translated_although_a_worker_dies(tmp_path):
     places = (toy.output_dir, toy.data_dir, toy.user_dir, tmp_path / "exported", sources, targets)
     said = run_driver(DRIVER, *map(str, places), OPTIONS)
     total = sum(map(len, files.values()))
-    assert said.split()[-3:] == [str(total), "0", str(total)]
+    assert said == [str(total), "0", str(total)]
     assert (targets / "killed").exists()
     model = t2t_phrase.load(
         toy.output_dir, data_dir=str(toy.data_dir), t2t_usr_dir=str(toy.user_dir)
@@ -63,3 +95,8 @@ def test_a_corpus_is_translated_although_a_worker_dies(tmp_path):
             written = (targets / folder / name).read_text(encoding="utf-8")
             assert written == "".join(f"{line}\n" for line in expected), (folder, name)
     assert {path.name for path in (targets / "run").iterdir()} == set(files)
+    said = run_driver(chapter(), str(tmp_path), str(tmp_path / "exported"))
+    expected = [
+        line for name in ("00", "01", "02") for line in model.translate(files[name], OPTIONS)
+    ]
+    assert said == expected

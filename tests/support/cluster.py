@@ -16,14 +16,20 @@ ray.init(
     address="local", num_cpus=2, include_dashboard=False, object_store_memory=100_000_000,
     _node_ip_address="127.0.0.1", log_to_driver=False,
 )
+
+
+def say(text):
+    print("RESULT", text, flush=True)
+
+
 """
 
 
-def run_driver(program: str, *arguments: str, seconds: float = 500.0) -> str:
-    """Run a program that uses the examples and Ray with two CPUs; return what it prints.
+def run_driver(program: str, *arguments: str, seconds: float = 500.0) -> list[str]:
+    """Run a program that uses the examples and Ray with two CPUs; return what it says.
 
     Args:
-        program: Python code; `ray` is initialised before.
+        program: Python code; `ray` is initialised before, and `say` reports a line.
         *arguments: of the program.
         seconds: after which it is ended.
     """
@@ -43,4 +49,6 @@ def run_driver(program: str, *arguments: str, seconds: float = 500.0) -> str:
         check=False,
     )
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-6000:]
-    return done.stdout
+    # Ray prints lines of its own.
+    lines = (line.partition("RESULT ") for line in done.stdout.split("\n"))
+    return [said for before, mark, said in lines if mark and not before]
