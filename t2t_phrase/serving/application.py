@@ -16,6 +16,7 @@ import t2t_phrase
 from t2t_phrase.serving import openapi
 from t2t_phrase.serving.draining import Draining
 from t2t_phrase.serving.errors import RequestError
+from t2t_phrase.serving.explained import ExplainedSentences
 from t2t_phrase.serving.hparams import ServingHParams
 from t2t_phrase.serving.metrics import CONTENT_TYPE, Metrics
 from t2t_phrase.serving.page import form_page
@@ -36,6 +37,7 @@ def make_application(
     hparams: ServingHParams,
     metrics: Metrics,
     draining: Draining,
+    explained: ExplainedSentences | None = None,
 ) -> FastAPI:
     """Return the application of one model.
 
@@ -46,6 +48,7 @@ def make_application(
         hparams: limits and times.
         metrics: of the server.
         draining: whether the server is about to stop.
+        explained: makes the page at `/`; None: it is a form that translates.
     """
     app: FastAPI = FastAPIOffline(
         title=f"t2t_phrase: {name}",
@@ -59,8 +62,8 @@ def make_application(
     _add_state(app, metrics, draining)
 
     @app.get("/", response_class=HTMLResponse, include_in_schema=False)
-    async def page() -> HTMLResponse:
-        return HTMLResponse(form_page(name))
+    async def page(text: str = "") -> HTMLResponse:
+        return HTMLResponse(form_page(name) if explained is None else await explained.answer(text))
 
     return app
 

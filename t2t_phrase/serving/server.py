@@ -8,7 +8,7 @@ import errno
 import resource
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from signal import SIGINT, SIGTERM
 
 import uvicorn
@@ -64,6 +64,7 @@ class TranslationServer:
         hparams: limits and times.
         listener: see `bind`.
         workers: how many batches are searched at the same time.
+        page: see `Service`.
 
     Attributes:
         url: the address of the server.
@@ -77,6 +78,7 @@ class TranslationServer:
         *,
         listener: socket.socket,
         workers: int,
+        page: Callable[[str], str] | None = None,
     ) -> None:
         self.name, self.versions, self._listener = name, versions, listener
         host, port, *_ = listener.getsockname()
@@ -87,6 +89,7 @@ class TranslationServer:
             hparams,
             workers=workers,
             connections=lambda: len(self._server.server_state.connections),
+            page=page,
         )
         draining = self._service.draining
         config = uvicorn.Config(

@@ -11,6 +11,7 @@ from fastapi import FastAPI
 from t2t_phrase.export.staging import check_loadable
 from t2t_phrase.serving.application import make_application
 from t2t_phrase.serving.draining import Draining
+from t2t_phrase.serving.explained import ExplainedSentences
 from t2t_phrase.serving.graph_servable import servable_of_saved_model
 from t2t_phrase.serving.hparams import ServingHParams
 from t2t_phrase.serving.metrics import Metrics
@@ -29,6 +30,8 @@ class Service:
         hparams: limits and times.
         workers: how many batches are searched at the same time.
         connections: returns the number of open connections, for the metrics.
+        page: maps a sentence to a page that explains its translation, see `ExplainedSentences`;
+            None: the page at `/` only translates.
 
     Attributes:
         application: of ASGI.
@@ -44,6 +47,7 @@ class Service:
         *,
         workers: int,
         connections: Callable[[], int] = lambda: 0,
+        page: Callable[[str], str] | None = None,
     ) -> None:
         queue = BatchQueue(
             most_rows=hparams.max_batch_size,
@@ -53,8 +57,9 @@ class Service:
         )
         self.draining = Draining()
         self.metrics = Metrics(lambda: len(queue), connections, lambda: versions.current.version)
+        explained = page and ExplainedSentences(page, seconds=hparams.timeout)
         self.application = make_application(
-            name, versions, queue, hparams, self.metrics, self.draining
+            name, versions, queue, hparams, self.metrics, self.draining, explained
         )
         self._versions = versions
         self._workers = Workers(queue, workers, self.metrics.note_batch)

@@ -339,7 +339,7 @@ def flood(url, count):
 
 
 def check_flood(count):
-    with running(max_connections=20) as server:
+    with running(max_connections=20, read_timeout=300) as server:
         refused = flood(server.url, count)
         assert count - 20 <= len(refused) < count
         for answer in refused:

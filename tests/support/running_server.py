@@ -56,20 +56,25 @@ def toy_servable(version: int = 1, run: Callable[..., Any] = upper) -> Servable:
 
 @contextlib.contextmanager
 def running(
-    served: Servable | Versions | None = None, *, workers: int = 2, **limits: Any
+    served: Servable | Versions | None = None,
+    *,
+    workers: int = 2,
+    page: Callable[[str], str] | None = None,
+    **limits: Any,
 ) -> Iterator[TranslationServer]:
     """Yield a server at a free port; it is stopped afterwards.
 
     Args:
         served: the model or its versions; None: `toy_servable()`.
         workers: threads that search.
+        page: see `Service`.
         **limits: fields of `ServingHParams`.
     """
     if served is None or isinstance(served, Servable):
         served = OneVersion(served or toy_servable())
     hparams = ServingHParams(**{"drain_seconds": 0.0, **limits})
     server = TranslationServer(
-        NAME, served, hparams, listener=bind("127.0.0.1", 0), workers=workers
+        NAME, served, hparams, listener=bind("127.0.0.1", 0), workers=workers, page=page
     )
     thread = threading.Thread(target=server.run)
     thread.start()
