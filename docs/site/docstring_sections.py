@@ -1,7 +1,8 @@
 """The sections of this library's docstrings, as mkdocstrings shows them.
 
 "Call arguments:", which Keras' layers have, are shown as other arguments are. "Returns:" holds
-sentences, not names and types. Names of classes are links. Modules are in alphabetical order.
+sentences, not names and types. Fields of dataclasses have comments. Names of classes are links.
+Modules are in alphabetical order.
 """
 
 from __future__ import annotations
@@ -27,6 +28,8 @@ class DocstringSections(griffe.Extension):
             module.members = {name: module.members[name] for name in order}
         classes = paths_of_classes(pkg)
         for item in definitions(pkg):
+            if item.is_attribute and not item.docstring and (text := comment(item)):
+                item.docstring = griffe.Docstring(text, parent=item)
             if item.docstring:
                 item.docstring.value = linked(item.docstring.value, classes)
                 item.docstring.__dict__["parsed"] = sections(item, item.docstring)
@@ -52,6 +55,13 @@ def linked(text: str, classes: dict[str, str]) -> str:
         return f'<autoref identifier="{classes[found[1]]}" optional>{found[0]}</autoref>'
 
     return re.sub(r"`(\w+)`", link, text)
+
+
+def comment(attribute: griffe.Attribute) -> str:
+    """Return the comment behind a field of a dataclass, as a sentence; "" if it has none."""
+    lines = attribute.lines if "dataclass" in getattr(attribute.parent, "labels", ()) else []
+    found = re.search(r"  # (.+)$", lines[-1]) if lines else None
+    return f"{found[1][0].upper()}{found[1][1:].rstrip('.')}." if found else ""
 
 
 def is_module(member: griffe.Object | griffe.Alias) -> bool:

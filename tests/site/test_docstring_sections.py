@@ -106,6 +106,23 @@ def test_missing_docstrings_are_warnings(tmp_path, caplog):
     ]
 
 
+def test_comments_of_fields_are_docstrings(tmp_path):
+    code = (
+        "import dataclasses\n@dataclasses.dataclass\nclass A:\n"
+        "    x: int = 1  # of one side\n    y: str = '#'\n    z: int = 2  # D, the width.\n"
+        "class B:\n    x: int = 1  # of no dataclass\n"
+    )
+    (tmp_path / "fields.py").write_text(code)
+    module = griffe.load(
+        "fields",
+        search_paths=[tmp_path],
+        extensions=griffe.load_extensions("dataclasses", docstring_sections.DocstringSections),
+    )
+    fields = [*module["A"].attributes.values(), *module["B"].attributes.values()]
+    found = [field.docstring and field.docstring.value for field in fields]
+    assert found == ["Of one side.", None, "D, the width.", None]
+
+
 def test_names_of_classes_are_links():
     classes = {"Layer": "a.Layer"}
     link = '<autoref identifier="a.Layer" optional>`Layer`</autoref>'
