@@ -57,7 +57,8 @@ def mcnemar(first: np.ndarray, second: np.ndarray) -> float:
     right are shared out between them at least as unequally.
 
     Args:
-        first, second: bool, for each label whether the encoder predicts it.
+        first: bool, for each label whether the first encoder predicts it.
+        second: the same of the second encoder.
     """
     ones = int(np.sum(first & ~second))
     discordant = ones + int(np.sum(second & ~first))
