@@ -104,6 +104,7 @@ setup(
         "jinja2>=3.1",
         "markupsafe>=2.1",
         "tensorboard>=2.20",
+        "tqdm>=4.66",
     ],
     extras_require={
         "jax": ["jax>=0.4.30"],

@@ -137,7 +137,7 @@ class FileScoring:
             settings=beside.all_settings(
                 "score", trained, options, aligns=hparams.write_alignments
             ),
-            ticker=Ticker("scored", self._total),
+            ticker=Ticker("scored", self._total, bar=self._target is not None),
             endings=endings,
         )
         kept = f" ({outcome.kept} of them by an earlier run)" if outcome.kept else ""

@@ -160,7 +160,7 @@ class FileTranslation:
             target=target,
             beside=files,
             settings=self._settings(trained, used),
-            ticker=Ticker("translated", self._total),
+            ticker=Ticker("translated", self._total, bar=target is not None),
             endings=endings,
         )
         parts = f"{self._workers} parts of a batch at a time; " if self._workers > 1 else ""

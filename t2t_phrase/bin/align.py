@@ -22,6 +22,7 @@ from t2t_phrase.data.sources.corpus import parallel_lines
 from t2t_phrase.features import ALIGN
 from t2t_phrase.io.files import is_special, refuse_inputs
 from t2t_phrase.io.reporting import note
+from t2t_phrase.io.terminal import Screen
 from t2t_phrase.io.text_files import check_writable, write_text
 from t2t_phrase.text.alignments.pharaoh import write_links
 from t2t_phrase.word_aligner import aligner
@@ -88,7 +89,9 @@ def main(argv: Sequence[str]) -> None:
         symmetrization=FLAGS.symmetrization,
         lowercase=FLAGS.lowercase,
     )
-    links = align([own for own, _ in pairs], [other for _, other in pairs], options, log=note)
+    screen = Screen("stderr")
+    links = align([own for own, _ in pairs], [other for _, other in pairs], options, log=screen)
+    screen.close()
     if long := sum(all(pair) and not can_align(*pair) for pair in pairs):
         note(f"{long} sentence pairs with a side over {aligner.LONGEST} words have no links")
     if empty := sum(not all(pair) for pair in pairs):

@@ -15,6 +15,7 @@ from absl import app, flags, logging
 from t2t_phrase.bin import endings, streams
 from t2t_phrase.bin.backend import check_backend
 from t2t_phrase.bin.flag_parsing import WrongUsage, own_flags, parse_flags
+from t2t_phrase.io.terminal import close_lines
 
 
 def run(
@@ -57,8 +58,10 @@ def _exit_code(action: Callable[[], None]) -> int:
                 action()
             except SystemExit as end:
                 code = end.code
+            close_lines()
             sys.stdout.flush()
     except BaseException as error:
+        close_lines()
         ending = endings.ending_of(error)
         if ending.text:
             streams.write_if_possible(sys.stderr, f"{ending.text}\n")

@@ -18,6 +18,7 @@ from t2t_phrase.corpus_sizes import AUTO, corpus_size
 from t2t_phrase.data.generation.options import GenerateOptions
 from t2t_phrase.data.problem import Problem, get_problem
 from t2t_phrase.io.files import expanded
+from t2t_phrase.io.terminal import Screen
 
 FLAGS = flags.FLAGS
 
@@ -155,11 +156,12 @@ def main(argv: Sequence[str]) -> None:
         random_seed=FLAGS.random_seed,
         num_workers=FLAGS.num_workers,
     )
+    screen = Screen()
     for problem in problems:
         tmp_dir = str(expanded(FLAGS.tmp_dir))
-        generate(problem, FLAGS.data_dir, tmp_dir, options=options)
+        generate(problem, FLAGS.data_dir, tmp_dir, options=options, log=screen)
         if not problem.hparams_set:
-            print(estimate(problem), flush=True)
+            screen(estimate(problem))
 
 
 def estimate(problem: Problem) -> str:

@@ -11,6 +11,7 @@ from t2t_phrase.evaluation.systems import SystemScores, compare_systems
 from t2t_phrase.evaluation.table import FORMATS, format_table
 from t2t_phrase.io.files import refuse_inputs
 from t2t_phrase.io.reporting import note
+from t2t_phrase.io.terminal import Screen
 from t2t_phrase.io.text_files import check_writable, read_text, stream_text
 
 FLAGS = flags.FLAGS
@@ -153,7 +154,9 @@ def report(
         metrics=FLAGS.metrics,
         **options,
     )
-    found = write_comparison(given, page=FLAGS.report, folder=FLAGS.report_files, log=note)
+    screen = Screen("stderr")
+    found = write_comparison(given, page=FLAGS.report, folder=FLAGS.report_files, log=screen)
+    screen.close()
     return found.scores
 
 

@@ -25,6 +25,7 @@ from t2t_phrase.bin.hparams_file import merged
 from t2t_phrase.bin.registry_help import registered
 from t2t_phrase.bin.resumed_flags import take_flags_of_run
 from t2t_phrase.config import UserError
+from t2t_phrase.io.terminal import Screen
 
 if TYPE_CHECKING:
     from t2t_phrase.data.problem import Problem
@@ -172,7 +173,7 @@ def main(argv: Sequence[str]) -> None:
         return
     check_backend(TRAINING)
     registry.discover(FLAGS.t2t_usr_dir)
-    log = print_line
+    log: Callable[[str], None] = Screen()
     take_flags_of_run(log)
     for name in ("problem", "hparams_set", "data_dir", "output_dir"):
         if not FLAGS[name].value:
@@ -321,11 +322,6 @@ def loop_options() -> LoopOptions:
         save_checkpoints_secs=FLAGS.save_checkpoints_secs,
         early_stopping=stopping,
     )
-
-
-def print_line(text: str) -> None:
-    """Print at once, also into a pipe or a file."""
-    print(text, flush=True)
 
 
 def folder(path: str) -> str:

@@ -6,6 +6,7 @@ import pathlib
 import time
 from collections.abc import Callable
 
+from t2t_phrase.io.reporting import progress, refresh
 from t2t_phrase.runs.record import FILE as RECORD_FILE
 
 FILE = "train.log"
@@ -32,6 +33,18 @@ class RunLog:
     def __call__(self, text: str) -> None:
         """Log one line, or several."""
         self._log(text)
+        self._keep(text)
+
+    def progress(self, text: str) -> None:
+        """Log a line of progress, see `reporting.progress`."""
+        progress(self._log, text)
+        self._keep(text)
+
+    def refresh(self, make: Callable[[], str]) -> None:
+        """Show a line of progress that is not kept, see `reporting.refresh`."""
+        refresh(self._log, make)
+
+    def _keep(self, text: str) -> None:
         stamp = time.strftime("%Y-%m-%d %H:%M:%S")
         self._waiting += [f"{stamp}  {line}\n" for line in text.splitlines()]
         if not (self._path.parent / RECORD_FILE).exists():

@@ -15,6 +15,7 @@ from t2t_phrase.config import UserError
 from t2t_phrase.data.input.pipeline import Batch, Position, TrainingPipeline
 from t2t_phrase.data.input.prefetch import Prefetcher
 from t2t_phrase.io.files import WriteError
+from t2t_phrase.io.reporting import progress, refresh
 from t2t_phrase.runs.directory import RunDirectory
 from t2t_phrase.runs.history import History
 from t2t_phrase.runs.translations import BestTranslations
@@ -243,6 +244,8 @@ class Trainer:
         elif self._first_line_at is not None and time.monotonic() >= self._first_line_at:
             self._first_line_at = None
             self._log_line(self._progress.averages(), norm)
+        else:
+            refresh(self.log, lambda: self._line(self._progress.averages(), norm))
 
     def _line_is_due(self, step: int) -> bool:
         return step % self.options.log_step_count_steps == 0
@@ -260,9 +263,15 @@ class Trainer:
 
     def _log_line(self, report: dict[str, float], grad_norm: float) -> float:
         """Log the progress line of the step that was counted last; return its learning rate."""
-        rate = float(self.schedule(np.asarray(self._progress.step - 1)))
-        self.log(self._progress.line(report, rate=rate, grad_norm=grad_norm))
-        return rate
+        progress(self.log, self._line(report, grad_norm))
+        return self._rate()
+
+    def _line(self, report: dict[str, float], grad_norm: float) -> str:
+        return self._progress.line(report, rate=self._rate(), grad_norm=grad_norm)
+
+    def _rate(self) -> float:
+        """Return the learning rate of the step that was counted last."""
+        return float(self.schedule(np.asarray(self._progress.step - 1)))
 
     def _save(self, step: int, position: Position) -> bool:
         start = time.perf_counter()
@@ -279,6 +288,7 @@ class Trainer:
         if self.evaluator is None:
             return
         start = time.perf_counter()
+        refresh(self.log, lambda: f"step {step}: evaluating")
         scores = self._scores_of_averages(step)
         seconds = time.perf_counter() - start
         self.options.early_stopping.check(scores.to_dict())

@@ -6,6 +6,8 @@ import math
 import time
 from collections.abc import Callable
 
+from t2t_phrase.io.reporting import progress
+
 Log = Callable[[str], object]
 
 
@@ -37,4 +39,5 @@ class Progress:
         line = title
         if log_likelihood is not None:
             line += f": perplexity {math.exp(-log_likelihood):,.1f}"
-        self._log(f"{line}, {seconds:.0f} s{f', about {left:.0f} s left' if left >= 1 else ''}")
+        rest = f", about {left:.0f} s left" if left >= 1 else ""
+        progress(self._log, f"{line}, {seconds:.0f} s{rest}")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
+from t2t_phrase.io.reporting import progress, refresh
+
 Log = Callable[[str], None]
 
 
@@ -34,7 +36,9 @@ class Progress:
             now = time.monotonic()
             if now - self._last >= self._interval:
                 self._last = now
-                self._log(self.describe())
+                progress(self._log, self.describe())
+            else:
+                refresh(self._log, self.describe)
 
     def describe(self) -> str:
         """Return "title: 12,000 of 29,000 sentence pairs, 8,000 a second, 2 s left"."""

@@ -41,5 +41,25 @@ def summary(problem: Problem, manifest: Manifest, features: Sequence[Feature]) -
         )
         for kind, count in entry["faults"].items():
             yield f"  {count:,} x {kind} ({'dropped' if split == 'train' else 'kept'})"
-        if names := [*entry["text"], *entry["side"]]:
-            yield f"as text: {', '.join(names)}"
+    if kept := kept_texts(problem.base_name, manifest):
+        yield f"as text: {kept}"
+
+
+def kept_texts(base: str, manifest: Manifest) -> str:
+    """Return the names of the files of text, as a shell writes them: "x-{dev,test}.{en,de}".
+
+    Args:
+        base: name of the problem, with which they begin.
+        manifest: of complete data.
+    """
+    splits: dict[tuple[str, ...], list[str]] = {}
+    for split, entry in manifest.splits.items():
+        names = [*entry["text"], *entry["side"]]
+        endings = tuple(name.removeprefix(f"{base}-{split}.") for name in names)
+        if endings:
+            splits.setdefault(endings, []).append(split)
+    return ", ".join(f"{base}-{_any(own)}.{_any(endings)}" for endings, own in splits.items())
+
+
+def _any(names: Sequence[str]) -> str:
+    return f"{{{','.join(names)}}}" if len(names) > 1 else names[0]

@@ -10,6 +10,7 @@ from t2t_phrase.evaluation.by_length import LengthGroup, bleu_by_length
 from t2t_phrase.evaluation.ngram_precision import NgramPrecisions, ngram_precisions
 from t2t_phrase.evaluation.phenomena import accuracies, compare, judge
 from t2t_phrase.evaluation.systems import SystemScores, compare_systems
+from t2t_phrase.io.reporting import progress
 from t2t_phrase.reports.comparison.inputs import ComparisonInputs
 
 
@@ -62,7 +63,8 @@ def measure(given: ComparisonInputs, *, log: Callable[[str], None]) -> Measured:
     Raises:
         UserError: a metric, the tokenizer or a boundary is wrong.
     """
-    log(f"comparing {len(given.systems)} systems with {given.baseline} by {given.metrics}")
+    metrics = ", ".join(given.metrics)
+    progress(log, f"comparing {len(given.systems)} systems with {given.baseline} by {metrics}")
     scores = compare_systems(
         given.systems,
         given.references,
@@ -75,7 +77,7 @@ def measure(given: ComparisonInputs, *, log: Callable[[str], None]) -> Measured:
     tables = [Table("scores", "Scores", header, rows, scores.notes())]
     lengths: dict[str, list[LengthGroup]] = {}
     if given.sources:
-        log("BLEU by source length")
+        progress(log, "BLEU by source length")
         for name, lines in given.systems.items():
             lengths[name] = bleu_by_length(
                 lines,
@@ -87,7 +89,7 @@ def measure(given: ComparisonInputs, *, log: Callable[[str], None]) -> Measured:
         tables.append(_by_length(lengths))
     ngrams: dict[str, NgramPrecisions] = {}
     if given.orders:
-        log("precision of n-grams")
+        progress(log, "precision of n-grams")
         baseline = given.systems[given.baseline]
         for name, lines in given.systems.items():
             ngrams[name] = ngram_precisions(
@@ -101,7 +103,7 @@ def measure(given: ComparisonInputs, *, log: Callable[[str], None]) -> Measured:
         tables.append(_by_order(ngrams))
     frequencies: dict[str, list[FrequencyGroup]] = {}
     if given.word_counts:
-        log("F1 by word frequency")
+        progress(log, "F1 by word frequency")
         for name, lines in given.systems.items():
             frequencies[name] = f1_by_frequency(
                 lines, given.references[0], given.word_counts, **given.options
