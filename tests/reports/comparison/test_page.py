@@ -218,6 +218,13 @@ def test_hostile_texts_are_shown_on_any_screen(page, tmp_path):
         assert page.is_quiet()
 
 
+def test_paper_names_the_columns(page):
+    page.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    shown = "const e = document.querySelector(arguments[0]); return e.offsetHeight > 0"
+    assert page.run(shown, "#table thead button") and not page.run(shown, "#controls")
+    page.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+
+
 def test_every_control_is_reached_by_the_keyboard(page):
     reached = []
     for _ in range(40):
