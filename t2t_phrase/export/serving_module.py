@@ -18,7 +18,14 @@ from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.decoding.scoring import log_probabilities
 from t2t_phrase.decoding.search.aligning import POSITION
 from t2t_phrase.decoding.search.beam_search import WORST, Hypotheses
+from t2t_phrase.decoding.search.forbidden import EDGES as FORBIDDEN
+from t2t_phrase.decoding.search.forbidden import FIRST_PLACE
 from t2t_phrase.decoding.search.guided import ENTRY, STARTS, TOKENS
+from t2t_phrase.decoding.search.output_limits import output_limits
+from t2t_phrase.decoding.search.prefix import EDGES as PREFIX_EDGES
+from t2t_phrase.decoding.search.prefix import RANGES as PREFIX_RANGES
+from t2t_phrase.decoding.search.prefix import TOKENS as PREFIX
+from t2t_phrase.decoding.search.required_terms import TERM, TERMS
 from t2t_phrase.decoding.search.search_weights import SearchWeights, prepare_weights
 from t2t_phrase.decoding.search.source_attention import source_attention
 from t2t_phrase.decoding.search.token_probabilities import LOG_PROB
@@ -30,10 +37,13 @@ from t2t_phrase.models.base import EncoderDecoder, Features
 from t2t_phrase.special_ids import EOS_ID, PAD_ID
 from t2t_phrase.text.encoders import StoredEncoder
 from t2t_phrase.text.in_graph.dictionaries import entries_in_graph
+from t2t_phrase.text.in_graph.restrictions import prefixes_in_graph, terms_in_graph
+from t2t_phrase.text.in_graph.spellings import TfSpellings
 from t2t_phrase.text.in_graph.unknown_words import TfUnknownWords
 from t2t_phrase.text.in_graph.visible import BLANKS
 from t2t_phrase.text.in_graph.word_links import pharaoh, source_words, target_words
 from t2t_phrase.text.in_graph.words import TfWords
+from t2t_phrase.text.token_texts import TokenTexts
 
 
 class ServingModule(tf.Module):
@@ -49,6 +59,10 @@ class ServingModule(tf.Module):
       sentence's dictionary (B,), lines `source<TAB>target`, occurred in it (`matched`) and were
       `applied`, both (B,), and the `alignment` (B,) of the words in Pharaoh format; for models
       that attend to the source, see `search.guided`;
+    - `translate_with_constraints(text, dictionary, prefix, ...)`, where the entries are required,
+      see `search.constrained`, and each translation begins with its `prefix` (B,): the same without
+      alignment, and whether the prefix was `kept` (B,); it is not if it is too long or cannot be
+      spelt. It is None where there is no beam;
     - `nbest(text, ...)`, all `translations` (B, K), best first, their `scores` (B, K), the number
       of them, `counts` (B,), and `cut` (B,). From place `counts` on, where a sentence has fewer
       hypotheses than K, the texts are empty and the scores WORST. With `token_probabilities`, also
@@ -138,6 +152,17 @@ class ServingModule(tf.Module):
                     *text[1:],
                 ],
             )
+        self.translate_with_constraints = None
+        if hparams.beam_size > 1 and hparams.search in ("", "beam_search"):
+            texts = TokenTexts(target)
+            self.spellings = TfSpellings(texts)
+            self._tables = texts.tables
+            own = [
+                tf.TensorSpec((None,), tf.string, name=name) for name in ("dictionary", "prefix")
+            ]
+            self.translate_with_constraints = traced(
+                self._constrained, input_signature=[text[0], *own, *text[1:]]
+            )
         self.score = None
         if not model.capabilities.cannot_score:
             self.score = traced(
@@ -167,6 +192,22 @@ class ServingModule(tf.Module):
         ) -> dict[str, tf.Tensor]:
             translations, scores, cut, found = self._search(
                 text, *others, return_beams=False, dictionary=dictionary
+            )
+            return {
+                "translation": translations[:, 0],
+                "score": scores[:, 0],
+                "cut": cut,
+                **found,
+            }
+
+        return _of_any_number(best, inputs)
+
+    def _constrained(self, *inputs: tf.Tensor) -> dict[str, tf.Tensor]:
+        def best(
+            text: tf.Tensor, dictionary: tf.Tensor, prefix: tf.Tensor, *others: tf.Tensor
+        ) -> dict[str, tf.Tensor]:
+            translations, scores, cut, found = self._search(
+                text, *others, return_beams=False, terms=(dictionary, prefix)
             )
             return {
                 "translation": translations[:, 0],
@@ -210,6 +251,7 @@ class ServingModule(tf.Module):
         *others: tf.Tensor,
         return_beams: bool,
         dictionary: tf.Tensor | None = None,
+        terms: tuple[tf.Tensor, tf.Tensor] | None = None,
     ) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor, dict[str, tf.Tensor]]:
         """Search for translations.
 
@@ -218,6 +260,7 @@ class ServingModule(tf.Module):
             *others: the texts of features, (B,) string.
             return_beams: whether all hypotheses are wanted.
             dictionary: (B,) string, that of each sentence; None: there are none.
+            terms: a dictionary that is required and a prefix, (B,) string each; None: none.
 
         Returns:
             (texts, scores, cut, found): (B, K) translations and scores, (B,) which sentences were
@@ -230,10 +273,25 @@ class ServingModule(tf.Module):
             write_alignments=dictionary is not None,
         )
         features, cut = self.source.encode(text, *others, max_tokens=hparams.max_input_size)
-        known = {}
+        known: dict[str, tf.Tensor] = {}
         kept = features["inputs"] > EOS_ID
-        if dictionary is None:
+        if dictionary is None and terms is None:
             text = looked_at(text, hparams.max_input_size)
+        if terms is not None:
+            limits = output_limits(features["inputs"], hparams).each
+            given = (limits, self.target.encoder, self.spellings)
+            required = terms_in_graph(
+                text, terms[0], *given, most_tokens=MOST_TOKENS, first_place=FIRST_PLACE
+            )
+            begun = prefixes_in_graph(terms[1], *given)
+            features = {
+                **features,
+                **self._tables._asdict(),
+                TERMS: required.terms,
+                FORBIDDEN: required.edges,
+                **dict(zip((PREFIX, PREFIX_EDGES, PREFIX_RANGES), begun, strict=False)),
+            }
+            known |= {"matched": required.matched, "kept": begun.kept}
         if hparams.aligns:
             _, starts = self.source.encoder.encode_with_starts(text)
         if dictionary is not None:
@@ -269,6 +327,10 @@ class ServingModule(tf.Module):
             )
         if return_beams and LOG_PROB in found.notes:
             known.update(token_probabilities(found))
+        if terms is not None:
+            known["applied"] = _terms_met(
+                found.ids[:, 0], found.notes[TERM][:, 0], self._tables.begins_word
+            )
         if self._unknown is None:
             texts = self.target.encoder.decode(ids)
         else:
@@ -302,6 +364,14 @@ def can_be_guided(model: EncoderDecoder) -> bool:
     except UserError:
         return False
     return True
+
+
+def _terms_met(ids: tf.Tensor, noted: tf.Tensor, begins_word: tf.Tensor) -> tf.Tensor:
+    """Return (B,) int32: the number of terms that outputs have, see `decoding.terms.terms_met`."""
+    following = tf.pad(ids[:, 1:], [(0, 0), (0, 1)])
+    begins = tf.gather(begins_word, tf.minimum(following, len(begins_word) - 1))
+    complete = (noted > 0) & ((following == PAD_ID) | begins)
+    return tf.reduce_sum(tf.cast(complete, tf.int32), axis=1)
 
 
 def _of_any_number(

@@ -34,6 +34,7 @@ def search(
     threshold: float,
     weight: float,
     min_length: int = 0,
+    choose: Callable[[list[Found]], list[Found]] | None = None,
 ) -> list[Found]:
     """Return hypotheses, best first; without a finished one, the unfinished.
 
@@ -46,6 +47,7 @@ def search(
         threshold: positions with a lower probability are pruned, unless all are.
         weight: of the alignment model's log-probabilities.
         min_length: fewest tokens before EOS; the others then share its probability.
+        choose: maps the hypotheses that may go on, best first, to K of them; None: the best.
     """
     alive, finished = [Found()], []
     for time in range(max_length):
@@ -76,10 +78,13 @@ def search(
                 if score > -math.inf
             ]
         candidates.sort(key=lambda found: -found.score)
-        alive = [found for found in candidates if found.tokens[-1] != EOS][:beam_size]
+        alive = [found for found in candidates if found.tokens[-1] != EOS]
+        alive = sorted(choose(alive), key=lambda f: -f.score) if choose else alive[:beam_size]
         ended = [found for found in candidates if found.tokens[-1] == EOS][:beam_size]
         finished += [f._replace(score=f.score / penalty(time + 1, alpha)) for f in ended]
         finished = sorted(finished, key=lambda found: -found.score)[:beam_size]
+        if not alive:
+            break
         bound = alive[0].score / penalty(max_length, alpha)
         if len(finished) == beam_size and finished[-1].score > bound:
             break

@@ -95,17 +95,20 @@ def next_tokens(tokens: Prefix, terms: Terms, begins_word: Sequence[bool]) -> se
     return found
 
 
-def deal(candidates: Sequence[tuple[int, float]], count: int) -> list[int]:
-    """Return which candidates (bank, score) are chosen, going round the banks."""
+def deal(candidates: Sequence[tuple[int, float]], count: int, by_score: int) -> list[int]:
+    """Return the chosen candidates (bank, score): some by score, others from banks in turn."""
     banks: dict[int, list[int]] = {}
-    for number in sorted(range(len(candidates)), key=lambda n: -candidates[n][1]):
-        if candidates[number][1] > -math.inf:
-            banks.setdefault(candidates[number][0], []).append(number)
-    chosen: list[int] = []
+    ordered = sorted(range(len(candidates)), key=lambda n: -candidates[n][1])
+    ordered = [number for number in ordered if candidates[number][1] > -math.inf]
+    for number in ordered:
+        banks.setdefault(candidates[number][0], []).append(number)
+    chosen = ordered[:by_score]
     while len(chosen) < count and any(banks.values()):
         for bank in sorted(banks, reverse=True):
             if banks[bank] and len(chosen) < count:
-                chosen.append(banks[bank].pop(0))
+                number = banks[bank].pop(0)
+                if number not in chosen:
+                    chosen.append(number)
     return chosen
 
 
@@ -157,7 +160,9 @@ def search(
                 fits = after == 0 or after + 2 <= room or after < before or beginning(prefix)
                 if fits and values[token] > -math.inf:
                     candidates.append((whole, score + values[token], total - after))
-        chosen = deal([(bank, score) for _, score, bank in candidates], 2 * beam_size)
+        chosen = deal(
+            [(bank, score) for _, score, bank in candidates], 2 * beam_size, beam_size // 2
+        )
         kept = [candidates[number][:2] for number in chosen]
         alive = [c for c in kept if c[0][-1] != EOS][:beam_size]
         penalty = ((5 + time + 1) / 6) ** alpha

@@ -24,6 +24,7 @@ from t2t_phrase.decoding.search.guided import (
     force_entries,
     start_forcing,
 )
+from t2t_phrase.decoding.search.pair_restrictions import Restrictions
 from t2t_phrase.decoding.search.plain_expansion import forbid_early_end
 from t2t_phrase.models.aligned_pair import AlignedPair
 from t2t_phrase.models.base import Features, Step
@@ -61,6 +62,7 @@ def alignment_expansion(
         decoder: of a batch, by `start_decoder` for the pair.
         features: of the batch; the entries of a dictionary among them, see `search.guided`, are
             forced at the positions that begin their phrases; so is a REFERENCE, token by token.
+            Prefixes, required terms and forbidden phrases hold, see `search.restrictions`.
         hparams: the options of decoding.
 
     Returns:
@@ -72,12 +74,14 @@ def alignment_expansion(
         UserError: `hparams` ask for sampling.
     """
     entries, reference = entries_of(features), features.get(REFERENCE)
+    restrictions = Restrictions(features, hparams.beam_size)
     if hparams.sampling_temp:
         raise UserError(
             f"sampling_temp={hparams.sampling_temp}: with an alignment model there is only beam "
             "search; leave sampling out of --decode_hparams"
         )
     memory = decoder.memory
+    vocab_size = pair.lexical.target_vocab_size or pair.lexical.vocab_size
 
     def expand(alive: Alive, index: Any, cache: Any) -> tuple[Candidates, Any]:
         moved = pair.alignment.step(
@@ -95,6 +99,9 @@ def alignment_expansion(
         continued = ops.logical_and(alive.log_probs > NEVER, ops.logical_not(alive.done)[:, None])
         packed = pack(ops.logical_and(kept, continued[..., None]))
         before = alive.log_probs[..., None] + hparams.alignment_weight * places
+        restricted, held = restrictions.advance(
+            alive.tokens, index, cache["restricted"], vocab_size
+        )
 
         def step(memory: Any, batch: Sentences, pairs: Any) -> Step:
             parents = pairs // length
@@ -112,12 +119,13 @@ def alignment_expansion(
             if reference is not None:
                 token = ops.take(batch.cache["reference"], index, axis=1)
                 return Evaluated(logits, ops.broadcast_to(token[:, None], ops.shape(pairs)))
-            if entries is None:
-                return Evaluated(logits)
-            return Evaluated(logits, _forced(batch.cache, pairs, length)[0])
+            forced = None
+            if entries is not None:
+                forced = _forced(batch.cache, pairs, length)[0]
+            return restrictions.evaluated(logits, forced, batch.cache["held"], pairs // length)
 
         scores = ops.reshape(before, ops.shape(packed.order))
-        own = {"lexical": cache["lexical"]}
+        own = {"lexical": cache["lexical"], "held": held}
         if reference is not None:
             own = {**own, "reference": reference}
         if entries is not None:
@@ -128,7 +136,9 @@ def alignment_expansion(
             memory["lexical"],
             evaluate=evaluate,
             take_memory=pair.lexical.take_memory,
+            spare=restrictions.spare,
         )
+        best = restrictions.chosen(best)
         pairs = ops.concatenate([best.pairs, best.ended_pairs], axis=1)  # (B, 2K)
         parents = pairs // length
         count = ops.sum(ops.cast(kept, "int32"), axis=-1)
@@ -140,24 +150,31 @@ def alignment_expansion(
         after = {
             "lexical": step(memory["lexical"], everything, best.pairs).cache,
             "alignment": moved.cache,
+            "restricted": restricted,
         }
         if entries is not None:
             notes[ENTRY] = _forced(own, pairs, length)[1]
             after["forcing"] = _forced(own, best.pairs, length)[2]
+        tokens = ops.concatenate([best.tokens, ops.full_like(best.tokens, EOS_ID)], axis=1)
         candidates = Candidates(
             ops.concatenate([best.log_probs, best.ended], axis=1),
             parents,
-            ops.concatenate([best.tokens, ops.full_like(best.tokens, EOS_ID)], axis=1),
+            tokens,
             ops.concatenate([going, ops.logical_not(going)], axis=1),
-            notes=notes,
+            notes={**notes, **restrictions.notes(held, parents, tokens)},
         )
         return candidates, after
 
     def reorder(cache: Any, parents: Any) -> Any:
         # The other states are those of the K best that go on already; the search keeps their order.
-        return {**cache, "alignment": pair.alignment.reorder(cache["alignment"], parents)}
+        return {
+            **cache,
+            "alignment": pair.alignment.reorder(cache["alignment"], parents),
+            "restricted": restrictions.reorder(cache["restricted"], parents),
+        }
 
-    start, notes = decoder.cache, {POSITION: BEFORE, EVALUATED: 0}
+    start = {**decoder.cache, "restricted": restrictions.start}
+    notes = {POSITION: BEFORE, EVALUATED: 0, **restrictions.pads}
     if entries is not None:
         start = {**start, "forcing": start_forcing(entries, hparams.beam_size)}
         notes[ENTRY] = 0
@@ -168,7 +185,7 @@ def _forced(own: dict[str, Any], pairs: Any, length: Any) -> tuple[Any, Any, For
     """Return the tokens that entries force at pairs (B, N), see `force_entries`.
 
     Args:
-        own: "entries", and "forcing", their state before the token.
+        own: "entries", "forcing", their state before the token, and "held", see `Restrictions`.
         pairs: of a hypothesis and a position.
         length: S.
     """
@@ -178,7 +195,9 @@ def _forced(own: dict[str, Any], pairs: Any, length: Any) -> tuple[Any, Any, For
         ops.take_along_axis(state.place, parents, axis=1),
         ops.take_along_axis(state.used, parents[..., None], axis=1),
     )
-    return force_entries(own["entries"], of_pairs, pairs % length)
+    busy = own["held"].get("busy")
+    busy = None if busy is None else ops.take_along_axis(busy, parents, axis=1)
+    return force_entries(own["entries"], of_pairs, pairs % length, busy)
 
 
 def _log_softmax(logits: Any) -> Any:

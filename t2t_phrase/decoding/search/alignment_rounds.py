@@ -46,6 +46,7 @@ def best_pairs(
     *,
     evaluate: Evaluate,
     take_memory: TakeMemory,
+    spare: int = 0,
 ) -> Best:
     """Return the best continuations of each sentence.
 
@@ -58,6 +59,7 @@ def best_pairs(
         memory: the model's.
         evaluate: runs the model.
         take_memory: see `EncoderDecoder.take_memory`.
+        spare: see `Best.none`.
     """
     counts = sentences.packed.counts
     batch, beams = sentences.tokens.shape
@@ -102,7 +104,7 @@ def best_pairs(
         del best
         return number < sentences.packed.rounds(beams)
 
-    start = (ops.zeros((), "int32"), Best.none(sentences.tokens))
+    start = (ops.zeros((), "int32"), Best.none(sentences.tokens, spare))
     best: Best = ops.while_loop(unfinished, advance, start)[1]
     return best
 

@@ -24,7 +24,7 @@ from t2t_phrase.decoding.search.required_terms import (
     start_progress,
     tokens_left,
 )
-from t2t_phrase.decoding.search.token_masks import padded_table
+from t2t_phrase.decoding.search.token_masks import looked_up
 from t2t_phrase.ops.rows import take_rows
 from t2t_phrase.special_ids import EOS_ID
 
@@ -43,6 +43,10 @@ class Constraints(NamedTuple):
     terms: Any
     begins_word: Any
     limits: Any
+
+    def at(self, index: Any) -> Constraints:
+        """Return those with the room (B, 1) that is left at a time, for the next token, too."""
+        return self._replace(limits=(self.limits - index)[:, None])
 
 
 class Allowed(NamedTuple):
@@ -66,12 +70,12 @@ def constrained_expansion(
 
     Candidates are the 2K likeliest tokens of each hypothesis, and the tokens that begin its unmet
     terms or go on with them. The bank of a candidate is the number of tokens of terms that it has;
-    2K are chosen from the banks in turn, see `deal`, and the first K of these that have not ended
-    go on. EOS may only follow once all terms are met, and what would leave too few tokens for the
-    others is no candidate. Where nothing is required, the result is that of `plain_expansion`.
+    2K are chosen, half a beam by their scores and the others from the banks in turn, see `deal`,
+    and the first K of these that have not ended go on. EOS may only follow once all terms are met,
+    and what would leave too few tokens for the others is no candidate. Where nothing is required,
+    the result is that of `plain_expansion`.
 
-    Differs from the papers: they limit the shares of banks and prune; here each bank has what its
-    turn gives it. A term counts only as whole words.
+    Differs from the papers: they prune; here, a term counts only as whole words.
 
     Args:
         decoder: of a batch; what it forces and bars holds.
@@ -85,22 +89,15 @@ def constrained_expansion(
         logits, inner, _ = decoder.step(alive.tokens, index, cache["decoder"])
         logits = forbid_early_end(ops.cast(logits, "float32"), index, min_length)
         vocab = logits.shape[-1]
-        begins = padded_table(constraints.begins_word, vocab, False)
-        progress = advance(
-            terms,
-            Progress(*cache["progress"]),
-            alive.tokens,
-            ops.take(begins, alive.tokens, axis=0),
-        )
+        begins = looked_up(constraints.begins_word, alive.tokens)
+        progress = advance(terms, Progress(*cache["progress"]), alive.tokens, begins)
         allowed = Allowed(
             decoder.forced_tokens(inner),
             decoder.barred_tokens(inner, vocab),
             decoder.is_busy(inner),
         )
-        room = (constraints.limits - index)[:, None]  # for this token and what comes after it
-        found = best_constrained(
-            logits, alive.log_probs, Constraints(terms, begins, room), progress, allowed
-        )
+        now = constraints.at(index)
+        found = best_constrained(logits, alive.log_probs, now, progress, allowed)
         notes = {
             name: ops.take_along_axis(values, found.parents, axis=1)
             for name, values in decoder.notes(inner).items()
@@ -135,39 +132,29 @@ def best_constrained(
         progress: of the hypotheses.
         allowed: what may follow.
     """
-    terms, begins_word, room = constraints
+    terms, room = constraints.terms, constraints.limits
     beams, vocab = logits.shape[1:]
-    left = tokens_left(terms, progress)  # (B, K)
-    is_end = ops.logical_and(ops.arange(vocab) == EOS_ID, (left > 0)[..., None])
-    barred = is_end if allowed.barred is None else ops.logical_or(is_end, allowed.barred)
+    allowed = without_early_end(allowed, terms, progress, vocab)
     each = min(2 * beams, vocab)
-    top, tokens, normalizer = likeliest_allowed(logits, each, allowed.forced, barred)
-    own_tokens, own = term_tokens(logits, terms, progress, allowed._replace(barred=barred), room)
-    known = ops.logical_and(own_tokens[..., None] == tokens[:, :, None], top[:, :, None] > NEVER)
-    own = ops.where(ops.any(known, axis=-1), NEVER, own)
-    scores = ops.concatenate([top, own], axis=-1) - normalizer[..., None] + log_probs[..., None]
-    tokens = ops.concatenate([tokens, own_tokens], axis=-1)
-    width = tokens.shape[-1]
+    top, tokens, normalizer = likeliest_allowed(logits, each, allowed.forced, allowed.barred)
+    own = term_tokens(terms, progress, allowed, room)
+    top, tokens = with_own(top, tokens, own.tokens, own.of(logits))
+    scores = top - normalizer[..., None] + log_probs[..., None]
+    width = ops.shape(tokens)[-1]
     scores, tokens = (ops.reshape(x, (-1, beams * width)) for x in (scores, tokens))
     parents = ops.repeat(ops.arange(beams, dtype="int32"), width)
     parents = ops.broadcast_to(parents, ops.shape(tokens))
-    after = advance(terms, progress.of(parents), tokens, ops.take(begins_word, tokens, axis=0))
-    still = tokens_left(terms, after)
-    # One of the tokens that are left is this one, and one is EOS.
-    fits = ops.logical_or(still == 0, still + 2 <= room)
-    fits = ops.logical_or(fits, still < take_rows(left, parents))
-    if allowed.busy is not None:
-        fits = ops.logical_or(fits, take_rows(allowed.busy, parents))
-    scores = ops.where(fits, scores, NEVER)
-    total = ops.sum(sizes_of(terms), axis=-1)[:, None]
+    banks, completed = banks_of(constraints, progress, allowed.busy, parents, tokens)
+    scores = ops.where(banks < 0, NEVER, scores)
     chosen = deal(
         scores,
-        total - still,
-        number_of_banks=terms.shape[1] * terms.shape[3] + 1,
+        banks,
+        number_of_banks=number_of_banks(terms),
         count=2 * beams,
+        by_score=beams // 2,
     )
     scores, parents, tokens, completed = (
-        ops.take_along_axis(x, chosen, axis=1) for x in (scores, parents, tokens, after.last)
+        ops.take_along_axis(x, chosen, axis=1) for x in (scores, parents, tokens, completed)
     )
     ended = tokens == EOS_ID
     going_on = ops.cumsum(ops.cast(ops.logical_not(ended), "int32"), axis=1) <= beams
@@ -175,40 +162,108 @@ def best_constrained(
     return Candidates(scores, parents, tokens, ended, {TERM: completed})
 
 
-def term_tokens(
-    logits: Any, terms: Any, progress: Progress, allowed: Allowed, room: Any
+def without_early_end(allowed: Allowed, terms: Any, progress: Progress, vocab_size: int) -> Allowed:
+    """Return limits that bar EOS where terms are missing, too."""
+    missing = tokens_left(terms, progress) > 0
+    early = ops.logical_and(ops.arange(vocab_size) == EOS_ID, missing[..., None])
+    barred = early if allowed.barred is None else ops.logical_or(early, allowed.barred)
+    return allowed._replace(barred=barred)
+
+
+def number_of_banks(terms: Any) -> Any:
+    """Return the number of banks: one more than there are tokens of terms."""
+    return ops.shape(terms)[1] * ops.shape(terms)[3] + 1
+
+
+def banks_of(
+    constraints: Constraints, progress: Progress, busy: Any, parents: Any, tokens: Any
 ) -> tuple[Any, Any]:
-    """Return the tokens of unmet terms that may follow, and their logits, each (B, K, N).
+    """Return the banks of candidates, and the terms that they complete, each (B, M) int32.
+
+    The bank is the number of tokens of terms that a candidate has; -1 where it would leave too few
+    tokens for the others.
+
+    Args:
+        constraints: of the batch; its `limits` are (B, 1), the tokens that are left.
+        progress: of the hypotheses.
+        busy: (B, K) bool, see `BatchDecoder.busy`, or None.
+        parents: (B, M) int32, the hypotheses that are continued.
+        tokens: (B, M) int32.
+    """
+    terms, begins_word, room = constraints
+    after = advance(terms, progress.of(parents), tokens, looked_up(begins_word, tokens))
+    still = tokens_left(terms, after)
+    # One of the tokens that are left is this one, and one is EOS.
+    fits = ops.logical_or(still == 0, still + 2 <= room)
+    before = take_rows(tokens_left(terms, progress), parents)
+    fits = ops.logical_or(fits, still < before)
+    if busy is not None:
+        fits = ops.logical_or(fits, take_rows(busy, parents))
+    total = ops.sum(sizes_of(terms), axis=-1)[:, None]
+    return ops.where(fits, total - still, -1), after.last
+
+
+def with_own(top: Any, tokens: Any, own_tokens: Any, own: Any) -> tuple[Any, Any]:
+    """Return the likeliest tokens and those of terms together, logits and tokens.
+
+    Args:
+        top: (..., C) float32, the logits of the likeliest.
+        tokens: (..., C) int32, the likeliest.
+        own_tokens: (..., N) int32, those of terms.
+        own: (..., N) float32, theirs; -inf where a token may not follow.
+    """
+    known = ops.logical_and(
+        own_tokens[..., None] == tokens[..., None, :], top[..., None, :] > NEVER
+    )
+    own = ops.where(ops.any(known, axis=-1), NEVER, own)
+    return ops.concatenate([top, own], axis=-1), ops.concatenate([tokens, own_tokens], axis=-1)
+
+
+class TermTokens(NamedTuple):
+    """Tokens that begin unmet terms or go on with them.
+
+    Attributes:
+        tokens: (B, K, N) int32.
+        possible: (B, K, N) bool, which of them may follow.
+    """
+
+    tokens: Any
+    possible: Any
+
+    def of(self, logits: Any) -> Any:
+        """Return their logits (B, K, N) among those (B, K, V) of all; -inf if impossible."""
+        return ops.where(self.possible, _of_tokens(logits, self.tokens), NEVER)
+
+
+def term_tokens(terms: Any, progress: Progress, allowed: Allowed, room: Any) -> TermTokens:
+    """Return the tokens of unmet terms that may follow.
 
     Where only tokens of terms leave room for the others, no phrase is forbidden.
 
     Args:
-        logits: (B, K, V) float32.
         terms: of the batch.
         progress: of the hypotheses.
-        allowed: what may follow.
+        allowed: what may follow; with `barred`.
         room: (B, 1) int32, the tokens that are left.
     """
     tokens = next_tokens(terms, progress)
-    shape = ops.shape(tokens)
-    vocab = logits.shape[-1]
-
-    def of_tokens(table: Any) -> Any:
-        rows = ops.reshape(table, (-1, vocab))
-        return ops.reshape(take_rows(rows, ops.reshape(tokens, (-1, shape[-1]))), shape)
-
-    possible = tokens > 0
     # The same token may begin several terms.
-    earlier = ops.arange(shape[-1])[:, None] > ops.arange(shape[-1])
-    same = tokens[..., None] == tokens[:, :, None]
-    possible = ops.logical_and(
-        possible, ops.logical_not(ops.any(ops.logical_and(same, earlier), axis=-1))
-    )
-    barred = of_tokens(allowed.barred)
+    count = ops.shape(tokens)[-1]
+    earlier = ops.arange(count)[:, None] > ops.arange(count)
+    same = ops.logical_and(tokens[..., None] == tokens[:, :, None], earlier)
+    possible = ops.logical_and(tokens > 0, ops.logical_not(ops.any(same, axis=-1)))
     urgent = tokens_left(terms, progress) + 1 >= room
     if allowed.busy is not None:
         urgent = ops.logical_and(urgent, ops.logical_not(allowed.busy))
+    barred = _of_tokens(allowed.barred, tokens)
     possible = ops.logical_and(possible, ops.logical_or(ops.logical_not(barred), urgent[..., None]))
     if allowed.forced is not None:
         possible = ops.logical_and(possible, (allowed.forced < 0)[..., None])
-    return tokens, ops.where(possible, of_tokens(logits), NEVER)
+    return TermTokens(tokens, possible)
+
+
+def _of_tokens(table: Any, tokens: Any) -> Any:
+    """Return table[b, k, tokens[b, k, n]] for a table (B, K, V)."""
+    shape = ops.shape(tokens)
+    rows = ops.reshape(table, (-1, table.shape[-1]))
+    return ops.reshape(take_rows(rows, ops.reshape(tokens, (-1, shape[-1]))), shape)

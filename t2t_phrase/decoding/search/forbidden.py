@@ -11,7 +11,7 @@ from typing import Any
 from keras import ops
 
 from t2t_phrase.decoding.search.batch_decoder import BatchDecoder, of_inner
-from t2t_phrase.decoding.search.token_masks import padded_table, tokens_mask
+from t2t_phrase.decoding.search.token_masks import looked_up, tokens_mask
 from t2t_phrase.models.base import Step
 
 # The name, among the features of a batch, of the ways to spell the phrases, (B, G, 3) int32: a
@@ -85,8 +85,7 @@ def forbidding_decoder(
 
     def step(ids: Any, index: Any, cache: Any) -> Step:
         logits, inner, weights = decoder.step(ids, index, cache["decoder"])
-        apart = ops.take(padded_table(ends_word, logits.shape[-1], False), ids, axis=0)
-        inside = next_phrases(edges, cache["inside"], ids, apart)
+        inside = next_phrases(edges, cache["inside"], ids, looked_up(ends_word, ids))
         return Step(logits, {"decoder": inner, "inside": inside}, weights)
 
     def reorder(cache: Any, parents: Any) -> Any:

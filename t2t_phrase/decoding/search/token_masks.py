@@ -31,3 +31,10 @@ def padded_table(table: Any, vocab_size: int, pad: Any) -> Any:
     table = ops.convert_to_tensor(table)
     missing = vocab_size - table.shape[0]
     return ops.pad(table, [(0, missing)], constant_values=pad) if missing > 0 else table
+
+
+def looked_up(table: Any, tokens: Any) -> Any:
+    """Return table[tokens] of a bool table of the vocabulary; False for tokens beyond it."""
+    table = ops.convert_to_tensor(table)
+    known = tokens < table.shape[0]
+    return ops.logical_and(known, ops.take(table, ops.where(known, tokens, 0), axis=0))

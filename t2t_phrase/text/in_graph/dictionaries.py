@@ -12,6 +12,7 @@ import tensorflow as tf
 
 from t2t_phrase.special_ids import UNK_ID
 from t2t_phrase.text.dictionaries.matching import MOST_PUNCTUATION, OF_WORDS
+from t2t_phrase.text.dictionaries.reader import FORBIDS
 from t2t_phrase.text.in_graph.subwords import TfSubwords
 from t2t_phrase.text.in_graph.visible import BLANKS, first_visible
 from t2t_phrase.text.in_graph.words import TfWords
@@ -36,7 +37,23 @@ class GraphEntries(NamedTuple):
     matched: tf.Tensor
 
 
-class _Sentences(NamedTuple):
+class EntryTensors(NamedTuple):
+    """Entries of the dictionary of each sentence.
+
+    Attributes:
+        phrases: (B, E, N), the characters of the source.
+        lengths: (B, E), their number; 0 where there is no source, or no entry.
+        targets: (B, E, L), the tokens of the target.
+        forbidden: (B, E) string, the phrase that is forbidden; "": none.
+    """
+
+    phrases: tf.Tensor
+    lengths: tf.Tensor
+    targets: tf.Tensor
+    forbidden: tf.Tensor
+
+
+class Sentences(NamedTuple):
     """Characters of sentences, (B, C) each, at all places and one after the last.
 
     Attributes:
@@ -76,16 +93,16 @@ def entries_in_graph(
         encoder: of the target.
         most_tokens: of a translation.
     """
-    phrases, lengths, targets = _entries(dictionaries, encoder, most_tokens)
-    sentences = _sentences(texts)
-    found = _all_occurrences(sentences, phrases, lengths)
-    entries, places = _longest_first(sentences, found, lengths)  # (B, M)
-    real = entries >= 0
-    numbers = tf.range(1, tf.shape(entries)[1] + 1)
+    entries = entry_tensors(dictionaries, encoder, most_tokens=most_tokens)
+    sentences = sentences_of(texts)
+    found = occurrences(sentences, entries.phrases, entries.lengths)
+    chosen, places = longest_first(sentences, found, entries.lengths)  # (B, M)
+    real, chosen = chosen >= 0, tf.maximum(chosen, 0)
+    numbers = tf.range(1, tf.shape(chosen)[1] + 1)
     inside = real[..., None] & _tokens_of_first_words(
-        sentences, texts, starts, places, tf.gather(lengths, tf.maximum(entries, 0), batch_dims=1)
+        sentences, texts, starts, places, tf.gather(entries.lengths, chosen, batch_dims=1)
     )  # (B, M, T)
-    tokens = tf.gather(targets, tf.maximum(entries, 0), batch_dims=1)
+    tokens = tf.gather(entries.targets, chosen, batch_dims=1)
     return GraphEntries(
         tf.reduce_max(tf.where(inside, numbers[:, None], 0), axis=1),
         tf.where(real[..., None], tokens, 0),
@@ -93,23 +110,36 @@ def entries_in_graph(
     )
 
 
-def _entries(
-    dictionaries: tf.Tensor, encoder: TfSubwords | TfWords, most_tokens: int
-) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
-    """Return the characters of sources (B, E, N), their numbers (B, E), and targets (B, E, L).
+def entry_tensors(
+    dictionaries: tf.Tensor,
+    encoder: TfSubwords | TfWords,
+    *,
+    most_tokens: int,
+    forbids: bool = False,
+) -> EntryTensors:
+    """Return the entries of dictionaries, at least one for each, which may be invalid.
 
-    Invalid entries have no characters. Pads to at least one (empty) entry.
+    Args:
+        dictionaries: (B,) string, for each sentence lines `source<TAB>target`.
+        encoder: of the target.
+        most_tokens: of a translation.
+        forbids: whether targets `!phrase` are forbidden phrases, which need no source.
     """
     lines = tf.strings.split(dictionaries, "\n").to_tensor("")
     lines = tf.pad(lines, [(0, 0), (0, 1)], constant_values="")
     shape = tf.shape(lines)
     fields = tf.strings.split(tf.reshape(lines, (-1,)), "\t")
     count = fields.row_lengths()
-    pairs = _normalized(fields.to_tensor("", shape=(None, 2)))
+    pairs = normalized(fields.to_tensor("", shape=(None, 2)))
     ids = tf.cast(encoder.encode(pairs[:, 1]), tf.int32)
     unknown = tf.reduce_any(ids == UNK_ID, axis=1)
     size = ids.row_lengths()
     good = (count == 2) & (size > 0) & (size <= most_tokens) & ~unknown
+    banned = tf.fill(tf.shape(good), "")
+    if forbids:
+        bans = (count == 2) & tf.strings.regex_full_match(pairs[:, 1], FORBIDS + "[^ ].*")
+        banned = tf.where(bans, tf.strings.regex_replace(pairs[:, 1], "^" + FORBIDS, ""), "")
+        good |= bans
     sources = tf.where(good, pairs[:, 0], "")
     codes = tf.strings.unicode_decode(sources, "UTF-8")
     lengths = tf.reshape(tf.cast(codes.row_lengths(), tf.int32), shape)
@@ -120,15 +150,17 @@ def _entries(
     phrases, targets = (
         tf.reshape(values, (shape[0], shape[1], tf.shape(values)[1])) for values in (codes, targets)
     )
-    return phrases, lengths, targets
+    return EntryTensors(phrases, lengths, targets, tf.reshape(banned, shape))
 
 
-def _normalized(texts: tf.Tensor) -> tf.Tensor:
+def normalized(texts: tf.Tensor) -> tf.Tensor:
+    """Return texts with single spaces, and none at their ends."""
     return tf.strings.strip(tf.strings.regex_replace(texts, BLANKS, " "))
 
 
-def _sentences(texts: tf.Tensor) -> _Sentences:
-    texts = _normalized(texts)
+def sentences_of(texts: tf.Tensor) -> Sentences:
+    """Return the characters of texts (B,)."""
+    texts = normalized(texts)
     codes = tf.strings.unicode_decode(texts, "UTF-8").to_tensor(_NOWHERE)
     codes = tf.pad(codes, [(0, 0), (0, 1)], constant_values=_NOWHERE)  # (B, C)
     chars = tf.strings.unicode_split(texts, "UTF-8").to_tensor("")
@@ -148,7 +180,7 @@ def _sentences(texts: tf.Tensor) -> _Sentences:
     skipped, left = place - begins, ends - place
     clear = before == tf.gather(before, tf.minimum(begins, width - 1), batch_dims=1)
     rest = before == tf.gather(before, ends, batch_dims=1)
-    return _Sentences(
+    return Sentences(
         codes,
         tf.cumsum(tf.cast(apart, tf.int32), axis=1, exclusive=True),
         tf.cumsum(tf.cast(~apart, tf.int32), axis=1, exclusive=True),
@@ -176,7 +208,7 @@ def _cumulative_max(values: tf.Tensor) -> tf.Tensor:
     return found
 
 
-def _all_occurrences(sentences: _Sentences, phrases: tf.Tensor, lengths: tf.Tensor) -> tf.Tensor:
+def occurrences(sentences: Sentences, phrases: tf.Tensor, lengths: tf.Tensor) -> tf.Tensor:
     """Return (B, E, C) bool: whether each phrase (B, E, N) occurs from each character on."""
     codes, width = sentences.codes, tf.shape(sentences.codes)[1]
     size = tf.shape(phrases)[2]
@@ -201,8 +233,8 @@ def _ends(lengths: tf.Tensor, width: tf.Tensor) -> tf.Tensor:
     return tf.minimum(ends, width - 1)
 
 
-def _longest_first(
-    sentences: _Sentences, found: tf.Tensor, lengths: tf.Tensor
+def longest_first(
+    sentences: Sentences, found: tf.Tensor, lengths: tf.Tensor
 ) -> tuple[tf.Tensor, tf.Tensor]:
     """Return the entries and the first characters of occurrences that do not overlap, (B, M) each.
 
@@ -240,7 +272,7 @@ def _longest_first(
 
 
 def _tokens_of_first_words(
-    sentences: _Sentences,
+    sentences: Sentences,
     texts: tf.Tensor,
     starts: tf.RaggedTensor,
     places: tf.Tensor,
