@@ -9,7 +9,7 @@ A system is RUN, RUN+ALIGNMENT_RUN, or RUN:RUN:... for an ensemble. For each, th
 see docs/dictionaries.md), and it is translated again by that. Each step is one of the commands,
 printed before it runs; finished steps are not repeated. It writes WORK_DIR/table3.md and
 table3.json: case-insensitive BLEU and TER of both, the entries, and how many were found and
-applied.
+applied. With --require, it is also translated with --dictionary_mode=require.
 
 The word alignments of the text must be known: --alignments, by default those that datagen has kept
 (data/PROBLEM-dev.target.align); alignment_quality.py says how to make them for Multi30k. With
@@ -40,6 +40,22 @@ SUMMARY = r"(\d+) dictionary entries: (\d+) occurrences in the sources, (\d+) of
 
 
 @dataclasses.dataclass(frozen=True)
+class Required:
+    """The measurements of a translation that must have all entries.
+
+    Attributes:
+        bleu, ter: of the translation.
+        p_value: of the difference in BLEU from the plain translation.
+        applied: occurrences in the translations.
+    """
+
+    bleu: float
+    ter: float
+    p_value: float
+    applied: int
+
+
+@dataclasses.dataclass(frozen=True)
 class Row:
     """The measurements of a system.
 
@@ -50,6 +66,7 @@ class Row:
         entries: of the dictionary.
         matched, applied: occurrences in the sources, and in the translations.
         error_rate: of the links, in per cent; None: not measured.
+        required: the translation that has all entries; None: not made.
     """
 
     system: str
@@ -62,6 +79,7 @@ class Row:
     matched: int
     applied: int
     error_rate: float | None
+    required: Required | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -75,6 +93,7 @@ class Experiment:
         decode_hparams: options of decoding.
         search_hparams: further ones with an alignment model.
         gold: file of gold links; empty: none.
+        require: whether to translate with all entries required, too.
     """
 
     text: Text
@@ -83,6 +102,7 @@ class Experiment:
     decode_hparams: str
     search_hparams: str
     gold: str = ""
+    require: bool = False
 
     def place(self, system: System, ending: str) -> pathlib.Path:
         """Return a file of a system."""
@@ -102,7 +122,30 @@ class Experiment:
         guided = self.translate(
             system, f"guided.{target}", entries, f"--sentence_dictionary={entries}"
         )
-        return self.row(system, plain, guided)
+        row = self.row(system, plain, guided)
+        if not self.require:
+            return row
+        flags = [f"--sentence_dictionary={entries}", "--dictionary_mode=require"]
+        required = self.translate(system, f"required.{target}", entries, *flags)
+        return dataclasses.replace(row, required=self.of_required(plain, required))
+
+    def of_required(self, plain: pathlib.Path, required: pathlib.Path) -> Required:
+        """Return the measurements of a translation that has all entries."""
+        from t2t_phrase.evaluation.scores import corpus_score
+        from t2t_phrase.evaluation.significance import paired_bootstrap
+        from t2t_phrase.io.text_files import read_text
+
+        before, after, references = (
+            read_text(str(path)) for path in (plain, required, self.text.target)
+        )
+        bleu, ter = (
+            corpus_score(metric, after, references, lowercase=True).value
+            for metric in ("bleu", "ter")
+        )
+        compared = paired_bootstrap(after, before, references, lowercase=True)[0]
+        found = reported(required.with_name(f"{required.name}.log"), SUMMARY)
+        assert found, "the decoder says what became of the entries"
+        return Required(bleu, ter, compared.p_value, int(found[2]))
 
     def translate(
         self, system: System, ending: str, source: pathlib.Path, *flags: str
@@ -171,9 +214,12 @@ def markdown(rows: list[Row]) -> str:
     """Return the rows as a table."""
     titles = ["system", "BLEU", "with entries", "difference", "p", "TER", "with entries"]
     titles += ["difference", "entries", "matched", "applied", "AER"]
+    required = any(row.required for row in rows)
+    if required:
+        titles += ["BLEU, all required", "p", "TER", "applied"]
     lines = [titles]
     for row in rows:
-        share = f" ({row.applied / row.matched:.0%})" if row.matched else ""
+        share = _share(row.applied, row.matched)
         lines.append(
             [
                 f"`{row.system}`",
@@ -190,7 +236,21 @@ def markdown(rows: list[Row]) -> str:
                 "" if row.error_rate is None else f"{row.error_rate:.2f}",
             ]
         )
+        if required:
+            lines[-1] += _required(row)
     return grid(lines)
+
+
+def _required(row: Row) -> list[str]:
+    own = row.required
+    if own is None:
+        return [""] * 4
+    applied = f"{own.applied}{_share(own.applied, row.matched)}"
+    return [f"{own.bleu:.2f}", f"{own.p_value:.3f}", f"{own.ter:.2f}", applied]
+
+
+def _share(applied: int, matched: int) -> str:
+    return f" ({applied / matched:.0%})" if matched else ""
 
 
 def report(args: argparse.Namespace, experiment: Experiment, rows: list[Row]) -> None:
@@ -232,6 +292,7 @@ def parse(argv: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--split", default="dev", choices=["dev", "test"])
     parser.add_argument("--alignments", default="", help="of the text, in Pharaoh format")
     parser.add_argument("--gold_alignments", default="", help="likewise, for AER")
+    parser.add_argument("--require", action="store_true", help="also require all entries")
     parser.add_argument("--decode_hparams", default="beam_size=5")
     parser.add_argument("--search_hparams", default="alignment_threshold=0.15,alignment_weight=1.0")
     return parser.parse_args(argv)
@@ -255,7 +316,13 @@ def main() -> int:
     work_dir = pathlib.Path(args.work_dir).expanduser()
     work_dir.mkdir(parents=True, exist_ok=True)
     experiment = Experiment(
-        text, data_dir, work_dir, args.decode_hparams, args.search_hparams, args.gold_alignments
+        text,
+        data_dir,
+        work_dir,
+        args.decode_hparams,
+        args.search_hparams,
+        args.gold_alignments,
+        args.require,
     )
     rows, failed = [], []
     for system in systems:

@@ -51,6 +51,30 @@ class Prefixes:
         self._encoder = encoder
         self.texts = TokenTexts(encoder)
 
+    def encode_all(
+        self, texts: Sequence[str], limits: Sequence[int], *, name: str, first: int = 0
+    ) -> list[SentencePrefix]:
+        """Return the beginnings of translations as tokens, see `encode`.
+
+        Args:
+            texts: one for each sentence.
+            limits: most tokens of each translation, EOS included; 0: its source has no words.
+            name: of the file, for messages.
+            first: number, from 0, of the first line in its file.
+
+        Raises:
+            UserError: there are more or fewer than sentences, or as for `encode`.
+        """
+        if len(texts) != len(limits):
+            raise UserError(
+                f"prefixes: {len(texts)} for {len(limits)} sentences; give one for each, which may "
+                "be empty"
+            )
+        return [
+            self.encode(text, longest=longest, where=f"{name}:{number}")
+            for number, (text, longest) in enumerate(zip(texts, limits, strict=True), first + 1)
+        ]
+
     def encode(self, text: str, *, longest: int, where: str) -> SentencePrefix:
         """Return a beginning as tokens.
 
@@ -110,19 +134,6 @@ def prefix_arrays(prefixes: Sequence[SentencePrefix], batch: Batch) -> dict[str,
         EDGES: padded_array([prefix.edges for prefix in own], rows, 2, last=3),
         RANGES: padded_array([prefix.ranges for prefix in own], rows, 2, last=2),
     }
-
-
-def check_prefixes(prefixes: Sequence[str], sentences: int) -> None:
-    """Refuse another number of prefixes than of sentences.
-
-    Raises:
-        UserError: they differ.
-    """
-    if len(prefixes) != sentences:
-        raise UserError(
-            f"prefixes: {len(prefixes)} for {sentences} sentences; give one for each, which may be "
-            "empty"
-        )
 
 
 def _untypable(where: str, text: str, spelt_as: str) -> UserError:

@@ -248,7 +248,7 @@ def terms_met(ids: Sequence[int], noted: Sequence[int], begins_word: np.ndarray)
     return {
         int(term)
         for term, token in zip(noted, following, strict=True)
-        if term and (token == PAD_ID or begins_word[token])
+        if term and (token == PAD_ID or (token < len(begins_word) and begins_word[token]))
     }
 
 

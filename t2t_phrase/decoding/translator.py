@@ -22,7 +22,7 @@ from t2t_phrase.decoding.hypothesis import NOTHING, Hypothesis
 from t2t_phrase.decoding.minimum_bayes_risk import by_expected_chrf
 from t2t_phrase.decoding.out_of_memory import explained
 from t2t_phrase.decoding.parts import search_in_parts
-from t2t_phrase.decoding.prefixes import Prefixes, check_prefixes, prefix_arrays
+from t2t_phrase.decoding.prefixes import Prefixes, prefix_arrays
 from t2t_phrase.decoding.search.aligning import POSITION
 from t2t_phrase.decoding.search.alignment_expansion import EVALUATED
 from t2t_phrase.decoding.search.beam_search import WORST, Hypotheses
@@ -222,17 +222,10 @@ class Translator:
         """
         if not prefixes:
             return lines
-        check_prefixes(prefixes, len(lines.ids))
         if self._prefixes is None:
             self._prefixes = Prefixes(self.vocabularies.target)
-        found = [
-            self._prefixes.encode(
-                text,
-                longest=longest_output(len(ids), self.hparams) if ids else 0,
-                where=f"{name}:{number}",
-            )
-            for number, (text, ids) in enumerate(zip(prefixes, lines.ids, strict=True), first + 1)
-        ]
+        limits = [longest_output(len(ids), self.hparams) for ids in lines.ids]
+        found = self._prefixes.encode_all(prefixes, limits, name=name, first=first)
         return dataclasses.replace(lines, prefixes=found)
 
     def _tables(self) -> VocabularyTables:

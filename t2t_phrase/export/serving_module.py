@@ -18,32 +18,24 @@ from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.decoding.scoring import log_probabilities
 from t2t_phrase.decoding.search.aligning import POSITION
 from t2t_phrase.decoding.search.beam_search import WORST, Hypotheses
-from t2t_phrase.decoding.search.forbidden import EDGES as FORBIDDEN
-from t2t_phrase.decoding.search.forbidden import FIRST_PLACE
 from t2t_phrase.decoding.search.guided import ENTRY, STARTS, TOKENS
 from t2t_phrase.decoding.search.output_limits import output_limits
-from t2t_phrase.decoding.search.prefix import EDGES as PREFIX_EDGES
-from t2t_phrase.decoding.search.prefix import RANGES as PREFIX_RANGES
-from t2t_phrase.decoding.search.prefix import TOKENS as PREFIX
-from t2t_phrase.decoding.search.required_terms import TERM, TERMS
 from t2t_phrase.decoding.search.search_weights import SearchWeights, prepare_weights
 from t2t_phrase.decoding.search.source_attention import source_attention
 from t2t_phrase.decoding.search.token_probabilities import LOG_PROB
 from t2t_phrase.decoding.search.translate_ids import MakeExpansion, chosen_expansion, translate_ids
 from t2t_phrase.decoding.translator import check_word_level
+from t2t_phrase.export.graph_restrictions import GraphRestrictions
 from t2t_phrase.export.graph_side import GraphSide, looked_at
 from t2t_phrase.features import of_side
 from t2t_phrase.models.base import EncoderDecoder, Features
-from t2t_phrase.special_ids import EOS_ID, PAD_ID
+from t2t_phrase.special_ids import EOS_ID
 from t2t_phrase.text.encoders import StoredEncoder
 from t2t_phrase.text.in_graph.dictionaries import entries_in_graph
-from t2t_phrase.text.in_graph.restrictions import prefixes_in_graph, terms_in_graph
-from t2t_phrase.text.in_graph.spellings import TfSpellings
 from t2t_phrase.text.in_graph.unknown_words import TfUnknownWords
 from t2t_phrase.text.in_graph.visible import BLANKS
 from t2t_phrase.text.in_graph.word_links import pharaoh, source_words, target_words
 from t2t_phrase.text.in_graph.words import TfWords
-from t2t_phrase.text.token_texts import TokenTexts
 
 
 class ServingModule(tf.Module):
@@ -153,10 +145,9 @@ class ServingModule(tf.Module):
                 ],
             )
         self.translate_with_constraints = None
+        self.restrictions: GraphRestrictions | None = None
         if hparams.beam_size > 1 and hparams.search in ("", "beam_search"):
-            texts = TokenTexts(target)
-            self.spellings = TfSpellings(texts)
-            self._tables = texts.tables
+            self.restrictions = GraphRestrictions(target, self.target.encoder)
             own = [
                 tf.TensorSpec((None,), tf.string, name=name) for name in ("dictionary", "prefix")
             ]
@@ -174,6 +165,7 @@ class ServingModule(tf.Module):
         functions = {
             "serving_default": self.translate,
             "translate_with_dictionary": self.translate_with_dictionary,
+            "translate_with_constraints": self.translate_with_constraints,
             "nbest": self.nbest,
             "score": self.score,
         }
@@ -278,20 +270,10 @@ class ServingModule(tf.Module):
         if dictionary is None and terms is None:
             text = looked_at(text, hparams.max_input_size)
         if terms is not None:
+            assert self.restrictions is not None, "else there is no such function"
             limits = output_limits(features["inputs"], hparams).each
-            given = (limits, self.target.encoder, self.spellings)
-            required = terms_in_graph(
-                text, terms[0], *given, most_tokens=MOST_TOKENS, first_place=FIRST_PLACE
-            )
-            begun = prefixes_in_graph(terms[1], *given)
-            features = {
-                **features,
-                **self._tables._asdict(),
-                TERMS: required.terms,
-                FORBIDDEN: required.edges,
-                **dict(zip((PREFIX, PREFIX_EDGES, PREFIX_RANGES), begun, strict=False)),
-            }
-            known |= {"matched": required.matched, "kept": begun.kept}
+            restricted, known = self.restrictions.of(text, *terms, limits)
+            features = {**features, **restricted}
         if hparams.aligns:
             _, starts = self.source.encoder.encode_with_starts(text)
         if dictionary is not None:
@@ -328,9 +310,8 @@ class ServingModule(tf.Module):
         if return_beams and LOG_PROB in found.notes:
             known.update(token_probabilities(found))
         if terms is not None:
-            known["applied"] = _terms_met(
-                found.ids[:, 0], found.notes[TERM][:, 0], self._tables.begins_word
-            )
+            assert self.restrictions is not None, "else there is no such function"
+            known["applied"] = self.restrictions.applied(found)
         if self._unknown is None:
             texts = self.target.encoder.decode(ids)
         else:
@@ -364,14 +345,6 @@ def can_be_guided(model: EncoderDecoder) -> bool:
     except UserError:
         return False
     return True
-
-
-def _terms_met(ids: tf.Tensor, noted: tf.Tensor, begins_word: tf.Tensor) -> tf.Tensor:
-    """Return (B,) int32: the number of terms that outputs have, see `decoding.terms.terms_met`."""
-    following = tf.pad(ids[:, 1:], [(0, 0), (0, 1)])
-    begins = tf.gather(begins_word, tf.minimum(following, len(begins_word) - 1))
-    complete = (noted > 0) & ((following == PAD_ID) | begins)
-    return tf.reduce_sum(tf.cast(complete, tf.int32), axis=1)
 
 
 def _of_any_number(

@@ -153,6 +153,18 @@ def test_a_system_is_translated_twice_and_its_links_are_scored(dictionaries, tmp
     assert text in capsys.readouterr().out
 
 
+def test_all_entries_are_required_if_asked_for(dictionaries, tmp_path):
+    experiment, ran = dictionaries
+    experiment = dataclasses.replace(experiment, gold="", require=True)
+    row = experiment.finish(alignment_steps.System(tmp_path / "plain"))
+    assert [module for module, _ in ran] == ["decoder", "dictionary", "decoder", "decoder"]
+    assert ran[3][1]["dictionary_mode"] == "require" and "dictionary_mode" not in ran[2][1]
+    assert row.required and row.required.bleu > 99 and row.required.applied == 2
+    titles, _, line = dictionary_experiment.markdown([row]).split("\n")
+    assert titles.endswith("| BLEU, all required | p | TER | applied |")
+    assert line.endswith("| 0.00 | 2 (67%) |")
+
+
 def test_with_an_alignment_model_everything_is_searched_with_it(dictionaries, tmp_path):
     experiment, ran = dictionaries
     system = alignment_steps.System(tmp_path / "plain", tmp_path / "jumps")

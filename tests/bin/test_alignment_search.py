@@ -143,8 +143,16 @@ def test_both_models_are_in_the_saved_model(
         f"--export_dir={tmp_path}",
     )
     loaded = tf.saved_model.load(str(tmp_path / "1"))
-    names = ["nbest", "serving_default", "translate_with_dictionary"]
+    names = ["nbest", "serving_default", "translate_with_constraints", "translate_with_dictionary"]
     assert sorted(loaded.signatures) == names
+    required = loaded.signatures["translate_with_constraints"](
+        text=tf.constant(LINES),
+        dictionary=tf.constant(["", "", "dogs\tsun\nrun\told"]),
+        prefix=tf.constant(["", "", "the ho"]),
+    )
+    assert required["applied"].numpy().tolist() == [0, 0, 2]
+    words = required["translation"].numpy()[2].decode()
+    assert "sun" in words and "old" in words and words.startswith("the ho")
     guided = loaded.signatures["translate_with_dictionary"](
         text=tf.constant(LINES), dictionary=tf.constant(["", "", "dogs\tÜnd\nrun\tÜnd"])
     )

@@ -76,6 +76,15 @@ def test_every_entry_is_applied(toy, loaded, files, tmp_path, capsys):
     assert all(beam.entries == 1 and beam.links and not beam.missing for beam in beams)
 
 
+def test_an_ensemble_has_them_too(toy, loaded):
+    usr = str(toy.user_dir)
+    both = t2t_phrase.load([toy.output_dir, toy.output_dir / "best"], t2t_usr_dir=usr)
+    given = {"terms": [[("dogs", "sun"), ("", "!a")]], "prefixes": ["the ho"]}
+    (text,) = both.translate(["dogs run"], OPTIONS, **given)
+    assert text.startswith("the ho") and "sun" in words_of(text)
+    assert text != loaded.translate(["dogs run"], OPTIONS, **given)[0]
+
+
 def test_words_that_are_likely_do_not_appear(loaded):
     plain = [words_of(text) for text in loaded.translate(LINES, OPTIONS)]
     terms = [[("", f"!{word}") for word in {*words} & {*WORDS}] for words in plain]

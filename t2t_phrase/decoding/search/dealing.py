@@ -13,10 +13,10 @@ from keras import ops
 def deal(scores: Any, banks: Any, *, number_of_banks: Any, count: int, by_score: int) -> Any:
     """Return (B, C) int32: the candidates that are chosen, in this order.
 
-    The best of all come first, and then candidates from all banks in turn, as in Hu et al. (2019),
-    Section 3: the best of each bank, the highest bank before the others, then the second best of
-    each, and so on. Post and Vilar (2018) give each bank a fixed share and what it does not use to
-    others; choosing in turn needs no counts.
+    The best of all come first, and then candidates from all banks in turn, as in Hu et al. (2019):
+    the best of each bank, the highest bank before the others, then the second best of each, and so
+    on. Post and Vilar (2018) give each bank an equal share, and others what it does not use;
+    choosing in turn needs no counts.
 
     Differs from the papers: some candidates are chosen by their scores alone. Otherwise the highest
     banks, whose hypotheses begin with all terms, leave no room for others in a small beam.

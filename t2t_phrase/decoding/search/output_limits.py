@@ -41,6 +41,8 @@ def output_limits(inputs: Any, hparams: DecodeHParams) -> OutputLimits:
 
 
 def longest_output(length: int, hparams: DecodeHParams) -> int:
-    """Return the limit of one sentence of so many tokens, EOS included."""
+    """Return the limit of one sentence of so many tokens, EOS included; 0 for none."""
+    if not length:
+        return 0
     longest = length + hparams.extra_length
     return min(longest, hparams.max_length) if hparams.max_length else longest
