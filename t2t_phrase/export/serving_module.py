@@ -20,6 +20,7 @@ from t2t_phrase.decoding.search.aligning import POSITION
 from t2t_phrase.decoding.search.beam_search import WORST, Hypotheses
 from t2t_phrase.decoding.search.guided import ENTRY, STARTS, TOKENS
 from t2t_phrase.decoding.search.output_limits import output_limits
+from t2t_phrase.decoding.search.restrictions import can_require
 from t2t_phrase.decoding.search.search_weights import SearchWeights, prepare_weights
 from t2t_phrase.decoding.search.source_attention import source_attention
 from t2t_phrase.decoding.search.token_probabilities import LOG_PROB
@@ -29,7 +30,7 @@ from t2t_phrase.export.graph_restrictions import GraphRestrictions
 from t2t_phrase.export.graph_side import GraphSide, looked_at
 from t2t_phrase.features import of_side
 from t2t_phrase.models.base import EncoderDecoder, Features
-from t2t_phrase.special_ids import EOS_ID
+from t2t_phrase.special_ids import EOS_ID, PAD_ID
 from t2t_phrase.text.encoders import StoredEncoder
 from t2t_phrase.text.in_graph.dictionaries import entries_in_graph
 from t2t_phrase.text.in_graph.unknown_words import TfUnknownWords
@@ -146,7 +147,7 @@ class ServingModule(tf.Module):
             )
         self.translate_with_constraints = None
         self.restrictions: GraphRestrictions | None = None
-        if hparams.beam_size > 1 and hparams.search in ("", "beam_search"):
+        if can_require(hparams):
             self.restrictions = GraphRestrictions(target, self.target.encoder)
             own = [
                 tf.TensorSpec((None,), tf.string, name=name) for name in ("dictionary", "prefix")

@@ -77,8 +77,11 @@ def test_every_entry_is_applied(toy, loaded, files, tmp_path, capsys):
 
 
 def test_an_ensemble_has_them_too(toy, loaded):
-    usr = str(toy.user_dir)
-    both = t2t_phrase.load([toy.output_dir, toy.output_dir / "best"], t2t_usr_dir=usr)
+    both = t2t_phrase.load(
+        [toy.output_dir, toy.output_dir / "best"],
+        data_dir=str(toy.data_dir),
+        t2t_usr_dir=str(toy.user_dir),
+    )
     given = {"terms": [[("dogs", "sun"), ("", "!a")]], "prefixes": ["the ho"]}
     (text,) = both.translate(["dogs run"], OPTIONS, **given)
     assert text.startswith("the ho") and "sun" in words_of(text)
@@ -131,6 +134,8 @@ def test_mistakes_are_named(toy, loaded, files, tmp_path):
     required = [f"--dictionary={terms}", "--dictionary_mode=require"]
     with pytest.raises(UserError, match=r"beam_size=1: --dictionary_mode=require needs beam"):
         decode(toy, *files, *required, options="beam_size=1")
+    with pytest.raises(UserError, match=r"num_groups=2: .* cannot be used with groups"):
+        decode(toy, *files, *required, options="beam_size=4,num_groups=2")
     with pytest.raises(UserError, match=r"--dictionary_mode=require: there are no entries"):
         decode(toy, *files, "--dictionary_mode=require")
     terms.write_text("cat\ttree\ncat\trode\n")

@@ -14,7 +14,11 @@ from keras import ops
 from t2t_phrase.decoding.search.batch_decoder import BatchDecoder
 from t2t_phrase.decoding.search.dealing import deal
 from t2t_phrase.decoding.search.expansion import Alive, Candidates, Expansion
-from t2t_phrase.decoding.search.plain_expansion import forbid_early_end, likeliest_allowed
+from t2t_phrase.decoding.search.plain_expansion import (
+    candidates_of,
+    forbid_early_end,
+    likeliest_allowed,
+)
 from t2t_phrase.decoding.search.required_terms import (
     TERM,
     Progress,
@@ -98,16 +102,8 @@ def constrained_expansion(
         )
         now = constraints.at(index)
         found = best_constrained(logits, alive.log_probs, now, progress, allowed)
-        notes = {
-            name: ops.take_along_axis(values, found.parents, axis=1)
-            for name, values in decoder.notes(inner).items()
-        }
-        candidates = found._replace(notes={**notes, **found.notes})
-        if decoder.penalties is not None:
-            penalties = decoder.penalties(inner)
-            candidates = candidates._replace(
-                penalties=ops.take_along_axis(penalties, found.parents, axis=1)
-            )
+        every = candidates_of(decoder, inner, found.log_probs, found.parents, found.tokens)
+        candidates = every._replace(notes={**every.notes, **found.notes})
         return candidates, {"decoder": inner, "progress": tuple(progress)}
 
     def reorder(cache: Any, parents: Any) -> Any:

@@ -23,6 +23,8 @@ from t2t_phrase.text.token_texts import VocabularyTables
 # outputs, (B,) int32.
 BEGINS_WORD, ENDS_WORD, RANKS = VocabularyTables._fields
 LIMITS = "output_limits"
+# The names of searches that restrictions hold for.
+PLAIN = ("", "beam_search")
 
 
 def with_tables(
@@ -71,10 +73,15 @@ def check_restrictions(features: Mapping[str, Any], hparams: DecodeHParams) -> N
     Raises:
         UserError: a search of the user's own is chosen, or required terms have no beam.
     """
-    if _restricted(features) and hparams.search not in ("", "beam_search"):
+    if _restricted(features) and hparams.search not in PLAIN:
         raise UserError(
             f"search={hparams.search}: prefixes and --dictionary_mode=require have no effect on "
             "searches of your own; leave it out of --decode_hparams"
+        )
+    if TERMS in features and hparams.num_groups > 1:
+        raise UserError(
+            f"num_groups={hparams.num_groups}: --dictionary_mode=require cannot be used with "
+            "groups of beams; leave it out of --decode_hparams"
         )
     if TERMS in features and (hparams.sampling_temp or hparams.beam_size < 2):
         name = "sampling_temp" if hparams.sampling_temp else "beam_size"
@@ -87,6 +94,12 @@ def check_restrictions(features: Mapping[str, Any], hparams: DecodeHParams) -> N
             f"num_groups={hparams.num_groups}: --dictionary_mode=require has groups of its own, by "
             "the number of terms that are met; leave num_groups and diversity_strength out"
         )
+
+
+def can_require(hparams: DecodeHParams) -> bool:
+    """Return whether terms can be required with these options; if not, see above."""
+    single = hparams.num_groups == 1 and not hparams.sampling_temp
+    return single and hparams.beam_size > 1 and hparams.search in PLAIN
 
 
 def _restricted(features: Mapping[str, Any]) -> bool:
