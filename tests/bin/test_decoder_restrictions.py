@@ -135,7 +135,7 @@ def test_mistakes_are_named(toy, loaded, files, tmp_path):
     with pytest.raises(UserError, match=r"beam_size=1: --dictionary_mode=require needs beam"):
         decode(toy, *files, *required, options="beam_size=1")
     with pytest.raises(UserError, match=r"num_groups=2: .* cannot be used with groups"):
-        decode(toy, *files, *required, options="beam_size=4,num_groups=2")
+        decode(toy, *files, *required, options="beam_size=4,num_groups=2,diversity_strength=1")
     with pytest.raises(UserError, match=r"--dictionary_mode=require: there are no entries"):
         decode(toy, *files, "--dictionary_mode=require")
     terms.write_text("cat\ttree\ncat\trode\n")
