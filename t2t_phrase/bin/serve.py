@@ -6,7 +6,7 @@ t2t-phrase-serve --export_dir=runs/mine/export --model_name=ende
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from absl import app, flags
@@ -20,6 +20,7 @@ from t2t_phrase.bin.unknown_words import define_unknown_flags
 from t2t_phrase.config import UserError
 from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.decoding.unknown_files import read_unknown
+from t2t_phrase.io.reporting import note
 from t2t_phrase.serving.hparams import ServingHParams
 from t2t_phrase.serving.installed import check_installed
 
@@ -77,8 +78,8 @@ def main(argv: Sequence[str]) -> None:
     # A mistake here should show before a model is loaded.
     listener = bind(FLAGS.host, FLAGS.port)
     workers = limits.workers or divide_cores(None)
-    versions = of_exports(limits) if FLAGS.export_dir else of_run()
-    TranslationServer(name, versions, limits, listener=listener, workers=workers).run()
+    versions, page = (of_exports(limits), None) if FLAGS.export_dir else of_run(name)
+    TranslationServer(name, versions, limits, listener=listener, workers=workers, page=page).run()
 
 
 def of_exports(limits: ServingHParams) -> Versions:
@@ -95,9 +96,15 @@ def of_exports(limits: ServingHParams) -> Versions:
     return watched_exports(FLAGS.export_dir, limits)
 
 
-def of_run() -> Versions:
-    """Return the model of a run, or of several, that the flags name."""
+def of_run(name: str) -> tuple[Versions, Callable[[str], str] | None]:
+    """Return the model of a run, or of several, that the flags name, and its page.
+
+    Args:
+        name: of the model.
+    """
     from t2t_phrase.api.alignment_search import searched
+    from t2t_phrase.api.live_page import live_page
+    from t2t_phrase.api.sentence_viewer import explained_model
     from t2t_phrase.serving.graph_servable import servable_of_run
     from t2t_phrase.serving.versions import OneVersion
 
@@ -112,16 +119,27 @@ def of_run() -> Versions:
         FLAGS.alignment_model_dir,
         dtype_policy=FLAGS.dtype_policy,
     )
-    return OneVersion(
-        servable_of_run(
-            used.model,
-            vocabularies,
-            hparams,
-            version=trained.step,
-            make_expansion=used.make_expansion,
-            unknown_words=unknown.words,
-        )
+    servable = servable_of_run(
+        used.model,
+        vocabularies,
+        hparams,
+        version=trained.step,
+        make_expansion=used.make_expansion,
+        unknown_words=unknown.words,
     )
+    explained = explained_model(
+        trained,
+        vocabularies,
+        hparams,
+        alignment_model_dir=FLAGS.alignment_model_dir,
+        data_dir=FLAGS.data_dir,
+    )
+    try:
+        page = live_page(explained, name)
+    except UserError as error:
+        note(f"the page at / explains no sentences: {error}")
+        page = None
+    return OneVersion(servable), page
 
 
 def run() -> None:

@@ -22,13 +22,16 @@ _SIZE = "<!--size of the page-->"
 _THEME = "theme.js"
 
 
-def render(template: str, *, scripts: Sequence[str] = (), **values: Any) -> str:
+def render(
+    template: str, *, scripts: Sequence[str] = (), submits: bool = False, **values: Any
+) -> str:
     """Return the HTML of a page.
 
     Args:
         template: name of a file in `templates/`, which extends `base.html`.
         scripts: names of JavaScript files there, run at the end of the page. Browsers run no others
             (a content security policy with their hashes), nor `onclick` and the like.
+        submits: whether forms may be sent to the server that the page is from.
         **values: for the template.
 
     Raises:
@@ -43,7 +46,8 @@ def render(template: str, *, scripts: Sequence[str] = (), **values: Any) -> str:
             **values,
             scripts=[Markup(source) for source in sources],
             policy=f"default-src 'none'; style-src 'unsafe-inline'; img-src data:; "
-            f"base-uri 'none'; form-action 'none'; script-src {hashes}",
+            f"base-uri 'none'; form-action '{'self' if submits else 'none'}'; "
+            f"script-src {hashes}",
             size=Markup(_SIZE),
             bound=size_text(BOUND),
             version=t2t_phrase.__version__,

@@ -1,7 +1,9 @@
 import importlib.util
 import itertools
+import json
 import os
 import pathlib
+import re
 import signal
 import socket
 import threading
@@ -64,6 +66,7 @@ def test_a_run_is_served_as_the_decoder_translates(toy, monkeypatch, capsys):
         with ThreadPoolExecutor(8) as pool:
             found = list(pool.map(lambda line: predict(url, {"instances": [line]}), lines))
         shown = {path.stem: predict(url, path.read_bytes()) for path in EXAMPLES.glob("*.json")}
+        shown["page"] = ask(url, f"/?text={lines[0].replace(' ', '+')}")
         return found, translate_remote(f"{url}/v1/models/toy", lines), predict(url, scored), shown
 
     arguments = [*toy.flags, "--model_name=toy", f"--decode_hparams={options}"]
@@ -100,6 +103,15 @@ def test_a_run_is_served_as_the_decoder_translates(toy, monkeypatch, capsys):
     for row, hypotheses in zip(shown["nbest"].body["predictions"], beams, strict=True):
         assert row["translations"] == [hypothesis.text for hypothesis in hypotheses]
         assert row["counts"] == 3 and row["cut"] is False
+    document = re.search(r'id="document">(.*?)</script>', shown["page"].body.decode(), re.S)[1]
+    (sentence,) = json.loads(document)["sentences"]
+    assert sentence["source"] == lines[0]
+    # Control characters are made visible.
+    if expected[0].text.isprintable():
+        assert sentence["explanations"][0]["target"] == expected[0].text
+    assert sentence["explanations"][0]["candidates"][0][1] == pytest.approx(
+        expected[0].score, abs=1e-3
+    )
     (row,) = shown["score"].body["predictions"]
     pair = ("A house is old .", "Ein Haus ist alt .")
     assert row["log_probability"] == pytest.approx(
