@@ -12,11 +12,17 @@ import pathlib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from absl import app, flags
+from absl import flags
 
 from t2t_phrase import registry
 from t2t_phrase.bin import common
-from t2t_phrase.bin.insights_input import read_dev_set, read_files, texts_of_features
+from t2t_phrase.bin.insights_checks import check_flags
+from t2t_phrase.bin.insights_input import (
+    feature_texts_of_files,
+    read_dev_set,
+    read_files,
+    texts_of_features,
+)
 from t2t_phrase.bin.insights_page import define_page_flags, write_page_of
 from t2t_phrase.bin.model_flags import define_model_flags, load
 from t2t_phrase.bin.source_features import define_feature_flags
@@ -37,7 +43,7 @@ FLAGS = flags.FLAGS
 def define_flags() -> None:
     """Define the command's flags."""
     define_model_flags()
-    flags.DEFINE_bool("stats", False, "Print how much attention n-grams give and receive.")
+    flags.DEFINE_bool("stats", False, "Print how attention is divided, in all layers.")
     flags.DEFINE_string(
         "stats_file",
         None,
@@ -116,66 +122,23 @@ def main(argv: Sequence[str]) -> None:
     texts = texts_of_features(trained.model.hparams.features) if FLAGS.heat_maps else {}
     choice = choose_pictures(trained.model) if FLAGS.heat_maps else None
     if FLAGS.stats:
-        show_statistics(trained, vocabularies, pairs or read_dev_set(trained), hparams)
+        features = trained.model.hparams.features
+        if pairs:
+            own = feature_texts_of_files(features, *map(list, zip(*pairs, strict=True)))
+        else:
+            pairs, own = read_dev_set(trained)
+        show_statistics(trained, vocabularies, pairs, own, hparams)
     if choice is not None:
         draw_heat_maps(trained, vocabularies, hparams, choice, texts)
     if FLAGS.html:
         write_page_of(trained, vocabularies, hparams)
 
 
-# The tasks that read each flag, any of them.
-_TASKS = {
-    "stats_file": ("stats",),
-    "insights_from_file": ("stats", "html"),
-    "references_file": ("stats", "html"),
-    "feature_files": ("stats", "html"),
-    "compare_output_dir": ("html",),
-    "alignment_model_dir": ("html",),
-    "source": ("heat_maps", "html"),
-    "feature": ("heat_maps", "html"),
-    "target": ("heat_maps", "html"),
-    "attentions": ("heat_maps",),
-    "layers": ("heat_maps",),
-    "heads": ("heat_maps",),
-    "format": ("heat_maps",),
-    "merge_subwords": ("heat_maps",),
-    "weights_file": ("heat_maps",),
-}
-
-
-def check_flags() -> None:
-    """Refuse flags that do not belong together.
-
-    Raises:
-        UsageError: some do not.
-    """
-    if not (FLAGS.stats or FLAGS.heat_maps or FLAGS.html):
-        raise app.UsageError("--stats, --heat_maps=FOLDER or --html=FILE is needed")
-    if FLAGS.stats and bool(FLAGS.insights_from_file) != bool(FLAGS.references_file):
-        raise app.UsageError("--insights_from_file and --references_file belong together")
-    if FLAGS.references_file and not FLAGS.insights_from_file:
-        raise app.UsageError("--references_file needs --insights_from_file")
-    if FLAGS.heat_maps and not (FLAGS.source or "").split():
-        raise app.UsageError("--heat_maps needs the --source sentence to draw")
-    if FLAGS.html and not (FLAGS.insights_from_file or (FLAGS.source or "").split()):
-        raise app.UsageError("--html needs --insights_from_file, or one --source sentence")
-    if FLAGS.html and FLAGS.insights_from_file and FLAGS.source and not FLAGS.heat_maps:
-        raise app.UsageError("--html explains --insights_from_file or --source; give one of them")
-    if FLAGS.target is not None and not FLAGS.target.split():
-        raise app.UsageError("--target has no words; leave it out for the model's own translation")
-    for flag in ("attentions", "layers", "heads"):
-        if FLAGS[flag].present and not FLAGS[flag].value:
-            raise app.UsageError(f"--{flag}= chooses nothing to draw; leave it out for the default")
-    for flag, tasks in _TASKS.items():
-        if FLAGS[flag].present and not any(FLAGS[task].value for task in tasks):
-            readers = " or ".join(f"--{task}" for task in tasks)
-            raise app.UsageError(f"--{flag} is only used with {readers}")
-
-
 def show_statistics(
     trained: TrainedModel,
     vocabularies: Vocabularies,
     pairs: Sequence[tuple[str, str]],
+    texts: FeatureTexts,
     hparams: DecodeHParams,
 ) -> None:
     """Print the tables, and write --stats_file.
@@ -195,6 +158,7 @@ def show_statistics(
         trained.model,
         vocabularies,
         pairs,
+        texts=texts,
         batch_size=hparams.batch_size,
         xla=FLAGS.xla_compile,
         progress=Ticker("read", len(pairs)),

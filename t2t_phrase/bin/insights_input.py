@@ -119,11 +119,11 @@ def read_files() -> list[tuple[str, str]]:
     return list(zip(sources, references, strict=True))
 
 
-def read_dev_set(trained: TrainedModel) -> list[tuple[str, str]]:
-    """Return the pairs of the problem's development set.
+def read_dev_set(trained: TrainedModel) -> tuple[list[tuple[str, str]], FeatureTexts]:
+    """Return the pairs of the problem's development set, and the features that the model reads.
 
     Raises:
-        UserError: the set does not exist.
+        UserError: the set does not exist, or has no such features.
     """
     from t2t_phrase.data.problem import get_problem
 
@@ -133,4 +133,6 @@ def read_dev_set(trained: TrainedModel) -> list[tuple[str, str]]:
             "the development set is known by --problem and --data_dir: give both, or "
             "--insights_from_file and --references_file"
         )
-    return list(zip(*get_problem(name).raw_text(FLAGS.data_dir, "dev"), strict=True))
+    problem, features = get_problem(name), trained.model.hparams.features
+    texts = problem.raw_features(FLAGS.data_dir, "dev", features) if features else {}
+    return list(zip(*problem.raw_text(FLAGS.data_dir, "dev"), strict=True)), texts

@@ -6,44 +6,27 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from t2t_phrase.config import UserError
-from t2t_phrase.insights.statistics import LayerStatistics, attention_statistics
-from t2t_phrase.special_ids import EOS_ID
+from t2t_phrase.decoding.sides import check_features, encode_side, tokenize
+from t2t_phrase.features import IDS, of_side
+from t2t_phrase.insights.statistics import FeatureRows, LayerStatistics, attention_statistics
 
 if TYPE_CHECKING:
+    from t2t_phrase.decoding.sides import FeatureTexts
     from t2t_phrase.text.vocabularies import Vocabularies
 
 
 def check_statistics(model: Any, name: str) -> None:
-    """Refuse a model whose attention has no statistics.
+    """Refuse a model without attention.
 
     Args:
         model: a trained model.
         name: of the model, for the message.
 
     Raises:
-        UserError: the model has no n-grams, or reads features that are not available.
+        UserError: the model has no attention.
     """
-    layouts = [
-        layout for attention in model.attention_maps().values() for layout in attention.layouts
-    ]
-    if not any(layout.has_ngrams for layout in layouts):
-        named = [
-            units.partition
-            for layout in layouts
-            for units in (*layout.rows, *layout.all_columns)
-            if units.partition
-        ]
-        segments = f" (segments, here {', '.join(dict.fromkeys(named))}, do not overlap)"
-        raise UserError(
-            f"{name} has no attention to n-grams, which --stats are about"
-            f"{segments if named else ''}; use --heat_maps"
-        )
-    if model.hparams.features:
-        names = ", ".join(feature.name for feature in model.hparams.features)
-        raise UserError(
-            f"{name} reads features of the sentences ({names}), which --stats does not have; draw "
-            "--heat_maps instead"
-        )
+    if not any(attention.layouts for attention in model.attention_maps().values()):
+        raise UserError(f"{name} has no attention, which --stats are about")
 
 
 def corpus_statistics(
@@ -51,6 +34,7 @@ def corpus_statistics(
     vocabularies: Vocabularies,
     pairs: Sequence[tuple[str, str]],
     *,
+    texts: FeatureTexts | None = None,
     batch_size: int,
     xla: bool | None = None,
     progress: Callable[[int], None] | None = None,
@@ -63,22 +47,38 @@ def corpus_statistics(
         model: a trained model, see `check_statistics`.
         vocabularies: of its source and target.
         pairs: sentences and their translations.
+        texts: of each feature that the model reads, by name, one for each pair.
         batch_size: sentence pairs that are read at once.
         xla: whether to compile with XLA; None: only on a GPU.
         progress: is told how many pairs are read.
 
     Raises:
-        UserError: no pair has words.
+        UserError: no pair has words, or a feature is missing or does not fit.
     """
-    ids = [
-        (
-            [*vocabularies.source.encode(source), EOS_ID],
-            [*vocabularies.target.encode(target), EOS_ID],
-        )
-        for source, target in pairs
-        if source.split() and target.split()
-    ]
-    if not ids:
+    kept = [i for i, pair in enumerate(pairs) if all(side.split() for side in pair)]
+    if not kept:
         raise UserError("no line has words on both sides: there is nothing to look at")
-    found = attention_statistics(model, ids, batch_size=batch_size, xla=xla, progress=progress)
-    return found, len(ids)
+    features = model.hparams.features
+    texts = check_features(features, texts or {}, len(pairs))
+    own = {name: [lines[i] for i in kept] for name, lines in texts.items()}
+    sentences = [
+        tokenize(encoder, [pairs[i][side] for i in kept], starts=bool(features))
+        for side, encoder in enumerate(vocabularies)
+    ]
+    encoded = [
+        encode_side(side, sentences[n], of_side(features, side), own, others=sentences[1 - n])
+        for n, side in enumerate(IDS)
+    ]
+    found = attention_statistics(
+        model,
+        list(zip(*(side.ids for side in encoded), strict=True)),
+        batch_size=batch_size,
+        xla=xla,
+        progress=progress,
+        features={
+            name: FeatureRows(rows, side.pads[name])
+            for side in encoded
+            for name, rows in side.features.items()
+        },
+    )
+    return found, len(kept)

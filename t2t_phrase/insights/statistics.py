@@ -19,7 +19,7 @@ Shapes: B batch, H heads, T queries, S memory positions, M and N orders of queri
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -44,44 +44,69 @@ class Sums(NamedTuple):
         rows: (M,), the number of queries.
         strongest: (M, N), the number of positions whose strongest activation lies there.
         positions: scalar, the number of positions.
+        entropy: (M,), of the weights of a query in nats, averaged over heads.
+        largest: (M,), the largest weight of a query, averaged over heads.
     """
 
     mass: Any
     rows: Any
     strongest: Any
     positions: Any
+    entropy: Any
+    largest: Any
 
 
-def block_sums(weights: Any, layout: Layout, real: Any) -> Sums:
+def block_sums(
+    weights: Any, layout: Layout, real: Any, partitions: Mapping[str, Any] | None = None
+) -> Sums:
     """Return the sums over one batch of one layer's weights.
 
-    Query n-grams that would begin before the sentence are not counted, nor are padding and queries
-    that may attend to nothing.
+    Query n-grams that would begin before the sentence are not counted, nor are padding, segments
+    without tokens, and queries that may attend to nothing.
 
     Args:
-        weights: (B, H, R, C) as the layer returns them.
+        weights: (B, H, R, C) as the layer returns them; (B, R, C) without heads.
         layout: of these weights.
         real: (B, T) bool, False at the padding of the queries.
+        partitions: those that the rows of the layout name, (B, P, T) bool.
     """
+    if not layout.num_heads:
+        weights = weights[:, None]
     heads, blocks = weights.shape[1], split_blocks(weights, layout)
     mass = ops.stack([ops.stack([ops.sum(b, (1, 3)) for b in row]) for row in blocks]) / heads
     peak = ops.stack([ops.stack([ops.max(b, (1, 3)) for b in row]) for row in blocks])
     # Both are (M, N, B, T).
     position = positions(ops.shape(real)[1])
     exists = ops.stack(
-        [ops.logical_and(real, position >= units.order - 1) for units in layout.rows]
+        [
+            ops.any((partitions or {})[units.partition], axis=-1)
+            if units.partition
+            else ops.logical_and(real, position >= units.order - 1)
+            for units in layout.rows
+        ]
     )
     exists = ops.logical_and(exists, ops.sum(mass, axis=1) > 0)[:, None]  # (M, 1, B, T)
     highest = ops.max(ops.where(exists, peak, -1.0), axis=(0, 1))  # (B, T)
     winners = ops.cast(ops.logical_and(exists, ops.equal(peak, highest)), "float32")
     votes = winners / ops.maximum(ops.sum(winners, axis=(0, 1)), 1.0)
     counted = ops.cast(exists, "float32")
+    plain = ops.cast(weights, "float32")
+    surprise = ops.where(plain > 0, -ops.log(ops.where(plain > 0, plain, 1.0)), 0.0)
+    entropy = _by_kind(ops.sum(plain * surprise, axis=-1), layout)
+    largest = _by_kind(ops.max(plain, axis=-1), layout)
     return Sums(
         mass=ops.sum(mass * counted, axis=(2, 3)),
         rows=ops.sum(counted, axis=(1, 2, 3)),
         strongest=ops.sum(votes, axis=(2, 3)),
         positions=ops.sum(ops.max(counted, axis=(0, 1))),
+        entropy=ops.sum(entropy * counted[:, 0], axis=(1, 2)),
+        largest=ops.sum(largest * counted[:, 0], axis=(1, 2)),
     )
+
+
+def _by_kind(values: Any, layout: Layout) -> Any:
+    """Return (M, B, T): the mean over heads of values (B, H, R), by the kind of the row."""
+    return ops.stack(ops.split(ops.mean(values, axis=1), len(layout.rows), axis=1))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -124,6 +149,20 @@ class LayerStatistics:
             for n, key in enumerate(self.layout.all_columns)
         }
 
+    def focus(self) -> dict[str, float | None]:
+        """Return the entropy and the largest weight of a query, as means over queries and heads.
+
+        "entropy" is in nats. None: there was no query.
+        """
+        count = float(self.sums.rows.sum())
+        parts = {"entropy": self.sums.entropy, "largest": self.sums.largest}
+        return {name: float(part.sum()) / count if count else None for name, part in parts.items()}
+
+    @property
+    def has_kinds(self) -> bool:
+        """Whether queries or keys are of several kinds, so that shares tell anything."""
+        return len(self.layout.rows) > 1 or len(self.layout.all_columns) > 1
+
     def _share(self, measure: Measure, queries: list[int], keys: list[int]) -> float | None:
         if measure == "mass":
             part, whole = self.sums.mass, self.sums.rows[queries].sum()
@@ -142,6 +181,18 @@ def _tokens_and_phrases(units: Sequence[Units]) -> dict[str, list[int]]:
     }
 
 
+class FeatureRows(NamedTuple):
+    """A feature of all sentences.
+
+    Attributes:
+        rows: the integers of each sentence, EOS included.
+        pad: their value at padding.
+    """
+
+    rows: Sequence[Sequence[int]]
+    pad: int
+
+
 def attention_statistics(
     model: Any,
     pairs: Sequence[tuple[Sequence[int], Sequence[int]]],
@@ -149,8 +200,9 @@ def attention_statistics(
     batch_size: int = 4096,
     xla: bool | None = None,
     progress: Callable[[int], None] | None = None,
+    features: Mapping[str, FeatureRows] | None = None,
 ) -> list[LayerStatistics]:
-    """Return the statistics of every attention that reads n-grams, teacher-forced over pairs.
+    """Return the statistics of every attention, teacher-forced over pairs.
 
     Args:
         model: an `EncoderDecoder`.
@@ -158,38 +210,44 @@ def attention_statistics(
         batch_size: tokens of the longer side in one batch, including padding.
         xla: see `compile.compiled`.
         progress: called after each batch with the number of pairs done so far.
+        features: those that the model reads, by name.
     """
     maps = model.attention_maps()
     layouts = {
         (attention, place): layout
         for attention, attention_map in maps.items()
         for place, layout in enumerate(attention_map.layouts)
-        if layout.has_ngrams
     }
+    of_segments = any(units.partition for layout in layouts.values() for units in layout.rows)
 
     def run(features: Any) -> Any:
         weights = model.attention_weights(features)
         source, target = padding_mask(features["inputs"]), padding_mask(features["targets"])
+        partitions = model.partitions(features) if of_segments else {}
         return [
             block_sums(
                 weights[attention][place],
                 layout,
                 source if maps[attention].rows == "source" else target,
+                partitions,
             )
             for (attention, place), layout in layouts.items()
         ]
 
     step, done = compiled(run, variables=model.variables, xla=xla), 0
     totals = [
-        Sums(np.zeros((m, n)), np.zeros(m), np.zeros((m, n)), np.zeros(()))
+        Sums(
+            np.zeros((m, n)), np.zeros(m), np.zeros((m, n)), np.zeros(()), np.zeros(m), np.zeros(m)
+        )
         for m, n in ((len(v.rows), len(v.all_columns)) for v in layouts.values())
     ]
     for batch in make_batches([max(map(len, pair)) for pair in pairs], batch_size):
-        features = {
+        read = {
             name: batch.rows([pair[side] for pair in pairs])
             for side, name in enumerate(("inputs", "targets"))
         }
-        for total, sums in zip(totals, step(features), strict=True):
+        read.update({name: batch.rows(own.rows, own.pad) for name, own in (features or {}).items()})
+        for total, sums in zip(totals, step(read), strict=True):
             for whole, part in zip(total, sums, strict=True):
                 whole += np.asarray(part)
         done += len(batch.lines)

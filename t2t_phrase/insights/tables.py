@@ -19,7 +19,8 @@ Shares = dict[str, float | None]
 def format_statistics(statistics: Sequence[LayerStatistics]) -> str:
     """Return tables with a row for each layer and a column for each quadrant, in percent.
 
-    If an attention has orders above 2, tables with a column for each pair of orders follow.
+    If an attention has orders above 2 or segments, tables with a column for each pair of kinds
+    follow. Where there are tokens alone, there is only the last table, of `LayerStatistics.focus`.
     """
     parts = []
     for attention in dict.fromkeys(entry.attention for entry in statistics):
@@ -27,13 +28,15 @@ def format_statistics(statistics: Sequence[LayerStatistics]) -> str:
         rows = dict.fromkeys(units for entry in layers for units in entry.layout.rows)
         columns = dict.fromkeys(units for entry in layers for units in entry.layout.all_columns)
         parts.append(f"{layers[0].title}: from {_list(rows)} to {_list(columns)}")
-        for measure, heading in MEASURES.items():
+        kinds = any(entry.has_kinds for entry in layers)
+        for measure, heading in MEASURES.items() if kinds else ():
             quadrants = {entry.layer: entry.quadrants(measure) for entry in layers}
             parts.append(_table(f"  {heading}", quadrants))
-        if any(units.order > 2 for units in columns):
+        if kinds and any(units.order > 2 or units.partition for units in columns):
             for measure, heading in MEASURES.items():
                 by_order = {entry.layer: entry.orders(measure) for entry in layers}
                 parts.append(_table(f"  {heading}, order by order", by_order))
+        parts.append(_focus_table(layers))
     return "\n\n".join(parts)
 
 
@@ -56,18 +59,38 @@ def _table(heading: str, rows: dict[int, Shares]) -> str:
     return "\n".join(lines)
 
 
+def _focus_table(layers: Sequence[LayerStatistics]) -> str:
+    lines = [
+        "  focus (mean over queries and heads)",
+        "  layer  entropy (nats)  largest weight (%)",
+    ]
+    for entry in layers:
+        entropy, largest = entry.focus().values()
+        shown = "-" if entropy is None else f"{entropy:.3f}"
+        lines.append(f"  {entry.layer:>5}  {shown:>14}  {_percent(largest):>18}")
+    return "\n".join(lines)
+
+
 def _percent(share: float | None) -> str:
     return "-" if share is None else f"{100 * share:.2f}"
 
 
 def statistics_to_rows(statistics: Sequence[LayerStatistics]) -> list[list[str]]:
-    """Return one table: a header, and a row for each attention, layer and measure, in percent."""
-    rows = [["attention", "layer", "measure", *QUADRANTS, *_orders(statistics)]]
+    """Return one table: a header, and a row for each attention, layer and measure, in percent.
+
+    The measure "focus" has the last two columns, the entropy in nats.
+    """
+    focus = ["entropy", "largest"]
+    rows = [["attention", "layer", "measure", *QUADRANTS, *_orders(statistics), *focus]]
     for entry in statistics:
         for measure in MEASURES:
             shares = {**entry.quadrants(measure), **entry.orders(measure)}
             cells = ["" if shares.get(n) is None else _percent(shares[n]) for n in rows[0][3:]]
             rows.append([entry.attention, str(entry.layer), measure, *cells])
+        entropy, largest = entry.focus().values()
+        found = ["" if entropy is None else f"{entropy:.3f}", _percent(largest)]
+        blank = [""] * (len(rows[0]) - 5)
+        rows.append([entry.attention, str(entry.layer), "focus", *blank, *found])
     return rows
 
 
@@ -81,13 +104,14 @@ def statistics_to_dict(statistics: Sequence[LayerStatistics]) -> dict[str, Any]:
     for entry in statistics:
         values: dict[str, Any] = {
             "layer": entry.layer,
-            "query_orders": [units.order for units in entry.layout.rows],
-            "key_orders": [units.order for units in entry.layout.all_columns],
+            "query_orders": [units.partition or units.order for units in entry.layout.rows],
+            "key_orders": [units.partition or units.order for units in entry.layout.all_columns],
             "queries": [int(count) for count in entry.sums.rows],
             "positions": int(entry.sums.positions),
         }
         for measure in MEASURES:
             shares = {"quadrants": entry.quadrants(measure), "orders": entry.orders(measure)}
             values[measure] = shares
+        values["focus"] = entry.focus()
         found.setdefault(entry.attention, []).append(values)
     return found

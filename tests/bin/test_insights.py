@@ -14,7 +14,9 @@ from t2t_phrase.bin import insights
 from t2t_phrase.config import UserError
 from t2t_phrase.data.problem import Problem
 from t2t_phrase.insights import pictures, sentence, statistics
+from t2t_phrase.insights.corpus import check_statistics
 from t2t_phrase.insights.tables import format_statistics
+from t2t_phrase.models.base import EncoderDecoder
 from t2t_phrase.runs import checkpoints
 from t2t_phrase.runs.record import RunRecord
 from t2t_phrase.text.annotations.base import Sentence
@@ -102,12 +104,12 @@ def test_statistics_of_files(toy, files, tmp_path, capsys):
     ids = [tuple([*toy.encoder.encode(side), 1] for side in pair) for pair in PAIRS if pair[0]]
     expected = statistics.attention_statistics(toy.model, ids)
     assert captured.out == format_statistics(expected) + "\n"
-    assert captured.out.startswith("cross-attention: from tokens, 2-grams to tokens, 2-grams\n")
+    assert "\n\ncross-attention: from tokens, 2-grams to tokens, 2-grams\n" in captured.out
     assert "1 lines without words on both sides are left out" in captured.err
     assert "3 sentence pairs" in captured.err and f"written to {target}" in captured.err
     found = json.loads(target.read_text())
     assert (found["step"], found["pairs"], found["problem"]) == (7, 3, "translate_toy")
-    assert list(found["attentions"]) == ["cross"]
+    assert list(found["attentions"]) == ["encoder", "decoder", "cross"]
     (layer,) = found["attentions"]["cross"]
     tokens = sum(len(target) for _, target in ids)
     assert layer["positions"] == tokens and layer["queries"] == [tokens, tokens - len(ids)]
@@ -121,11 +123,15 @@ def test_statistics_as_one_table(toy, files, tmp_path):
     call(insights, *toy.flags, "--stats", *files, f"--stats_file={target}")
     header, *rows = [line.split(",") for line in target.read_text().splitlines()]
     ids = [tuple([*toy.encoder.encode(side), 1] for side in pair) for pair in PAIRS if pair[0]]
-    (expected,) = statistics.attention_statistics(toy.model, ids)
-    assert [row[:3] for row in rows] == [["cross", "1", "mass"], ["cross", "1", "strongest"]]
-    for row in rows:
+    expected = statistics.attention_statistics(toy.model, ids)[-1]
+    rows = [row for row in rows if row[0] == "cross"]
+    assert [row[:3] for row in rows] == [
+        ["cross", "1", measure] for measure in ("mass", "strongest", "focus")
+    ]
+    for row in rows[:2]:
         shares = expected.quadrants(row[2])
-        found = {name: float(cell) for name, cell in zip(header, row, strict=True) if "-to" in name}
+        cells = dict(zip(header, row, strict=True))
+        found = {name: float(cells[name]) for name in shares}
         assert {n: found[n] for n in shares} == pytest.approx(
             {n: 100 * share for n, share in shares.items()}, abs=0.006
         )
@@ -319,10 +325,17 @@ def test_a_page_of_one_sentence(toy, tmp_path, capsys):
         call(insights, *toy.flags, f"--html={tmp_path}/no/x.html", "--source=a")
 
 
-def test_segments_have_no_statistics(levels, files):
-    said = r"ckpt-7 \(mgsa_syntax_demo\) has no attention to n-grams.*here level_1, do not overlap"
-    with pytest.raises(UserError, match=said):
-        call(insights, *levels.flags, "--stats", *files)
+def test_models_of_trees_have_statistics(levels, files, tmp_path, capsys):
+    trees = tmp_path / "trees"
+    lines = ["(S (NP (DT the) (NN house)) (VP (VBZ is) (JJ old)))", "", "(S (NNS dogs) (VBP run))"]
+    trees.write_text("".join(f"{line}\n" for line in [*lines, "(DT a)"]))
+    flags = [*levels.flags, "--stats", *files]
+    call(insights, *flags, f"--feature_files=levels={trees}")
+    out = capsys.readouterr().out
+    assert "encoder self-attention: from tokens to tokens, level_1\n" in out
+    assert "  layer  1-to-1  1-to-level_1\n" in out
+    with pytest.raises(UserError, match=r"source feature 'levels'.*there is no file of it"):
+        call(insights, *flags)
 
 
 def test_models_of_trees_want_a_tree_that_fits(toy, parsed, files, tmp_path):
@@ -338,22 +351,18 @@ def test_models_of_trees_want_a_tree_that_fits(toy, parsed, files, tmp_path):
     assert not (tmp_path / "maps").exists()
 
 
-def test_statistics_have_no_features(plain, files, tmp_path):
-    both = with_model(
-        plain, tmp_path, "phrase_representation_parse_demo", cross_attention="interleaved_queryk"
-    )
-    with pytest.raises(UserError, match=r"ckpt-7 .* reads features .*phrases.* draw --heat_maps"):
-        call(insights, *both.flags, "--stats", *files)
-
-
-def test_a_plain_model_has_no_phrases_but_pictures(plain, files, tmp_path):
-    with pytest.raises(
-        UserError, match=r"ckpt-30 \(transformer_tiny\) has no attention to n-grams"
-    ):
-        call(insights, *plain.flags, "--stats", *files)
+def test_a_plain_model_has_statistics_and_pictures(plain, files, tmp_path, capsys):
+    call(insights, *plain.flags, "--stats", *files)
+    out = capsys.readouterr().out
+    assert out.startswith("encoder self-attention: from tokens to tokens\n\n  focus (mean over")
     maps = [f"--heat_maps={tmp_path / 'maps'}", "--source=a", "--target=a cat"]
     call(insights, *plain.flags, *maps)
     assert len(list((tmp_path / "maps").iterdir())) == 3
+
+
+def test_a_model_without_attention_has_no_statistics():
+    with pytest.raises(UserError, match=r"run 7 has no attention, which --stats are about"):
+        check_statistics(EncoderDecoder(), "run 7")
 
 
 def test_mistakes_are_found_before_the_model_is_loaded(toy, files, tmp_path, monkeypatch):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
@@ -26,6 +28,7 @@ def loop_sums(weights: np.ndarray, layout: Layout, lengths: list[int]) -> Sums:
     kinds, query_orders = layout.all_columns, [units.order for units in layout.rows]
     shape = (len(query_orders), len(kinds))
     mass, rows, strongest = np.zeros(shape), np.zeros(shape[0]), np.zeros(shape)
+    entropy, largest = np.zeros(shape[0]), np.zeros(shape[0])
     positions, heads = 0, weights.shape[1]
     queries = weights.shape[2] // len(query_orders)
     keys = weights.shape[3] // (1 if layout.columns_by_head else len(kinds))
@@ -39,6 +42,10 @@ def loop_sums(weights: np.ndarray, layout: Layout, lengths: list[int]) -> Sums:
                 if found.sum() == 0:
                     continue
                 rows[m] += 1
+                largest[m] += np.mean([max(own) for own in found])
+                entropy[m] -= np.mean(
+                    [sum(x * math.log(x) for x in own.tolist() if x > 0) for own in found]
+                )
                 for head in range(heads):
                     for column, weight in enumerate(found[head]):
                         if layout.columns_by_head:
@@ -52,7 +59,7 @@ def loop_sums(weights: np.ndarray, layout: Layout, lengths: list[int]) -> Sums:
                 best = [place for place, weight in peak.items() if weight == max(peak.values())]
                 for place in best:
                     strongest[place] += 1 / len(best)
-    return Sums(mass, rows, strongest, np.array(positions))
+    return Sums(mass, rows, strongest, np.array(positions), entropy, largest)
 
 
 def random_weights(
@@ -110,6 +117,29 @@ def test_a_sentence_of_one_token_has_no_bigram() -> None:
     assert entry.quadrants("strongest")["phrase-to-phrase"] == 0.0
 
 
+def test_segments_are_queries_where_they_have_tokens() -> None:
+    layout = Layout(0, rows=(Units(partition="phrases"),))
+    weights = np.array([[[0.75, 0.25, 0], [0, 0, 1], [0, 0, 0]]], "float32")
+    members = np.array([[[1, 1, 0], [0, 0, 1], [0, 0, 0]]]) > 0
+    sums = block_sums(weights, layout, np.ones((1, 3)) > 0, {"phrases": members})
+    assert float(sums.rows[0]) == float(sums.positions) == 2
+    assert float(sums.largest[0]) == 1.75
+    expected = -0.75 * math.log(0.75) - 0.25 * math.log(0.25)
+    assert float(sums.entropy[0]) == pytest.approx(expected)
+    entry = LayerStatistics("pooling", "", 1, layout, Sums(*map(np.asarray, sums)))
+    assert not entry.has_kinds and entry.orders("mass") == {"phrases-to-1": 1.0}
+
+
+def test_heads_of_segments_are_a_kind_of_keys() -> None:
+    layout = Layout(2, columns_by_head=(ONE, Units(partition="ngram_2")))
+    weights = np.array([[[[0.5, 0.5], [1, 0]], [[1, 0], [1, 0]]]], "float32")
+    sums = block_sums(weights, layout, np.ones((1, 2)) > 0)
+    entry = LayerStatistics("encoder", "", 1, layout, Sums(*map(np.asarray, sums)))
+    assert entry.has_kinds
+    assert entry.orders("mass") == {"1-to-1": 0.5, "1-to-ngram_2": 0.5}
+    assert entry.quadrants("strongest") == {"token-to-token": 0.25, "token-to-phrase": 0.75}
+
+
 def test_equal_peaks_share_their_position() -> None:
     layout = LAYOUTS["interleaved"]
     weights = np.zeros((1, HEADS, 4, 4), "float32")
@@ -124,6 +154,8 @@ def test_quadrants_merge_all_orders_above_one() -> None:
         rows=np.array([10.0, 8.0, 2.0]),
         strongest=np.array([[1.0, 2.0, 0.0], [3.0, 0.0, 1.0], [0.0, 1.0, 2.0]]),
         positions=np.array(10.0),
+        entropy=np.array([10.0, 4.0, 2.0]),
+        largest=np.array([5.0, 2.0, 1.0]),
     )
     entry = LayerStatistics("cross", "", 1, LAYOUTS["interleaved up to 3"], sums)
     assert entry.quadrants("mass") == pytest.approx(
@@ -142,6 +174,7 @@ def test_quadrants_merge_all_orders_above_one() -> None:
             "phrase-to-phrase": 0.4,
         }
     )
+    assert entry.focus() == {"entropy": 0.8, "largest": 0.4}
     assert entry.orders("mass")["2-to-3"] == 0.25 and entry.orders("strongest")["2-to-1"] == 0.3
     without_tokens = LayerStatistics("cross", "", 1, LAYOUTS["heterogeneous without tokens"], sums)
     assert list(without_tokens.quadrants("mass")) == ["token-to-phrase"]

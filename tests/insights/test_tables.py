@@ -11,7 +11,9 @@ INTERLEAVED = Layout(2, (ONE, TWO), (ONE, TWO))
 
 
 def entry(attention, layer, layout, mass, rows, strongest, positions):
-    sums = Sums(np.array(mass), np.array(rows), np.array(strongest), np.array(positions))
+    # Each query has an entropy of 0.5 nats and a largest weight of 0.75.
+    focus = 0.5 * np.array(rows), 0.75 * np.array(rows)
+    sums = Sums(np.array(mass), np.array(rows), np.array(strongest), np.array(positions), *focus)
     title = {"cross": "cross-attention", "encoder": "encoder self-attention"}[attention]
     return LayerStatistics(attention, title, layer, layout, sums)
 
@@ -32,8 +34,24 @@ def test_the_form_of_the_papers_tables():
         "  strongest activation (% of positions)\n"
         "  layer  token-to-token  token-to-phrase  phrase-to-token  phrase-to-phrase\n"
         "      1           25.00            12.50            62.50              0.00\n"
-        "      2           25.00            75.00             0.00              0.00"
+        "      2           25.00            75.00             0.00              0.00\n\n"
+        "  focus (mean over queries and heads)\n"
+        "  layer  entropy (nats)  largest weight (%)\n"
+        "      1           0.500               75.00\n"
+        "      2           0.500               75.00"
     )
+
+
+def test_tokens_alone_have_no_shares():
+    plain = entry("encoder", 1, Layout(2), [[4.0]], [4], [[4.0]], 4)
+    assert format_statistics([plain]).split("\n\n") == [
+        "encoder self-attention: from tokens to tokens",
+        "  focus (mean over queries and heads)\n"
+        "  layer  entropy (nats)  largest weight (%)\n"
+        "      1           0.500               75.00",
+    ]
+    none = entry("encoder", 1, Layout(2), [[0.0]], [0], [[0.0]], 0)
+    assert format_statistics([none]).endswith("\n      1               -                   -")
 
 
 def test_attentions_keep_their_order_and_higher_orders_come_one_by_one():
@@ -52,7 +70,7 @@ def test_attentions_keep_their_order_and_higher_orders_come_one_by_one():
         "  layer  1-to-1  1-to-2  1-to-3",
         "      1   25.00   50.00   25.00",
     ]
-    assert blocks[5:] == format_statistics(CROSS).split("\n\n")
+    assert blocks[6:] == format_statistics(CROSS).split("\n\n")
 
 
 def test_the_same_as_json():
@@ -73,6 +91,7 @@ def test_the_same_as_json():
             "quadrants": CROSS[0].quadrants("strongest"),
             "orders": {"1-to-1": 0.25, "1-to-2": 0.125, "2-to-1": 0.625, "2-to-2": 0.0},
         },
+        "focus": {"entropy": 0.5, "largest": 0.75},
     }
     assert second["mass"]["quadrants"]["phrase-to-token"] is None
 
@@ -81,11 +100,13 @@ def test_one_table_of_all_layers():
     encoder = entry("encoder", 1, Layout(2, columns=(ONE, TWO)), [[1.0, 3.0]], [4], [[4, 0]], 4)
     header, *rows = statistics_to_rows([encoder, *CROSS])
     assert header[:5] == ["attention", "layer", "measure", "token-to-token", "token-to-phrase"]
-    assert [row[:3] for row in rows[:3]] == [
+    assert [row[:3] for row in rows[:4]] == [
         ["encoder", "1", "mass"],
         ["encoder", "1", "strongest"],
+        ["encoder", "1", "focus"],
         ["cross", "1", "mass"],
     ]
     assert rows[0][3:7] == ["25.00", "75.00", "", ""]
-    assert dict(zip(header, rows[2], strict=True))["2-to-1"] == "25.00"
-    assert rows[4][5:7] == ["", ""] and all(len(row) == len(header) for row in rows)
+    assert header[-2:] == ["entropy", "largest"] and rows[2][-2:] == ["0.500", "75.00"]
+    assert dict(zip(header, rows[3], strict=True))["2-to-1"] == "25.00"
+    assert rows[6][5:7] == ["", ""] and all(len(row) == len(header) for row in rows)
