@@ -81,7 +81,9 @@ class TrainingHParams(HParams):
     learning_rate_halving_steps: int = 0  # steps between halvings; set with halving only
     clip_grad_norm: float = 0.0  # largest global norm of the gradient; 0 = no limit
     gradient_mean: Literal["tokens", "sentences"] = "tokens"  # of targets: what it is a mean over
-    dtype_policy: Literal["float32", "mixed_bfloat16"] = "float32"  # variables stay float32
+    dtype_policy: Literal["float32", "mixed_bfloat16", "mixed_float16"] = (
+        "float32"  # variables stay float32; float16 is trained with dynamic loss scaling
+    )
     # Fine-tuning; patterns are those of file names, for names as --dry_run prints them.
     frozen_variables: tuple[str, ...] = ()  # variables that keep their values: [embedding/*]
     learning_rate_factors: tuple[str, ...] = ()  # of some variables: [encoder_*=0.1]

@@ -38,7 +38,7 @@ def define_model_flags() -> None:
     flags.DEFINE_enum(
         "dtype_policy",
         None,
-        ["float32", "mixed_bfloat16"],
+        ["float32", "mixed_bfloat16", "mixed_float16"],
         "What the model computes with; default: as in its training.",
     )
     flags.DEFINE_string("data_dir", None, "Folder of the vocabulary.")

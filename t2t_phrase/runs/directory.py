@@ -256,7 +256,8 @@ def moving_averages(
         optimizer: built; with `use_ema` or without.
         model: whose weights it updates.
     """
-    if not optimizer.use_ema:
+    # An optimizer with loss scaling contains the one that makes the updates.
+    if not getattr(optimizer, "inner_optimizer", optimizer).use_ema:
         return {}
     slots = checkpoints.optimizer_variables(optimizer, model)
     names = (name for name in checkpoints.model_variables(model) if f"{name}/{_AVERAGE}" in slots)

@@ -21,6 +21,7 @@ from t2t_phrase.runs.history import History
 from t2t_phrase.runs.translations import BestTranslations
 from t2t_phrase.training.early_stopping import EarlyStopping
 from t2t_phrase.training.evaluate import DevScores, Evaluator
+from t2t_phrase.training.loss_scaling import LEAST_SCALE, is_scaled
 from t2t_phrase.training.memory import explained
 from t2t_phrase.training.progress import Progress
 from t2t_phrase.training.schedules import FactorSchedule
@@ -118,6 +119,8 @@ class Trainer:
             OutOfMemoryError: a batch does not fit in memory.
         """
         step, position = self.directory.restore()
+        # Skipped updates are steps, but not iterations of the optimizer.
+        self._skipped = step - int(self.stepper.optimizer.iterations) if step else 0
         if not self.stepper.agreement.same(step):
             raise UserError(
                 f"{self.directory.folder}: the workers resume from different steps, this one from "
@@ -224,7 +227,10 @@ class Trainer:
         with explained(done.batch.describe, _SMALLER_BATCHES):
             tokens = max(float(done.result.tokens), 1.0)
             loss, norm = float(done.result.objective) / tokens, float(done.result.grad_norm)
+            scale = float(done.result.loss_scale)
         if not (math.isfinite(loss) and math.isfinite(norm)):
+            if self._is_skipped(done, norm, scale):
+                return
             named = "loss" if not math.isfinite(loss) else "gradient"
             raise UserError(
                 f"step {done.step}: the {named} is not finite (training objective {loss} per "
@@ -246,6 +252,19 @@ class Trainer:
             self._log_line(self._progress.averages(), norm)
         else:
             refresh(self.log, lambda: self._line(self._progress.averages(), norm))
+
+    def _is_skipped(self, done: _Pending, norm: float, scale: float) -> bool:
+        """Return whether the update was left out, and the loss scale halved; log it."""
+        scaled = is_scaled(self.stepper.optimizer) and not math.isfinite(norm)
+        if not scaled or scale < LEAST_SCALE:
+            return False
+        self._skipped += 1
+        self.log(
+            f"step {done.step}: the gradient overflows float16 at loss scale {scale:g}; update "
+            f"skipped ({self._skipped} so far), next scale {scale / 2:g}"
+        )
+        self.summaries.write("train", done.step, {"skipped_updates": float(self._skipped)})
+        return True
 
     def _line_is_due(self, step: int) -> bool:
         return step % self.options.log_step_count_steps == 0

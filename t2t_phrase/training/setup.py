@@ -29,6 +29,7 @@ from t2t_phrase.training.distribution import has_gpu, is_chief
 from t2t_phrase.training.evaluate import Bleu, Evaluator
 from t2t_phrase.training.fine_tuning import freeze, scale_learning_rates
 from t2t_phrase.training.loop import LoopOptions, Trainer
+from t2t_phrase.training.loss_scaling import with_loss_scale
 from t2t_phrase.training.memory import explained
 from t2t_phrase.training.optimizers import make_optimizer
 from t2t_phrase.training.schedules import make_schedule, short_run_warning
@@ -174,6 +175,9 @@ def prepare(
         optimizer = make_optimizer(hparams, schedule)
         optimizer.build(model.trainable_variables)
         scale_learning_rates(optimizer, model, hparams.learning_rate_factors)
+        if hparams.dtype_policy == "mixed_float16":
+            optimizer = with_loss_scale(optimizer)
+            optimizer.build(model.trainable_variables)
     if writes:
         _claim(options.output_dir, record, vocabularies)
     if options.warm_start_from:

@@ -15,6 +15,7 @@ from t2t_phrase.compile import traced
 from t2t_phrase.features import IDS, Feature
 from t2t_phrase.models.base import Loss, Mean
 from t2t_phrase.training.agreement import Agreement
+from t2t_phrase.training.loss_scaling import inner_optimizer, loss_scale
 
 Features = Mapping[str, Any]
 _IDS = tf.TensorSpec((None, None), tf.int32)
@@ -31,6 +32,8 @@ class StepResult(NamedTuple):
     """Target tokens."""
     grad_norm: Any
     """The norm of the gradient of the mean objective, before it is clipped."""
+    loss_scale: Any
+    """The number that the loss was multiplied by; 1 without loss scaling."""
 
 
 @dataclasses.dataclass
@@ -86,7 +89,7 @@ class Stepper:
         self._eval = traced(self._eval_step, input_signature=signature)
         self._probe = traced(self._probe_step, input_signature=signature)
         # Keras would sum the gradients over the replicas once more.
-        self.optimizer._all_reduce_sum_gradients = list
+        inner_optimizer(self.optimizer)._all_reduce_sum_gradients = list
 
     @property
     def replicas(self) -> int:
@@ -156,12 +159,15 @@ class Stepper:
 
         def replica(features: Features) -> StepResult:
             context = tf.distribute.get_replica_context()
-            gradients, loss = self._sum(context, self._local(context, features))
+            scale = loss_scale(self.optimizer)
+            gradients, loss = self._sum(context, self._local(context, features, scale))
             norm = tf.linalg.global_norm(gradients)
             if self.clip_grad_norm:
-                gradients, _ = tf.clip_by_global_norm(gradients, self.clip_grad_norm, norm)
+                limit = self.clip_grad_norm * scale
+                gradients, _ = tf.clip_by_global_norm(gradients, limit, norm)
+            # With loss scaling, it divides them by the scale.
             self.optimizer.apply(gradients, self.trainable)
-            return StepResult(loss.objective, loss.means, tokens, norm)
+            return StepResult(loss.objective, loss.means, tokens, norm / scale, scale)
 
         return self._first(self.strategy.run(replica, args=(features,)))
 
@@ -177,12 +183,16 @@ class Stepper:
     def _probe_step(self, features: Features) -> Any:
         def replica(features: Features) -> Any:
             context = tf.distribute.get_replica_context()
-            return tf.linalg.global_norm(self._local(context, features)[0])
+            scale = loss_scale(self.optimizer)
+            return tf.linalg.global_norm(self._local(context, features, scale)[0])
 
         return self._first(self.strategy.run(replica, args=(features,)))
 
-    def _local(self, context: Any, features: Features) -> tuple[list[Any], Loss]:
-        """Return this replica's share of the gradient of the mean objective, and its loss."""
+    def _local(self, context: Any, features: Features, scale: Any) -> tuple[list[Any], Loss]:
+        """Return this replica's share of the gradient of the mean objective, and its loss.
+
+        The gradient is multiplied by `scale`, a scalar.
+        """
         # The features of a step are those of all shards.
         real = tf.math.not_equal(features["targets"], 0)
         units = tf.reduce_any(real, axis=1) if self.gradient_mean == "sentences" else real
@@ -194,7 +204,7 @@ class Stepper:
             shard = number * self.replicas + replica
             # Scaling the loss costs nothing; scaling the gradients would be a pass over all.
             return self._gradient(
-                values, self._seeds(shard), 1.0 / count, _rows(features, shard, self.shards)
+                values, self._seeds(shard), scale / count, _rows(features, shard, self.shards)
             )
 
         sums = part(0)

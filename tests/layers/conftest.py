@@ -46,7 +46,8 @@ def check_layer(tmp_path: pathlib.Path) -> Callable[..., None]:
         for xla in (False, True):
             compiled = traced(lambda *arrays: first(layer(*arrays, **options)), jit_compile=xla)
             np.testing.assert_allclose(compiled(*inputs), expected, atol=1e-5)
-        check_policy(make, layer, inputs, options, expected)
+        for policy in ("mixed_bfloat16", "mixed_float16"):
+            check_policy(make, policy, layer, inputs, options, expected)
         check_gradient_step(layer, inputs, options, expected)
 
     return check
@@ -99,10 +100,12 @@ def check_saving(layer: Any, inputs: Any, path: pathlib.Path) -> None:
     np.testing.assert_array_equal(loaded(list(inputs)), first(layer(*inputs)))
 
 
-def check_policy(make: Any, layer: Any, inputs: Any, options: Any, expected: Any) -> None:
-    mixed = make(dtype="mixed_bfloat16")
+def check_policy(
+    make: Any, policy: str, layer: Any, inputs: Any, options: Any, expected: Any
+) -> None:
+    mixed = make(dtype=policy)
     output = first(mixed(*inputs, **options))
-    assert output.dtype == tf.bfloat16
+    assert output.dtype.name == policy.removeprefix("mixed_")
     assert {v.dtype for v in mixed.trainable_variables} == {"float32"}
     mixed.set_weights(layer.get_weights())
     output = tf.cast(first(mixed(*inputs, **options)), tf.float32).numpy()
