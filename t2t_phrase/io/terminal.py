@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 import weakref
@@ -10,6 +11,8 @@ from typing import Any, Literal, TextIO
 
 # Seconds between two looks of a line that is refreshed.
 INTERVAL = 0.2
+# Of terminals that do not tell their size.
+_COLUMNS, _ROWS = 80, 24
 # A terminal has one bottom, whoever writes there.
 _open: weakref.WeakSet[MovingLine] = weakref.WeakSet()
 
@@ -34,6 +37,7 @@ class MovingLine:
         unit: str = "",
         title: str = "",
     ) -> None:
+        self._stream = stream
         # Only what runs in a terminal needs the package.
         from tqdm import tqdm
 
@@ -48,17 +52,20 @@ class MovingLine:
             unit=unit,
             file=stream,
             leave=False,
-            dynamic_ncols=True,
+            ncols=_width(stream),
+            nrows=_ROWS,
             bar_format=None if unit else "{desc}",
         )
         _open.add(self)
 
     def show(self, text: str) -> None:
         """Draw a text; what does not fit into the line is cut."""
+        self._bar.ncols = _width(self._stream)
         self._bar.set_description_str(text.replace("\n", " "))
 
     def advance(self, done: int) -> None:
         """Draw the bar where `done` things are done."""
+        self._bar.ncols = _width(self._stream)
         self._bar.update(done - self._bar.n)
 
     def hide(self) -> None:
@@ -81,6 +88,15 @@ def is_terminal(stream: TextIO) -> bool:
         return stream.isatty()
     except (AttributeError, ValueError):
         return False  # closed, or no stream of the system
+
+
+def _width(stream: TextIO) -> int:
+    """Return the columns that a line may have; some terminals do not tell their size."""
+    try:
+        columns = os.get_terminal_size(stream.fileno()).columns
+    except (OSError, ValueError):
+        columns = 0
+    return (columns or _COLUMNS) - 1
 
 
 def print_line(text: str, stream: TextIO) -> None:

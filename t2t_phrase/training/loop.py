@@ -251,7 +251,7 @@ class Trainer:
             self._first_line_at = None
             self._log_line(self._progress.averages(), norm)
         else:
-            refresh(self.log, lambda: self._line(self._progress.averages(), norm))
+            refresh(self.log, self._progress.short_line)
 
     def _is_skipped(self, done: _Pending, norm: float, scale: float) -> bool:
         """Return whether the update was left out, and the loss scale halved; log it."""
@@ -282,15 +282,9 @@ class Trainer:
 
     def _log_line(self, report: dict[str, float], grad_norm: float) -> float:
         """Log the progress line of the step that was counted last; return its learning rate."""
-        progress(self.log, self._line(report, grad_norm))
-        return self._rate()
-
-    def _line(self, report: dict[str, float], grad_norm: float) -> str:
-        return self._progress.line(report, rate=self._rate(), grad_norm=grad_norm)
-
-    def _rate(self) -> float:
-        """Return the learning rate of the step that was counted last."""
-        return float(self.schedule(np.asarray(self._progress.step - 1)))
+        rate = float(self.schedule(np.asarray(self._progress.step - 1)))
+        progress(self.log, self._progress.line(report, rate=rate, grad_norm=grad_norm))
+        return rate
 
     def _save(self, step: int, position: Position) -> bool:
         start = time.perf_counter()

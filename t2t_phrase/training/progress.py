@@ -93,6 +93,15 @@ class Progress:
             f"input wait {report['input_wait']:.0%}  left {clock(report['seconds_left'])}"
         )
 
+    def short_line(self) -> str:
+        """Return what matters most of the progress line, for the width of a terminal."""
+        report = self.averages()
+        shown = {name: value for name, value in report.items() if name not in _SPEED}
+        return (
+            f"step {self.step}/{self.train_steps}  left {clock(report['seconds_left'])}  "
+            f"{report['tokens_per_second']:.0f} tokens/s  {means.describe(shown)}"
+        )
+
 
 def clock(seconds: float) -> str:
     """Return h:mm:ss."""

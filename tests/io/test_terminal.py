@@ -1,6 +1,11 @@
 """Progress in a terminal, where one line moves, and in a file, which has lines."""
 
+import fcntl
 import io
+import os
+import pty
+import struct
+import termios
 import time
 import types
 
@@ -8,7 +13,7 @@ import pytest
 
 from t2t_phrase.io import reporting, terminal
 from t2t_phrase.io.reporting import Ticker, note, progress, refresh
-from t2t_phrase.io.terminal import Screen, close_lines, print_line
+from t2t_phrase.io.terminal import MovingLine, Screen, close_lines, print_line
 from t2t_phrase.runs.log import RunLog
 
 
@@ -109,6 +114,22 @@ def test_a_bar_counts_lines(screens):
     assert rows(screens.getvalue()) == [""]
     note("done")
     assert rows(screens.getvalue()) == ["done", ""]
+
+
+@pytest.mark.parametrize(("rows", "columns", "shown"), [(24, 30, 29), (0, 0, 79)])
+def test_a_line_is_as_long_as_the_terminal_is_wide(rows, columns, shown):
+    leader, follower = pty.openpty()
+    fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+    with open(follower, "w") as stream:
+        line = MovingLine(stream)
+        line.show("x" * 200)
+        stream.flush()
+        written = ""
+        while "x" not in written:
+            written += os.read(leader, 1000).decode()
+        assert written.count("x") == shown
+        line.close()
+    os.close(leader)
 
 
 def test_results_in_the_terminal_have_no_bar(screens, monkeypatch):

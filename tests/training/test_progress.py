@@ -67,3 +67,13 @@ def test_clock():
         "1:02:05",
         "100:00:00",
     ]
+
+
+def test_the_short_line_begins_with_the_time_left(now):
+    counted = Progress(train_steps=50, step=10)
+    for _ in range(4):
+        counted.add(reported(30.0, 10.0), tokens=24, size=32, waited=0.5)
+        now[0] += 2.0
+    assert counted.short_line().startswith("step 14/50  left 0:01:12  12 tokens/s  loss 3.0000  ")
+    # Nothing is taken away from the next line of the log.
+    assert counted.take()["loss"] == 3.0
