@@ -182,6 +182,6 @@ def test_jax_finds_the_same(tmp_path: pathlib.Path) -> None:
     }
     options = DecodeHParams(beam_size=3, max_length=7, extra_length=7, return_beams=True)
     assert_same_under_jax({"small": model}, features, options, tmp_path)
-    found = np.asarray(translate_ids(model, features, options).ids)
-    assert (found[0, :, 0] == 12).all() and np.isin(found[0, :, 1], [3, 4, 5]).all()
-    assert (found[1, :, :2] == [13, 14]).all() and (found[1] == 5).any(axis=1).all()
+    best = np.asarray(translate_ids(model, features, options).ids)[:, 0].tolist()
+    assert best[0][0] == 12 and best[0][1] in (3, 4, 5)
+    assert best[1][:2] == [13, 14] and 5 in best[1]
