@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from t2t_phrase import registry
+from t2t_phrase.data.sources.corpus import Corpus
 from t2t_phrase.data.sources.downloaded_problem import DownloadedProblem
+from t2t_phrase.data.sources.moses_lowercased import MosesLowercased
 
 
 class _Multi30k(DownloadedProblem):
@@ -31,6 +33,8 @@ class _Multi30k(DownloadedProblem):
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         stems = {"train": "train", "dev": "val", "test": "test_2016_flickr"}
+        if not hasattr(cls, "languages"):
+            return
         source, target = cls.languages
         cls.files = {s: (f"{x}.{source}.gz", f"{x}.{target}.gz") for s, x in stems.items()}
 
@@ -60,3 +64,27 @@ class TranslateEndeMulti30kWords(TranslateEndeMulti30k):
     shared_vocab = False
     vocab_type = "words"
     hparams_set = "luong_unk_replace_multi30k"
+
+
+class _Moses(_Multi30k):
+    features = ()
+
+    def corpus(self, tmp_dir: str) -> Corpus:
+        return MosesLowercased(super().corpus(tmp_dir), self.languages)
+
+
+@registry.problems.register
+class TranslateEndeMulti30kMoses(_Moses):
+    """English to German in Moses' tokens and lower case, as in Wu et al. (2021).
+
+    Score with `t2t-phrase-eval --tokenize=none`, since text and references are tokenised.
+    """
+
+    languages = ("en", "de")
+
+
+@registry.problems.register
+class TranslateEnfrMulti30kMoses(_Moses):
+    """English to French in Moses' tokens and lower case; see `translate_ende_multi30k_moses`."""
+
+    languages = ("en", "fr")

@@ -106,8 +106,8 @@ LAZY = {
     "compile": {"tensorflow", "jax"},
     "cores": {"tensorflow"},
     "ops": {"tensorflow", "jax"},
-    "text": {"stanza"},
-    "evaluation": {"comet", "sacremoses"},
+    "text": {"stanza", "sacremoses"},
+    "evaluation": {"comet"},
     "export": {"ctranslate2"},
 }
 

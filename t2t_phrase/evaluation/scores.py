@@ -13,7 +13,7 @@ from sacrebleu.tokenizers.tokenizer_spm import SPM_MODELS
 from sacrebleu.utils import SACREBLEU_DIR
 
 from t2t_phrase.config import UserError, nearest, shown
-from t2t_phrase.evaluation.moses import MosesTokenizer, is_moses
+from t2t_phrase.text.moses import MosesTokenizer, is_moses
 
 METRICS = ("bleu", "chrf", "ter")
 

@@ -1,4 +1,4 @@
-"""Moses' tokenizer for BLEU, as papers on Multi30k report it."""
+"""Moses' tokenizer, as papers on Multi30k use it for training and BLEU."""
 
 from __future__ import annotations
 
