@@ -31,7 +31,8 @@ FLAGS = flags.FLAGS
 # What an export contains already.
 _OF_RUNS = (
     *("checkpoint_path", "data_dir", "decode_hparams", "dtype_policy", "ensemble_weights"),
-    *("alignment_model_dir", "unknown_dictionary"),
+    *("alignment_model_dir", "unknown_dictionary", "problem", "model", "hparams_set"),
+    "t2t_usr_dir",
 )
 
 

@@ -23,6 +23,8 @@ from t2t_phrase.serving.versions import Versions
 
 # Connections that the system has accepted and the server has not.
 _BACKLOG = 512
+# After which a connection without a request is closed; longer than clients commonly keep theirs.
+_IDLE_SECONDS = 75
 # Files that the process needs besides connections.
 _OTHER_FILES = 128
 
@@ -107,6 +109,7 @@ class TranslationServer:
             access_log=False,
             server_header=False,
             backlog=_BACKLOG,
+            timeout_keep_alive=_IDLE_SECONDS,
         )
         self._server = _GracefulServer(config, draining, hparams.drain_seconds)
 

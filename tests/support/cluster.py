@@ -13,7 +13,7 @@ START = """
 import ray
 
 ray.init(
-    address="local", num_cpus=2, include_dashboard=False, object_store_memory=100_000_000,
+    address="local", num_cpus=4, include_dashboard=False, object_store_memory=100_000_000,
     _node_ip_address="127.0.0.1", log_to_driver=False,
 )
 
@@ -26,7 +26,7 @@ def say(text):
 
 
 def run_driver(program: str, *arguments: str, seconds: float = 500.0) -> list[str]:
-    """Run a program that uses the examples and Ray with two CPUs; return what it says.
+    """Run a program that uses the examples and Ray; return what it says.
 
     Args:
         program: Python code; `ray` is initialised before, and `say` reports a line.
