@@ -60,6 +60,8 @@ DOCS = (
     # It brings the font of the equations.
     "ziamath>=0.12",
     "nbformat>=5.10",
+    # It breaks the lines of signatures.
+    "ruff>=0.6",
 )
 
 setup(
@@ -125,7 +127,6 @@ setup(
         "test": list(TEST),
         "docs": list(DOCS),
         "dev": [
-            "ruff>=0.6",
             "mypy>=1.11",
             "pre-commit>=3.5",
             "ray[data,serve]>=2.50",
