@@ -69,7 +69,7 @@ PARTS: dict[str, tuple[set[str], set[str]]] = {
     "layers": ({"ops"}, KERAS),
     "models": ({"layers", "ops"}, KERAS),
     "text": (set(), {"numpy", "tensorflow", "tensorflow_text", "sentencepiece", "nltk"}),
-    "decoding": ({"text", "models", "layers", "ops", "compile", "cores"}, KERAS),
+    "decoding": ({"text", "models", "layers", "ops", "compile", "cores", "word_aligner"}, KERAS),
     "data": ({"text", "grammar"}, {"numpy", "tensorflow", "tensorflow_datasets"}),
     "runs": ({"data", "text", "models"}, TENSORFLOW),
     "tensor2tensor": ({"runs", "text", "models"}, {"numpy", "tensorflow"}),

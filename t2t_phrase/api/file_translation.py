@@ -13,6 +13,7 @@ from t2t_phrase.decoding.feature_files import FeatureReader
 from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.decoding.hypothesis import NOTHING, Hypothesis, format_hypotheses, format_links
 from t2t_phrase.decoding.length_notes import length_notes
+from t2t_phrase.decoding.lexicon_files import read_lexicon
 from t2t_phrase.decoding.n_best_json import to_json
 from t2t_phrase.decoding.translator import Translator
 from t2t_phrase.decoding.unknown_files import read_unknown
@@ -63,6 +64,8 @@ class FileTranslation:
             beside.dictionary, beside.sentence_dictionary, beside.dictionary_mode
         )
         self._unknown = read_unknown(hparams, beside.unknown_dictionary)
+        beside.check_lexicon()
+        self._lexicon = read_lexicon(hparams, beside.lexicon_file)
         check_alignment_options(hparams, used=self._given.aligns)
         self._total = count_lines(source)
         self._given.check_sentences(source, self._total)
@@ -104,6 +107,7 @@ class FileTranslation:
             xla=beside.xla,
             workers=self._workers,
         )
+        shortlister = self._lexicon.shortlister(vocabularies, hparams)
         features = FeatureReader(
             translator.features, {"source": source}, beside.feature_files, beside.parser
         )
@@ -119,6 +123,8 @@ class FileTranslation:
             encoded = translator.with_prefixes(
                 encoded, prefixes, name=beside.prefix_file, first=window.first
             )
+            if shortlister is not None:
+                encoded = shortlister.propose(encoded, window.lines)
             for sentence in length_notes(
                 encoded,
                 max_input_size=hparams.max_input_size,
@@ -192,6 +198,7 @@ class FileTranslation:
             **self._beside.all_settings("translate", trained, options, aligns=aligns),
             **self._given.settings,
             **self._unknown.settings,
+            **self._lexicon.settings,
             **({"prefixes": True} if self._beside.prefix_file else {}),
             "n_best_format": self._beside.n_best_format,
         }

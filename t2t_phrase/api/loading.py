@@ -14,7 +14,9 @@ from t2t_phrase.api.text_files import Beside
 from t2t_phrase.config import UserError
 from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.decoding.hypothesis import Hypothesis
+from t2t_phrase.decoding.lexicon_files import read_lexicon
 from t2t_phrase.decoding.scoring import Scorer
+from t2t_phrase.decoding.shortlists import Shortlister
 from t2t_phrase.decoding.terms import RequiredTerms, entries_of_texts
 from t2t_phrase.decoding.translator import Translator
 from t2t_phrase.io.text_job import Outcome
@@ -81,6 +83,7 @@ class TrainedTranslator:
         self.vocabularies = vocabularies
         self.hparams = trained.model.hparams
         self._translators: dict[str, Translator] = {}
+        self._shortlisters: dict[tuple[str, int, int], Shortlister] = {}
 
     def __reduce__(self) -> tuple[Any, ...]:
         if self._origin is None:
@@ -130,6 +133,7 @@ class TrainedTranslator:
         features: Mapping[str, Sequence[str]] | None = None,
         terms: Sequence[Sequence[tuple[str, str]]] = (),
         prefixes: Sequence[str] = (),
+        lexicon: str = "",
     ) -> list[list[Hypothesis]]:
         """Return the hypotheses of each text, best first: one, or a beam with `return_beams=true`.
 
@@ -139,6 +143,8 @@ class TrainedTranslator:
             features: as in `translate`.
             terms: as in `translate`.
             prefixes: as in `translate`.
+            lexicon: file of `t2t-phrase-align --lexicon_file`: each text is translated with the
+                tokens that it proposes and the most frequent ones only, see `docs/decoding.md`.
 
         Raises:
             UserError: an option is unknown, or something is missing or wrong.
@@ -151,12 +157,21 @@ class TrainedTranslator:
             self._translators[key] = Translator(
                 self.model, self.vocabularies, hparams, dictionary=dictionary
             )
-        return self._translators[key].translate(
-            list(texts),
-            features=features,
-            entries=entries_of_texts(terms, len(texts)) if terms else None,
-            prefixes=prefixes,
-        )
+        translator = self._translators[key]
+        entries = entries_of_texts(terms, len(texts)) if terms else None
+        encoded = translator.encode(list(texts), features, entries)
+        encoded = translator.with_prefixes(encoded, prefixes)
+        if lexicon:
+            encoded = self._shortlister(lexicon, hparams).propose(encoded, texts)
+        return translator.translate_encoded(encoded)
+
+    def _shortlister(self, lexicon: str, hparams: DecodeHParams) -> Shortlister:
+        key = (lexicon, hparams.shortlist_frequent, hparams.shortlist_best)
+        if key not in self._shortlisters:
+            made = read_lexicon(hparams, lexicon).shortlister(self.vocabularies, hparams)
+            assert made is not None, "there is a file"
+            self._shortlisters[key] = made
+        return self._shortlisters[key]
 
     def attention(
         self,

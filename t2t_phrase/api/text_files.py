@@ -32,6 +32,7 @@ class Beside:
         dictionary_mode: what the entries are for, see `read_dictionary`.
         prefix_file: file with what each translation begins with, one in each line; "": none.
         unknown_dictionary: file with translations of unknown words, for `replace_unknown=true`.
+        lexicon_file: file with translations of words, for shortlists; "": none.
         alignment_model_dir: run or checkpoint of an alignment model to search with; None: none.
         xla: whether to compile with XLA; None: only on a GPU.
         n_best_format: "text", or "json" for a line of JSON with all that is known of each
@@ -46,6 +47,7 @@ class Beside:
     dictionary_mode: Mode = "guide"
     prefix_file: str = ""
     unknown_dictionary: str = ""
+    lexicon_file: str = ""
     alignment_model_dir: str | None = None
     xla: bool | None = None
     n_best_format: Literal["text", "json"] = "text"
@@ -56,7 +58,25 @@ class Beside:
         yield source
         yield from self.feature_files.values()
         files = (self.dictionary, self.sentence_dictionary, self.unknown_dictionary)
-        yield from filter(None, (*files, self.prefix_file))
+        yield from filter(None, (*files, self.prefix_file, self.lexicon_file))
+
+    def check_lexicon(self) -> None:
+        """Refuse a lexicon together with what needs the whole vocabulary.
+
+        Raises:
+            UserError: there are prefixes, required terms or an alignment model.
+        """
+        others = {
+            f"--prefix_file={self.prefix_file}": self.prefix_file,
+            "--dictionary_mode=require": self.dictionary_mode == "require",
+            f"--alignment_model_dir={self.alignment_model_dir}": self.alignment_model_dir,
+        }
+        for name, given in others.items():
+            if self.lexicon_file and given:
+                raise UserError(
+                    f"--lexicon_file={self.lexicon_file}: cannot be used together with {name}, "
+                    "which needs the whole vocabulary"
+                )
 
     def endings(self, hparams: DecodeHParams, source: str | None, target: str | None) -> list[str]:
         """Return the endings of the files that are written next to the output.

@@ -28,6 +28,7 @@ from t2t_phrase.text.alignments.pharaoh import write_links
 from t2t_phrase.word_aligner import aligner
 from t2t_phrase.word_aligner.aligner import AlignerOptions, align, can_align
 from t2t_phrase.word_aligner.symmetrization import SYMMETRIZATIONS, Link
+from t2t_phrase.word_aligner.translation_table import count_translations, write_translation
 
 FLAGS = flags.FLAGS
 
@@ -45,6 +46,12 @@ def define_flags() -> None:
         None,
         "File for the alignment of each pair of files, in the same order; default: the name of the "
         f"target with `.{ALIGN}` appended, where t2t-phrase-datagen looks for it.",
+    )
+    flags.DEFINE_string(
+        "lexicon_file",
+        None,
+        "File for the translations of each word in all texts, with probabilities and counts: "
+        "t2t-phrase-decoder --lexicon_file reads it.",
     )
     flags.DEFINE_integer(
         "iterations",
@@ -100,6 +107,10 @@ def main(argv: Sequence[str]) -> None:
     for text in texts:
         write(text, links[first : first + len(text.pairs)])
         first += len(text.pairs)
+    if FLAGS.lexicon_file:
+        found = count_translations((own for own, _ in pairs), (other for _, other in pairs), links)
+        write_text(FLAGS.lexicon_file, [write_translation(entry) for entry in found])
+        note(f"{len(found)} translations of words written to {FLAGS.lexicon_file}")
 
 
 def checked_names() -> list[tuple[str, str, str]]:
@@ -117,16 +128,15 @@ def checked_names() -> list[tuple[str, str, str]]:
             f"{len(sources)} x --source, {len(targets)} x --target, {len(outputs)} x --output: "
             "give as many of each, or no --output"
         )
+    lexicon = [FLAGS.lexicon_file] if FLAGS.lexicon_file else []
     outputs = outputs or [f"{name.removesuffix('.gz')}.{ALIGN}" for name in targets]
     taken: dict[str, str] = {}
-    for name in outputs:
+    for name in (*outputs, *lexicon):
         refuse_inputs(name, (*sources, *targets))
         check_writable(name)
         place = os.path.realpath(os.path.expanduser(name))
         if place in taken and not is_special(name):
-            raise UserError(
-                f"{name} is the output for two texts; give each an --output_file of its own"
-            )
+            raise UserError(f"{name} is named for two outputs; give each a name of its own")
         taken[place] = name
     return list(zip(sources, targets, outputs, strict=True))
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from absl import app, flags
 
 from t2t_phrase.decoding.dictionary_files import NAMES
+from t2t_phrase.decoding.lexicon_files import NAME as LEXICON_FILE
 from t2t_phrase.text.dictionaries.reader import MODES
 
 FLAGS = flags.FLAGS
@@ -40,6 +41,12 @@ def define_dictionary_flags() -> None:
         None,
         "File with what each translation begins with, one in each line, which may be empty and may "
         "end within a word.",
+    )
+    flags.DEFINE_string(
+        LEXICON_FILE,
+        None,
+        "File with translations of words, of t2t-phrase-align --lexicon_file: each sentence is "
+        "translated with the tokens that it proposes and the most frequent ones only.",
     )
 
 

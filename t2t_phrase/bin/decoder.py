@@ -18,6 +18,7 @@ from t2t_phrase import registry
 from t2t_phrase.bin import common
 from t2t_phrase.bin.alignment_search import define_alignment_flags
 from t2t_phrase.bin.decode_dictionaries import (
+    LEXICON_FILE,
     PREFIX_FILE,
     define_dictionary_flags,
     refuse_dictionaries,
@@ -100,7 +101,8 @@ def main(argv: Sequence[str]) -> None:
     elif FLAGS.score_file:
         from t2t_phrase.api.file_scoring import FileScoring
 
-        refuse_dictionaries("score_file", [*NAMES, UNKNOWN_DICTIONARY, PREFIX_FILE])
+        names = [*NAMES, UNKNOWN_DICTIONARY, PREFIX_FILE, LEXICON_FILE]
+        refuse_dictionaries("score_file", names)
         scoring = FileScoring(hparams, pairs=FLAGS.score_file, target=target, beside=beside())
         scoring.run(*load())
     else:
@@ -127,6 +129,7 @@ def beside() -> Beside:
         sentence_dictionary=FLAGS.sentence_dictionary or "",
         dictionary_mode=FLAGS.dictionary_mode,
         prefix_file=FLAGS.prefix_file or "",
+        lexicon_file=FLAGS.lexicon_file or "",
         unknown_dictionary=FLAGS.unknown_dictionary or "",
         alignment_model_dir=FLAGS.alignment_model_dir,
         xla=FLAGS.xla_compile,
@@ -144,7 +147,8 @@ def converse(hparams: DecodeHParams) -> None:
 
     if sys.stdin is None:
         raise UserError("standard input is closed; nothing can be typed")
-    refuse_dictionaries("decode_interactive", ["sentence_dictionary", PREFIX_FILE])
+    names = ["sentence_dictionary", PREFIX_FILE, LEXICON_FILE]
+    refuse_dictionaries("decode_interactive", names)
     given = read_dictionaries(FLAGS.dictionary or "", mode=FLAGS.dictionary_mode)
     unknown = read_unknown(hparams, FLAGS.unknown_dictionary or "")
     trained, vocabularies = load()

@@ -28,6 +28,8 @@ BOUNDS: dict[str, tuple[float, float]] = {
     "num_samples": (0, 1000),
     "alignment_threshold": (0, 1),
     "alignment_weight": (0, 1000),
+    "shortlist_frequent": (0, 10_000_000),
+    "shortlist_best": (0, 10_000),
     "random_seed": (1 - 2**31, 2**31 - 1),
 }
 # Logits divided by less are no longer finite.
@@ -36,6 +38,8 @@ COLDEST = 0.001
 SAMPLING = ("sampling_keep_top_k", "sampling_top_p", "sampling_epsilon", "num_samples", "mbr")
 # What only beam search reads.
 BEAMS = ("num_groups", "diversity_strength", "coverage_penalty")
+# What only a lexicon reads.
+SHORTLISTS = ("shortlist_frequent", "shortlist_best")
 # What no search but the library's own, without an alignment model, reads.
 PLAIN_SEARCH = (*BEAMS, "no_repeat_ngram_size")
 
@@ -72,6 +76,8 @@ class DecodeHParams(HParams):
     replace_unknown: bool = False  # unknown words of word-level models by those of the source
     alignment_layers: tuple[int, ...] = ()  # decoder layers that links are taken from; () = all
     alignment_heads: tuple[int, ...] = ()  # heads of each layer that count for links; () = all
+    shortlist_frequent: int = 100  # lexicon only: the most frequent tokens, for every sentence
+    shortlist_best: int = 100  # lexicon only: tokens that a source word proposes
 
     @property
     def aligns(self) -> bool:

@@ -70,6 +70,8 @@ class EncodedSide:
         entries: of a dictionary, those that apply in each sentence; []: there is no dictionary.
         prefixes: what each translation begins with; []: there are none.
         texts: of each sentence the words that the user wrote; []: nobody asked.
+        shortlists: of each sentence the target tokens that its translation may consist of, in
+            ascending order, see `decoding.shortlists`; []: any.
         words: of each sentence the word that each token but EOS is in; []: nobody asked.
     """
 
@@ -80,6 +82,7 @@ class EncodedSide:
     features: dict[str, list[list[int]]]
     pads: dict[str, int]
     words: list[list[int]] = dataclasses.field(default_factory=list)
+    shortlists: list[np.ndarray] = dataclasses.field(default_factory=list)
     entries: Sequence[SentenceEntries | SentenceTerms] = dataclasses.field(default_factory=list)
     prefixes: list[SentencePrefix] = dataclasses.field(default_factory=list)
     texts: list[list[str]] = dataclasses.field(default_factory=list)

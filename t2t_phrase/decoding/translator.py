@@ -31,9 +31,11 @@ from t2t_phrase.decoding.search.output_limits import longest_output
 from t2t_phrase.decoding.search.required_terms import TERM, TERMS
 from t2t_phrase.decoding.search.restrictions import check_restrictions, with_tables
 from t2t_phrase.decoding.search.search_weights import prepare_weights
+from t2t_phrase.decoding.search.shortlist import ALLOWED
 from t2t_phrase.decoding.search.source_attention import source_attention
 from t2t_phrase.decoding.search.token_probabilities import LOG_PROB
 from t2t_phrase.decoding.search.translate_ids import MakeExpansion, chosen_expansion, translate_ids
+from t2t_phrase.decoding.shortlists import shortlist_arrays
 from t2t_phrase.decoding.sides import (
     IDS,
     EncodedSide,
@@ -280,7 +282,10 @@ class Translator:
             with explained([first + i + 1 for i in batch.lines], batch.shape):
                 given = {**lines.of_batch(batch), **self._of_dictionary(lines, batch)}
                 given.update(prefix_arrays(lines.prefixes, batch))
+                listed = shortlist_arrays(lines, batch, self.vocabularies.target.vocab_size)
+                given.update({name: listed[name] for name in listed if name == ALLOWED})
                 given = {name: values[part] for name, values in given.items()}
+                given.update({name: listed[name] for name in listed if name != ALLOWED})
                 self.shapes.add(given[IDS["source"]].shape)
                 samples = [
                     self._run(weights, given, np.array([seed, sample], np.int32))

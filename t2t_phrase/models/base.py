@@ -13,12 +13,13 @@ import keras
 from keras import ops
 
 from t2t_phrase import registry
-from t2t_phrase.config import HParamsError
+from t2t_phrase.config import HParamsError, UserError
 from t2t_phrase.layers.attention.layout import AttentionMap
 from t2t_phrase.layers.luong.window import Windows
 from t2t_phrase.models.adapters import add_lora
 from t2t_phrase.models.capabilities import Capabilities
 from t2t_phrase.models.exhibit import Exhibit
+from t2t_phrase.ops.product_layout import kept, multiplied
 from t2t_phrase.training_hparams import TrainingHParams
 
 Features = Mapping[str, Any]
@@ -220,6 +221,24 @@ class EncoderDecoder(keras.Model):
     def fold_weights(self) -> Cache:
         """Return tensors for `prepare_memory` computed from the weights alone."""
         return {}
+
+    def shorten(self, folded: Cache, tokens: Any, allowed: Any) -> Cache:
+        """Return folded weights that give the logits of some target tokens only, (B, K, N).
+
+        Args:
+            folded: from `fold_weights`.
+            tokens: (N,) int32.
+            allowed: (B, N) bool, those of each sentence, for a model that normalises its logits;
+                the logits of others are not read.
+
+        Raises:
+            UserError: the map to the vocabulary is not among the folded weights.
+        """
+        del allowed
+        if "softmax" not in folded:
+            raise UserError(f"{type(self).__name__} cannot be searched with a shortlist")
+        columns = ops.take(multiplied(folded["softmax"]), tokens, axis=1)  # (D, N)
+        return {**folded, "softmax": kept(columns)}
 
     def prepare_memory(self, features: Features, folded: Cache | None = None) -> Any:
         """Return all that decoding reads of the source: it does not change from step to step.

@@ -105,17 +105,22 @@ class Ensemble(EncoderDecoder):
         """Return those of each member."""
         return {"models": [model.fold_weights() for model in self.models]}
 
+    def shorten(self, folded: Cache, tokens: Any, allowed: Any) -> Cache:
+        """Return those of each member, whose probabilities are those among the allowed tokens."""
+        parts = zip(self.models, folded["models"], strict=True)
+        shortened = [model.shorten(part, tokens, allowed) for model, part in parts]
+        return {"models": shortened, "allowed": allowed}
+
     def prepare_memory(self, features: Features, folded: Cache | None = None) -> Any:
         """Return the memory of each member."""
-        parts = [None] * len(self.models) if folded is None else folded["models"]
-        return [
-            model.prepare_memory(features, part)
-            for model, part in zip(self.models, parts, strict=True)
-        ]
+        folded = {"models": [None] * len(self.models)} if folded is None else folded
+        parts = zip(self.models, folded["models"], strict=True)
+        memory = {"models": [model.prepare_memory(features, part) for model, part in parts]}
+        return memory | ({"allowed": folded["allowed"]} if "allowed" in folded else {})
 
     def start_cache(self, memory: Any, beam_size: int, length: Any) -> Cache:
         """Return the state of each member."""
-        parts = zip(self.models, memory, strict=True)
+        parts = zip(self.models, memory["models"], strict=True)
         return {"models": [model.start_cache(part, beam_size, length) for model, part in parts]}
 
     def step(self, ids: Any, index: Any, memory: Any, cache: Cache) -> Step:
@@ -128,10 +133,16 @@ class Ensemble(EncoderDecoder):
         """
         steps = [
             model.step(ids, index, part, state)
-            for model, part, state in zip(self.models, memory, cache["models"], strict=True)
+            for model, part, state in zip(
+                self.models, memory["models"], cache["models"], strict=True
+            )
         ]
+        logits = [step.logits for step in steps]
+        if "allowed" in memory:
+            allowed = memory["allowed"][:, None]
+            logits = [ops.where(allowed, x, -float("inf")) for x in logits]
         return Step(
-            _log_mean([step.logits for step in steps], self.log_weights),
+            _log_mean(logits, self.log_weights),
             {"models": [step.cache for step in steps]},
             _stacked([step.weights for step in steps]),
         )

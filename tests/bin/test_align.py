@@ -78,7 +78,7 @@ def test_wrong_usage(folder):
         call(align, f"--source={folder}/train.en")
     with pytest.raises(app.UsageError, match="2 x --source, 1 x --target, 0 x --output: give as"):
         call(align, *files(folder, "train"), "--source=x")
-    with pytest.raises(UserError, match=r"train\.de\.align is the output for two texts"):
+    with pytest.raises(UserError, match=r"train\.de\.align is named for two outputs"):
         call(align, *files(folder, "train", "train"))
     with pytest.raises(UserError, match="would overwrite the input"):
         call(align, *files(folder, "dev"), f"--output_file={folder}/./dev.en")

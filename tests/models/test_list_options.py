@@ -37,7 +37,9 @@ OPTIONS = DecodeHParams(
 LENGTHS = [5, 2, 7, 6]
 INPUTS = padded(random_sources(LENGTHS))
 LIMITS = [min(length + 5, 7) for length in LENGTHS]
-FAMILIES = ["transformer", "ngrams", "representation", "granularities", "luong", "ensemble"]
+# The last two differ from the first in their encoders only.
+SLOW = [pytest.param(name, marks=pytest.mark.slow) for name in ("representation", "granularities")]
+FAMILIES = ["transformer", "ngrams", "luong", "ensemble", *SLOW]
 
 
 @functools.cache
@@ -106,7 +108,7 @@ def test_what_is_found_is_what_the_whole_model_says(name: str) -> None:
 
 def test_xla_finds_the_same() -> None:
     def run(inputs: Any) -> Any:
-        return translate_ids(model_of("ensemble"), {"inputs": inputs}, OPTIONS)
+        return translate_ids(model_of("transformer"), {"inputs": inputs}, OPTIONS)
 
     graph, xla = (compiled(run, xla=xla)(INPUTS) for xla in (False, True))
     np.testing.assert_array_equal(graph.ids, xla.ids)

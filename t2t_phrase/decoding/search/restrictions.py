@@ -36,7 +36,7 @@ def with_tables(
         features: of a batch.
         tables: called if so.
     """
-    if not _restricted(features):
+    if not is_restricted(features):
         return features
     return {**features, **tables()._asdict()}
 
@@ -73,7 +73,7 @@ def check_restrictions(features: Mapping[str, Any], hparams: DecodeHParams) -> N
     Raises:
         UserError: a search of the user's own is chosen, or required terms have no beam.
     """
-    if _restricted(features) and hparams.search not in PLAIN:
+    if is_restricted(features) and hparams.search not in PLAIN:
         raise UserError(
             f"search={hparams.search}: prefixes and --dictionary_mode=require have no effect on "
             "searches of your own; leave it out of --decode_hparams"
@@ -102,5 +102,6 @@ def can_require(hparams: DecodeHParams) -> bool:
     return single and hparams.beam_size > 1 and hparams.search in PLAIN
 
 
-def _restricted(features: Mapping[str, Any]) -> bool:
+def is_restricted(features: Mapping[str, Any]) -> bool:
+    """Return whether a batch has prefixes, required terms or forbidden phrases."""
     return any(name in features for name in (TERMS, PREFIX, FORBIDDEN))

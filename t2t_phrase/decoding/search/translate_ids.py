@@ -35,6 +35,7 @@ from t2t_phrase.decoding.search.search_weights import (
     prepare_weights,
     reading,
 )
+from t2t_phrase.decoding.search.shortlist import in_places, shortlist_of, shortlisted_decoder
 from t2t_phrase.decoding.search.source_attention import source_attention
 from t2t_phrase.decoding.search.token_probabilities import noting_probabilities
 from t2t_phrase.special_ids import EOS_ID
@@ -95,7 +96,8 @@ def search(
         model: an `EncoderDecoder`.
         features: "inputs", (B, S) int32, 0-padded, EOS at the end of each sentence, and what else
             the model or the expansion reads of the source; with the entries of a dictionary, see
-            `search.guided`, these are forced; with constraints on the outputs, see
+            `search.guided`, these are forced; with a shortlist, see `search.shortlist`, only its
+            tokens are searched; with constraints on the outputs, see
             `search.restrictions`, these hold.
         limits: the longest outputs.
         hparams: the options of decoding.
@@ -120,14 +122,24 @@ def search(
     beam_size = 1 if hparams.sampling_temp > 0 else hparams.beam_size
     weights = prepare_weights(model) if weights is None else weights
     with reading(model, weights):
+        shortlist, folded = shortlist_of(features), weights.folded
+        if shortlist is not None:
+            if make_expansion is not None:
+                raise UserError(
+                    "a lexicon cannot be used with an alignment model or a search of your own"
+                )
+            folded = model.shorten(folded, shortlist.tokens, shortlist.allowed)
+            features = in_places(features, shortlist)
         decoder = start_decoder(
             model,
             features,
             beam_size=beam_size,
             length=limits.longest,
-            folded=weights.folded,
+            folded=folded,
             growing=growing or ops.is_tensor(limits.longest),
         )
+        if shortlist is not None:
+            decoder = shortlisted_decoder(decoder, shortlist)
         sizes = (ops.shape(limits.each)[0], beam_size, limits.longest)
         given = {**features, LIMITS: limits.each}
         expansion = _expansion(model, decoder, given, hparams, make_expansion, sizes, seed)
@@ -143,7 +155,9 @@ def search(
             alpha=0.0 if beam_size == 1 else hparams.alpha,
             only_best=not hparams.return_beams,
         )
-        return found if groups == 1 else join_groups(found, groups)
+        if groups > 1:
+            found = join_groups(found, groups)
+        return found if shortlist is None else found._replace(ids=shortlist.full(found.ids))
 
 
 def chosen_expansion(hparams: DecodeHParams, given: MakeExpansion | None) -> MakeExpansion | None:
