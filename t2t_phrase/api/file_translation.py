@@ -60,11 +60,11 @@ class FileTranslation:
         text_job.check_paths(target, beside.inputs(source))
         if target or not source:
             beside.endings(hparams, source, target)
+        beside.check_lexicon()
         self._given = read_dictionaries(
             beside.dictionary, beside.sentence_dictionary, beside.dictionary_mode
         )
         self._unknown = read_unknown(hparams, beside.unknown_dictionary)
-        beside.check_lexicon()
         self._lexicon = read_lexicon(hparams, beside.lexicon_file)
         check_alignment_options(hparams, used=self._given.aligns)
         self._total = count_lines(source)

@@ -42,6 +42,11 @@ def define_dictionary_flags() -> None:
         "File with what each translation begins with, one in each line, which may be empty and may "
         "end within a word.",
     )
+    define_lexicon_flag()
+
+
+def define_lexicon_flag() -> None:
+    """Define the flag that names a lexicon."""
     flags.DEFINE_string(
         LEXICON_FILE,
         None,

@@ -15,10 +15,12 @@ from t2t_phrase import registry
 from t2t_phrase.bin import common
 from t2t_phrase.bin.alignment_search import define_alignment_flags
 from t2t_phrase.bin.backend import TRAINING, check_backend
+from t2t_phrase.bin.decode_dictionaries import define_lexicon_flag
 from t2t_phrase.bin.model_flags import define_model_flags, ensemble_weights, load, model_paths
 from t2t_phrase.bin.unknown_words import define_unknown_flags
 from t2t_phrase.config import UserError
 from t2t_phrase.decoding.hparams import DecodeHParams
+from t2t_phrase.decoding.lexicon_files import read_lexicon
 from t2t_phrase.decoding.unknown_files import read_unknown
 
 if TYPE_CHECKING:
@@ -32,6 +34,7 @@ def define_flags() -> None:
     define_model_flags()
     define_alignment_flags()
     define_unknown_flags()
+    define_lexicon_flag()
     flags.DEFINE_enum(
         "format",
         "saved_model",
@@ -54,6 +57,7 @@ def main(argv: Sequence[str]) -> None:
     check_backend(TRAINING)
     hparams = DecodeHParams().override(FLAGS.decode_hparams)
     unknown = read_unknown(hparams, FLAGS.unknown_dictionary or "")
+    lexicon = read_lexicon(hparams, FLAGS.lexicon_file or "")
     if not (FLAGS.export_dir or FLAGS.output_dir):
         raise UserError("--export_dir is required if --output_dir is not given")
     if not FLAGS.export_dir and len(model_paths()) > 1:
@@ -89,9 +93,16 @@ def main(argv: Sequence[str]) -> None:
         vocabularies,
         hparams,
         FLAGS.export_dir or f"{FLAGS.output_dir}/export",
-        about={**about(trained), **second, **unknown.settings, "version": t2t_phrase.__version__},
+        about={
+            **about(trained),
+            **second,
+            **unknown.settings,
+            **lexicon.settings,
+            "version": t2t_phrase.__version__,
+        },
         make_expansion=used.make_expansion,
         unknown_words=unknown.words,
+        shortlister=lexicon.shortlister(vocabularies, hparams),
     )
     print(f"exported to {folder}")
 
@@ -111,6 +122,11 @@ def check_no_search() -> None:
         raise UserError(
             f"--dtype_policy={FLAGS.dtype_policy}: a model for CTranslate2 holds float32; choose "
             "the compute_type of ctranslate2.Translator"
+        )
+    if FLAGS.lexicon_file:
+        raise UserError(
+            "--lexicon_file: a model for CTranslate2 holds no lexicon of this library; export a "
+            "SavedModel"
         )
     if FLAGS.alignment_model_dir:
         raise UserError(

@@ -15,6 +15,7 @@ import tensorflow as tf
 from t2t_phrase.config import UserError
 from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.decoding.search.translate_ids import MakeExpansion
+from t2t_phrase.decoding.shortlists import Shortlister
 from t2t_phrase.export.serving_module import ServingModule
 from t2t_phrase.export.staging import check_loadable, publish, staging
 from t2t_phrase.models.base import EncoderDecoder
@@ -33,6 +34,7 @@ def export(
     about: Mapping[str, Any] | None = None,
     make_expansion: MakeExpansion | None = None,
     unknown_words: Mapping[str, str] | None = None,
+    shortlister: Shortlister | None = None,
 ) -> pathlib.Path:
     """Write the next version of a served model and return its folder, `export_dir/N`.
 
@@ -47,6 +49,7 @@ def export(
         about: JSON-ready facts, such as the checkpoint.
         make_expansion: another way of continuing hypotheses, see `search.translate_ids.search`.
         unknown_words: with `replace_unknown`, see `Translator`.
+        shortlister: proposes the target tokens of each sentence; None: all are searched.
 
     Raises:
         UserError: another Keras backend, a vocabulary of tensor2tensor, a folder that cannot be
@@ -62,7 +65,9 @@ def export(
     check_loadable(folder)
     source, target = (stored(encoder) for encoder in vocabularies)
     with staging(folder) as temporary:
-        module = ServingModule(model, source, target, hparams, make_expansion, unknown_words)
+        module = ServingModule(
+            model, source, target, hparams, make_expansion, unknown_words, shortlister
+        )
         shared = source is target
         files = {"vocabulary": source} if shared else {"source": source, "target": target}
         _save(module, files, temporary)

@@ -25,8 +25,10 @@ from t2t_phrase.decoding.search.search_weights import SearchWeights, prepare_wei
 from t2t_phrase.decoding.search.source_attention import source_attention
 from t2t_phrase.decoding.search.token_probabilities import LOG_PROB
 from t2t_phrase.decoding.search.translate_ids import MakeExpansion, chosen_expansion, translate_ids
+from t2t_phrase.decoding.shortlists import Shortlister
 from t2t_phrase.decoding.translator import check_word_level
 from t2t_phrase.export.graph_restrictions import GraphRestrictions
+from t2t_phrase.export.graph_shortlists import GraphShortlists
 from t2t_phrase.export.graph_side import GraphSide, looked_at
 from t2t_phrase.features import of_side
 from t2t_phrase.models.base import EncoderDecoder, Features
@@ -73,6 +75,8 @@ class ServingModule(tf.Module):
         make_expansion: another way of continuing hypotheses, see `search.translate_ids.search`.
         unknown_words: with `replace_unknown`, by which all translations are written, see
             `Translator`.
+        shortlister: proposes the target tokens of each sentence; there is no
+            `translate_with_constraints` then. None: all are searched.
 
     Raises:
         UserError: `hparams` ask for sampling or alignments, a feature cannot be computed in a
@@ -88,6 +92,7 @@ class ServingModule(tf.Module):
         hparams: DecodeHParams,
         make_expansion: MakeExpansion | None = None,
         unknown_words: Mapping[str, str] | None = None,
+        shortlister: Shortlister | None = None,
     ) -> None:
         super().__init__()
         chosen = chosen_expansion(hparams, make_expansion)
@@ -147,7 +152,13 @@ class ServingModule(tf.Module):
             )
         self.translate_with_constraints = None
         self.restrictions: GraphRestrictions | None = None
-        if can_require(hparams):
+        self.shortlists: GraphShortlists | None = None
+        if shortlister is not None:
+            if make_expansion is not None:
+                raise UserError("a lexicon cannot be used with an alignment model")
+            encode = self.target.encoder.encode
+            self.shortlists = GraphShortlists(shortlister, encode, target.vocab_size)
+        if can_require(hparams) and shortlister is None:
             self.restrictions = GraphRestrictions(target, self.target.encoder)
             own = [
                 tf.TensorSpec((None,), tf.string, name=name) for name in ("dictionary", "prefix")
@@ -291,9 +302,20 @@ class ServingModule(tf.Module):
             }
             known["matched"] = entries.matched
         weights = SearchWeights(**tf.nest.map_structure(tf.convert_to_tensor, self.prepared))
-        found = translate_ids(
-            self._model, features, hparams, weights=weights, make_expansion=self._make_expansion
-        )
+
+        def run(shortlist: Features) -> Hypotheses:
+            return translate_ids(
+                self._model,
+                {**features, **shortlist},
+                hparams,
+                weights=weights,
+                make_expansion=self._make_expansion,
+            )
+
+        if self.shortlists is None:
+            found = run({})
+        else:
+            found = self.shortlists.search(run, text, features.get(TOKENS))
         beams, length = found.ids.shape[1], tf.shape(found.ids)[2]
         ids = tf.reshape(found.ids, (-1, length))
         if hparams.aligns:
