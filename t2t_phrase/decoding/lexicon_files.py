@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from t2t_phrase.config import UserError
 from t2t_phrase.decoding.hparams import SHORTLISTS, DecodeHParams
-from t2t_phrase.decoding.shortlists import Shortlister
 from t2t_phrase.io.files import is_special, sha256_of
 from t2t_phrase.io.text_files import stream_text
 from t2t_phrase.text.vocabularies import Vocabularies
 from t2t_phrase.word_aligner.translation_table import Translation, read_translations
+
+if TYPE_CHECKING:
+    from t2t_phrase.decoding.shortlists import Shortlister
 
 NAME = "lexicon_file"
 
@@ -35,7 +38,11 @@ class GivenLexicon:
 
     def shortlister(self, vocabularies: Vocabularies, hparams: DecodeHParams) -> Shortlister | None:
         """Return what proposes target tokens; None: any may be used."""
-        return Shortlister(self.entries, vocabularies.target, hparams) if self.path else None
+        if not self.path:
+            return None
+        from t2t_phrase.decoding.shortlists import Shortlister
+
+        return Shortlister(self.entries, vocabularies.target, hparams)
 
 
 def read_lexicon(hparams: DecodeHParams, path: str = "") -> GivenLexicon:
