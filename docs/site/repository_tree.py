@@ -14,8 +14,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     chapters = pathlib.Path(config.docs_dir)
     folder = chapters.relative_to(root).as_posix()
     moved = [
-        _file(config, f"{folder}/{file.src_uri}", file)
-        if chapters in pathlib.Path(file.abs_src_path or "").parents
+        _file(config, f"{folder}/{file.src_uri}", file, file.abs_src_path)
+        if file.abs_src_path and chapters in pathlib.Path(file.abs_src_path).parents
         else file  # Of the theme.
         for file in files
     ]
@@ -26,5 +26,5 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     return Files([*moved, *pages])
 
 
-def _file(config: MkDocsConfig, uri: str, file: File) -> File:
-    return File.generated(config, uri, abs_src_path=file.abs_src_path, inclusion=file.inclusion)
+def _file(config: MkDocsConfig, uri: str, file: File, path: str) -> File:
+    return File.generated(config, uri, abs_src_path=path, inclusion=file.inclusion)
