@@ -37,7 +37,7 @@ class GivenLexicon:
         return {NAME: sha256_of(self.path)[:16]} if self.path else {}
 
     def shortlister(self, vocabularies: Vocabularies, hparams: DecodeHParams) -> Shortlister | None:
-        """Return what proposes target tokens; None: any may be used."""
+        """Return the source of proposed target tokens; None: any may be used."""
         if not self.path:
             return None
         from t2t_phrase.decoding.shortlists import Shortlister

@@ -400,7 +400,7 @@ class Translator:
         return dataclasses.replace(hypothesis, entries=len(met), missing=terms.missing(met))
 
     def _of_tokens(self, row: Any, log_probs: Any | None) -> dict[str, Any]:
-        """Return what is known of each token of a hypothesis, by attribute; {}: nothing.
+        """Return the facts about each token of a hypothesis, by attribute; {}: none.
 
         Args:
             row: (L,) its ids.

@@ -346,7 +346,7 @@ class ServingModule(tf.Module):
 
 
 def token_probabilities(found: Hypotheses) -> dict[str, tf.Tensor]:
-    """Return what `nbest` says of the tokens of hypotheses, by name."""
+    """Return the facts about the tokens of hypotheses that `nbest` gives, by name."""
     log_probs = found.notes[LOG_PROB]
     places = tf.range(1, tf.shape(found.ids)[2] + 1)
     lengths = tf.reduce_max(tf.where(found.ids != PAD_ID, places, 0), axis=2)  # (B, K)

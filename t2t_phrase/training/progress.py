@@ -94,7 +94,7 @@ class Progress:
         )
 
     def short_line(self) -> str:
-        """Return what matters most of the progress line, for the width of a terminal."""
+        """Return the part of the progress line that matters most, for the width of a terminal."""
         report = self.averages()
         shown = {name: value for name, value in report.items() if name not in _SPEED}
         return (

@@ -15,7 +15,7 @@ from t2t_phrase.ops.likeliest import likeliest
 
 
 class Filters(NamedTuple):
-    """What excludes unlikely tokens.
+    """The rules that exclude unlikely tokens.
 
     A token is drawn if no filter excludes it. All of them read the same probabilities, those after
     the temperature, so their order does not matter, and none excludes the likeliest token. Tokens
@@ -37,7 +37,7 @@ NO_FILTERS = Filters()
 
 
 def filters_of(hparams: DecodeHParams) -> Filters:
-    """Return what the options of decoding exclude."""
+    """Return the filters that the options of decoding ask for."""
     return Filters(hparams.sampling_keep_top_k, hparams.sampling_top_p, hparams.sampling_epsilon)
 
 
