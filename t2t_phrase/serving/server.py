@@ -82,7 +82,7 @@ class TranslationServer:
         workers: int,
         page: Callable[[str], str] | None = None,
     ) -> None:
-        self.name, self.versions, self._listener = name, versions, listener
+        self._listener = listener
         host, port, *_ = listener.getsockname()
         self.url = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
         self._service = Service(
@@ -111,11 +111,15 @@ class TranslationServer:
             backlog=_BACKLOG,
             timeout_keep_alive=_IDLE_SECONDS,
         )
-        self._server = _GracefulServer(config, draining, hparams.drain_seconds)
+        self._server = _GracefulServer(
+            config,
+            draining,
+            hparams.drain_seconds,
+            lambda: note(f"{name}, version {versions.current.version}: {self.url}"),
+        )
 
     def run(self) -> None:
         """Answer requests until SIGTERM, SIGINT or `stop`, and those that have come until then."""
-        note(f"{self.name}, version {self.versions.current.version}: {self.url}")
         self._service.start()
         try:
             self._server.run(sockets=[self._listener])
@@ -137,12 +141,24 @@ class _GracefulServer(uvicorn.Server):
         config: of uvicorn.
         draining: is begun by the signal.
         seconds: how long new requests are still answered then.
+        on_start: is called when the server listens.
     """
 
-    def __init__(self, config: uvicorn.Config, draining: Draining, seconds: float) -> None:
+    def __init__(
+        self,
+        config: uvicorn.Config,
+        draining: Draining,
+        seconds: float,
+        on_start: Callable[[], None],
+    ) -> None:
         super().__init__(config)
-        self._draining, self._seconds = draining, seconds
+        self._draining, self._seconds, self._on_start = draining, seconds, on_start
         self._loop: asyncio.AbstractEventLoop | None = None
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begin to listen, and say so."""
+        await super().startup(sockets=sockets)
+        self._on_start()
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:

@@ -58,6 +58,19 @@ def test_predictions(url):
     assert answer.body == {"outputs": {"translation": [], "score": []}}
 
 
+def test_the_address_is_said_when_it_can_be_used(monkeypatch):
+    said = []
+
+    def note(text):
+        url = text.split()[-1]
+        said.append((text, url.startswith("http") and reachable(url)))
+
+    monkeypatch.setattr("t2t_phrase.serving.server.note", note)
+    with running() as server:
+        wait_until(lambda: bool(said))
+        assert said[0] == (f"toy, version 1: {server.url}", True)
+
+
 def test_status_and_metadata(url):
     status = {
         "model_version_status": [
