@@ -10,6 +10,9 @@ from toy_run import WORDS, call, make_toy_run
 import t2t_phrase
 from t2t_phrase.bin import decoder
 from t2t_phrase.config import UserError
+from t2t_phrase.decoding.dictionary import Dictionary
+from t2t_phrase.decoding.hparams import DecodeHParams
+from t2t_phrase.decoding.translator import Translator
 from t2t_phrase.text.dictionaries.matching import Phrases, find_matches
 from t2t_phrase.text.dictionaries.reader import Entry
 
@@ -82,9 +85,11 @@ def test_an_ensemble_has_them_too(toy, loaded):
         data_dir=str(toy.data_dir),
         t2t_usr_dir=str(toy.user_dir),
     )
-    given = {"terms": [[("dogs", "sun"), ("", "!a")]], "prefixes": ["the ho"]}
+    # What is given may have forbidden words, what follows may not.
+    given = {"terms": [[("dogs", "sun"), ("", "!house"), ("", "!a")]], "prefixes": ["the house "]}
     (text,) = both.translate(["dogs run"], OPTIONS, **given)
-    assert text.startswith("the ho") and "sun" in words_of(text)
+    assert text.startswith("the house ") and "sun" in words_of(text)
+    assert text.split().count("house") == 1
     assert text != loaded.translate(["dogs run"], OPTIONS, **given)[0]
 
 
@@ -120,6 +125,17 @@ def test_translations_begin_with_their_prefixes(toy, loaded, files, tmp_path, ca
     for prefix, text in zip(PREFIXES, found, strict=True):
         assert f"{text} ".startswith(prefix)
     assert loaded.translate(lines, OPTIONS, prefixes=PREFIXES) == found
+    guided = Translator(
+        toy.model,
+        toy.vocabularies,
+        DecodeHParams().override(OPTIONS),
+        dictionary=Dictionary([Entry(word, "zq") for word in WORDS], toy.encoder),
+    )
+    for prefix, (best, *_) in zip(
+        PREFIXES, guided.translate(lines, prefixes=PREFIXES), strict=True
+    ):
+        assert f"{best.text} ".startswith(prefix)
+        assert best.entries and "zq" in best.text[len(prefix) :]
     terms = [[("dogs", "sun"), ("cat", "tree"), ("house", "zq")]] * len(lines)
     for options in ("beam_size=1", "sampling_temp=1.0"):
         for hypotheses in loaded.nbest(lines, options, prefixes=PREFIXES):

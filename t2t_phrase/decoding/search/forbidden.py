@@ -74,7 +74,8 @@ def forbidding_decoder(
     """Return a decoder whose outputs have none of the phrases.
 
     A phrase is barred at its last token, so words that are spelt with the same tokens and more are
-    barred as well. The other tokens keep the probability that they have among all.
+    barred as well. The other tokens keep the probability that they have among all. In what the
+    outputs are made to begin with, nothing is barred.
 
     Args:
         decoder: any.
@@ -96,6 +97,10 @@ def forbidding_decoder(
 
     def barred(cache: Any, vocab_size: int) -> Any:
         own = barred_by_phrases(edges, cache["inside"], vocab_size)
+        busy = decoder.is_busy(cache["decoder"])
+        if busy is not None:
+            # What translations begin with is given.
+            own = ops.logical_and(own, ops.logical_not(busy)[..., None])
         others = decoder.barred_tokens(cache["decoder"], vocab_size)
         return own if others is None else ops.logical_or(own, others)
 

@@ -145,16 +145,16 @@ def test_a_beam_that_holds_everything_finds_the_best_with_all_terms() -> None:
     assert_same(as_lists(found, 0), expected)
 
 
-def test_alone_and_compiled_equal_eager() -> None:
+@pytest.mark.parametrize("xla", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_alone_and_compiled_equal_eager(xla: bool) -> None:
     table = random_table(7, batch=len(TERMS), length=LENGTH, vocab=VOCAB)
     limits, terms = np.array([9, 8, 7, 9, 6], "int32"), array_of(TERMS)
     eager = search(table, terms, limits, 3)
-    for xla in (False, True):
-        compiled = traced(lambda *given: search(*given, 3), jit_compile=xla)(table, terms, limits)
-        np.testing.assert_array_equal(compiled.ids, eager.ids)
-        np.testing.assert_array_equal(compiled.notes[TERM], eager.notes[TERM])
-        np.testing.assert_allclose(compiled.scores, eager.scores, rtol=1e-5)
-    for one in range(len(TERMS)):
+    compiled = traced(lambda *given: search(*given, 3), jit_compile=xla)(table, terms, limits)
+    np.testing.assert_array_equal(compiled.ids, eager.ids)
+    np.testing.assert_array_equal(compiled.notes[TERM], eager.notes[TERM])
+    np.testing.assert_allclose(compiled.scores, eager.scores, rtol=1e-5)
+    for one in range(1, len(TERMS), 2):
         rows = slice(one, one + 1)
         alone = search(table[rows], terms[rows], limits[rows], 3)
         np.testing.assert_array_equal(alone.ids[0], eager.ids[one])

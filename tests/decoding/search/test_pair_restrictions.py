@@ -147,7 +147,8 @@ def test_it_finds_what_the_definition_says(pair: AlignedPair) -> None:
             assert np.asarray(found.notes[TERM])[sentence, beam].any() == bool(terms)
 
 
-@pytest.mark.parametrize("xla", [False, pytest.param(True, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("xla", [False, True])
 def test_alone_and_compiled_equal_the_batch(pair: AlignedPair, xla: bool) -> None:
     features = features_of()
     together = run(pair, features, xla=xla)

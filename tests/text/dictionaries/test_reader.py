@@ -25,6 +25,24 @@ def test_entries_have_words_on_both_sides() -> None:
     ]
 
 
+def test_required_entries_have_alternatives_and_may_forbid() -> None:
+    lines = ["bank\tBank", "bank\tBanken", "bank\t!am Ufer", "\t!Geld", "x\t! y", "bank\tBank"]
+    found = read_dictionary(lines, "d", "require")
+    assert [(e.source, e.target, e.forbidden) for e in found] == [
+        ("bank", "Bank", ""),
+        ("bank", "Banken", ""),
+        ("bank", "!am Ufer", "am Ufer"),
+        ("", "!Geld", "Geld"),
+        ("x", "! y", ""),
+    ]
+    own = read_sentence_dictionaries([f"2\t{line}" for line in lines], "d", "require")
+    assert [entry[:2] for entry in own[2]] == [entry[:2] for entry in found]
+    with pytest.raises(UserError, match="d:1: the source is empty"):
+        read_dictionary(["\tGeld"], "d", "require")
+    with pytest.raises(UserError, match="d:1: the source is empty"):
+        read_dictionary(["\t!Geld"], "d")
+
+
 def test_sentences_have_dictionaries_of_their_own() -> None:
     lines = ["2\ta\tx", "1\ta\ty", "2\tb c\tz", "", "2\ta\tx"]
     found = read_sentence_dictionaries(lines, "d")
