@@ -79,6 +79,7 @@ def test_every_entry_is_applied(toy, loaded, files, tmp_path, capsys):
     assert all(beam.entries == 1 and beam.links and not beam.missing for beam in beams)
 
 
+@pytest.mark.slow
 def test_an_ensemble_has_them_too(toy, loaded):
     both = t2t_phrase.load(
         [toy.output_dir, toy.output_dir / "best"],
@@ -129,7 +130,7 @@ def test_translations_begin_with_their_prefixes(toy, loaded, files, tmp_path, ca
         toy.model,
         toy.vocabularies,
         DecodeHParams().override(OPTIONS),
-        dictionary=Dictionary([Entry(word, "zq") for word in WORDS], toy.encoder),
+        dictionary=Dictionary([Entry(word, "zq") for word in [*WORDS, "zebra"]], toy.encoder),
     )
     for prefix, (best, *_) in zip(
         PREFIXES, guided.translate(lines, prefixes=PREFIXES), strict=True

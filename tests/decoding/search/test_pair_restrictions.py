@@ -23,7 +23,7 @@ from t2t_phrase.models.aligned_pair import AlignedPair
 from t2t_phrase.special_ids import EOS_ID
 
 SOURCES = random_sources([5, 2, 7])
-BEAMS, LENGTH = 3, 6
+BEAMS, LENGTH = 3, 5
 BEGINS = np.array([False, True, *[True] * 15, False, False])  # 17 and 18 go on with a word
 WANTED: list[list[list[tuple[int, ...]]]] = [[[(3, 4), (9,)], [(5,)]], [], [[(6, 7)], [(6,)]]]
 # Of each sentence: the tokens that it begins with, and a token that is forbidden.
