@@ -58,7 +58,8 @@ def _matrices(
     texts: Texts,
     partitions: Mapping[str, np.ndarray],
 ) -> Iterator[Matrix]:
-    for head in (None, *range(layout.num_heads)):
+    # A single head is its own mean.
+    for head in (None, *(range(layout.num_heads) if layout.num_heads > 1 else ())):
         try:
             blocks, rows, columns = blocks_of_head(
                 weights, layout, head, texts[found.rows], texts[found.columns], partitions

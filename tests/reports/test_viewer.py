@@ -24,25 +24,20 @@ from t2t_phrase.reports.viewer import (
 TEMPLATES = pathlib.Path(__file__).parents[2] / "t2t_phrase/reports/templates"
 NAMES = ("mixed", "levels and tags", "local_p", "jumps")
 CARDS = {name: ModelCard(f"{name} <model>", f"set of {name}, step 1") for name in NAMES}
-PAIRS = [(SOURCE, TARGET), ("the house sleeps away", "a cat is old")]
+SOURCES = (SOURCE, "the same again")
 
 
 @pytest.fixture(scope="module")
 def found():
-    """The explanations of each model, sentence by sentence."""
-    return {
-        name: [
-            explanation_to_json(explainer(name).explain(*pair, texts=texts_of(name)), bound=10**6)
-            for pair in PAIRS
-        ]
-        for name in NAMES
-    }
+    """The explanations of each model, sentence by sentence, which are all alike."""
+    values = {name: explainer(name).explain(SOURCE, TARGET, texts=texts_of(name)) for name in NAMES}
+    return {name: [explanation_to_json(own, bound=10**6)] * 2 for name, own in values.items()}
 
 
 def page_of(found, *names, reference="ein <b>Haus</b>"):
     sentences = [
         ViewedSentence(source, [found[name][place] for name in names], reference)
-        for place, (source, _) in enumerate(PAIRS)
+        for place, source in enumerate(SOURCES)
     ]
     return viewer_page([CARDS[name] for name in names], sentences)
 
@@ -162,6 +157,11 @@ def test_words_links_and_brackets_are_lit(browser, pages, found):
         assert (f"{name} {own[2]}" in label) == bool(own[2])
     browser.press("\ue010")
     assert browser.run("return document.activeElement.dataset.index") == str(len(tokens) - 1)
+    # On paper, links and segments are text.
+    paper = browser.run(f"return {panel}.querySelector('.paper').textContent")
+    for i, linked in enumerate(explanation["aligned"]):
+        assert f"{explanation['target_tokens'][i][0]} - {tokens[linked]}" in paper
+    assert all(f"{name}: [" in paper for name, _ in explanation["partitions"])
     brackets = texts(browser, ".model:nth-child(2) .bracket-label")
     assert len(brackets) == sum(len(segments) for _, segments in explanation["partitions"])
     assert browser.is_quiet()
@@ -247,6 +247,11 @@ def test_colours_follow_the_mode(browser, pages):
     wait(browser, "getComputedStyle(document.body).backgroundColor !== 'rgb(255, 255, 255)'")
     wait(browser, f"(() => {{ {pixel} }})().join() !== '{','.join(map(str, light))}'")
     dark = browser.run(pixel)
+    # Paper is light, and the mode comes back.
+    browser.run("dispatchEvent(new Event('beforeprint'))")
+    assert browser.run(pixel) == light
+    browser.run("dispatchEvent(new Event('afterprint'))")
+    assert browser.run(pixel) == dark
     browser.run("document.getElementById('theme').click()")
     wait(browser, f"(() => {{ {pixel} }})().join() !== '{','.join(map(str, dark))}'")
     assert browser.run(pixel) == light

@@ -32,7 +32,8 @@ TEXTS = {
 }
 HPARAMS: dict[str, Any] = {
     "transformer": SMALL,
-    **MIXED,
+    "mixed": MIXED["mixed"],
+    "mixed_with_distances": MIXED["mixed_with_distances"],
     "phrases": REPRESENTATIONS["representation_and_attention"],
     "granularities": GRANULARITIES,
     "levels and tags": LEVELS_OF_TREES.replace(tag_loss_weight=0.1),
@@ -42,7 +43,9 @@ HPARAMS: dict[str, Any] = {
     "biased rnn": small_alignment_rnns.LEXICAL["dot"],
     "jumping rnn": small_alignment_rnns.JUMPS["jumps"],
 }
-NAMES = (*HPARAMS, "pair", "ensemble")
+# Those that explanations are compared of: an ensemble shows what these two show.
+MEMBERS = ("local_p", "granularities")
+NAMES = (*(name for name in HPARAMS if name not in MEMBERS), "pair", "ensemble")
 
 
 @functools.cache
@@ -54,7 +57,7 @@ def vocabularies() -> Vocabularies:
 
 @functools.cache
 def explainer(name: str) -> Explainer:
-    """Return the explainer of one of `NAMES`."""
+    """Return the explainer of one of `NAMES` or `MEMBERS`."""
     both, size = vocabularies(), vocabularies().source.vocab_size
     if name == "pair":
         pair = make_pair(vocab_size=size)
@@ -63,7 +66,7 @@ def explainer(name: str) -> Explainer:
         options = DecodeHParams(beam_size=2, extra_length=4)
         return Explainer(pair, both, options, make_expansion=expansion)
     if name == "ensemble":
-        members = [explainer(member).model for member in ("local_p", "granularities")]
+        members = [explainer(member).model for member in MEMBERS]
         return Explainer(Ensemble(members), both)
     hparams = HPARAMS[name]
     model = registry.models[hparams.model].from_hparams(hparams, vocab_size=size)

@@ -71,7 +71,10 @@
     current = Math.max(0, Math.min(sentences.length - 1, number));
     show();
   };
-  const redraw = () => panels.forEach((one) => one?.redraw());
+  const redraw = () => {
+    viewer.forgetColours();
+    panels.forEach((one) => one?.redraw());
+  };
 
   control("choose").hidden = false;
   control("choose").addEventListener("submit", (event) => event.preventDefault());
@@ -81,6 +84,18 @@
   control("model")?.addEventListener("change", show);
   new MutationObserver(redraw).observe(document.documentElement, { attributeFilter: ["data-theme"] });
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
-  for (const moment of ["beforeprint", "afterprint"]) window.addEventListener(moment, redraw);
+  // Paper is light.
+  const root = document.documentElement;
+  let theme;
+  window.addEventListener("beforeprint", () => {
+    theme = root.dataset.theme;
+    root.dataset.theme = "light";
+    redraw();
+  });
+  window.addEventListener("afterprint", () => {
+    if (theme === undefined) delete root.dataset.theme;
+    else root.dataset.theme = theme;
+    redraw();
+  });
   show();
 })();

@@ -83,9 +83,12 @@
       const header = viewer.element("tr", {}, viewer.element("td", {}),
         ...heads.map((own) => viewer.element("th", { scope: "col" }, head(own))));
       const hidden = drawn.length < 2;
-      overview.replaceChildren(viewer.element("table", { className: "overview", hidden },
-        viewer.element("caption", {}, "Overview: a row for each layer, a column for each head"),
-        viewer.element("thead", {}, header), viewer.element("tbody", {}, ...rows)));
+      const caption = "Overview: a row for each layer, a column for each head";
+      overview.replaceChildren(
+        viewer.element("p", { className: "note", hidden }, caption),
+        viewer.element("table", { className: "overview", hidden, "aria-label": caption },
+          viewer.element("thead", {}, header), viewer.element("tbody", {}, ...rows)),
+      );
       for (const [canvas, matrix] of drawn) viewer.drawSmall(canvas, matrix);
       return layers;
     };

@@ -4,7 +4,14 @@
   const GAP = 8, LABEL = 150, HEADING = 18, SMALLEST_LABELLED = 10;
   const MOST_CELLS_OF_TABLE = 15000, GREATEST = 5;
 
+  let palette = null;
+  /** Read the colours of the page again, which its mode decides on, before the next picture. */
+  viewer.forgetColours = () => { palette = null; };
   const colours = () => {
+    palette ??= readColours();
+    return palette;
+  };
+  const readColours = () => {
     const probe = document.body.appendChild(viewer.element("span"));
     const read = (name) => {
       probe.style.color = `var(${name})`;
@@ -18,10 +25,10 @@
   const channels = (colour) => colour.match(/[\d.]+/g).slice(0, 3).map(Number);
 
   /** Return a canvas with one pixel for each cell. */
-  const pixels = (matrix, palette) => {
+  const pixels = (matrix, shades) => {
     const height = matrix.rows.length, width = matrix.columns.length;
     const canvas = viewer.element("canvas", { width, height });
-    const from = channels(palette.empty), to = channels(palette.full);
+    const from = channels(shades.empty), to = channels(shades.full);
     const context = canvas.getContext("2d"), image = context.createImageData(width, height);
     for (let i = 0; i < width * height; i += 1) {
       const share = matrix.highest ? matrix.values[i] / matrix.highest : 0;
@@ -70,7 +77,7 @@
   const FONT = '12px system-ui, "Noto Sans", "DejaVu Sans", sans-serif';
 
   const draw = (canvas, matrix, map, at) => {
-    const palette = colours(), scale = at.width * at.height > 4e6 ? 1 : Math.min(devicePixelRatio || 1, 2);
+    const shades = colours(), scale = at.width * at.height > 4e6 ? 1 : Math.min(devicePixelRatio || 1, 2);
     canvas.width = at.width * scale;
     canvas.height = at.height * scale;
     canvas.style.width = `${at.width}px`;
@@ -78,7 +85,7 @@
     const context = canvas.getContext("2d");
     context.scale(scale, scale);
     context.font = FONT;
-    const image = pixels(matrix, palette);
+    const image = pixels(matrix, shades);
     context.imageSmoothingEnabled = false;
     const ranges = (units) => {
       const found = [];
@@ -90,7 +97,7 @@
     };
     context.textBaseline = "middle";
     for (const [text, group] of ranges(matrix.columns).map((g) => [`to ${map.columns} ${g.kind}`, g])) {
-      context.fillStyle = palette.faint;
+      context.fillStyle = shades.faint;
       context.textAlign = "left";
       const width = (group.end - group.start) * at.cell;
       context.fillText(cut(context, text.trim(), Math.max(width, 60)), at.x[group.start], HEADING / 2);
@@ -100,7 +107,7 @@
           image, group.start, rows.start, group.end - group.start, rows.end - rows.start,
           at.x[group.start], at.y[rows.start], width, height,
         );
-        context.strokeStyle = palette.faint;
+        context.strokeStyle = shades.faint;
         context.strokeRect(at.x[group.start] - .5, at.y[rows.start] - .5, width + 1, height + 1);
       }
     }
@@ -113,12 +120,12 @@
       context.fillText(cut(context, `from ${map.rows} ${group.kind}`.trim(), width), 0, 0);
       context.restore();
     }
-    if (at.labelled) drawLabels(context, matrix, at, palette);
-    drawMarks(context, matrix, at, palette);
+    if (at.labelled) drawLabels(context, matrix, at, shades);
+    drawMarks(context, matrix, at, shades);
   };
 
-  const drawLabels = (context, matrix, at, palette) => {
-    context.fillStyle = palette.ink;
+  const drawLabels = (context, matrix, at, shades) => {
+    context.fillStyle = shades.ink;
     context.textAlign = "right";
     matrix.rows.forEach((unit, i) => {
       context.fillText(cut(context, unit.label, LABEL), at.left - 4, at.y[i] + at.cell / 2);
@@ -134,8 +141,8 @@
   };
 
   /** Draw windows, choices of rows, and what is pruned. */
-  const drawMarks = (context, matrix, at, palette) => {
-    context.strokeStyle = palette["series-2"];
+  const drawMarks = (context, matrix, at, shades) => {
+    context.strokeStyle = shades["series-2"];
     const last = matrix.columns.length - 1;
     matrix.rows.forEach((_, row) => {
       const y = at.y[row];
@@ -163,7 +170,7 @@
       }
     });
     if (!matrix.pruned || at.cell < SMALLEST_LABELLED) return;
-    context.strokeStyle = palette.faint;
+    context.strokeStyle = shades.faint;
     context.beginPath();
     matrix.pruned.forEach((pruned, i) => {
       if (!pruned) return;

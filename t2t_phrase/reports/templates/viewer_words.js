@@ -83,6 +83,22 @@
     }, ...items);
   };
 
+  /** Return links and segments as text, which stand for lines and brackets on paper. */
+  const onPaper = (explanation) => {
+    const source = explanation.source_tokens, words = [];
+    explanation.aligned.forEach((linked, i) => {
+      if (!source[linked]) return;
+      words.push(words.length ? "; " : "Links: ", viewer.quoted(explanation.target_tokens[i][0]), " - ", viewer.quoted(source[linked][0]));
+    });
+    for (const [name, segments] of explanation.partitions) {
+      words.push(viewer.element("br"), `${name}:`);
+      for (const [first, last, label] of segments) {
+        words.push(" [", viewer.quoted(source.slice(first, last + 1).map(([text]) => text).join(" ")), `]${label && ` ${label}`}`);
+      }
+    }
+    return viewer.element("p", { className: "paper" }, ...words);
+  };
+
   /**
    * Return the strip of tokens. `attention()` gives the map and matrix that are shown large, or
    * nothing.
@@ -235,7 +251,7 @@
     });
     new ResizeObserver(layOut).observe(inner);
     leave();
-    const part = viewer.element("div", {}, strip, says);
+    const part = viewer.element("div", {}, strip, says, onPaper(explanation));
     return { part, pointAt, leave };
   };
 
