@@ -167,6 +167,9 @@ class Problem(abc.ABC):
         Raises:
             UserError: the data have fewer of them, or as `record_files`.
         """
+        if not segmentations:
+            # So that problems with records of their own need no manifest.
+            return []
         folder = _folder(data_dir)
         known = self._manifest(folder).options.get("sampled_segmentations", 0)
         if known < segmentations:
