@@ -5,6 +5,7 @@ import shutil
 import forked
 import pytest
 from absl import app
+from html_page import parse
 from tiny_training import write_shards
 from toy_run import WORDS, call
 
@@ -142,6 +143,13 @@ def test_the_page_of_a_run_without_recorded_translations(toy, trained, capsys):
     page = (toy / "page.html").read_text()
     assert page.count("<article") == 2 and "|tok:13a|" in page
     assert "The run does not record its command" in page
+    # All that averages have is a checkpoint.
+    for path in (toy / "older" / "evaluations.json", *(toy / "older").glob("*tfevents*")):
+        path.unlink()
+    shutil.rmtree(toy / "older" / "best")
+    call(report, *places)
+    rows = dict(parse((toy / "page.html").read_text()).tables[0])
+    assert rows["Updates"] == "4" and rows["Best checkpoint"].endswith("at update 4")
 
 
 def test_other_settings_stop_with_the_difference(toy, trained):

@@ -60,6 +60,7 @@ class RunFacts:
         best: the best evaluation; None if there is none.
         translations: of the development set at that step; None if they are not recorded.
         commands: that trained it; [] if they are not recorded.
+        saved: step of the latest checkpoint; 0 without a checkpoint.
         parameters: numbers in the latest checkpoint's model; None without a checkpoint.
         log: the last lines of `train.log`, each with its time.
         began: the time of its first line; "" without a log.
@@ -75,6 +76,7 @@ class RunFacts:
     best: Best | None
     translations: BestTranslations | None
     commands: list[Command]
+    saved: int
     parameters: int | None
     log: list[str]
     began: str
@@ -83,7 +85,7 @@ class RunFacts:
     def steps(self) -> int:
         """The last step that anything is known of."""
         reported = [points[-1].step for points in self.scalars.values()]
-        return max([0, *self.scores.scores, *reported])
+        return max([self.saved, *self.scores.scores, *reported])
 
 
 def read_facts(
@@ -133,6 +135,7 @@ def read_facts(
         best=best,
         translations=translations,
         commands=known(lambda: read_commands(folder), []),
+        saved=known(lambda: step_of(folder), 0),
         parameters=known(lambda: parameters_of(folder), None),
         log=lines,
         began=began,
@@ -151,6 +154,16 @@ def best_of(scores: History) -> Best | None:
 def best_checkpoint(folder: pathlib.Path) -> str | None:
     """Return the checkpoint in `best/`, or else the latest of the run; None: there is none."""
     return checkpoints.latest(folder / BEST) or checkpoints.latest(folder)
+
+
+def step_of(folder: pathlib.Path) -> int:
+    """Return the number of updates at the latest checkpoint; 0 without a checkpoint.
+
+    Raises:
+        UserError: the checkpoint is damaged.
+    """
+    latest = checkpoints.latest(folder)
+    return 0 if latest is None else checkpoints.read_step(latest)
 
 
 def parameters_of(folder: pathlib.Path) -> int | None:

@@ -104,8 +104,8 @@ def evaluations(facts: RunFacts) -> dict[str, Any]:
     every = -(-len(steps) // MOST_POINTS) or 1
     # The last one always stays.
     shown = steps[(len(steps) - 1) % every :: every] if steps else []
-    if facts.best is not None and facts.best.step not in shown:
-        shown = sorted([*shown, facts.best.step])
+    if facts.best is not None and facts.best.step in steps:
+        shown = sorted({*shown, facts.best.step})
     names = list(dict.fromkeys(name for step in steps for name in facts.scores.scores[step]))
     names = [name for name in names if name != "neg_log_perplexity"]
     titles = {"nll": "perplexity", "bleu": "BLEU"}
