@@ -7,7 +7,6 @@ import urllib.parse
 import pytest
 from browser import start_browser
 from explained_models import SOURCE, explainer, texts_of
-from hostile_text import HOSTILE
 from running_server import ask, running
 
 from t2t_phrase.api.live_page import LONGEST, live_page
@@ -69,10 +68,9 @@ def test_models_that_read_more_than_words_have_no_page():
 
 
 def test_hostile_sentences_stay_text(page):
-    scripts = page("").count("<script")
-    html = page(" ".join(HOSTILE[name] for name in ("markup", "closing", "controls")))
-    assert html.count("<script") == scripts and html.count("</table>") == 1
-    assert "<img" not in html and "\0" not in html
+    html = page("</script><b>a</b>\0")
+    assert html.count("</script>") == page("").count("</script>")
+    assert "<b>" not in html and "\0" not in html
 
 
 def test_a_sentence_is_typed_in_a_browser(page, browser):

@@ -41,7 +41,7 @@ def served(arguments, client, monkeypatch):
 
     def ask_and_stop():
         try:
-            wait_until(lambda: reachable(url), 120)
+            wait_until(lambda: reachable(url), 400)
             results.append(client(url))
         finally:
             os.kill(os.getpid(), signal.SIGTERM)
@@ -77,7 +77,11 @@ def test_a_run_is_served_as_the_decoder_translates(toy, monkeypatch, capsys):
     assert "toy, version 30: http://127.0.0.1:" in said
     assert "stopped; 47 requests for predictions were answered" in said
     hparams = DecodeHParams().override(options)
-    expected = [h[0] for h in Translator(toy.model, toy.vocabularies, hparams).translate(lines)]
+    translator = Translator(toy.model, toy.vocabularies, hparams.replace(return_beams=True))
+    sentences = ["A house is old .", "Dogs run ."]
+    # All at once: each shape is compiled.
+    *found, first, second = translator.translate([*lines, *sentences])
+    expected, beams = [hypotheses[0] for hypotheses in found], [first, second]
     texts = [hypothesis.text for hypothesis in expected]
     assert len(set(texts)) > 10
     assert [answer.body["predictions"][0]["translation"] for answer in alone] == texts
@@ -89,10 +93,6 @@ def test_a_run_is_served_as_the_decoder_translates(toy, monkeypatch, capsys):
         Scorer(toy.model, toy.vocabularies).score(pairs), rel=1e-4
     )
     # The requests that the documentation shows for TensorFlow Serving.
-    sentences = ["A house is old .", "Dogs run ."]
-    beams = Translator(toy.model, toy.vocabularies, hparams.replace(return_beams=True)).translate(
-        sentences
-    )
     texts = [hypotheses[0].text for hypotheses in beams]
     assert {answer.status for answer in shown.values()} == {200}
     assert shown["columns"].body["outputs"]["translation"] == texts
