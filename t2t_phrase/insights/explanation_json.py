@@ -25,7 +25,8 @@ def explanation_to_json(found: Explanation, *, bound: int) -> dict[str, Any]:
     """Return an explanation as JSON values.
 
     If the texts of its matrices have more than `bound` characters together, single heads are left
-    out; if the rest has more as well, the largest maps are left out. "left_out" says what is.
+    out; if the rest has more as well, the largest maps are left out. "left_out" says what is, and
+    "means" of a map, whether its heads are.
 
     Args:
         found: the explanation.
@@ -36,7 +37,9 @@ def explanation_to_json(found: Explanation, *, bound: int) -> dict[str, Any]:
     left_out = []
     if _size(maps) > bound:
         left_out.append("single heads (means over heads are shown)")
-        maps = [_map(_without_heads(each), groups) for each in found.maps]
+        maps = [
+            {**_map(_without_heads(each), groups), "means": _has_heads(each)} for each in found.maps
+        ]
     while _size(maps) > bound:
         largest = max(maps, key=lambda one: _size([one]))
         left_out.append(largest["title"])
@@ -93,6 +96,10 @@ class _Groups:
 
 def _size(maps: Sequence[dict[str, Any]]) -> int:
     return sum(len(layer["data"]) for one in maps for layer in one["layers"])
+
+
+def _has_heads(found: Map) -> bool:
+    return any(matrix.head is not None for layer in found.layers for matrix in layer.matrices)
 
 
 def _without_heads(found: Map) -> Map:

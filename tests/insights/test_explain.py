@@ -208,6 +208,7 @@ def test_long_sentences_lose_heads_and_then_maps():
     less = explanation_to_json(found, bound=size(whole) - 1)
     assert less["left_out"] == ["single heads (means over heads are shown)"]
     assert {head for _, _, head in printed(less)} == {None}
+    assert all(one["means"] for one in less["maps"])
     least = explanation_to_json(found, bound=size(less) - 1)
     assert len(least["left_out"]) > 1 and size(least) < size(less)
     assert {one["name"] for one in least["maps"]} < {one["name"] for one in whole["maps"]}

@@ -331,6 +331,11 @@ def test_a_page_as_large_as_that_of_a_base_model_opens_quickly(browser, found, t
     write_page(tmp_path / "page.html", made.html)
     shown(browser, tmp_path / "page.html")
     assert len(texts(browser, ".overview button")) == 2 * 6 * 9
+    few = browser.run(
+        "const unit = {}; const found = viewer.reduced({rows: [unit, unit, unit], columns: [unit],"
+        " values: [3, 9, 4], highest: 9}, 2); return [...found.values, found.rows.length]"
+    )
+    assert few == [9, 4, 2]
     assert browser.overflow() == 0 and browser.is_quiet()
 
 

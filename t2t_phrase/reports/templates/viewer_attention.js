@@ -1,9 +1,10 @@
 "use strict";
 // The attentions of one model: a choice of maps, an overview of layers and heads, a large picture.
 (() => {
+  const hasHeads = (map, layer) => map.means || map.layers[layer].matrices.length > 1;
   // What is no attention has one layer, and no heads.
   const layerName = (map, layer) =>
-    (map.layers.length > 1 || map.layers[0].matrices.length > 1 ? `layer ${layer + 1}` : "");
+    (map.layers.length > 1 || hasHeads(map, 0) ? `layer ${layer + 1}` : "");
 
   /**
    * Return the part of a page about a model's attentions.
@@ -31,7 +32,7 @@
     let shown = null, drawn = [], box = null, turn = 0;
 
     const nameOf = (map, layer, matrix) => [
-      map.title, layerName(map, layer), viewer.headName(matrix, map.layers[layer].matrices.length > 1),
+      map.title, layerName(map, layer), viewer.headName(matrix, hasHeads(map, layer)),
     ].filter(Boolean).join(", ");
 
     const showLarge = (map, layer, matrix) => {

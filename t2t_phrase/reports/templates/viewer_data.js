@@ -44,6 +44,21 @@ const viewer = {};
     }));
   });
 
+  /** Return a matrix of at most so many rows and columns; a cell has the greatest of its weights. */
+  viewer.reduced = (matrix, most) => {
+    const step = Math.ceil(Math.max(matrix.rows.length, matrix.columns.length) / most);
+    if (step === 1) return matrix;
+    const fewer = (units) => units.filter((_, i) => i % step === 0);
+    const rows = fewer(matrix.rows), columns = fewer(matrix.columns);
+    const values = new Uint16Array(rows.length * columns.length);
+    matrix.values.forEach((value, i) => {
+      const row = Math.floor(i / matrix.columns.length), column = i % matrix.columns.length;
+      const place = Math.floor(row / step) * columns.length + Math.floor(column / step);
+      values[place] = Math.max(values[place], value);
+    });
+    return { rows, columns, values, highest: matrix.highest };
+  };
+
   viewer.value = (matrix, row, column) => matrix.values[row * matrix.columns.length + column];
   viewer.digits = (value) => (value / 1000).toFixed(3);
   viewer.isPruned = (matrix, row, column) =>

@@ -43,8 +43,8 @@
   viewer.drawSmall = (canvas, matrix) => {
     canvas.width = canvas.height = 96;
     const context = canvas.getContext("2d");
-    context.imageSmoothingEnabled = matrix.rows.length > 96 || matrix.columns.length > 96;
-    context.drawImage(pixels(matrix, colours()), 0, 0, 96, 96);
+    context.imageSmoothingEnabled = false;
+    context.drawImage(pixels(viewer.reduced(matrix, 96), colours()), 0, 0, 96, 96);
   };
 
   /** Return where cells begin: each group after the first is set off by a gap. */
