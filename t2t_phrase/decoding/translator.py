@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import itertools
 import math
 import operator
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -19,21 +18,16 @@ from t2t_phrase.decoding.batches import Batch, make_batches
 from t2t_phrase.decoding.dictionary import Dictionary, SentenceEntries
 from t2t_phrase.decoding.hparams import DecodeHParams, searches_of
 from t2t_phrase.decoding.hypothesis import NOTHING, Hypothesis
-from t2t_phrase.decoding.minimum_bayes_risk import by_expected_chrf
 from t2t_phrase.decoding.out_of_memory import explained
 from t2t_phrase.decoding.parts import search_in_parts
 from t2t_phrase.decoding.prefixes import Prefixes, prefix_arrays
-from t2t_phrase.decoding.search.aligning import POSITION
-from t2t_phrase.decoding.search.alignment_expansion import EVALUATED
-from t2t_phrase.decoding.search.beam_search import WORST, Hypotheses
-from t2t_phrase.decoding.search.guided import ENTRY
+from t2t_phrase.decoding.search.beam_search import Hypotheses
 from t2t_phrase.decoding.search.output_limits import longest_output
-from t2t_phrase.decoding.search.required_terms import TERM, TERMS
+from t2t_phrase.decoding.search.required_terms import TERMS
 from t2t_phrase.decoding.search.restrictions import check_restrictions, with_tables
 from t2t_phrase.decoding.search.search_weights import prepare_weights
 from t2t_phrase.decoding.search.shortlist import ALLOWED
 from t2t_phrase.decoding.search.source_attention import source_attention
-from t2t_phrase.decoding.search.token_probabilities import LOG_PROB
 from t2t_phrase.decoding.search.translate_ids import MakeExpansion, chosen_expansion, translate_ids
 from t2t_phrase.decoding.shortlists import shortlist_arrays
 from t2t_phrase.decoding.sides import (
@@ -44,20 +38,14 @@ from t2t_phrase.decoding.sides import (
     encode_side,
     tokenize,
 )
-from t2t_phrase.decoding.terms import RequiredTerms, SentenceTerms, terms_met
+from t2t_phrase.decoding.spelt_hypotheses import SpeltHypotheses
+from t2t_phrase.decoding.terms import RequiredTerms
 from t2t_phrase.decoding.word_links import (
-    pieces_of_ids,
-    tokens_of_row,
-    word_links,
-    words_of_ids,
     words_of_text,
 )
 from t2t_phrase.features import of_side
 from t2t_phrase.models.base import EncoderDecoder
-from t2t_phrase.special_ids import EOS_ID, PAD_ID
-from t2t_phrase.text.alignments.pharaoh import Link
 from t2t_phrase.text.dictionaries.reader import Entry
-from t2t_phrase.text.dictionaries.unknown_words import replace_unknown
 from t2t_phrase.text.token_texts import VocabularyTables
 from t2t_phrase.text.vocabularies import Encoder, Vocabularies
 from t2t_phrase.text.words.encoder import WordEncoder
@@ -294,6 +282,9 @@ class Translator:
                 return keras.tree.map_structure(np.asarray, samples)
 
         cut = {*lines.cut}
+        spelt = SpeltHypotheses(
+            self.vocabularies.target, self.hparams, self.unknown_words, self._tables
+        )
         numbered = enumerate(batches, start=number)
         with contextlib.closing(
             search_in_parts(search, numbered, workers=self.workers)
@@ -302,14 +293,11 @@ class Translator:
                 yield (
                     batch,
                     [
-                        _from_cut_source(
-                            self._of_samples(
-                                keras.tree.map_structure(operator.itemgetter(row), samples),
-                                lines.words[line] if lines.words else (),
-                                lines.texts[line] if lines.texts else (),
-                                lines.entries[line] if lines.entries else None,
-                            ),
-                            line in cut,
+                        spelt.of_sentence(
+                            keras.tree.map_structure(operator.itemgetter(row), samples),
+                            lines,
+                            line,
+                            cut=line in cut,
                         )
                         for row, line in enumerate(batch.lines)
                     ],
@@ -319,132 +307,6 @@ class Translator:
         """Return the entries of a dictionary that apply in a batch, by name."""
         entries: Any = lines.entries  # those of this dictionary
         return self.dictionary.arrays(entries, batch) if self.dictionary else {}
-
-    def _of_samples(
-        self,
-        samples: Sequence[Hypotheses],
-        source_words: Sequence[int],
-        source: Sequence[str],
-        entries: SentenceEntries | SentenceTerms | None,
-    ) -> list[Hypothesis]:
-        """Return the hypotheses of all samples of one sentence, best first; see `_hypotheses`."""
-        found = [self._hypotheses(sample, source_words, source) for sample in samples]
-        if isinstance(entries, SentenceTerms):
-            found = [
-                [
-                    self._with_terms(hypothesis, sample, beam, entries)
-                    for beam, hypothesis in enumerate(own)
-                ]
-                for sample, own in zip(samples, found, strict=True)
-            ]
-        if len(found) == 1:
-            return found[0]
-        every = [*itertools.chain(*found)]
-        if self.hparams.mbr:
-            every = by_expected_chrf(every)
-        else:
-            every.sort(key=lambda hypothesis: -hypothesis.score)
-        return every if self.hparams.return_beams else every[:1]
-
-    def _hypotheses(
-        self, found: Hypotheses, source_words: Sequence[int], source: Sequence[str]
-    ) -> list[Hypothesis]:
-        """Return the hypotheses of one sentence.
-
-        Args:
-            found: its ids (K, L), scores (K,) and notes (K, L).
-            source_words: see `EncodedSide.words`.
-            source: see `EncodedSide.texts`.
-        """
-        ids, scores = found.ids, found.scores
-        count = len(scores) if self.hparams.return_beams else 1
-        # Lists of finished hypotheses that never filled up end in placeholders.
-        real = max(1, int((scores[:count] > WORST / 2).sum()))
-        plain = [
-            Hypothesis(
-                # A model may spell a line feed by its byte; that must not break the line.
-                " ".join(self.vocabularies.target.decode(row.tolist()).split()),
-                float(score),
-                int(np.count_nonzero(row)),
-                self._links(row.tolist(), found.notes[POSITION][beam].tolist(), source_words)
-                if self.hparams.write_alignments
-                else (),
-                int(np.count_nonzero(found.notes[ENTRY][beam])) if ENTRY in found.notes else 0,
-                int(found.notes[EVALUATED][beam].sum()) if EVALUATED in found.notes else 0,
-                cut=EOS_ID not in row,
-                **self._of_tokens(
-                    row, found.notes[LOG_PROB][beam] if LOG_PROB in found.notes else None
-                ),
-                ids=tuple(row[row != PAD_ID].tolist()),
-                aligned=tuple(found.notes[POSITION][beam][row != PAD_ID].tolist())
-                if POSITION in found.notes
-                else (),
-            )
-            for beam, (row, score) in enumerate(zip(ids[:real], scores[:real], strict=True))
-        ]
-        if not self.hparams.replace_unknown:
-            return plain
-        positions = found.notes[POSITION]
-        return [
-            self._replaced(hypothesis, ids[beam], positions[beam], source_words, source)
-            for beam, hypothesis in enumerate(plain)
-        ]
-
-    def _with_terms(
-        self, hypothesis: Hypothesis, found: Hypotheses, beam: int, terms: SentenceTerms
-    ) -> Hypothesis:
-        """Return a hypothesis with what became of required terms; arguments as above."""
-        met: set[int] = set()
-        if TERM in found.notes:
-            met = terms_met(found.ids[beam], found.notes[TERM][beam], self._tables().begins_word)
-        return dataclasses.replace(hypothesis, entries=len(met), missing=terms.missing(met))
-
-    def _of_tokens(self, row: Any, log_probs: Any | None) -> dict[str, Any]:
-        """Return the facts about each token of a hypothesis, by attribute; {}: none.
-
-        Args:
-            row: (L,) its ids.
-            log_probs: (L,) their log-probabilities; None: they were not noted.
-        """
-        if log_probs is None:
-            return {}
-        ids = tokens_of_row(row.tolist())
-        ids += [EOS_ID] * (EOS_ID in row)
-        return {
-            "pieces": tuple(pieces_of_ids(self.vocabularies.target, ids)),
-            "log_probabilities": tuple(map(float, log_probs[: len(ids)])),
-        }
-
-    def _replaced(
-        self,
-        hypothesis: Hypothesis,
-        row: Any,
-        positions: Any,
-        source_words: Sequence[int],
-        source: Sequence[str],
-    ) -> Hypothesis:
-        """Return a hypothesis without its unknown words; arguments as in `_hypotheses`."""
-        tokens = tokens_of_row(row.tolist())
-        # A word is a token; padding between tokens is none.
-        aligned = [
-            source_words[position] if position < len(source_words) else None
-            for token, position in zip(tokens, positions.tolist(), strict=False)
-            if token != PAD_ID
-        ]
-        found = replace_unknown(hypothesis.text.split(), aligned, source, self.unknown_words)
-        return dataclasses.replace(hypothesis, text=" ".join(found.words), unknown=found.counts)
-
-    def _links(
-        self, row: Sequence[int], positions: Sequence[int], source_words: Sequence[int]
-    ) -> tuple[Link, ...]:
-        tokens = tokens_of_row(row)
-        words = words_of_ids(self.vocabularies.target, tokens)
-        return word_links(positions[: len(tokens)], words, source_words)
-
-
-def _from_cut_source(found: list[Hypothesis], cut: bool) -> list[Hypothesis]:
-    """Return the hypotheses of a source, which note whether it was cut."""
-    return [dataclasses.replace(each, source_cut=True) for each in found] if cut else found
 
 
 def check_word_level(encoder: Encoder) -> None:

@@ -10,7 +10,7 @@ from t2t_phrase.bin import align, decoder
 from t2t_phrase.config import UserError
 from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.decoding.shortlists import Shortlister
-from t2t_phrase.decoding.translator import Translator
+from t2t_phrase.decoding.sides import EncodedSide
 from t2t_phrase.word_aligner.translation_table import count_translations, read_translations
 
 LINES = ["the house is old", "", "Dogs run .", "a cat sleeps in it"]
@@ -53,17 +53,19 @@ def decode(toy, tmp_path, *arguments, options=OPTIONS):
 
 
 def test_the_decoder_uses_what_the_aligner_wrote(toy, lexicon, tmp_path):
-    options = DecodeHParams().override(OPTIONS)
-    translator = Translator(toy.model, toy.vocabularies, options)
-    entries = read_translations(lexicon.read_text().splitlines(), "x")
-    shortlister = Shortlister(entries, toy.encoder, options)
-    lines = shortlister.propose(translator.encode(LINES), LINES)
-    expected = [found[0].text for found in translator.translate_encoded(lines)]
-    assert decode(toy, tmp_path, f"--lexicon_file={lexicon}") == expected
-    assert expected != [found[0].text for found in translator.translate(LINES)]
+    """Its texts consist of the tokens that are proposed, as those of the Python interface."""
+    found = decode(toy, tmp_path, f"--lexicon_file={lexicon}")
+    options = f"{OPTIONS},token_probabilities=true"
     loaded = load(toy.output_dir, data_dir=str(toy.data_dir), t2t_usr_dir=str(toy.user_dir))
-    found = loaded.nbest(LINES, OPTIONS, lexicon=str(lexicon))
-    assert [hypotheses[0].text for hypotheses in found] == expected
+    expected = loaded.nbest(LINES, options, lexicon=str(lexicon))
+    assert found == [hypotheses[0].text for hypotheses in expected]
+    entries = read_translations(lexicon.read_text().splitlines(), "x")
+    shortlister = Shortlister(entries, toy.encoder, DecodeHParams().override(options))
+    lines = EncodedSide("source", [[]] * len(LINES), [], [], {}, {})
+    proposed = shortlister.propose(lines, LINES).shortlists
+    for hypotheses, tokens in zip(expected, proposed, strict=True):
+        assert {*hypotheses[0].pieces} <= {*toy.encoder.pieces(tokens.tolist())}
+    assert sum(len(hypotheses[0].pieces) for hypotheses in expected) > 10
 
 
 def test_what_cannot_be_used_is_refused(toy, lexicon, tmp_path):

@@ -52,8 +52,9 @@ def test_masks_and_sizes(toy, shortlister, monkeypatch):
     assert len(sizes) > 1 and sizes <= {16, 64, 128, 300}
 
 
-def test_translations_are_those_of_the_translator(toy, shortlister, monkeypatch):
-    monkeypatch.setattr(graph_shortlists, "SIZES", (64,))
+@pytest.mark.parametrize("sizes", [(), pytest.param((64,), marks=pytest.mark.slow)])
+def test_translations_are_those_of_the_translator(toy, shortlister, monkeypatch, sizes):
+    monkeypatch.setattr(graph_shortlists, "SIZES", sizes)
     module = ServingModule(toy.model, *toy.vocabularies, OPTIONS, shortlister=shortlister)
     assert module.translate_with_constraints is None
     entries = Dictionary([Entry("dogs", "while cat")], toy.encoder)

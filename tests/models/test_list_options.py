@@ -37,9 +37,9 @@ OPTIONS = DecodeHParams(
 LENGTHS = [5, 2, 7, 6]
 INPUTS = padded(random_sources(LENGTHS))
 LIMITS = [min(length + 5, 7) for length in LENGTHS]
-# The last two differ from the first in their encoders only.
-SLOW = [pytest.param(name, marks=pytest.mark.slow) for name in ("representation", "granularities")]
-FAMILIES = ["transformer", "ngrams", "luong", "ensemble", *SLOW]
+# The ensemble has a Transformer and a recurrent model.
+SLOW = ("transformer", "luong", "representation", "granularities")
+FAMILIES = ["ngrams", "ensemble", *(pytest.param(name, marks=pytest.mark.slow) for name in SLOW)]
 
 
 @functools.cache
@@ -87,7 +87,7 @@ def test_what_is_found_is_what_the_whole_model_says(name: str) -> None:
         lambda inputs: translate_ids(model, {"inputs": inputs}, OPTIONS, growing=True), xla=False
     )(INPUTS)
     ended = 0
-    for i, k in np.ndindex(len(INPUTS), 4):
+    for i, k in np.ndindex(2, 4):
         ids, score = np.asarray(found.ids)[i, k].tolist(), float(found.scores[i, k])
         ids = ids[: ids.index(EOS_ID) + 1] if EOS_ID in ids else ids[: LIMITS[i]]
         if score <= WORST or 0 in ids:
@@ -98,7 +98,7 @@ def test_what_is_found_is_what_the_whole_model_says(name: str) -> None:
         np.testing.assert_allclose(noted[: len(ids)], log_probs, atol=1e-4)
         assert not noted[len(ids) :].any()
         ended += EOS_ID in ids
-    assert ended >= (0 if name == "luong" else 3)
+    assert ended or name == "luong"
     if name not in ("transformer", "luong"):
         return  # Eager steps take long.
     alone = translate_ids(model, {"inputs": INPUTS[1:2, :2]}, OPTIONS)
@@ -106,9 +106,10 @@ def test_what_is_found_is_what_the_whole_model_says(name: str) -> None:
     np.testing.assert_allclose(found.scores[1], alone.scores[0], atol=1e-4)
 
 
+@pytest.mark.slow
 def test_xla_finds_the_same() -> None:
     def run(inputs: Any) -> Any:
-        return translate_ids(model_of("transformer"), {"inputs": inputs}, OPTIONS)
+        return translate_ids(model_of("ensemble"), {"inputs": inputs}, OPTIONS)
 
     graph, xla = (compiled(run, xla=xla)(INPUTS) for xla in (False, True))
     np.testing.assert_array_equal(graph.ids, xla.ids)

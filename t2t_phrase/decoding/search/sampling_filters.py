@@ -1,4 +1,4 @@
-"""Which tokens may be drawn.
+"""Filters of the tokens that may be drawn.
 
 Shapes: B sentences, V vocabulary size.
 """
@@ -46,7 +46,7 @@ def filtered(logits: Any, filters: Filters) -> Any:
 
     Args:
         logits: (B, V) float32, divided by the temperature.
-        filters: what to exclude.
+        filters: exclude tokens.
     """
     kept = logits
     if filters.keep_top_k:
