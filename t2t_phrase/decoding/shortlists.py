@@ -85,7 +85,7 @@ def _greatest(counts: Counter[int], number: int) -> list[int]:
     return sorted(counts, key=lambda token: (-counts[token], token))[:number]
 
 
-def shortlist_arrays(lines: EncodedSide, batch: Batch, vocab_size: int) -> dict[str, np.ndarray]:
+def shortlist_arrays(lines: EncodedSide, batch: Batch, encoder: Encoder) -> dict[str, np.ndarray]:
     """Return the fields of a batch's `search.shortlist.Shortlist` by name; {}: there is none.
 
     N is a power of two, or the size of the vocabulary if that is less, so that there are few
@@ -94,13 +94,13 @@ def shortlist_arrays(lines: EncodedSide, batch: Batch, vocab_size: int) -> dict[
     Args:
         lines: all sentences.
         batch: which of them.
-        vocab_size: tokens of the target vocabulary.
+        encoder: of the target.
     """
     if not lines.shortlists:
         return {}
     own = [lines.shortlists[line] for line in batch.lines]
     together = np.unique(np.concatenate([[PAD_ID, EOS_ID], *own]))
-    size = max(len(together), min(power_of_two(len(together)), vocab_size))
+    size = max(len(together), min(power_of_two(len(together)), encoder.vocab_size))
     tokens = np.full(size, together[-1], "int32")
     tokens[: len(together)] = together
     allowed = np.zeros((batch.shape[0], size), bool)

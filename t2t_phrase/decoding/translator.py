@@ -270,7 +270,7 @@ class Translator:
             with explained([first + i + 1 for i in batch.lines], batch.shape):
                 given = {**lines.of_batch(batch), **self._of_dictionary(lines, batch)}
                 given.update(prefix_arrays(lines.prefixes, batch))
-                listed = shortlist_arrays(lines, batch, self.vocabularies.target.vocab_size)
+                listed = shortlist_arrays(lines, batch, self.vocabularies.target)
                 given.update({name: listed[name] for name in listed if name == ALLOWED})
                 given = {name: values[part] for name, values in given.items()}
                 given.update({name: listed[name] for name in listed if name != ALLOWED})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import dataclasses
 
 import numpy as np
 import pytest
@@ -73,16 +74,17 @@ def test_proposals_equal_loops(toy, translator):
 def test_arrays_hold_the_lists_of_a_batch(toy, translator):
     lines = listed(toy, translator, LINES)
     batch = Batch((3, 0), (4, 24))
-    arrays = shortlist_arrays(lines, batch, 300)
+    arrays = shortlist_arrays(lines, batch, toy.encoder)
     tokens, allowed = arrays[TOKENS], arrays[ALLOWED]
     assert tokens[:2].tolist() == [0, 1] and (np.diff(tokens) >= 0).all()
     assert len(tokens) in (32, 64, 128) and allowed.shape == (4, len(tokens))
     for row, line in enumerate(batch.lines):
         assert tokens[allowed[row]].tolist() == lines.shortlists[line].tolist()
     assert tokens[allowed[2]].tolist() == [1]
+    assert shortlist_arrays(translator.encode(LINES), batch, toy.encoder) == {}
     # At most the vocabulary.
-    assert len(shortlist_arrays(lines, batch, 40)[TOKENS]) < 64
-    assert shortlist_arrays(translator.encode(LINES), batch, 300) == {}
+    every = dataclasses.replace(lines, shortlists=[np.arange(1, 300)] * len(LINES))
+    assert len(shortlist_arrays(every, batch, toy.encoder)[TOKENS]) == 300
 
 
 def test_translations_consist_of_what_was_proposed(toy, translator):
