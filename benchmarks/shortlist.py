@@ -69,6 +69,7 @@ def main() -> None:
             rates[name].append(sum(each[0].tokens for each in hypotheses) / seconds)
     for name, (_, given) in ways.items():
         texts = [each[0].text for each in found[name]]
+        bleu = corpus_bleu(texts, reference)
         report(
             benchmark="shortlist",
             size=name or "whole vocabulary",
@@ -79,7 +80,8 @@ def main() -> None:
             tokens_of_a_sentence=round(np.mean([len(x) for x in given.shortlists]))
             if name
             else vocabularies.target.vocab_size,
-            bleu=round(corpus_bleu(texts, reference).score, 2),
+            bleu=round(bleu.value, 2),
+            signature=bleu.signature,
             changed=sum(text != each[0].text for text, each in zip(texts, found[""], strict=True)),
             tokens_per_second=round(statistics.median(rates[name])),
             speed=round(
