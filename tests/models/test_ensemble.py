@@ -218,7 +218,7 @@ def test_attention_is_that_of_all_members() -> None:
     memory = ensemble.prepare_memory(SOURCE)
     ids = np.zeros((3, 2), "int32")
     step = ensemble.step(ids, 0, memory, ensemble.start_cache(memory, 2, 4))
-    for model, part, weights in zip(models, memory, step.weights["cross"], strict=True):
+    for model, part, weights in zip(models, memory["models"], step.weights["cross"], strict=True):
         own = model.step(ids, 0, part, model.start_cache(part, 2, 4)).weights["cross"][0]
         np.testing.assert_array_equal(weights, own)
     (attention,) = ensemble.attention_maps().values()
