@@ -112,7 +112,7 @@ class Ensemble(EncoderDecoder):
         return {"models": shortened, "allowed": allowed}
 
     def prepare_memory(self, features: Features, folded: Cache | None = None) -> Any:
-        """Return the memory of each member, and the tokens of a shortlist that are allowed, if any."""
+        """Return the memory of each member, and the allowed tokens of a shortlist, if any."""
         folded = {"models": [None] * len(self.models)} if folded is None else folded
         parts = zip(self.models, folded["models"], strict=True)
         memory = {"models": [model.prepare_memory(features, part) for model, part in parts]}
