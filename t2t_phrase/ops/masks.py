@@ -43,11 +43,12 @@ def history_mask(ancestors: Any, index: Any) -> Any:
         ancestors: (B, K, L) int; at [b, k, t], the beam that held token t of beam k at time t.
         index: the time of the current token; later ones are hidden.
     """
-    _, beam_size, length = ops.shape(ancestors)
+    batch, beam_size, length = ops.shape(ancestors)
     own = ops.equal(ancestors[..., None], ops.arange(beam_size))  # (B, K, L, K)
     past = positions(length) <= index
     visible = ops.logical_and(own, past[:, None])
-    return ops.reshape(visible, (-1, 1, beam_size, length * beam_size))
+    # A known B stays known, also where L is not.
+    return ops.reshape(visible, (batch, 1, beam_size, length * beam_size))
 
 
 def window_mask(positions: Any, lengths: Any) -> Any:

@@ -105,6 +105,19 @@ def test_a_sentence_has_the_same_translation_alone_and_in_a_batch(name: str) -> 
         np.testing.assert_allclose(together.scores[i], alone.scores[0], atol=1e-4)
 
 
+def test_a_single_sentence_is_translated_in_a_graph_whose_history_grows() -> None:
+    """Distances once hid the number of sentences, which the loop knows to be one."""
+    model = model_of("mixed_with_distances")
+    hparams = DecodeHParams(beam_size=2, max_length=4)
+    inputs = np.array([SOURCES[2]], "int32")
+
+    def run(inputs: Any, growing: bool = False) -> Any:
+        return translate_ids(model, {"inputs": inputs}, hparams, growing=growing)
+
+    found = compiled(run, xla=False)(inputs, growing=True)
+    np.testing.assert_array_equal(found.ids, run(inputs).ids)
+
+
 @pytest.mark.parametrize(
     "name", [pytest.param("mixed", marks=pytest.mark.slow), "mixed_with_distances"]
 )
