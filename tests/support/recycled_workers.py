@@ -9,7 +9,7 @@ import pytest
 from xdist.scheduler import LoadFileScheduling
 
 # A worker that holds more than this finishes the files that it has been given, and ends.
-LARGEST_MIB = 1800
+LARGEST_MIB = 2000
 
 
 class RecyclingScheduler(LoadFileScheduling):
@@ -38,11 +38,14 @@ class RecyclingScheduler(LoadFileScheduling):
 
 
 def replace_worker(node: Any) -> None:
-    """Start a worker in place of one that ended while there are files to be run.
+    """End the process of a worker, and start another one if there are files to be run.
+
+    pytest-xdist itself keeps the processes of workers until the end of the session.
 
     Args:
-        node: the worker that ends.
+        node: the worker that has finished.
     """
+    node.ensure_teardown()
     session = node.config.pluginmanager.get_plugin("dsession")
     if session.sched is not None and session.sched.workqueue and not session.shuttingdown:
         session._clone_node(node)

@@ -17,21 +17,33 @@ def pytest_testnodedown(node, error):
 """
 TESTS = """
 import os
+import pathlib
+import subprocess
 import pytest
+
+LOG = pathlib.Path({log!r})
+
+def alive():
+    # Of the workers that have run a test, how many there still are.
+    lines = LOG.read_text().splitlines() if LOG.exists() else []
+    pids = ",".join({{str(os.getpid()), *(line.split()[2] for line in lines)}})
+    printed = subprocess.run(["ps", "-o", "stat=", "-p", pids], capture_output=True, text=True)
+    return sum(not state.startswith("Z") for state in printed.stdout.split())
 
 @pytest.mark.parametrize("case", range({count}))
 def test_it(case):
-    with open({log!r}, "a") as file:
-        file.write(f"{name} {{case}} {{os.getpid()}}\\n")
+    line = f"{name} {{case}} {{os.getpid()}} {{alive()}}\\n"
+    with LOG.open("a") as file:
+        file.write(line)
     assert {name!r} != "b" or case != 1
 """
 
 
 def run(folder, largest):
-    """Run four files of one to three tests, of which one fails; return output and log."""
+    """Run eight files of one to three tests, of which one fails; return output and log."""
     log = folder / "log"
     (folder / "conftest.py").write_text(CONFTEST.format(largest=largest))
-    for name, count in zip("abcd", (1, 3, 1, 2), strict=True):
+    for name, count in zip("abcdefgh", (1, 3, 1, 2, 2, 2, 2, 2), strict=True):
         text = TESTS.format(count=count, log=str(log), name=name)
         (folder / f"test_{name}.py").write_text(text)
     command = [
@@ -53,7 +65,10 @@ def test_every_test_runs_once_in_fresh_workers(tmp_path):
         folder = tmp_path / name
         folder.mkdir()
         output, written = run(folder, largest)
-        assert re.search(r"1 failed, 6 passed", output), output
-        assert len({(file, case) for file, case, _ in written}) == len(written) == 7
-        workers = {pid for _, _, pid in written}
+        assert re.search(r"1 failed, 14 passed", output), output
+        assert len({(file, case) for file, case, *_ in written}) == len(written) == 15
+        workers = {pid for _, _, pid, _ in written}
         assert len(workers) == 2 if name == "large" else len(workers) > 2
+        # Workers that have ended leave no process behind; one may just be ending.
+        most = max(int(alive) for *_, alive in written)
+        assert most == 2 if name == "large" else most <= 4 < len(workers)
