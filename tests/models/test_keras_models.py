@@ -63,7 +63,13 @@ np.testing.assert_allclose(model(batch), np.load("logits.npy"), atol=1e-6)
     subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=True)
 
 
-@pytest.mark.parametrize("name", SETS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        "transformer_tiny",
+        *(pytest.param(name, marks=pytest.mark.slow) for name in list(SETS)[1:]),
+    ],
+)
 def test_fit_lowers_the_loss(name):
     model = make(name)
     batch = batch_of(model)

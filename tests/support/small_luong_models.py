@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import functools
+
 from t2t_phrase import registry
 from t2t_phrase.models.luong_hparams import LuongHParams
 
 PLAIN = LuongHParams()
 
 
+@functools.cache
 def luong_sets() -> list[str]:
     """Return all registered sets of the model `Luong` itself."""
     registry.discover()
@@ -15,6 +18,7 @@ def luong_sets() -> list[str]:
     return [name for name in names if type(names[name]()) is LuongHParams]
 
 
+@functools.cache
 def small_set(name: str) -> LuongHParams:
     """Return a registered set with small sizes and without dropout.
 
@@ -31,6 +35,7 @@ def small_set(name: str) -> LuongHParams:
     )
 
 
+@functools.cache
 def structures() -> list[str]:
     """Return one set for each structure."""
     fields = set(vars(PLAIN)) & set(LuongHParams.__annotations__)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 from t2t_phrase import registry
 from t2t_phrase.models.multi_granularity_hparams import MultiGranularityHParams, with_granularities
 from t2t_phrase.models.phrase_representation import with_phrase_representation
@@ -68,6 +70,7 @@ LEVELS_OF_TREES = GRANULARITIES.replace(
 PARSED = with_phrase_representation(SMALL, phrases="parsed")
 
 
+@functools.cache
 def small_set(name: str) -> MultiGranularityHParams:
     """Return a registered set of multi-granularity self-attention with the sizes of `SMALL`."""
     hparams = registry.hparams[name]()
@@ -77,6 +80,7 @@ def small_set(name: str) -> MultiGranularityHParams:
     return hparams.replace(**sizes, num_encoder_layers=layers, on_lstm_chunk_size=2)
 
 
+@functools.cache
 def granularity_sets() -> list[str]:
     """Return all registered sets of multi-granularity self-attention."""
     registry.discover()
@@ -84,6 +88,7 @@ def granularity_sets() -> list[str]:
     return [name for name in names if isinstance(names[name](), MultiGranularityHParams)]
 
 
+@functools.cache
 def granularity_structures() -> list[str]:
     """Return one set for each structure: those that are equal at the same sizes are given once."""
 

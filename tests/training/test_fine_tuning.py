@@ -57,7 +57,7 @@ def test_frozen_variables_keep_their_values():
         assert (np.abs(change).max() == 0) == is_frozen, name
 
 
-@pytest.mark.parametrize("optimizer", ["sgd", "adam", "muon"])
+@pytest.mark.parametrize("optimizer", [pytest.param("sgd", marks=pytest.mark.slow), "adam", "muon"])
 def test_factors_scale_updates(optimizer):
     plain = moved(stepper(optimizer))
     scaled = moved(stepper(optimizer, factors=["*=0.5", "decoder_*=0.1"]))
