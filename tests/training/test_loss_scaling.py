@@ -83,19 +83,15 @@ def test_what_no_scale_helps_is_an_error(tmp_path, files):
 
 FAMILIES = [
     "transformer_tiny",
+    "phrase_interleaved_queryk_1_2_demo",
+    "phrase_homogeneous_convkv_2_2_demo",
+    "phrase_representation_max_attn_ta_demo",
+    "mgsa_ngram_san_demo",
     "luong_local_p_general_feed_demo",
-    *(
-        pytest.param(name, marks=pytest.mark.slow)
-        for name in (
-            "phrase_interleaved_queryk_1_2_demo",
-            "phrase_homogeneous_convkv_2_2_demo",
-            "phrase_representation_max_attn_ta_demo",
-            "mgsa_ngram_san_demo",
-        )
-    ),
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FAMILIES)
 def test_every_family_trains_in_float16_as_in_float32(name):
     registry.discover()
