@@ -68,7 +68,7 @@ MISTAKES = [
         "--schedule=evalute: expected one of continuous_train_and_eval, train_and_evaluate, train, "
         "evaluate; did you mean evaluate",
     ),
-    ("datagen", "--vocab_type=word", "--vocab_type=word: expected one of subwords, words; did you"),
+    ("datagen", "--vocab_type=word", "--vocab_type=word: expected one of subwords, unigram, words"),
     ("demo", "--train_step=1", "--train_step is unknown; did you mean --train_steps?"),
     ("contrast", "--sentences=-1", "--sentences=-1: expected an integer in the range [1, 100000]"),
 ]
