@@ -127,7 +127,7 @@ def test_progress_ends_at_the_number_of_lines(model):
     assert len(told) > 1 and told == sorted(told) and told[-1] == len(LINES)
 
 
-@pytest.mark.parametrize("xla", [False, True])
+@pytest.mark.parametrize("xla", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_every_shape_of_a_batch_is_compiled_once(model, xla):
     translator = Translator(model, WORD_IDS, OPTIONS.replace(batch_size=8), xla=xla)
     longer = [*LINES, "a b c d e f g a b c d e f g a b c"]

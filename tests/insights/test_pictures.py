@@ -44,7 +44,15 @@ def test_ngrams_that_do_not_exist_are_left_out():
         for block, expected_block in zip(row, expected_row, strict=True):
             np.testing.assert_allclose(block, expected_block)
     tokens, bigrams = ["a", "b", "c", "<EOS>"], ["a b", "b c", "c <EOS>"]
-    assert queries == keys == [Group("tokens", tokens), Group("2-grams", bigrams)]
+    places = [(i, i) for i in range(4)], [(i, i + 1) for i in range(3)]
+    assert (
+        queries
+        == keys
+        == [
+            Group("tokens", tokens, places[0]),
+            Group("2-grams", bigrams, places[1]),
+        ]
+    )
     blocks, _, _ = blocks_of_head(weights, INTERLEAVED, 2, SOURCE, SOURCE, {})
     np.testing.assert_array_equal(blocks[1][0], weights[2, 5:, :4])
 
@@ -69,8 +77,8 @@ def test_heads_of_a_homogeneous_attention_belong_to_their_order():
     np.testing.assert_allclose(blocks[0][1], weights[1:].mean(axis=0))
     # With padding at the left, an n-gram ends at each token.
     assert keys == [
-        Group("tokens", ["x", "##y", "<EOS>"]),
-        Group("2-grams", ["x", "xy", "##y <EOS>"]),
+        Group("tokens", ["x", "##y", "<EOS>"], [(0, 0), (1, 1), (2, 2)]),
+        Group("2-grams", ["x", "xy", "##y <EOS>"], [(0, 0), (0, 1), (1, 2)]),
     ]
     blocks, _, keys = blocks_of_head(weights, layout, 2, TARGET, TARGET, {})
     assert [group.kind for group in keys] == ["2-grams"]

@@ -148,7 +148,8 @@ def test_graph_and_xla_equal_eager_and_every_variable_learns(name: str) -> None:
     assert_graph_and_xla_equal_eager(model_of(name), SHORT)
 
 
-@pytest.mark.parametrize("name", [pytest.param("max_attn_ta", marks=pytest.mark.slow), "parsed"])
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["max_attn_ta", "parsed"])
 def test_searches_alone_of_unknown_shape_and_under_xla_equal_one_in_a_graph(name: str) -> None:
     assert_searches_agree(model_of(name), SHORT)
 

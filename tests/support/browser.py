@@ -33,6 +33,8 @@ class Browser:
             "Emulation.setDeviceMetricsOverride",
             {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": size == PHONE},
         )
+        # A page without it is told of no focus while another browser runs.
+        self.driver.execute_cdp_cmd("Emulation.setFocusEmulationEnabled", {"enabled": True})
         self.prefer("light")
         self.driver.get_log("browser"), self.driver.get_log("performance")
         self.driver.get(path.as_uri())

@@ -302,6 +302,7 @@ def test_a_missing_feature_is_named(toy: Toy, featured: pathlib.Path) -> None:
         toy.decode("toy_featured", "alone", "--feature_files=tags=x")
 
 
+@pytest.mark.slow
 def test_an_auxiliary_loss_is_reported_by_name(toy: Toy, capsys: pytest.CaptureFixture) -> None:
     run = toy.train("toy_auxiliary", 20, "--noeval_run_autoregressive")
     out = capsys.readouterr().out.splitlines()
@@ -314,6 +315,7 @@ def test_an_auxiliary_loss_is_reported_by_name(toy: Toy, capsys: pytest.CaptureF
     assert load_model(run).record.model == "toy_auxiliary"
 
 
+@pytest.mark.slow
 def test_a_dry_run_of_a_model_with_features(toy: Toy, capsys: pytest.CaptureFixture[str]) -> None:
     toy.train("toy_featured", 2, "--dry_run", run="dry")
     assert "tags/kernel" in capsys.readouterr().out

@@ -110,7 +110,7 @@ def test_a_beam_that_holds_greedys_path_finds_nothing_worse(model: Transformer) 
     assert (gain > -1e-4).all()
 
 
-@pytest.mark.parametrize("xla", [False, True])
+@pytest.mark.parametrize("xla", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_sampling_depends_on_both_seeds_and_nothing_else(model: Transformer, xla: bool) -> None:
     inputs = np.repeat(INPUTS[:1], 16, axis=0)
 
