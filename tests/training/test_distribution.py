@@ -91,7 +91,6 @@ OPTIMIZERS = (
     "optimizer=sgd,optimizer_momentum=0.9",
     "optimizer=adamw",
     "optimizer=adafactor",
-    "optimizer=lion",
 )
 MASKS = """
 class MaskDifference(TinyModel):
