@@ -193,6 +193,7 @@ def test_only_the_encoder_looks_ahead_and_cross_attention_knows_no_distance() ->
     assert decoder.cross_attention.distances is None
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(importlib.util.find_spec("jax") is None, reason="jax is not installed")
 def test_jax_equals_tensorflow(tmp_path: pathlib.Path) -> None:
     models = {name: model_of(name) for name in ["mixed_with_distances"]}

@@ -168,6 +168,7 @@ def test_an_lstm_learns(lstm: pathlib.Path) -> None:
     assert "bleu" in scores["120"]
 
 
+@pytest.mark.slow
 def test_an_interrupted_lstm_ends_the_same_bit_for_bit(toy: Toy, lstm: pathlib.Path) -> None:
     """Dropout is active, and the interruption lies within an epoch."""
     for steps in (50, 120):
@@ -231,6 +232,7 @@ print(json.dumps(found))
 """
 
 
+@pytest.mark.slow
 def test_an_lstm_on_two_devices_is_one_on_the_joined_batch() -> None:
     ended = forked.run_source(TWO_DEVICES)
     assert ended.code == 0, ended.err
@@ -246,6 +248,7 @@ def featured(toy: Toy) -> pathlib.Path:
     return toy.train("toy_featured", 40)
 
 
+@pytest.mark.slow
 def test_features_of_both_sides_are_trained_on(featured: pathlib.Path) -> None:
     scores = evaluations(featured)
     # The tags follow from the cases of the source.

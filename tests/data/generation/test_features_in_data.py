@@ -98,7 +98,7 @@ def raw(tmp_path, corpus):
 FOUND = (PHRASES, BRACKETS, SOURCE_CASE, TARGET_CASE)
 
 
-@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_features_of_both_sides_reach_the_batches(tmp_path, raw, corpus, workers):
     data, problem = tmp_path / "data", Cases()
     messages = []
