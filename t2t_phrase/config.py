@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
+import functools
 import json
 import math
 import re
@@ -183,9 +184,11 @@ def differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def _field_types(cls: type[HParams]) -> dict[str, Any]:
+@functools.cache
+def _field_types(cls: type[HParams]) -> Mapping[str, Any]:
     hints = typing.get_type_hints(cls)
-    return {field.name: hints[field.name] for field in dataclasses.fields(cls)}
+    types_by_name = {field.name: hints[field.name] for field in dataclasses.fields(cls)}
+    return types.MappingProxyType(types_by_name)
 
 
 def _convert(value: Any, expected: Any) -> tuple[Any, str | None]:

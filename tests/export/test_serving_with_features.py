@@ -42,9 +42,9 @@ def make_case(folder, hparams_set):
     scope="module",
     params=[
         pytest.param("phrase_representation_parse_demo", marks=pytest.mark.slow),
-        "mgsa_syntax_onlstm_demo",
+        pytest.param("mgsa_syntax_onlstm_demo", marks=pytest.mark.slow),
         pytest.param("mgsa_syntax_lstm_demo", marks=pytest.mark.slow),
-        pytest.param("mgsa_syntax_demo", marks=pytest.mark.slow),
+        "mgsa_syntax_demo",
     ],
 )
 def case(request, tmp_path_factory):

@@ -5,8 +5,6 @@ from __future__ import annotations
 import functools
 import importlib.util
 import pathlib
-from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
 import pytest
@@ -56,10 +54,6 @@ def model_of(name: str) -> Luong:
     return model
 
 
-def slow(names: Iterable[str]) -> list[Any]:
-    return [pytest.param(name, marks=pytest.mark.slow) for name in names]
-
-
 def test_there_is_a_set_for_every_row_in_every_size() -> None:
     rows = ["reverse", "dropout", "global_location", "feed", "local_p_general_feed", "unk_replace"]
     expected = {"luong_base", *(f"luong_base_{row}" for row in rows)}
@@ -87,7 +81,8 @@ def test_a_graph_xla_and_searches_give_the_same(name: str) -> None:
     assert_searches_agree(model, FEATURES)
 
 
-@pytest.mark.parametrize("name", ["rnn_attention_base", *slow(n for n in ALL if n[0] != "r")])
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["rnn_attention_base", *(n for n in ALL if n[0] != "r")])
 def test_an_update_under_xla_is_that_of_a_graph(name: str) -> None:
     # A stepper traces for sizes that it does not know yet, unlike the searches above.
     batch = {name: np.concatenate([FEATURES[name]] * 2) for name in ("inputs", "targets")}

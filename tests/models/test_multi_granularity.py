@@ -153,9 +153,8 @@ def test_graph_and_xla_equal_eager_and_every_variable_learns(name: str) -> None:
     assert_graph_and_xla_equal_eager(model_of(name), SHORT)
 
 
-@pytest.mark.parametrize(
-    "name", ["trees_on_lstm", pytest.param("mixed_uneven", marks=pytest.mark.slow)]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["trees_on_lstm", "mixed_uneven"])
 def test_searches_alone_of_unknown_shape_and_under_xla_equal_one_in_a_graph(name: str) -> None:
     assert_searches_agree(model_of(name), SHORT)
 

@@ -175,7 +175,9 @@ def test_a_sentence_has_the_same_translation_alone_and_in_a_batch(
         np.testing.assert_allclose(together.scores[i], alone.scores[0], atol=1e-4)
 
 
-@pytest.mark.parametrize("twins", ["post_norm", "relative"], indirect=True)
+@pytest.mark.parametrize(
+    "twins", [pytest.param("post_norm", marks=pytest.mark.slow), "relative"], indirect=True
+)
 def test_searches_under_xla_equal_those_in_a_graph(twins: Any, features: dict) -> None:
     def run(inputs: Any) -> Any:
         options = {"extra_length": 2, "max_length": 12, "min_length": 2}

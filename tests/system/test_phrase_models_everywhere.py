@@ -53,7 +53,7 @@ def test_two_devices_are_one_on_the_joined_batch(name):
     [
         "mixed",
         pytest.param("mixed_with_distances", marks=pytest.mark.slow),
-        "representation",
+        pytest.param("representation", marks=pytest.mark.slow),
         pytest.param("representation_and_attention", marks=pytest.mark.slow),
         pytest.param("granularities", marks=pytest.mark.slow),
     ],
