@@ -184,8 +184,13 @@ def differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
     ]
 
 
+def _field_types(cls: Any) -> Mapping[str, Any]:
+    # As a type of its own, mypy would not take a class of instances without a hash.
+    return _cached_field_types(cls)
+
+
 @functools.cache
-def _field_types(cls: type[HParams]) -> Mapping[str, Any]:
+def _cached_field_types(cls: Any) -> Mapping[str, Any]:
     hints = typing.get_type_hints(cls)
     types_by_name = {field.name: hints[field.name] for field in dataclasses.fields(cls)}
     return types.MappingProxyType(types_by_name)
