@@ -13,11 +13,13 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-# Small models take longer to compile than to run. XLA_FLAGS= tests what is compiled for users.
+# Small models take longer to compile than to run. XLA_FLAGS= TF_ENABLE_ONEDNN_OPTS=1 tests what
+# is compiled for users.
 os.environ.setdefault(
     "XLA_FLAGS",
     "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true",
 )
+os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")
 # How many examples each property is tried on: --hypothesis-profile=many is for patient people.
 settings.register_profile("few", derandomize=True, max_examples=25, deadline=None, database=None)
 settings.register_profile("many", settings.get_profile("few"), max_examples=250)

@@ -346,8 +346,9 @@ WITHOUT_TENSORFLOW = """
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(importlib.util.find_spec("jax") is None, reason="jax is not installed")
-@pytest.mark.parametrize("work", ["learnt", pytest.param("searched", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("work", ["learnt", "searched"])
 def test_every_model_runs_without_tensorflow(work: str) -> None:
     from t2t_phrase import registry
 

@@ -61,6 +61,7 @@ def test_trees_beside_the_file_are_read(toy, tmp_path):
         translator.translate(LINES)
 
 
+@pytest.mark.slow
 def test_features_are_read_window_by_window(toy, tmp_path, monkeypatch):
     source, target = write(tmp_path / "in.en", LINES), tmp_path / "out.de"
     trees = write(tmp_path / "in.en.trees", TREES)

@@ -39,6 +39,7 @@ def train(tmp_path, problem="translate_text", **flags):
     call(trainer, *(f"--{name}={value}" for name, value in flags.items()))
 
 
+@pytest.mark.slow
 def test_training_reads_phrases_and_says_what_it_lacks(corpus, tmp_path, capsys):
     train(tmp_path, generate_data=True, tmp_dir=corpus, train_steps=2, local_eval_frequency=2)
     said = capsys.readouterr().out

@@ -72,6 +72,7 @@ def test_features_are_padded_as_the_decoder_pads_them(case, max_input_size):
     assert whole[case.name][1].numpy().tolist()[:2] == [1, 0]
 
 
+@pytest.mark.slow
 def test_the_saved_model_gives_what_the_decoder_gives(case, tmp_path):
     toy, given = case.toy, {case.name: case.texts}
     hparams = DecodeHParams(beam_size=2, extra_length=6)

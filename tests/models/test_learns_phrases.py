@@ -2,6 +2,7 @@
 
 import keras
 import numpy as np
+import pytest
 import tensorflow as tf
 
 from t2t_phrase.compile import compiled
@@ -32,6 +33,7 @@ def make_batch(rng: np.random.Generator, rows: int) -> dict[str, np.ndarray]:
     return batch
 
 
+@pytest.mark.slow
 def test_the_largest_digit_of_every_phrase() -> None:
     keras.utils.set_random_seed(1)
     hparams = PhraseRepresentationHParams(

@@ -141,12 +141,13 @@ def test_step_by_step_equals_the_whole_with_beams_that_branch() -> None:
     assert_steps_equal_the_whole(model_of("with_phrase_attention"), FEATURES)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param("lstm", marks=pytest.mark.slow),
+        "lstm",
         "trees_on_lstm",
-        pytest.param("mixed_uneven", marks=pytest.mark.slow),
+        "mixed_uneven",
     ],
 )
 def test_graph_and_xla_equal_eager_and_every_variable_learns(name: str) -> None:

@@ -143,7 +143,8 @@ def test_step_by_step_equals_the_whole_with_beams_that_branch(name: str) -> None
     assert_steps_equal_the_whole(model_of(name), FEATURES)
 
 
-@pytest.mark.parametrize("name", ["max_attn_ta", pytest.param("parsed", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["max_attn_ta", "parsed"])
 def test_graph_and_xla_equal_eager_and_every_variable_learns(name: str) -> None:
     assert_graph_and_xla_equal_eager(model_of(name), SHORT)
 

@@ -140,7 +140,8 @@ def test_words_are_dropped_on_the_side_that_asks_for_it(name: str) -> None:
         np.testing.assert_allclose(model(FEATURES), plain(FEATURES), atol=1e-6)
 
 
-@pytest.mark.parametrize("xla", [False, pytest.param(True, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("xla", [False, True])
 def test_training_repeats_itself(xla: bool) -> None:
     options = "r_drop=1,source_word_dropout=0.2,target_word_dropout=0.2"
     made = []

@@ -159,7 +159,7 @@ def test_beam_search_equals_a_plain_search_of_the_reference(twins: Any, sentence
         np.testing.assert_allclose(row_score, score, atol=1e-4)
 
 
-@pytest.mark.parametrize("beam_size", [1, 4])
+@pytest.mark.parametrize("beam_size", [pytest.param(1, marks=pytest.mark.slow), 4])
 def test_a_sentence_has_the_same_translation_alone_and_in_a_batch(
     twins: Any, sentences: list, features: dict, beam_size: int
 ) -> None:

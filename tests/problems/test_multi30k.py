@@ -10,7 +10,11 @@ from t2t_phrase.data.problem import get_problem
     ("name", "first"),
     [
         ("translate_ende_multi30k", "Ein Mann mit einem orangefarbenen Hut, der etwas anstarrt."),
-        ("translate_enfr_multi30k", "Un homme avec un chapeau orange regardant quelque chose."),
+        pytest.param(
+            "translate_enfr_multi30k",
+            "Un homme avec un chapeau orange regardant quelque chose.",
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_real_files(shared_dir, tmp_path, name, first):

@@ -48,14 +48,15 @@ def test_two_devices_are_one_on_the_joined_batch(name):
     assert_two_devices_are_one(SETUP, name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     [
         "mixed",
-        pytest.param("mixed_with_distances", marks=pytest.mark.slow),
-        pytest.param("representation", marks=pytest.mark.slow),
-        pytest.param("representation_and_attention", marks=pytest.mark.slow),
-        pytest.param("granularities", marks=pytest.mark.slow),
+        "mixed_with_distances",
+        "representation",
+        "representation_and_attention",
+        "granularities",
     ],
 )
 def test_a_saved_model_is_the_decoder(name, tmp_path):

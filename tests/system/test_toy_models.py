@@ -263,6 +263,7 @@ def others_of(rows: list[str]) -> list[str]:
     return [" ".join(str((int(number) + 2) % 5) for number in row.split()) for row in rows]
 
 
+@pytest.mark.slow
 def test_features_reach_decoder_scorer_and_saved_model(toy: Toy, featured: pathlib.Path) -> None:
     """Translations follow the feature of the source, scores those of both sides."""
     sources, targets = toy.lines("raw/test.en"), toy.lines("raw/test.de")

@@ -64,6 +64,7 @@ def test_embeddings_are_as_large_as_their_vocabularies(run):
     assert trained.model.target_embedding.kernel.shape == (16, 16)
 
 
+@pytest.mark.slow
 def test_the_saved_model_translates_and_scores_like_the_commands(run):
     folder, flags = run
     # Six words, of which one is not in the source's vocabulary of five.

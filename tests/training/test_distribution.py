@@ -125,6 +125,7 @@ def devices():
     return run_script(DEVICES, *OPTIMIZERS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", ["clipped", "xla", *OPTIMIZERS])
 def test_two_devices_are_one_on_the_joined_batch(devices, case):
     """XLA on two devices equals a graph on one; sgd feels every factor of the gradient."""

@@ -30,6 +30,7 @@ class Unthreaded(Prefetcher):
         pass
 
 
+@pytest.mark.slow
 def test_nothing_grows_from_evaluation_to_evaluation(files, tmp_path, monkeypatch):
     # A tensor fails to make its shape in one thread while another lists all objects.
     monkeypatch.setattr(loop, "Prefetcher", Unthreaded)

@@ -25,6 +25,7 @@ def test_every_librarys_shortage_is_a_sentence(error, what):
     assert caught.value.exit_code == 3
 
 
+@pytest.mark.slow
 def test_real_ones():
     for allocate in (lambda: np.zeros(2**55), lambda: tf.zeros((2**20, 2**20, 2**10))):
         with pytest.raises(OutOfMemoryError), explained("a test", "nothing"):

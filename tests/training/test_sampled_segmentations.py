@@ -45,6 +45,7 @@ def train(corpus, run, steps, segmentations):
     return [np.asarray(v) for v in model.model.trainable_variables], lines
 
 
+@pytest.mark.slow
 def test_a_resumed_run_equals_an_uninterrupted_one(corpus, tmp_path):
     keras.utils.set_random_seed(1)
     whole, lines = train(corpus, tmp_path / "whole", 6, 2)

@@ -30,7 +30,7 @@ def everything(count, workers):
     return found, misfits, labels
 
 
-@pytest.mark.parametrize("workers", [1, 3])
+@pytest.mark.parametrize("workers", [1, pytest.param(3, marks=pytest.mark.slow)])
 def test_pairs_keep_their_order_in_several_processes(workers, monkeypatch):
     monkeypatch.setattr(checks, "_BATCH", 4)
     monkeypatch.setattr(checks, "_BATCHES_HERE", 2)

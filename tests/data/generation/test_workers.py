@@ -27,6 +27,7 @@ def test_tasks_are_taken_as_they_are_needed():
     assert len(list(tasks)) == 3
 
 
+@pytest.mark.slow
 def test_errors_reach_the_caller():
     with pytest.raises(TreeError, match="the line is empty"):
         list(in_order(read_tree, iter([("",)]), workers=1))
