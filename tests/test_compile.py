@@ -80,7 +80,7 @@ print("followed")
 """
 
 
-@pytest.mark.parametrize("backend", ["jax", "tensorflow"])
+@pytest.mark.parametrize("backend", ["jax", pytest.param("tensorflow", marks=pytest.mark.slow)])
 def test_results_follow_the_weights_without_compiling_anew(backend: str) -> None:
     if backend == "jax":
         pytest.importorskip("jax")

@@ -21,6 +21,7 @@ def scorer(toy):
     return Scorer(toy.model, toy.vocabularies)
 
 
+@pytest.mark.slow
 def test_decisions_are_those_of_the_models_scores(toy, scorer, tmp_path, capsys):
     call(contrast, *toy.flags, "--sentences=12", f"--json_to_file={tmp_path}/counts.json")
     pairs = grammar_pairs(12).pairs

@@ -18,6 +18,7 @@ def toy(tmp_path_factory):
     return make_toy_run(tmp_path_factory.mktemp("toy"))
 
 
+@pytest.mark.slow
 def test_strings_in_strings_out(toy, capsys):
     options = "beam_size=2,extra_length=5"
     call(exporter, *toy.flags, f"--decode_hparams={options}")

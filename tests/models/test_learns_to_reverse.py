@@ -2,6 +2,7 @@
 
 import keras
 import numpy as np
+import pytest
 import tensorflow as tf
 
 from t2t_phrase.compile import compiled
@@ -27,6 +28,7 @@ def make_batch(rng: np.random.Generator, rows: int) -> tuple[np.ndarray, np.ndar
     return inputs, targets
 
 
+@pytest.mark.slow
 def test_digits_are_copied_and_reversed() -> None:
     keras.utils.set_random_seed(1)
     hparams = TransformerHParams(

@@ -6,7 +6,7 @@ import base64
 import json
 import pathlib
 import shutil
-from collections.abc import Iterator
+from collections.abc import Generator
 from typing import Any
 
 import pytest
@@ -94,7 +94,7 @@ class Browser:
         path.write_bytes(base64.b64decode(found["data"]))
 
 
-def start_browser() -> Iterator[Browser]:
+def start_browser() -> Generator[Browser, None, None]:
     """Yield a browser; skip the test if there is none on this machine."""
     binary = next(filter(None, map(shutil.which, BROWSERS)), None)
     driver_path = next(filter(None, map(shutil.which, DRIVERS)), None)

@@ -5,10 +5,12 @@ import re
 
 import nbclient
 import nbformat
+import pytest
 
 NOTEBOOKS = pathlib.Path(__file__).resolve().parents[2] / "docs/notebooks"
 
 
+@pytest.mark.slow
 def test_the_phrase_attention_layer_learns_and_is_saved(tmp_path):
     notebook = nbformat.read(NOTEBOOKS / "phrase_attention_layer.ipynb", as_version=4)
     resources = {"metadata": {"path": str(tmp_path)}}

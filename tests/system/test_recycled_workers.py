@@ -60,6 +60,7 @@ def run(folder, largest):
     return ended.stdout, [line.split() for line in log.read_text().splitlines()]
 
 
+@pytest.mark.slow
 def test_every_test_runs_once_in_fresh_workers(tmp_path):
     for name, largest in (("small", 0), ("large", 10**6)):
         folder = tmp_path / name

@@ -182,6 +182,7 @@ def test_an_interrupted_lstm_ends_the_same_bit_for_bit(toy: Toy, lstm: pathlib.P
             np.testing.assert_array_equal(value, other[name], err_msg=name)
 
 
+@pytest.mark.slow
 def test_an_lstm_is_decoded_scored_and_served(toy: Toy, lstm: pathlib.Path) -> None:
     sources = toy.lines("raw/test.en")
     found = toy.decode("toy_lstm", "raw/test.en")
@@ -298,6 +299,7 @@ def test_features_reach_decoder_scorer_and_saved_model(toy: Toy, featured: pathl
     assert np.abs(score(cases, others_of(tags)) - right).min() > 1e-3
 
 
+@pytest.mark.slow
 def test_a_missing_feature_is_named(toy: Toy, featured: pathlib.Path) -> None:
     (toy.folder / "alone").write_text("a cat\n")
     with pytest.raises(UserError, match="the model reads the source feature 'cases'"):

@@ -137,7 +137,10 @@ VARIANTS = {
 }
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize(
+    "variant",
+    [pytest.param(name, marks=() if name == "pre" else pytest.mark.slow) for name in VARIANTS],
+)
 def test_equations_of_an_imported_checkpoint(variant, tmp_path):
     made, changes = VARIANTS[variant]
     checkpoint = make_checkpoint(**made)

@@ -140,6 +140,7 @@ def test_two_devices_are_one_on_the_joined_batch(devices, case):
         np.testing.assert_allclose(two["weights"][name], value, atol=2e-6)
 
 
+@pytest.mark.slow
 def test_parts_on_one_device_are_those_on_two(devices):
     """Their rows and their dropout are the same, so only rounding differs."""
     test_two_devices_are_one_on_the_joined_batch(devices, "parts")
@@ -147,6 +148,7 @@ def test_parts_on_one_device_are_those_on_two(devices):
     assert not np.allclose(devices["parts"][1]["objectives"], without_dropout, rtol=1e-3)
 
 
+@pytest.mark.slow
 def test_r_drop_and_word_dropout_of_parts_are_those_on_two(devices):
     two, one = devices["regularized"]
     np.testing.assert_allclose(two["objectives"], one["objectives"], rtol=1e-5)
@@ -155,6 +157,7 @@ def test_r_drop_and_word_dropout_of_parts_are_those_on_two(devices):
     assert dict((name, mean) for name, *mean in one["means"])["divergence"][0] > 0
 
 
+@pytest.mark.slow
 def test_gradients_and_figures_take_one_reduction(devices):
     assert devices["reductions"] == 2  # one call of each replica
 

@@ -103,6 +103,7 @@ def test_a_signal_to_one_worker_stops_both_and_the_run_resumes(start, tmp_path):
         np.testing.assert_array_equal(resumed[name], value, err_msg=name)
 
 
+@pytest.mark.slow
 def test_bleu_of_the_chief_stops_both(start, tmp_path):
     bleu = [10.0, 20.0, 20.0, 19.0]
     stopping = {"steps": 8, "metric": "bleu", "delta": 0.5}

@@ -19,6 +19,7 @@ def test_results_come_in_the_order_of_the_tasks():
     assert os.getpid() not in {process for _, process in found}
 
 
+@pytest.mark.slow
 def test_tasks_are_taken_as_they_are_needed():
     tasks = sleepers(6)
     results = in_order(eval, tasks, workers=1)

@@ -219,6 +219,7 @@ np.savez(sys.argv[2], **found)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(importlib.util.find_spec("jax") is None, reason="jax is not installed")
 def test_the_same_under_jax_with_the_same_masks(tmp_path: pathlib.Path) -> None:
     weights = {v.name: np.asarray(v) for v in make().trainable_variables}

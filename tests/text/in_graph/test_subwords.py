@@ -46,6 +46,7 @@ def test_same_text_for_any_ids(twins):
     assert found == [encoder.decode(row) for row in ragged.to_list()]
 
 
+@pytest.mark.slow
 def test_all_of_multi30k(shared_dir):
     lines = []
     for language in ("en", "de", "fr"):
