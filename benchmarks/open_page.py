@@ -2,11 +2,11 @@
 
     python benchmarks/open_page.py page.html [--repeats=9]
 
-Opens a page that `t2t-phrase-insights --html` wrote, and waits until it shows its first sentence. The
-largest page that the tests make has 60 tokens a side, 6 layers, 8 heads and two models:
+Opens a page that `t2t-phrase-insights --html` wrote, and waits until it shows its first sentence.
+The largest page that the tests make has 60 tokens a side, 6 layers, 8 heads and two models:
 
     pytest -n 0 tests/reports/test_viewer.py -k opens_quickly --basetemp=pages
-    python benchmarks/open_page.py pages/*/page.html
+    python benchmarks/open_page.py pages/*current/page.html
 
 Prints one line of JSON: the size of the page and the median, the least and the greatest number of
 seconds until the first sentence was shown.

@@ -5,6 +5,8 @@ import re
 import subprocess
 import sys
 
+import pytest
+
 SUPPORT = pathlib.Path(__file__).resolve().parents[1] / "support"
 CONFTEST = """
 import recycled_workers
