@@ -1,4 +1,4 @@
-"""How long a page of sentences takes to open in headless Chromium.
+"""Times how a page of sentences opens in headless Chromium.
 
     python benchmarks/open_page.py page.html [--repeats=9]
 
