@@ -11,6 +11,7 @@ from typing import Any
 
 import keras
 import tensorflow as tf
+from tensorflow.core.protobuf import saved_model_pb2
 
 from t2t_phrase.config import UserError
 from t2t_phrase.decoding.hparams import DecodeHParams
@@ -105,3 +106,15 @@ def _save(module: ServingModule, files: Mapping[str, StoredEncoder], folder: pat
             signatures=module.signatures(),
             options=tf.saved_model.SaveOptions(experimental_custom_gradients=False),
         )
+    _forget_gradients(folder / tf.saved_model.SAVED_MODEL_FILENAME_PB)
+
+
+def _forget_gradients(path: pathlib.Path) -> None:
+    """Remove the names of gradients that are not saved, of which loading would warn."""
+    saved = saved_model_pb2.SavedModel.FromString(path.read_bytes())
+    for meta_graph in saved.meta_graphs:
+        graph = meta_graph.graph_def
+        for nodes in (graph.node, *(function.node_def for function in graph.library.function)):
+            for node in nodes:
+                node.attr.pop("_gradient_op_type", None)
+    path.write_bytes(saved.SerializeToString())

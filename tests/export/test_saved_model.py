@@ -1,6 +1,7 @@
 """A SavedModel gives what the decoder gives, in a process that knows nothing of us."""
 
 import json
+import logging
 import os
 import subprocess
 import sys
@@ -121,7 +122,16 @@ def test_any_batch_gives_the_same(served):
 
 
 def test_only_plain_operations_are_in_the_graphs(exported):
+    records = []
+    handler = logging.Handler()
+    handler.emit = records.append
+    for logger in (logging.getLogger("absl"), tf.get_logger()):
+        logger.addHandler(handler)
     loaded = tf.saved_model.load(str(exported))
+    for logger in (logging.getLogger("absl"), tf.get_logger()):
+        logger.removeHandler(handler)
+    # Such as that gradients, which nobody asks for, are missing.
+    assert not [record.getMessage() for record in records if record.levelno >= logging.WARNING]
     names = {"serving_default", "nbest", "score"}
     names |= {"translate_with_dictionary", "translate_with_constraints"}
     assert set(loaded.signatures) == names
