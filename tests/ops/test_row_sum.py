@@ -19,7 +19,6 @@ def test_is_the_sum_of_all_rows(shape: tuple[int, ...], xla: bool) -> None:
     np.testing.assert_allclose(found, expected, atol=1e-5)
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(
     os.environ.get("TF_ENABLE_ONEDNN_OPTS") == "0", reason="oneDNN's products sum in float32"
 )
