@@ -51,6 +51,8 @@ def commands(args: argparse.Namespace) -> list[tuple[str, list[str]]]:
         own = ["recurrent.py", *theirs]
     made = [(name, [sys.executable, *own, *flags]) for name, flags in OURS]
     if args.task == "decode" and args.model == "transformer":
+        made.append(("t2t_phrase, int8", [sys.executable, *own, "--quantize=int8"]))
+    if args.task == "decode" and args.model == "transformer":
         # XLA decodes everything whole.
         made += [
             (f"{name}, whole", [*command, "--whole"])

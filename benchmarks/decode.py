@@ -1,6 +1,6 @@
 """Decoding speed of `transformer_base`, relative to the machine's matrix rate in the same type.
 
-    python benchmarks/decode.py [--xla] [--dtype=mixed_bfloat16] [--whole]
+    python benchmarks/decode.py [--xla] [--dtype=mixed_bfloat16] [--quantize=int8] [--whole]
     python benchmarks/decode.py --rows=1 --beam=1                   # latency of one sentence
     python benchmarks/decode.py --rows=170                          # 4096 source tokens
 
@@ -35,6 +35,7 @@ def main() -> None:
     options.add_argument("--target", type=int, default=32, help="tokens of each translation")
     options.add_argument("--beam", type=int, default=4, help="size of the beam")
     options.add_argument("--whole", action="store_true", help="do not search in parts")
+    options.add_argument("--quantize", choices=["", "int8"], default="", help="as for decoding")
     args = options.parse_args()
     limit_threads()
     workers = 1 if args.whole else workers_for(args.rows, xla=args.xla)
@@ -47,6 +48,7 @@ def main() -> None:
         beam=args.beam,
         xla=args.xla,
         workers=workers,
+        quantize=args.quantize,
     )
     before = matrix_rate(args.dtype)
     seconds = median_seconds(run, repeats=args.repeats)
@@ -54,7 +56,7 @@ def main() -> None:
     costs = args.source * SOURCE_COST + args.beam * args.target * TARGET_COST
     report(
         benchmark="decode",
-        dtype=args.dtype,
+        dtype=args.quantize or args.dtype,
         xla=args.xla,
         batch=f"{args.rows}x{args.source}",
         beam=args.beam,

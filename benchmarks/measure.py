@@ -8,7 +8,7 @@ import os
 import statistics
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -134,6 +134,7 @@ def search_of(
     beam: int = 4,
     xla: bool = False,
     workers: int = 1,
+    quantize: Literal["", "int8"] = "",
 ) -> Callable[[], object]:
     """Return a beam search for random sentences, as the translator compiles it.
 
@@ -146,7 +147,9 @@ def search_of(
     from t2t_phrase.decoding.search.search_weights import prepare_weights
     from t2t_phrase.decoding.search.translate_ids import search
 
-    options = DecodeHParams(beam_size=beam, alpha=0.6, min_length=target, return_beams=True)
+    options = DecodeHParams(
+        beam_size=beam, alpha=0.6, min_length=target, return_beams=True, quantize=quantize
+    )
     run = compiled(
         lambda weights, features: search(
             model,
@@ -160,7 +163,7 @@ def search_of(
         xla=xla,
     )
     # Once for all batches, as in `Translator`.
-    weights = prepare_weights(model)
+    weights = prepare_weights(model, quantized=quantize == "int8")
     inputs = random_ids(rows, source, vocab_size)
     ids, _ = search_parts(run, weights, {"inputs": inputs}, workers)
     assert (ids != 0).all(), f"every output must have {target} tokens"

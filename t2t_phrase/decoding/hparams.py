@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable
+from typing import Literal
 
 from t2t_phrase.config import HParams
 
@@ -70,6 +71,7 @@ class DecodeHParams(HParams):
     num_samples: int = 0  # samples of each sentence; 0 = one, or beam_size with return_beams
     mbr: bool = False  # rank samples by the chrF that is to be expected of them, not by score
     random_seed: int = 0  # of sampling
+    quantize: Literal["", "int8"] = ""  # "int8": multiply by 8-bit integers, on CPUs
     alignment_threshold: float = 0.15  # alignment model only: less likely positions are pruned
     alignment_weight: float = 1.0  # alignment model only: of its log-probabilities in the score
     write_alignments: bool = False  # source and target words that are linked, in OUTPUT.align

@@ -122,7 +122,11 @@ class Translator:
                 growing=not uses_xla(xla),
             )
 
-        self._prepare = compiled(lambda: prepare_weights(model), variables=model.variables, xla=xla)
+        self._prepare = compiled(
+            lambda: prepare_weights(model, quantized=hparams.quantize == "int8"),
+            variables=model.variables,
+            xla=xla,
+        )
         self._run = compiled(run, variables=model.variables, xla=xla)
 
     def translate(

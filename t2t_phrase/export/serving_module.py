@@ -135,7 +135,8 @@ class ServingModule(tf.Module):
         # What is saved are the variables themselves; the Keras layers stay behind.
         self.weights = [variable.value for variable in model.trainable_variables]
         self.prepared = tf.nest.map_structure(
-            lambda made: tf.Variable(made, trainable=False), prepare_weights(model)._asdict()
+            lambda made: tf.Variable(made, trainable=False),
+            prepare_weights(model, quantized=hparams.quantize == "int8")._asdict(),
         )
         text, pair = self.source.signature("text"), self.source.signature("source")
         self.translate = traced(self._translate, input_signature=text)

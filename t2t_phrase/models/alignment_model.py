@@ -6,7 +6,6 @@ import dataclasses
 from collections.abc import Iterable
 from typing import Any, ClassVar
 
-import keras
 from keras import ops
 
 from t2t_phrase import registry
@@ -14,6 +13,7 @@ from t2t_phrase.config import UserError
 from t2t_phrase.features import ALIGNMENT, Feature
 from t2t_phrase.layers.alignment.history_layer import HistoryLayer
 from t2t_phrase.layers.attention.layout import AttentionMap
+from t2t_phrase.layers.common.dense import Dense
 from t2t_phrase.layers.common.initializers import kernel_initializer
 from t2t_phrase.models.base import Cache, Encoded, Features, Loss, Step
 from t2t_phrase.models.capabilities import Capabilities
@@ -112,7 +112,7 @@ class AlignmentModel(Transformer):
         **kwargs: Any,
     ) -> None:
         super().__init__(hparams, vocab_size, target_vocab_size, **kwargs)
-        self.jump_map = keras.layers.Dense(
+        self.jump_map = Dense(
             CLASSES,
             use_bias=False,
             kernel_initializer=kernel_initializer(),

@@ -21,7 +21,7 @@ from t2t_phrase.models.luong import Luong
 from t2t_phrase.models.luong_hparams import LuongHParams
 from t2t_phrase.ops.hard_attention import hard_attention
 from t2t_phrase.ops.jumps import CLASSES, jumps_of
-from t2t_phrase.ops.product_layout import multiplied
+from t2t_phrase.ops.product import product
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -127,7 +127,7 @@ class AlignmentModelRnn(Luong):
             "projected": {},
             "state": encoded.memory["state"],
             "softmax": folded["softmax"],
-            "kernels": self.decoder.fused_kernels(),
+            "kernels": folded["kernels"],
         }
 
     def step(
@@ -150,5 +150,5 @@ class AlignmentModelRnn(Luong):
             raise UserError(self.capabilities.cannot_translate)
         hidden, _, state = self._advance(ids, index, memory, cache)
         hidden = hidden + hard_attention(memory["tokens"], previous)
-        logits = ops.cast(ops.matmul(hidden, multiplied(memory["softmax"])), "float32")
+        logits = ops.cast(product(hidden, memory["softmax"]), "float32")
         return Step(logits, {"state": state}, {})

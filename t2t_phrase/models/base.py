@@ -19,7 +19,7 @@ from t2t_phrase.layers.luong.window import Windows
 from t2t_phrase.models.adapters import add_lora
 from t2t_phrase.models.capabilities import Capabilities
 from t2t_phrase.models.exhibit import Exhibit
-from t2t_phrase.ops.product_layout import kept, multiplied
+from t2t_phrase.ops.product import columns
 from t2t_phrase.training_hparams import TrainingHParams
 
 Features = Mapping[str, Any]
@@ -237,8 +237,7 @@ class EncoderDecoder(keras.Model):
         del allowed
         if "softmax" not in folded:
             raise UserError(f"{type(self).__name__} cannot be searched with a shortlist")
-        columns = ops.take(multiplied(folded["softmax"]), tokens, axis=1)  # (D, N)
-        return {**folded, "softmax": kept(columns)}
+        return {**folded, "softmax": columns(folded["softmax"], tokens)}
 
     def prepare_memory(self, features: Features, folded: Cache | None = None) -> Any:
         """Return all that decoding reads of the source: it does not change from step to step.

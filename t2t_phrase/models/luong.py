@@ -31,7 +31,8 @@ from t2t_phrase.models.luong_hparams import LuongHParams
 from t2t_phrase.models.r_drop import r_drop_loss, twice
 from t2t_phrase.models.token_losses import loss_of_tokens, token_losses
 from t2t_phrase.ops.masks import memory_mask, padding_mask
-from t2t_phrase.ops.product_layout import kept, multiplied
+from t2t_phrase.ops.product import product
+from t2t_phrase.ops.product_layout import kept
 
 _SCORES: dict[str, type[Score]] = {
     "dot": DotScore,
@@ -278,8 +279,9 @@ class Luong(EncoderDecoder):
         return ops.transpose(kernel)  # (D, V)
 
     def fold_weights(self) -> Cache:
-        """Return the map to the vocabulary as `ops.product_layout` keeps it."""
-        return {"softmax": kept(self._softmax_map())}
+        """Return the map to the vocabulary and the LSTMs' kernels, as `ops.product_layout` does."""
+        kernels = [kept(kernel) for kernel in self.decoder.fused_kernels()]
+        return {"softmax": kept(self._softmax_map()), "kernels": kernels}
 
     def prepare_memory(self, features: Features, folded: Cache | None = None) -> Cache:
         """Return all that decoding reads of the source; see `EncoderDecoder`."""
@@ -290,7 +292,7 @@ class Luong(EncoderDecoder):
             "projected": self.decoder.project_memory(encoded.memory["tokens"]),
             "state": encoded.memory["state"],
             "softmax": folded["softmax"],
-            "kernels": self.decoder.fused_kernels(),
+            "kernels": folded["kernels"],
         }
 
     def start_cache(self, memory: Cache, beam_size: int, length: Any) -> Cache:
@@ -302,7 +304,7 @@ class Luong(EncoderDecoder):
     def step(self, ids: Any, index: Any, memory: Cache, cache: Cache) -> Step:
         """Decode the tokens at time `index`; see `EncoderDecoder`."""
         hidden, weights, state = self._advance(ids, index, memory, cache)
-        logits = ops.cast(ops.matmul(hidden, multiplied(memory["softmax"])), "float32")
+        logits = ops.cast(product(hidden, memory["softmax"]), "float32")
         return Step(logits, {"state": state}, self._named(weights))
 
     def _advance(self, ids: Any, index: Any, memory: Cache, cache: Cache) -> tuple[Any, Any, Any]:

@@ -27,7 +27,8 @@ from t2t_phrase.ops.bias import add_bias
 from t2t_phrase.ops.blocks import add_block
 from t2t_phrase.ops.masks import causal_mask, history_mask, memory_mask
 from t2t_phrase.ops.position import positions, positions_at, timing_signal
-from t2t_phrase.ops.product_layout import kept, multiplied
+from t2t_phrase.ops.product import product
+from t2t_phrase.ops.product_layout import kept
 from t2t_phrase.ops.rows import take_rows
 
 Position = Literal["encoder", "decoder", "cross"]
@@ -380,7 +381,7 @@ class Transformer(EncoderDecoder):
             )
             layers.append(history)
             weights.append(by_name)
-        logits = ops.matmul(self._finish_decoding(x), multiplied(memory["softmax"]))
+        logits = product(self._finish_decoding(x), memory["softmax"])
         return Step(
             ops.cast(logits, "float32"),
             {"ancestors": ancestors, "layers": layers},

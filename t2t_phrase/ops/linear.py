@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from keras import ops
+from t2t_phrase.ops.product import product
 
 
 def map_states(function: Callable[[Any], Any], x: Any) -> Any:
@@ -26,13 +26,13 @@ def map_states(function: Callable[[Any], Any], x: Any) -> Any:
 
 
 def linear(x: Any, kernel: Any) -> Any:
-    """Return `x @ kernel`, by `map_states`.
+    """Return `x @ kernel`, by `map_states` and `product`.
 
     Args:
         x: (B, T, D).
-        kernel: (D, U).
+        kernel: (D, U), or what `operand` returns.
 
     Returns:
         (B, T, U).
     """
-    return map_states(lambda states: ops.matmul(states, kernel), x)
+    return map_states(lambda states: product(states, kernel), x)

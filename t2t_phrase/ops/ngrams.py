@@ -12,6 +12,8 @@ from typing import Any
 
 from keras import ops
 
+from t2t_phrase.ops.product import product
+
 
 def ngram_conv(x: Any, kernel: Any) -> Any:
     """Return Conv_n of all positions: sum_t x[j-n+1+t] kernel[t], (B, S, D').
@@ -33,10 +35,9 @@ def window_product(windows: Any, kernel: Any) -> Any:
 
     Args:
         windows: (..., n D), from `unfold` or `unfold_latest`.
-        kernel: (n, D, D'), of the same type.
+        kernel: (n, D, D'), a variable or of the same type.
     """
-    order, width, units = kernel.shape
-    return ops.matmul(windows, ops.reshape(kernel, (order * width, units)))
+    return product(windows, kernel)
 
 
 def unfold(x: Any, order: int) -> Any:

@@ -9,24 +9,39 @@ Shapes: D inputs, U outputs.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import keras
 from keras import ops
 
 
-def kept(matrix: Any) -> Any:
-    """Return a matrix (D, U) as it is to be kept: in bfloat16 (U, D), else as it is."""
-    return ops.transpose(matrix) if _transposed(matrix) else matrix
+class KeptMatrix(NamedTuple):
+    """A matrix (D, U) as a search keeps it.
+
+    Attributes:
+        stored: in bfloat16 (U, D), else (D, U).
+    """
+
+    stored: Any
+
+    @property
+    def dtype(self) -> Any:
+        """The type of the numbers."""
+        return self.stored.dtype
 
 
-def multiplied(kept_matrix: Any) -> Any:
+def kept(matrix: Any) -> KeptMatrix:
+    """Return a matrix (D, U) as it is to be kept."""
+    return KeptMatrix(ops.transpose(matrix) if _transposed(matrix) else matrix)
+
+
+def multiplied(matrix: KeptMatrix) -> Any:
     """Return the matrix (D, U) of what `kept` returned.
 
     Call it where the product is made, in the loop of a search: compilers then multiply by the
     transposed matrix and do not transpose it.
     """
-    return ops.transpose(kept_matrix) if _transposed(kept_matrix) else kept_matrix
+    return ops.transpose(matrix.stored) if _transposed(matrix) else matrix.stored
 
 
 def _transposed(x: Any) -> bool:

@@ -11,6 +11,8 @@ from typing import Any
 import keras
 from keras import ops
 
+from t2t_phrase.ops.product import product
+
 # Tensors (B, U), each with its own U; or (B, G, U) for G cells side by side.
 State = tuple[Any, ...]
 # Maps the inputs of one time step, (B, W), and a state to an output (B, U) and the next state.
@@ -84,8 +86,8 @@ def lstm_step(
     Args:
         projected: (..., 4U), x_t W + b: input gate, forget gate, candidate, output gate.
         state: (h (..., U), c (..., U)) float32.
-        kernel: the matrix of the paper's U, (U, 4U), or (G, U, 4U) for G cells side by side, whose
-            state is (B, G, U).
+        kernel: the matrix of the paper's U, (U, 4U), or what `operand` returns of it; or (G, U, 4U)
+            for G cells side by side, whose state is (B, G, U).
         recurrent_mask: dropout mask, broadcastable to (..., U), that multiplies h_{t-1}.
 
     Returns:
@@ -107,7 +109,8 @@ def fused_lstm_step(x: Any, state: State, kernel: Any, projected: Any) -> tuple[
     Args:
         x: (..., D).
         state: (h (..., U), c (..., U)) float32.
-        kernel: K, (D + U, 4U): the matrix of the inputs above that of the state.
+        kernel: K, (D + U, 4U): the matrix of the inputs above that of the state, or what `kept` or
+            `quantize` returns of it.
         projected: p_t, broadcastable to (..., 4U): the bias, and what else was computed before.
 
     Returns:
@@ -115,7 +118,7 @@ def fused_lstm_step(x: Any, state: State, kernel: Any, projected: Any) -> tuple[
     """
     h, c = state
     both = ops.concatenate([ops.cast(x, kernel.dtype), ops.cast(h, kernel.dtype)], axis=-1)
-    gates = ops.cast(ops.matmul(both, kernel), "float32") + ops.cast(projected, "float32")
+    gates = ops.cast(product(both, kernel), "float32") + ops.cast(projected, "float32")
     return _lstm_update(gates, c)
 
 
@@ -131,6 +134,6 @@ def recurrent_product(h: Any, kernel: Any) -> Any:
     """Return h U in float32, computed in the type of the kernel."""
     h = ops.cast(h, kernel.dtype)
     if len(kernel.shape) == 2:
-        return ops.cast(ops.matmul(h, kernel), "float32")
+        return ops.cast(product(h, kernel), "float32")
     # With an ellipsis for B, Keras would multiply and sum, many times slower.
     return ops.cast(ops.einsum("bgu,guv->bgv", h, kernel), "float32")

@@ -15,7 +15,8 @@ MATRIX = np.random.default_rng(1).normal(size=(8, 5)).astype("float32")
 def test_the_product_is_that_of_the_matrix(dtype: str, shape: tuple[int, int]) -> None:
     matrix, rows = ops.cast(MATRIX, dtype), ops.cast(ROWS, dtype)
     stored = kept(matrix)
-    assert tuple(stored.shape) == shape
+    assert tuple(stored.stored.shape) == shape
+    assert stored.dtype == matrix.dtype
     np.testing.assert_array_equal(
         ops.cast(multiplied(stored), "float32"), ops.cast(matrix, "float32")
     )

@@ -1,14 +1,18 @@
-"""Products and casts of weights, computed once for all batches of a search."""
+"""Products, casts and 8-bit integers of weights, computed once for all batches of a search."""
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import keras
 from keras import ops
 
 from t2t_phrase.decoding.search.expansion import Alive, Candidates, Expansion
-from t2t_phrase.ops.product_layout import kept, multiplied
+from t2t_phrase.ops.product import quantized_weights
+from t2t_phrase.ops.product_layout import KeptMatrix, kept, multiplied
+from t2t_phrase.ops.quantized import QuantizedMatrix, quantize
 
 
 class SearchWeights(NamedTuple):
@@ -19,39 +23,50 @@ class SearchWeights(NamedTuple):
         cast: the weights whose type is not the one that the model computes with, in that type, by
             their number in `weights_to_compute_with`; kernels (..., U) as matrices, see
             `ops.product_layout`. Layers would cast them to the same in each step.
+        quantized: kernels of 8-bit integers by the same number, which layers multiply by in place
+            of the others.
     """
 
     folded: Any
     cast: dict[str, Any]
+    quantized: dict[str, QuantizedMatrix]
 
 
-def prepare_weights(model: Any) -> SearchWeights:
+def prepare_weights(model: Any, *, quantized: bool = False) -> SearchWeights:
     """Return the prepared weights of an `EncoderDecoder`, for searches.
 
     Call it again when the weights have changed.
+
+    Args:
+        model: whose weights they are.
+        quantized: whether to multiply by 8-bit integers, see `ops.quantized`.
     """
-    cast = {
-        str(number): kept(ops.reshape(value, (-1, value.shape[-1])))
-        if _is_kernel(variable)
-        else value
-        for number, (variable, value) in enumerate(model.weights_to_compute_with())
-        if value.dtype != variable.value.dtype
-    }
-    return SearchWeights(model.fold_weights(), cast)
-
-
-def reading(model: Any, weights: SearchWeights) -> keras.StatelessScope:
-    """Return a scope in which the model reads `weights.cast` in place of the variables."""
-    scope = keras.StatelessScope()
+    cast, integers = {}, {}
     for number, (variable, value) in enumerate(model.weights_to_compute_with()):
-        cast = weights.cast.get(str(number))
-        if cast is None:
-            cast = value
-        elif _is_kernel(variable):
+        if quantized and _is_kernel(variable):
+            integers[str(number)] = quantize(ops.convert_to_tensor(variable))
+        if value.dtype != variable.value.dtype:
+            matrix = ops.reshape(value, (-1, value.shape[-1])) if _is_kernel(variable) else None
+            cast[str(number)] = value if matrix is None else kept(matrix)
+    folded = model.fold_weights()
+    return SearchWeights(_quantized(folded) if quantized else folded, cast, integers)
+
+
+@contextlib.contextmanager
+def reading(model: Any, weights: SearchWeights) -> Iterator[None]:
+    """Within this, the model reads the prepared weights in place of its variables."""
+    scope = keras.StatelessScope()
+    integers = {}
+    for number, (variable, value) in enumerate(model.weights_to_compute_with()):
+        cast = weights.cast.get(str(number), value)
+        if isinstance(cast, KeptMatrix):
             cast = ops.reshape(multiplied(cast), variable.shape)
         # `state_mapping` would cast the values back to the type of the variables.
         scope.add_update((variable, cast))
-    return scope
+        if str(number) in weights.quantized:
+            integers[id(variable)] = weights.quantized[str(number)]
+    with scope, quantized_weights(integers):
+        yield
 
 
 def expansion_reading(model: Any, weights: SearchWeights, expansion: Expansion) -> Expansion:
@@ -62,7 +77,7 @@ def expansion_reading(model: Any, weights: SearchWeights, expansion: Expansion) 
         weights: of the model.
         expansion: continues hypotheses.
     """
-    if not weights.cast:
+    if not weights.cast and not weights.quantized:
         return expansion
 
     def expand(alive: Alive, index: Any, cache: Any) -> tuple[Candidates, Any]:
@@ -70,6 +85,17 @@ def expansion_reading(model: Any, weights: SearchWeights, expansion: Expansion) 
             return expansion.expand(alive, index, cache)
 
     return expansion._replace(expand=expand)
+
+
+def _quantized(folded: Any) -> Any:
+    """Return folded weights with 8-bit integers in place of each `KeptMatrix`."""
+    if isinstance(folded, KeptMatrix):
+        return quantize(multiplied(folded))
+    if isinstance(folded, dict):
+        return {name: _quantized(part) for name, part in folded.items()}
+    if isinstance(folded, list):
+        return [_quantized(part) for part in folded]
+    return folded
 
 
 def _is_kernel(variable: keras.Variable) -> bool:

@@ -120,7 +120,8 @@ def search(
     if make_expansion is None and model.capabilities.cannot_translate:
         raise UserError(model.capabilities.cannot_translate)
     beam_size = 1 if hparams.sampling_temp > 0 else hparams.beam_size
-    weights = prepare_weights(model) if weights is None else weights
+    if weights is None:
+        weights = prepare_weights(model, quantized=hparams.quantize == "int8")
     with reading(model, weights):
         shortlist, folded = shortlist_of(features), weights.folded
         if shortlist is not None:

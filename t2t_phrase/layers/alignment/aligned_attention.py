@@ -8,6 +8,7 @@ import keras
 
 from t2t_phrase.layers.attention.layout import Layout
 from t2t_phrase.layers.attention.multi_head_attention import Cache
+from t2t_phrase.layers.common.dense import Dense
 from t2t_phrase.layers.common.implicit_masks import ATTENTION, ImplicitMasks
 from t2t_phrase.layers.common.initializers import kernel_initializer
 from t2t_phrase.layers.common.sublayers import build_once, deserialize_sublayers
@@ -62,12 +63,10 @@ class AlignedAttention(ImplicitMasks, keras.layers.Layer):
         self.hidden_size = hidden_size
         self.head_size = head_size
         shared = {"use_bias": False, "dtype": self.dtype_policy}
-        self.value_map = keras.layers.Dense(
+        self.value_map = Dense(
             head_size, kernel_initializer=kernel_initializer(), name="value", **shared
         )
-        self.output_map = keras.layers.Dense(
-            hidden_size, kernel_initializer="zeros", name="output", **shared
-        )
+        self.output_map = Dense(hidden_size, kernel_initializer="zeros", name="output", **shared)
 
     @property
     def layout(self) -> Layout:

@@ -8,6 +8,7 @@ import keras
 from keras import ops
 
 from t2t_phrase.layers.attention.layout import Layout
+from t2t_phrase.layers.common.dense import Dense
 from t2t_phrase.layers.common.dropout import Dropout
 from t2t_phrase.layers.common.implicit_masks import ATTENTION, ImplicitMasks
 from t2t_phrase.layers.common.initializers import kernel_initializer
@@ -95,8 +96,8 @@ class MultiHeadAttention(ImplicitMasks, keras.layers.Layer):
         """The layout of the attention weights."""
         return Layout(num_heads=self.num_heads)
 
-    def _map(self, name: str) -> keras.layers.Dense:
-        return keras.layers.Dense(
+    def _map(self, name: str) -> Dense:
+        return Dense(
             self.hidden_size,
             use_bias=False,
             kernel_initializer=kernel_initializer(),

@@ -1,4 +1,4 @@
-"""A dense map whose bias is faster to train."""
+"""A dense map whose bias is faster to train, and whose kernel may be of 8-bit integers."""
 
 from __future__ import annotations
 
@@ -8,18 +8,21 @@ import keras
 from keras import ops
 
 from t2t_phrase.ops.bias import add_bias
+from t2t_phrase.ops.product import product
 
 
 @keras.saving.register_keras_serializable(package="t2t_phrase")
 class Dense(keras.layers.Dense):
-    """`keras.layers.Dense` with a bias, whose gradient is that of `ops.bias.add_bias`.
+    """`keras.layers.Dense` by `ops.product`, with a bias whose gradient is that of `ops.bias`.
 
     Arguments, weights and results are those of Keras' layer.
     """
 
     def call(self, inputs: Any, training: bool | None = None) -> Any:
         """Map (..., width) to (..., units)."""
-        # Custom gradients are for tensors, and `convert_to_tensor` returns variables as they are.
-        bias = ops.cast(self.bias, self.bias.dtype)
-        x = add_bias(ops.matmul(inputs, self.kernel), bias)
+        x = product(inputs, self.kernel)
+        if self.use_bias:
+            # Custom gradients are for tensors, and `convert_to_tensor` returns variables as they
+            # are.
+            x = add_bias(x, ops.cast(self.bias, self.bias.dtype))
         return x if self.activation is None else self.activation(x)

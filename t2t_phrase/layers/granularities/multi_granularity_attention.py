@@ -9,6 +9,7 @@ import keras
 from keras import ops
 
 from t2t_phrase.layers.attention.layout import TOKENS, Layout, Units
+from t2t_phrase.layers.common.dense import Dense
 from t2t_phrase.layers.common.dropout import Dropout
 from t2t_phrase.layers.common.implicit_masks import ATTENTION, ImplicitMasks
 from t2t_phrase.layers.common.initializers import kernel_initializer
@@ -120,8 +121,8 @@ class MultiGranularityAttention(ImplicitMasks, keras.layers.Layer):
         columns = (TOKENS if name == "tokens" else Units(partition=name) for name in self.heads)
         return Layout(num_heads=self.num_heads, columns_by_head=tuple(columns))
 
-    def _map(self, name: str, heads: int) -> keras.layers.Dense:
-        return keras.layers.Dense(
+    def _map(self, name: str, heads: int) -> Dense:
+        return Dense(
             heads * self.head_size,
             use_bias=False,
             kernel_initializer=kernel_initializer(),

@@ -8,6 +8,7 @@ import keras
 from keras import ops
 
 from t2t_phrase.layers.attention.layout import Layout
+from t2t_phrase.layers.common.dense import Dense
 from t2t_phrase.layers.common.implicit_masks import ATTENTION, ImplicitMasks
 from t2t_phrase.layers.common.initializers import kernel_initializer, uniform
 from t2t_phrase.layers.common.sublayers import build_once, deserialize_sublayers
@@ -56,7 +57,7 @@ class AttentionalVector(ImplicitMasks, keras.layers.Layer):
         self.units = units
         self.score = score
         self.initial_range = initial_range
-        self.combine = keras.layers.Dense(
+        self.combine = Dense(
             units,
             activation="tanh",
             use_bias=False,

@@ -8,6 +8,7 @@ import keras
 
 from t2t_phrase.layers.luong.score import Score
 from t2t_phrase.ops.linear import linear
+from t2t_phrase.ops.product import operand
 from t2t_phrase.ops.scores import dot_logits
 
 
@@ -28,7 +29,7 @@ class GeneralScore(Score):
 
     def project_query(self, query: Any) -> Any:
         """Return h_t^T W_a, (B, T, M)."""
-        return linear(query, self.value(self.kernel))
+        return linear(query, operand(self.kernel, self.compute_dtype))
 
     def logits(self, query: Any, keys: Any, length: Any) -> Any:
         """Return the dot products."""

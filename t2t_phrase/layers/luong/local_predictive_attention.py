@@ -10,6 +10,7 @@ from keras import ops
 from t2t_phrase.layers.common.initializers import kernel_initializer, uniform
 from t2t_phrase.layers.luong.local_attention import LocalAttention
 from t2t_phrase.ops.linear import linear
+from t2t_phrase.ops.product import operand
 from t2t_phrase.ops.windows import gaussian
 
 
@@ -40,10 +41,8 @@ class LocalPredictiveAttention(LocalAttention):
     def aligned(self, query: Any, lengths: Any, places: Any) -> Any:
         """Return the predicted p_t."""
         del places
-        kernel, vector = (
-            ops.cast(ops.convert_to_tensor(variable), self.compute_dtype)
-            for variable in (self.position_kernel, self.position_vector)
-        )
+        kernel = operand(self.position_kernel, self.compute_dtype)
+        vector = operand(self.position_vector, self.compute_dtype)
         logits = linear(ops.tanh(linear(query, kernel)), vector)[..., 0]
         return ops.cast(lengths, "float32") * ops.sigmoid(ops.cast(logits, "float32"))
 

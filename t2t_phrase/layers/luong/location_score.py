@@ -8,6 +8,7 @@ import keras
 
 from t2t_phrase.layers.luong.score import Score
 from t2t_phrase.ops.linear import linear
+from t2t_phrase.ops.product import operand
 from t2t_phrase.ops.scores import location_logits
 
 
@@ -38,7 +39,7 @@ class LocationScore(Score):
 
     def project_query(self, query: Any) -> Any:
         """Return the scores of all P positions, (B, T, P)."""
-        return linear(query, self.value(self.kernel))
+        return linear(query, operand(self.kernel, self.compute_dtype))
 
     def logits(self, query: Any, keys: Any, length: Any) -> Any:
         """Return the scores of the S positions that there are."""

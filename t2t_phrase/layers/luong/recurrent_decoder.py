@@ -175,7 +175,7 @@ class RecurrentDecoder(ImplicitMasks, keras.layers.Layer):
             x: (B, K, D).
             state: from `start_state` or `step`, each part (B, K, U).
             index: the current time.
-            kernels: from `fused_kernels`.
+            kernels: from `fused_kernels`, or what `kept` or `quantize` returns of each.
             projected: from `project_memory`.
             attention_mask: (B, 1, 1, S) bool.
 

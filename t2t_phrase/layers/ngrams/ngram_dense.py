@@ -57,14 +57,12 @@ class NgramDense(keras.layers.Layer):
 
     def call(self, x: Any) -> Any:
         """Map the n-grams that end at each position."""
-        return ngram_conv(x, self._kernel())
+        kernel = ops.cast(ops.convert_to_tensor(self.kernel), self.compute_dtype)
+        return ngram_conv(x, kernel)
 
     def map_windows(self, windows: Any) -> Any:
         """Map single n-grams (..., n D), their tokens side by side, to (..., D')."""
-        return window_product(ops.cast(windows, self.compute_dtype), self._kernel())
-
-    def _kernel(self) -> Any:
-        return ops.cast(ops.convert_to_tensor(self.kernel), self.compute_dtype)
+        return window_product(ops.cast(windows, self.compute_dtype), self.kernel)
 
     def compute_output_shape(self, x_shape: Any) -> tuple[Any, ...]:
         """Return the shape of the result."""

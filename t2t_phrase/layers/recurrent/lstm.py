@@ -10,6 +10,7 @@ from keras import ops
 from t2t_phrase.layers.common.dropout import Dropout
 from t2t_phrase.layers.common.implicit_masks import ImplicitMasks, MaskArgument
 from t2t_phrase.layers.common.initializers import kernel_initializer, uniform
+from t2t_phrase.ops.product import operand, product
 from t2t_phrase.ops.recurrent import State, fused_lstm_step, lstm_step, scan
 
 
@@ -98,7 +99,7 @@ class LSTM(ImplicitMasks, keras.layers.Layer):
         """Read whole sequences."""
         batch = ops.shape(x)[0]
         state = self.start_state(batch) if initial_state is None else initial_state
-        kernel = self._cast(self.recurrent_kernel)
+        kernel = operand(self.recurrent_kernel, self.compute_dtype)
         state_mask = None
         if self.recurrent_dropout and training:
             state_mask = self.state_dropout(ops.ones((batch, self.units)), training=True)
@@ -117,7 +118,8 @@ class LSTM(ImplicitMasks, keras.layers.Layer):
         Args:
             x: (..., D), such as (B, K, D).
             state: (h (..., U), c (..., U)), from `start_state`, `step` or a call.
-            kernel: from `fused_kernel`; None: made here.
+            kernel: from `fused_kernel`, or what `kept` or `quantize` returns of it; None: made
+                here.
 
         Returns:
             (output (..., U), the next state).
@@ -138,7 +140,7 @@ class LSTM(ImplicitMasks, keras.layers.Layer):
             training: whether dropout is active.
         """
         x = self.input_dropout(x, training=training)
-        return ops.matmul(self._cast(x), self._cast(self.kernel)) + self._cast(self.bias)
+        return product(self._cast(x), self.kernel) + self._cast(self.bias)
 
     def start_state(self, *shape: Any) -> State:
         """Return zeros: h and c, each (*shape, U) float32."""

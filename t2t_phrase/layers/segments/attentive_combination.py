@@ -88,7 +88,7 @@ class AttentiveCombination(ImplicitMasks, keras.layers.Layer):
             "dtype": self.dtype_policy,
         }
         self.token_map = Dense(units, name="token", **half)
-        self.segment_map = keras.layers.Dense(units, use_bias=False, name="phrase", **half)
+        self.segment_map = Dense(units, use_bias=False, name="phrase", **half)
         self.outer_map = Dense(
             hidden_size,
             kernel_initializer=kernel_initializer(),
@@ -169,7 +169,7 @@ class AttentiveCombination(ImplicitMasks, keras.layers.Layer):
         found = ops.matmul(ops.reshape(dropped, (batch, length, -1)), projected["value"])
         return self._join(x, found, training), ops.transpose(weights, (0, 2, 1, 3))
 
-    def _kernel(self, dense: keras.layers.Dense) -> Any:
+    def _kernel(self, dense: Dense) -> Any:
         return ops.cast(ops.convert_to_tensor(dense.kernel), self.compute_dtype)
 
     def _join(self, x: Any, found: Any, training: bool) -> Any:

@@ -7,6 +7,7 @@ from typing import Any
 import keras
 from keras import ops
 
+from t2t_phrase.layers.common.dense import Dense
 from t2t_phrase.layers.common.implicit_masks import ImplicitMasks, MaskArgument
 from t2t_phrase.layers.common.initializers import half_kernel_initializer, kernel_initializer
 from t2t_phrase.layers.common.sublayers import build_once, deserialize_sublayers
@@ -52,9 +53,9 @@ class AttentivePooling(ImplicitMasks, keras.layers.Layer):
             "kernel_initializer": half_kernel_initializer(hidden_size, units),
             "dtype": self.dtype_policy,
         }
-        self.token_map = keras.layers.Dense(units, name="token", **half)
-        self.glance_map = keras.layers.Dense(units, use_bias=False, name="glance", **half)
-        self.score_map = keras.layers.Dense(
+        self.token_map = Dense(units, name="token", **half)
+        self.glance_map = Dense(units, use_bias=False, name="glance", **half)
+        self.score_map = Dense(
             1,
             use_bias=False,
             kernel_initializer=kernel_initializer(),

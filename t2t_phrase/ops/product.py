@@ -1,0 +1,81 @@
+"""Products with weights, in whichever form a search keeps them.
+
+Layers multiply by `product`. A search can have it multiply by 8-bit integers in place of a layer's
+variable, see `quantized_weights`.
+
+Shapes: D inputs, U outputs.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import contextvars
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import keras
+from keras import ops
+
+from t2t_phrase.ops.product_layout import KeptMatrix, kept, multiplied
+from t2t_phrase.ops.quantized import QuantizedMatrix, quantized_product
+
+# By the `id` of the variable.
+_QUANTIZED: contextvars.ContextVar[Mapping[int, QuantizedMatrix] | None] = contextvars.ContextVar(
+    "quantized_weights", default=None
+)
+
+
+def product(x: Any, weights: Any) -> Any:
+    """Return `x @ weights`, (..., U), of the type of `x`.
+
+    Args:
+        x: (..., D) float.
+        weights: what `operand` takes or returns; leading axes of a variable are joined to D.
+    """
+    weights = operand(weights, x.dtype)
+    if isinstance(weights, QuantizedMatrix):
+        return quantized_product(x, weights)
+    if isinstance(weights, KeptMatrix):
+        weights = multiplied(weights)
+    elif len(weights.shape) > 2:
+        weights = ops.reshape(weights, (-1, weights.shape[-1]))
+    return ops.matmul(x, weights)
+
+
+def operand(weights: Any, dtype: Any) -> Any:
+    """Return the matrix that `product` multiplies by; call it before a loop with such products.
+
+    Args:
+        weights: a variable (..., U), or a tensor, `KeptMatrix` or `QuantizedMatrix` (D, U).
+        dtype: of a variable's value.
+    """
+    if not isinstance(weights, keras.Variable):
+        return weights
+    found = (_QUANTIZED.get() or {}).get(id(weights))
+    return ops.cast(ops.convert_to_tensor(weights), dtype) if found is None else found
+
+
+@contextlib.contextmanager
+def quantized_weights(matrices: Mapping[int, QuantizedMatrix]) -> Iterator[None]:
+    """Within this, `product` multiplies by these matrices in place of variables.
+
+    Args:
+        matrices: by the `id` of the variable.
+    """
+    token = _QUANTIZED.set(matrices)
+    try:
+        yield
+    finally:
+        _QUANTIZED.reset(token)
+
+
+def columns(matrix: KeptMatrix | QuantizedMatrix, numbers: Any) -> KeptMatrix | QuantizedMatrix:
+    """Return some columns of a matrix (D, U), as it is kept.
+
+    Args:
+        matrix: what a search keeps.
+        numbers: (N,) int.
+    """
+    if isinstance(matrix, QuantizedMatrix):
+        return QuantizedMatrix(*(ops.take(part, numbers, axis=-1) for part in matrix))
+    return kept(ops.take(multiplied(matrix), numbers, axis=1))
