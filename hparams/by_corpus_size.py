@@ -1,6 +1,8 @@
 """Sets by the size of the corpus: `FAMILY_10k`, `_30k`, `_100k` and `_1m` for each model family.
 
-    t2t-phrase-trainer --hparams_set=transformer_30k --train_steps=3000 ...
+```
+t2t-phrase-trainer --hparams_set=transformer_30k --train_steps=3000 ...
+```
 
 The number is that of sentence pairs, `t2t_phrase.corpus_sizes` has the bounds and the updates.
 """

@@ -85,7 +85,7 @@ def luong_base_feed() -> LuongHParams:
 
 @hparams.register
 def luong_base_local_p_general_feed() -> LuongHParams:
-    """`luong_base_feed` with local-p attention (D = 10), general scores, instead."""
+    """`luong_base_feed` with general scores and local-p attention, 10 positions each way."""
     return _local_p_general(luong_base_feed())
 
 
@@ -154,7 +154,7 @@ def luong_feed_multi30k() -> LuongHParams:
 
 @hparams.register
 def luong_local_p_general_feed_multi30k() -> LuongHParams:
-    """`luong_feed_multi30k` with local-p attention (D = 10), general scores, instead."""
+    """`luong_feed_multi30k` with general scores and local-p attention, 10 positions each way."""
     return _local_p_general(luong_feed_multi30k())
 
 
@@ -206,7 +206,7 @@ def luong_feed_demo() -> LuongHParams:
 
 @hparams.register
 def luong_local_p_general_feed_demo() -> LuongHParams:
-    """`luong_feed_demo` with local-p attention (D = 5), general scores, instead."""
+    """`luong_feed_demo` with general scores and local-p attention, 5 positions each way."""
     return _local_p_general(luong_feed_demo()).replace(attention_window=5)
 
 

@@ -106,7 +106,7 @@ def transformer_base_10l() -> TransformerHParams:
 def transformer_base_paper() -> TransformerHParams:
     """The common recipe of all models in Nguyen and Joty (2018), Section 4.1.
 
-    Learning rate 2 D^-1/2 min(s^-1/2, s 16000^-3/2), Adam (0.9, 0.98, 1e-9), batches of 4096
+    Learning rate $2 D^-1/2 min(s^-1/2, s 16000^-3/2)$, Adam (0.9, 0.98, 1e-9), batches of 4096
     tokens, 500,000 steps; average of the last 5 checkpoints, 10,000 steps apart; beam size 5,
     alpha 0.6.
     """
@@ -117,10 +117,10 @@ def transformer_base_paper() -> TransformerHParams:
 def transformer_base_untied() -> TransformerHParams:
     """The baseline of Xu et al. (2020), Section 4.1, and its recipe. 88.1M.
 
-    Source and target have separate embeddings. Learning rate D^-1/2 min(s^-1/2, s 8000^-3/2), Adam
-    (0.9, 0.98, 1e-9), 100,000 steps of 25,000 target tokens; average of the last 5 checkpoints,
-    1500 steps apart; beam size 4. `batch_size` is for each replica: use 6 replicas for 25,000
-    tokens, or --hparams=effective_batch_size=24576 on any of 1, 2, 3 and 6.
+    Source and target have separate embeddings. Learning rate $D^-1/2 min(s^-1/2, s 8000^-3/2)$,
+    Adam (0.9, 0.98, 1e-9), 100,000 steps of 25,000 target tokens; average of the last 5
+    checkpoints, 1500 steps apart; beam size 4. `batch_size` is for each replica: use 6 replicas for
+    25,000 tokens, or --hparams=effective_batch_size=24576 on any of 1, 2, 3 and 6.
     """
     return transformer_base().replace(
         share_source_embedding=False,

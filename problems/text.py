@@ -20,9 +20,11 @@ class TranslateText(LocalProblem):
     Or list the files in `translate_text.json`, with paths relative to it. Each part is a source
     file and one or more reference files:
 
-        {"train": [["news.en", "news.de"], ["talks.en.gz", "talks.de.gz"]],
-         "dev": [["dev.en", "dev.de"]],
-         "test": [["test.en", "test.de.0", "test.de.1"]]}
+    ```json
+    {"train": [["news.en", "news.de"], ["talks.en.gz", "talks.de.gz"]],
+     "dev": [["dev.en", "dev.de"]],
+     "test": [["test.en", "test.de.0", "test.de.1"]]}
+    ```
 
     `"weights": [1, 4]` next to them lets the pairs of the second training part come four times in
     each epoch.

@@ -1,8 +1,10 @@
 """Phrase-aware neural machine translation, following the conventions of tensor2tensor.
 
-    import t2t_phrase
+```python
+import t2t_phrase
 
-    t2t_phrase.load("runs/ende").translate(["A house ."])
+t2t_phrase.load("runs/ende").translate(["A house ."])
+```
 
 Public names are imported when they are first used, so that `import t2t_phrase` is fast.
 """

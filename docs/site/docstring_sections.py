@@ -2,19 +2,27 @@
 
 "Call arguments:", which Keras' layers have, are shown as other arguments are. "Returns:" holds
 sentences, not names and types. Fields of dataclasses have comments. Names of classes are links.
-Modules are in alphabetical order.
+Equations are marked, for `typeset.py`. Modules are in alphabetical order.
 """
 
 from __future__ import annotations
 
 import inspect
 import re
+import textwrap
 from collections.abc import Iterator
 from typing import Any
 
 import griffe
 
 RETURNS = re.compile(r"^Returns:\n((?:    .*(?:\n|\Z)|\n)+)", re.MULTILINE)
+
+# Where symbols are not looked for; a block that is indented after an empty line is an equation.
+LITERAL = r"^```[\s\S]*?^```|`[^`]+`|\$[^$\n]+\$"
+BLOCK = r"(?<=\n\n)(?P<block>(?: {4}.*(?:\n|\Z))+)"
+INDEX = r"[_^](?:\{[^{}\n]+\}|-?\w{1,3}(?!\w)(?:,\w+(?!\w))*)"
+SYMBOL = rf"(?<![\w.])(?P<symbol>(?:[A-Za-z]|Conv)~?(?:{INDEX})+|[a-z]~)(?!\w)"
+EQUATION = re.compile(f"{LITERAL}|{BLOCK}|{SYMBOL}", re.MULTILINE)
 
 
 class DocstringSections(griffe.Extension):
@@ -31,7 +39,10 @@ class DocstringSections(griffe.Extension):
             if item.is_attribute and not item.docstring and (text := comment(item)):
                 item.docstring = griffe.Docstring(text, parent=item)
             if item.docstring:
-                item.docstring.value = linked(item.docstring.value, classes)
+                text = item.docstring.value
+                # Those of commands are shown by --help; what is indented there is a command.
+                marked = text if ".bin." in item.path else with_equations(text)
+                item.docstring.value = linked(marked, classes)
                 item.docstring.__dict__["parsed"] = sections(item, item.docstring)
             elif not item.is_attribute and "._" not in item.path:
                 griffe.logger.warning(f"{item.path}: no docstring")
@@ -44,6 +55,17 @@ def paths_of_classes(package: Any) -> dict[str, str]:
         if item.is_class and "._" not in item.path:
             found.setdefault(item.name, []).append(item.path)
     return {name: paths[0] for name, paths in found.items() if len(paths) == 1}
+
+
+def with_equations(text: str) -> str:
+    """Return a docstring with dollar signs around equations and around symbols with an index."""
+
+    def mark(found: re.Match[str]) -> str:
+        if found["block"]:
+            return f"$$\n{textwrap.dedent(found['block']).rstrip()}\n$$\n"
+        return f"${found['symbol']}$" if found["symbol"] else found[0]
+
+    return EQUATION.sub(mark, text)
 
 
 def linked(text: str, classes: dict[str, str]) -> str:

@@ -294,7 +294,9 @@ def load(
 ) -> TrainedTranslator:
     """Return a trained model that translates strings.
 
-        t2t_phrase.load("runs/ende").translate(["A house ."])
+    ```python
+    t2t_phrase.load("runs/ende").translate(["A house ."])
+    ```
 
     Args:
         path: the `--output_dir` of a training, its `best/`, a checkpoint; or several: an ensemble.

@@ -46,7 +46,7 @@ class AlignmentError:
 
     @property
     def error_rate(self) -> float:
-        """1 - (found sure links + found links) / (links + sure links); 0 if there are none."""
+        """$1 - (found_sure + found) / (links + sure)$; 0 if there are none."""
         total = self.links + self.sure
         return 1 - (self.found_sure + self.found) / total if total else 0.0
 

@@ -116,8 +116,10 @@ def _distance(pair: grammar.SentencePair, twin: grammar.Twin) -> int:
 def read_lingeval(path: str) -> ContrastiveSet:
     """Read LingEval97's JSON, a list of entries such as this one:
 
-        {"source": "...", "reference": "...", "origin": "newstest2009.1", "errors": [
-            {"type": "np_agreement", "contrastive": "...", "distance": 2, "frequency": 2020}]}
+    ```json
+    {"source": "...", "reference": "...", "origin": "newstest2009.1", "errors": [
+        {"type": "np_agreement", "contrastive": "...", "distance": 2, "frequency": 2020}]}
+    ```
 
     `origin` and `frequency` are ignored; `distance` is optional.
 

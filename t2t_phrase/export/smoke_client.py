@@ -2,8 +2,10 @@
 
 It needs nothing of this library, so the file can be copied anywhere:
 
-    echo "A house ." | python smoke_client.py --export_dir=runs/ende/export
-    echo "A house ." | python smoke_client.py --url=http://localhost:8501/v1/models/ende
+```
+echo "A house ." | python smoke_client.py --export_dir=runs/ende/export
+echo "A house ." | python smoke_client.py --url=http://localhost:8501/v1/models/ende
+```
 
 A model that reads features in addition to the text is given each by --feature=NAME=FILE, a file
 with one line for each sentence, such as the same sentences with tabs between their phrases.

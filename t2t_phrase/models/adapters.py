@@ -8,7 +8,9 @@ import keras
 def add_lora(model: keras.Model, rank: int) -> int:
     """Freeze a model and add a trainable product of low rank to each dense kernel.
 
-        W' = W + A B,  A (inputs, rank), B (rank, outputs), B = 0 at first
+        W' = W + A B
+
+    with A (inputs, rank) and B (rank, outputs), which is zero at first.
 
     Kernels of `keras.layers.Dense` have it: the maps of attention and the feed-forward networks.
     Convolutions over n-grams, embeddings and LSTMs do not, and stay as they are.

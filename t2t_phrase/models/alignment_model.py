@@ -78,7 +78,7 @@ class AlignmentModel(Transformer):
     Before the first token there is no position, and no encoder output is added; its jump is
     counted from in front of the source, see `ops.jumps`.
 
-    Shapes: B batch, S source length, T target length, D hidden size, K beams, J = 201 jumps.
+    Shapes: B batch, S source length, T target length, D hidden size, K beams, $J = 201$ jumps.
 
     Args:
         hparams: sizes and dropouts.

@@ -21,7 +21,7 @@ class LuongHParams(RegularizationHParams):
     attention: Literal["none", "global", "local_m", "local_p"] = "none"
     # The score location is for global attention only.
     attention_score: Literal["dot", "general", "concat", "location"] = "dot"
-    attention_window: int = 0  # D of 2D + 1 positions; set with local attention only
+    attention_window: int = 0  # D of $2D + 1$ positions; set with local attention only
     attention_positions: int = 0  # source positions with weights; set with location only
     input_feeding: bool = False  # the decoder reads the attentional vector of the step before
     dropout: float = 0.0  # of the inputs of every layer and of the softmax

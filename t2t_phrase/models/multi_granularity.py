@@ -59,7 +59,7 @@ class MultiGranularityTransformer(PhraseTransformer):
         hparams: sizes, dropouts and granularities.
         vocab_size: V.
 
-    With a `tag_loss_weight` lambda, an update minimises the translation loss + lambda L_tag, Eq.
+    With a `tag_loss_weight` lambda, an update minimises the translation loss + $lambda L_tag$, Eq.
     (12), where L_tag is the sum over all labelled segments of these encoder layers.
 
     Call arguments:

@@ -2,7 +2,7 @@
 
 Each pair is read twice, with other dropout masks. The objective is
 
-    1/2 (CE_1 + CE_2) + alpha/2 * 1/2 [KL(P_1 || P_2) + KL(P_2 || P_1)]
+    1/2 (CE_1 + CE_2) + alpha/4 [KL(P_1 || P_2) + KL(P_2 || P_1)]
 
 per target token, which is half of the paper's.
 

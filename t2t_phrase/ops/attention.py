@@ -1,6 +1,6 @@
 """Scaled dot-product attention as pure functions.
 
-Shapes: B batch, T queries, S memory positions, D hidden size, H heads, d_k = D / H. Queries are
+Shapes: B batch, T queries, S memory positions, D hidden size, H heads, $d_k = D / H$. Queries are
 (B, T, H, d_k); keys are (B, H, d_k, S) and values (B, H, S, d_k), so that no product has to
 transpose them while decoding.
 """

@@ -51,13 +51,13 @@ def smoothed_cross_entropy(
 ) -> TokenLosses:
     """Compare the logits `hidden @ kernel.T` with the labels.
 
-    With confidence c = 1 - label_smoothing and off-target mass l = label_smoothing / (V - 1),
+    With confidence $c = 1 - label_smoothing$ and off-target mass $l = label_smoothing / (V - 1)$,
 
         smoothed = logsumexp(z) - (c - l) z_y - l sum_j z_j - constant
 
     where the constant is the entropy of the smoothed target, as in tensor2tensor. Neither one-hot
     targets nor log-probabilities are built: beside the logits only their softmax is, which the
-    gradient, softmax - l - (c - l) onehot(y), needs again.
+    gradient, $softmax(z) - l - (c - l) onehot(y)$, needs again.
 
     The logits of usual batches are made once, and their softmax is kept for the gradient. Those of
     more tokens are never in memory together, see `blocks_of_tokens`: the gradient makes the logits

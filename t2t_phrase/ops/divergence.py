@@ -13,7 +13,9 @@ from keras import ops
 def symmetric_divergence(first: Any, second: Any, kernel: Any) -> Any:
     """Return the mean of KL(p || q) and KL(q || p), (N,) float32, in nats.
 
-        1/2 sum_v (p_v - q_v) (log p_v - log q_v),  p = softmax(first @ kernel.T), q likewise
+        1/2 sum_v (p_v - q_v) (log p_v - log q_v)
+
+    with p the softmax of `first @ kernel.T`, and q that of `second @ kernel.T`.
 
     Args:
         first: (N, D) float.

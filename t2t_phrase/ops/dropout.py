@@ -22,9 +22,10 @@ _LENGTHS = [quarters << power for power in range(29) for quarters in (4, 5, 6, 7
 def dropout(x: Any, rate: float, seed: Any) -> Any:
     """Return `x` with each element set to 0 with probability `rate`, the others scaled up.
 
-        y = x m / (1 - p),  m ~ Bernoulli(1 - p)
+        y = x * m / (1 - p)
 
-    p is `rate` rounded to a multiple of 1/65536, because each decision takes 16 random bits.
+    where an element of m is 0 with probability p, else 1. p is `rate` rounded to a multiple of
+    1/65536, because each decision takes 16 random bits.
 
     Args:
         x: (...) float.

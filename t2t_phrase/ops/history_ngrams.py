@@ -1,6 +1,6 @@
 """Logits of the n-grams of a history, from the keys of its tokens.
 
-Shapes: B batch, K beams, L time steps, S = L * K entries, R rows of queries (K for each query
+Shapes: B batch, K beams, L time steps, $S = L K$ entries, R rows of queries (K for each query
 order), h heads, d_k width of a token's key.
 """
 

@@ -1,8 +1,8 @@
 """Jumps between the source positions that successive target tokens are aligned with.
 
-Alkhouli et al. (2018), Section 3.2. A jump is a_i - a_{i-1}, clipped to +-MOST; its class, which a
-model predicts, is the clipped jump plus MOST. Before the first target token the position is BEFORE,
-in front of the first source token, so a first token that is aligned with it is a jump of 1.
+Alkhouli et al. (2018), Section 3.2. A jump is $a_i - a_{i-1}$, clipped to +-MOST; its class, which
+a model predicts, is the clipped jump plus MOST. Before the first target token the position is
+BEFORE, in front of the first source token, so a first token that is aligned with it is a jump of 1.
 
 Shapes: B batch, T target length, S source length, K beams.
 """

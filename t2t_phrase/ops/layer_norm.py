@@ -17,12 +17,12 @@ def layer_norm(x: Any, scale: Any, offset: Any, *, epsilon: float) -> Any:
     """Return `x` normalised over its last axis, as in Ba et al. (2016).
 
         n = (x - mean(x)) / sqrt(var(x) + epsilon)
-        y = scale n + offset
+        y = scale * n + offset
 
     It runs in float32 at least. The gradient that backends derive from this takes more passes over
-    memory than the one here, where with g = scale dy
+    memory than the one here, where with $g = scale * dy$
 
-        dx = (g - mean(g) - n mean(g n)) / sqrt(var(x) + epsilon)
+        dx = (g - mean(g) - n * mean(g * n)) / sqrt(var(x) + epsilon)
 
     Args:
         x: (..., D) float, D known.

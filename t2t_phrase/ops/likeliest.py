@@ -25,7 +25,7 @@ class Likeliest(NamedTuple):
     Attributes:
         logits: (..., C), the greatest first.
         tokens: (..., C) int32; of equal logits, the lowest token comes first.
-        normalizer: (...), log(sum(exp(all logits))), which is subtracted from logits to get
+        normalizer: (...), log sum exp of all logits, which is subtracted from logits to get
             log-probabilities; NaN where any logit is NaN.
     """
 

@@ -36,7 +36,7 @@ def causal_mask(length: Any) -> Any:
 def history_mask(ancestors: Any, index: Any) -> Any:
     """Return (B, 1, K, L * K) bool: what each beam may see of the history of all beams.
 
-    The histories of all beams are kept side by side, position t of beam k at t * K + k, and are
+    The histories of all beams are kept side by side, position t of beam k at $t K + k$, and are
     never moved; a beam sees only the positions of its own ancestors.
 
     Args:

@@ -1,8 +1,8 @@
 """Masks over n-grams, made from masks over tokens. True = may attend.
 
-An n-gram of order n is indexed by its last token j, and exists if j >= n - 1. A query may attend to
-it where it may attend to its last token: under padding at the right and under a causal mask, it may
-then attend to its other tokens too.
+An n-gram of order n is indexed by its last token j, and exists if $j >= n - 1$. A query may attend
+to it where it may attend to its last token: under padding at the right and under a causal mask, it
+may then attend to its other tokens too.
 
 Shapes: B batch, H heads, T queries, S memory positions, N and M orders of memory and queries, K
 beams. Token masks are broadcastable to (B, H, T, S).

@@ -16,7 +16,7 @@ from t2t_phrase.ops.product import product
 
 
 def ngram_conv(x: Any, kernel: Any) -> Any:
-    """Return Conv_n of all positions: sum_t x[j-n+1+t] kernel[t], (B, S, D').
+    """Return Conv_n of all positions: $sum_t x[j-n+1+t] kernel[t]$, (B, S, D').
 
     Nguyen and Joty (2018), Eq. (4), with the zero padding of Section 3.2.1 at the left.
 

@@ -30,7 +30,7 @@ def positions_at(index: Any, count: int) -> Any:
 
 
 def timing_signal(positions: Any, hidden_size: int) -> Any:
-    """Return (T, D) float32: at position t, sin(t f_i) for all i, then cos(t f_i).
+    """Return (T, D) float32: at position t, $sin(t f_i)$ for all i, then $cos(t f_i)$.
 
     The D/2 frequencies decrease geometrically from 1 to 1e-4, as in tensor2tensor.
 

@@ -2,10 +2,11 @@
 
 A matrix W has one scale for each column, and the rows x of what it is multiplied by get one each:
 
-    x W ~ s_x (q_x Q) s_W,  Q = round(W / s_W),  q_x = round(x / s_x)
+    Q = round(W / s_W),  q = round(x / s_x)
+    x W = s_x (q Q) s_W
 
-with s_W = max |W| / 127 by column and s_x = max |x| / 127 by row. q_x Q is a product of integers. A
-row's result does not depend on other rows.
+but for the rounding, where s_W is a 127th of a column's largest absolute value and s_x that of a
+row. $q Q$ is a product of integers. A row's result does not depend on other rows.
 
 Shapes: N rows, D inputs, U outputs.
 """
@@ -110,7 +111,7 @@ def _onednn_is_there() -> bool:
 
 
 def _onednn_product(integers: Any, matrix: QuantizedMatrix) -> Any:
-    """Return q Q s_W, (N, U) float32, of integers q (N, D)."""
+    """Return $q Q s_W$, (N, U) float32, of integers q (N, D)."""
     # TensorFlow makes this operation where it finds a quantised model in a graph, and has no
     # function for it.
     import tensorflow as tf

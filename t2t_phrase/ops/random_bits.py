@@ -18,7 +18,7 @@ def random_bits(count: Any, seed: Any) -> Any:
     reads the bits. TensorFlow's own generator takes several times as long on a CPU.
 
     Args:
-        count: a number or a scalar, below 2^31.
+        count: a number or a scalar, below $2^31$.
         seed: what `keras.random.SeedGenerator.next` returns, (2,) int.
     """
     seed = ops.cast(ops.mod(seed, _SEEDS), "uint32")

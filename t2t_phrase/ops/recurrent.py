@@ -84,7 +84,7 @@ def lstm_step(
     the matrix product runs in float32.
 
     Args:
-        projected: (..., 4U), x_t W + b: input gate, forget gate, candidate, output gate.
+        projected: (..., 4U), $x_t W + b$: input gate, forget gate, candidate, output gate.
         state: (h (..., U), c (..., U)) float32.
         kernel: the matrix of the paper's U, (U, 4U), or what `operand` returns of it; or (G, U, 4U)
             for G cells side by side, whose state is (B, G, U).

@@ -28,7 +28,7 @@ def dot_logits(query: Any, keys: Any) -> Any:
 
 
 def additive_logits(query: Any, keys: Any, vector: Any) -> Any:
-    """Return v^T tanh(q_t + k_s).
+    """Return $v^T tanh(q_t + k_s)$.
 
     Args:
         query: (B, T, A).

@@ -1,6 +1,6 @@
 """Windows of neighbouring positions: gathering them, and spreading their weights.
 
-Shapes: B batch, T queries, S positions, N = 2R + 1 positions of a window of radius R, W width.
+Shapes: B batch, T queries, S positions, $N = 2R + 1$ positions of a window of radius R, W width.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def spread_windows(weights: Any, positions: Any, length: Any) -> Any:
 
 
 def gaussian(positions: Any, mean: Any, deviation: float) -> Any:
-    """Return (B, T, N) float32: exp(-(s - mean)^2 / (2 deviation^2)).
+    """Return (B, T, N) float32: $exp(-(s - mean)^2 / (2 deviation^2))$.
 
     Args:
         positions: (B, T, N) int, s.

@@ -131,6 +131,20 @@ def test_names_of_classes_are_links():
     )
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("W_q,h and h~, `W_q`, $x_t$", "$W_q,h$ and $h~$, `W_q`, $x_t$"),
+        ("of p_value, n_best, a.b_c: (B, d_k)", "of p_value, n_best, a.b_c: (B, $d_k$)"),
+        ("At:\n\n    x_t = 1\n      = 2\n\nend", "At:\n\n$$\nx_t = 1\n  = 2\n$$\n\nend"),
+        ("At:\n\n```\nx_t\n\n    y\n```\n\n    z", "At:\n\n```\nx_t\n\n    y\n```\n\n$$\nz\n$$\n"),
+        ("Args:\n    x: W_o.", "Args:\n    x: $W_o$."),
+    ],
+)
+def test_equations_and_symbols_are_marked(text, expected):
+    assert docstring_sections.with_equations(text) == expected
+
+
 def test_ambiguous_and_hidden_classes_have_no_links(tmp_path):
     code = "class A: ...\nclass _B: ...\nclass C: ...\nclass D:\n    class A: ..."
     (tmp_path / "two.py").write_text(code)

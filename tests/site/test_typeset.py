@@ -40,7 +40,7 @@ def test_marked_equations_become_mathml():
         r'<p>a <span class="arithmatex">\(x \lt y\)</span></p>'
         '\n<div class="arithmatex">\\[\ny \\&amp; z\n\\]</div>'
     )
-    made = typeset.on_page_content(page)
+    made = typeset.typeset(page)
     assert made.count("<math ") == 2 and "arithmatex" not in made
     assert 'display="inline"' in made and 'display="block"' in made
     assert "amp;amp" not in made
@@ -50,3 +50,18 @@ def test_brackets_of_lists_have_spaces():
     made = typeset.mathml("[a; b] + \\log p", "inline")
     assert '<mo separator="true">;</mo>' in made
     assert '<mi>log</mi><mspace width="0.167em"/><mi>p</mi>' in made
+
+
+def test_equations_of_docstrings_are_plain(caplog):
+    page = (
+        '<span class="arithmatex">\\(a_&lt;i\\)</span><div class="arithmatex">\\[\nx / y\n\\]</div>'
+    )
+    made = typeset.typeset(page, plain=True)
+    assert "<msub><mi>a</mi>" in made and "<mfrac>" in made
+    assert not caplog.records
+
+
+def test_an_unknown_sign_in_a_docstring_is_a_warning(caplog):
+    with caplog.at_level(logging.WARNING):
+        typeset.typeset('<span class="arithmatex">\\(a % b\\)</span>', plain=True)
+    assert "'% b' is unknown in the equation a % b" in caplog.text

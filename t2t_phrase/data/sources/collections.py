@@ -2,8 +2,10 @@
 
 A file list names one side of a collection like a file:
 
-    de-en.txt.zip:en             the file that ends in .en in an archive of OPUS in Moses format
-    hf:opus_books/en-fr/train:en one language of a split of a dataset with translations
+```
+de-en.txt.zip:en             the file that ends in .en in an archive of OPUS in Moses format
+hf:opus_books/en-fr/train:en one language of a split of a dataset with translations
+```
 
 Each side is written to a text file in a hidden folder next to the list, once.
 """

@@ -26,7 +26,7 @@ def surviving_positions(log_probs: Any, real: Any, threshold: float) -> Any:
 
 
 class Packed(NamedTuple):
-    """Pairs of a hypothesis k and a position s, each the number k S + s, in rounds of K.
+    """Pairs of a hypothesis k and a position s, each the number $k S + s$, in rounds of K.
 
     Attributes:
         order: (B, K S) int32, those to be evaluated first.

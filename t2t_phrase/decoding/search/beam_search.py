@@ -36,7 +36,7 @@ class Hypotheses(NamedTuple):
 
 
 def length_penalty(length: Any, alpha: float) -> Any:
-    """Return ((5 + length) / 6)^alpha, Wu et al. (2016), Eq. (14)."""
+    """Return $((5 + length) / 6)^alpha$, Wu et al. (2016), Eq. (14)."""
     return ((5.0 + ops.cast(length, "float32")) / 6.0) ** alpha
 
 

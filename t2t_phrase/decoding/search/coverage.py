@@ -32,7 +32,7 @@ def covering_decoder(
 
     Wu et al. (2016), Eq. (14): the score of a hypothesis Y of a source X is
 
-        log P(Y | X) / lp(Y) + cp(X; Y),  cp(X; Y) = beta * sum_i log(min(sum_j p_ij, 1))
+        log P(Y | X) / lp(Y) + cp(X; Y),  cp(X; Y) = beta sum_i log(min(sum_j p_ij, 1))
 
     with p_ij the probability with which target token j attends to source token i.
 

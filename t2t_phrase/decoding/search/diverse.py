@@ -33,9 +33,10 @@ def diverse_expansion(
     Vijayakumar et al. (2018), Algorithm 1, with Hamming diversity. In every step, the groups choose
     one after the other. A group chooses its K / G best continuations by
 
-        log p(y_1..t) - strength * (how many chosen continuations of earlier groups end in y_t)
+        log p(y_1, ..., y_t | x) - strength c(y_t)
 
-    and a hypothesis keeps its log-probability: the scores of all groups can be compared. As in
+    where c(y_t) counts the chosen continuations of earlier groups that end in y_t. A hypothesis
+    keeps its log-probability: the scores of all groups can be compared. As in
     `plain_expansion`, hypotheses that end leave room for others that go on. A group whose result is
     certain counts no longer.
 

@@ -29,10 +29,10 @@ def sampling_expansion(
     min_length: int = 0,
     seed: Any = None,
 ) -> Expansion:
-    """Continue every hypothesis by one token, for a search with K = 1; EOS ends it.
+    """Continue every hypothesis by one token, for a search with $K = 1$; EOS ends it.
 
     Args:
-        decoder: of a batch, with K = 1.
+        decoder: of a batch, with $K = 1$.
         temperature: divides the logits; 0: take the most likely token, as greedy search does.
         filters: which tokens may be drawn.
         min_length: fewest tokens before EOS.

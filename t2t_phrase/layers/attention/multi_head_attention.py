@@ -37,7 +37,7 @@ class MultiHeadAttention(ImplicitMasks, keras.layers.Layer):
         head_i = softmax(Q_i K_i^T / sqrt(d_k) + M) V_i
         output = [head_1; ...; head_H] W_O
 
-    with M = 0 where `attention_mask` is True and a large negative number elsewhere. No map has a
+    with $M = 0$ where `attention_mask` is True and a large negative number elsewhere. No map has a
     bias. The softmax runs in float32 under every dtype policy. A query that may attend to nothing
     gets zeros.
 
@@ -49,7 +49,7 @@ class MultiHeadAttention(ImplicitMasks, keras.layers.Layer):
     descends from. What does depend on the order of the beams is moved by `reorder` and
     `reorder_queries`. `layout` describes the weights.
 
-    Shapes: B batch, T queries, S memory positions, D `hidden_size`, H `num_heads`, d_k = D / H,
+    Shapes: B batch, T queries, S memory positions, D `hidden_size`, H `num_heads`, $d_k = D / H$,
     K beams, L longest output.
 
     Args:
@@ -148,7 +148,7 @@ class MultiHeadAttention(ImplicitMasks, keras.layers.Layer):
         return attention_context(weights, projected["value"])
 
     def start_cache(self, batch_size: Any, beam_size: int, length: int) -> Cache:
-        """Return an empty history of L = `length` tokens: keys and values of L * K positions."""
+        """Return an empty history of L (`length`) tokens: keys and values of L * K positions."""
         entries, width = length * beam_size, self.head_size
         shapes = {"key": (width, entries), "value": (entries, width)}
         return {

@@ -19,11 +19,11 @@ class RelativeMultiHeadAttention(MultiHeadAttention):
 
     Shaw et al. (2018), Eq. (3) and (4), with a^K and a^V shared by all heads:
 
-        logit_ij = q_i (k_j + a^K_clip(j-i)) / sqrt(d_k)
-        output_i = sum_j weight_ij (v_j + a^V_clip(j-i))
+        logit_ij = q_i (k_j + a^K_{clip(j-i)}) / sqrt(d_k)
+        output_i = sum_j weight_ij (v_j + a^V_{clip(j-i)})
 
     where clip limits the distance to +-`max_relative_position`. Call arguments and result are those
-    of `MultiHeadAttention`, with T = S.
+    of `MultiHeadAttention`, with $T = S$.
 
     Args:
         max_relative_position: the largest distance that is told apart, at least 1.

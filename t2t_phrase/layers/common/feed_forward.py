@@ -13,7 +13,7 @@ from t2t_phrase.layers.common.initializers import kernel_initializer
 
 @keras.saving.register_keras_serializable(package="t2t_phrase")
 class FeedForward(keras.layers.Layer):
-    """Two dense maps with a ReLU between: max(0, x W_1 + b_1) W_2 + b_2.
+    """Two dense maps with a ReLU between: $max(0, x W_1 + b_1) W_2 + b_2$.
 
     Vaswani et al. (2017), Eq. (2).
 

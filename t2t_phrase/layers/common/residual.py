@@ -19,7 +19,9 @@ class Residual(keras.layers.Layer):
 
     `before` gives the sublayer its input, and calling the layer takes its output:
 
-        y = residual(x, f(residual.before(x)))
+    ```python
+    y = residual(x, f(residual.before(x)))
+    ```
 
     Args:
         norm: "pre" (tensor2tensor's `transformer_base`) or "post" (Vaswani et al., 2017).

@@ -13,10 +13,10 @@ from t2t_phrase.ops.masks import padding_mask
 
 @keras.saving.register_keras_serializable(package="t2t_phrase")
 class TokenEmbedding(keras.layers.Layer):
-    """Looks tokens up: sqrt(D) E[id], and zeros at padding.
+    """Looks tokens up: $sqrt(D) E[id]$, and zeros at padding.
 
-    Vaswani et al. (2017), Section 3.4. The matrix starts as N(0, D^-1/2); `kernel` gives it to the
-    softmax that shares it.
+    Vaswani et al. (2017), Section 3.4. The matrix starts as $N(0, D^-1/2)$; `kernel` gives it to
+    the softmax that shares it.
 
     Args:
         vocab_size: V.

@@ -43,14 +43,14 @@ class MultiGranularityAttention(ImplicitMasks, keras.layers.Layer):
     F_h in Eq. (4), W_F, COM and REC have weights of their own for each head.
 
     Shapes: B batch, S tokens, P rows for segments, D `hidden_size`, H heads, G of which attend to
-    segments, d_k = D / H, N partitions.
+    segments, $d_k = D / H$, N partitions.
 
     Args:
         hidden_size: D, a multiple of H.
         heads: for each of the H heads the name of its partition, or "tokens".
         partitions: the names of the N partitions, in the order of `membership`.
         composition: COM, for G heads; a layer that follows the protocol of `MaxComposition`.
-        interaction: REC, for G heads, see `HeadLSTM`. None: H_g = G_x.
+        interaction: REC, for G heads, see `HeadLSTM`. None: $H_g = G_x$.
         dropout: probability of dropping an attention weight, in [0, 1).
 
     Call arguments:

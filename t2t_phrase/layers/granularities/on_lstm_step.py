@@ -14,8 +14,8 @@ def on_lstm_step(
 ) -> tuple[Any, State]:
     """Take one step of an ordered-neurons LSTM.
 
-        (f~, i~, i, f, g, o) = x_t W + b + h_{t-1} U
-        f~ = cumax(f~),  i~ = 1 - cumax(i~),  w = f~ * i~
+        (f~', i~', i, f, g, o) = x_t W + b + h_{t-1} U
+        f~ = cumax(f~'),  i~ = 1 - cumax(i~'),  w = f~ * i~
         f^ = sigmoid(f) * w + (f~ - w),  i^ = sigmoid(i) * w + (i~ - w)
         c_t = f^ * c_{t-1} + i^ * tanh(g)
         h_t = sigmoid(o) * tanh(c_t)
@@ -25,7 +25,7 @@ def on_lstm_step(
     the matrix product runs in float32.
 
     Args:
-        projected: (..., 2U/C + 4U), x_t W + b: both master gates, then the gates of
+        projected: (..., 2U/C + 4U), $x_t W + b$: both master gates, then the gates of
             `ops.recurrent.lstm_step`.
         state: (h (..., U), c (..., U)) float32.
         kernel: (U, 2U/C + 4U), or (G, U, 2U/C + 4U), see `ops.recurrent.lstm_step`.

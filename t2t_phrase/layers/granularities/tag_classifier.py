@@ -15,7 +15,7 @@ from t2t_phrase.layers.common.sublayers import build_once
 class TagClassifier(keras.layers.Layer):
     """The logits of the label of each segment.
 
-    Hao et al. (2019), Eq. (9): W_t g + b_t for each segment. The paper does not say which g is
+    Hao et al. (2019), Eq. (9): $W_t g + b_t$ for each segment. The paper does not say which g is
     meant where several heads attend to the same partition: here it is the concatenation of their
     vectors. Each partition has its own W_t and b_t.
 

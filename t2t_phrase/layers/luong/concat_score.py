@@ -14,7 +14,7 @@ from t2t_phrase.ops.scores import additive_logits
 
 @keras.saving.register_keras_serializable(package="t2t_phrase")
 class ConcatScore(Score):
-    """score(h_t, h_s) = v_a^T tanh(W_a [h_t; h_s]), with v_a as long as h_t.
+    """$score(h_t, h_s) = v_a^T tanh(W_a [h_t; h_s])$, with v_a as long as h_t.
 
     W_a consists of a part for each state, so the share of the memory is computed once.
 
@@ -43,6 +43,6 @@ class ConcatScore(Score):
         return int(self.vector.shape[0])
 
     def logits(self, query: Any, keys: Any, length: Any) -> Any:
-        """Return v_a^T tanh(sum of both shares)."""
+        """Return $v_a^T tanh(x)$, where x is the sum of both shares."""
         del length
         return additive_logits(query, keys, self.value(self.vector))

@@ -12,7 +12,7 @@ from t2t_phrase.ops.scores import dot_logits
 
 @keras.saving.register_keras_serializable(package="t2t_phrase")
 class DotScore(Score):
-    """score(h_t, h_s) = h_t^T h_s, without any weights.
+    """$score(h_t, h_s) = h_t^T h_s$, without any weights.
 
     Arguments and results are those of `Score`.
 

@@ -14,7 +14,7 @@ from t2t_phrase.ops.scores import dot_logits
 
 @keras.saving.register_keras_serializable(package="t2t_phrase")
 class GeneralScore(Score):
-    """score(h_t, h_s) = h_t^T W_a h_s.
+    """$score(h_t, h_s) = h_t^T W_a h_s$.
 
     The product with W_a is taken on the side of the query. So the keys are the memory itself, of
     which local attention gathers one window, not two.
@@ -28,7 +28,7 @@ class GeneralScore(Score):
         self.built = True
 
     def project_query(self, query: Any) -> Any:
-        """Return h_t^T W_a, (B, T, M)."""
+        """Return $h_t^T W_a$, (B, T, M)."""
         return linear(query, operand(self.kernel, self.compute_dtype))
 
     def logits(self, query: Any, keys: Any, length: Any) -> Any:

@@ -14,7 +14,7 @@ from t2t_phrase.ops.recurrent import State, fused_lstm_step, scan
 
 @keras.saving.register_keras_serializable(package="t2t_phrase")
 class InputFeedingDecoder(RecurrentDecoder):
-    """`RecurrentDecoder` with input feeding: the lowest layer reads [x_t; h~_{t-1}].
+    """`RecurrentDecoder` with input feeding: the lowest layer reads $[x_t; h~_{t-1}]$.
 
     Luong et al. (2015), Section 3.3; h~ is zero before the first time step. So the attention is
     part of the recurrence, and a whole sentence is one loop over its time steps. The products of

@@ -16,14 +16,14 @@ from t2t_phrase.ops.windows import gather_windows, spread_windows, window_positi
 
 
 class LocalAttention(AttentionalVector):
-    """Attention to a window of 2D + 1 source positions, the only ones that are read.
+    """Attention to a window of $2D + 1$ source positions, the only ones that are read.
 
     Luong et al. (2015), Section 3.2: the softmax is over the scores of the window. What of it lies
     outside the sentence is left out. Positions are those of the tokens in the source, from 0 on, in
     whichever order the encoder reads them; S is the number of tokens of each sentence, without
     padding. A subclass chooses the position p_t of each query in `aligned`, and may change the
     weights in `shaped`. The window lies around the position nearest to p_t, so that it always has
-    2D + 1 positions.
+    $2D + 1$ positions.
 
     Differs from the paper: it does not say how a window around a p_t between two positions is
     rounded, nor whether positions begin at 0 or 1.

@@ -12,18 +12,18 @@ from t2t_phrase.layers.luong.local_attention import LocalAttention
 
 @keras.saving.register_keras_serializable(package="t2t_phrase")
 class LocalMonotonicAttention(LocalAttention):
-    """Local attention around the position of the target token itself: p_t = t.
+    """Local attention around the position of the target token itself: $p_t = t$.
 
     Luong et al. (2015), local-m. There is no Gaussian.
 
     Differs from the paper: it does not say what a target longer than its source attends to; here
-    p_t = min(t, S - 1), the window around the last token.
+    $p_t = min(t, S - 1)$, the window around the last token.
 
     Arguments and results are those of `LocalAttention`.
     """
 
     def aligned(self, query: Any, lengths: Any, places: Any) -> Any:
-        """Return min(t, S - 1)."""
+        """Return $min(t, S - 1)$."""
         batch = ops.shape(query)[0]
         own = ops.minimum(places[None], lengths - 1)  # (B, T)
         return ops.cast(own, "float32") + ops.zeros((batch, 1))

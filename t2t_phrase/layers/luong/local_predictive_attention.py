@@ -48,7 +48,7 @@ class LocalPredictiveAttention(LocalAttention):
 
     @property
     def deviation(self) -> float:
-        """D / 2."""
+        """$D / 2$."""
         return self.window / 2
 
     def shaped(self, weights: Any, window: Any, aligned: Any) -> Any:

@@ -14,7 +14,7 @@ from t2t_phrase.ops.scores import location_logits
 
 @keras.saving.register_keras_serializable(package="t2t_phrase")
 class LocationScore(Score):
-    """score_t = W_a h_t, one number for each source position, whatever stands there.
+    """$score_t = W_a h_t$, one number for each source position, whatever stands there.
 
     W_a has P rows. A sentence of fewer tokens uses the first ones; of a longer sentence, the tokens
     from P on are never attended to, as in the paper.

@@ -22,7 +22,7 @@ class RecurrentDecoder(ImplicitMasks, keras.layers.Layer):
 
         h_t^l = LSTM_l(h_t^{l-1}),  h~_t = attention(h_t^L)
 
-    with the inputs as h_t^0. Without attention, h~_t = h_t^L. Nothing within the stack depends on
+    with the inputs as h_t^0. Without attention, $h~_t = h_t^L$. Nothing within the stack depends on
     the attention, so it is computed for all time steps at once.
 
     A state is a flat tuple: h and c of the lowest layer, of the next one, and so on.

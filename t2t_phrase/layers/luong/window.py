@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 
 class Windows(NamedTuple):
-    """The windows of an attention that reads 2D + 1 positions, for B sentences of T queries.
+    """The windows of an attention that reads $2D + 1$ positions, for B sentences of T queries.
 
     Attributes:
         centre: (B, T) int32, the position in the middle of the window.

@@ -160,8 +160,8 @@ class InterleavedQueryK(NgramAttention):
                        Conv_2(K W_k, Conv_m(Q, W_q,m,2)) / sqrt(2 d_k); ...])
               [V W_v,1; Conv_2(V, W_v,2); ...]
 
-    The output is the convolution of all A_m, heads joined, in `Interleaved`. Conv_m(Q, W_q,m,n) is
-    n D wide: its n parts are the rows of the kernel that convolves the keys.
+    The output is the convolution of all A_m, heads joined, in `Interleaved`. $Conv_m(Q, W_q,m,n)$
+    is n D wide: its n parts are the rows of the kernel that convolves the keys.
 
     Parameters: W_k D x D, for each pair of orders W_q,m,n m x D x n D, for each order W_v,n
     n x D x D, and those of the output.

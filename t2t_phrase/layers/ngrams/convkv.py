@@ -45,7 +45,7 @@ class ConvKV(Method):
         ]
 
     def make_keys(self, memory: Any, maps: list[NgramDense], context: NgramContext) -> Cache:
-        """Return "key", Conv_n(K, W_k) of all orders joined."""
+        """Return "key", $Conv_n(K, W_k)$ of all orders joined."""
         keys = [context.convolve(memory, dense) for dense in maps]
         return {"key": self.structure.join_keys(keys)}
 

@@ -21,21 +21,22 @@ class Interleaved(Heterogeneous):
 
     Nguyen and Joty (2018), Section 3.3. A_m,i is the result of the query n-gram of order m that
     ends at i, and zero where there is no such n-gram. The output map is a convolution with stride 2
-    over the interleaved sequence 0, u_1, b_1, u_2, b_2, ..., u_N, 0 of unigrams u = A_1 and bigrams
-    b = A_2, Eq. (13) to (17): with window 3 in the encoder, and with window 2 in decoder and
-    cross-attention, where later n-grams must not be seen. It is computed as one product, without
-    building that sequence:
+    over the interleaved sequence 0, u_1, b_1, u_2, b_2, ..., u_N, 0 of unigrams $u = A_1$ and
+    bigrams $b = A_2$, Eq. (13) to (17): with window 3 in the encoder, and with window 2 in decoder
+    and cross-attention, where later n-grams must not be seen. It is computed as one product,
+    without building that sequence:
 
         encoder:         O_i = A_2,i W_0 + A_1,i W_1 + A_2,i+1 W_2
         decoder, cross:  O_i = A_2,i W_0 + A_1,i W_1
 
-    Beyond the paper, which defines this for orders 1 and 2 only, any set of orders:
+    Beyond the paper, which defines this for orders 1 and 2 only, any set of orders, by the
+    n-grams that contain i, and by those that end at i:
 
-        encoder:         O_i = sum_m sum_{s=0}^{m-1} A_m,i+s W_m,s    (all n-grams that contain i)
-        decoder, cross:  O_i = sum_m A_m,i W_m,0                      (those that end at i)
+        encoder:         O_i = sum_m sum_{s=0}^{m-1} A_m,i+s W_m,s
+        decoder, cross:  O_i = sum_m A_m,i W_m,0
 
-    The attention weights are (B, H, M T, N S) with M = N query orders: four blocks for orders 1 and
-    2, token-to-token and token-to-phrase above phrase-to-token and phrase-to-phrase.
+    The attention weights are (B, H, M T, N S) with $M = N$ query orders: four blocks for orders 1
+    and 2, token-to-token and token-to-phrase above phrase-to-token and phrase-to-phrase.
 
     Attributes:
         look_ahead: whether the output at i reads n-grams that end after i, as in the encoder. Then

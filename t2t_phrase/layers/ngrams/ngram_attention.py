@@ -34,13 +34,13 @@ class NgramAttention(ImplicitMasks, keras.layers.Layer):
       `Homogeneous` (Section 3.2.1), `Heterogeneous` (3.2.2) or `Interleaved` (3.3);
     - a method, which makes keys and logits: `ConvKV` (Eq. 5) or `QueryK` (Eq. 6).
 
-    The values are Conv_n(V, W_v,n), Eq. (4), in all of them.
+    The values are $Conv_n(V, W_v,n)$, Eq. (4), in all of them.
 
     While decoding, each token adds keys and values to the history: those of the n-grams that end in
     it, but in QueryK the keys of the token alone. The tokens that later n-grams reach back to are
     kept for each beam; only these move when beams are reordered.
 
-    Shapes: B batch, T queries, S memory positions, D `hidden_size`, H `num_heads`, d_k = D / H, N
+    Shapes: B batch, T queries, S memory positions, D `hidden_size`, H `num_heads`, $d_k = D / H$, N
     the number of orders, K beams, L longest output.
 
     Args:

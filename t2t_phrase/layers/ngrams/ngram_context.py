@@ -42,7 +42,7 @@ class LatestTokens:
 
     Args:
         recent: "input", the tokens before the current one, (B, K, N - 1, D), where there are
-            n-grams of N > 1 tokens.
+            n-grams of $N > 1$ tokens.
     """
 
     decoding = True

@@ -12,12 +12,12 @@ from t2t_phrase.ops.ngrams import ngram_conv, window_product
 
 @keras.saving.register_keras_serializable(package="t2t_phrase")
 class NgramDense(keras.layers.Layer):
-    """Maps each n-gram, indexed by its last token, by one matrix: Conv_n(X, W).
+    """Maps each n-gram, indexed by its last token, by one matrix: $Conv_n(X, W)$.
 
         y_j = sum_{t=0}^{n-1} x_{j-n+1+t} W_t,    x_j = 0 for j < 0
 
     Nguyen and Joty (2018), Eq. (4); order 1 is a dense map. No bias. The kernel is initialised
-    uniformly with variance 1 / (n D), so the outputs have the variance of the inputs for every
+    uniformly with variance $1 / (n D)$, so the outputs have the variance of the inputs for every
     order and any number of heads.
 
     Shapes: B batch, S positions, D width of the input, D' `units`.

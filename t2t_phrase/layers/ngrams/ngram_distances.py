@@ -16,9 +16,9 @@ class NgramDistances(keras.layers.Layer):
     """Relative position representations of n-grams.
 
     Shaw et al. (2018), Eq. (3) and (4), extended to n-grams: for a query that ends at i, the
-    vectors a^K_n and a^V_n at clip(j - i) are added to the key and the value of the n-gram of order
-    n that ends at j. Each order has its own vectors, shared by its heads and by all query orders.
-    Nguyen and Joty (2018) use absolute positions only.
+    vectors a^K_n and a^V_n at $clip(j - i)$ are added to the key and the value of the n-gram of
+    order n that ends at j. Each order has its own vectors, shared by its heads and by all query
+    orders. Nguyen and Joty (2018) use absolute positions only.
 
     Shapes: R queries, S memory positions, h_n heads of order n, w_n width of its keys.
 

@@ -26,7 +26,7 @@ class QueryK(Method):
         logit_ij = sum_{t=0}^{n-1} (Q_i W_q[t]) . (K_{j-n+1+t} W_k) / sqrt(d_k n)
         value_j  = Conv_n(V, W_v)_j
 
-    With the n keys of an n-gram side by side, a logit is one dot product of n d_k numbers. Of a
+    With the n keys of an n-gram side by side, a logit is one dot product of $n d_k$ numbers. Of a
     history, which each step of decoding reads and copies, only the keys of single tokens are kept;
     `history_ngram_logits` adds their products along the tokens of each beam.
 
@@ -38,12 +38,12 @@ class QueryK(Method):
 
     @property
     def query_width(self) -> int:
-        """sum_n h_n n d_k: the kernels of all orders side by side."""
+        """$sum_n h_n n d_k$: the kernels of all orders side by side."""
         return sum(self._query_widths)
 
     @property
     def key_widths(self) -> tuple[int, ...]:
-        """n d_k for each order n."""
+        """$n d_k$ for each order n."""
         return tuple(order * self.structure.head_size for order in self.structure.orders)
 
     @property

@@ -18,7 +18,7 @@ class Structure(abc.ABC):
     A structure has no weights; `NgramAttention` combines it with a method, `ConvKV` or `QueryK`.
 
     Shapes: B batch, T queries, R rows of queries (T for each query order), S memory positions,
-    H heads, h_n heads that attend to order n, d_k width of a head, D = H d_k, N orders of the
+    H heads, h_n heads that attend to order n, d_k width of a head, $D = H d_k$, N orders of the
     memory.
 
     Attributes:

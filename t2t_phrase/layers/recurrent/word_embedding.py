@@ -20,7 +20,7 @@ class WordEmbedding(TokenEmbedding):
         vocab_size: V.
         hidden_size: D.
         initial_range: if positive, the matrix starts uniform between minus this and this; 0: as
-            N(0, D^-1/2).
+            $N(0, D^-1/2)$.
 
     Call arguments:
         ids: (B, T) int, 0 = padding.

@@ -23,17 +23,17 @@ class AttentiveCombination(ImplicitMasks, keras.layers.Layer):
     Xu et al. (2020), Eq. (7) and (8):
 
         found = attention(x, segments)
-        output = W_4 sigmoid(W_3 [x | found] + b_3) + b_4
+        output = W_4 sigmoid(W_3 [x; found] + b_3) + b_4
 
-    The halves of W_3 are two maps, so [x | found] is never built. With few segments, `by_segment`
+    The halves of W_3 are two maps, so $[x; found]$ is never built. With few segments, `by_segment`
     saves most of the products with W_q, W_o and the second half of W_3: these maps are multiplied
     into the keys and values of each segment and head, of which there are fewer than tokens. Only
     the order of the products differs.
 
-    Instead of b_4, the layer learns b = b_4 + W_4 (1/2 ... 1/2), the output where the sigmoid's
+    Instead of b_4, the layer learns $b = b_4 + W_4 [1/2; ...; 1/2]$, the output where the sigmoid's
     input is zero:
 
-        output = W_4 (sigmoid(W_3 [x | found] + b_3) - 1/2) + b
+        output = W_4 (sigmoid(W_3 [x; found] + b_3) - 1/2) + b
 
     These are the same functions, but with inputs that are all positive, updates of W_4 would move
     the outputs of all tokens in one direction.

@@ -22,7 +22,7 @@ class AttentivePooling(ImplicitMasks, keras.layers.Layer):
     Xu et al. (2020), Eq. (2) to (5), for a segment of the tokens R_1, ..., R_m:
 
         R_all = glance(R_1, ..., R_m)
-        s_i = w_2 sigmoid(W_1 [R_i | R_all] + b_1)
+        s_i = w_2 sigmoid(W_1 [R_i; R_all] + b_1)
         p = softmax(s_1, ..., s_m)
         segment = sum_i p_i R_i
 

@@ -44,7 +44,7 @@ class TransparentAttention(keras.layers.Layer):
         self.built = True
 
     def weights_of_memories(self) -> Any:
-        """Return softmax(w), (N, M) float32."""
+        """Return $softmax(w)$, (N, M) float32."""
         return ops.softmax(ops.cast(ops.convert_to_tensor(self.logits), "float32"), axis=-1)
 
     def call(self, x: Any) -> Any:
