@@ -12,7 +12,7 @@ from typing import Any
 import keras
 import numpy as np
 
-from t2t_phrase.compile import compiled, uses_xla
+from t2t_phrase.compile import uses_xla
 from t2t_phrase.config import UserError
 from t2t_phrase.decoding.batches import Batch, make_batches
 from t2t_phrase.decoding.dictionary import Dictionary, SentenceEntries
@@ -21,11 +21,11 @@ from t2t_phrase.decoding.hypothesis import NOTHING, Hypothesis
 from t2t_phrase.decoding.out_of_memory import explained
 from t2t_phrase.decoding.parts import search_in_parts
 from t2t_phrase.decoding.prefixes import Prefixes, prefix_arrays
+from t2t_phrase.decoding.prepared_search import PreparedSearch
 from t2t_phrase.decoding.search.beam_search import Hypotheses
 from t2t_phrase.decoding.search.output_limits import longest_output
 from t2t_phrase.decoding.search.required_terms import TERMS
 from t2t_phrase.decoding.search.restrictions import check_restrictions, with_tables
-from t2t_phrase.decoding.search.search_weights import prepare_weights
 from t2t_phrase.decoding.search.shortlist import ALLOWED
 from t2t_phrase.decoding.search.source_attention import source_attention
 from t2t_phrase.decoding.search.translate_ids import MakeExpansion, chosen_expansion, translate_ids
@@ -118,16 +118,12 @@ class Translator:
                 hparams,
                 seed=seed,
                 weights=weights,
+                constant_weights=True,
                 make_expansion=make_expansion,
                 growing=not uses_xla(xla),
             )
 
-        self._prepare = compiled(
-            lambda: prepare_weights(model, quantized=hparams.quantize == "int8"),
-            variables=model.variables,
-            xla=xla,
-        )
-        self._run = compiled(run, variables=model.variables, xla=xla)
+        self._search = PreparedSearch(run, model, quantized=hparams.quantize == "int8", xla=xla)
 
     def translate(
         self,
@@ -264,8 +260,7 @@ class Translator:
         Raises:
             OutOfMemoryError: a batch does not fit.
         """
-        # Again in each call: the model may have been trained since the last one.
-        weights = self._prepare()
+        run = self._search.prepared()
         lengths = [0 if i in done else len(ids) for i, ids in enumerate(lines.ids)]
         extra = min(self.hparams.extra_length, self.hparams.max_length or math.inf)
         batches = make_batches(lengths, self.hparams.batch_size, extra_length=int(extra))
@@ -280,7 +275,7 @@ class Translator:
                 given.update({name: listed[name] for name in listed if name != ALLOWED})
                 self.shapes.add(given[IDS["source"]].shape)
                 samples = [
-                    self._run(weights, given, np.array([seed, sample], np.int32))
+                    run(given, np.array([seed, sample], np.int32))
                     for sample in range(searches_of(self.hparams))
                 ]
                 return keras.tree.map_structure(np.asarray, samples)

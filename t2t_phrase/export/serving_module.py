@@ -310,6 +310,7 @@ class ServingModule(tf.Module):
                 {**features, **shortlist},
                 hparams,
                 weights=weights,
+                constant_weights=True,
                 make_expansion=self._make_expansion,
             )
 

@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import contextlib
 import contextvars
+import types
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import keras
 from keras import ops
@@ -19,8 +20,15 @@ from keras import ops
 from t2t_phrase.ops.product_layout import KeptMatrix, kept, multiplied
 from t2t_phrase.ops.quantized import QuantizedMatrix, quantized_product
 
-# By the `id` of the variable.
-_QUANTIZED: contextvars.ContextVar[Mapping[int, QuantizedMatrix] | None] = contextvars.ContextVar(
+
+class _Quantized(NamedTuple):
+    """The arguments of `quantized_weights`."""
+
+    matrices: Mapping[int, QuantizedMatrix] = types.MappingProxyType({})
+    constant: bool = False
+
+
+_QUANTIZED: contextvars.ContextVar[_Quantized | None] = contextvars.ContextVar(
     "quantized_weights", default=None
 )
 
@@ -34,7 +42,7 @@ def product(x: Any, weights: Any) -> Any:
     """
     weights = operand(weights, x.dtype)
     if isinstance(weights, QuantizedMatrix):
-        return quantized_product(x, weights)
+        return quantized_product(x, weights, constant=_quantized().constant)
     if isinstance(weights, KeptMatrix):
         weights = multiplied(weights)
     elif len(weights.shape) > 2:
@@ -51,18 +59,21 @@ def operand(weights: Any, dtype: Any) -> Any:
     """
     if not isinstance(weights, keras.Variable):
         return weights
-    found = (_QUANTIZED.get() or {}).get(id(weights))
+    found = _quantized().matrices.get(id(weights))
     return ops.cast(ops.convert_to_tensor(weights), dtype) if found is None else found
 
 
 @contextlib.contextmanager
-def quantized_weights(matrices: Mapping[int, QuantizedMatrix]) -> Iterator[None]:
+def quantized_weights(
+    matrices: Mapping[int, QuantizedMatrix], *, constant: bool = False
+) -> Iterator[None]:
     """Within this, `product` multiplies by these matrices in place of variables.
 
     Args:
         matrices: by the `id` of the variable.
+        constant: see `quantized_product`, for all products with 8-bit integers.
     """
-    token = _QUANTIZED.set(matrices)
+    token = _QUANTIZED.set(_Quantized(matrices, constant))
     try:
         yield
     finally:
@@ -79,3 +90,7 @@ def columns(matrix: KeptMatrix | QuantizedMatrix, numbers: Any) -> KeptMatrix | 
     if isinstance(matrix, QuantizedMatrix):
         return QuantizedMatrix(*(ops.take(part, numbers, axis=-1) for part in matrix))
     return kept(ops.take(multiplied(matrix), numbers, axis=1))
+
+
+def _quantized() -> _Quantized:
+    return _QUANTIZED.get() or _Quantized()

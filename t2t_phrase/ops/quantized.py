@@ -60,19 +60,21 @@ def quantize(matrix: Any) -> QuantizedMatrix:
     return QuantizedMatrix(ops.cast(ops.round(matrix * (LARGEST / largest)), "int8"), largest)
 
 
-def quantized_product(x: Any, matrix: QuantizedMatrix) -> Any:
+def quantized_product(x: Any, matrix: QuantizedMatrix, *, constant: bool = False) -> Any:
     """Return `x @ matrix`, (..., U), of the type of `x`.
 
     Args:
         x: (..., D) float.
         matrix: (D, U).
+        constant: whether the function that is traced is always called with this matrix. A CPU then
+            keeps it in the layout that its products read, and would not notice another one.
     """
     inputs, units = matrix.shape
     rows = ops.cast(ops.reshape(x, (-1, inputs)), "float32")
     largest = _largest(rows, axis=-1)[:, None]
     integers = ops.cast(ops.round(rows * (LARGEST / largest)), "int8")
     if _by_onednn():
-        products = _onednn_product(integers, matrix)
+        products = _onednn_product(integers, matrix, constant)
     else:
         # The sums of integers are exact in float32 up to 2 ** 24.
         sums = ops.matmul(ops.cast(integers, "float32"), ops.cast(matrix.values, "float32"))
@@ -104,13 +106,13 @@ def _onednn_is_there() -> bool:
     try:
         with tf.init_scope():
             one = QuantizedMatrix(tf.ones((1, 1), tf.int8), tf.fill((1,), LARGEST))
-            found = tf.function(lambda: _onednn_product(one.values, one), autograph=False)()
+            found = tf.function(lambda: _onednn_product(one.values, one, False), autograph=False)()
             return bool(found == 1.0)
     except (tf.errors.OpError, ValueError):
         return False
 
 
-def _onednn_product(integers: Any, matrix: QuantizedMatrix) -> Any:
+def _onednn_product(integers: Any, matrix: QuantizedMatrix, constant: bool) -> Any:
     """Return $q Q s_W$, (N, U) float32, of integers q (N, D)."""
     # TensorFlow makes this operation where it finds a quantised model in a graph, and has no
     # function for it.
@@ -133,8 +135,6 @@ def _onednn_product(integers: Any, matrix: QuantizedMatrix) -> Any:
         matrix.largest,
     ]
     integer, real = (AttrValue(type=each.as_datatype_enum) for each in (tf.qint8, tf.float32))
-    # Not constant: oneDNN would go on using the weights that it saw first.
-    varies = AttrValue(b=False)
     attributes = {
         "T1": integer,
         "T2": integer,
@@ -145,8 +145,8 @@ def _onednn_product(integers: Any, matrix: QuantizedMatrix) -> Any:
         "Thost_inputs": types(),
         "Tdevice_outputs": types(tf.float32),
         "Thost_outputs": types(),
-        "is_weight_const": varies,
-        "is_bias_const": varies,
+        "is_weight_const": AttrValue(b=constant),
+        "is_bias_const": AttrValue(b=False),
         "input_quant_mode": AttrValue(s=b"SCALED"),
         "output_quant_mode": AttrValue(s=b"SCALED"),
         "fused_ops": AttrValue(list=AttrValue.ListValue(s=[b"BiasAdd", b"Dequantize"])),

@@ -53,8 +53,14 @@ def prepare_weights(model: Any, *, quantized: bool = False) -> SearchWeights:
 
 
 @contextlib.contextmanager
-def reading(model: Any, weights: SearchWeights) -> Iterator[None]:
-    """Within this, the model reads the prepared weights in place of its variables."""
+def reading(model: Any, weights: SearchWeights, *, constant: bool = False) -> Iterator[None]:
+    """Within this, the model reads the prepared weights in place of its variables.
+
+    Args:
+        model: an `EncoderDecoder`.
+        weights: of the model.
+        constant: see `ops.quantized.quantized_product`.
+    """
     scope = keras.StatelessScope()
     integers = {}
     for number, (variable, value) in enumerate(model.weights_to_compute_with()):
@@ -65,23 +71,26 @@ def reading(model: Any, weights: SearchWeights) -> Iterator[None]:
         scope.add_update((variable, cast))
         if str(number) in weights.quantized:
             integers[id(variable)] = weights.quantized[str(number)]
-    with scope, quantized_weights(integers):
+    with scope, quantized_weights(integers, constant=constant):
         yield
 
 
-def expansion_reading(model: Any, weights: SearchWeights, expansion: Expansion) -> Expansion:
+def expansion_reading(
+    model: Any, weights: SearchWeights, expansion: Expansion, *, constant: bool = False
+) -> Expansion:
     """Return an expansion that reads the weights as in `reading`, within the loop of the search.
 
     Args:
         model: an `EncoderDecoder`, which `expansion` steps.
         weights: of the model.
         expansion: continues hypotheses.
+        constant: see `reading`.
     """
     if not weights.cast and not weights.quantized:
         return expansion
 
     def expand(alive: Alive, index: Any, cache: Any) -> tuple[Candidates, Any]:
-        with reading(model, weights):
+        with reading(model, weights, constant=constant):
             return expansion.expand(alive, index, cache)
 
     return expansion._replace(expand=expand)

@@ -53,6 +53,7 @@ def translate_ids(
     *,
     seed: Any = 0,
     weights: SearchWeights | None = None,
+    constant_weights: bool = False,
     make_expansion: MakeExpansion | None = None,
     growing: bool = False,
 ) -> Hypotheses:
@@ -64,6 +65,7 @@ def translate_ids(
         hparams: the options of decoding.
         seed: see `search`.
         weights: see `search`.
+        constant_weights: see `search`.
         make_expansion: see `search`.
         growing: see `search`.
     """
@@ -74,6 +76,7 @@ def translate_ids(
         hparams,
         seed=seed,
         weights=weights,
+        constant_weights=constant_weights,
         make_expansion=make_expansion,
         growing=growing,
     )
@@ -87,6 +90,7 @@ def search(
     *,
     seed: Any = 0,
     weights: SearchWeights | None = None,
+    constant_weights: bool = False,
     make_expansion: MakeExpansion | None = None,
     growing: bool = False,
 ) -> Hypotheses:
@@ -104,6 +108,8 @@ def search(
         seed: distinguishes the batches when sampling: int, or (2,) int with the number of the batch
             and that of the sample.
         weights: from `prepare_weights`, which many batches may share; None: made here.
+        constant_weights: whether a function that is traced here is always called with these
+            weights, see `ops.quantized.quantized_product`.
         make_expansion: maps (decoder, features, hparams) to another way of continuing hypotheses
             than `plain_expansion`; `min_length` is then up to it, and so are the decoder's notes
             and forced tokens. None: as the options say, see `chosen_expansion`.
@@ -122,8 +128,10 @@ def search(
     beam_size = 1 if hparams.sampling_temp > 0 else hparams.beam_size
     if weights is None:
         weights = prepare_weights(model, quantized=hparams.quantize == "int8")
-    with reading(model, weights):
-        shortlist, folded = shortlist_of(features), weights.folded
+    shortlist, folded = shortlist_of(features), weights.folded
+    # Each batch has a shortlist of its own.
+    constant = constant_weights and shortlist is None
+    with reading(model, weights, constant=constant):
         if shortlist is not None:
             if make_expansion is not None:
                 raise UserError(
@@ -148,7 +156,7 @@ def search(
             expansion = noting_probabilities(expansion)
         groups = hparams.num_groups
         found = beam_search(
-            expansion_reading(model, weights, expansion),
+            expansion_reading(model, weights, expansion, constant=constant),
             max_lengths=limits.each if groups == 1 else ops.repeat(limits.each, groups),
             length=limits.longest,
             beam_size=beam_size // groups,

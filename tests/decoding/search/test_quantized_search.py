@@ -12,6 +12,7 @@ from t2t_phrase.compile import compiled
 from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.decoding.search.beam_search import Hypotheses
 from t2t_phrase.decoding.search.search_weights import prepare_weights
+from t2t_phrase.decoding.search.shortlist import ALLOWED, TOKENS
 from t2t_phrase.decoding.search.translate_ids import translate_ids
 from t2t_phrase.models.ensemble import Ensemble
 from t2t_phrase.ops import quantized
@@ -89,9 +90,9 @@ def test_every_step_multiplies_by_integers(kind: str, monkeypatch: pytest.Monkey
     model = model_of(kind)
     widths: list[int] = []
 
-    def seen(integers: Any, matrix: Any) -> Any:
+    def seen(integers: Any, matrix: Any, constant: bool) -> Any:
         widths.append(matrix.shape[-1])
-        return original(integers, matrix)
+        return original(integers, matrix, constant)
 
     original = quantized._onednn_product
     if not quantized._onednn_is_there():
@@ -116,6 +117,28 @@ def test_the_words_of_a_shortlist_keep_their_columns() -> None:
     short = model.shorten(whole, tokens, allowed)["softmax"]
     np.testing.assert_array_equal(short.values, np.asarray(whole["softmax"].values)[:, 10:20])
     np.testing.assert_array_equal(short.largest, np.asarray(whole["softmax"].largest)[10:20])
+
+
+def test_every_batch_has_the_columns_of_its_own_shortlist() -> None:
+    model = model_of(SETS[0])
+    weights = prepare_weights(model, quantized=True)
+
+    def run(shortlist: Any) -> Hypotheses:
+        return translate_ids(
+            model,
+            {"inputs": INPUTS, **shortlist},
+            QUANTIZED,
+            weights=weights,
+            constant_weights=True,
+        )
+
+    in_graph = compiled(run, xla=False)
+    for first in (10, 20):
+        tokens = np.array([0, 1, 2, *range(first, first + 7)], "int32")
+        given = {TOKENS: tokens, ALLOWED: np.ones((2, 10), bool)}
+        found, expected = in_graph(given), run(given)
+        np.testing.assert_array_equal(found.ids, expected.ids)
+        np.testing.assert_allclose(found.scores, expected.scores, atol=1e-5)
 
 
 def test_an_unknown_type_is_refused() -> None:
