@@ -31,7 +31,8 @@ def by_expected_chrf(samples: Sequence[Hypothesis]) -> list[Hypothesis]:
     """
     texts = [sample.text for sample in samples]
     counts = Counter(texts)
-    different = list(counts)
+    # So that the sums do not depend on the order of the samples, not even by their rounding.
+    different = sorted(counts)
     weights = np.array([counts[text] for text in different], "float64")
     utilities = chrf_of_pairs(different) @ weights / len(texts)
     expected = dict(zip(different, utilities.tolist(), strict=True))

@@ -11,6 +11,7 @@ from t2t_phrase.config import UserError, shown
 from t2t_phrase.decoding.batches import Batch
 from t2t_phrase.decoding.padding import padded_array
 from t2t_phrase.decoding.search.prefix import EDGES, RANGES, TOKENS
+from t2t_phrase.io.unicode_text import check_unicode
 from t2t_phrase.text.encoders import StoredEncoder
 from t2t_phrase.text.token_texts import Edge, TokenTexts, spelt, without_dead_ends
 from t2t_phrase.text.vocabularies import Encoder
@@ -87,8 +88,9 @@ class Prefixes:
             where: file and line, for messages.
 
         Raises:
-            UserError: no tokens spell the text, or there are too many.
+            UserError: no tokens spell the text, or there are too many; or it is not valid Unicode.
         """
+        check_unicode(text, where)
         words = text.split()
         if not words:
             return SentencePrefix()

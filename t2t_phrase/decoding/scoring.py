@@ -114,7 +114,8 @@ class Scorer:
             progress: called after each batch with the number of pairs done so far.
 
         Raises:
-            UserError: a feature is missing, or does not fit the sentences.
+            UserError: a feature is missing, or does not fit the sentences; or a text is not valid
+                Unicode.
         """
         results = [0.0] * len(pairs)
         done = 0
@@ -132,10 +133,13 @@ class Scorer:
         """Return the ids and features of both sides, cut to `max_input_size`; see `score`."""
         given = check_features(self.features, features or {}, len(pairs))
         sentences = [
-            tokenize(encoder, texts, starts=bool(self.features))
-            for encoder, texts in zip(
-                self.vocabularies, ([pair[side] for pair in pairs] for side in (0, 1)), strict=True
+            tokenize(
+                encoder,
+                [pair[number] for pair in pairs],
+                starts=bool(self.features),
+                name=f"{side} line",
             )
+            for number, (side, encoder) in enumerate(zip(IDS, self.vocabularies, strict=True))
         ]
         source, target = (
             encode_side(

@@ -13,6 +13,7 @@ from t2t_phrase.decoding.dictionary import SentenceEntries
 from t2t_phrase.decoding.prefixes import SentencePrefix
 from t2t_phrase.decoding.terms import SentenceTerms
 from t2t_phrase.features import IDS, Feature, Side
+from t2t_phrase.io.unicode_text import check_unicode
 from t2t_phrase.special_ids import EOS_ID
 from t2t_phrase.text.annotations.base import Sentence, annotation_of
 from t2t_phrase.text.vocabularies import Encoder
@@ -95,8 +96,22 @@ class EncodedSide:
         return {IDS[self.side]: batch.rows(self.ids), **features}
 
 
-def tokenize(encoder: Encoder, texts: Sequence[str], *, starts: bool) -> list[Sentence]:
-    """Return the sentences with their token ids and, if asked for, where tokens begin."""
+def tokenize(
+    encoder: Encoder, texts: Sequence[str], *, starts: bool, name: str = "line"
+) -> list[Sentence]:
+    """Return the sentences with their token ids and, if asked for, where tokens begin.
+
+    Args:
+        encoder: of their vocabulary.
+        texts: of the sentences.
+        starts: whether to find where tokens begin.
+        name: of a text, for messages.
+
+    Raises:
+        UserError: a text is not valid Unicode.
+    """
+    for number, text in enumerate(texts, start=1):
+        check_unicode(text, f"{name} {number}")
     if not starts:
         return [Sentence(text, encoder.encode(text), ()) for text in texts]
     found = encoder.encode_with_starts(texts)

@@ -14,6 +14,7 @@ from t2t_phrase.decoding.dictionary import encode_target
 from t2t_phrase.decoding.padding import padded_array
 from t2t_phrase.decoding.search import forbidden
 from t2t_phrase.decoding.search.required_terms import TERMS
+from t2t_phrase.io.unicode_text import check_unicode
 from t2t_phrase.special_ids import PAD_ID
 from t2t_phrase.text.annotations.base import Sentence
 from t2t_phrase.text.dictionaries.matching import Phrases, find_matches
@@ -260,13 +261,17 @@ def entries_of_texts(terms: Sequence[Sequence[tuple[str, str]]], texts: int) -> 
         texts: how many there are.
 
     Raises:
-        UserError: there are terms for more or fewer texts, or a pair is malformed.
+        UserError: there are terms for more or fewer texts, a pair is malformed, or it is not valid
+            Unicode.
     """
     if len(terms) != texts:
         raise UserError(
             f"terms: {len(terms)} lists for {texts} texts; give one for each, which may be empty"
         )
-    return [
-        read_dictionary(map("\t".join, own), f"terms of text {number}", "require")
-        for number, own in enumerate(terms, start=1)
-    ]
+    found = []
+    for number, own in enumerate(terms, start=1):
+        name, lines = f"terms of text {number}", ["\t".join(pair) for pair in own]
+        for place, line in enumerate(lines, start=1):
+            check_unicode(line, f"{name}:{place}")
+        found.append(read_dictionary(lines, name, "require"))
+    return found

@@ -147,7 +147,7 @@ class Translator:
 
         Raises:
             UserError: a feature is missing, or does not fit the lines; an entry or a prefix cannot
-                be spelt.
+                be spelt; or a text is not valid Unicode.
         """
         encoded = self.with_prefixes(self.encode(lines, features, entries), prefixes)
         return self.translate_encoded(encoded, progress=progress)

@@ -16,6 +16,7 @@ from t2t_phrase.config import UserError
 from t2t_phrase.decoding.batches import make_batches
 from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.export.staging import check_loadable
+from t2t_phrase.io.unicode_text import check_unicode
 
 # Bytes of a token, roughly; the graph alone knows how many tokens a text has.
 _TOKEN = 4
@@ -58,7 +59,8 @@ class ExportedTranslator:
             features: for a model that reads them, the text form of each feature by name.
 
         Raises:
-            UserError: a feature is missing or unknown, or the version is damaged.
+            UserError: a feature is missing or unknown, a text is not valid Unicode, or the version
+                is damaged.
         """
         if self._loaded is None:
             self._loaded = _load(self.folder)
@@ -69,6 +71,9 @@ class ExportedTranslator:
             raise UserError(
                 f"{self.folder} reads {', '.join(sorted(expected))}; got {', '.join(inputs)}"
             )
+        for name, values in inputs.items():
+            for number, value in enumerate(values, start=1):
+                check_unicode(value, f"{name} {number}")
         found = [""] * len(texts)
         # Of an empty text, too, the graph knows the translation.
         lengths = [len(text.encode()) // _TOKEN + 1 for text in texts]

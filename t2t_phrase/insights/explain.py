@@ -148,7 +148,7 @@ class Explainer:
             encoder, other = other, encoder
         return encode_side(
             side,
-            tokenize(encoder, sentences, starts=starts),
+            tokenize(encoder, sentences, starts=starts, name=f"{side} line"),
             features,
             texts,
             others=tokenize(other, others, starts=starts) if others else None,

@@ -105,7 +105,8 @@ def sentence_attention(
         xla: whether to compile with XLA; None: only on a GPU.
 
     Raises:
-        UserError: a feature does not fit, or the model cannot translate and there is no target.
+        UserError: a feature does not fit, a sentence is not valid Unicode, or the model cannot
+            translate and there is no target.
     """
     texts = texts or {}
     features = _features_of("source", model, vocabularies.source, source, texts)
@@ -154,7 +155,7 @@ def _features_of(
         other: the encoder and the sentence of the other side, if they are known.
     """
     features = of_side(model.hparams.features, side)
-    sentences = tokenize(encoder, [sentence], starts=bool(features))
+    sentences = tokenize(encoder, [sentence], starts=bool(features), name=f"{side} line")
     others = tokenize(other[0], [other[1]], starts=bool(features)) if other else None
     encoded = encode_side(side, sentences, features, texts, others=others, keep_empty=True)
     arrays = {IDS[side]: encoded.ids, **encoded.features}

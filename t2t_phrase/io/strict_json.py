@@ -7,6 +7,7 @@ import re
 from typing import Any
 
 from t2t_phrase.config import UserError, clipped, shown
+from t2t_phrase.io.unicode_text import check_unicode
 
 # Half of a character outside of Unicode's first 65,536, written as an escape.
 _HALF = re.compile(r"\\u[dD][89a-fA-F]")
@@ -25,17 +26,14 @@ def parse_json(text: str, name: str) -> Any:
     """
     try:
         value = json.loads(text, object_pairs_hook=_unambiguous, parse_constant=_refuse)
-        if _HALF.search(text):
-            json.dumps(value, ensure_ascii=False).encode()
+        written = json.dumps(value, ensure_ascii=False) if _HALF.search(text) else ""
     except UserError as error:
         raise UserError(f"{name}: {error}") from None
     except RecursionError:
         raise UserError(f"{name} is not valid JSON: it is nested too deeply") from None
-    except UnicodeEncodeError as error:
-        half = f"\\u{ord(error.object[error.start]):04x}"
-        raise UserError(f"{name}: {half} alone is only half of a character") from None
     except ValueError as error:
         raise UserError(f"{name} is not valid JSON: {clipped(str(error), 120)}") from None
+    check_unicode(written, name)
     return value
 
 

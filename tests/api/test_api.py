@@ -15,6 +15,8 @@ from t2t_phrase.config import UserError
 from t2t_phrase.text.subwords.training import train_subwords
 
 WORDS = {"the": "das", "house": "haus", "is": "ist", "old": "alt", "red": "rot", "small": "klein"}
+# The first half of an emoji, as a text is cut that is not taken for characters.
+HALF, PAIR = "the \ud83d house", ("old", "alt")
 TINY = (
     "num_hidden_layers=1,hidden_size=32,filter_size=64,num_heads=2,batch_size=256,max_length=32,"
     "attention_dropout=0,relu_dropout=0,layer_prepostprocess_dropout=0,"
@@ -76,6 +78,29 @@ def test_scores_prefer_the_right_translation(trained):
     source = "the old house is red"
     right, wrong = model.score([(source, "das alt haus ist rot"), (source, "rot ist das haus")])
     assert wrong < right < 0
+
+
+@pytest.mark.parametrize(
+    ("place", "task"),
+    [
+        ("line 2", lambda model: model.translate(["red", HALF])),
+        ("line 2", lambda model: model.translate(["red", HALF], "write_alignments=true")),
+        ("source line 1", lambda model: model.score([(HALF, "rot")])),
+        ("target line 2", lambda model: model.score([("red", "rot"), ("red", HALF)])),
+        ("prefix:1", lambda model: model.translate(["red"], prefixes=[HALF])),
+        (
+            "terms of text 1:2",
+            lambda model: model.translate(["red"], terms=[[PAIR, ("red", HALF)]]),
+        ),
+        ("terms of text 1:1", lambda model: model.translate(["red"], terms=[[(HALF, "rot")]])),
+        ("source line 1", lambda model: model.attention(HALF)),
+        ("target line 1", lambda model: model.attention("red", HALF)),
+    ],
+)
+def test_half_of_a_character_is_refused_with_its_place(trained, place, task):
+    with pytest.raises(UserError) as refused:
+        task(trained[0])
+    assert str(refused.value) == f"{place}: \\ud83d alone is only half of a character"
 
 
 def test_samples_are_several_and_sorted(trained):

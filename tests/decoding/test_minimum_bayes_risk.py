@@ -34,3 +34,11 @@ def test_samples_are_ranked_by_their_mean_over_all() -> None:
         np.testing.assert_allclose(each.expected_chrf, means[each.text], rtol=1e-12)
     # Of equal texts, the likelier one comes first.
     assert [each.score for each in found if each.text == TEXTS[0]] == [0.0, -2.0]
+
+
+def test_the_order_of_the_samples_makes_no_difference() -> None:
+    samples = [Hypothesis(text, -float(i)) for i, text in enumerate(TEXTS)]
+    expected = by_expected_chrf(samples)
+    for seed in range(10):
+        order = np.random.default_rng(seed).permutation(len(samples))
+        assert by_expected_chrf([samples[place] for place in order]) == expected

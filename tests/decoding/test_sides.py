@@ -1,5 +1,8 @@
 """One side of a model's input, where a feature of it refers to the other side."""
 
+import pytest
+
+from t2t_phrase.config import UserError
 from t2t_phrase.decoding.sides import encode_side, tokenize
 from t2t_phrase.features import ALIGNMENT
 from t2t_phrase.text.words.encoder import WordEncoder
@@ -30,3 +33,10 @@ def test_positions_are_those_of_the_source_that_is_left():
     # Two tokens and EOS are left of both sides; what was aligned with others has the source's EOS.
     assert encode(texts, lines, max_tokens=3) == [[2, 2, 2], [1, 1], [1]]
     assert encode(texts, ["0-0 1-1 1-2 0-3", "", ""], max_tokens=3)[0] == [0, 1, 2]
+
+
+@pytest.mark.parametrize("starts", [False, True])
+def test_half_of_a_character_is_refused_with_the_number_of_its_line(starts):
+    assert tokenize(ENCODER, ["a", "b \U0001f600"], starts=starts)[1].ids == [4, 2]
+    with pytest.raises(UserError, match=r"^line 2: \\ud800 alone is only half of a character$"):
+        tokenize(ENCODER, ["a", "b \ud800", "c"], starts=starts)

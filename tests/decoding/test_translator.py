@@ -134,7 +134,7 @@ def test_every_shape_of_a_batch_is_compiled_once(model, xla):
     for lines in (LINES, longer, LINES):
         translator.translate(lines)
     assert len(translator.shapes) > 2
-    assert translator._run.experimental_get_tracing_count() == len(translator.shapes)
+    assert translator._search._run.experimental_get_tracing_count() == len(translator.shapes)
 
 
 MANY = [" ".join("abcdefg"[i % 7 : i % 7 + 1 + i % 5]) for i in range(1, 30)]
@@ -152,7 +152,7 @@ def test_batches_in_parts_give_the_same(model, workers):
         np.testing.assert_allclose([h.score for h in now], [h.score for h in before], rtol=1e-5)
     # 29 lines in 32 rows.
     assert translator.shapes == {(-(-32 // workers), 8)}
-    assert translator._run.experimental_get_tracing_count() == 1
+    assert translator._search._run.experimental_get_tracing_count() == 1
 
 
 def test_a_dictionary_may_apply_in_one_part_only(model):

@@ -56,6 +56,8 @@ def test_mistakes(folder, tmp_path):
     model = t2t_phrase.ExportedTranslator(folder)
     with pytest.raises(UserError, match="10 reads text; got text, phrases"):
         model.translate(["a"], features={"phrases": ["a"]})
+    with pytest.raises(UserError, match=r"text 2: \\ud800 alone is only half of a character"):
+        model.translate(["a", "b \ud800"])
     (tmp_path / "1").mkdir()
     (tmp_path / "1/saved_model.pb").write_bytes(b"nothing")
     with pytest.raises(UserError, match="1 is not a complete SavedModel"):

@@ -113,6 +113,7 @@ WRONG = [
     (b"{]", 400, "the body is not valid JSON"),
     (b"\xff\xfe\0", 400, "not valid UTF-8"),
     (b"[" * 9_999, 400, "nested too deeply"),
+    (rb'{"instances": [{"text": "\ud800 a"}]}', 400, "\\ud800 alone is only half of a character"),
     ({"instances": [3]}, 400, "instances[0] must be a string"),
     ({"instances": [{"b64": "*"}]}, 400, "not valid base64"),
     ({"instances": ["a"], "signature_name": "scores"}, 400, "did you mean score?"),

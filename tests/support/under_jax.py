@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 import json
-import os
 import pathlib
-import subprocess
-import sys
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import tensorflow as tf
+from jax_process import run_under_jax
 
 from t2t_phrase.compile import compiled
 from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.decoding.search.translate_ids import translate_ids
 
 _SCRIPT = """
-import importlib, json, os, sys
-os.environ["KERAS_BACKEND"] = "jax"
-os.environ["JAX_PLATFORMS"] = "cpu"
-sys.modules["tensorflow"] = None
+import importlib, json
 import jax, keras, numpy as np
 from t2t_phrase import registry
 from t2t_phrase.compile import compiled
@@ -95,17 +90,8 @@ def assert_same_under_jax(
         )
         for name, model in models.items()
     }
-    arguments = [folder / "given.npz", folder / "found.npz", json.dumps(told), options.to_json()]
-    result = subprocess.run(
-        [sys.executable, "-c", _SCRIPT, *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        env={
-            **{k: v for k, v in os.environ.items() if k != "KERAS_BACKEND"},
-            "PYTHONPATH": os.pathsep.join(sys.path),
-        },
-    )
-    assert result.returncode == 0, result.stderr
+    arguments = (folder / "given.npz", folder / "found.npz", json.dumps(told), options.to_json())
+    run_under_jax(_SCRIPT, *arguments)
     under_jax = np.load(folder / "found.npz")
     searched = {key: ids for key, ids in features.items() if key != "targets"}
     for name, model in models.items():

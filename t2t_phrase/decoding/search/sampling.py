@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import keras
 from keras import ops
 
 from t2t_phrase.decoding.search.batch_decoder import BatchDecoder
@@ -15,6 +14,7 @@ from t2t_phrase.decoding.search.plain_expansion import (
     likeliest_allowed,
 )
 from t2t_phrase.decoding.search.sampling_filters import NO_FILTERS, Filters, filtered
+from t2t_phrase.ops.drawing import draw
 from t2t_phrase.ops.likeliest import logits_of
 
 # More than the tokens of any output.
@@ -36,8 +36,8 @@ def sampling_expansion(
         temperature: divides the logits; 0: take the most likely token, as greedy search does.
         filters: which tokens may be drawn.
         min_length: fewest tokens before EOS.
-        seed: (2,) int, read only when tokens are drawn. It fixes them for one way of compiling:
-            XLA has other random numbers than TensorFlow's plain graphs.
+        seed: (2,) int, read only when tokens are drawn. It fixes them, under every backend and
+            however the search is compiled.
     """
     if temperature:
         seed = ops.cast(seed, "uint32")
@@ -66,20 +66,4 @@ def _draw(logits: Any, index: Any, seed: Any) -> Any:
     """Return (B,) int32 tokens of logits (B, V)."""
     # Far apart, so that one seed's draws are not the next one's a token later.
     now = ops.stack([seed[0], seed[1] * SEED_STRIDE + ops.cast(index, seed.dtype)])
-    drawn = keras.random.categorical(logits, 1, seed=_Seed(now))
-    return ops.cast(drawn[:, 0], "int32")
-
-
-class _Seed(keras.random.SeedGenerator):
-    """A tensor as a seed, in the only form that every backend accepts.
-
-    A real generator would be a variable, which a traced function must not create.
-    """
-
-    def __init__(self, value: Any) -> None:
-        self.value = value
-
-    def next(self, ordered: bool = True) -> Any:
-        """Return the tensor."""
-        del ordered
-        return self.value
+    return draw(logits, now)

@@ -3,12 +3,7 @@
 from __future__ import annotations
 
 import functools
-import importlib.util
 import math
-import os
-import pathlib
-import subprocess
-import sys
 from typing import Any
 
 import numpy as np
@@ -215,51 +210,6 @@ def test_alone_in_a_graph_of_unknown_shape_and_under_xla_it_finds_the_same(kind:
             assert_same(listed(other, row), listed(graph, row))
     alone = translate(pair, INPUTS[1:2, :2], options)
     assert_same(listed(alone, 0), listed(graph, 1))
-
-
-_UNDER_JAX = """
-import os, sys
-os.environ["KERAS_BACKEND"] = "jax"
-os.environ["JAX_PLATFORMS"] = "cpu"
-sys.modules["tensorflow"] = None
-import functools
-import numpy as np
-from tiny_pair import make_pair
-from t2t_phrase.compile import compiled
-from t2t_phrase.decoding.hparams import DecodeHParams
-from t2t_phrase.decoding.search.alignment_expansion import alignment_expansion
-from t2t_phrase.decoding.search.translate_ids import translate_ids
-
-source, target, options = sys.argv[1:]
-pair, options = make_pair(), DecodeHParams().override(options)
-make = functools.partial(alignment_expansion, pair)
-found = compiled(lambda ids: translate_ids(pair, {"inputs": ids}, options, make_expansion=make))(
-    np.load(source)
-)
-np.savez(target, ids=found.ids, scores=found.scores, **found.notes)
-"""
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(importlib.util.find_spec("jax") is None, reason="jax is not installed")
-def test_jax_finds_the_same(tmp_path: pathlib.Path) -> None:
-    given, target = tmp_path / "given.npy", tmp_path / "found.npz"
-    np.save(given, INPUTS)
-    options = "beam_size=3,max_length=5,extra_length=3,return_beams=true,alignment_threshold=0.15"
-    environment = {key: value for key, value in os.environ.items() if key != "KERAS_BACKEND"}
-    done = subprocess.run(
-        [sys.executable, "-c", _UNDER_JAX, str(given), str(target), options],
-        capture_output=True,
-        text=True,
-        env={**environment, "PYTHONPATH": os.pathsep.join(sys.path)},
-    )
-    assert done.returncode == 0, done.stderr
-    arrays = np.load(target)
-    notes = {name: arrays[name] for name in (POSITION, EVALUATED)}
-    found = Hypotheses(arrays["ids"], arrays["scores"], notes)
-    expected = run(pair_of(), INPUTS, DecodeHParams().override(options))
-    for row in range(len(SOURCES)):
-        assert_same(listed(found, row), listed(expected, row))
 
 
 def test_positions_below_the_threshold_are_pruned_unless_all_are() -> None:

@@ -2,27 +2,18 @@
 
 from __future__ import annotations
 
-import pathlib
 from typing import Any
 
 import numpy as np
 import pytest
 import reference_beam_search
 import reference_constraints as reference
-from random_weights import randomize
-from small_phrase_models import SMALL
 from table_model import TableModel, as_lists, assert_same, random_table
-from under_jax import assert_same_under_jax
 
-from t2t_phrase import registry
 from t2t_phrase.compile import traced
-from t2t_phrase.decoding.hparams import DecodeHParams
-from t2t_phrase.decoding.search import forbidden, prefix
 from t2t_phrase.decoding.search.beam_search import Hypotheses, beam_search
 from t2t_phrase.decoding.search.constrained import Constraints, constrained_expansion
 from t2t_phrase.decoding.search.required_terms import TERM
-from t2t_phrase.decoding.search.required_terms import TERMS as TERMS_NAME
-from t2t_phrase.decoding.search.translate_ids import translate_ids
 from t2t_phrase.special_ids import EOS_ID
 
 LENGTH, VOCAB = 9, 8
@@ -158,29 +149,3 @@ def test_alone_and_compiled_equal_eager(xla: bool) -> None:
         alone = search(table[rows], terms[rows], limits[rows], 3)
         np.testing.assert_array_equal(alone.ids[0], eager.ids[one])
         np.testing.assert_array_equal(alone.scores[0], eager.scores[one])
-
-
-@pytest.mark.slow
-def test_jax_finds_the_same(tmp_path: pathlib.Path) -> None:
-    inputs = np.array([[3, 4, 5, 1], [6, 1, 0, 0]], "int32")
-    terms = np.zeros((2, 2, 2, 2), "int32")
-    terms[0, 0, 0], terms[0, 0, 1, 0], terms[1, 0, 0, 0] = (7, 8), 9, 5
-    model = registry.models[SMALL.model].from_hparams(SMALL, vocab_size=19)
-    randomize(model)
-    features = {
-        "inputs": inputs,
-        "targets": inputs[:, ::-1].copy(),
-        TERMS_NAME: terms,
-        forbidden.EDGES: np.array([[[0, 2, 10]], [[0, 2, 11]]], "int32"),
-        prefix.TOKENS: np.array([[12, 0], [13, 14]], "int32"),
-        prefix.EDGES: np.zeros((2, 1, 3), "int32"),
-        prefix.RANGES: np.array([[[3, 6]], [[0, 0]]], "int32"),
-        "begins_word": np.ones(19, "bool"),
-        "ends_word": np.ones(19, "bool"),
-        "ranks": np.arange(19, dtype="int32"),
-    }
-    options = DecodeHParams(beam_size=3, max_length=7, extra_length=7, return_beams=True)
-    assert_same_under_jax({"small": model}, features, options, tmp_path)
-    best = np.asarray(translate_ids(model, features, options).ids)[:, 0].tolist()
-    assert best[0][0] == 12 and best[0][1] in (3, 4, 5)
-    assert best[1][:2] == [13, 14] and 5 in best[1]

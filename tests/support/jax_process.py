@@ -1,0 +1,38 @@
+"""Runs Python in another process, with JAX and without TensorFlow."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import subprocess
+import sys
+
+import pytest
+
+needs_jax = pytest.mark.skipif(
+    importlib.util.find_spec("jax") is None, reason="jax is not installed"
+)
+
+
+def run_under_jax(script: str, *arguments: object) -> None:
+    """Run a script and check that it ends well.
+
+    Args:
+        script: Python, which can import what the test can, but for TensorFlow.
+        *arguments: its `sys.argv[1:]`.
+    """
+    result = subprocess.run(
+        [sys.executable, "-c", _WITHOUT_TENSORFLOW + script, *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        env={
+            **os.environ,
+            "KERAS_BACKEND": "jax",
+            "JAX_PLATFORMS": "cpu",
+            "PYTHONPATH": os.pathsep.join(sys.path),
+        },
+    )
+    assert result.returncode == 0, result.stderr
+
+
+_WITHOUT_TENSORFLOW = 'import sys\nsys.modules["tensorflow"] = None\n'
