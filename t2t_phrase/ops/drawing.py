@@ -19,7 +19,7 @@ _UNITS = 2.0**30
 
 
 def draw(logits: Any, seed: Any) -> Any:
-    """Return (N,) int32: a random choice from each row, with the probabilities softmax(logits).
+    """Return (N,) int32: one entry of each row, drawn with the probabilities $softmax(logits)$.
 
     A random number below the sum of all probabilities falls into the share of one choice. As in
     `ops.likeliest`, a long row is split into blocks: first a block is chosen, then one of its
@@ -27,7 +27,7 @@ def draw(logits: Any, seed: Any) -> Any:
 
     Args:
         logits: (N, V) float32, V known; -inf is never chosen, and neither is a probability below
-            2^-30.
+            $2^-30$.
         seed: (2,) int, see `random_bits`.
     """
     vocab = logits.shape[-1]
