@@ -4,35 +4,49 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 
 def choose_batch(
-    lengths: Sequence[int], *, most_rows: int, most_bytes: int, must: int = 0
+    lengths: Sequence[int],
+    *,
+    most_rows: int,
+    most_bytes: int,
+    overhead: float,
+    must: int = 0,
 ) -> list[int]:
     """Return the numbers of sentences of similar length, from the shortest to the longest.
 
-    A batch takes as long as its longest sentence. So, beginning with one sentence that must be
-    part of it, the batch is extended by the sentence whose length is nearest.
+    A batch takes as many steps as its longest sentence, and each step has an overhead whatever the
+    number of rows, in seconds up to a constant:
+
+        time = longest (overhead + rows)
+
+    Of all batches with one sentence that must be part of it, the one with the most bytes of text
+    in this time is chosen.
 
     Args:
         lengths: of each sentence that waits, in bytes.
         most_rows: sentences of a batch.
         most_bytes: of a batch, each sentence counted as long as the longest; a sentence alone may
             have more.
+        overhead: of a step, in the time of rows.
         must: the number of the sentence that must be in the batch.
     """
     order = sorted(range(len(lengths)), key=lambda number: (lengths[number], number))
-    first = last = order.index(must)
-    length = lengths[must]
-    while last - first + 1 < most_rows:
-        rows = last - first + 2
-        shorter = first > 0 and rows * lengths[order[last]] <= most_bytes
-        longer = last + 1 < len(order) and rows * lengths[order[last + 1]] <= most_bytes
-        if shorter and longer:
-            shorter = length - lengths[order[first - 1]] <= lengths[order[last + 1]] - length
-        elif not shorter and not longer:
-            break
-        if shorter:
-            first -= 1
-        else:
-            last += 1
-    return order[first : last + 1]
+    place = order.index(must)
+    # A sentence without text also takes a step.
+    ordered = np.maximum([lengths[number] for number in order], 1)
+    sums = np.concatenate([[0], np.cumsum(ordered)])
+    # With some sentence as the longest, the best others are those that come right before it.
+    last = np.arange(place, len(order))[:, None]
+    first = last - np.arange(min(most_rows, len(order)))[None]
+    inside = (first <= place) & (place <= last)
+    rows = last - first + 1 + ~inside
+    longest = ordered[last]
+    allowed = (first >= 0) & (rows <= most_rows) & ((rows == 1) | (rows * longest <= most_bytes))
+    text = sums[last + 1] - sums[np.maximum(first, 0)] + np.where(inside, 0, ordered[place])
+    speed = np.where(allowed, text / longest / (overhead + rows), 0)
+    best = np.unravel_index(np.argmax(speed), speed.shape)
+    chosen = range(int(first[best]), int(last[best[0], 0]) + 1)
+    return [order[number] for number in sorted({place, *chosen})]

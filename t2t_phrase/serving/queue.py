@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, InvalidStateError
 from typing import Any, NamedTuple
 
+from t2t_phrase.serving.batch_times import BatchTimes
 from t2t_phrase.serving.batching import choose_batch
 from t2t_phrase.serving.predict_format import Row
 
@@ -87,8 +88,8 @@ class Waiting(NamedTuple):
 class BatchQueue:
     """Joins the rows of many jobs to batches; may be used by any number of threads.
 
-    The row that has waited longest is in the next batch, with the rows of its kind that are most
-    similar in length. So no row waits forever.
+    The row that has waited longest is in the next batch, with rows of its kind that are similar in
+    length, see `choose_batch`. So no row waits forever.
 
     Args:
         most_rows: of a batch.
@@ -113,6 +114,7 @@ class BatchQueue:
         self._closed = False
         self._changed = threading.Condition()
         self._seconds_per_row = 0.0
+        self._times = BatchTimes()
 
     def __len__(self) -> int:
         """Return the number of rows that wait."""
@@ -155,9 +157,15 @@ class BatchQueue:
                     return self._chosen()
                 self._changed.wait(left)
 
-    def note_speed(self, rows: int, seconds: float) -> None:
-        """Note how long a batch took; clients that are refused are told when to return."""
-        now = seconds / rows
+    def note_speed(self, batch: Sequence[Waiting], seconds: float) -> None:
+        """Note how long a batch took.
+
+        The size of the next ones depends on it, and clients that are refused are told when to
+        return.
+        """
+        with self._changed:
+            self._times.note(len(batch), max(waiting.length for waiting in batch), seconds)
+        now = seconds / len(batch)
         known = self._seconds_per_row
         self._seconds_per_row = 0.9 * known + 0.1 * now if known else now
 
@@ -174,7 +182,8 @@ class BatchQueue:
     def _chosen(self) -> list[Waiting]:
         kind = self._rows[0].job.kind
         same = [waiting for waiting in self._rows if waiting.job.kind == kind]
-        numbers = choose_batch([waiting.length for waiting in same], **self._limits)
+        lengths = [waiting.length for waiting in same]
+        numbers = choose_batch(lengths, overhead=self._times.overhead, **self._limits)
         chosen = [same[number] for number in numbers]
         taken = {(id(waiting.job), waiting.place) for waiting in chosen}
         self._rows = [w for w in self._rows if (id(w.job), w.place) not in taken]

@@ -54,7 +54,7 @@ class Workers:
             servable, signature = kind
             outputs = search_batch(signature, batch)
             seconds = time.monotonic() - start
-            self._queue.note_speed(len(batch), seconds)
+            self._queue.note_speed(batch, seconds)
             self._on_batch(len(batch), _tokens(servable, outputs), seconds)
 
 

@@ -1,3 +1,5 @@
+import itertools
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -6,39 +8,56 @@ from t2t_phrase.serving.batching import choose_batch
 
 
 @pytest.mark.parametrize(
-    "must, most_rows, most_bytes, expected",
+    "must, most_rows, most_bytes, overhead, expected",
     [
-        (0, 3, 1000, [9, 10, 11]),
-        (1, 3, 100, [49, 50]),
-        (1, 9, 1000, [9, 10, 11, 12, 49, 50]),
-        (0, 9, 44, [9, 10, 11]),
-        (0, 9, 48, [9, 10, 11, 12]),
-        (1, 9, 1, [50]),
-        (1, 1, 1000, [50]),
+        # Rows cost next to nothing: as many as are about as long.
+        (0, 9, 1000, 1000, [9, 10, 11, 12]),
+        (1, 9, 1000, 1000, [9, 10, 11, 12, 49, 50]),
+        (0, 3, 1000, 1000, [10, 11, 12]),
+        (0, 9, 35, 1000, [9, 10, 11]),
+        (3, 3, 1000, 1000, [9, 10, 11]),
+        (1, 9, 100, 1000, [49, 50]),
+        (1, 9, 1, 1000, [50]),
+        (1, 1, 1000, 1000, [50]),
+        # Steps have no overhead: sentences of other lengths had better be apart.
+        (0, 9, 1000, 0.001, [10]),
+        (1, 9, 1000, 0.001, [50]),
+        # In between, the short ones would cost more than they gain.
+        (1, 9, 1000, 4, [49, 50]),
     ],
 )
-def test_the_nearest_lengths_are_searched_together(must, most_rows, most_bytes, expected):
+def test_similar_lengths_are_searched_together(must, most_rows, most_bytes, overhead, expected):
     lengths = [10, 50, 12, 9, 49, 11]
-    chosen = choose_batch(lengths, most_rows=most_rows, most_bytes=most_bytes, must=must)
+    chosen = choose_batch(
+        lengths, most_rows=most_rows, most_bytes=most_bytes, overhead=overhead, must=must
+    )
     assert [lengths[number] for number in chosen] == expected
 
 
 @given(
-    st.lists(st.integers(0, 30), min_size=1, max_size=12),
-    st.integers(1, 8),
+    st.lists(st.integers(0, 30), min_size=1, max_size=8),
+    st.integers(1, 6),
     st.integers(1, 120),
+    st.sampled_from([0.5, 3.0, 64.0]),
     st.data(),
 )
-def test_a_batch_is_within_its_limits_and_cannot_be_extended(lengths, most_rows, most_bytes, data):
+def test_no_batch_within_the_limits_is_faster(lengths, most_rows, most_bytes, overhead, data):
     must = data.draw(st.integers(0, len(lengths) - 1))
-    chosen = choose_batch(lengths, most_rows=most_rows, most_bytes=most_bytes, must=must)
-    taken = [lengths[number] for number in chosen]
-    assert must in chosen and len(set(chosen)) == len(chosen) <= most_rows
-    assert taken == sorted(taken)
-    assert len(chosen) == 1 or len(chosen) * max(taken) <= most_bytes
-    # A sentence between two others in length would not make the batch longer.
-    left = [lengths[number] for number in set(range(len(lengths))) - set(chosen)]
-    assert not [length for length in left if min(taken) < length < max(taken)]
-    if len(chosen) < most_rows:
-        for length in left:
-            assert (len(chosen) + 1) * max(length, *taken, 0) > most_bytes
+    chosen = choose_batch(
+        lengths, most_rows=most_rows, most_bytes=most_bytes, overhead=overhead, must=must
+    )
+    assert must in chosen and [lengths[n] for n in chosen] == sorted(lengths[n] for n in chosen)
+
+    def speed(numbers):
+        own = [max(1, lengths[number]) for number in numbers]
+        return sum(own) / max(own) / (overhead + len(own))
+
+    allowed = [
+        numbers
+        for size in range(1, most_rows + 1)
+        for numbers in itertools.combinations(range(len(lengths)), size)
+        if must in numbers
+        and (size == 1 or size * max(1, *(lengths[n] for n in numbers)) <= most_bytes)
+    ]
+    assert tuple(sorted(chosen)) in allowed
+    assert speed(chosen) == pytest.approx(max(map(speed, allowed)))

@@ -66,7 +66,8 @@ def test_what_does_not_fit_is_refused_whole():
     for seconds, expected in ((10.0, 15), (1000.0, 60)):
         queue = make_queue(capacity=3)
         queue.put(job("a", "b", "c"))
-        queue.note_speed(2, seconds)
+        queue.note_speed(queue.take()[:2], seconds)
+        queue.put(job("a", "b", "c"))
         with pytest.raises(QueueFull) as refused:
             queue.put(job("d"))
         assert refused.value.retry_after == expected
