@@ -1,4 +1,4 @@
-"""What each way of multiplying by 8-bit weights gains on a CPU, for single products.
+"""The gain of each way of multiplying by 8-bit weights on a CPU, for single products.
 
     python benchmarks/eight_bits.py [--rows=64]
     PYTHONPATH=folder python benchmarks/eight_bits.py   # with onnx and onnxruntime in this folder

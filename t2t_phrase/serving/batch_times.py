@@ -1,4 +1,4 @@
-"""What batches have taken, and what the next ones will probably take."""
+"""Estimates of what the next batches will take, from what earlier ones have taken."""
 
 from __future__ import annotations
 
