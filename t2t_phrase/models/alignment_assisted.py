@@ -84,7 +84,7 @@ class AlignmentAssistedTransformer(LexicalModel, PhraseTransformer):
 
     def decode(self, features: Features, encoded: Encoded, training: bool = False) -> Decoded:
         """Return the decoder's output (B, T, D), teacher-forced; see `Transformer`."""
-        x = self._embed_targets(features["targets"], training)
+        x = self._embed_targets(features, training)
         mask = causal_mask(ops.shape(x)[1])
         weights: dict[str, list[Any]] = {"decoder": [], "cross": []}
         for layer in self.decoder_layers:

@@ -177,7 +177,7 @@ class AlignmentModel(Transformer):
             encoded: from `encode`.
             training: whether dropout is active.
         """
-        x = self._embed_targets(features["targets"], training)
+        x = self._embed_targets(features, training)
         mask = causal_mask(ops.shape(x)[1])
         weights = []
         layers: list[Any] = self.decoder_layers

@@ -14,6 +14,10 @@ class LuongHParams(RegularizationHParams):
     """Sizes, attention and dropout of an LSTM encoder-decoder."""
 
     model: ClassVar[str] = "luong"  # registered name of the model that reads these fields
+    cannot_pack: ClassVar[str] = (
+        "a recurrent model reads a row from end to end, and the state of one pair would reach the "
+        "next one"
+    )
 
     hidden_size: int = 1000  # of embeddings and of every layer
     num_hidden_layers: int = 4  # of the encoder, and as many of the decoder

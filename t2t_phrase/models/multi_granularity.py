@@ -204,7 +204,7 @@ class MultiGranularityTransformer(PhraseTransformer):
 
         Layers without granularities have no vectors.
         """
-        x, mask = self._embed_source(features["inputs"], training), memory_mask(features["inputs"])
+        x, mask = self._embed_source(features, training), memory_mask(features["inputs"])
         weights: list[Any] = []
         segments: list[Any] = []
         for layer in self.encoder_layers:

@@ -291,7 +291,7 @@ class PhraseRepresentationTransformer(PhraseTransformer):
         of the phrases, "phrases", a list of (B, P, D); its masks are "tokens" (B, 1, 1, S) and
         "phrases" (B, 1, 1, P). Arguments as for `Transformer`.
         """
-        x = self._embed_source(features["inputs"], training)
+        x = self._embed_source(features, training)
         mask, membership = memory_mask(features["inputs"]), self.membership(features)
         memories = []
         weights: dict[str, list[Any]] = {"encoder": [], "encoder_phrases": [], "pooling": []}
@@ -326,7 +326,7 @@ class PhraseRepresentationTransformer(PhraseTransformer):
 
     def decode(self, features: Features, encoded: Encoded, training: bool = False) -> Decoded:
         """Return the decoder's output (B, T, D), teacher-forced; see `Transformer`."""
-        x = self._embed_targets(features["targets"], training)
+        x = self._embed_targets(features, training)
         mask = causal_mask(ops.shape(x)[1])
         weights: dict[str, list[Any]] = {"decoder": [], "cross": [], "decoder_phrases": []}
         for layer, phrases in zip(self.decoder_layers, encoded.memory["phrases"], strict=True):

@@ -27,6 +27,18 @@ def memory_mask(ids: Any) -> Any:
     return padding_mask(ids)[:, None, None, :]
 
 
+def same_pair_mask(pairs: Any, memory_pairs: Any) -> Any:
+    """Return (B, 1, T, S) bool: tokens may attend to those of their own pair, padding to nothing.
+
+    Args:
+        pairs: (B, T) int, the number of the pair of each query, see `features.PAIRS`.
+        memory_pairs: (B, S) int, the same of the memory.
+    """
+    memory_pairs = memory_pairs[:, None, :]
+    same = ops.equal(pairs[:, :, None], memory_pairs)
+    return ops.logical_and(same, memory_pairs > 0)[:, None]
+
+
 def causal_mask(length: Any) -> Any:
     """Return (1, 1, T, T) bool: query i may attend to memory position j <= i."""
     position = positions(length)

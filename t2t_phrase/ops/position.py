@@ -29,6 +29,26 @@ def positions_at(index: Any, count: int) -> Any:
     return ops.zeros((count,), "int32") + index
 
 
+def pair_starts(pairs: Any, memory_pairs: Any) -> Any:
+    """Return (B, T) int32: where in its row of a memory the pair of each token begins.
+
+    Args:
+        pairs: (B, T) int, the number of the pair that each token belongs to, see `features.PAIRS`.
+        memory_pairs: (B, S) int, the same of the memory.
+    """
+    same = ops.equal(pairs[:, :, None], memory_pairs[:, None, :])
+    return ops.cast(ops.argmax(same, axis=-1), "int32")
+
+
+def positions_in_pairs(pairs: Any) -> Any:
+    """Return (B, S) int32: the positions of tokens in their sentences where rows hold several.
+
+    Args:
+        pairs: (B, S) int, as in `pair_starts`.
+    """
+    return positions(ops.shape(pairs)[1]) - pair_starts(pairs, pairs)
+
+
 def timing_signal(positions: Any, hidden_size: int) -> Any:
     """Return (T, D) float32: at position t, sin(t f_i) for all i, then cos(t f_i).
 

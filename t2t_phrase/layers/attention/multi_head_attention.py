@@ -61,6 +61,10 @@ class MultiHeadAttention(ImplicitMasks, keras.layers.Layer):
         memory: (B, S, D) float; pass `query` again for self-attention.
         attention_mask: bool, broadcastable to (B, H, T, S); True = may attend. None = everywhere.
         training: whether dropout is active.
+        query_positions: (B, T) int, where rows hold several sentences, which the mask keeps apart:
+            the position of each query in its own. An attention that needs to know no more than the
+            mask and distances within a sentence, like this one, does not read them.
+        memory_positions: (B, S) int, the same of the memory.
 
     Returns:
         (output, weights): (B, T, D), and (B, H, T, S) float32 before dropout.
@@ -111,9 +115,16 @@ class MultiHeadAttention(ImplicitMasks, keras.layers.Layer):
         self.built = True
 
     def call(
-        self, query: Any, memory: Any, attention_mask: Any | None = None, training: bool = False
+        self,
+        query: Any,
+        memory: Any,
+        attention_mask: Any | None = None,
+        training: bool = False,
+        query_positions: Any | None = None,
+        memory_positions: Any | None = None,
     ) -> tuple[Any, Any]:
         """Attend from every query to the memory."""
+        del query_positions, memory_positions
         return self.attend(query, self.project_memory(memory), attention_mask, training=training)
 
     def project_memory(self, memory: Any) -> Cache:

@@ -1,0 +1,85 @@
+"""Rows of several pairs: each pair is computed as if it were alone."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from packed_pairs import LENGTHS, alone, packed, places_of, random_sides
+from random_weights import randomize
+from small_phrase_models import SMALL
+
+from t2t_phrase import registry
+from t2t_phrase.features import Feature
+
+VOCAB = 19
+PAIRS = random_sides()
+FAMILIES: dict[str, Any] = {
+    "pre_norm": SMALL.replace(num_hidden_layers=2),
+    "post_norm": SMALL.replace(norm="post"),
+    "relative": SMALL.replace(pos="none", max_relative_position=3),
+}
+
+
+@functools.cache
+def model_of(name: str) -> Any:
+    hparams = FAMILIES[name].replace(packed_length=256)
+    model = registry.models[hparams.model].from_hparams(hparams, vocab_size=VOCAB)
+    randomize(model, seed=len(name))
+    return model
+
+
+def pairs_of(name: str) -> list[dict[str, np.ndarray]]:
+    """Return the pairs with the features that a family reads."""
+    read: tuple[Feature, ...] = FAMILIES[name].training_features
+    assert not read
+    return PAIRS
+
+
+def loss_and_gradients(model: Any, features: dict[str, np.ndarray]) -> tuple[Any, list[Any]]:
+    @tf.function
+    def compute(features: Any) -> Any:
+        variables = [variable.value for variable in model.trainable_variables]
+        with tf.GradientTape() as tape:
+            loss = model.batch_loss(features)
+        zero = tf.UnconnectedGradients.ZERO
+        found = tape.gradient(loss.objective, variables, unconnected_gradients=zero)
+        return loss, [tf.convert_to_tensor(gradient) for gradient in found]
+
+    return compute({name: tf.constant(value) for name, value in features.items()})
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_objective_and_gradients_are_those_of_the_pairs(name: str) -> None:
+    model, pairs = model_of(name), pairs_of(name)
+    expected, expected_gradients = loss_and_gradients(model, alone(pairs))
+    found, gradients = loss_and_gradients(model, packed(pairs))
+    np.testing.assert_allclose(found.objective, expected.objective, rtol=2e-6)
+    assert found.means.keys() == expected.means.keys()
+    for figure, mean in expected.means.items():
+        np.testing.assert_allclose(found.means[figure], mean, rtol=5e-6, err_msg=figure)
+    for variable, one, other in zip(
+        model.trainable_variables, gradients, expected_gradients, strict=True
+    ):
+        scale = np.abs(other).max()
+        np.testing.assert_allclose(
+            one, other, rtol=1e-4, atol=2e-5 * scale + 1e-6, err_msg=variable.path
+        )
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_a_pair_does_not_read_the_others_of_its_row(name: str) -> None:
+    model, pairs = model_of(name), pairs_of(name)
+    logits = np.array(model(packed(pairs)))
+    # In the middle of its row, so that there is a pair on either side.
+    changed = [dict(pair) for pair in pairs]
+    other = random_sides(LENGTHS, seed=1)
+    changed[1] |= {name: other[1][name] for name in ("inputs", "targets")}
+    moved = np.asarray(model(packed(changed)))
+    row, own = places_of(pairs, 1, "target")
+    assert np.abs(moved[row, own] - logits[row, own]).max() > 1e-3
+    logits[row, own] = moved[row, own]
+    np.testing.assert_array_equal(moved, logits)
