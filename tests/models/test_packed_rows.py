@@ -10,7 +10,7 @@ import pytest
 import tensorflow as tf
 from packed_pairs import LENGTHS, alone, packed, places_of, random_sides
 from random_weights import randomize
-from small_phrase_models import SMALL
+from small_phrase_models import KINDS, MIXED, SMALL
 
 from t2t_phrase import registry
 from t2t_phrase.features import Feature
@@ -21,6 +21,8 @@ FAMILIES: dict[str, Any] = {
     "pre_norm": SMALL.replace(num_hidden_layers=2),
     "post_norm": SMALL.replace(norm="post"),
     "relative": SMALL.replace(pos="none", max_relative_position=3),
+    **KINDS,
+    "mixed_with_distances": MIXED["mixed_with_distances"],
 }
 
 
@@ -40,16 +42,12 @@ def pairs_of(name: str) -> list[dict[str, np.ndarray]]:
 
 
 def loss_and_gradients(model: Any, features: dict[str, np.ndarray]) -> tuple[Any, list[Any]]:
-    @tf.function
-    def compute(features: Any) -> Any:
-        variables = [variable.value for variable in model.trainable_variables]
-        with tf.GradientTape() as tape:
-            loss = model.batch_loss(features)
-        zero = tf.UnconnectedGradients.ZERO
-        found = tape.gradient(loss.objective, variables, unconnected_gradients=zero)
-        return loss, [tf.convert_to_tensor(gradient) for gradient in found]
-
-    return compute({name: tf.constant(value) for name, value in features.items()})
+    variables = [variable.value for variable in model.trainable_variables]
+    with tf.GradientTape() as tape:
+        loss = model.batch_loss(features)
+    zero = tf.UnconnectedGradients.ZERO
+    found = tape.gradient(loss.objective, variables, unconnected_gradients=zero)
+    return loss, [tf.convert_to_tensor(gradient) for gradient in found]
 
 
 @pytest.mark.parametrize("name", FAMILIES)
