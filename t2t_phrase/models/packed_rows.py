@@ -3,7 +3,7 @@
 Rows of several pairs come with the number of the pair that each token belongs to, see
 `features.PAIRS`. Without these numbers, masks are those of one pair in each row.
 
-Shapes: B rows, S source length, T target length.
+Shapes: B rows, S source length, T target length, P rows for segments.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from keras import ops
 from t2t_phrase.features import IDS, PAIRS, Side
 from t2t_phrase.models.base import Features
 from t2t_phrase.ops.masks import causal_mask, memory_mask, same_pair_mask
+from t2t_phrase.ops.partition import segment_mask, segment_pairs
 from t2t_phrase.ops.position import positions_in_pairs
 
 
@@ -55,3 +56,20 @@ def cross_mask(features: Features, mask: Any) -> Any:
     if not is_packed(features):
         return mask
     return same_pair_mask(features[PAIRS["target"]], features[PAIRS["source"]])
+
+
+def segments_mask(features: Features, membership: Any, side: Side) -> Any:
+    """Return the mask of attention from one side to segments of the source.
+
+    Args:
+        features: of both sides.
+        membership: (B, P, S) bool, which source tokens each segment contains.
+        side: of the queries.
+
+    Returns:
+        bool, broadcastable to (B, 1, S, P) or (B, 1, T, P).
+    """
+    if not is_packed(features):
+        return segment_mask(membership)
+    pairs_of_segments = segment_pairs(membership, features[PAIRS["source"]])
+    return same_pair_mask(features[PAIRS[side]], pairs_of_segments)

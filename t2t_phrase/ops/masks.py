@@ -32,11 +32,13 @@ def same_pair_mask(pairs: Any, memory_pairs: Any) -> Any:
 
     Args:
         pairs: (B, T) int, the number of the pair of each query, see `features.PAIRS`.
-        memory_pairs: (B, S) int, the same of the memory.
+        memory_pairs: (B, S) int, the same of the memory; or (B, H, S) for a memory of each head,
+            then the result is (B, H, T, S).
     """
-    memory_pairs = memory_pairs[:, None, :]
-    same = ops.equal(pairs[:, :, None], memory_pairs)
-    return ops.logical_and(same, memory_pairs > 0)[:, None]
+    if len(memory_pairs.shape) == 2:
+        memory_pairs = memory_pairs[:, None]
+    memory_pairs = memory_pairs[:, :, None]
+    return ops.logical_and(ops.equal(pairs[:, None, :, None], memory_pairs), memory_pairs > 0)
 
 
 def causal_mask(length: Any) -> Any:

@@ -49,6 +49,16 @@ def positions_in_pairs(pairs: Any) -> Any:
     return positions(ops.shape(pairs)[1]) - pair_starts(pairs, pairs)
 
 
+def lengths_in_pairs(pairs: Any) -> Any:
+    """Return (B, S) int32: the length of each token's sentence where rows hold several.
+
+    Args:
+        pairs: (B, S) int, as in `pair_starts`.
+    """
+    same = ops.equal(pairs[:, :, None], pairs[:, None, :])
+    return ops.sum(ops.cast(same, "int32"), axis=-1)
+
+
 def timing_signal(positions: Any, hidden_size: int) -> Any:
     """Return (T, D) float32: at position t, sin(t f_i) for all i, then cos(t f_i).
 

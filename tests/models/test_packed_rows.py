@@ -10,7 +10,7 @@ import pytest
 import tensorflow as tf
 from packed_pairs import LENGTHS, alone, packed, places_of, random_sides
 from random_weights import randomize
-from small_phrase_models import KINDS, MIXED, SMALL
+from small_phrase_models import KINDS, MIXED, PARSED, REPRESENTATIONS, SMALL
 
 from t2t_phrase import registry
 from t2t_phrase.features import Feature
@@ -23,6 +23,11 @@ FAMILIES: dict[str, Any] = {
     "relative": SMALL.replace(pos="none", max_relative_position=3),
     **KINDS,
     "mixed_with_distances": MIXED["mixed_with_distances"],
+    **REPRESENTATIONS,
+    "fixed": REPRESENTATIONS["representation"].replace(
+        phrases="fixed", phrase_length=2, transparent_attention=False, phrase_glance="mean"
+    ),
+    "parsed": PARSED,
 }
 
 
@@ -37,8 +42,20 @@ def model_of(name: str) -> Any:
 def pairs_of(name: str) -> list[dict[str, np.ndarray]]:
     """Return the pairs with the features that a family reads."""
     read: tuple[Feature, ...] = FAMILIES[name].training_features
-    assert not read
-    return PAIRS
+    random = np.random.default_rng(2)
+    return [
+        pair | {feature.name: MAKE[feature.name](pair, random) for feature in read}
+        for pair in PAIRS
+    ]
+
+
+def random_phrases(pair: dict[str, np.ndarray], random: np.random.Generator) -> np.ndarray:
+    begins = random.random(len(pair["inputs"])) < 0.4
+    begins[0] = True
+    return np.cumsum(begins, dtype="int32")
+
+
+MAKE = {"phrases": random_phrases}
 
 
 def loss_and_gradients(model: Any, features: dict[str, np.ndarray]) -> tuple[Any, list[Any]]:

@@ -9,8 +9,8 @@ import numpy as np
 from t2t_phrase.features import IDS, PAIRS, Side
 
 # Source and target tokens of each pair, EOS included; rows of 24 places hold five, one and three
-# of them, the first on one side to the last place.
-LENGTHS = [(5, 3), (7, 9), (1, 2), (3, 1), (8, 7), (13, 24), (6, 5), (2, 4), (9, 6)]
+# of them, one of these up to the last place of a side.
+LENGTHS = [(5, 3), (7, 9), (1, 2), (3, 1), (8, 7), (24, 13), (6, 5), (2, 4), (9, 6)]
 ROWS = [[0, 1, 2, 3, 4], [5], [6, 7, 8]]
 WIDTH = 24
 
