@@ -10,11 +10,20 @@ import pytest
 import tensorflow as tf
 from packed_pairs import LENGTHS, alone, packed, places_of, random_sides
 from random_weights import randomize
-from small_phrase_models import KINDS, MIXED, PARSED, REPRESENTATIONS, SMALL
+from small_phrase_models import (
+    GRANULARITIES,
+    KINDS,
+    LEVELS_OF_TREES,
+    MIXED,
+    PARSED,
+    REPRESENTATIONS,
+    SMALL,
+)
 
 from t2t_phrase import registry
-from t2t_phrase.features import Feature
+from t2t_phrase.features import TAG_CLASSES, Feature
 
+registry.discover()
 VOCAB = 19
 PAIRS = random_sides()
 FAMILIES: dict[str, Any] = {
@@ -28,6 +37,11 @@ FAMILIES: dict[str, Any] = {
         phrases="fixed", phrase_length=2, transparent_attention=False, phrase_glance="mean"
     ),
     "parsed": PARSED,
+    "on_lstm_of_ngrams": GRANULARITIES.replace(num_encoder_layers=2),
+    "lstms_of_ngrams": GRANULARITIES.replace(interaction="lstm", composition="lstm"),
+    "labelled_levels": LEVELS_OF_TREES.replace(
+        interaction="lstm", composition="max", tag_loss_weight=0.5
+    ),
 }
 
 
@@ -55,7 +69,19 @@ def random_phrases(pair: dict[str, np.ndarray], random: np.random.Generator) -> 
     return np.cumsum(begins, dtype="int32")
 
 
-MAKE = {"phrases": random_phrases}
+def random_levels(pair: dict[str, np.ndarray], random: np.random.Generator) -> np.ndarray:
+    levels = random.integers(1, 6, len(pair["inputs"]))
+    levels[0] = 1
+    return levels.astype("int32")
+
+
+def random_tags(pair: dict[str, np.ndarray], random: np.random.Generator) -> np.ndarray:
+    tags = random.integers(0, TAG_CLASSES**3, len(pair["inputs"]))
+    tags[-1] = 0  # EOS has none
+    return tags.astype("int32")
+
+
+MAKE = {"phrases": random_phrases, "levels": random_levels, "tags": random_tags}
 
 
 def loss_and_gradients(model: Any, features: dict[str, np.ndarray]) -> tuple[Any, list[Any]]:
