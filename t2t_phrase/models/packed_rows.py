@@ -12,11 +12,12 @@ from typing import Any
 
 from keras import ops
 
-from t2t_phrase.features import IDS, PAIRS, Side
+from t2t_phrase.features import ALIGNMENT, IDS, PAIRS, Side
 from t2t_phrase.models.base import Features
+from t2t_phrase.ops.jumps import Jumps, jumps_of
 from t2t_phrase.ops.masks import causal_mask, memory_mask, same_pair_mask
 from t2t_phrase.ops.partition import segment_mask, segment_pairs
-from t2t_phrase.ops.position import positions_in_pairs
+from t2t_phrase.ops.position import places_in_rows, positions_in_pairs
 
 
 def packed_positions(features: Features, side: Side) -> Any | None:
@@ -73,3 +74,20 @@ def segments_mask(features: Features, membership: Any, side: Side) -> Any:
         return segment_mask(membership)
     pairs_of_segments = segment_pairs(membership, features[PAIRS["source"]])
     return same_pair_mask(features[PAIRS[side]], pairs_of_segments)
+
+
+def jumps_in(features: Features) -> Jumps:
+    """Return the jumps of the alignment of the targets, between positions in their sources."""
+    return jumps_of(features[ALIGNMENT.name], packed_positions(features, "target"))
+
+
+def source_places(features: Features, places: Any) -> Any:
+    """Return (B, T) int, where in their rows positions in the sources are; -1: nowhere.
+
+    Args:
+        features: of both sides.
+        places: (B, T) int, for each target token a position in its source.
+    """
+    if not is_packed(features):
+        return places
+    return places_in_rows(places, features[PAIRS["target"]], features[PAIRS["source"]])

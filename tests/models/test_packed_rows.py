@@ -22,6 +22,8 @@ from small_phrase_models import (
 
 from t2t_phrase import registry
 from t2t_phrase.features import TAG_CLASSES, Feature
+from t2t_phrase.models.alignment_assisted import with_alignment_heads
+from t2t_phrase.models.alignment_model import with_jumps
 
 registry.discover()
 VOCAB = 19
@@ -42,6 +44,8 @@ FAMILIES: dict[str, Any] = {
     "labelled_levels": LEVELS_OF_TREES.replace(
         interaction="lstm", composition="max", tag_loss_weight=0.5
     ),
+    "aligned": with_alignment_heads(MIXED["mixed"]),
+    "jumps": with_jumps(SMALL),
 }
 
 
@@ -81,7 +85,17 @@ def random_tags(pair: dict[str, np.ndarray], random: np.random.Generator) -> np.
     return tags.astype("int32")
 
 
-MAKE = {"phrases": random_phrases, "levels": random_levels, "tags": random_tags}
+def random_alignment(pair: dict[str, np.ndarray], random: np.random.Generator) -> np.ndarray:
+    # Some are aligned with nothing.
+    return random.integers(-1, len(pair["inputs"]), len(pair["targets"])).astype("int32")
+
+
+MAKE = {
+    "phrases": random_phrases,
+    "levels": random_levels,
+    "tags": random_tags,
+    "alignment": random_alignment,
+}
 
 
 def loss_and_gradients(model: Any, features: dict[str, np.ndarray]) -> tuple[Any, list[Any]]:

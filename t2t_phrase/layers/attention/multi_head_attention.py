@@ -127,8 +127,9 @@ class MultiHeadAttention(ImplicitMasks, keras.layers.Layer):
         del query_positions, memory_positions
         return self.attend(query, self.project_memory(memory), attention_mask, training=training)
 
-    def project_memory(self, memory: Any) -> Cache:
+    def project_memory(self, memory: Any, memory_positions: Any | None = None) -> Cache:
         """Return the keys (B, H, d_k, S) and values (B, H, S, d_k) of a memory (B, S, D)."""
+        del memory_positions
         return {
             "key": split_key_heads(self.key_map(memory), self.num_heads),
             "value": split_value_heads(self.value_map(memory), self.num_heads),
@@ -140,8 +141,11 @@ class MultiHeadAttention(ImplicitMasks, keras.layers.Layer):
         projected: Cache,
         attention_mask: Any | None = None,
         training: bool = False,
+        query_positions: Any | None = None,
+        memory_positions: Any | None = None,
     ) -> tuple[Any, Any]:
         """Attend from (B, T, D) queries to a memory that `project_memory` prepared."""
+        del query_positions, memory_positions
         scale = ops.cast(self.head_size**-0.5, self.compute_dtype)
         query = split_heads(self.query_map(query) * scale, self.num_heads)  # (B, T, H, d_k)
         weights = attention_weights(self.logits(query, projected), attention_mask)
