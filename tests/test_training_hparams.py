@@ -47,7 +47,7 @@ def test_both_sizes_may_be_wrong():
 
 
 def test_models_whose_rows_cannot_be_packed_say_so():
-    with pytest.raises(HParamsError, match="packed_length=256: a recurrent model reads a row"):
+    with pytest.raises(HParamsError, match="packed_length=256: a recurrent model takes a step"):
         LuongHParams(packed_length=256)
 
     class Own(TransformerHParams):

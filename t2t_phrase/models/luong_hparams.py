@@ -15,8 +15,8 @@ class LuongHParams(RegularizationHParams):
 
     model: ClassVar[str] = "luong"  # registered name of the model that reads these fields
     cannot_pack: ClassVar[str] = (
-        "a recurrent model reads a row from end to end, and the state of one pair would reach the "
-        "next one"
+        "a recurrent model takes a step for each token of a row, so rows of several pairs would "
+        "take longer than short ones, and its state would pass from one pair to the next"
     )
 
     hidden_size: int = 1000  # of embeddings and of every layer

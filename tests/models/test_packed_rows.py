@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from typing import Any
 
+import keras
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -21,9 +22,12 @@ from small_phrase_models import (
 )
 
 from t2t_phrase import registry
+from t2t_phrase.config import HParamsError
 from t2t_phrase.features import TAG_CLASSES, Feature
 from t2t_phrase.models.alignment_assisted import with_alignment_heads
 from t2t_phrase.models.alignment_model import with_jumps
+from t2t_phrase.training.distribution import make_strategy
+from t2t_phrase.training.step import Stepper
 
 registry.discover()
 VOCAB = 19
@@ -47,6 +51,10 @@ FAMILIES: dict[str, Any] = {
     "aligned": with_alignment_heads(MIXED["mixed"]),
     "jumps": with_jumps(SMALL),
 }
+
+
+# The mixed ones, with distances and with alignments, hold all kinds of n-gram attention.
+NAMES = [pytest.param(n, marks=pytest.mark.slow) if n in KINDS else n for n in FAMILIES]
 
 
 @functools.cache
@@ -107,7 +115,7 @@ def loss_and_gradients(model: Any, features: dict[str, np.ndarray]) -> tuple[Any
     return loss, [tf.convert_to_tensor(gradient) for gradient in found]
 
 
-@pytest.mark.parametrize("name", FAMILIES)
+@pytest.mark.parametrize("name", NAMES)
 def test_objective_and_gradients_are_those_of_the_pairs(name: str) -> None:
     model, pairs = model_of(name), pairs_of(name)
     expected, expected_gradients = loss_and_gradients(model, alone(pairs))
@@ -125,7 +133,38 @@ def test_objective_and_gradients_are_those_of_the_pairs(name: str) -> None:
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FAMILIES)
+def test_one_trace_serves_packed_rows_of_every_family(name: str) -> None:
+    model, pairs = model_of(name), pairs_of(name)
+    before = [np.array(variable) for variable in model.trainable_variables]
+    optimizer = keras.optimizers.SGD(0.01)
+    optimizer.build(model.trainable_variables)
+    read = model.hparams.training_features
+    stepper = Stepper(make_strategy(), model, optimizer, seed=1, features=read, packed=True)
+    features = packed(pairs)
+    expected = float(model.batch_loss(features).objective)
+    result = stepper.train(features)
+    assert float(result.objective) == pytest.approx(expected, rel=1e-5)
+    stepper.train({name: value[:2] for name, value in features.items()})
+    assert stepper.compilations == 1
+    for variable, value in zip(model.trainable_variables, before, strict=True):
+        variable.assign(value)
+
+
+def test_every_set_can_be_packed_or_says_that_it_cannot() -> None:
+    packable = {hparams.model for hparams in FAMILIES.values()}
+    for name in registry.hparams:
+        hparams = registry.hparams[name]()
+        length = hparams.max_length
+        if hparams.model in packable:
+            assert hparams.replace(packed_length=length).packed_length == length
+            continue
+        with pytest.raises(HParamsError, match=f"packed_length={length}: a recurrent model"):
+            hparams.replace(packed_length=length)
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_a_pair_does_not_read_the_others_of_its_row(name: str) -> None:
     model, pairs = model_of(name), pairs_of(name)
     logits = np.array(model(packed(pairs)))
