@@ -80,12 +80,14 @@ def matrix_rate(policy: str = "float32", *, repeats: int = 7, rows: int = 1024) 
     return 20 * 2 * rows * 512 * 2048 / seconds
 
 
-def base_model(dtype: str, vocab_size: int = 32000, name: str = "transformer_base"):
-    """Return (hparams, model) of a registered set with random weights."""
+def base_model(
+    dtype: str, vocab_size: int = 32000, name: str = "transformer_base", overrides: str = ""
+):
+    """Return (hparams, model) of a registered set, with changes, with random weights."""
     from t2t_phrase import registry
 
     registry.discover()
-    hparams = registry.hparams[name]().replace(dtype_policy=dtype)
+    hparams = registry.hparams[name]().override(overrides).replace(dtype_policy=dtype)
     family = hparams.model if hasattr(hparams, "model") else "transformer"
     return hparams, registry.models[family].from_hparams(hparams, vocab_size=vocab_size)
 
@@ -120,6 +122,7 @@ def stepper_of(hparams: Any, model: Any, *, xla: bool = False) -> Any:
         features=hparams.training_features,
         clip_grad_norm=hparams.clip_grad_norm,
         gradient_mean=hparams.gradient_mean,
+        packed=hparams.packed_length > 0,
         xla=xla,
     )
 

@@ -11,6 +11,9 @@ Side = Literal["source", "target"]
 # The name of each side's token ids, in records, in batches and in a model's `features`.
 IDS: dict[Side, str] = {"source": "inputs", "target": "targets"}
 OTHER: dict[Side, Side] = {"source": "target", "target": "source"}
+# Where rows hold several pairs, what says for each token of a side which pair of its row it belongs
+# to: a number from 1 on, 0 at padding. The tokens of a pair are adjacent.
+PAIRS: dict[Side, str] = {"source": "source_pairs", "target": "target_pairs"}
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

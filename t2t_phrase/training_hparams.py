@@ -61,6 +61,7 @@ class TrainingHParams(HParams):
 
     batch_size: int = 4096  # tokens of the longer side, padding included, per replica
     effective_batch_size: int = 0  # the same of one update, over all replicas; 0 = batch_size each
+    packed_length: int = 0  # rows of so many tokens a side hold several pairs; 0 = one pair a row
     max_length: int = 256  # longer training examples are dropped, and counted
     min_length_bucket: int = 8  # shortest padded length
     length_bucket_step: float = 1.1  # ratio of one padded length to the next
@@ -91,6 +92,9 @@ class TrainingHParams(HParams):
 
     # Registered name of the model that reads these fields; every subclass for a model sets it.
     model: ClassVar[str]
+    # Why that model cannot be trained on rows of several pairs; empty: it keeps them apart, see
+    # `features.PAIRS`. It is not inherited by a class with a `model` of its own, which may not.
+    cannot_pack: ClassVar[str] = "its model does not declare that it keeps the pairs of a row apart"
 
     @property
     def features(self) -> tuple[Feature, ...]:
@@ -175,6 +179,7 @@ class TrainingHParams(HParams):
                 f"batch_size={self.batch_size} tokens cannot hold one sentence of "
                 f"max_length={self.max_length}"
             )
+        yield from self._check_packing()
         effective = self.effective_batch_size
         if self.batch_size > 0 and (effective % self.batch_size or effective < 0):
             yield not_a_multiple(effective, self.batch_size, replicas=1)
@@ -204,6 +209,26 @@ class TrainingHParams(HParams):
         for name, most in largest.items():
             if getattr(self, name) > most:
                 yield f"{name}: must be at most {most:,}, got {getattr(self, name)}"
+
+    def _check_packing(self) -> Iterable[str]:
+        length = self.packed_length
+        if length < 0:
+            yield f"packed_length: must not be negative, got {length}"
+        if length <= 0:
+            return
+        of_model = next(c for c in type(self).__mro__ if "model" in vars(c) or c is TrainingHParams)
+        if reason := vars(of_model).get("cannot_pack", TrainingHParams.cannot_pack):
+            yield (
+                f"packed_length={length}: {reason}; use packed_length=0, with which pairs of "
+                "similar length share a batch"
+            )
+        if length < self.max_length:
+            yield (
+                f"packed_length={length}: a pair of max_length={self.max_length} tokens fits no "
+                f"row; raise packed_length, or use max_length={length}"
+            )
+        if self.batch_size < length:
+            yield f"batch_size={self.batch_size} tokens hold no row of packed_length={length}"
 
     def _check_optimizer(self) -> Iterable[str]:
         known = (*OPTIMIZERS, *registry.optimizers)

@@ -1,6 +1,7 @@
 import pytest
 
 from t2t_phrase.config import HParamsError
+from t2t_phrase.models.luong_hparams import LuongHParams
 from t2t_phrase.models.transformer_hparams import TransformerHParams
 
 
@@ -43,3 +44,32 @@ def test_an_effective_batch_that_the_replicas_cannot_share(replicas, fitting):
 def test_both_sizes_may_be_wrong():
     with pytest.raises(HParamsError, match="batch_size: must be positive, got 0"):
         TransformerHParams(batch_size=0, effective_batch_size=7)
+
+
+def test_models_whose_rows_cannot_be_packed_say_so():
+    with pytest.raises(HParamsError, match="packed_length=256: a recurrent model takes a step"):
+        LuongHParams(packed_length=256)
+
+    class Own(TransformerHParams):
+        model = "own"
+
+    with pytest.raises(HParamsError, match="packed_length=256: its model does not declare"):
+        Own(packed_length=256)
+
+    class SameModel(TransformerHParams):
+        pass
+
+    assert SameModel(packed_length=256).packed_length == 256
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ("packed_length=128", "packed_length=128: a pair of max_length=256 tokens fits no row"),
+        ("packed_length=-1", "packed_length: must not be negative, got -1"),
+        ("packed_length=512,batch_size=256", "batch_size=256 tokens hold no row of packed_l"),
+    ],
+)
+def test_a_packed_length_that_fits_nothing(change, message):
+    with pytest.raises(HParamsError, match=message):
+        TransformerHParams().override(change)

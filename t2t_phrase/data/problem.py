@@ -31,6 +31,8 @@ from t2t_phrase.text.annotations.base import read_annotations
 from t2t_phrase.text.vocabularies import Vocabularies
 
 REVERSED = "_rev"
+# The end of the names of problems of tensor2tensor whose rows hold several pairs.
+PACKED = "_packed"
 
 
 class Problem(abc.ABC):
@@ -344,10 +346,17 @@ def get_problem(name: str) -> Problem:
 
     Raises:
         UnknownNameError: it is not registered.
+        UserError: it names packed rows as tensor2tensor does; here, they are an option of training.
     """
     base = name.removesuffix(REVERSED)
     if base not in registry.problems:
         registry.discover()
+    plain = base.removesuffix(PACKED)
+    if base not in registry.problems and plain != base and plain in registry.problems:
+        raise UserError(
+            f"--problem={name}: rows of any problem can be packed; use "
+            f"--problem={plain}{name.removeprefix(base)} with --hparams=packed_length=256"
+        )
     problem: Problem = registry.problems[base](reversed=base != name)
     return problem
 

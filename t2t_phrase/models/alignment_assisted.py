@@ -6,18 +6,16 @@ import dataclasses
 from collections.abc import Iterable
 from typing import Any, ClassVar
 
-from keras import ops
-
 from t2t_phrase import registry
 from t2t_phrase.features import ALIGNMENT, Feature
 from t2t_phrase.layers.alignment.aligned_attention import AlignedAttention
 from t2t_phrase.layers.alignment.aligned_decoder_layer import AlignedDecoderLayer
 from t2t_phrase.models.base import Cache, Encoded, Features
 from t2t_phrase.models.lexical_model import LexicalModel
+from t2t_phrase.models.packed_rows import source_places
 from t2t_phrase.models.phrase_transformer import PhraseHParams, PhraseTransformer
 from t2t_phrase.models.transformer import Decoded
 from t2t_phrase.models.transformer_hparams import TransformerHParams
-from t2t_phrase.ops.masks import causal_mask
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -25,6 +23,7 @@ class AlignmentAssistedHParams(PhraseHParams):
     """The fields of `PhraseHParams`; the attentions are plain by default, any will do."""
 
     model: ClassVar[str] = "alignment_assisted_transformer"
+    cannot_pack: ClassVar[str] = ""
 
     encoder_attention: str = "none"
     decoder_attention: str = "none"
@@ -84,17 +83,17 @@ class AlignmentAssistedTransformer(LexicalModel, PhraseTransformer):
 
     def decode(self, features: Features, encoded: Encoded, training: bool = False) -> Decoded:
         """Return the decoder's output (B, T, D), teacher-forced; see `Transformer`."""
-        x = self._embed_targets(features["targets"], training)
-        mask = causal_mask(ops.shape(x)[1])
+        x = self._embed_targets(features, training)
+        masks = self._decoder_masks(features, encoded)
+        alignment = source_places(features, features["alignment"])
         weights: dict[str, list[Any]] = {"decoder": [], "cross": []}
         for layer in self.decoder_layers:
             x, self_weights, cross_weights = layer(
                 x,
                 encoded.memory["tokens"],
-                features["alignment"],
-                attention_mask=mask,
-                memory_mask=encoded.masks["tokens"],
+                alignment,
                 training=training,
+                **masks,
             )
             weights["decoder"].append(self_weights)
             weights["cross"].append(cross_weights)

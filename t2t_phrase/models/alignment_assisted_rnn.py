@@ -21,6 +21,7 @@ class AlignmentAssistedRnnHParams(LuongHParams):
     """The fields of `LuongHParams`; the attention is global, with any score but by location."""
 
     model: ClassVar[str] = "alignment_assisted_rnn"
+    cannot_pack: ClassVar[str] = LuongHParams.cannot_pack
 
     attention: Literal["none", "global", "local_m", "local_p"] = "global"
 

@@ -14,19 +14,26 @@ from t2t_phrase.features import ALIGNMENT, Feature
 from t2t_phrase.layers.alignment.history_layer import HistoryLayer
 from t2t_phrase.layers.attention.layout import AttentionMap
 from t2t_phrase.layers.common.dense import Dense
+from t2t_phrase.layers.common.given import given
 from t2t_phrase.layers.common.initializers import kernel_initializer
 from t2t_phrase.models.base import Cache, Encoded, Features, Loss, Step
 from t2t_phrase.models.capabilities import Capabilities
 from t2t_phrase.models.exhibit import Exhibit
 from t2t_phrase.models.jump_exhibits import jump_exhibits
 from t2t_phrase.models.jump_losses import loss_of_jumps
+from t2t_phrase.models.packed_rows import (
+    jumps_in,
+    packed_positions,
+    source_places,
+    target_mask,
+)
 from t2t_phrase.models.token_losses import token_losses
 from t2t_phrase.models.transformer import Decoded, Transformer
 from t2t_phrase.models.transformer_hparams import TransformerHParams
 from t2t_phrase.ops.blocks import add_block
 from t2t_phrase.ops.hard_attention import hard_attention
-from t2t_phrase.ops.jumps import CLASSES, jumps_of
-from t2t_phrase.ops.masks import causal_mask, history_mask
+from t2t_phrase.ops.jumps import CLASSES
+from t2t_phrase.ops.masks import history_mask
 from t2t_phrase.ops.position import positions_at
 
 
@@ -35,6 +42,7 @@ class AlignmentModelHParams(TransformerHParams):
     """A Transformer's fields. There is no softmax over words, so none can have its own matrix."""
 
     model: ClassVar[str] = "alignment_model"
+    cannot_pack: ClassVar[str] = ""
 
     @property
     def features(self) -> tuple[Feature, ...]:
@@ -139,7 +147,7 @@ class AlignmentModel(Transformer):
         """
         encoded = self.encode(features, training=training)
         hidden = self.decode(features, encoded, training=training).hidden
-        classes = jumps_of(features["alignment"]).classes
+        classes = jumps_in(features).classes
         return loss_of_jumps(self.token_losses(hidden, classes), features)
 
     def token_log_probabilities(self, features: Features) -> Any:
@@ -148,7 +156,7 @@ class AlignmentModel(Transformer):
         It is in nats.
         """
         hidden = self.decode(features, self.encode(features)).hidden
-        return -self.token_losses(hidden, jumps_of(features["alignment"]).classes)["nll"]
+        return -self.token_losses(hidden, jumps_in(features).classes)["nll"]
 
     def token_losses(self, hidden: Any, targets: Any) -> dict[str, Any]:
         """Return the losses of `models.token_losses` of the sums (B, T, D) and classes of jumps."""
@@ -177,14 +185,15 @@ class AlignmentModel(Transformer):
             encoded: from `encode`.
             training: whether dropout is active.
         """
-        x = self._embed_targets(features["targets"], training)
-        mask = causal_mask(ops.shape(x)[1])
+        x = self._embed_targets(features, training)
+        mask = target_mask(features)
+        places = given(positions=packed_positions(features, "target"))
         weights = []
         layers: list[Any] = self.decoder_layers
         for layer in layers:
-            x, self_weights = layer(x, attention_mask=mask, training=training)
+            x, self_weights = layer(x, attention_mask=mask, training=training, **places)
             weights.append(self_weights)
-        previous = jumps_of(features["alignment"]).previous
+        previous = source_places(features, jumps_in(features).previous)
         aligned = hard_attention(encoded.memory["tokens"], previous)
         return Decoded(self._finish_decoding(x) + aligned, {"decoder": weights})
 

@@ -29,6 +29,7 @@ class AlignmentModelRnnHParams(LuongHParams):
     """The fields of `LuongHParams`. The only attention is hard, and has no fields."""
 
     model: ClassVar[str] = "alignment_model_rnn"
+    cannot_pack: ClassVar[str] = LuongHParams.cannot_pack
 
     @property
     def features(self) -> tuple[Feature, ...]:

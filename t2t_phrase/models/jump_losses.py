@@ -7,8 +7,8 @@ from typing import Any
 from keras import ops
 
 from t2t_phrase.models.base import Features, Loss, Mean
+from t2t_phrase.models.packed_rows import jumps_in
 from t2t_phrase.models.token_losses import loss_of_tokens
-from t2t_phrase.ops.jumps import jumps_of
 from t2t_phrase.ops.masks import padding_mask
 
 
@@ -21,5 +21,5 @@ def loss_of_jumps(losses: dict[str, Any], features: Features) -> Loss:
     """
     objective, means = loss_of_tokens(losses, features["targets"])
     real = ops.cast(padding_mask(features["targets"]), "float32")
-    clipped = ops.cast(jumps_of(features["alignment"]).clipped, "float32")
+    clipped = ops.cast(jumps_in(features).clipped, "float32")
     return Loss(objective, {**means, "clipped": Mean(ops.sum(clipped * real), ops.sum(real))})

@@ -14,6 +14,10 @@ class LuongHParams(RegularizationHParams):
     """Sizes, attention and dropout of an LSTM encoder-decoder."""
 
     model: ClassVar[str] = "luong"  # registered name of the model that reads these fields
+    cannot_pack: ClassVar[str] = (
+        "a recurrent model takes a step for each token of a row, so rows of several pairs would "
+        "take longer than short ones, and its state would pass from one pair to the next"
+    )
 
     hidden_size: int = 1000  # of embeddings and of every layer
     num_hidden_layers: int = 4  # of the encoder, and as many of the decoder

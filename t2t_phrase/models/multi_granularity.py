@@ -9,7 +9,8 @@ from keras import ops
 
 from t2t_phrase import registry
 from t2t_phrase.config import UserError
-from t2t_phrase.features import TAG_CLASSES
+from t2t_phrase.features import PAIRS, TAG_CLASSES
+from t2t_phrase.layers.common.given import given
 from t2t_phrase.layers.granularities.attention_composition import AttentionComposition
 from t2t_phrase.layers.granularities.head_lstm import HeadLSTM
 from t2t_phrase.layers.granularities.head_on_lstm import HeadONLSTM
@@ -29,9 +30,10 @@ from t2t_phrase.models.multi_granularity_hparams import (
     is_level,
     parse_granularity,
 )
+from t2t_phrase.models.packed_rows import packed_positions, source_mask
 from t2t_phrase.models.phrase_transformer import PhraseTransformer
 from t2t_phrase.models.tag_losses import add_means, classes_of_segments, tag_means
-from t2t_phrase.ops.masks import memory_mask, padding_mask
+from t2t_phrase.ops.masks import padding_mask
 from t2t_phrase.ops.partition import (
     fixed_partition,
     fixed_slots,
@@ -141,13 +143,13 @@ class MultiGranularityTransformer(PhraseTransformer):
         Raises:
             UserError: the model reads trees, and there are none.
         """
-        inputs = features["inputs"]
+        inputs, pairs = features["inputs"], features.get(PAIRS["source"])
         length, real = ops.shape(inputs)[1], padding_mask(inputs)
-        numbers, slots = [], 1
+        numbers = []
         for name in self.partition_names:
             kind, number = parse_granularity(name)
             if kind == "ngram":
-                numbers.append(fixed_partition(real, number))
+                numbers.append(fixed_partition(real, number, pairs))
             elif "levels" not in features:
                 raise UserError(
                     f"granularities={list(self.hparams.granularities)}: these sentences come "
@@ -159,7 +161,7 @@ class MultiGranularityTransformer(PhraseTransformer):
             number if kind == "ngram" else 1
             for kind, number in map(parse_granularity, self.partition_names)
         )
-        slots = fixed_slots(length, shortest)
+        slots = fixed_slots(length, shortest) if pairs is None else length
         return segment_membership(ops.stack(numbers, axis=1), slots)
 
     def partitions(self, features: Features) -> dict[str, Any]:
@@ -191,7 +193,7 @@ class MultiGranularityTransformer(PhraseTransformer):
                 losses = add_means(losses, found)
         return Encoded(
             memory={"tokens": self._finish_encoding(x)},
-            masks={"tokens": memory_mask(features["inputs"])},
+            masks={"tokens": source_mask(features)},
             weights={"encoder": weights},
             losses=losses,
             objective=self.hparams.tag_loss_weight * losses["tag_loss"].total if losses else 0.0,
@@ -204,17 +206,19 @@ class MultiGranularityTransformer(PhraseTransformer):
 
         Layers without granularities have no vectors.
         """
-        x, mask = self._embed_source(features["inputs"], training), memory_mask(features["inputs"])
+        x, mask = self._embed_source(features, training), source_mask(features)
+        pairs = given(pairs=features.get(PAIRS["source"]))
+        places = given(positions=packed_positions(features, "source"))
         weights: list[Any] = []
         segments: list[Any] = []
         for layer in self.encoder_layers:
             if isinstance(layer, MultiGranularityEncoderLayer):
                 x, self_weights, vectors = layer(
-                    x, memberships, attention_mask=mask, training=training
+                    x, memberships, attention_mask=mask, training=training, **pairs
                 )
                 segments.append(vectors)
             else:
-                x, self_weights = layer(x, attention_mask=mask, training=training)
+                x, self_weights = layer(x, attention_mask=mask, training=training, **places)
             weights.append(self_weights)
         return x, weights, segments
 

@@ -25,6 +25,7 @@ class MultiGranularityHParams(PhraseHParams):
     """
 
     model: ClassVar[str] = "multi_granularity_transformer"
+    cannot_pack: ClassVar[str] = ""
 
     encoder_attention: str = "none"
     decoder_attention: str = "none"

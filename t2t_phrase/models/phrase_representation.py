@@ -11,9 +11,10 @@ from keras import ops
 
 from t2t_phrase import registry
 from t2t_phrase.config import UserError
-from t2t_phrase.features import PHRASES, Feature
+from t2t_phrase.features import PAIRS, PHRASES, Feature
 from t2t_phrase.layers.attention.layout import AttentionMap, Layout, Units
 from t2t_phrase.layers.attention.multi_head_attention import MultiHeadAttention
+from t2t_phrase.layers.common.given import given
 from t2t_phrase.layers.segments.attentive_combination import AttentiveCombination
 from t2t_phrase.layers.segments.attentive_pooling import AttentivePooling
 from t2t_phrase.layers.segments.max_pooling import MaxPooling
@@ -24,18 +25,24 @@ from t2t_phrase.layers.segments.transparent_attention import TransparentAttentio
 from t2t_phrase.models.base import Cache, Encoded, Features
 from t2t_phrase.models.exhibit import Exhibit
 from t2t_phrase.models.mixture_exhibit import mixture_exhibit
+from t2t_phrase.models.packed_rows import (
+    is_packed,
+    packed_positions,
+    segments_mask,
+    source_mask,
+)
 from t2t_phrase.models.phrase_transformer import PhraseHParams, PhraseTransformer
 from t2t_phrase.models.transformer import Decoded
 from t2t_phrase.models.transformer_hparams import TransformerHParams
-from t2t_phrase.ops.masks import causal_mask, memory_mask, padding_mask
+from t2t_phrase.ops.masks import padding_mask
 from t2t_phrase.ops.partition import (
     LONGEST,
     SHORTEST,
     fixed_partition,
     fixed_slots,
+    joined_partition,
     length_partition,
     length_slots,
-    segment_mask,
     segment_membership,
 )
 
@@ -48,6 +55,7 @@ class PhraseRepresentationHParams(PhraseHParams):
     """
 
     model: ClassVar[str] = "phrase_representation_transformer"
+    cannot_pack: ClassVar[str] = ""
 
     encoder_attention: str = "none"
     decoder_attention: str = "none"
@@ -182,8 +190,9 @@ class PhraseRepresentationTransformer(PhraseTransformer):
             ),
             hidden_size=hparams.hidden_size,
             units=hparams.phrase_combination_size or 3 * hparams.hidden_size,
-            # Parsed phrases may be as many as tokens.
-            by_segment=hparams.phrases == "length" or hparams.phrase_length >= SHORTEST,
+            # Parsed phrases may be as many as tokens, and so may those of a packed row.
+            by_segment=not hparams.packed_length
+            and (hparams.phrases == "length" or hparams.phrase_length >= SHORTEST),
             dropout=hparams.relu_dropout,
             dtype=self.dtype_policy,
             name="phrase_combination",
@@ -216,7 +225,7 @@ class PhraseRepresentationTransformer(PhraseTransformer):
         Raises:
             UserError: the model reads parsed phrases, and there are none.
         """
-        inputs = features["inputs"]
+        inputs, pairs = features["inputs"], features.get(PAIRS["source"])
         length = ops.shape(inputs)[1]
         if self.hparams.phrases == "parsed":
             if "phrases" not in features:
@@ -224,12 +233,17 @@ class PhraseRepresentationTransformer(PhraseTransformer):
                     "phrases=parsed: these sentences come without phrases; parse them, or take an "
                     "hparams set with phrases=length"
                 )
-            return segment_membership(features["phrases"], length)
-        if self.hparams.phrases == "fixed":
+            numbers, slots = features["phrases"], length
+            if pairs is not None:
+                numbers = joined_partition(numbers, pairs)
+        elif self.hparams.phrases == "fixed":
             tokens = self.hparams.phrase_length
-            numbers = fixed_partition(padding_mask(inputs), tokens)
-            return segment_membership(numbers, fixed_slots(length, tokens))
-        return segment_membership(length_partition(padding_mask(inputs)), length_slots(length))
+            numbers = fixed_partition(padding_mask(inputs), tokens, pairs)
+            slots = fixed_slots(length, tokens)
+        else:
+            numbers = length_partition(padding_mask(inputs), pairs)
+            slots = length_slots(length)
+        return segment_membership(numbers, slots if pairs is None else length)
 
     def attention_maps(self) -> dict[str, AttentionMap]:
         """Return, for each name in `attention_weights`, what its rows and columns are."""
@@ -291,17 +305,22 @@ class PhraseRepresentationTransformer(PhraseTransformer):
         of the phrases, "phrases", a list of (B, P, D); its masks are "tokens" (B, 1, 1, S) and
         "phrases" (B, 1, 1, P). Arguments as for `Transformer`.
         """
-        x = self._embed_source(features["inputs"], training)
-        mask, membership = memory_mask(features["inputs"]), self.membership(features)
+        x = self._embed_source(features, training)
+        membership = self.membership(features)
+        masks = {
+            "attention_mask": source_mask(features),
+            "segment_mask": segments_mask(features, membership, "source"),
+            **given(positions=packed_positions(features, "source")),
+        }
         memories = []
         weights: dict[str, list[Any]] = {"encoder": [], "encoder_phrases": [], "pooling": []}
         for index, layer in enumerate(self.encoder_layers):
             x, self_weights, phrases, phrase_weights, pooling_weights = layer(
                 x,
                 membership,
-                attention_mask=mask,
                 folded=None if folded is None else folded["encoder"][index],
                 training=training,
+                **masks,
             )
             memories.append(phrases)
             weights["encoder"].append(self_weights)
@@ -313,7 +332,7 @@ class PhraseRepresentationTransformer(PhraseTransformer):
         weights["pooling"].append(pooling_weights)
         return Encoded(
             memory={"tokens": x, "phrases": self._phrases_by_reader(memories)},
-            masks={"tokens": mask, "phrases": segment_mask(membership)},
+            masks={"tokens": masks["attention_mask"], "phrases": masks["segment_mask"]},
             weights=weights,
         )
 
@@ -326,18 +345,20 @@ class PhraseRepresentationTransformer(PhraseTransformer):
 
     def decode(self, features: Features, encoded: Encoded, training: bool = False) -> Decoded:
         """Return the decoder's output (B, T, D), teacher-forced; see `Transformer`."""
-        x = self._embed_targets(features["targets"], training)
-        mask = causal_mask(ops.shape(x)[1])
+        x = self._embed_targets(features, training)
+        masks = self._decoder_masks(features, encoded)
+        phrase_mask = encoded.masks["phrases"]
+        if is_packed(features):
+            phrase_mask = segments_mask(features, self.membership(features), "target")
         weights: dict[str, list[Any]] = {"decoder": [], "cross": [], "decoder_phrases": []}
         for layer, phrases in zip(self.decoder_layers, encoded.memory["phrases"], strict=True):
             x, self_weights, cross_weights, phrase_weights = layer(
                 x,
                 encoded.memory["tokens"],
                 phrases,
-                attention_mask=mask,
-                memory_mask=encoded.masks["tokens"],
-                segment_mask=encoded.masks["phrases"],
+                segment_mask=phrase_mask,
                 training=training,
+                **masks,
             )
             weights["decoder"].append(self_weights)
             weights["cross"].append(cross_weights)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import inspect
 from collections.abc import Iterable
 from typing import Any, ClassVar, NamedTuple
 
@@ -26,6 +27,7 @@ class PhraseHParams(TransformerHParams):
     """
 
     model: ClassVar[str] = "phrase_transformer"
+    cannot_pack: ClassVar[str] = ""
 
     encoder_attention: str = "heterogeneous_convkv"
     decoder_attention: str = "heterogeneous_convkv"
@@ -58,6 +60,12 @@ class PhraseHParams(TransformerHParams):
             if choice.attention == "none":
                 continue
             yield from self._check_orders(position, choice)
+            if self.packed_length and not choice.packs:
+                yield (
+                    f"packed_length={self.packed_length}: {position}_attention={choice.attention} "
+                    "takes no query_positions, by which it could keep the pairs of a row apart; "
+                    "use packed_length=0"
+                )
             if "head_counts" in options:
                 yield from self._check_head_counts(position, choice)
             elif getattr(self, f"{position}_head_counts"):
@@ -112,6 +120,12 @@ class AttentionChoice(NamedTuple):
             UserError: the attention is unknown.
         """
         return () if self.attention == "none" else registry.attentions[self.attention].options
+
+    @property
+    def packs(self) -> bool:
+        """Whether the attention is told where sentences begin in rows of several."""
+        taken = inspect.signature(registry.attentions[self.attention].call).parameters
+        return "query_positions" in taken
 
 
 def attention_choice(hparams: PhraseHParams, position: Position) -> AttentionChoice:

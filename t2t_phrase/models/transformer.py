@@ -9,23 +9,32 @@ from keras import ops
 
 from t2t_phrase import registry
 from t2t_phrase.config import HParamsError
+from t2t_phrase.features import IDS, Side
 from t2t_phrase.layers.attention.layout import AttentionMap
 from t2t_phrase.layers.attention.multi_head_attention import MultiHeadAttention
 from t2t_phrase.layers.attention.relative_attention import RelativeMultiHeadAttention
 from t2t_phrase.layers.common.dropout import Dropout
 from t2t_phrase.layers.common.feed_forward import FeedForward
+from t2t_phrase.layers.common.given import given
 from t2t_phrase.layers.common.layer_norm import LayerNorm
 from t2t_phrase.layers.common.token_embedding import TokenEmbedding
 from t2t_phrase.layers.common.word_dropout import WordDropout
 from t2t_phrase.layers.transformer.decoder_layer import DecoderLayer
 from t2t_phrase.layers.transformer.encoder_layer import EncoderLayer
 from t2t_phrase.models.base import Cache, Encoded, EncoderDecoder, Features, Loss, Step
+from t2t_phrase.models.packed_rows import (
+    cross_mask,
+    is_packed,
+    packed_positions,
+    source_mask,
+    target_mask,
+)
 from t2t_phrase.models.r_drop import r_drop_loss, twice
 from t2t_phrase.models.token_losses import loss_of_tokens, token_losses
 from t2t_phrase.models.transformer_hparams import TARGET_SPACES, TransformerHParams
 from t2t_phrase.ops.bias import add_bias
 from t2t_phrase.ops.blocks import add_block
-from t2t_phrase.ops.masks import causal_mask, history_mask, memory_mask
+from t2t_phrase.ops.masks import history_mask
 from t2t_phrase.ops.position import positions, positions_at, timing_signal
 from t2t_phrase.ops.product import product
 from t2t_phrase.ops.product_layout import kept
@@ -267,11 +276,12 @@ class Transformer(EncoderDecoder):
             folded: from `fold_weights`; None: what is needed of it is made here.
         """
         del folded
-        x = self._embed_source(features["inputs"], training)
-        mask = memory_mask(features["inputs"])
+        x = self._embed_source(features, training)
+        mask = source_mask(features)
+        places = given(positions=packed_positions(features, "source"))
         weights = []
         for layer in self.encoder_layers:
-            x, self_weights = layer(x, attention_mask=mask, training=training)
+            x, self_weights = layer(x, attention_mask=mask, training=training, **places)
             weights.append(self_weights)
         return Encoded(
             memory={"tokens": self._finish_encoding(x)},
@@ -283,10 +293,11 @@ class Transformer(EncoderDecoder):
         """Return the encoder's output (B, S, D)."""
         return self.encode(features, training=training).memory["tokens"]
 
-    def _embed_source(self, inputs: Any, training: bool) -> Any:
+    def _embed_source(self, features: Features, training: bool) -> Any:
         space = ops.convert_to_tensor(self.target_space.embeddings)[self.hparams.target_space_id]
-        x = self.source_embedding(self.source_word_dropout(inputs, training=training))
-        x = self._add_timing(add_bias(x, space), positions(ops.shape(inputs)[1]))
+        inputs = self.source_word_dropout(features["inputs"], training=training)
+        x = add_bias(self.source_embedding(inputs), space)
+        x = self._add_timing(x, self._positions(features, "source"))
         return self.source_dropout(x, training=training)
 
     def _finish_encoding(self, x: Any) -> Any:
@@ -300,27 +311,46 @@ class Transformer(EncoderDecoder):
             encoded: from `encode`.
             training: whether dropout is active.
         """
-        x = self._embed_targets(features["targets"], training)
-        mask = causal_mask(ops.shape(x)[1])
+        x = self._embed_targets(features, training)
+        masks = self._decoder_masks(features, encoded)
         weights: dict[str, list[Any]] = {"decoder": [], "cross": []}
         for layer in self.decoder_layers:
             x, self_weights, cross_weights = layer(
                 x,
                 encoded.memory["tokens"],
-                attention_mask=mask,
-                memory_mask=encoded.masks["tokens"],
                 training=training,
+                **masks,
             )
             weights["decoder"].append(self_weights)
             weights["cross"].append(cross_weights)
         return Decoded(self._finish_decoding(x), weights)
 
-    def _embed_targets(self, targets: Any, training: bool) -> Any:
-        x = self.target_embedding(self.target_word_dropout(targets, training=training))
+    def _embed_targets(self, features: Features, training: bool) -> Any:
+        targets = self.target_word_dropout(features["targets"], training=training)
+        x = self.target_embedding(targets)
         # The output at i has read the targets before i; the first reads zeros.
         x = ops.pad(x[:, :-1], [(0, 0), (1, 0), (0, 0)])
-        x = self._add_timing(x, positions(ops.shape(x)[1]))
-        return self.target_dropout(x, training=training)
+        places = self._positions(features, "target")
+        if is_packed(features):
+            x = ops.where(places[..., None] > 0, x, ops.zeros((), x.dtype))
+        return self.target_dropout(self._add_timing(x, places), training=training)
+
+    def _positions(self, features: Features, side: Side) -> Any:
+        """Return the positions of one side's tokens in their sentences, (S,) or (B, S) int."""
+        packed = packed_positions(features, side)
+        return positions(ops.shape(features[IDS[side]])[1]) if packed is None else packed
+
+    def _decoder_masks(self, features: Features, encoded: Encoded) -> dict[str, Any]:
+        """Return the masks of decoder layers, and where rows hold several pairs the positions."""
+        masks = {
+            "attention_mask": target_mask(features),
+            "memory_mask": cross_mask(features, encoded.masks["tokens"]),
+        }
+        if is_packed(features):
+            masks["positions"] = tuple(
+                packed_positions(features, side) for side in ("target", "source")
+            )
+        return masks
 
     def _finish_decoding(self, x: Any) -> Any:
         return x if self.decoder_norm is None else self.decoder_norm(x)
@@ -401,4 +431,7 @@ class Transformer(EncoderDecoder):
     def _add_timing(self, x: Any, places: Any) -> Any:
         if self.hparams.pos == "none":
             return x
-        return x + ops.cast(timing_signal(places, self.hparams.hidden_size), x.dtype)
+        if len(places.shape) == 1:
+            return x + ops.cast(timing_signal(places, self.hparams.hidden_size), x.dtype)
+        table = timing_signal(positions(ops.shape(x)[1]), self.hparams.hidden_size)
+        return x + ops.take(ops.cast(table, x.dtype), places, axis=0)

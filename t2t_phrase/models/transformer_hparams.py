@@ -18,6 +18,7 @@ class TransformerHParams(RegularizationHParams):
     """Sizes and dropouts of a Transformer; names and defaults are those of `transformer_base`."""
 
     model: ClassVar[str] = "transformer"  # registered name of the model that reads these fields
+    cannot_pack: ClassVar[str] = ""
 
     hidden_size: int = 512  # D, width of every residual stream
     filter_size: int = 2048  # inner width of the feed-forward networks

@@ -34,10 +34,18 @@ class Jumps(NamedTuple):
     clipped: Any
 
 
-def jumps_of(alignment: Any) -> Jumps:
-    """Return the jumps between positions (B, T)."""
+def jumps_of(alignment: Any, places: Any | None = None) -> Jumps:
+    """Return the jumps between positions.
+
+    Args:
+        alignment: (B, T) int, the position that each token is aligned with.
+        places: (B, T) int, where rows hold several targets, the position of each token in its own,
+            whose first has none before it; None: each row is a target.
+    """
     alignment = ops.cast(alignment, "int32")
     previous = ops.pad(alignment[:, :-1], [(0, 0), (1, 0)], constant_values=BEFORE)
+    if places is not None:
+        previous = ops.where(places > 0, previous, BEFORE)
     jumps = alignment - previous
     return Jumps(previous, _class_of(jumps), ops.abs(jumps) > MOST)
 

@@ -27,6 +27,20 @@ def memory_mask(ids: Any) -> Any:
     return padding_mask(ids)[:, None, None, :]
 
 
+def same_pair_mask(pairs: Any, memory_pairs: Any) -> Any:
+    """Return (B, 1, T, S) bool: tokens may attend to those of their own pair, padding to nothing.
+
+    Args:
+        pairs: (B, T) int, the number of the pair of each query, see `features.PAIRS`.
+        memory_pairs: (B, S) int, the same of the memory; or (B, H, S) for a memory of each head,
+            then the result is (B, H, T, S).
+    """
+    if len(memory_pairs.shape) == 2:
+        memory_pairs = memory_pairs[:, None]
+    memory_pairs = memory_pairs[:, :, None]
+    return ops.logical_and(ops.equal(pairs[:, None, :, None], memory_pairs), memory_pairs > 0)
+
+
 def causal_mask(length: Any) -> Any:
     """Return (1, 1, T, T) bool: query i may attend to memory position j <= i."""
     position = positions(length)

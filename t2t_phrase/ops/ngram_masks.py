@@ -1,8 +1,8 @@
 """Masks over n-grams, made from masks over tokens. True = may attend.
 
 An n-gram of order n is indexed by its last token j, and exists if $j >= n - 1$. A query may attend
-to it where it may attend to its last token: under padding at the right and under a causal mask, it
-may then attend to its other tokens too.
+to it where it may attend to its last token: under padding at the right, under a causal mask, and
+where rows hold several sentences, it may then attend to its other tokens too.
 
 Shapes: B batch, H heads, T queries, S memory positions, N and M orders of memory and queries, K
 beams. Token masks are broadcastable to (B, H, T, S).
@@ -19,7 +19,12 @@ from t2t_phrase.ops.position import positions
 
 
 def ngram_memory_mask(
-    attention_mask: Any | None, orders: Sequence[int], length: Any, beam_size: int = 1
+    attention_mask: Any | None,
+    orders: Sequence[int],
+    length: Any,
+    beam_size: int = 1,
+    *,
+    memory_positions: Any | None = None,
 ) -> Any:
     """Return a mask broadcastable to (B, H, T, N S), one block of S columns for each order.
 
@@ -28,14 +33,20 @@ def ngram_memory_mask(
         orders: of the n-grams in the memory.
         length: S.
         beam_size: number of entries at each position, see `ops.masks.history_mask`.
+        memory_positions: (B, S) int, where rows hold several sentences, which the mask keeps apart:
+            the position of each token in its own. None: each row is a sentence.
     """
-    position = positions(length, beam_size)
-    exists = ops.stack([position >= order - 1 for order in orders])  # (N, S)
+    if memory_positions is None:
+        position = positions(length, beam_size)
+        exists = ops.stack([position >= order - 1 for order in orders])  # (N, S)
+    else:
+        of_orders = [memory_positions >= order - 1 for order in orders]
+        exists = ops.stack(of_orders, axis=1)[:, None, None]  # (B, 1, 1, N, S)
     if attention_mask is None:
         return ops.reshape(exists, (1, 1, 1, -1))
     attention_mask = with_all_axes(attention_mask)
-    batch, heads, queries, _ = ops.shape(attention_mask)
     mask = ops.logical_and(ops.expand_dims(attention_mask, -2), exists)  # (B, H, T, N, S)
+    batch, heads, queries, *_ = ops.shape(mask)
     return ops.reshape(mask, (batch, heads, queries, len(orders) * length))
 
 
@@ -49,13 +60,14 @@ def ngram_query_mask(
     Args:
         mask: bool, broadcastable to (B, H, T, S).
         orders: of the query n-grams.
-        query_positions: (T,) int.
+        query_positions: (T,) int, or (B, T) where rows hold several sentences.
         real: bool, broadcastable to (B, T), False at padding; None = all are real.
     """
-    exists = ops.stack([query_positions >= order - 1 for order in orders])  # (M, T)
+    of_orders = [query_positions >= order - 1 for order in orders]
+    exists = ops.stack(of_orders, axis=-2)  # (M, T) or (B, M, T)
     if real is not None:
         exists = ops.logical_and(exists, real[:, None, :])  # (B, M, T)
-    exists = ops.reshape(exists, (-1, 1, len(orders), ops.shape(query_positions)[0], 1))
+    exists = ops.reshape(exists, (-1, 1, len(orders), ops.shape(query_positions)[-1], 1))
     full = ops.logical_and(ops.expand_dims(mask, 2), exists)  # (B, H, M, T, S)
     batch, heads, count, queries, length = ops.shape(full)
     return ops.reshape(full, (batch, heads, count * queries, length))

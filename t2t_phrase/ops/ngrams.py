@@ -1,7 +1,8 @@
 """Convolution of n-grams, and the windows of tokens that n-grams consist of.
 
 An n-gram of order n is indexed by its last token j. It consists of the tokens j-n+1 ... j, with
-zeros in place of tokens before the sentence. So every order has as many n-grams as tokens.
+zeros in place of tokens before the sentence. So every order has as many n-grams as tokens. Where a
+row holds several sentences, what is before a sentence is part of another one.
 
 Shapes: B batch, S positions, K beams, D width of a token, D' width of an n-gram.
 """
@@ -40,16 +41,26 @@ def window_product(windows: Any, kernel: Any) -> Any:
     return product(windows, kernel)
 
 
-def unfold(x: Any, order: int) -> Any:
+def unfold(x: Any, order: int, positions: Any | None = None) -> Any:
     """Return the window of each position, its tokens concatenated, (..., S, n D).
 
     Args:
         x: (..., S, D).
         order: n.
+        positions: broadcastable to (..., S), int: where rows hold several sentences, the position
+            of each token in its own; None: each row is a sentence.
     """
     if order == 1:
         return x
-    return ops.concatenate([shift(x, order - 1 - t) for t in range(order)], axis=-1)
+
+    def earlier(steps: int) -> Any:
+        """Return the token `steps` before each position."""
+        moved = shift(x, steps)
+        if positions is None or not steps:
+            return moved
+        return ops.where(positions[..., None] >= steps, moved, ops.zeros((), x.dtype))
+
+    return ops.concatenate([earlier(order - 1 - t) for t in range(order)], axis=-1)
 
 
 def shift(x: Any, steps: int) -> Any:

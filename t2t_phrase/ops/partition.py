@@ -5,7 +5,8 @@ and never decreases, and 0 at padding. So a segment is a run of adjacent tokens.
 attention read it as a boolean matrix, `segment_membership`, (..., P, S), True where segment p
 contains token s. Rows after a sentence's last segment are empty. The partition of a sentence
 depends on that sentence alone, not on padding or batch, and P depends on S alone, so P is static
-wherever S is.
+wherever S is. Where a row holds several sentences, the segments of the whole row are numbered; P is
+S then, since there may be sentences of one token.
 
 Shapes: B batch, P rows for segments, S positions; ... any number of axes.
 """
@@ -16,14 +17,14 @@ from typing import Any
 
 from keras import ops
 
-from t2t_phrase.ops.position import positions
+from t2t_phrase.ops.position import lengths_in_pairs, positions, positions_in_pairs
 
 # Xu et al. (2020), Section 3: a sentence of l tokens is cut into segments of
 # max(min(LONGEST, l / PARTS), SHORTEST) tokens.
 SHORTEST, LONGEST, PARTS = 3, 8, 6
 
 
-def fixed_partition(real: Any, length: Any) -> Any:
+def fixed_partition(real: Any, length: Any, pairs: Any | None = None) -> Any:
     """Return the partition (..., S) int32 into segments of `length` tokens.
 
     Differs from the paper: the last segment of a sentence may be shorter, where Hao et al. (2019),
@@ -32,13 +33,17 @@ def fixed_partition(real: Any, length: Any) -> Any:
     Args:
         real: (..., S) bool, True at tokens, False at the padding that follows them.
         length: tokens in a segment; int, or (...) int to use another length for each sentence.
+        pairs: (B, S) int, where rows hold several sentences, the number of each token's, see
+            `features.PAIRS`; None: rows are sentences.
     """
+    if pairs is not None:
+        return joined_partition(positions_in_pairs(pairs) // length + 1, pairs)
     position = positions(ops.shape(real)[-1])
     length = ops.expand_dims(ops.cast(length, "int32"), -1)
     return ops.where(real, position // length + 1, 0)
 
 
-def length_partition(real: Any) -> Any:
+def length_partition(real: Any, pairs: Any | None = None) -> Any:
     """Return the partition (..., S) int32 into segments that are longer in longer sentences.
 
     Xu et al. (2020), footnote 2. Differs from the paper: the length is that of the sentence,
@@ -47,9 +52,29 @@ def length_partition(real: Any) -> Any:
 
     Args:
         real: (..., S) bool, as in `fixed_partition`.
+        pairs: likewise.
     """
+    if pairs is not None:
+        # (B, S), the same at all tokens of a sentence.
+        length = ops.clip(lengths_in_pairs(pairs) // PARTS, SHORTEST, LONGEST)
+        return fixed_partition(real, length, pairs)
     tokens = ops.sum(ops.cast(real, "int32"), axis=-1)
     return fixed_partition(real, ops.clip(tokens // PARTS, SHORTEST, LONGEST))
+
+
+def joined_partition(numbers: Any, pairs: Any) -> Any:
+    """Return the partition (B, S) int32 of rows of several sentences from that of each sentence.
+
+    Args:
+        numbers: (B, S) int; in each sentence, they begin with 1.
+        pairs: (B, S) int, the number of each token's sentence, see `features.PAIRS`.
+    """
+    before = [(0, 0), (1, 0)]
+    begins = ops.logical_or(
+        ops.not_equal(numbers, ops.pad(numbers[:, :-1], before)),
+        ops.not_equal(pairs, ops.pad(pairs[:, :-1], before)),
+    )
+    return ops.where(pairs > 0, ops.cumsum(ops.cast(begins, "int32"), axis=-1), 0)
 
 
 def level_partition(levels: Any, level: int) -> Any:
@@ -60,7 +85,8 @@ def level_partition(levels: Any, level: int) -> Any:
 
     Args:
         levels: (..., S) int, for each token the lowest level at which a segment begins with it,
-            1 for the first token; 0 at padding. See `text.trees.tree_levels`.
+            1 for the first token; 0 at padding. See `text.trees.tree_levels`. So where rows hold
+            several sentences, each begins with a segment.
         level: k, at least 1.
     """
     begins = ops.cast(ops.less_equal(levels, level), "int32")
@@ -97,6 +123,18 @@ def segment_membership(numbers: Any, slots: Any) -> Any:
     """
     slot = ops.arange(slots, dtype="int32") + 1
     return ops.equal(ops.expand_dims(ops.cast(numbers, "int32"), -2), slot[:, None])
+
+
+def segment_pairs(membership: Any, pairs: Any) -> Any:
+    """Return (B, ..., P) int: the pair that each segment belongs to, 0 without a token.
+
+    Args:
+        membership: (B, ..., P, S) bool.
+        pairs: (B, S) int, the number of each token's pair, see `features.PAIRS`.
+    """
+    batch, length = ops.shape(pairs)
+    pairs = ops.reshape(pairs, (batch, *[1] * (len(membership.shape) - 2), length))
+    return ops.max(ops.where(membership, pairs, 0), axis=-1)
 
 
 def segment_mask(membership: Any) -> Any:

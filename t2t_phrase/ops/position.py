@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 from keras import ops
 
+from t2t_phrase.ops.rows import take_rows
+
 
 def positions(length: Any, beam_size: int = 1) -> Any:
     """Return (S,) int32: the position of each entry of a row in its sentence, from 0 on.
@@ -27,6 +29,54 @@ def positions(length: Any, beam_size: int = 1) -> Any:
 def positions_at(index: Any, count: int) -> Any:
     """Return (count,) int32: the positions of tokens that are all decoded at time `index`."""
     return ops.zeros((count,), "int32") + index
+
+
+def pair_starts(pairs: Any, memory_pairs: Any) -> Any:
+    """Return (B, T) int32: where in its row of a memory the pair of each token begins.
+
+    Args:
+        pairs: (B, T) int, the number of the pair that each token belongs to, see `features.PAIRS`.
+        memory_pairs: (B, S) int, the same of the memory.
+    """
+    same = ops.equal(pairs[:, :, None], memory_pairs[:, None, :])
+    return ops.cast(ops.argmax(same, axis=-1), "int32")
+
+
+def positions_in_pairs(pairs: Any) -> Any:
+    """Return (B, S) int32: the positions of tokens in their sentences where rows hold several.
+
+    Args:
+        pairs: (B, S) int, as in `pair_starts`.
+    """
+    return positions(ops.shape(pairs)[1]) - pair_starts(pairs, pairs)
+
+
+def lengths_in_pairs(pairs: Any) -> Any:
+    """Return (B, S) int32: the length of each token's sentence where rows hold several.
+
+    Args:
+        pairs: (B, S) int, as in `pair_starts`.
+    """
+    same = ops.equal(pairs[:, :, None], pairs[:, None, :])
+    return ops.sum(ops.cast(same, "int32"), axis=-1)
+
+
+def places_in_rows(places: Any, pairs: Any, memory_pairs: Any) -> Any:
+    """Return (B, T) int32: where in its row of a memory each position of a sentence is.
+
+    Args:
+        places: (B, T) int, a position in the sentence of the memory that each token's pair has.
+        pairs: (B, T) int, as in `pair_starts`.
+        memory_pairs: (B, S) int, likewise.
+
+    Returns:
+        -1 for a position outside of that sentence.
+    """
+    places = ops.cast(places, "int32")
+    rows = places + pair_starts(pairs, memory_pairs)
+    found = take_rows(memory_pairs, ops.clip(rows, 0, ops.shape(memory_pairs)[1] - 1))
+    inside = ops.logical_and(places >= 0, rows < ops.shape(memory_pairs)[1])
+    return ops.where(ops.logical_and(inside, ops.equal(found, pairs)), rows, -1)
 
 
 def timing_signal(positions: Any, hidden_size: int) -> Any:

@@ -209,6 +209,7 @@ def prepare(
         clip_grad_norm=hparams.clip_grad_norm,
         gradient_mean=hparams.gradient_mean,
         parts=parts,
+        packed=hparams.packed_length > 0,
         xla=has_gpu() if xla is None else xla,
         log=say,
     )
@@ -229,7 +230,13 @@ def prepare(
     trainer = Trainer(
         stepper,
         TrainingPipeline(
-            reader, _buckets(hparams, stepper.shards), options.random_seed, EpochLog(say), samples
+            reader,
+            training_shapes(hparams, stepper.shards),
+            options.random_seed,
+            EpochLog(say),
+            samples,
+            packed=hparams.packed_length > 0,
+            max_length=hparams.max_length,
         ),
         RunDirectory(
             options.output_dir,
@@ -286,6 +293,14 @@ def _buckets(hparams: TrainingHParams, shards: int) -> Buckets:
         length_bucket_step=hparams.length_bucket_step,
         replicas=shards,
     )
+
+
+def training_shapes(hparams: TrainingHParams, shards: int) -> Buckets:
+    """Return the buckets of training; of packed rows, there is one."""
+    length = hparams.packed_length
+    if not length:
+        return _buckets(hparams, shards)
+    return Buckets((length,), (hparams.batch_size // length * shards,), shards)
 
 
 def _reader(options: RunOptions, split: str) -> RecordReader:

@@ -12,7 +12,7 @@ import numpy as np
 import tensorflow as tf
 
 from t2t_phrase.compile import traced
-from t2t_phrase.features import IDS, Feature
+from t2t_phrase.features import IDS, PAIRS, Feature
 from t2t_phrase.models.base import Loss, Mean
 from t2t_phrase.training.agreement import Agreement
 from t2t_phrase.training.loss_scaling import inner_optimizer, loss_scale
@@ -57,6 +57,8 @@ class Stepper:
         gradient_mean: "tokens" or "sentences", over which of all replicas the objective that is
             differentiated is a mean.
         parts: what each replica divides its share of a batch into; their gradients are added up.
+        packed: whether the rows of training hold several pairs, see `features.PAIRS`; those of
+            evaluation hold one each.
         xla: whether XLA compiles the pure function, once for each shape.
         log: called with a line for each compilation.
     """
@@ -69,6 +71,7 @@ class Stepper:
     clip_grad_norm: float = 0.0
     gradient_mean: str = "tokens"
     parts: int = 1
+    packed: bool = False
     xla: bool = False
     log: Callable[[str], None] = lambda text: None
 
@@ -84,12 +87,18 @@ class Stepper:
         self._loss = traced(self._forward, jit_compile=self.xla or None)
         # One trace for all shapes: with XLA each shape is compiled when it is first met.
         names = (*IDS.values(), *(feature.name for feature in self.features))
-        signature = [dict.fromkeys(names, _IDS)]
-        self._train = traced(self._train_step, input_signature=signature)
-        self._eval = traced(self._eval_step, input_signature=signature)
-        self._probe = traced(self._probe_step, input_signature=signature)
+        evaluated = [dict.fromkeys(names, _IDS)]
+        trained = [dict.fromkeys((*names, *self._pairs), _IDS)]
+        self._train = traced(self._train_step, input_signature=trained)
+        self._eval = traced(self._eval_step, input_signature=evaluated)
+        self._probe = traced(self._probe_step, input_signature=trained)
         # Keras would sum the gradients over the replicas once more.
         inner_optimizer(self.optimizer)._all_reduce_sum_gradients = list
+
+    @property
+    def _pairs(self) -> tuple[str, ...]:
+        """The names of the numbers of pairs that batches of training hold."""
+        return tuple(PAIRS.values()) if self.packed else ()
 
     @property
     def replicas(self) -> int:
@@ -106,8 +115,8 @@ class Stepper:
 
         Args:
             features: "inputs" (rows, S) int32, "targets" (rows, T) int32, and each of `features`,
-                int32 of the shape of its side's ids. The number of rows is a multiple of the number
-                of shards.
+                int32 of the shape of its side's ids; likewise the numbers of pairs if rows are
+                packed. The number of rows is a multiple of the number of shards.
         """
         return self._counted("train", self._train, features)
 
@@ -133,6 +142,8 @@ class Stepper:
         for feature in self.features:
             # The value at padding is the one that is valid for every feature.
             fake[feature.name] = np.full((rows, lengths[feature.side]), feature.pad, np.int32)
+        if self.packed:
+            fake |= {PAIRS[side]: np.ones((rows, lengths[side]), np.int32) for side in IDS}
         return fake
 
     def _counted(self, kind: str, function: Any, features: Features) -> Any:
@@ -194,9 +205,7 @@ class Stepper:
         The gradient is multiplied by `scale`, a scalar.
         """
         # The features of a step are those of all shards.
-        real = tf.math.not_equal(features["targets"], 0)
-        units = tf.reduce_any(real, axis=1) if self.gradient_mean == "sentences" else real
-        count = tf.cast(tf.math.count_nonzero(units), tf.float32)
+        count = self._units(features)
         replica = tf.cast(context.replica_id_in_sync_group, tf.int32)
         values = self._values()
 
@@ -220,6 +229,17 @@ class Stepper:
                 parallel_iterations=1,
             )
         return sums
+
+    def _units(self, features: Features) -> Any:
+        """Return the number of tokens or sentences that the objective is a mean over."""
+        if self.gradient_mean == "sentences" and self.packed:
+            # The number of the last pair of each row.
+            pairs = tf.reduce_max(features[PAIRS["target"]], axis=1)
+            return tf.cast(tf.reduce_sum(pairs), tf.float32)
+        units = tf.math.not_equal(features["targets"], 0)
+        if self.gradient_mean == "sentences":
+            units = tf.reduce_any(units, axis=1)
+        return tf.cast(tf.math.count_nonzero(units), tf.float32)
 
     def _sum(self, context: Any, values: Any) -> Any:
         """Return the sums over all replicas, in one reduction."""

@@ -1,6 +1,7 @@
 import pytest
 
 from t2t_phrase import registry
+from t2t_phrase.config import UserError
 from t2t_phrase.corpus_sizes import SIZES
 from t2t_phrase.data.problem import Problem, get_problem
 from t2t_phrase.registry import UnknownNameError
@@ -50,3 +51,13 @@ def test_recommended_hparams_sets_exist():
     for size in SIZES:
         assert f"transformer_{size.name}" in registry.hparams
         assert f"phrase_interleaved_convkv_1_2_{size.name}" in registry.hparams
+
+
+@pytest.mark.parametrize("end", ["", "_rev"])
+def test_packed_problems_of_tensor2tensor_are_an_option_of_training(end):
+    with pytest.raises(UserError) as caught:
+        get_problem(f"translate_ende_multi30k_packed{end}")
+    assert str(caught.value) == (
+        f"--problem=translate_ende_multi30k_packed{end}: rows of any problem can be packed; use "
+        f"--problem=translate_ende_multi30k{end} with --hparams=packed_length=256"
+    )

@@ -292,3 +292,17 @@ def test_plain_and_phrase_options_are_not_confused() -> None:
         Transformer.from_hparams(PhraseHParams(), vocab_size=VOCAB)
     with pytest.raises(HParamsError, match="TransformerHParams; use model transformer"):
         PhraseTransformer.from_hparams(SMALL, vocab_size=VOCAB)
+
+
+def test_an_attention_that_knows_no_positions_cannot_be_packed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Blind:
+        options = ()
+
+        def call(self, query: Any, memory: Any, attention_mask: Any = None) -> Any:
+            raise NotImplementedError
+
+    monkeypatch.setitem(registry.attentions._entries, "blind", Blind)
+    with pytest.raises(HParamsError, match="packed_length=256: cross_attention=blind takes no"):
+        PhraseHParams(cross_attention="blind", packed_length=256)

@@ -22,6 +22,12 @@ def test_a_jump_of_exactly_the_most_is_not_clipped() -> None:
     np.testing.assert_array_equal(found.classes[0], [200, 200, 0])
 
 
+def test_the_first_jump_of_each_sentence_of_a_row_begins_before_its_source() -> None:
+    found = jumps_of(np.array([[2, 0, 4, 1]], "int32"), np.array([[0, 1, 0, 1]]))
+    np.testing.assert_array_equal(found.previous, [[-1, 2, -1, 4]])
+    np.testing.assert_array_equal(np.asarray(found.classes) - MOST, [[3, -2, 5, -3]])
+
+
 def test_positions_have_the_probabilities_of_their_jumps() -> None:
     log_probs = np.random.default_rng(0).normal(size=(2, 3, CLASSES)).astype("float32")
     previous = np.array([[BEFORE, 0, 119], [5, 60, 7]], "int32")

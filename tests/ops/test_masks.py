@@ -5,6 +5,7 @@ from t2t_phrase.ops.masks import (
     history_mask,
     memory_mask,
     padding_mask,
+    same_pair_mask,
     window_mask,
 )
 
@@ -48,3 +49,14 @@ def test_window_mask_ends_with_each_sentence() -> None:
     assert mask.shape == (2, 1, 2, 3)
     expected = [[[0, 1, 1], [1, 1, 0]], [[0, 1, 0], [0, 0, 0]]]
     np.testing.assert_array_equal(mask[:, 0], np.array(expected, bool))
+
+
+def test_tokens_may_attend_to_those_of_their_own_pair() -> None:
+    mask = np.asarray(same_pair_mask(np.array([[1, 2, 2, 0]]), np.array([[1, 1, 2, 0, 0]])))
+    assert mask.shape == (1, 1, 4, 5)
+    assert mask[0, 0].astype(int).tolist() == [
+        [1, 1, 0, 0, 0],
+        [0, 0, 1, 0, 0],
+        [0, 0, 1, 0, 0],
+        [0, 0, 0, 0, 0],
+    ]

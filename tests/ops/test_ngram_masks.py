@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from t2t_phrase.ops.masks import causal_mask, history_mask, memory_mask
+from t2t_phrase.ops.masks import causal_mask, history_mask, memory_mask, same_pair_mask
 from t2t_phrase.ops.ngram_masks import attended_mask, ngram_memory_mask, ngram_query_mask
 
 
@@ -68,3 +68,26 @@ def test_masks_of_fewer_axes() -> None:
         ngram_memory_mask(flat, (1, 2), 3), [[[[True, False, True, False, False, True]]]]
     )
     np.testing.assert_array_equal(attended_mask(flat), [[True, False, True]])
+
+
+# Two sentences of three and two tokens in one row.
+PAIRS = np.array([[1, 1, 1, 2, 2, 0]])
+PLACES = np.array([[0, 1, 2, 0, 1, 0]])
+
+
+def test_phrases_stay_within_their_sentence_of_a_row() -> None:
+    mask = same_pair_mask(PAIRS, PAIRS)
+    memory = ngram_memory_mask(mask, (1, 2), 6, memory_positions=PLACES)
+    assert picture(memory) == [
+        *["xxx....xx..."] * 3,
+        *["...xx.....x."] * 2,
+        "............",
+    ]
+
+
+def test_phrases_that_begin_before_their_sentence_ask_nothing() -> None:
+    rows = ngram_query_mask(same_pair_mask(PAIRS, PAIRS), (1, 2), PLACES)
+    assert picture(rows) == [
+        *["xxx...", "xxx...", "xxx...", "...xx.", "...xx.", "......"],
+        *["......", "xxx...", "xxx...", "......", "...xx.", "......"],
+    ]

@@ -120,3 +120,12 @@ def test_shift_moves_tokens(steps: int) -> None:
     unknown = traced(lambda x: shift(x, steps), input_signature=[tf.TensorSpec((None, None, None))])
     np.testing.assert_array_equal(unknown(X), expected)
     assert unknown(X[:, :0]).shape == (2, 0, 3)
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_windows_of_a_row_of_two_sentences_are_those_of_each(order: int) -> None:
+    places = np.array([[0, 1, 2, 0, 1], [0, 0, 1, 2, 3]])
+    found = np.asarray(unfold(X, order, places))
+    np.testing.assert_array_equal(found[:1, :3], unfold(X[:1, :3], order))
+    np.testing.assert_array_equal(found[:1, 3:], unfold(X[:1, 3:], order))
+    np.testing.assert_array_equal(found[1:, 1:], unfold(X[1:, 1:], order))

@@ -8,10 +8,13 @@ from reference_phrase_representation import Phrases, cut, cut_by_length
 from t2t_phrase.ops.partition import (
     fixed_partition,
     fixed_slots,
+    joined_partition,
     length_partition,
     length_slots,
+    level_partition,
     segment_mask,
     segment_membership,
+    segment_pairs,
 )
 
 LENGTHS = [1, 2, 3, 17, 18, 23, 24, 47, 48, 60, 0]
@@ -65,3 +68,39 @@ def test_membership_and_mask_of_two_partitions_at_once() -> None:
     assert membership[1, 1].sum(-1).tolist() == [2, 2, 0]
     mask = np.asarray(segment_mask(membership[:, 0]))
     assert mask.tolist() == [[[[True, True, False]]], [[[True, False, False]]]]
+
+
+# Sentences of 17, 1 and 24 tokens, and padding, in one row.
+ROW_LENGTHS = [17, 1, 24]
+PAIRS = np.array([[1] * 17 + [2] + [3] * 24 + [0] * 3])
+
+
+def joined(partitions: list[np.ndarray]) -> list[int]:
+    """Return the numbers of sentences in a row, each of which counts on from the one before."""
+    found: list[int] = []
+    for numbers in partitions:
+        found += (max(found, default=0) + numbers).tolist()
+    return [*found, 0, 0, 0]
+
+
+@pytest.mark.parametrize(
+    "cut_sentence", [length_partition, lambda *of: fixed_partition(of[0], 5, *of[1:])]
+)
+def test_sentences_of_a_row_are_cut_as_if_they_were_alone(cut_sentence) -> None:
+    alone = [np.asarray(cut_sentence(np.ones((1, n), bool)))[0] for n in ROW_LENGTHS]
+    together = np.asarray(cut_sentence(PAIRS > 0, PAIRS))
+    assert together[0].tolist() == joined(alone)
+
+
+def test_a_stored_partition_counts_on_through_a_row() -> None:
+    numbers = np.array([[1, 1, 2, 1, 1, 2, 3, 0]])
+    pairs = np.array([[1, 1, 1, 2, 3, 3, 3, 0]])
+    found = np.asarray(joined_partition(numbers, pairs))
+    assert found.tolist() == [[1, 1, 2, 3, 4, 5, 6, 0]]
+    membership = segment_membership(found, 8)
+    assert np.asarray(segment_pairs(membership, pairs)).tolist() == [[1, 1, 2, 3, 3, 3, 0, 0]]
+
+
+def test_levels_of_a_row_count_on_through_it() -> None:
+    levels = np.array([[1, 3, 2, 1, 1, 2, 0]])
+    assert np.asarray(level_partition(levels, 2)).tolist() == [[1, 1, 2, 3, 4, 5, 0]]

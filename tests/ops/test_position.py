@@ -13,7 +13,15 @@ from t2t_phrase.ops import position
 from t2t_phrase.ops.masks import causal_mask, history_mask
 from t2t_phrase.ops.ngram_masks import ngram_memory_mask
 from t2t_phrase.ops.partition import fixed_partition, length_partition
-from t2t_phrase.ops.position import positions, positions_at, timing_signal
+from t2t_phrase.ops.position import (
+    lengths_in_pairs,
+    pair_starts,
+    places_in_rows,
+    positions,
+    positions_at,
+    positions_in_pairs,
+    timing_signal,
+)
 
 
 @pytest.mark.parametrize("width", [2, 8, 9])
@@ -34,6 +42,31 @@ def test_positions_of_a_sentence_a_history_and_a_step() -> None:
     assert np.asarray(positions(4)).tolist() == [0, 1, 2, 3]
     assert np.asarray(positions(6, beam_size=2)).tolist() == [0, 0, 1, 1, 2, 2]
     assert np.asarray(positions_at(3, 2)).tolist() == [3, 3]
+
+
+def test_positions_begin_anew_with_each_pair_of_a_row() -> None:
+    pairs = np.array([[1, 1, 1, 2, 3, 3, 0, 0], [1, 1, 1, 1, 1, 1, 1, 1]])
+    found = np.asarray(positions_in_pairs(pairs))
+    assert found[0, :6].tolist() == [0, 1, 2, 0, 0, 1]
+    assert found[1].tolist() == [*range(8)]
+
+
+def test_a_pair_begins_at_another_place_on_the_other_side() -> None:
+    targets, sources = np.array([[1, 2, 2, 3]]), np.array([[1, 1, 1, 2, 3, 0]])
+    assert np.asarray(pair_starts(targets, sources)).tolist() == [[0, 3, 3, 4]]
+
+
+def test_every_token_knows_the_length_of_its_sentence() -> None:
+    assert np.asarray(lengths_in_pairs(np.array([[1, 1, 2, 3, 3, 3]]))).tolist() == [
+        [2, 2, 1, 3, 3, 3]
+    ]
+
+
+def test_a_place_in_a_sentence_is_one_in_its_row_or_none() -> None:
+    sources, targets = np.array([[1, 1, 1, 2, 2, 0]]), np.array([[1, 1, 1, 2, 2, 2, 2, 0]])
+    places = np.array([[2, -1, 3, 0, 1, 2, 4, 0]])
+    found = np.asarray(places_in_rows(places, targets, sources))
+    assert found[0, :7].tolist() == [2, -1, -1, 3, 4, -1, -1]
 
 
 def packed(length: int, beam_size: int = 1) -> np.ndarray:

@@ -45,6 +45,7 @@ for strategy in (make_strategy(devices=["CPU:0", "CPU:1"]), make_strategy()):
         features=hparams.training_features,
         clip_grad_norm=hparams.clip_grad_norm,
         gradient_mean=hparams.gradient_mean,
+        packed=hparams.packed_length > 0,
     )
     losses = [float(stepper.train(features).objective) for _ in range(3)]
     found.append({"replicas": stepper.replicas, "losses": losses})

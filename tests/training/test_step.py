@@ -225,3 +225,24 @@ def test_variables_stay_float32_in_mixed_bfloat16():
         assert value.dtype == np.float32
         assert not np.array_equal(value, before[name])
     assert {v.dtype for v in stepper.optimizer.variables[1:]} == {"float32"}
+
+
+def test_sentences_of_packed_rows_are_counted_one_by_one():
+    features = both(ids(3, 6), ids(3, 6, seed=1))
+    numbers = np.array([[1, 1, 2, 3, 3, 3], [1, 1, 1, 1, 1, 0], [0] * 6], np.int32)
+    features["targets"][numbers == 0] = 0
+    norms = {}
+    for mean in ("tokens", "sentences"):
+        stepper = make_stepper(gradient_mean=mean, packed=True)
+        result = stepper.train({**features, "source_pairs": numbers, "target_pairs": numbers})
+        norms[mean] = float(result.grad_norm)
+        # Evaluation is never packed.
+        assert stepper.evaluate(features)["loss"].count == 11
+    # The sum over tokens is divided by 11 tokens or 4 sentences.
+    assert norms["sentences"] / norms["tokens"] == pytest.approx(11 / 4, rel=1e-5)
+
+
+def test_a_probe_of_packed_rows_has_their_features():
+    stepper = make_stepper(packed=True)
+    stepper.probe(stepper.fake_features(2, 8, 8))
+    assert stepper.compilations == 1

@@ -1,18 +1,20 @@
-"""From record shards to padded batches: shuffled, bucketed by length, resumable at any batch."""
+"""From record shards to batches: shuffled, bucketed by length or packed, resumable anywhere."""
 
 from __future__ import annotations
 
 import dataclasses
+import functools
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from typing import NamedTuple
 
 import numpy as np
 
 from t2t_phrase.config import UserError
 from t2t_phrase.data.input.buckets import Buckets
+from t2t_phrase.data.input.packing import Places, batches_of, lengths_of, pack_rows
 from t2t_phrase.data.input.padding import Padder, Shape
-from t2t_phrase.data.input.plan import Plan, buckets_of, epoch_order, plan_epoch
+from t2t_phrase.data.input.plan import buckets_of, epoch_order, plan_epoch
 from t2t_phrase.data.input.reader import Pairs, RecordReader
 
 # Batches of about so many places are read at once, which spreads the cost of each shard.
@@ -31,9 +33,10 @@ class Batch(NamedTuple):
     """Sentence pairs padded to a bucket's shape; rows without a sentence are all padding."""
 
     features: dict[str, np.ndarray]
-    """What a model reads, (rows, bound) int32 each: "inputs", "targets" and all features."""
+    """What a model reads, (rows, bound) int32 each: "inputs", "targets" and all features; where
+    rows hold several pairs, also the numbers of these, see `features.PAIRS`."""
     numbers: np.ndarray
-    """The numbers of the sentence pairs among `pairs`, one for each row that is not empty."""
+    """The numbers of the sentence pairs among `pairs`, in the order of the rows."""
     pairs: Pairs
     """What they were read from."""
     position: Position
@@ -68,6 +71,20 @@ class Batch(NamedTuple):
         )
 
 
+class _Planned(NamedTuple):
+    """A batch that is still to be read."""
+
+    shape: Shape
+    members: np.ndarray
+    """The numbers of its pairs."""
+    places: Places | None
+    """Where these lie; None: one in each row."""
+
+
+# From the order of an epoch's pairs, and how many batches of it to skip.
+_Plan = Callable[[np.ndarray, int], Iterator[_Planned]]
+
+
 @dataclasses.dataclass
 class EpochCount:
     """Counts of one pass over the training data."""
@@ -91,16 +108,19 @@ class TrainingPipeline:
 
     Each epoch shuffles the pairs (`plan.epoch_order`), distributes them over the buckets, and
     yields the batch of a bucket as soon as it is full. At the end of an epoch the remaining pairs
-    of short buckets fill up the batches of longer ones. All of this is decided from the lengths of
-    the sentences; their tokens are read when their batch is due.
+    of short buckets fill up the batches of longer ones. If it packs, a row holds as many pairs as
+    find room in it (`packing.pack_rows`). All of this is decided from the lengths of the sentences;
+    their tokens are read when their batch is due.
 
     Args:
         reader: the training shards.
-        buckets: the shapes of the batches.
+        buckets: the shapes of the batches; to pack, a single one.
         seed: of the order; not negative.
         on_epoch: called with the counts of each epoch after it has been read.
         samples: shards of random segmentations of the same pairs; epoch e reads number e modulo
             their count. None: every epoch reads `reader`.
+        packed: whether rows hold several pairs.
+        max_length: longer pairs are left out; None: those that are longer than the longest bucket.
     """
 
     reader: RecordReader
@@ -108,6 +128,8 @@ class TrainingPipeline:
     seed: int
     on_epoch: Callable[[EpochCount], None] = lambda count: None
     samples: tuple[RecordReader, ...] = ()
+    packed: bool = False
+    max_length: int | None = None
 
     def batches(self, start: Position = Position()) -> Iterator[Batch]:  # noqa: B008
         """Yield the batches after `start`; a resumed stream equals an uninterrupted one.
@@ -119,29 +141,37 @@ class TrainingPipeline:
         skip = start.batches
         for epoch in itertools.count(start.epoch):
             if epoch == start.epoch or len(readers) > 1:
-                pairs, buckets = self._open(readers[epoch % len(readers)])
-                dropped = int(np.count_nonzero(buckets == len(self.buckets)))
+                pairs, dropped, plan = self._open(readers[epoch % len(readers)])
                 padder = Padder(pairs, self.reader.features)
             order = epoch_order(len(pairs), np.random.default_rng([self.seed, epoch]))
-            plan = plan_epoch(order, buckets, self.buckets)
-            yield from _read(plan, padder, self.buckets, epoch, skip)
-            self.on_epoch(
-                EpochCount(epoch, self.buckets.max_length, len(pairs), dropped, len(plan))
-            )
+            batches = yield from _read(plan(order, skip), padder, epoch, skip)
+            self.on_epoch(EpochCount(epoch, self._longest, len(pairs), dropped, batches))
             skip = 0
 
-    def _open(self, reader: RecordReader) -> tuple[Pairs, np.ndarray]:
-        """Return the pairs of some shards, and the bucket of each."""
+    @property
+    def _longest(self) -> int:
+        return self.buckets.max_length if self.max_length is None else self.max_length
+
+    def _open(self, reader: RecordReader) -> tuple[Pairs, int, _Plan]:
+        """Return the pairs of some shards, how many are too long, and what plans an epoch."""
         pairs = reader.open()
         if not len(pairs):
             raise _empty(reader)
-        buckets = buckets_of(pairs, self.buckets)
-        if np.all(buckets == len(self.buckets)):
+        plan: _Plan
+        if self.packed:
+            lengths = lengths_of(pairs, self._longest)
+            dropped = int(np.count_nonzero(np.max(lengths, axis=0) > self._longest))
+            plan = functools.partial(_packed, lengths, self.buckets, self._longest)
+        else:
+            found = buckets_of(pairs, self.buckets)
+            dropped = int(np.count_nonzero(found == len(self.buckets)))
+            plan = functools.partial(_bucketed, found, self.buckets)
+        if dropped == len(pairs):
             raise UserError(
                 f"none of the {len(pairs)} training examples has at most "
-                f"max_length={self.buckets.max_length} tokens; raise max_length"
+                f"max_length={self._longest} tokens; raise max_length"
             )
-        return pairs, buckets
+        return pairs, dropped, plan
 
 
 def evaluation_batches(reader: RecordReader, buckets: Buckets) -> list[Batch]:
@@ -156,8 +186,8 @@ def evaluation_batches(reader: RecordReader, buckets: Buckets) -> list[Batch]:
     wider = buckets.extended(
         max(int(c[name].lengths.max(initial=0)) for c in pairs.columns for name in c)
     )
-    plan = plan_epoch(np.arange(len(pairs)), buckets_of(pairs, wider), wider)
-    return list(_read(plan, Padder(pairs, reader.features), wider, 0, 0))
+    planned = _bucketed(buckets_of(pairs, wider), wider, np.arange(len(pairs)), 0)
+    return list(_read(planned, Padder(pairs, reader.features), 0, 0))
 
 
 def _empty(reader: RecordReader) -> UserError:
@@ -165,19 +195,49 @@ def _empty(reader: RecordReader) -> UserError:
     return UserError(f"{files or 'the data'}: no sentence pairs; run t2t-phrase-datagen again")
 
 
-def _read(plan: Plan, padder: Padder, buckets: Buckets, epoch: int, skip: int) -> Iterator[Batch]:
-    """Yield the batches of a plan after the first `skip`, which are not read."""
-    while skip < len(plan):
-        shapes: list[Shape] = []
-        members: list[np.ndarray] = []
-        places = 0
-        for number in range(skip, len(plan)):
-            bucket = int(plan.buckets[number])
-            shapes.append(Shape(buckets.rows[bucket], buckets.bounds[bucket]))
-            members.append(plan.of(number))
-            places += shapes[-1].rows * shapes[-1].bound
-            if places >= _PLACES:
-                break
-        for (features, tokens), numbers in zip(padder.pad(shapes, members), members, strict=True):
-            skip += 1
-            yield Batch(features, numbers, padder.pairs, Position(epoch, skip), tokens)
+def _bucketed(
+    bucket_of: np.ndarray, buckets: Buckets, order: np.ndarray, skip: int
+) -> Iterator[_Planned]:
+    """Yield the batches of an epoch after the first `skip`, by buckets."""
+    plan = plan_epoch(order, bucket_of, buckets)
+    for number in range(skip, len(plan)):
+        bucket = int(plan.buckets[number])
+        yield _Planned(Shape(buckets.rows[bucket], buckets.bounds[bucket]), plan.of(number), None)
+
+
+def _packed(
+    lengths: np.ndarray, buckets: Buckets, longest: int, order: np.ndarray, skip: int
+) -> Iterator[_Planned]:
+    """Yield the batches of an epoch after the first `skip`, with several pairs in each row."""
+    shape = Shape(buckets.rows[0], buckets.bounds[0])
+    rows = pack_rows(order, lengths, length=shape.bound, longest=longest)
+    rows = itertools.islice(rows, skip * shape.rows, None)
+    for numbers, places in batches_of(rows, lengths, length=shape.bound, size=shape.rows):
+        yield _Planned(shape, numbers, places)
+
+
+def _read(
+    planned: Iterator[_Planned], padder: Padder, epoch: int, done: int
+) -> Generator[Batch, None, int]:
+    """Yield the planned batches, before which `done` of the epoch come; return how many it has."""
+    while group := _next_group(planned):
+        shapes, members, places = zip(*group, strict=True)
+        packed = None if places[0] is None else places
+        for (features, tokens), numbers in zip(
+            padder.pad(shapes, members, packed), members, strict=True
+        ):
+            done += 1
+            yield Batch(features, numbers, padder.pairs, Position(epoch, done), tokens)
+    return done
+
+
+def _next_group(planned: Iterator[_Planned]) -> list[_Planned]:
+    """Return the next batches, which are to be read together."""
+    group: list[_Planned] = []
+    places = 0
+    for batch in planned:
+        group.append(batch)
+        places += batch.shape.rows * batch.shape.bound
+        if places >= _PLACES:
+            break
+    return group

@@ -9,6 +9,7 @@ import keras
 from t2t_phrase.layers.attention.layout import Layout
 from t2t_phrase.layers.attention.multi_head_attention import Cache
 from t2t_phrase.layers.common.dense import Dense
+from t2t_phrase.layers.common.given import given
 from t2t_phrase.layers.common.implicit_masks import ATTENTION, ImplicitMasks
 from t2t_phrase.layers.common.initializers import kernel_initializer
 from t2t_phrase.layers.common.sublayers import build_once, deserialize_sublayers
@@ -47,6 +48,8 @@ class AlignedAttention(ImplicitMasks, keras.layers.Layer):
         attention_mask: bool, broadcastable to (B, H, T, S); True = may attend. It does not concern
             the alignment head.
         training: whether dropout is active; the alignment head has none.
+        query_positions: passed on to `attention`, where rows hold several sentences.
+        memory_positions: likewise.
 
     Returns:
         (output, weights): (B, T, D), and the weights of `attention`, whose layout is this layer's.
@@ -89,15 +92,25 @@ class AlignedAttention(ImplicitMasks, keras.layers.Layer):
         alignment: Any,
         attention_mask: Any | None = None,
         training: bool = False,
+        query_positions: Any | None = None,
+        memory_positions: Any | None = None,
     ) -> tuple[Any, Any]:
         """Attend from every query to the memory and to its aligned position."""
-        projected = self.align(self.project_memory(memory), alignment)
-        return self.attend(query, projected, attention_mask, training=training)
+        projected = self.align(self.project_memory(memory, memory_positions), alignment)
+        return self.attend(
+            query,
+            projected,
+            attention_mask,
+            training=training,
+            query_positions=query_positions,
+            memory_positions=memory_positions,
+        )
 
-    def project_memory(self, memory: Any) -> Cache:
+    def project_memory(self, memory: Any, memory_positions: Any | None = None) -> Cache:
         """Return the projected memory (B, S, D), which `align` completes for queries."""
+        positions = given(memory_positions=memory_positions)
         return {
-            "attention": self.attention.project_memory(memory),
+            "attention": self.attention.project_memory(memory, **positions),
             "value": self.value_map(memory),  # (B, S, d_k)
         }
 
@@ -111,10 +124,16 @@ class AlignedAttention(ImplicitMasks, keras.layers.Layer):
         projected: Cache,
         attention_mask: Any | None = None,
         training: bool = False,
+        query_positions: Any | None = None,
+        memory_positions: Any | None = None,
     ) -> tuple[Any, Any]:
         """Attend from (B, T, D) queries to a memory that `align` prepared."""
         output, weights = self.attention.attend(
-            query, projected["attention"], attention_mask, training=training
+            query,
+            projected["attention"],
+            attention_mask,
+            training=training,
+            **given(query_positions=query_positions, memory_positions=memory_positions),
         )
         return output + self._aligned(projected), weights
 

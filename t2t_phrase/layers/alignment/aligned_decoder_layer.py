@@ -8,8 +8,9 @@ import keras
 
 from t2t_phrase.layers.alignment.aligned_attention import AlignedAttention
 from t2t_phrase.layers.attention.multi_head_attention import Cache
+from t2t_phrase.layers.common.given import given
 from t2t_phrase.layers.common.sublayers import build_once
-from t2t_phrase.layers.transformer.decoder_layer import DecoderLayer
+from t2t_phrase.layers.transformer.decoder_layer import DecoderLayer, Positions
 
 
 @keras.saving.register_keras_serializable(package="t2t_phrase")
@@ -30,6 +31,7 @@ class AlignedDecoderLayer(DecoderLayer):
         attention_mask: bool, broadcastable to (B, H, T, T); True = may attend.
         memory_mask: bool, broadcastable to (B, H, T, S).
         training: whether dropout is active.
+        positions: see `DecoderLayer`.
 
     Returns:
         (output (B, T, D), self-attention weights, cross-attention weights).
@@ -51,15 +53,18 @@ class AlignedDecoderLayer(DecoderLayer):
         attention_mask: Any | None = None,
         memory_mask: Any | None = None,
         training: bool = False,
+        positions: Positions | None = None,
     ) -> tuple[Any, Any, Any]:
         """Apply all sublayers to whole sentences."""
-        x, weights = self.attend_self(x, attention_mask, training)
+        x, weights = self.attend_self(x, attention_mask, training, positions)
+        own, of_memory = (None, None) if positions is None else positions
         attended, cross_weights = self.cross_attention(
             self.cross_residual.before(x),
             memory,
             alignment,
             attention_mask=memory_mask,
             training=training,
+            **given(query_positions=own, memory_positions=of_memory),
         )
         x = self.cross_residual(x, attended, training=training)
         return self.feed(x, training), weights, cross_weights

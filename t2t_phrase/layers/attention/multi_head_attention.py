@@ -62,6 +62,10 @@ class MultiHeadAttention(ImplicitMasks, keras.layers.Layer):
         memory: (B, S, D) float; pass `query` again for self-attention.
         attention_mask: bool, broadcastable to (B, H, T, S); True = may attend. None = everywhere.
         training: whether dropout is active.
+        query_positions: (B, T) int, where rows hold several sentences, which the mask keeps apart:
+            the position of each query in its own. An attention that needs to know no more than the
+            mask and distances within a sentence, like this one, does not read them.
+        memory_positions: (B, S) int, the same of the memory.
 
     Returns:
         (output, weights): (B, T, D), and (B, H, T, S) float32 before dropout.
@@ -112,13 +116,21 @@ class MultiHeadAttention(ImplicitMasks, keras.layers.Layer):
         self.built = True
 
     def call(
-        self, query: Any, memory: Any, attention_mask: Any | None = None, training: bool = False
+        self,
+        query: Any,
+        memory: Any,
+        attention_mask: Any | None = None,
+        training: bool = False,
+        query_positions: Any | None = None,
+        memory_positions: Any | None = None,
     ) -> tuple[Any, Any]:
         """Attend from every query to the memory."""
+        del query_positions, memory_positions
         return self.attend(query, self.project_memory(memory), attention_mask, training=training)
 
-    def project_memory(self, memory: Any) -> Cache:
+    def project_memory(self, memory: Any, memory_positions: Any | None = None) -> Cache:
         """Return the keys (B, H, d_k, S) and values (B, H, S, d_k) of a memory (B, S, D)."""
+        del memory_positions
         return {
             "key": split_key_heads(self.key_map(memory), self.num_heads),
             "value": split_value_heads(self.value_map(memory), self.num_heads),
@@ -130,8 +142,11 @@ class MultiHeadAttention(ImplicitMasks, keras.layers.Layer):
         projected: Cache,
         attention_mask: Any | None = None,
         training: bool = False,
+        query_positions: Any | None = None,
+        memory_positions: Any | None = None,
     ) -> tuple[Any, Any]:
         """Attend from (B, T, D) queries to a memory that `project_memory` prepared."""
+        del query_positions, memory_positions
         scale = ops.cast(self.head_size**-0.5, self.compute_dtype)
         query = split_heads(self.query_map(query) * scale, self.num_heads)  # (B, T, H, d_k)
         weights = attention_weights(self.logits(query, projected), attention_mask)

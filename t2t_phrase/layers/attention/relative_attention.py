@@ -51,9 +51,17 @@ class RelativeMultiHeadAttention(MultiHeadAttention):
         )
 
     def call(
-        self, query: Any, memory: Any, attention_mask: Any | None = None, training: bool = False
+        self,
+        query: Any,
+        memory: Any,
+        attention_mask: Any | None = None,
+        training: bool = False,
+        query_positions: Any | None = None,
+        memory_positions: Any | None = None,
     ) -> tuple[Any, Any]:
         """Attend from every query to the memory, which must be the query itself."""
+        # Distances within a sentence are those within its row.
+        del query_positions, memory_positions
         position = positions(ops.shape(query)[1])
         projected = self._with_distances(self.project_memory(memory), position, position)
         return self.attend(query, projected, attention_mask, training=training)

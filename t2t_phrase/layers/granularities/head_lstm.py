@@ -26,6 +26,8 @@ class HeadLSTM(keras.layers.Layer):
     Call arguments:
         x: (B, G, N, W) float. A later time step has no effect on an earlier one, so padding may
             follow; its outputs have no meaning.
+        continues: (B, G, N) bool, False where another sequence begins, before which the state is
+            zero again. None: each row is one sequence.
 
     Returns:
         (B, G, N, W).
@@ -70,23 +72,41 @@ class HeadLSTM(keras.layers.Layer):
         forget = ops.logical_and(unit >= first, unit < first + width)
         return ops.broadcast_to(ops.cast(forget, dtype), (heads, units))
 
-    def call(self, x: Any) -> Any:
+    def call(self, x: Any, continues: Any | None = None) -> Any:
         """Read whole sequences."""
         rows = ops.transpose(self.project(x), (0, 2, 1, 3))  # (B, N, G, units)
-        return ops.transpose(self.read(rows), (0, 2, 1, 3))
+        if continues is not None:
+            continues = ops.transpose(continues, (0, 2, 1))
+        return ops.transpose(self.read(rows, continues), (0, 2, 1, 3))
 
     def project(self, x: Any) -> Any:
         """Return the inputs' contribution to the gates, (B, G, N, units)."""
         return self.input_map(x) + ops.cast(self.bias, self.compute_dtype)[:, None, :]
 
-    def read(self, projected: Any) -> Any:
-        """Return the outputs (B, N, G, W) of projected sequences (B, N, G, units)."""
+    def read(self, projected: Any, continues: Any | None = None) -> Any:
+        """Return the outputs (B, N, G, W) of projected sequences (B, N, G, units).
+
+        Args:
+            projected: from `project`, transposed.
+            continues: (B, N, G) bool, see the class.
+        """
         width = self.recurrent_kernel.shape[1]
         start = ops.zeros((ops.shape(projected)[0], self.num_heads, width))
         kernel = ops.cast(self.recurrent_kernel, self.compute_dtype)
-        outputs, _ = scan(
-            lambda inputs, state: self.step(inputs, state, kernel), projected, (start, start)
-        )
+        if continues is None:
+            outputs, _ = scan(
+                lambda inputs, state: self.step(inputs, state, kernel), projected, (start, start)
+            )
+            return ops.cast(outputs, self.compute_dtype)
+
+        def step(inputs: Any, state: State) -> tuple[Any, State]:
+            kept = ops.cast(inputs[..., -1:], "float32")
+            return self.step(inputs[..., :-1], tuple(part * kept for part in state), kernel)
+
+        # The loop has one tensor of inputs.
+        flags = ops.cast(continues, projected.dtype)[..., None]
+        joined = ops.concatenate([projected, flags], axis=-1)
+        outputs, _ = scan(step, joined, (start, start))
         return ops.cast(outputs, self.compute_dtype)
 
     def step(self, projected: Any, state: State, kernel: Any) -> tuple[Any, State]:

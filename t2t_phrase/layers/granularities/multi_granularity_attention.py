@@ -11,6 +11,7 @@ from keras import ops
 from t2t_phrase.layers.attention.layout import TOKENS, Layout, Units
 from t2t_phrase.layers.common.dense import Dense
 from t2t_phrase.layers.common.dropout import Dropout
+from t2t_phrase.layers.common.given import given
 from t2t_phrase.layers.common.implicit_masks import ATTENTION, ImplicitMasks
 from t2t_phrase.layers.common.initializers import kernel_initializer
 from t2t_phrase.layers.common.sublayers import build_once, deserialize_sublayers
@@ -24,6 +25,8 @@ from t2t_phrase.ops.attention import (
     split_key_heads,
     split_value_heads,
 )
+from t2t_phrase.ops.masks import same_pair_mask
+from t2t_phrase.ops.partition import segment_pairs
 
 
 @keras.saving.register_keras_serializable(package="t2t_phrase")
@@ -57,7 +60,10 @@ class MultiGranularityAttention(ImplicitMasks, keras.layers.Layer):
         x: (B, S, D) float.
         membership: (B, N, P, S) bool, which tokens the segments of each partition contain, P <= S.
         attention_mask: bool, broadcastable to (B, 1, 1, S), True at tokens. None = everywhere.
+            Where rows hold several sentences, (B, 1, S, S), which keeps these apart.
         training: whether dropout is active.
+        pairs: (B, S) int, where rows hold several sentences, the number of each token's, 0 at
+            padding; $P = S$ then. Their segments are kept apart by it. None: rows are sentences.
 
     Returns:
         (output, weights, segments): (B, S, D); (B, H, S, S) float32 before dropout, in which the
@@ -159,14 +165,24 @@ class MultiGranularityAttention(ImplicitMasks, keras.layers.Layer):
         membership: Any,
         attention_mask: Any | None = None,
         training: bool = False,
+        pairs: Any | None = None,
     ) -> tuple[Any, Any, Any]:
         """Attend from every token to tokens and segments."""
         length = ops.shape(x)[1]
         of_heads = self._membership_of_heads(membership)
         tokens = split_value_heads(self.segment_map(x), self.segment_heads)  # (B, G, S, d_k)
         segments = self.composition(tokens, of_heads)  # (B, G, P, d_k)
-        related = segments if self.interaction is None else self.interaction(segments)
-        mask = ops.any(of_heads, axis=-1)[:, :, None, :]  # (B, G, 1, P)
+        continues = None
+        if pairs is None:
+            mask = ops.any(of_heads, axis=-1)[:, :, None, :]  # (B, G, 1, P)
+        else:
+            of_segments = segment_pairs(of_heads, pairs)  # (B, G, P)
+            mask = same_pair_mask(pairs, of_segments)  # (B, G, S, P)
+            before = ops.pad(of_segments[..., :-1], [(0, 0), (0, 0), (1, 0)])
+            continues = ops.equal(of_segments, before)
+        related = segments
+        if self.interaction is not None:
+            related = self.interaction(segments, **given(continues=continues))
         # Rows after the last segment are as long as a sentence needs them, so that all heads fit.
         missing = length - ops.shape(membership)[2]
         key, value = (
@@ -193,11 +209,12 @@ class MultiGranularityAttention(ImplicitMasks, keras.layers.Layer):
         return ops.take(membership, ops.convert_to_tensor(places, "int32"), axis=1)
 
     def _token_mask(self, attention_mask: Any | None, x: Any) -> Any:
-        """Return (B, H - G, 1, S) bool."""
+        """Return (B, H - G, 1, S) bool; (B, H - G, S, S) where rows hold several sentences."""
         batch, length, _ = ops.shape(x)
         if attention_mask is None:
             attention_mask = ops.ones((1, 1, 1, 1), "bool")
-        return ops.broadcast_to(attention_mask, (batch, self.token_heads, 1, length))
+        queries = ops.shape(attention_mask)[2]
+        return ops.broadcast_to(attention_mask, (batch, self.token_heads, queries, length))
 
     def get_config(self) -> dict[str, Any]:
         """Return the constructor's arguments."""

@@ -6,6 +6,7 @@ from typing import Any
 
 import keras
 
+from t2t_phrase.layers.common.given import given
 from t2t_phrase.layers.transformer.encoder_layer import EncoderLayer
 
 
@@ -19,8 +20,9 @@ class MultiGranularityEncoderLayer(EncoderLayer):
     Call arguments:
         x: (B, S, D) float.
         membership: (B, N, P, S) bool, see `MultiGranularityAttention`.
-        attention_mask: bool, broadcastable to (B, 1, 1, S); True at tokens.
+        attention_mask: see `MultiGranularityAttention`.
         training: whether dropout is active.
+        pairs: see `MultiGranularityAttention`.
 
     Returns:
         (output (B, S, D), attention weights (B, H, S, S), composed segments (B, G, P, d_k)).
@@ -32,11 +34,16 @@ class MultiGranularityEncoderLayer(EncoderLayer):
         membership: Any,
         attention_mask: Any | None = None,
         training: bool = False,
+        pairs: Any | None = None,
     ) -> tuple[Any, Any, Any]:
         """Apply both sublayers."""
         normed = self.attention_residual.before(x)
         attended, weights, segments = self.self_attention(
-            normed, membership, attention_mask=attention_mask, training=training
+            normed,
+            membership,
+            attention_mask=attention_mask,
+            training=training,
+            **given(pairs=pairs),
         )
         x = self.attention_residual(x, attended, training=training)
         fed = self.feed_forward(self.feed_forward_residual.before(x), training=training)

@@ -78,8 +78,15 @@ class Heterogeneous(Structure):
         return ops.reshape(joined, (batch, heads, count * length, width))
 
     def mask(
-        self, attention_mask: Any | None, positions: Any, length: Any, beam_size: int
+        self,
+        attention_mask: Any | None,
+        positions: Any,
+        length: Any,
+        beam_size: int,
+        memory_positions: Any | None = None,
     ) -> Any | None:
         """Return a mask broadcastable to (B, H, T, N S)."""
         del positions
-        return ngram_memory_mask(attention_mask, self.orders, length, beam_size)
+        return ngram_memory_mask(
+            attention_mask, self.orders, length, beam_size, memory_positions=memory_positions
+        )

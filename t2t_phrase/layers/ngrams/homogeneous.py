@@ -79,10 +79,15 @@ class Homogeneous(Structure):
         return split_value_heads(ops.concatenate(by_order, axis=-1), self.num_heads)
 
     def mask(
-        self, attention_mask: Any | None, positions: Any, length: Any, beam_size: int
+        self,
+        attention_mask: Any | None,
+        positions: Any,
+        length: Any,
+        beam_size: int,
+        memory_positions: Any | None = None,
     ) -> Any | None:
         """Return the mask over tokens: an n-gram of every order ends at each of them."""
-        del positions, length, beam_size
+        del positions, length, beam_size, memory_positions
         return attention_mask
 
     def _split(self, x: Any, axis: int) -> list[Any]:

@@ -62,10 +62,15 @@ class Interleaved(Heterogeneous):
         return Layout(num_heads=self.num_heads, rows=units, columns=units)
 
     def mask(
-        self, attention_mask: Any | None, positions: Any, length: Any, beam_size: int
+        self,
+        attention_mask: Any | None,
+        positions: Any,
+        length: Any,
+        beam_size: int,
+        memory_positions: Any | None = None,
     ) -> Any | None:
         """Return a mask broadcastable to (B, H, M T, N S)."""
-        mask = super().mask(attention_mask, positions, length, beam_size)
+        mask = super().mask(attention_mask, positions, length, beam_size, memory_positions)
         real = None
         if self.look_ahead and attention_mask is not None:
             real = attended_mask(attention_mask)
@@ -91,7 +96,11 @@ class Interleaved(Heterogeneous):
         return len(self.output_window)
 
     def output(self, results: Any, output_map: NgramDense, context: NgramContext) -> Any:
-        """Return (B, T, D) from the results (B, M T, D) of all query orders, Eq. (13) to (17)."""
+        """Return (B, T, D) from the results (B, M T, D) of all query orders, Eq. (13) to (17).
+
+        A query n-gram that begins before its sentence is zero. So where rows hold several
+        sentences, the last tokens of one read nothing of the next.
+        """
         del context
         by_order = ops.split(results, len(self.orders), axis=1)
         parts = [shift(by_order[place], -ahead) for place, ahead in self.output_window]

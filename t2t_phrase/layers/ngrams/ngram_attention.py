@@ -14,7 +14,12 @@ from t2t_phrase.layers.attention.multi_head_attention import Cache
 from t2t_phrase.layers.common.dropout import Dropout
 from t2t_phrase.layers.common.implicit_masks import ATTENTION, ImplicitMasks
 from t2t_phrase.layers.ngrams.method import Method
-from t2t_phrase.layers.ngrams.ngram_context import LatestTokens, NgramContext, WholeSentences
+from t2t_phrase.layers.ngrams.ngram_context import (
+    LatestTokens,
+    NgramContext,
+    PackedSentences,
+    WholeSentences,
+)
 from t2t_phrase.layers.ngrams.ngram_dense import NgramDense
 from t2t_phrase.layers.ngrams.ngram_distances import NgramDistances
 from t2t_phrase.layers.ngrams.structure import Structure
@@ -63,6 +68,9 @@ class NgramAttention(ImplicitMasks, keras.layers.Layer):
         memory: (B, S, D) float; pass `query` again for self-attention.
         attention_mask: bool over tokens, broadcastable to (B, H, T, S); True = may attend.
         training: whether dropout is active.
+        query_positions: (B, T) int, where rows hold several sentences, which the mask keeps apart:
+            the position of each query in its own; None: each row is a sentence.
+        memory_positions: (B, S) int, the same of the memory.
 
     Returns:
         (output, weights): (B, T, D), and float32 before dropout, in the layout of the structure.
@@ -155,14 +163,34 @@ class NgramAttention(ImplicitMasks, keras.layers.Layer):
         return NgramDense(order=order, units=units, dtype=self.dtype_policy, name=name)
 
     def call(
-        self, query: Any, memory: Any, attention_mask: Any | None = None, training: bool = False
+        self,
+        query: Any,
+        memory: Any,
+        attention_mask: Any | None = None,
+        training: bool = False,
+        query_positions: Any | None = None,
+        memory_positions: Any | None = None,
     ) -> tuple[Any, Any]:
         """Attend from every query to the memory."""
-        return self.attend(query, self.project_memory(memory), attention_mask, training=training)
+        return self.attend(
+            query,
+            self.project_memory(memory, memory_positions),
+            attention_mask,
+            training=training,
+            query_positions=query_positions,
+            memory_positions=memory_positions,
+        )
 
-    def project_memory(self, memory: Any) -> Cache:
+    def project_memory(self, memory: Any, memory_positions: Any | None = None) -> Cache:
         """Return the keys and values of all n-grams of a memory (B, S, D)."""
-        return self._project(memory, WholeSentences())
+        return self._project(memory, self._context(memory_positions))
+
+    def _context(self, places: Any | None) -> NgramContext:
+        """Return the context of rows of one sentence, or of several, (B, S) int."""
+        # N-grams that begin before their sentence are masked, unless they reach back to zeros.
+        if places is None or not self.layout.reaches_back:
+            return WholeSentences()
+        return PackedSentences(places)
 
     def attend(
         self,
@@ -170,14 +198,17 @@ class NgramAttention(ImplicitMasks, keras.layers.Layer):
         projected: Cache,
         attention_mask: Any | None = None,
         training: bool = False,
+        query_positions: Any | None = None,
+        memory_positions: Any | None = None,
     ) -> tuple[Any, Any]:
         """Attend from (B, T, D) queries to a memory that `project_memory` prepared."""
         return self._attend(
             query,
-            WholeSentences(),
+            self._context(query_positions),
             projected,
             attention_mask,
             positions(ops.shape(query)[1]),
+            packed=(query_positions, memory_positions),
             training=training,
         )
 
@@ -267,6 +298,7 @@ class NgramAttention(ImplicitMasks, keras.layers.Layer):
         query_positions: Any,
         *,
         is_history: bool = False,
+        packed: tuple[Any | None, Any | None] = (None, None),
         training: bool = False,
     ) -> tuple[Any, Any]:
         structure = self.structure
@@ -282,10 +314,14 @@ class NgramAttention(ImplicitMasks, keras.layers.Layer):
         distance = None
         if self.distances is not None:
             ends = ops.concatenate([query_positions] * len(by_order), axis=0)
+            # Those within a sentence, the only ones that count, are those within its row.
             distance = self.distances.between(ends, positions(length, beam_size))
             queries = self.method.queries(rows)
             logits += structure.join_logits(self.distances.logits(queries, distance))
-        mask = structure.mask(attention_mask, query_positions, length, beam_size)
+        in_sentences, memory_positions = packed
+        if in_sentences is None:
+            in_sentences = query_positions
+        mask = structure.mask(attention_mask, in_sentences, length, beam_size, memory_positions)
         weights = attention_weights(logits, mask)
         dropped = self.weight_dropout(weights, training=training)
         result = attention_context(dropped, structure.read_values(projected["value"]))

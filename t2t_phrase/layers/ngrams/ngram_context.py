@@ -1,7 +1,7 @@
 """The preceding tokens of an n-gram, in the same tensor or kept from earlier steps.
 
-An attention computes its n-grams by one of these two classes, so its equations are written once,
-for whole sentences and for decoding token by token.
+An attention computes its n-grams by one of these classes, so its equations are written once, for
+whole sentences, for rows of several sentences, and for decoding token by token.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from keras import ops
 
 from t2t_phrase.layers.ngrams.ngram_dense import NgramDense
-from t2t_phrase.ops.ngrams import unfold_latest
+from t2t_phrase.ops.ngrams import unfold, unfold_latest
 
 
 class NgramContext(Protocol):
@@ -26,6 +26,12 @@ class NgramContext(Protocol):
     def convolve(self, x: Any, dense: NgramDense) -> Any:
         """Return `dense` of the n-grams that end at each position of `x` (B, S, D)."""
 
+    def unfold(self, x: Any, order: int) -> Any:
+        """Return the n tokens of each n-gram of `x` (B, H, S, D) side by side, (B, H, S, n D).
+
+        While decoding, nobody asks for them.
+        """
+
 
 class WholeSentences:
     """All positions at once, (B, S, ...)."""
@@ -35,6 +41,35 @@ class WholeSentences:
     def convolve(self, x: Any, dense: NgramDense) -> Any:
         """Return `dense` of the n-grams of `x` (B, S, D)."""
         return dense(x)
+
+    def unfold(self, x: Any, order: int) -> Any:
+        """Return the tokens of each n-gram of `x` (B, H, S, D)."""
+        return unfold(x, order)
+
+
+class PackedSentences:
+    """All positions at once, (B, S, ...), in rows of several sentences.
+
+    In place of the tokens before a sentence there are zeros, as in `WholeSentences`.
+
+    Args:
+        positions: (B, S) int, the position of each token in its sentence.
+    """
+
+    decoding = False
+
+    def __init__(self, positions: Any) -> None:
+        self.positions = positions
+
+    def convolve(self, x: Any, dense: NgramDense) -> Any:
+        """Return `dense` of the n-grams of `x` (B, S, D)."""
+        if dense.order == 1:
+            return dense(x)
+        return dense.map_windows(unfold(x, dense.order, self.positions))
+
+    def unfold(self, x: Any, order: int) -> Any:
+        """Return the tokens of each n-gram of `x` (B, H, S, D)."""
+        return unfold(x, order, self.positions[:, None])
 
 
 class LatestTokens:
@@ -60,3 +95,11 @@ class LatestTokens:
         tokens = ops.concatenate([recent, ops.cast(x, recent.dtype)[:, :, None]], axis=2)
         self.next["input"] = tokens[:, :, 1:]
         return dense.map_windows(unfold_latest(tokens, dense.order))
+
+    def unfold(self, x: Any, order: int) -> Any:
+        """Raise NotImplementedError: keys of single tokens are kept.
+
+        Raises:
+            NotImplementedError: always.
+        """
+        raise NotImplementedError

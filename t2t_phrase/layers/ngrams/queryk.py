@@ -14,7 +14,6 @@ from t2t_phrase.layers.ngrams.ngram_context import NgramContext
 from t2t_phrase.layers.ngrams.ngram_dense import NgramDense
 from t2t_phrase.ops.attention import attention_logits, split_heads
 from t2t_phrase.ops.history_ngrams import history_ngram_logits
-from t2t_phrase.ops.ngrams import unfold
 
 
 @dataclasses.dataclass(frozen=True)
@@ -70,7 +69,7 @@ class QueryK(Method):
                 for name, key in zip(self._history_names, keys, strict=True)
             }
         return {
-            f"key_{order}": _key_windows(key, order)
+            f"key_{order}": _key_windows(key, order, context)
             for order, key in zip(structure.orders, keys, strict=True)
         }
 
@@ -139,6 +138,7 @@ class QueryK(Method):
         ]
 
 
-def _key_windows(key: Any, order: int) -> Any:
+def _key_windows(key: Any, order: int, context: NgramContext) -> Any:
     """Return the keys of n tokens side by side, (B, h, n d_k, S), from (B, S, h, d_k)."""
-    return ops.transpose(unfold(ops.transpose(key, (0, 2, 1, 3)), order), (0, 1, 3, 2))
+    windows = context.unfold(ops.transpose(key, (0, 2, 1, 3)), order)
+    return ops.transpose(windows, (0, 1, 3, 2))

@@ -98,15 +98,21 @@ class Structure(abc.ABC):
 
     @abc.abstractmethod
     def mask(
-        self, attention_mask: Any | None, positions: Any, length: Any, beam_size: int
+        self,
+        attention_mask: Any | None,
+        positions: Any,
+        length: Any,
+        beam_size: int,
+        memory_positions: Any | None = None,
     ) -> Any | None:
         """Return the mask over n-grams, broadcastable to the joined logits.
 
         Args:
             attention_mask: bool over tokens, broadcastable to (B, H, T, S); None = everywhere.
-            positions: (T,) int, positions of the queries.
+            positions: (T,) int, positions of the queries; (B, T) where rows hold several sentences.
             length: S.
             beam_size: number of entries of the memory at each position.
+            memory_positions: (B, S) int, where rows hold several sentences.
         """
 
     @property

@@ -11,7 +11,7 @@ from t2t_phrase.layers.common.implicit_masks import MaskArgument, Masks
 from t2t_phrase.layers.common.residual import Residual
 from t2t_phrase.layers.common.sublayers import build_once
 from t2t_phrase.layers.segments.attentive_combination import AttentiveCombination
-from t2t_phrase.layers.transformer.decoder_layer import DecoderLayer
+from t2t_phrase.layers.transformer.decoder_layer import DecoderLayer, Positions
 
 
 @keras.saving.register_keras_serializable(package="t2t_phrase")
@@ -32,6 +32,7 @@ class SegmentDecoderLayer(DecoderLayer):
         memory_mask: bool, broadcastable to (B, H, T, S).
         segment_mask: bool, broadcastable to (B, H, T, P).
         training: whether dropout is active.
+        positions: see `DecoderLayer`.
 
     Returns:
         (output, weights, cross_weights, segment_weights): (B, T, D), and the weights of
@@ -65,14 +66,15 @@ class SegmentDecoderLayer(DecoderLayer):
         memory_mask: Any | None = None,
         segment_mask: Any | None = None,
         training: bool = False,
+        positions: Positions | None = None,
     ) -> tuple[Any, Any, Any, Any]:
         """Apply all sublayers to whole sentences."""
-        x, weights = self.attend_self(x, attention_mask, training)
+        x, weights = self.attend_self(x, attention_mask, training, positions)
         combined, segment_weights = self.combination(
             self.segment_residual.before(x), segments, segment_mask=segment_mask, training=training
         )
         x = self.segment_residual(x, combined, training=training)
-        x, cross_weights = self.attend_source(x, memory, memory_mask, training)
+        x, cross_weights = self.attend_source(x, memory, memory_mask, training, positions)
         return self.feed(x, training), weights, cross_weights, segment_weights
 
     def project_memory(  # type: ignore[override]

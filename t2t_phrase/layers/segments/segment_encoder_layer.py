@@ -11,7 +11,7 @@ from t2t_phrase.layers.common.residual import Residual
 from t2t_phrase.layers.common.sublayers import build_once
 from t2t_phrase.layers.segments.attentive_combination import AttentiveCombination
 from t2t_phrase.layers.transformer.encoder_layer import EncoderLayer
-from t2t_phrase.ops.partition import segment_mask
+from t2t_phrase.ops import partition
 
 
 @keras.saving.register_keras_serializable(package="t2t_phrase")
@@ -33,6 +33,8 @@ class SegmentEncoderLayer(EncoderLayer):
         attention_mask: bool, broadcastable to (B, H, S, S); True = may attend.
         folded: see `AttentiveCombination`.
         training: whether dropout is active.
+        segment_mask: bool, broadcastable to (B, H, S, P); None: tokens may attend to all segments.
+        positions: see `EncoderLayer`.
 
     Returns:
         (output, weights, segments, segment_weights, pooling_weights): (B, S, D), the self-attention
@@ -64,19 +66,25 @@ class SegmentEncoderLayer(EncoderLayer):
         attention_mask: Any | None = None,
         folded: Cache | None = None,
         training: bool = False,
+        segment_mask: Any | None = None,
+        positions: Any | None = None,
     ) -> tuple[Any, Any, Any, Any, Any]:
         """Apply all sublayers."""
+        if segment_mask is None:
+            segment_mask = partition.segment_mask(membership)
         normed = self.segment_residual.before(x)
         segments, pooling_weights = self.pooling(normed, membership)
         combined, segment_weights = self.combination(
             normed,
             segments,
-            segment_mask=segment_mask(membership),
+            segment_mask=segment_mask,
             folded=folded,
             training=training,
         )
         x = self.segment_residual(x, combined, training=training)
-        x, weights = super().call(x, attention_mask=attention_mask, training=training)
+        x, weights = super().call(
+            x, attention_mask=attention_mask, training=training, positions=positions
+        )
         return x, weights, segments, segment_weights, pooling_weights
 
     def get_config(self) -> dict[str, Any]:

@@ -8,9 +8,13 @@ import keras
 
 from t2t_phrase.layers.attention.multi_head_attention import Cache
 from t2t_phrase.layers.common.feed_forward import FeedForward
+from t2t_phrase.layers.common.given import given
 from t2t_phrase.layers.common.implicit_masks import ATTENTION, ImplicitMasks, MaskArgument, Masks
 from t2t_phrase.layers.common.residual import Residual
 from t2t_phrase.layers.common.sublayers import build_once, deserialize_sublayers
+
+# Of target and source tokens in their sentences, (B, T) and (B, S) int.
+Positions = tuple[Any, Any]
 
 
 @keras.saving.register_keras_serializable(package="t2t_phrase")
@@ -32,6 +36,8 @@ class DecoderLayer(ImplicitMasks, keras.layers.Layer):
         attention_mask: bool, broadcastable to (B, H, T, T); True = may attend.
         memory_mask: bool, broadcastable to (B, H, T, S).
         training: whether dropout is active.
+        positions: ((B, T), (B, S)) int, the positions of the tokens of both sides in their
+            sentences where rows hold several, which the masks keep apart; None: each row is one.
 
     Returns:
         (output (B, T, D), self-attention weights, cross-attention weights).
@@ -77,26 +83,48 @@ class DecoderLayer(ImplicitMasks, keras.layers.Layer):
         attention_mask: Any | None = None,
         memory_mask: Any | None = None,
         training: bool = False,
+        positions: Positions | None = None,
     ) -> tuple[Any, Any, Any]:
         """Apply all sublayers to whole sentences."""
-        x, weights = self.attend_self(x, attention_mask, training)
-        x, cross_weights = self.attend_source(x, memory, memory_mask, training)
+        x, weights = self.attend_self(x, attention_mask, training, positions)
+        x, cross_weights = self.attend_source(x, memory, memory_mask, training, positions)
         return self.feed(x, training), weights, cross_weights
 
-    def attend_self(self, x: Any, attention_mask: Any | None, training: bool) -> tuple[Any, Any]:
+    def attend_self(
+        self,
+        x: Any,
+        attention_mask: Any | None,
+        training: bool,
+        positions: Positions | None = None,
+    ) -> tuple[Any, Any]:
         """Apply the first sublayer: (output, weights)."""
         normed = self.self_residual.before(x)
+        own = None if positions is None else positions[0]
         attended, weights = self.self_attention(
-            normed, normed, attention_mask=attention_mask, training=training
+            normed,
+            normed,
+            attention_mask=attention_mask,
+            training=training,
+            **given(query_positions=own, memory_positions=own),
         )
         return self.self_residual(x, attended, training=training), weights
 
     def attend_source(
-        self, x: Any, memory: Any, memory_mask: Any | None, training: bool
+        self,
+        x: Any,
+        memory: Any,
+        memory_mask: Any | None,
+        training: bool,
+        positions: Positions | None = None,
     ) -> tuple[Any, Any]:
         """Apply the second sublayer: (output, weights)."""
+        own, of_memory = (None, None) if positions is None else positions
         attended, weights = self.cross_attention(
-            self.cross_residual.before(x), memory, attention_mask=memory_mask, training=training
+            self.cross_residual.before(x),
+            memory,
+            attention_mask=memory_mask,
+            training=training,
+            **given(query_positions=own, memory_positions=of_memory),
         )
         return self.cross_residual(x, attended, training=training), weights
 

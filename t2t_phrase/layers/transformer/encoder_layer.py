@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Literal
 import keras
 
 from t2t_phrase.layers.common.feed_forward import FeedForward
+from t2t_phrase.layers.common.given import given
 from t2t_phrase.layers.common.implicit_masks import ATTENTION, ImplicitMasks, Masks
 from t2t_phrase.layers.common.residual import Residual
 from t2t_phrase.layers.common.sublayers import build_once, deserialize_sublayers
@@ -28,6 +29,8 @@ class EncoderLayer(ImplicitMasks, keras.layers.Layer):
         x: (B, S, D) float.
         attention_mask: bool, broadcastable to (B, H, S, S); True = may attend.
         training: whether dropout is active.
+        positions: (B, S) int, the position of each token in its sentence where rows hold several,
+            which the mask keeps apart; None: each row is a sentence.
 
     Returns:
         (output (B, S, D), attention weights).
@@ -63,12 +66,20 @@ class EncoderLayer(ImplicitMasks, keras.layers.Layer):
         self.built = True
 
     def call(
-        self, x: Any, attention_mask: Any | None = None, training: bool = False
+        self,
+        x: Any,
+        attention_mask: Any | None = None,
+        training: bool = False,
+        positions: Any | None = None,
     ) -> tuple[Any, Any]:
         """Apply both sublayers."""
         normed = self.attention_residual.before(x)
         attended, weights = self.self_attention(
-            normed, normed, attention_mask=attention_mask, training=training
+            normed,
+            normed,
+            attention_mask=attention_mask,
+            training=training,
+            **given(query_positions=positions, memory_positions=positions),
         )
         x = self.attention_residual(x, attended, training=training)
         fed = self.feed_forward(self.feed_forward_residual.before(x), training=training)

@@ -130,3 +130,18 @@ def test_padding_that_holds_nan_does_not_spread(layer: Any) -> None:
     values = [variable.value for variable in composition.trainable_variables]
     gradients = tape.gradient(loss, [x, *values])
     assert all(np.isfinite(np.asarray(gradient)).all() for gradient in gradients)
+
+
+@pytest.mark.parametrize(("layer", "options"), [(HeadLSTM, {}), (HeadONLSTM, {"chunk_size": 2})])
+def test_a_sequence_that_begins_within_a_row_begins_at_zero(layer: Any, options: Any) -> None:
+    lstm = layer(num_heads=G, **options)
+    lstm.build(X.shape)
+    continues = np.ones((B, G, S), bool)
+    continues[:, 1, 2] = continues[:, 2, :2] = False
+    found = np.asarray(lstm(X, continues=continues))
+    whole, cut = np.asarray(lstm(X)), np.asarray(lstm(X[:, :, 2:]))
+    np.testing.assert_allclose(found[:, 0], whole[:, 0], atol=1e-6)
+    np.testing.assert_allclose(found[:, 1, :2], whole[:, 1, :2], atol=1e-6)
+    np.testing.assert_allclose(found[:, 1, 2:], cut[:, 1], atol=1e-6)
+    np.testing.assert_allclose(found[:, 2, 1:], np.asarray(lstm(X[:, :, 1:]))[:, 2], atol=1e-6)
+    assert np.abs(found[:, 1, 2:] - whole[:, 1, 2:]).max() > 1e-3
