@@ -11,7 +11,7 @@ def check_tensorflow() -> None:
     """Check that models compute with TensorFlow.
 
     Raises:
-        UserError: they do not.
+        UserError: Keras has another backend.
     """
     if keras.backend.backend() != "tensorflow":
         raise UserError(

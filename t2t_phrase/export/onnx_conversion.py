@@ -21,7 +21,7 @@ def check_packages() -> None:
     """Check that the converter and the runtime are there.
 
     Raises:
-        UserError: one of them is not installed.
+        UserError: a package is not installed.
     """
     try:
         import onnx  # noqa: F401
