@@ -111,6 +111,7 @@ setup(
     extras_require={
         "jax": ["jax>=0.4.30"],
         "ctranslate2": ["ctranslate2>=4.5"],
+        "onnx": ["onnx>=1.18", "onnxruntime>=1.22", "tf2onnx>=1.17"],
         "serve": [
             "fastapi>=0.115",
             "fastapi-offline>=1.7",

@@ -108,7 +108,7 @@ LAZY = {
     "ops": {"tensorflow", "jax"},
     "text": {"stanza", "sacremoses"},
     "evaluation": {"comet"},
-    "export": {"ctranslate2"},
+    "export": {"ctranslate2", "onnx", "onnxruntime", "tf2onnx"},
 }
 
 

@@ -1,4 +1,4 @@
-"""t2t-phrase-exporter: exports a SavedModel that maps strings to strings, or for CTranslate2.
+"""t2t-phrase-exporter: exports a SavedModel from strings to strings, or for CTranslate2 or ONNX.
 
 t2t-phrase-exporter --output_dir=runs/mine --export_dir=served --decode_hparams=beam_size=4
 """
@@ -38,13 +38,15 @@ def define_flags() -> None:
     flags.DEFINE_enum(
         "format",
         "saved_model",
-        ["saved_model", "ctranslate2"],
-        "A TensorFlow SavedModel from strings to strings, or a plain Transformer for CTranslate2.",
+        ["saved_model", "ctranslate2", "onnx"],
+        "A TensorFlow SavedModel from strings to strings, a plain Transformer for CTranslate2, or "
+        "the graphs of encoder and decoding step for ONNX.",
     )
     flags.DEFINE_string(
         "export_dir",
         None,
-        "Folder of the exported versions; default: `export` in --output_dir, or `ctranslate2`.",
+        "Folder of the exported versions; default: `export`, `ctranslate2` or `onnx` in "
+        "--output_dir.",
     )
     flags.DEFINE_string(
         "decode_hparams", "", "Options of decoding, such as beam_size=4,alpha=0.6,extra_length=50."
@@ -63,16 +65,19 @@ def main(argv: Sequence[str]) -> None:
     if not FLAGS.export_dir and len(model_paths()) > 1:
         raise UserError("--export_dir is required for an ensemble, which has no folder of its own")
     registry.discover(FLAGS.t2t_usr_dir)
-    if FLAGS.format == "ctranslate2":
-        check_no_search()
+    if FLAGS.format != "saved_model":
+        check_no_search(FLAGS.format)
     trained, vocabularies = load()
-    if FLAGS.format == "ctranslate2":
-        from t2t_phrase.export.ctranslate2_model import export_ctranslate2
+    if FLAGS.format != "saved_model":
+        if FLAGS.format == "ctranslate2":
+            from t2t_phrase.export.ctranslate2_model import export_ctranslate2 as export_steps
+        else:
+            from t2t_phrase.export.onnx_model import export_onnx as export_steps
 
-        folder = export_ctranslate2(
+        folder = export_steps(
             trained.model,
             vocabularies,
-            FLAGS.export_dir or f"{FLAGS.output_dir}/ctranslate2",
+            FLAGS.export_dir or f"{FLAGS.output_dir}/{FLAGS.format}",
             about={**about(trained), "version": t2t_phrase.__version__},
         )
         print(f"exported to {folder}")
@@ -107,30 +112,45 @@ def main(argv: Sequence[str]) -> None:
     print(f"exported to {folder}")
 
 
-def check_no_search() -> None:
-    """Refuse options of what computes, which CTranslate2's models do not contain.
+# By the format: the export, its search, where the options of a search are given, and where the type
+# of numbers is chosen.
+_WITHOUT_SEARCH = {
+    "ctranslate2": (
+        "a model for CTranslate2",
+        "CTranslate2",
+        "give them to ctranslate2.Translator.translate_batch",
+        "choose the compute_type of ctranslate2.Translator",
+    ),
+    "onnx": (
+        "a model for ONNX",
+        "an export for ONNX",
+        "the program that runs its steps searches",
+        "use onnxruntime.quantization for fewer bits",
+    ),
+}
+
+
+def check_no_search(chosen: str) -> None:
+    """Refuse options of what computes, which the models of other toolkits do not contain.
+
+    Args:
+        chosen: the format, "ctranslate2" or "onnx".
 
     Raises:
         UserError: such a flag is given.
     """
+    exported, runner, search, numbers = _WITHOUT_SEARCH[chosen]
     if FLAGS.decode_hparams:
-        raise UserError(
-            "--decode_hparams: a model for CTranslate2 holds no options of the search; give them "
-            "to ctranslate2.Translator.translate_batch"
-        )
+        raise UserError(f"--decode_hparams: {exported} holds no options of the search; {search}")
     if FLAGS.dtype_policy:
-        raise UserError(
-            f"--dtype_policy={FLAGS.dtype_policy}: a model for CTranslate2 holds float32; choose "
-            "the compute_type of ctranslate2.Translator"
-        )
+        raise UserError(f"--dtype_policy={FLAGS.dtype_policy}: {exported} holds float32; {numbers}")
     if FLAGS.lexicon_file:
         raise UserError(
-            "--lexicon_file: a model for CTranslate2 holds no lexicon of this library; export a "
-            "SavedModel"
+            f"--lexicon_file: {exported} holds no lexicon of this library; export a SavedModel"
         )
     if FLAGS.alignment_model_dir:
         raise UserError(
-            "--alignment_model_dir: CTranslate2 has no search with a second model; export a "
+            f"--alignment_model_dir: {runner} has no search with a second model; export a "
             "SavedModel"
         )
 

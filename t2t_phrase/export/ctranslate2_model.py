@@ -14,6 +14,7 @@ import numpy as np
 from t2t_phrase.config import UserError
 from t2t_phrase.export.saved_model import ABOUT_FILE, stored
 from t2t_phrase.export.staging import publish, staging
+from t2t_phrase.export.vocabulary_files import write_vocabularies
 from t2t_phrase.models.base import EncoderDecoder
 from t2t_phrase.models.transformer import Transformer
 from t2t_phrase.ops.position import timing_signal
@@ -57,10 +58,7 @@ def export_ctranslate2(
     folder = pathlib.Path(export_dir).expanduser()
     with staging(folder) as temporary:
         spec.save(str(temporary))
-        shared = source is target
-        files = {"vocabulary": source} if shared else {"source": source, "target": target}
-        for name, encoder in files.items():
-            (temporary / f"{name}.{encoder.file_ending}").write_bytes(encoder.model_bytes)
+        write_vocabularies(source, target, temporary)
         (temporary / ABOUT_FILE).write_text(json.dumps(dict(about or {}), indent=2) + "\n")
         return publish(temporary, folder)
 

@@ -9,7 +9,6 @@ import tempfile
 from collections.abc import Mapping
 from typing import Any
 
-import keras
 import tensorflow as tf
 from tensorflow.core.protobuf import saved_model_pb2
 
@@ -17,8 +16,10 @@ from t2t_phrase.config import UserError
 from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.decoding.search.translate_ids import MakeExpansion
 from t2t_phrase.decoding.shortlists import Shortlister
+from t2t_phrase.export.backend import check_tensorflow
 from t2t_phrase.export.serving_module import ServingModule
 from t2t_phrase.export.staging import check_loadable, publish, staging
+from t2t_phrase.export.vocabulary_files import vocabulary_files
 from t2t_phrase.models.base import EncoderDecoder
 from t2t_phrase.text.encoders import StoredEncoder
 from t2t_phrase.text.vocabularies import Encoder, Vocabularies
@@ -57,11 +58,7 @@ def export(
             written or served from, or as for `ServingModule`.
         WriteError: the disk is full or fails.
     """
-    if keras.backend.backend() != "tensorflow":
-        raise UserError(
-            f"KERAS_BACKEND={keras.backend.backend()}: only models on TensorFlow can be exported; "
-            "unset it or set KERAS_BACKEND=tensorflow"
-        )
+    check_tensorflow()
     folder = pathlib.Path(export_dir).expanduser()
     check_loadable(folder)
     source, target = (stored(encoder) for encoder in vocabularies)
@@ -69,9 +66,7 @@ def export(
         module = ServingModule(
             model, source, target, hparams, make_expansion, unknown_words, shortlister
         )
-        shared = source is target
-        files = {"vocabulary": source} if shared else {"source": source, "target": target}
-        _save(module, files, temporary)
+        _save(module, vocabulary_files(source, target), temporary)
         extra = temporary / "assets.extra"
         extra.mkdir()
         facts = {**(about or {}), "decode_hparams": hparams.to_dict()}
@@ -97,7 +92,7 @@ def _save(module: ServingModule, files: Mapping[str, StoredEncoder], folder: pat
     with tempfile.TemporaryDirectory() as scratch:
         module.assets = []
         for name, encoder in files.items():
-            path = pathlib.Path(scratch, f"{name}.{encoder.file_ending}")
+            path = pathlib.Path(scratch, name)
             path.write_bytes(encoder.model_bytes)
             module.assets.append(tf.saved_model.Asset(str(path)))
         tf.saved_model.save(

@@ -393,7 +393,9 @@ class Transformer(EncoderDecoder):
 
     def step(self, ids: Any, index: Any, memory: Cache, cache: Cache) -> Step:
         """Decode the tokens at time `index`; see `EncoderDecoder`."""
-        own = ops.broadcast_to(ops.arange(ids.shape[1], dtype="int32"), ops.shape(ids))  # (B, K)
+        own = ops.broadcast_to(
+            ops.arange(ops.shape(ids)[1], dtype="int32"), ops.shape(ids)
+        )  # (B, K)
         ancestors = add_block(cache["ancestors"], own[..., None], index, axis=2)
         mask = history_mask(ancestors, index)
         x = self._add_timing(self.target_embedding(ids), positions_at(index, 1))  # (B, K, D)

@@ -30,8 +30,8 @@ def history_ngram_logits(query: Any, key: Any, visible: Any) -> Any:
         key: (B, h, d_k, S).
         visible: (B, 1, K, S) bool from `history_mask`.
     """
-    rows, heads, query_width = query.shape[1:]
-    width, beams = key.shape[2], visible.shape[2]
+    _, rows, heads, query_width = ops.shape(query)
+    width, beams = key.shape[2], ops.shape(visible)[2]
     order = query_width // width
     if order == 1:
         return attention_logits(query, key)

@@ -100,7 +100,8 @@ def fixed_slots(length: Any, shortest: int) -> Any:
         length: S; a number, or a scalar where a graph is traced for sentences of unknown length.
         shortest: 1 fits every partition.
     """
-    return -(-length // shortest)
+    # Rounded up without negative numbers, whose division ONNX rounds to 0.
+    return (length + shortest - 1) // shortest
 
 
 def length_slots(length: Any) -> Any:

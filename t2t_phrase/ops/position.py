@@ -14,19 +14,20 @@ from keras import ops
 from t2t_phrase.ops.rows import take_rows
 
 
-def positions(length: Any, beam_size: int = 1) -> Any:
+def positions(length: Any, beam_size: Any = 1) -> Any:
     """Return (S,) int32: the position of each entry of a row in its sentence, from 0 on.
 
     Args:
         length: S; a number, or a scalar where a graph is traced for rows of unknown length.
         beam_size: how many entries each position has: a decoder's history holds those of all beams
-            side by side, see `ops.masks.history_mask`.
+            side by side, see `ops.masks.history_mask`; a number or a scalar.
     """
     entries = ops.arange(length, dtype="int32")
-    return entries // beam_size if beam_size > 1 else entries
+    known_one = isinstance(beam_size, int) and beam_size == 1
+    return entries if known_one else entries // beam_size
 
 
-def positions_at(index: Any, count: int) -> Any:
+def positions_at(index: Any, count: Any) -> Any:
     """Return (count,) int32: the positions of tokens that are all decoded at time `index`."""
     return ops.zeros((count,), "int32") + index
 

@@ -52,7 +52,7 @@ def to_tokens(segments: Any, membership: Any) -> Any:
 
 def own_segment(segments: Any, membership: Any) -> Any:
     """Return the same as `to_tokens`, but exact in any dtype, and meaningless at padding."""
-    slot = ops.cast(ops.argmax(membership, axis=1), "int32")  # (B, S)
+    slot = _first(membership, axis=1)  # (B, S)
     return _take_rows(segments, slot)
 
 
@@ -68,7 +68,7 @@ def segment_max(x: Any, membership: Any, *, longest: int | None = None) -> Any:
             `membership`, which makes the steps a loop.
     """
     x = without_padding(x, membership)
-    slot = ops.cast(ops.argmax(membership, axis=1), "int32")
+    slot = _first(membership, axis=1)
     number = ops.where(ops.any(membership, axis=1), slot, -1)  # (B, S)
     position = ops.arange(ops.shape(x)[1], dtype="int32")
     last = ops.max(ops.where(membership, position, 0), axis=-1)  # (B, P)
@@ -124,7 +124,7 @@ def gather_segments(x: Any, membership: Any, longest: Any) -> tuple[Any, Any]:
         (tokens (B, P, N, D), last (B, P) int32): after the last token of a segment come others
         without meaning; `last` is the number of the last one, from 0, or -1 without a token.
     """
-    first = ops.cast(ops.argmax(membership, axis=-1), "int32")  # (B, P)
+    first = _first(membership, axis=-1)  # (B, P)
     last = ops.sum(ops.cast(membership, "int32"), axis=-1) - 1
     place = first[..., None] + ops.arange(longest, dtype="int32")  # (B, P, N)
     place = ops.minimum(place, ops.shape(x)[1] - 1)
@@ -146,6 +146,12 @@ def max_shares(x: Any, pooled: Any, membership: Any) -> Any:
     share = to_tokens(1.0 / ops.maximum(shared_by, 1.0), membership)
     own = ops.mean(wins * share, axis=-1)  # (B, S)
     return ops.where(membership, own[:, None, :], 0.0)
+
+
+def _first(membership: Any, axis: int) -> Any:
+    """Return the number of the first True along an axis, int32; 0 where there is none."""
+    # ONNX has no such operation for truth values.
+    return ops.cast(ops.argmax(ops.cast(membership, "int32"), axis=axis), "int32")
 
 
 def _take_rows(x: Any, index: Any) -> Any:

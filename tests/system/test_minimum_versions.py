@@ -5,7 +5,8 @@ import re
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SITE_ONLY = {"mkdocs", "mkdocs-material", "latex2mathml", "ziamath"}
-DEVELOPMENT_ONLY = {"ruff", "mypy", "pre-commit", "ctranslate2"} | SITE_ONLY
+EXPORTS = {"ctranslate2", "onnx", "onnxruntime", "tf2onnx"}
+DEVELOPMENT_ONLY = {"ruff", "mypy", "pre-commit"} | EXPORTS | SITE_ONLY
 
 
 def test_the_lowest_versions_are_those_of_setup():

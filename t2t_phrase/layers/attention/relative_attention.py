@@ -70,7 +70,7 @@ class RelativeMultiHeadAttention(MultiHeadAttention):
         self, query: Any, cache: Cache, index: Any, attention_mask: Any
     ) -> tuple[Any, Any, Cache]:
         """Add one token of every beam to the history and attend to it."""
-        beam_size = query.shape[1]
+        beam_size = ops.shape(query)[1]
         cache = self.remember(query, cache, index)
         memory_position = positions(ops.shape(cache["value"])[2], beam_size)
         query_position = positions_at(index, beam_size)

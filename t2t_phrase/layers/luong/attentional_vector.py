@@ -130,7 +130,7 @@ class AttentionalVector(ImplicitMasks, keras.layers.Layer):
         Returns:
             (h~ (B, K, U), weights (B, 1, K, S), queries).
         """
-        places = positions_at(index, query.shape[1])
+        places = positions_at(index, ops.shape(query)[1])
         output, weights = self.finish(query, projected, attention_mask, places)
         return output, weights, queries
 

@@ -237,7 +237,7 @@ class NgramAttention(ImplicitMasks, keras.layers.Layer):
 
         Arguments and result are those of `MultiHeadAttention.step`.
         """
-        beam_size = query.shape[1]
+        beam_size = ops.shape(query)[1]
         context = LatestTokens(cache["recent"])
         new = self._project(query, context)
         history = {}
@@ -274,7 +274,7 @@ class NgramAttention(ImplicitMasks, keras.layers.Layer):
         Arguments and result are those of `MultiHeadAttention.attend_step`.
         """
         context = LatestTokens(queries)
-        now = positions_at(index, query.shape[1])
+        now = positions_at(index, ops.shape(query)[1])
         output, weights = self._attend(query, context, projected, attention_mask, now)
         return output, weights, context.next
 
@@ -305,7 +305,7 @@ class NgramAttention(ImplicitMasks, keras.layers.Layer):
         by_order = [context.convolve(query, dense) for dense in self.query_maps]
         rows = ops.concatenate(by_order, axis=1) if len(by_order) > 1 else by_order[0]
         if is_history:
-            beam_size = query.shape[1]
+            beam_size = ops.shape(query)[1]
             logits = self.method.history_logits(rows, projected, attention_mask)
         else:
             beam_size = 1

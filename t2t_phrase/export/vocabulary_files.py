@@ -1,0 +1,27 @@
+"""The files of vocabularies beside a model that runs without this library."""
+
+from __future__ import annotations
+
+import pathlib
+
+from t2t_phrase.text.encoders import StoredEncoder
+
+
+def vocabulary_files(source: StoredEncoder, target: StoredEncoder) -> dict[str, StoredEncoder]:
+    """Return the encoder of each file by its name, without a folder.
+
+    One vocabulary of both sides is in `vocabulary.*`, two are in `source.*` and `target.*`.
+    """
+    shared = source is target
+    files = {"vocabulary": source} if shared else {"source": source, "target": target}
+    return {f"{name}.{encoder.file_ending}": encoder for name, encoder in files.items()}
+
+
+def write_vocabularies(source: StoredEncoder, target: StoredEncoder, folder: pathlib.Path) -> None:
+    """Write the files of both vocabularies, see `vocabulary_files`.
+
+    Raises:
+        OSError: a file cannot be written.
+    """
+    for name, encoder in vocabulary_files(source, target).items():
+        (folder / name).write_bytes(encoder.model_bytes)
