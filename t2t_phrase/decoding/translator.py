@@ -26,6 +26,7 @@ from t2t_phrase.decoding.search.beam_search import Hypotheses
 from t2t_phrase.decoding.search.output_limits import longest_output
 from t2t_phrase.decoding.search.required_terms import TERMS
 from t2t_phrase.decoding.search.restrictions import check_restrictions, with_tables
+from t2t_phrase.decoding.search.search_weights import ConstantWeights
 from t2t_phrase.decoding.search.shortlist import ALLOWED
 from t2t_phrase.decoding.search.source_attention import source_attention
 from t2t_phrase.decoding.search.translate_ids import MakeExpansion, chosen_expansion, translate_ids
@@ -117,8 +118,7 @@ class Translator:
                 with_tables(features, self._tables),
                 hparams,
                 seed=seed,
-                weights=weights,
-                constant_weights=True,
+                weights=ConstantWeights(weights),
                 make_expansion=make_expansion,
                 growing=not uses_xla(xla),
             )

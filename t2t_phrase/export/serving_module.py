@@ -21,7 +21,11 @@ from t2t_phrase.decoding.search.beam_search import WORST, Hypotheses
 from t2t_phrase.decoding.search.guided import ENTRY, STARTS, TOKENS
 from t2t_phrase.decoding.search.output_limits import output_limits
 from t2t_phrase.decoding.search.restrictions import can_require
-from t2t_phrase.decoding.search.search_weights import SearchWeights, prepare_weights
+from t2t_phrase.decoding.search.search_weights import (
+    ConstantWeights,
+    SearchWeights,
+    prepare_weights,
+)
 from t2t_phrase.decoding.search.source_attention import source_attention
 from t2t_phrase.decoding.search.token_probabilities import LOG_PROB
 from t2t_phrase.decoding.search.translate_ids import MakeExpansion, chosen_expansion, translate_ids
@@ -309,8 +313,7 @@ class ServingModule(tf.Module):
                 self._model,
                 {**features, **shortlist},
                 hparams,
-                weights=weights,
-                constant_weights=True,
+                weights=ConstantWeights(weights),
                 make_expansion=self._make_expansion,
             )
 

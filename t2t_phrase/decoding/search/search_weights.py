@@ -32,6 +32,16 @@ class SearchWeights(NamedTuple):
     quantized: dict[str, QuantizedMatrix]
 
 
+class ConstantWeights(NamedTuple):
+    """Weights that a function which is traced is always called with.
+
+    Attributes:
+        weights: these; see `ops.quantized.quantized_product`.
+    """
+
+    weights: SearchWeights
+
+
 def prepare_weights(model: Any, *, quantized: bool = False) -> SearchWeights:
     """Return the prepared weights of an `EncoderDecoder`, for searches.
 

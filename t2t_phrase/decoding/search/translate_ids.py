@@ -30,6 +30,7 @@ from t2t_phrase.decoding.search.restrictions import (
 from t2t_phrase.decoding.search.sampling import sampling_expansion
 from t2t_phrase.decoding.search.sampling_filters import filters_of
 from t2t_phrase.decoding.search.search_weights import (
+    ConstantWeights,
     SearchWeights,
     expansion_reading,
     prepare_weights,
@@ -52,8 +53,7 @@ def translate_ids(
     hparams: DecodeHParams,
     *,
     seed: Any = 0,
-    weights: SearchWeights | None = None,
-    constant_weights: bool = False,
+    weights: SearchWeights | ConstantWeights | None = None,
     make_expansion: MakeExpansion | None = None,
     growing: bool = False,
 ) -> Hypotheses:
@@ -65,7 +65,6 @@ def translate_ids(
         hparams: the options of decoding.
         seed: see `search`.
         weights: see `search`.
-        constant_weights: see `search`.
         make_expansion: see `search`.
         growing: see `search`.
     """
@@ -76,7 +75,6 @@ def translate_ids(
         hparams,
         seed=seed,
         weights=weights,
-        constant_weights=constant_weights,
         make_expansion=make_expansion,
         growing=growing,
     )
@@ -89,8 +87,7 @@ def search(
     hparams: DecodeHParams,
     *,
     seed: Any = 0,
-    weights: SearchWeights | None = None,
-    constant_weights: bool = False,
+    weights: SearchWeights | ConstantWeights | None = None,
     make_expansion: MakeExpansion | None = None,
     growing: bool = False,
 ) -> Hypotheses:
@@ -108,8 +105,6 @@ def search(
         seed: distinguishes the batches when sampling: int, or (2,) int with the number of the batch
             and that of the sample.
         weights: from `prepare_weights`, which many batches may share; None: made here.
-        constant_weights: whether a function that is traced here is always called with these
-            weights, see `ops.quantized.quantized_product`.
         make_expansion: maps (decoder, features, hparams) to another way of continuing hypotheses
             than `plain_expansion`; `min_length` is then up to it, and so are the decoder's notes
             and forced tokens. None: as the options say, see `chosen_expansion`.
@@ -128,9 +123,12 @@ def search(
     beam_size = 1 if hparams.sampling_temp > 0 else hparams.beam_size
     if weights is None:
         weights = prepare_weights(model, quantized=hparams.quantize == "int8")
+    constant = isinstance(weights, ConstantWeights)
+    if isinstance(weights, ConstantWeights):
+        weights = weights.weights
     shortlist, folded = shortlist_of(features), weights.folded
     # Each batch has a shortlist of its own.
-    constant = constant_weights and shortlist is None
+    constant = constant and shortlist is None
     with reading(model, weights, constant=constant):
         if shortlist is not None:
             if make_expansion is not None:

@@ -11,7 +11,7 @@ from t2t_phrase import registry
 from t2t_phrase.compile import compiled
 from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.decoding.search.beam_search import Hypotheses
-from t2t_phrase.decoding.search.search_weights import prepare_weights
+from t2t_phrase.decoding.search.search_weights import ConstantWeights, prepare_weights
 from t2t_phrase.decoding.search.shortlist import ALLOWED, TOKENS
 from t2t_phrase.decoding.search.translate_ids import translate_ids
 from t2t_phrase.models.ensemble import Ensemble
@@ -128,8 +128,7 @@ def test_every_batch_has_the_columns_of_its_own_shortlist() -> None:
             model,
             {"inputs": INPUTS, **shortlist},
             QUANTIZED,
-            weights=weights,
-            constant_weights=True,
+            weights=ConstantWeights(weights),
         )
 
     in_graph = compiled(run, xla=False)
