@@ -37,7 +37,7 @@ if hparams.supervision:
     "name",
     [
         pytest.param("mixed", marks=pytest.mark.slow),
-        "parsed",
+        pytest.param("parsed", marks=pytest.mark.slow),
         pytest.param("mixed_with_distances", marks=pytest.mark.slow),
         pytest.param("representation", marks=pytest.mark.slow),
         pytest.param("granularities", marks=pytest.mark.slow),

@@ -85,7 +85,7 @@ def test_a_sentence_alone_has_the_same_scores(kind: str) -> None:
     np.testing.assert_allclose(together.scores[1], alone.scores[0], atol=1e-5)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", FEW)
 def test_every_step_multiplies_by_integers(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     model = model_of(kind)
     widths: list[int] = []
