@@ -246,7 +246,7 @@ class SplitStager:
         )
         for message in found.faults.describe("dropped"):
             self._log(f"{self._base} train: {message}")
-        whole = len(own) == self._shards
+        whole = name == "train"
         if whole:
             require_pairs(found.pairs, found.faults)
         record = StagedSplit(

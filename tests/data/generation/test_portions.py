@@ -1,4 +1,4 @@
-"""Portions of a training set that several processes stage are the whole as one process stages it."""
+"""Portions that several processes stage are the whole as one process stages it."""
 
 import pathlib
 import random
