@@ -2,9 +2,8 @@
 
 t2t-phrase-datagen --problem=translate_text --tmp_dir=raw --data_dir=data
 t2t-phrase-datagen --problem=translate_text --tmp_dir=new --data_dir=more --vocab_from=data
-t2t-phrase-datagen --problem=translate_enfr_wmt14 --tmp_dir=raw --data_dir=data --only_vocabulary
-t2t-phrase-datagen --problem=translate_enfr_wmt14 --tmp_dir=raw --data_dir=data \\
-                   --task_id=0 --num_tasks=4
+t2t-phrase-datagen --problem=translate_text --tmp_dir=raw --data_dir=data --only_vocabulary
+t2t-phrase-datagen --problem=translate_text --tmp_dir=raw --data_dir=data --task_id=0 --num_tasks=4
 """
 
 from __future__ import annotations

@@ -192,7 +192,8 @@ class WholeGeneration:
         train = self._manifest.splits["train"]
         for split in self._samples():
             entry = {**train, "faults": {}, "text": {}, "side": {}}
-            earlier = self._manifest.splits.get(split, {})
+            # Taken out, so that they stand behind all other splits.
+            earlier = self._manifest.splits.pop(split, {})
             entry["shards"] = earlier.get("shards", [None] * len(train["shards"]))
             self._manifest.splits[split] = entry
         self._save()

@@ -20,6 +20,7 @@ from tensorflow_datasets.translate import wmt
 from t2t_phrase.config import UserError
 from t2t_phrase.data.sources.download import fetch
 from t2t_phrase.data.sources.inputs import checksum
+from t2t_phrase.io import locks
 from t2t_phrase.io.files import atomic, write
 
 # What reading a damaged archive raises.
@@ -156,6 +157,15 @@ def unpack(archive: Archive, raw: pathlib.Path) -> None:
     """
     if is_unpacked(archive, raw):
         return
+    folder = archive.folder(raw)
+    folder.mkdir(parents=True, exist_ok=True)
+    # Other tasks or problems may need it at the same time.
+    with locks.exclusive(folder / ".lock", wait=True):
+        if not is_unpacked(archive, raw):
+            _unpack(archive, raw)
+
+
+def _unpack(archive: Archive, raw: pathlib.Path) -> None:
     path = at_hand(archive, raw)
     fetch(archive.url, path.parent, sha256=archive.sha256, name=archive.name)
     left, folder = set(archive.members), archive.folder(raw)
