@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import fnmatch
 import hashlib
+import logging
 import pathlib
 import shutil
 import tarfile
@@ -221,7 +222,12 @@ def read_subset(
         language_pair=(foreign, "en"),
         subsets={"train": [subset]},
     )
+    logger = logging.getLogger("absl")
+    level = logger.level
+    # It warns of every configuration that is not its own.
+    logger.setLevel(logging.ERROR)
     builder = wmt.WmtTranslate(config=config, data_dir=pathlib.Path(found[0]).parent)
+    logger.setLevel(level)
     for key, example in builder._generate_examples([subset], {subset: list(found)}):
         # Its keys end in the number of the line, from 0.
         yield int(key.rsplit("/", 1)[1]) + 1, example
