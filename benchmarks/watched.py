@@ -15,7 +15,7 @@ INTERVAL = 0.2
 
 
 class Watched(NamedTuple):
-    """What a command took."""
+    """Time, memory and disk space of a command."""
 
     seconds: float
     peak_mib: float

@@ -241,7 +241,7 @@ def figures(done: Watched, args: argparse.Namespace) -> dict[str, float]:
 
 
 def split_times(output: str) -> dict[str, str]:
-    """Return what datagen says of its own parts."""
+    """Return the lines of datagen about reading and encoding, by name."""
     found = {}
     for line in output.splitlines():
         for part in ("read", "encoded"):

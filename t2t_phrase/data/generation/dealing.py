@@ -9,9 +9,9 @@ from collections.abc import Callable, Collection
 def deal(index: int, shards: int) -> int:
     """Return the shard of the pair at `index` of the corpus, faulty pairs included.
 
-    So whoever makes one shard needs to know nothing of the others' pairs. Every round starts at the
-    next shard: corpora have periods (in Multi30k even lines are shorter than odd ones), because of
-    which shards would differ if each round started at the first.
+    So a process that makes one shard needs to know nothing of the pairs of others. Every round
+    starts at the next shard: corpora have periods (in Multi30k even lines are shorter than odd
+    ones), because of which shards would differ if each round started at the first.
     """
     return (index + index // shards) % shards
 

@@ -1,4 +1,4 @@
-"""What is wrong with sentence pairs: kinds of faults, how often each occurs, and where."""
+"""Faults of sentence pairs: their kinds, how often each occurs, and where."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ _LINES = 200
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Portion:
-    """What one process stages of a training set without side streams.
+    """The part of a training set without side streams that one process stages.
 
     Attributes:
         corpus: the raw pairs.

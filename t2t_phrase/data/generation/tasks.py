@@ -86,7 +86,7 @@ class Task:
 
 @dataclasses.dataclass
 class TaskRecord:
-    """What a task has made; saved after every shard.
+    """The record of a task; saved after every shard.
 
     Attributes:
         task: its number.
