@@ -244,9 +244,9 @@ def split_times(output: str) -> dict[str, str]:
     """Return the lines of datagen about reading and encoding, by name."""
     found = {}
     for line in output.splitlines():
-        for part in ("read", "encoded"):
-            if re.search(rf"{part}: .* a second$", line):
-                found[part] = line.rpartition(f"{part}: ")[2]
+        for part in ("train: read", "encoded"):
+            if re.search(rf"{part}: .* sentence pairs.* a second$", line):
+                found[part.rpartition(" ")[2]] = line.rpartition(f"{part}: ")[2]
     return found
 
 

@@ -55,7 +55,7 @@ class WmtProblem(Problem):
         return subset_inputs(self.subsets)
 
     def raw_space(self, tmp_dir: str) -> RawSpace:
-        """Return what is still to be downloaded and unpacked, by the sizes of the archives."""
+        """Return the bytes still to be downloaded and unpacked, by the sizes of the archives."""
         from t2t_phrase.data.sources.wmt_archives import at_hand, is_unpacked
 
         folder = expanded(tmp_dir)
