@@ -2,11 +2,14 @@
 
 t2t-phrase-datagen --problem=translate_text --tmp_dir=raw --data_dir=data
 t2t-phrase-datagen --problem=translate_text --tmp_dir=new --data_dir=more --vocab_from=data
+t2t-phrase-datagen --problem=translate_text --tmp_dir=raw --data_dir=data --only_vocabulary
+t2t-phrase-datagen --problem=translate_text --tmp_dir=raw --data_dir=data --task_id=0 --num_tasks=4
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from absl import app, flags
 
@@ -19,6 +22,9 @@ from t2t_phrase.data.generation.options import GenerateOptions
 from t2t_phrase.data.problem import Problem, get_problem
 from t2t_phrase.io.files import expanded
 from t2t_phrase.io.terminal import Screen
+
+if TYPE_CHECKING:
+    from t2t_phrase.data.generation.tasks import Task
 
 FLAGS = flags.FLAGS
 
@@ -95,6 +101,17 @@ def define_flags() -> None:
         0,
         "Processes that encode; 0: one for each CPU if the corpus is large, else one.",
     )
+    flags.DEFINE_integer(
+        "task_id",
+        -1,
+        "Make the training shards of one of --num_tasks tasks only, which are numbered from 0, so "
+        "that several machines share the work; -1: all data, from the shards of tasks if there are "
+        "any.",
+    )
+    flags.DEFINE_integer("num_tasks", 0, "The number of tasks, with --task_id.")
+    flags.DEFINE_bool(
+        "only_vocabulary", False, "End once the vocabulary is there, which all tasks need."
+    )
     flags.DEFINE_integer("random_seed", 429459, "Seed of the order of records in training shards.")
     flags.DEFINE_bool(
         "verify",
@@ -138,8 +155,9 @@ def main(argv: Sequence[str]) -> None:
     if FLAGS.verify:
         verify(problems)
         return
-    from t2t_phrase.data.generation.generate import generate
+    from t2t_phrase.data.generation.generate import generate, generate_task
 
+    task = chosen_task()
     options = GenerateOptions(
         num_shards=FLAGS.num_shards,
         vocab_type=FLAGS.vocab_type,
@@ -159,9 +177,39 @@ def main(argv: Sequence[str]) -> None:
     screen = Screen()
     for problem in problems:
         tmp_dir = str(expanded(FLAGS.tmp_dir))
-        generate(problem, FLAGS.data_dir, tmp_dir, options=options, log=screen)
-        if not problem.hparams_set:
+        if task is not None:
+            generate_task(problem, FLAGS.data_dir, tmp_dir, task, options=options, log=screen)
+            continue
+        generate(
+            problem,
+            FLAGS.data_dir,
+            tmp_dir,
+            options=options,
+            log=screen,
+            only_vocabulary=FLAGS.only_vocabulary,
+        )
+        if not (problem.hparams_set or FLAGS.only_vocabulary):
             screen(estimate(problem))
+
+
+def chosen_task() -> Task | None:
+    """Return the task that flags choose; None: all of the work.
+
+    Raises:
+        UserError: the flags contradict each other.
+    """
+    if FLAGS.task_id == -1 and not FLAGS.num_tasks:
+        return None
+    if FLAGS.only_vocabulary:
+        raise UserError("--only_vocabulary is a step of its own, before --task_id and --num_tasks")
+    if FLAGS.task_id == -1:
+        raise UserError(
+            f"--num_tasks={FLAGS.num_tasks} needs the number of the task, such as --task_id=0; "
+            "without both, the data are completed from what tasks have made"
+        )
+    from t2t_phrase.data.generation.tasks import Task
+
+    return Task(FLAGS.task_id, FLAGS.num_tasks)
 
 
 def estimate(problem: Problem) -> str:

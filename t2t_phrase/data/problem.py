@@ -13,7 +13,7 @@ from t2t_phrase.data.generation.manifest import Manifest, manifest_path
 from t2t_phrase.data.generation.segmentations import sample_split
 from t2t_phrase.data.generation.staged import has_checksum
 from t2t_phrase.data.sources.corpus import Corpus
-from t2t_phrase.data.sources.inputs import Inputs
+from t2t_phrase.data.sources.inputs import Inputs, RawSpace
 from t2t_phrase.data.sources.side_files import MAKERS, side_lines
 from t2t_phrase.features import (
     ALIGNMENT,
@@ -110,6 +110,15 @@ class Problem(abc.ABC):
         """
         del tmp_dir
         return Inputs()
+
+    def raw_space(self, tmp_dir: str) -> RawSpace:
+        """Return the disk space in `tmp_dir` that `corpus` takes; nothing: what it reads is there.
+
+        Raises:
+            UserError: a raw file cannot be read.
+        """
+        del tmp_dir
+        return RawSpace()
 
     def has_data(self, data_dir: str) -> bool:
         """Return whether `data_dir` has the complete data of the problem."""

@@ -21,17 +21,31 @@ def read_lines(path: pathlib.Path) -> Iterator[str | None]:
     Raises:
         UserError: the file cannot be read, or its compression is damaged.
     """
+    return map(decoded, raw_lines(path))
+
+
+def raw_lines(path: pathlib.Path) -> Iterator[bytes]:
+    """Yield the lines of a file, plain or gzipped (`.gz`), as bytes with their ends.
+
+    A byte order mark is removed. What is not decoded costs little, so that lines can be skipped.
+
+    Raises:
+        UserError: the file cannot be read, or its compression is damaged.
+    """
     number = 0
     try:
         with gzip.open(path) if path.suffix == ".gz" else open(path, "rb") as file:
             for number, line in enumerate(file, start=1):
-                if number == 1 and line.startswith(_BOM):
-                    line = line[len(_BOM) :]
-                try:
-                    yield line.rstrip(b"\r\n").decode("utf-8")
-                except UnicodeDecodeError:
-                    yield None
+                yield line[len(_BOM) :] if number == 1 and line.startswith(_BOM) else line
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise UserError(f"{path} is damaged after line {number}: {error}") from error
     except OSError as error:
         raise UserError(f"cannot read {path}: {error.strerror or error}") from error
+
+
+def decoded(line: bytes) -> str | None:
+    """Return the text of a line, without its end; None if it is not UTF-8."""
+    try:
+        return line.rstrip(b"\r\n").decode("utf-8")
+    except UnicodeDecodeError:
+        return None

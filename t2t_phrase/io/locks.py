@@ -51,6 +51,24 @@ def held_by_nobody(path: str | os.PathLike[str]) -> bool:
     return True
 
 
+def is_held(path: str | os.PathLike[str]) -> bool:
+    """Return whether a live process is known to hold a lock file."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        # The file system has no locks.
+        return False
+    finally:
+        os.close(descriptor)
+    return False
+
+
 @contextlib.contextmanager
 def held(path: str | os.PathLike[str]) -> Iterator[None]:
     """Hold a lock on a file or folder that exists, for `held_by_nobody` of other processes."""

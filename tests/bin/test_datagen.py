@@ -110,3 +110,38 @@ def test_several_problems_and_a_user_folder(tmp_path):
     assert (tmp_path / "data" / "translate_mine-train-00001-of-00002").is_file()
     listed = forked.run("datagen", ["--registry_help", f"--t2t_usr_dir={package}"], tmp_path)
     assert {"translate_mine", "translate_ende_wmt16"} <= {*listed.out.split()}
+
+
+def test_tasks_and_their_merge(tmp_path):
+    write_corpus(tmp_path / "raw", 40)
+    made = tmp_path / "made"
+    given = arguments(tmp_path / "data", tmp_path / "raw", "--num_shards=2")
+    for flags in (
+        ["--only_vocabulary"],
+        *[[f"--task_id={i}", "--num_tasks=2"] for i in (0, 1)],
+        [],
+    ):
+        ended = forked.run("datagen", [*given, *flags], tmp_path)
+        assert ended.code == 0, ended.err
+    assert "next: t2t-phrase-trainer" in ended.out
+    generate(
+        get_problem("translate_text"),
+        str(made),
+        str(tmp_path / "raw"),
+        options=GenerateOptions(num_shards=2, vocab_size=400),
+        log=lambda line: None,
+    )
+    assert content(tmp_path / "data") == content(made)
+
+
+@pytest.mark.parametrize(
+    ("flags", "sentence"),
+    [
+        (["--num_tasks=2"], "--num_tasks=2 needs the number of the task"),
+        (["--task_id=1"], "--task_id=1 --num_tasks=0: the tasks of N have the numbers 0 to N - 1"),
+        (["--task_id=0", "--num_tasks=2", "--only_vocabulary"], "is a step of its own"),
+    ],
+)
+def test_flags_of_tasks(tmp_path, flags, sentence):
+    ended = forked.run("datagen", arguments(tmp_path / "data", tmp_path, *flags), tmp_path)
+    assert ended.code == 2 and sentence in ended.sentence

@@ -66,3 +66,13 @@ def test_a_lock_that_was_deleted_by_its_holder_is_taken_anew(tmp_path, monkeypat
     monkeypatch.setattr(os, "open", open_and_delete)
     with locks.exclusive(tmp_path / ".lock"):
         assert len(opened) == 2 and (tmp_path / ".lock").exists()
+
+
+def test_whether_a_lock_is_held(other_process, tmp_path):
+    assert locks.is_held(tmp_path / ".lock")
+    assert not locks.is_held(tmp_path / "none")
+    (tmp_path / "free").touch()
+    assert not locks.is_held(tmp_path / "free")
+    other_process.kill()
+    other_process.wait()
+    assert not locks.is_held(tmp_path / ".lock")

@@ -20,8 +20,8 @@ SUFFIX = "-manifest.json"
 # The splits that decide what a training does.
 TRAINED_ON = ("train", "dev")
 
-_CHECKSUMS = Object(others=str)
-_SHARD = Object(
+CHECKSUMS = Object(others=str)
+SHARD = Object(
     {
         "file": str,
         "sha256": str,
@@ -29,19 +29,19 @@ _SHARD = Object(
         "records": int,
         "source_tokens": int,
         "target_tokens": int,
-        "digests": _CHECKSUMS,
+        "digests": CHECKSUMS,
     },
     others=int,
 )
-_VOCABULARY = Object({"file": str, "sha256": str, "size": int})
+VOCABULARY = Object({"file": str, "sha256": str, "size": int})
 _SPLIT = Object(
     {
         "pairs": int,
         "faults": Object(others=int),
         "content": str,
-        "text": _CHECKSUMS,
-        "side": _CHECKSUMS,
-        "shards": [Nullable(_SHARD)],
+        "text": CHECKSUMS,
+        "side": CHECKSUMS,
+        "shards": [Nullable(SHARD)],
     },
 )
 _SHAPE = Object(
@@ -49,14 +49,14 @@ _SHAPE = Object(
         "format": int,
         "problem": str,
         "options": Object(others=object),
-        "inputs": _CHECKSUMS,
-        "versions": _CHECKSUMS,
-        "vocabulary": [_VOCABULARY],
+        "inputs": CHECKSUMS,
+        "versions": CHECKSUMS,
+        "vocabulary": [VOCABULARY],
         "splits": Object(others=_SPLIT),
         "complete": bool,
         "parts": Object(others=[[str]]),
         "released": bool,
-        "labels": Object(others=_VOCABULARY),
+        "labels": Object(others=VOCABULARY),
     },
 )
 

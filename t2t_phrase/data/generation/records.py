@@ -15,11 +15,11 @@ import numpy as np
 from t2t_phrase.config import UserError
 from t2t_phrase.data.generation.segmentations import Sampling
 from t2t_phrase.data.generation.shard_digests import digests_of
-from t2t_phrase.data.shards.ragged import Ragged
+from t2t_phrase.data.generation.spool import Spool
 from t2t_phrase.data.shards.shard import Shard, open_shard, read_records, write_arrays
 from t2t_phrase.data.sources.side_files import side_lines
 from t2t_phrase.features import IDS, OTHER, Feature, Side
-from t2t_phrase.io.files import atomic, sha256_of
+from t2t_phrase.io.files import atomic, explain_os_error, sha256_of
 from t2t_phrase.io.lines import read_lines
 from t2t_phrase.special_ids import EOS_ID
 from t2t_phrase.text.annotations.base import Annotation, Sentence, annotation_of
@@ -69,21 +69,26 @@ def write_shard(task: ShardTask) -> dict[str, Any]:
         UserError: the disk is full, or a file cannot be read or written.
     """
     output = pathlib.Path(task.output)
-    shard, different = _encoded(task)
-    if task.shuffle_seed is not None:
-        order = list(range(shard.records))
-        random.Random(task.shuffle_seed).shuffle(order)
-        shard = shard.take(np.array(order, np.int64))
-    with atomic(output) as temporary:
-        write_arrays(temporary, shard)
-        entry = {
-            "file": output.name,
-            "sha256": sha256_of(temporary),
-            "bytes": temporary.stat().st_size,
-            "records": shard.records,
-        }
-    tokens = {f"{side}_tokens": len(shard.values[name]) for side, name in IDS.items()}
-    return {**entry, **tokens, **different, "digests": digests_of(shard)}
+    encoders = {side: _encoder(task, side) for side in IDS}
+    side_of = {name: side for side, name in IDS.items()}
+    side_of |= {feature.name: feature.side for feature in task.features}
+    types: dict[str, type] = dict.fromkeys(side_of, np.int32)
+    types |= {name: _type_of_ids(encoders[side]) for side, name in IDS.items()}
+    different = {feature.name: 0 for feature in task.features}
+    try:
+        with Spool(output.parent, types, side_of) as spool:
+            for pairs in _encode(task, encoders):
+                spool.add(pairs)
+                for name in different:
+                    different[name] += sum(len(set(pair[name])) for pair in pairs)
+            if task.shuffle_seed is None:
+                return _written(spool.shard(), output, different)
+            with spool.in_order(_shuffled(spool.shard().records, task.shuffle_seed)) as shard:
+                return _written(shard, output, different)
+    except OSError as error:
+        if isinstance(error, UserError):
+            raise
+        raise explain_os_error(error, output) from error
 
 
 def read_examples(path: str) -> Iterator[tuple[list[int], list[int]]]:
@@ -106,31 +111,37 @@ def count_records(path: pathlib.Path) -> int:
         raise UserError(f"cannot read {path}: {error.strerror or error}") from error
 
 
-def _encoded(task: ShardTask) -> tuple[Shard, dict[str, int]]:
-    """Return the pairs, and for each feature its different values in a sentence, summed."""
-    side_of = {name: side for side, name in IDS.items()}
-    side_of |= {feature.name: feature.side for feature in task.features}
-    values = {name: array.array("i") for name in side_of}
-    lengths = {side: array.array("i") for side in IDS}
-    different = {feature.name: 0 for feature in task.features}
-    for pair in _encode(task):
-        for name, numbers in pair.items():
-            values[name].extend(numbers)
-        for side, name in IDS.items():
-            lengths[side].append(len(pair[name]))
-        for name in different:
-            different[name] += len(set(pair[name]))
-    splits = {
-        side: Ragged.of(np.zeros(0), np.frombuffer(found, np.intc)).splits
-        for side, found in lengths.items()
-    }
-    arrays = {name: np.frombuffer(found, np.intc) for name, found in values.items()}
-    return Shard(splits, arrays, side_of), different
+def _written(shard: Shard, output: pathlib.Path, different: Mapping[str, int]) -> dict[str, Any]:
+    """Write a shard; returns its entry."""
+    with atomic(output) as temporary:
+        write_arrays(temporary, shard)
+        entry = {
+            "file": output.name,
+            "sha256": sha256_of(temporary),
+            "bytes": temporary.stat().st_size,
+            "records": shard.records,
+        }
+    tokens = {f"{side}_tokens": len(shard.values[name]) for side, name in IDS.items()}
+    return {**entry, **tokens, **different, "digests": digests_of(shard)}
 
 
-def _encode(task: ShardTask) -> Iterator[dict[str, Sequence[int]]]:
-    """Yield the integers of each sentence pair by name."""
-    encoders = {side: _encoder(task, side) for side in IDS}
+def _shuffled(count: int, seed: str) -> np.ndarray:
+    """Return the numbers from 0 to count - 1 in an order drawn from the seed: (count,) int64."""
+    order = array.array("q", range(count))
+    # It exchanges items, which an array can as well as a list.
+    random.Random(seed).shuffle(order)
+    return np.array(order, np.int64)
+
+
+def _type_of_ids(encoder: StoredEncoder | SegmentationSampler) -> type:
+    small = isinstance(encoder, StoredEncoder) and encoder.vocab_size <= 2**16
+    return np.uint16 if small else np.int32
+
+
+def _encode(
+    task: ShardTask, encoders: Mapping[Side, StoredEncoder | SegmentationSampler]
+) -> Iterator[list[dict[str, Sequence[int]]]]:
+    """Yield the integers of sentence pairs by name, some pairs at a time."""
     sources = map(str, read_lines(pathlib.Path(task.source)))
     targets = map(str, read_lines(pathlib.Path(task.target)))
     sides = {stream: side_lines(pathlib.Path(path)) for stream, path in task.side.items()}
@@ -147,6 +158,7 @@ def _encode(task: ShardTask) -> Iterator[dict[str, Sequence[int]]]:
             side: _sentences(encoders[side], texts, starts=side in with_starts)
             for side, texts in columns.items()
         }
+        found: list[dict[str, Sequence[int]]] = []
         lines = {
             stream: list(itertools.islice(column, len(batch))) for stream, column in sides.items()
         }
@@ -160,7 +172,8 @@ def _encode(task: ShardTask) -> Iterator[dict[str, Sequence[int]]]:
                     features[feature.name] = _values(feature, annotation, pair, lines[stream][i])
                 except UserError as error:
                     raise UserError(f"{task.side[stream]}:{done + i + 1}: {error}") from error
-            yield {"inputs": source, "targets": target, **features}
+            found.append({"inputs": source, "targets": target, **features})
+        yield found
         done += len(batch)
 
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import itertools
 import os
 import pathlib
+from collections.abc import Collection, Mapping, Sequence
 
 from t2t_phrase.config import UserError
 from t2t_phrase.data.generation.manifest import Manifest
+from t2t_phrase.data.generation.portions import Portion
 from t2t_phrase.data.generation.progress import Log, Progress
 from t2t_phrase.data.generation.staged import (
     StagedSplit,
@@ -16,14 +18,15 @@ from t2t_phrase.data.generation.staged import (
     forget,
     has_checksum,
 )
-from t2t_phrase.data.generation.staging import Outputs, feature_streams, stage
+from t2t_phrase.data.generation.staging import Outputs, feature_streams, require_pairs, stage
+from t2t_phrase.data.generation.training_text import stage_training_text
 from t2t_phrase.data.problem import Problem
 from t2t_phrase.data.sources.corpus import Corpus
 from t2t_phrase.data.sources.inputs import Inputs
 from t2t_phrase.io.files import explain_os_error, sha256_of
 
 # Changes whenever work files that were left by other code cannot be used any more.
-_FORMAT = 2
+_FORMAT = 3
 
 
 class SplitStager:
@@ -40,7 +43,8 @@ class SplitStager:
         folder: of the data.
         work: folder of files that are not needed once the data are complete.
         log: takes one line of progress.
-        workers: processes that check side lines, once there are many; 1: this process.
+        workers: processes that read a large training set, or check side lines once there are many;
+            1: this process.
 
     Attributes:
         features: what the records will hold in addition to ids.
@@ -92,13 +96,44 @@ class SplitStager:
         if split == "train":
             self.labels = record.labels
 
+    def stage_shards(self, own: Sequence[int], name: str) -> StagedSplit:
+        """Make sure that the text of some training shards is there; nothing else is written.
+
+        The record of the whole training set is used if there is one.
+
+        Args:
+            own: the numbers of the shards.
+            name: of their record.
+
+        Returns:
+            A record that describes the text of these shards at least.
+
+        Raises:
+            UserError: the corpus is faulty, or has side streams and was not staged as a whole.
+        """
+        names = [path.name for shard in own for path in self.dealt()[shard]]
+        whole = StagedSplit.load(self._work, "train")
+        if whole is not None and self._usable("train", whole, names):
+            self.labels = whole.labels
+            return whole
+        if self._streams:
+            raise UserError(
+                f"{self._base}: a corpus with side files is read once for all tasks: give them a "
+                "--data_dir in which the same command with --only_vocabulary has been run"
+            )
+        record = StagedSplit.load(self._work, name)
+        if record is None or not self._usable("train", record, names):
+            record = self._read_plain(own, name)
+        return record
+
     def dealt(self) -> list[list[pathlib.Path]]:
         """Return the work files of each training shard: source, target and streams of features."""
-        suffixes = ("source", "target", *feature_streams(self.features))
-        return [
-            [self._work / f"train-{i:05d}.{suffix}" for suffix in suffixes]
-            for i in range(self._shards)
-        ]
+        streams = feature_streams(self.features)
+        names = (
+            (*work_names(shard), *(f"train-{shard:05d}.{stream}" for stream in streams))
+            for shard in range(self._shards)
+        )
+        return [[self._work / name for name in own] for own in names]
 
     def text_of_shard(self, split: str, index: int) -> list[pathlib.Path]:
         """Return the files with a shard's sources, targets and streams of features."""
@@ -119,12 +154,14 @@ class SplitStager:
             )
         )
 
-    def _usable(self, split: str, record: StagedSplit) -> bool:
+    def _usable(
+        self, split: str, record: StagedSplit, names: Collection[str] | None = None
+    ) -> bool:
         # Without checksums of the corpus it is unknown whether it is still the same.
         return (
             bool(self._inputs.checksums)
             and record.made_from == self._made_from(split)
-            and record.intact(self._work, self._folder)
+            and record.intact(self._work, self._folder, names)
         )
 
     def _made_from(self, split: str) -> str:
@@ -148,6 +185,8 @@ class SplitStager:
     def _read(self, split: str) -> StagedSplit:
         """Write the text of a split to the work folder, and the record that it is finished."""
         train = split == "train"
+        if train and not self._streams:
+            return self._read_plain(range(self._shards), split)
         forget(self._work, split)
         pairs = self._corpus.pairs(split)
         if train and self._manifest.options["max_cases"]:
@@ -174,18 +213,53 @@ class SplitStager:
             self._log(f"{self._base} {split}: {message}")
         sums = {p.name: sha256_of(p) for group in dealt for p in group}
         texts = {name: sha256_of(self._work / name) for name in text}
-        sentences = [path.name for group in dealt for path in group[:2]]
         record = StagedSplit(
             made_from=self._made_from(split),
             pairs=result.pairs,
             faults=result.faults,
             labels=result.labels,
-            content=content_digest({n: sums[n] for n in sentences} if train else texts),
+            content=training_content(sums, self._shards) if train else content_digest(texts),
             work=sums,
             text=texts,
             side={name: sha256_of(self._work / name) for name in side},
         )
         record.save(self._work, split)
+        return record
+
+    def _read_plain(self, own: Sequence[int], name: str) -> StagedSplit:
+        """Write the text of training shards to the work folder, and their record."""
+        forget(self._work, name)
+        options = self._manifest.options
+        dealt = self.dealt()
+        found = stage_training_text(
+            Portion(
+                corpus=self._corpus,
+                files={shard: (dealt[shard][0], dealt[shard][1]) for shard in own},
+                shards=self._shards,
+                max_characters=options["max_characters"],
+                max_cases=options["max_cases"],
+            ),
+            title=f"{self._base} train: read",
+            log=self._log,
+            workers=self._workers,
+            text_bytes=self._corpus.text_bytes("train"),
+        )
+        for message in found.faults.describe("dropped"):
+            self._log(f"{self._base} train: {message}")
+        whole = name == "train"
+        if whole:
+            require_pairs(found.pairs, found.faults)
+        record = StagedSplit(
+            made_from=self._made_from("train"),
+            pairs=found.pairs,
+            faults=found.faults.by_kind(),
+            labels={},
+            content=training_content(found.sums, self._shards) if whole else "",
+            work={path.name: found.sums[path.name] for shard in own for path in dealt[shard]},
+            text={},
+            side={},
+        )
+        record.save(self._work, name)
         return record
 
     def _enter(self, split: str, record: StagedSplit) -> None:
@@ -213,7 +287,8 @@ class SplitStager:
         if self._manifest.released:
             raise UserError(
                 f"the {split} set of {self._base} has other sentences now than those that the data "
-                f"in {self._folder} were made from; use another --data_dir, or delete "
+                f"in {self._folder} were made from, or an earlier release made them, which dealt "
+                "sentences out otherwise; use another --data_dir, or delete "
                 f"{self._base}-manifest.json there to make the data again"
             )
         # Vocabularies are learnt from the training set, and everything is encoded by them.
@@ -230,3 +305,19 @@ class SplitStager:
     def _text_names(self, split: str, texts: int) -> list[str]:
         source, target = (f"{self._base}-{split}.{name}" for name in self._problem.languages)
         return [source, target, *(f"{target}.{i}" for i in range(1, texts - 1))]
+
+
+def work_names(shard: int) -> tuple[str, str]:
+    """Return the names of the work files with a training shard's sources and targets."""
+    return f"train-{shard:05d}.source", f"train-{shard:05d}.target"
+
+
+def training_content(sums: Mapping[str, str], shards: int) -> str:
+    """Return a digest of a training set.
+
+    Args:
+        sums: SHA-256 of the work files, by name.
+        shards: their number.
+    """
+    names = [name for shard in range(shards) for name in work_names(shard)]
+    return content_digest({name: sums[name] for name in names})

@@ -11,7 +11,7 @@ import dataclasses
 import hashlib
 import json
 import pathlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from t2t_phrase.data.generation.shapes import Object, parse, require
@@ -74,14 +74,20 @@ class StagedSplit:
         except (OSError, ValueError):
             return None
 
-    def intact(self, work: pathlib.Path, folder: pathlib.Path) -> bool:
+    def intact(
+        self, work: pathlib.Path, folder: pathlib.Path, names: Collection[str] | None = None
+    ) -> bool:
         """Return whether all files still have their content.
 
         Args:
             work: the work folder.
             folder: the data folder, to which kept files may have been moved.
+            names: of the work files that matter; None: all.
         """
-        return all(has_checksum(work / name, sha) for name, sha in self.work.items()) and all(
+        own = self.work if names is None else names
+        return all(
+            name in self.work and has_checksum(work / name, self.work[name]) for name in own
+        ) and all(
             has_checksum(work / name, sha) or has_checksum(folder / name, sha)
             for name, sha in self.kept()
         )

@@ -13,69 +13,18 @@ from typing import NamedTuple, TextIO
 
 from t2t_phrase.config import UserError
 from t2t_phrase.data.generation.checks import check_all
+from t2t_phrase.data.generation.dealing import deal
+from t2t_phrase.data.generation.faults import LISTED, Faults, find_faults
 from t2t_phrase.data.generation.progress import Progress
 from t2t_phrase.data.sources.corpus import Pair
 from t2t_phrase.features import Feature
 from t2t_phrase.io.files import explain_os_error
 from t2t_phrase.text.whitespace import normalize_whitespace
 
-# Faults reported with file and line; others are only counted.
-LISTED = 10
-
-
-@dataclasses.dataclass
-class Faults:
-    """Counts of faulty lines by kind, with file and line of the first few of each kind."""
-
-    counts: collections.Counter[str] = dataclasses.field(default_factory=collections.Counter)
-    places: dict[str, list[str]] = dataclasses.field(default_factory=dict)
-
-    def add(self, kind: str, place: str) -> None:
-        """Record one fault."""
-        self.counts[kind] += 1
-        listed = self.places.setdefault(kind, [])
-        if len(listed) < LISTED:
-            listed.append(place)
-
-    def describe(self, consequence: str) -> list[str]:
-        """Return one line for each kind of fault."""
-        lines = []
-        for kind, count in self.counts.items():
-            listed = ", ".join(self.places[kind])
-            rest = f" and {count - LISTED} more" if count > LISTED else ""
-            lines.append(f"{count} x {kind} ({consequence}): {listed}{rest}")
-        return lines
-
-
-def find_faults(pair: Pair, *, max_characters: int) -> Iterator[tuple[str, str]]:
-    """Yield (kind, "file:line") for every fault of a pair."""
-    for text, name in zip(pair.texts, pair.names, strict=True):
-        place = f"{name}:{pair.line}"
-        if text is None:
-            yield "invalid UTF-8", place
-        elif not text or text.isspace():
-            yield "empty side", place
-        elif len(text) > max_characters:
-            yield f"side over {max_characters} characters", place
-
 
 def feature_streams(features: Sequence[Feature]) -> tuple[str, ...]:
     """Return the streams that features are made from, each once."""
     return tuple(dict.fromkeys(feature.side_stream for feature in features))
-
-
-def deal(index: int, shards: int) -> int:
-    """Return the shard of the pair at `index`.
-
-    Every round starts at the next shard: corpora have periods (in Multi30k even lines are shorter
-    than odd ones), because of which shards would differ if each round started at the first.
-    """
-    return (index + index // shards) % shards
-
-
-def dealt_index(shard: int, line: int, shards: int) -> int:
-    """Return the index of the pair at `line` of a shard, both from 0."""
-    return line * shards + (shard - line) % shards
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -141,15 +90,17 @@ def stage(
     dealt_streams = [streams.index(stream) for stream in feature_streams(features)]
     faults = Faults()
     misfits: dict[str, None] = {}  # several features may read the same line
+    indices: collections.deque[int] = collections.deque()  # of pairs that are being checked
     written = 0
 
     def usable() -> Iterator[Pair]:
-        for pair in pairs:
+        for index, pair in enumerate(pairs):
             progress.advance()
             found = list(find_faults(pair, max_characters=max_characters))
             for kind, place in found:
-                faults.add(kind, place)
+                faults.add(kind, index, place)
             if not found or not (drop_faulty or None in pair.texts):
+                indices.append(index)
                 yield pair._replace(
                     texts=tuple(normalize_whitespace(text or "") for text in pair.texts)
                 )
@@ -166,9 +117,10 @@ def stage(
                     labels[name].update(counts)
             for pair in checked.pairs:
                 columns = [*map(str, pair.texts), *pair.side]
+                index = indices.popleft()
                 if groups:
                     row = [*columns[:2], *(pair.side[stream] for stream in dealt_streams)]
-                    for file, text in zip(groups[deal(written, len(groups))], row, strict=True):
+                    for file, text in zip(groups[deal(index, len(groups))], row, strict=True):
                         _write(file, text)
                 if files and len(columns) != len(files):
                     raise UserError(
@@ -185,16 +137,26 @@ def stage(
         raise UserError("lines that do not fit their sentences: " + "; ".join(listed))
     if not drop_faulty and faults.counts["invalid UTF-8"]:
         raise UserError("; ".join(faults.describe("not allowed in a dev or test set")))
-    if not written:
-        detail = "; ".join(faults.describe("dropped"))
-        raise UserError(f"no usable sentence pair{': ' if detail else ''}{detail}")
-    consequence = "dropped" if drop_faulty else "kept, so that scores remain comparable"
+    require_pairs(written, faults)
     return Staged(
         pairs=written,
-        faults={kind: count for kind, count in faults.counts.items() if count},
+        faults=faults.by_kind(),
         labels={name: dict(sorted(counts.items())) for name, counts in labels.items()},
-        messages=faults.describe(consequence),
+        messages=faults.describe(
+            "dropped" if drop_faulty else "kept, so that scores remain comparable"
+        ),
     )
+
+
+def require_pairs(count: int, faults: Faults) -> None:
+    """Check that a split has pairs.
+
+    Raises:
+        UserError: there are none; the message says what is wrong with those that were read.
+    """
+    if not count:
+        detail = "; ".join(faults.describe("dropped"))
+        raise UserError(f"no usable sentence pair{': ' if detail else ''}{detail}")
 
 
 def _open(stack: contextlib.ExitStack, path: pathlib.Path) -> TextIO:

@@ -8,11 +8,11 @@ from typing import Any, Literal
 
 from t2t_phrase.config import UserError
 from t2t_phrase.corpus_sizes import AUTO, vocabulary_size
+from t2t_phrase.data.generation.dealing import place_of
 from t2t_phrase.data.generation.given_vocabulary import given_options, given_vocabularies
 from t2t_phrase.data.generation.manifest import Manifest
 from t2t_phrase.data.generation.options import GenerateOptions
 from t2t_phrase.data.generation.progress import Log
-from t2t_phrase.data.generation.staging import dealt_index
 from t2t_phrase.data.problem import Problem
 from t2t_phrase.io.files import sha256_of, write
 from t2t_phrase.io.lines import read_lines
@@ -190,20 +190,15 @@ def sample(
 ) -> Iterator[str]:
     """Yield a share of the sentences of a corpus that was distributed by `staging.deal`.
 
-    They are chosen by their place in the corpus, so that the number of shards is irrelevant.
+    They are chosen by the text of the pairs, so that the number of shards is irrelevant.
 
     Args:
-        shards: the text files of each shard.
+        shards: the text files of each shard, source and target first.
         columns: which of a shard's files to read.
         share: of the pairs, in (0, 1].
     """
-    for shard, group in enumerate(shards):
+    for source, target, *_ in shards:
         for column in columns:
-            for line, text in enumerate(read_lines(group[column])):
-                if _scatter(dealt_index(shard, line, len(shards))) < share:
-                    yield str(text)
-
-
-def _scatter(index: int) -> float:
-    """Return a number in [0, 1) that looks random (Knuth's multiplicative hash)."""
-    return (index * 2654435761 % 2**32) / 2**32
+            for pair in zip(read_lines(source), read_lines(target), strict=True):
+                if share == 1 or place_of(*map(str, pair)) < share:
+                    yield str(pair[column])

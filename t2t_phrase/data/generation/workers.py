@@ -9,7 +9,7 @@ import itertools
 import multiprocessing
 import os
 import threading
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from typing import Any, TypeVar
 
@@ -78,6 +78,37 @@ def in_order(
                 yield futures.popleft().result()
         for future in futures:
             yield future.result()
+
+
+def gathered(
+    function: Callable[..., R],
+    tasks: Sequence[tuple[Any, ...]],
+    *,
+    workers: int,
+    waiting: Callable[[], object],
+) -> list[R]:
+    """Return the result of a function for each task, in the order of the tasks.
+
+    Args:
+        function: of a module, since it is called in other processes.
+        tasks: its arguments.
+        workers: processes.
+        waiting: called every second until all is done.
+
+    Raises:
+        UserError: the function raised one, or a process was killed.
+    """
+    with _pool(workers) as pool:
+        futures = [pool.submit(function, *task) for task in tasks]
+        left = set(futures)
+        while left:
+            done, left = concurrent.futures.wait(
+                left, timeout=1, return_when=concurrent.futures.FIRST_COMPLETED
+            )
+            for future in done:
+                future.result()
+            waiting()
+        return [future.result() for future in futures]
 
 
 @contextlib.contextmanager

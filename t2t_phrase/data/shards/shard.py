@@ -15,7 +15,7 @@ import os
 import pathlib
 import struct
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
@@ -57,33 +57,38 @@ class Shard(NamedTuple):
 
 
 def write_arrays(path: str | os.PathLike[str], shard: Shard) -> None:
-    """Write a shard.
+    """Write a shard; arrays that are mapped into memory are read and written in pieces.
 
     Raises:
         OSError: the disk is full, or the file cannot be written.
     """
-    arrays = {f"{side}.splits": splits.astype("<i8") for side, splits in shard.splits.items()}
-    arrays |= {name: _smallest(values) for name, values in shard.values.items()}
+    arrays = {f"{side}.splits": (splits, "<i8") for side, splits in shard.splits.items()}
+    arrays |= {name: (values, _smallest_type(values)) for name, values in shard.values.items()}
     entries, place = [], 0
-    for name, array in arrays.items():
+    for name, (array, kind) in arrays.items():
+        crc32 = 0
+        for piece in _pieces(array):
+            crc32 = zlib.crc32(np.ascontiguousarray(piece, kind).data, crc32)
         entries.append(
             {
                 "name": name,
-                "type": array.dtype.str,
+                "type": kind,
                 "length": len(array),
                 "side": shard.side_of.get(name, ""),
                 "place": place,
-                "crc32": zlib.crc32(array.data),
+                "crc32": crc32,
             }
         )
-        place += array.nbytes + -array.nbytes % _ALIGN
+        size = len(array) * np.dtype(kind).itemsize
+        place += size + -size % _ALIGN
     description = json.dumps({"records": shard.records, "arrays": entries}).encode()
     with open(path, "wb") as file:
         file.write(MAGIC + _LENGTHS.pack(len(description), zlib.crc32(description)) + description)
         file.write(bytes(-file.tell() % _ALIGN))
-        for array in arrays.values():
-            file.write(array.data)
-            file.write(bytes(-array.nbytes % _ALIGN))
+        for array, kind in arrays.values():
+            for piece in _pieces(array):
+                file.write(np.ascontiguousarray(piece, kind).data)
+            file.write(bytes(-file.tell() % _ALIGN))
 
 
 def read_records(path: pathlib.Path) -> int:
@@ -155,6 +160,11 @@ def _checksum(file: BinaryIO, length: int) -> int:
     return found
 
 
-def _smallest(values: np.ndarray) -> np.ndarray:
-    fits = not len(values) or (values.min() >= 0 and values.max() < 2**16)
-    return np.ascontiguousarray(values, "<u2" if fits else "<i4")
+def _smallest_type(values: np.ndarray) -> str:
+    fits = all(piece.min() >= 0 and piece.max() < 2**16 for piece in _pieces(values))
+    return "<u2" if fits else "<i4"
+
+
+def _pieces(array: np.ndarray) -> Iterator[np.ndarray]:
+    for start in range(0, len(array), _BLOCK):
+        yield array[start : start + _BLOCK]

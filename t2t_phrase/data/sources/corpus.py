@@ -5,16 +5,17 @@ from __future__ import annotations
 import abc
 import itertools
 import pathlib
-from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import ClassVar, NamedTuple
 
 from t2t_phrase.config import UserError
 from t2t_phrase.data.sources.inputs import Inputs, checksum, named
 from t2t_phrase.data.sources.misalignment import first_shifted_line
 from t2t_phrase.data.sources.mteval import read_mteval
 from t2t_phrase.data.sources.side_files import count_mismatch, find_side_files, side_lines
+from t2t_phrase.data.sources.text_size import text_size
 from t2t_phrase.features import Feature
-from t2t_phrase.io.lines import read_lines
+from t2t_phrase.io.lines import decoded, raw_lines, read_lines
 
 SPLITS = ("train", "dev", "test")
 
@@ -38,7 +39,14 @@ class Pair(NamedTuple):
 
 
 class Corpus(abc.ABC):
-    """Raw sentence pairs of a problem, split by split."""
+    """Raw sentence pairs of a problem, split by split.
+
+    Attributes:
+        skips: whether `some` costs little for what is not wanted, so that several processes may
+            read a part each.
+    """
+
+    skips: ClassVar[bool] = False
 
     @abc.abstractmethod
     def pairs(self, split: str) -> Iterator[Pair]:
@@ -51,6 +59,23 @@ class Corpus(abc.ABC):
     @abc.abstractmethod
     def splits(self) -> tuple[str, ...]:
         """Return the names of the existing splits."""
+
+    def some(self, split: str, wanted: Callable[[int], bool]) -> Iterator[tuple[int, Pair]]:
+        """Yield the wanted pairs of `pairs`, each with its number in the split, from 0.
+
+        Args:
+            split: as in `pairs`.
+            wanted: whether the pair of a number is.
+
+        Raises:
+            UserError: as `pairs`.
+        """
+        return (found for found in enumerate(self.pairs(split)) if wanted(found[0]))
+
+    def text_bytes(self, split: str) -> int:
+        """Return about how many bytes the text of a split has; 0: unknown."""
+        del split
+        return 0
 
     def inputs(self) -> Inputs:
         """Return the available raw files; data made from others are not mixed with these.
@@ -84,6 +109,8 @@ class TextCorpus(Corpus):
     Raises:
         UserError: only some of the files have side files of a stream.
     """
+
+    skips = True
 
     def __init__(
         self,
@@ -133,9 +160,27 @@ class TextCorpus(Corpus):
             UserError: a file is missing or damaged, or the files of a part differ in length.
         """
         for part in self._files[split]:
-            sgml = all(path.suffix in (".sgm", ".sgml") for path in part)
-            pairs = _mteval(part) if sgml else parallel_lines(part)
+            pairs = _mteval(part) if _is_sgml(part) else parallel_lines(part)
             yield from self._with_side_lines(pairs, part)
+
+    def some(self, split: str, wanted: Callable[[int], bool]) -> Iterator[tuple[int, Pair]]:
+        """Yield the wanted pairs; the lines of others are not decoded.
+
+        Raises:
+            UserError: as `pairs`.
+        """
+        if self._side_files or any(map(_is_sgml, self._files[split])):
+            return super().some(split, wanted)
+        return some_of_parts([tuple(part) for part in self._files[split]], wanted)
+
+    def text_bytes(self, split: str) -> int:
+        """Return about how many bytes the split's files have, once they are unpacked."""
+        beside = [paths for paths in self._side_files.values()]
+        return sum(
+            text_size(path) + sum(text_size(paths[path]) for paths in beside if path in paths)
+            for part in self._files.get(split, ())
+            for path in part
+        )
 
     def _with_side_lines(
         self, pairs: Iterator[Pair], part: Sequence[pathlib.Path]
@@ -174,6 +219,34 @@ def parallel_lines(part: Sequence[pathlib.Path]) -> Iterator[Pair]:
         if len(texts) < len(columns):
             raise _length_mismatch(part)
         yield Pair(tuple(texts), names, number)
+
+
+def some_of_parts(
+    parts: Sequence[Sequence[pathlib.Path]], wanted: Callable[[int], bool]
+) -> Iterator[tuple[int, Pair]]:
+    """Yield the wanted pairs of parallel files, as `parallel_lines`, one part after the other.
+
+    Args:
+        parts: each of a source file and its references.
+        wanted: whether the pair of a number is, counted from 0 through all parts.
+
+    Raises:
+        UserError: a file cannot be read, or the files of a part differ in length.
+    """
+    index = -1
+    for part in parts:
+        names = tuple(str(path) for path in part)
+        first = index + 1
+        columns = map(raw_lines, part)
+        for index, lines in enumerate(itertools.zip_longest(*columns), start=first):
+            if None in lines:
+                raise _length_mismatch(part)
+            if wanted(index):
+                yield index, Pair(tuple(map(decoded, lines)), names, index - first + 1)
+
+
+def _is_sgml(part: Sequence[pathlib.Path]) -> bool:
+    return all(path.suffix in (".sgm", ".sgml") for path in part)
 
 
 def _mteval(part: Sequence[pathlib.Path]) -> Iterator[Pair]:

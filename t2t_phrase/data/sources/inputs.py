@@ -28,6 +28,21 @@ class Inputs:
     side: Mapping[str, tuple[str, ...]] = dataclasses.field(default_factory=dict)
 
 
+@dataclasses.dataclass(frozen=True)
+class RawSpace:
+    """Disk space that raw files still need, in bytes, about.
+
+    Attributes:
+        download: of what is downloaded.
+        unpacked: of what is unpacked.
+        text: of their text, uncompressed.
+    """
+
+    download: int = 0
+    unpacked: int = 0
+    text: int = 0
+
+
 def named(paths: Iterable[pathlib.Path]) -> list[tuple[str, pathlib.Path]]:
     """Return each path with a name of its own: that of the file, or `FILE#2` for a second one."""
     taken: dict[str, pathlib.Path] = {}

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+import itertools
+from typing import TYPE_CHECKING, ClassVar
 
 from t2t_phrase.data.problem import Problem
 from t2t_phrase.data.sources.corpus import Corpus
-from t2t_phrase.data.sources.inputs import Inputs, subset_inputs
+from t2t_phrase.data.sources.inputs import Inputs, RawSpace, subset_inputs
+from t2t_phrase.data.sources.wmt_corpus import Subset, WmtCorpus
+from t2t_phrase.io.files import expanded, explain_os_error
+
+if TYPE_CHECKING:
+    from t2t_phrase.data.sources.wmt_archives import Archive
 
 
 class WmtProblem(Problem):
-    """A problem of WMT corpora, downloaded and checked by tensorflow-datasets.
+    """A problem of WMT corpora, downloaded and checked by what tensorflow-datasets knows of them.
 
     Archives that are already in `tmp_dir`, under their original names, are not downloaded.
     """
@@ -20,19 +26,51 @@ class WmtProblem(Problem):
     features = ()  # no side files can be put beside files in archives
 
     def corpus(self, tmp_dir: str) -> Corpus:
-        """Download and prepare the subsets.
+        """Download the archives of the subsets, and unpack what is read of them.
 
         Raises:
             UserError: a download fails, or its content is not as expected.
         """
-        # tensorflow-datasets takes seconds to import.
-        from t2t_phrase.data.sources.tfds_wmt import WmtCorpus
+        from t2t_phrase.data.sources.wmt_archives import places, text_files, unpack
 
-        return WmtCorpus(
-            name=self.base_name, languages=self.languages, subsets=self.subsets, tmp_dir=tmp_dir
-        )
+        folder = expanded(tmp_dir)
+        known = self._archives()
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            for archive in known:
+                unpack(archive, folder)
+        except OSError as error:
+            raise explain_os_error(error, folder) from error
+        found: dict[str, list[Subset]] = {}
+        for split, names in self.subsets.items():
+            for name in names:
+                lie = places(name, self._foreign, folder, known)
+                files = text_files(name, lie, self._foreign)
+                found.setdefault(split, []).append(Subset(name, tuple(lie), files))
+        return WmtCorpus(languages=self.languages, subsets=found)
 
     def inputs_at_hand(self, tmp_dir: str) -> Inputs:
-        """Return the names of the subsets, whose content tensorflow-datasets checks."""
+        """Return the names of the subsets, the checksums of whose archives are known."""
         del tmp_dir
         return subset_inputs(self.subsets)
+
+    def raw_space(self, tmp_dir: str) -> RawSpace:
+        """Return the bytes still to be downloaded and unpacked, by the sizes of the archives."""
+        from t2t_phrase.data.sources.wmt_archives import at_hand, is_unpacked
+
+        folder = expanded(tmp_dir)
+        packed = [a for a in self._archives() if not is_unpacked(a, folder)]
+        return RawSpace(
+            download=sum(a.size for a in packed if not at_hand(a, folder).is_file()),
+            unpacked=sum(a.unpacked_bytes for a in packed),
+            text=sum(a.text_bytes for a in packed),
+        )
+
+    @property
+    def _foreign(self) -> str:
+        return self.languages[0] if self.languages[1] == "en" else self.languages[1]
+
+    def _archives(self) -> list[Archive]:
+        from t2t_phrase.data.sources.wmt_archives import archives
+
+        return archives(itertools.chain.from_iterable(self.subsets.values()), self._foreign)

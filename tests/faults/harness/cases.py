@@ -51,6 +51,26 @@ def _delete_shard(folder: pathlib.Path) -> None:
     next((folder / "data").glob("*-train-00001-of-*")).unlink()
 
 
+def _unmake_shards(folder: pathlib.Path) -> None:
+    """Leave what `--only_vocabulary` leaves, without the text for the tasks."""
+    path = folder / "data" / "translate_text-manifest.json"
+    manifest = json.loads(path.read_text())
+    for split in manifest["splits"].values():
+        split["shards"] = [None] * len(split["shards"])
+    path.write_text(json.dumps({**manifest, "complete": False, "released": False}))
+    for shard in (folder / "data").glob("translate_text-*-of-*"):
+        shard.unlink()
+
+
+def _make_tasks(folder: pathlib.Path) -> None:
+    """Leave what all tasks leave."""
+    _unmake_shards(folder)
+    for task in range(2):
+        flags = [flag.format(folder=folder) for flag in DATAGEN]
+        made = [*flags, f"--task_id={task}", "--num_tasks=2"]
+        assert forked.run("datagen", made, folder).code == 0
+
+
 def _add_trees(folder: pathlib.Path) -> None:
     for text in list((folder / "raw").glob("*.src")):
         trees = (
@@ -121,6 +141,22 @@ CASES = (
         flags=DATAGEN,
         starts_from=("raw", "data"),
         spoil=_delete_shard,
+        quick=False,
+    ),
+    Case(
+        name="task",
+        command="datagen",
+        flags=(*DATAGEN, "--task_id=1", "--num_tasks=2"),
+        starts_from=("raw", "data"),
+        spoil=_unmake_shards,
+        quick=False,
+    ),
+    Case(
+        name="merge",
+        command="datagen",
+        flags=DATAGEN,
+        starts_from=("raw", "data"),
+        spoil=_make_tasks,
         quick=False,
     ),
     Case(

@@ -1,11 +1,13 @@
-"""The WMT loading code on small archives in the corpora's real formats and places."""
+"""WMT corpora on small archives in their real formats and places."""
 
 import gzip
 import hashlib
 import io
+import pickle
 import tarfile
 
 import pytest
+import tensorflow_datasets as tfds
 from tensorflow_datasets.core.download.checksums import UrlInfo, get_all_url_infos
 from tensorflow_datasets.translate import wmt
 
@@ -13,9 +15,15 @@ from t2t_phrase.config import UserError
 from t2t_phrase.data.generation.generate import generate
 from t2t_phrase.data.generation.options import GenerateOptions
 from t2t_phrase.data.problem import get_problem
-from t2t_phrase.data.sources import tfds_wmt
+from t2t_phrase.data.sources import wmt_archives
 from t2t_phrase.data.sources.download import DownloadError
-from t2t_phrase.data.sources.tfds_wmt import WmtPairs
+from t2t_phrase.data.sources.inputs import RawSpace
+
+
+class WholeBuilder(wmt.WmtTranslate):
+    """The builder of tensorflow-datasets, which knows the checksums of the archives here."""
+
+    url_infos = None
 
 
 def text(*lines):
@@ -106,7 +114,8 @@ def serve(folder, monkeypatch, archives):
         (folder / name).write_bytes(content)
         checksum = hashlib.sha256(content).hexdigest()
         infos[url] = UrlInfo(size=len(content), checksum=checksum, filename=name)
-    monkeypatch.setattr(WmtPairs, "url_infos", infos)
+    monkeypatch.setattr(wmt_archives, "url_infos", lambda: infos)
+    return infos
 
 
 @pytest.fixture
@@ -166,7 +175,7 @@ def test_enfr_wmt14_reads_gzip_within_tar(raw):
 
 def test_a_wrong_archive_is_refused(raw):
     (raw / "training-parallel-nc-v11.tgz").write_bytes(b"something else")
-    with pytest.raises(UserError, match=r"translate_ende_wmt16: .*nc-v11.*wrong checksum"):
+    with pytest.raises(UserError, match=r"nc-v11\.tgz has the SHA-256 checksum .*: delete it"):
         get_problem("translate_ende_wmt16").corpus(str(raw))
 
 
@@ -175,7 +184,7 @@ def test_files_of_different_length_are_refused(tmp_path, monkeypatch):
     url = STATMT + "wmt13/training-parallel-commoncrawl.tgz"
     serve(tmp_path, monkeypatch, {**ARCHIVES, url: crawl})
     with pytest.raises(UserError, match=r"de-en\.de has 2 lines but .*de-en\.en has 1"):
-        get_problem("translate_ende_wmt16").corpus(str(tmp_path))
+        list(get_problem("translate_ende_wmt16").corpus(str(tmp_path)).pairs("train"))
 
 
 @pytest.mark.parametrize(
@@ -203,10 +212,11 @@ def test_missing_archives_are_downloaded_by_name(raw, monkeypatch):
     asked = []
 
     def fetch(url, folder, *, sha256, name):
-        asked.append((url, name, sha256))
-        (folder / name).write_bytes(content)
+        if not (folder / name).exists():
+            asked.append((url, name, sha256))
+            (folder / name).write_bytes(content)
 
-    monkeypatch.setattr(tfds_wmt, "fetch", fetch)
+    monkeypatch.setattr(wmt_archives, "fetch", fetch)
     corpus = get_problem("translate_ende_wmt16").corpus(str(raw))
     assert len(texts(corpus, "train")) == 5
     assert asked == [(url, name, hashlib.sha256(content).hexdigest())]
@@ -226,15 +236,101 @@ def test_failed_downloads_name_the_address(raw, monkeypatch):
     assert caught.value.exit_code == 3
 
 
-def test_damaged_prepared_files_are_named(raw):
+def test_damaged_unpacked_files_are_named(raw):
     problem = get_problem("translate_enro_wmt16")
     problem.corpus(str(raw))
-    for path in (raw / "tensorflow_datasets").rglob("*train.tfrecord*"):
-        path.write_bytes(path.read_bytes()[:-3])
-    with pytest.raises(
-        UserError, match=r"the files in \S+translate_enro_wmt16\S+ are damaged; del"
-    ):
+    (path,) = raw.rglob("en-ro.tmx")
+    path.write_bytes(path.read_bytes()[:-30])
+    with pytest.raises(UserError, match=r"setimes_2: .* cannot read \S+en-ro.tmx \("):
         list(problem.corpus(str(raw)).pairs("train"))
+
+
+@pytest.mark.parametrize("name", ["enfr_wmt14", "enro_wmt16"])
+def test_the_same_pairs_as_those_of_the_builder_itself(tmp_path, monkeypatch, name):
+    nc9 = {
+        **ARCHIVES[STATMT + "wmt14/training-parallel-nc-v9.tgz"],
+        "training/news-commentary-v9.de-en.de": text("Kommentar neun"),
+        "training/news-commentary-v9.de-en.en": text("Commentary nine"),
+    }
+    archives = {**ARCHIVES, STATMT + "wmt14/training-parallel-nc-v9.tgz": nc9}
+    known = serve(tmp_path, monkeypatch, archives)
+    problem = get_problem(f"translate_{name}")
+    splits = {"train": "train", "dev": "validation", "test": "test"}
+
+    monkeypatch.setattr(WholeBuilder, "url_infos", known)
+    config = wmt.WmtConfig(
+        name=name,
+        version="1.0.0",
+        description=name,
+        language_pair=(problem.languages[1], "en"),
+        subsets={splits[split]: list(names) for split, names in problem.subsets.items()},
+    )
+    builder = WholeBuilder(config=config, data_dir=tmp_path / "prepared")
+    builder.download_and_prepare(
+        download_dir=tmp_path / "downloads",
+        download_config=tfds.download.DownloadConfig(
+            manual_dir=tmp_path, force_checksums_validation=True, try_download_gcs=False
+        ),
+    )
+    corpus = problem.corpus(str(tmp_path))
+    for split, theirs in splits.items():
+        expected = [
+            tuple(example[language].decode() for language in problem.languages)
+            for example in tfds.as_numpy(builder.as_dataset(split=theirs))
+        ]
+        # Datagen drops pairs with an empty side itself, and counts them.
+        assert sorted(t for t in texts(corpus, split) if all(t)) == sorted(expected)
+
+
+def test_wanted_pairs_are_numbered_through_all_subsets(raw):
+    corpus = get_problem("translate_ende_wmt16").corpus(str(raw))
+    every = list(enumerate(corpus.pairs("train")))
+    for rest in range(3):
+        some = list(corpus.some("train", lambda index, rest=rest: index % 3 == rest))
+        assert some == every[rest::3]
+    assert pickle.loads(pickle.dumps(corpus)).inputs() == corpus.inputs()
+
+
+def test_only_what_is_read_is_unpacked_and_once(raw, monkeypatch):
+    problem = get_problem("translate_ende_wmt16")
+    before = problem.raw_space(str(raw))
+    assert before.download == 0 and before.unpacked > 0
+    problem.corpus(str(raw))
+    found = {path.name for path in (raw / "unpacked").rglob("*") if path.is_file()}
+    assert "commoncrawl.de-en.de" in found and "commoncrawl.fr-en.fr" not in found
+    assert problem.raw_space(str(raw)) == RawSpace()
+    for path in raw.glob("*.tgz"):
+        path.unlink()
+    assert len(texts(problem.corpus(str(raw)), "train")) == 5
+
+
+def test_an_archive_without_a_member_is_named(tmp_path, monkeypatch):
+    url = STATMT + "wmt13/training-parallel-commoncrawl.tgz"
+    serve(tmp_path, monkeypatch, {**ARCHIVES, url: {"other": b""}})
+    with pytest.raises(UserError, match=r"commoncrawl\.tgz has no commoncrawl\.de-en\.de"):
+        get_problem("translate_ende_wmt16").corpus(str(tmp_path))
+
+
+def test_archives_of_one_name_do_not_meet(raw, monkeypatch):
+    infos = dict(wmt_archives.url_infos())
+    monkeypatch.setattr(wmt_archives, "url_infos", lambda: infos)
+    name = "training-parallel-ep-v8.tgz"
+    (url,) = (url for url, info in infos.items() if info.filename == name)
+    infos["http://elsewhere/" + name] = UrlInfo(size=1, checksum="0" * 64, filename=name)
+    content = (raw / name).read_bytes()
+    (raw / name).write_bytes(b"the other one")
+    asked = []
+
+    def fetch(url, folder, *, sha256, name):
+        if not (folder / name).exists():
+            asked.append(url)
+            folder.mkdir()
+            (folder / name).write_bytes(content)
+
+    monkeypatch.setattr(wmt_archives, "fetch", fetch)
+    problem = get_problem("translate_enro_wmt16")
+    assert len(texts(problem.corpus(str(raw)), "train")) == 2
+    assert asked == [url] and (raw / name).read_bytes() == b"the other one"
 
 
 def test_subsets_that_change_are_noticed(raw, tmp_path):
