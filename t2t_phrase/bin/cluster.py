@@ -5,7 +5,8 @@
     t2t-phrase-cluster --hosts=node1,node2 --index=1 -- ...
 
 What follows `--` is for the trainer. The first command starts all workers: those on this machine
-directly, others by ssh. The second one starts worker 1 only, as Slurm or Kubernetes do on each host.
+directly, others by ssh. The second one starts worker 1 only, as Slurm or Kubernetes do on each
+host.
 """
 
 from __future__ import annotations

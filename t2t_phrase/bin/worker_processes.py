@@ -17,6 +17,8 @@ from typing import IO, NamedTuple
 # Seconds that workers have to end on their own after one has failed, and again after they were
 # asked to.
 PATIENCE = 15.0
+# The exit codes of a training that was asked to stop.
+STOPPED = (128 + signal.SIGTERM, 128 + signal.SIGINT)
 # What a terminal sends for Ctrl-C.
 _INTERRUPT = b"\x03"
 
@@ -56,8 +58,9 @@ class Worker(NamedTuple):
 
     def remote_command(self) -> str:
         """Return the line for the shell of the other machine."""
-        set_variables = [f"{name}={value}" for name, value in self.environment.items()]
-        return f"cd {shlex.quote(self.folder)} && exec {shlex.join(['env', *set_variables, *self.command])}"
+        variables = [f"{name}={value}" for name, value in self.environment.items()]
+        command = shlex.join(["env", *variables, *self.command])
+        return f"cd {shlex.quote(self.folder)} && exec {command}"
 
 
 def run_workers(workers: Sequence[Worker], *, patience: float = PATIENCE) -> int:
@@ -82,7 +85,11 @@ def run_workers(workers: Sequence[Worker], *, patience: float = PATIENCE) -> int
                 thread.start()
                 threads.append(thread)
             failed = _wait(started)
-            if failed:
+            if failed in STOPPED:
+                # All have stopped at the same step, and the chief is still saving.
+                for process in started:
+                    process.wait()
+            elif failed:
                 _end(workers, started, patience)
         finally:
             for process in started:

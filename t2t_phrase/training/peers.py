@@ -290,7 +290,7 @@ class Peers:
             cause = f"has been lost ({getattr(error, 'strerror', None) or error})"
         if index is not None and not self._links[index].left:
             at = self._links[index].state.step
-            where = f" (it was at step {at})" if at else ""
+            where = f" (last heard at step {at})" if at else ""
             self._fail(f"{self.cluster.name(index)} {cause}{where}; {_WAY_ON}")
         return None
 

@@ -20,6 +20,10 @@ from t2t_phrase.training.loss_scaling import inner_optimizer, loss_scale
 
 Features = Mapping[str, Any]
 _IDS = tf.TensorSpec((None, None), tf.int32)
+# Gradients are summed over the workers in packs of about so many bytes, those that are computed
+# first in the first pack, so that its sum is under way while others are computed. See
+# `benchmarks/all_reduce.py`.
+PACK = 2**25
 
 
 class StepResult(NamedTuple):
@@ -73,6 +77,7 @@ class Stepper:
             evaluation hold one each.
         xla: whether XLA compiles the pure function, once for each shape.
         log: called with a line for each compilation.
+        pack: bytes that are summed over the workers at a time; 0: all at once.
     """
 
     strategy: tf.distribute.Strategy
@@ -86,6 +91,7 @@ class Stepper:
     packed: bool = False
     xla: bool = False
     log: Callable[[str], None] = lambda text: None
+    pack: int = PACK
 
     def __post_init__(self) -> None:
         self.trainable = list(self.model.trainable_variables)
@@ -279,10 +285,11 @@ class Stepper:
         return tf.constant(np.asarray(counts, np.float32))
 
     def _sum(self, context: Any, values: Any) -> Any:
-        """Return the sums over all replicas, in one reduction."""
+        """Return the sums over all replicas."""
         if self.replicas == 1:
             return values
-        return context.all_reduce(tf.distribute.ReduceOp.SUM, values)
+        options = tf.distribute.experimental.CommunicationOptions(bytes_per_pack=self.pack)
+        return context.all_reduce(tf.distribute.ReduceOp.SUM, values, options)
 
     def _values(self) -> list[Any]:
         return [tf.convert_to_tensor(variable.value) for variable in self.trainable]

@@ -69,6 +69,10 @@ class Hosts:
         """Cut a host off the network."""
         self._inside(self._switch, "link", "set", f"port{host}", "down")
 
+    def connect(self, host: int) -> None:
+        """Undo `disconnect`."""
+        self._inside(self._switch, "link", "set", f"port{host}", "up")
+
     @property
     def _switch(self) -> str:
         return f"{self._name}s"

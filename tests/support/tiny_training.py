@@ -174,7 +174,7 @@ def make_trainer(
     """Return a trainer whose folder, shards and model are given; options are the loop's."""
     loop = LoopOptions(**{"local_eval_frequency": 4, "log_step_count_steps": 2, **options})
     reader = RecordReader(tuple(files))
-    buckets = Buckets((8, 12), (8, 4)) if stepper.shards > 2 else BUCKETS
+    buckets = Buckets((8, 12), (12, 12)) if stepper.shards > 2 else BUCKETS
     evaluator = None
     if evaluate:
         evaluator = Evaluator(
