@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import collections
 import dataclasses
 import json
 import math
 import signal
+import statistics
 import time
 from collections.abc import Callable
 from typing import Literal, NamedTuple
@@ -132,7 +134,7 @@ class Trainer:
         self._progress = Progress(self.options.train_steps, step)
         self._first_line_at: float | None = time.monotonic() + _FIRST_LINE
         self._saved_at = time.monotonic()
-        self._seconds = 0.0
+        self._seconds: collections.deque[float] = collections.deque(maxlen=50)
         with StopRequest() as stop, Prefetcher(self.pipeline.batches(position)) as batches:
             try:
                 outcome = self._run(step, position, history, stop, batches)
@@ -203,9 +205,10 @@ class Trainer:
                 # So that the time of the next update is not part of this line.
                 self._settle(pending)
                 pending = None
-            self.peers.at(step + 1, UPDATE, self._seconds)
             waited = batches.waited
             batch = next(batches)
+            # A worker that still waits for its data is behind the others.
+            self.peers.at(step + 1, UPDATE, self._pace())
             with explained(batch.describe, _SMALLER_BATCHES):
                 began = time.time()
                 result = self.stepper.train(
@@ -224,6 +227,7 @@ class Trainer:
                     saved = step
                 if due:
                     self._evaluate(step, history)
+                self.peers.at(step, UPDATE, self._pace())
         self._settle(pending)
         if asked:
             if saved != step:
@@ -254,9 +258,7 @@ class Trainer:
             tokens = max(float(done.result.tokens), 1.0)
             loss, norm = float(done.result.objective) / tokens, float(done.result.grad_norm)
             scale = float(done.result.loss_scale)
-            # A mean over about the last ten updates.
-            seconds = float(done.result.ready) - done.began + done.waited
-            self._seconds += (seconds - self._seconds) / 10 if self._seconds else seconds
+            self._seconds.append(float(done.result.ready) - done.began + done.waited)
         if not (math.isfinite(loss) and math.isfinite(norm)):
             if self._is_skipped(done, norm, scale):
                 return
@@ -294,6 +296,10 @@ class Trainer:
         )
         self.summaries.write("train", done.step, {"skipped_updates": float(self._skipped)})
         return True
+
+    def _pace(self) -> float:
+        """Return the seconds that this worker's own part of an update takes; 0: not known yet."""
+        return statistics.fmean(self._seconds) if len(self._seconds) > 10 else 0.0
 
     def _line_is_due(self, step: int) -> bool:
         return step % self.options.log_step_count_steps == 0
