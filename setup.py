@@ -19,6 +19,7 @@ COMMANDS = (
     "align",
     "datagen",
     "trainer",
+    "cluster",
     "decoder",
     "dictionary",
     "avg",

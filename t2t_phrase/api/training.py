@@ -8,6 +8,7 @@ from typing import Any
 from t2t_phrase import registry
 from t2t_phrase.api.dev_bleu import dev_bleu
 from t2t_phrase.api.loading import TrainedTranslator, load
+from t2t_phrase.config import UserError
 from t2t_phrase.data.generation.generate import generate
 from t2t_phrase.data.generation.options import GenerateOptions
 from t2t_phrase.data.problem import get_problem
@@ -17,6 +18,7 @@ from t2t_phrase.reports.run.write import FILE as PAGE
 from t2t_phrase.reports.run.write import report_of_training
 from t2t_phrase.runs.record import resolve_hparams
 from t2t_phrase.runs.writing import writing
+from t2t_phrase.training.cluster import read_cluster
 from t2t_phrase.training.distribution import has_gpu, make_strategy
 from t2t_phrase.training.loop import LoopOptions
 from t2t_phrase.training.setup import RunOptions, prepare
@@ -74,9 +76,11 @@ def train(
             `warm_start_from="runs/other"`.
 
     Raises:
-        UserError: a name or option is unknown, data are missing, or `output_dir` holds a run with
-            other settings.
+        UserError: a name or option is unknown, data are missing, `output_dir` holds a run with
+            other settings, or `TF_CONFIG` names other workers.
     """
+    if read_cluster().workers > 1:
+        raise UserError("TF_CONFIG names other workers: train with t2t-phrase-trainer, or unset it")
     registry.discover()
     changed, told = resolve_hparams(hparams_set, hparams)
     for line in told:

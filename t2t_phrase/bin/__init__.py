@@ -5,6 +5,7 @@ COMMANDS = {
     "demo": "t2t_phrase.bin.demo",
     "datagen": "t2t_phrase.bin.datagen",
     "trainer": "t2t_phrase.bin.trainer",
+    "cluster": "t2t_phrase.bin.cluster",
     "avg": "t2t_phrase.bin.avg",
     "report": "t2t_phrase.bin.report",
     "decoder": "t2t_phrase.bin.decoder",

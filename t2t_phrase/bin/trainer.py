@@ -30,6 +30,7 @@ from t2t_phrase.io.terminal import Screen
 if TYPE_CHECKING:
     from t2t_phrase.data.problem import Problem
     from t2t_phrase.training.loop import LoopOptions
+    from t2t_phrase.training.peers import Peers
     from t2t_phrase.training.setup import Run
 
 FLAGS = flags.FLAGS
@@ -88,6 +89,12 @@ def define_flags() -> None:
         0,
         "Number of GPUs; 0: all of them, or the CPU if there is none.",
         lower_bound=0,
+    )
+    flags.DEFINE_float(
+        "worker_timeout",
+        60,
+        "Seconds that another worker of TF_CONFIG may be silent; then all stop, and say which.",
+        lower_bound=2,
     )
     flags.DEFINE_enum(
         "schedule",
@@ -188,6 +195,28 @@ def main(argv: Sequence[str]) -> None:
     from t2t_phrase.data.problem import get_problem
 
     problem = get_problem(FLAGS.problem)
+    with joined_workers(log) as peers:
+        train(problem, hparams, overrides, told, peers, log)
+
+
+def train(
+    problem: Problem,
+    hparams: Any,
+    overrides: str,
+    told: Sequence[str],
+    peers: Peers,
+    log: Callable[[str], None],
+) -> None:
+    """Do what the flags ask for.
+
+    Args:
+        problem: what to train on.
+        hparams: the set with its changes.
+        overrides: these changes, in T2T's syntax.
+        told: what they change, one line each.
+        peers: the other workers.
+        log: takes lines.
+    """
     with output_folder() as writes:
         if writes:
             from t2t_phrase.runs.log import RunLog
@@ -199,7 +228,7 @@ def main(argv: Sequence[str]) -> None:
             from t2t_phrase.data.generation.generate import generate
 
             generate(problem, FLAGS.data_dir, folder(FLAGS.tmp_dir), log=log)
-        run = prepare(problem, hparams, overrides, log)
+        run = prepare(problem, hparams, overrides, peers, log)
         if writes:
             from t2t_phrase.runs.commands import add_command
 
@@ -222,6 +251,30 @@ def main(argv: Sequence[str]) -> None:
 
 
 @contextlib.contextmanager
+def joined_workers(log: Callable[[str], None]) -> Iterator[Peers]:
+    """Yield the other workers that `TF_CONFIG` names, once all of them are there.
+
+    Args:
+        log: takes lines.
+    """
+    from t2t_phrase.training.cluster import read_cluster
+    from t2t_phrase.training.peers import Peers
+
+    with Peers(read_cluster(), timeout=FLAGS.worker_timeout, log=log) as peers:
+        if peers.cluster.workers > 1:
+            from t2t_phrase.training.distribution import gpus_to_use
+            from t2t_phrase.training.facts import facts_of_process
+
+            if FLAGS.generate_data:
+                raise UserError(
+                    "--generate_data: several workers would write the same files; run "
+                    "t2t-phrase-datagen before"
+                )
+            peers.join(facts_of_process(gpus_to_use(FLAGS.worker_gpu) or 1))
+        yield peers
+
+
+@contextlib.contextmanager
 def output_folder() -> Iterator[bool]:
     """Claim --output_dir if this process writes there; yields whether it does."""
     from t2t_phrase.runs.writing import writing
@@ -239,13 +292,16 @@ def saves() -> bool:
     return not FLAGS.dry_run and FLAGS.schedule != "evaluate"
 
 
-def prepare(problem: Problem, hparams: Any, overrides: str, log: Callable[[str], None]) -> Run:
+def prepare(
+    problem: Problem, hparams: Any, overrides: str, peers: Peers, log: Callable[[str], None]
+) -> Run:
     """Return the run that the flags describe.
 
     Args:
         problem: what to train on.
         hparams: the set with its changes.
         overrides: these changes, in T2T's syntax.
+        peers: the other workers.
         log: takes lines.
     """
     from t2t_phrase.training.distribution import make_strategy
@@ -285,7 +341,8 @@ def prepare(problem: Problem, hparams: Any, overrides: str, log: Callable[[str],
     return prepare(
         options,
         loop_options(),
-        strategy=make_strategy(worker_gpu=FLAGS.worker_gpu),
+        strategy=make_strategy(worker_gpu=FLAGS.worker_gpu, patience=FLAGS.worker_timeout),
+        peers=peers,
         bleu=bleu,
         log=log,
     )

@@ -74,6 +74,16 @@ class RunDirectory:
             self._optimizer[f"{name}/{_TRAINED}"] = self._weights[name]
         self._keep, self._period, self._writes, self._log = keep, period, writes, log
 
+    @property
+    def variables(self) -> list[keras.Variable]:
+        """What `restore` sets."""
+        return [*self._model.values(), *self._optimizer.values()]
+
+    @property
+    def weights(self) -> list[keras.Variable]:
+        """What `restore_weights` sets."""
+        return list(self._weights.values())
+
     def restore(self) -> tuple[int, Position]:
         """Set weights and optimizer from the latest checkpoint, if there is one.
 

@@ -172,9 +172,10 @@ class RunRecord:
 
     def differences(self, other: RunRecord) -> list[str]:
         """Return "name: value -> other value" for all settings that are not the same."""
-        return differences(self._identity(), other._identity())
+        return differences(self.settings(), other.settings())
 
-    def _identity(self) -> dict[str, Any]:
+    def settings(self) -> dict[str, Any]:
+        """Return what may not change when a run is resumed, by name; data are apart."""
         named = {k: v for k, v in dataclasses.asdict(self).items() if k not in _NO_SETTINGS}
         # The resolved values say what the set and the overrides did, whatever they are called.
         del named["hparams_set"], named["overrides"]

@@ -15,13 +15,35 @@ _ROLES = ("chief", "worker")
 
 
 class Cluster(NamedTuple):
-    """The place of this process among the workers."""
+    """The workers, the chief first, and the place of this process among them."""
 
-    workers: int = 1
-    is_chief: bool = True
-    """Whether this process writes the files."""
-    address: str = ""
-    """Of this process, HOST:PORT; empty without other workers."""
+    addresses: tuple[str, ...] = ()
+    """HOST:PORT of each; empty without other workers."""
+    rank: int = 0
+    """Of this process in `addresses`."""
+    led: bool = False
+    """Whether the chief has a role of its own, so that it is not one of the numbered workers."""
+
+    @property
+    def workers(self) -> int:
+        """The number of workers."""
+        return max(1, len(self.addresses))
+
+    @property
+    def is_chief(self) -> bool:
+        """Whether this process writes the files."""
+        return self.rank == 0
+
+    @property
+    def address(self) -> str:
+        """HOST:PORT of this process; empty without other workers."""
+        return self.addresses[self.rank] if self.addresses else ""
+
+    def name(self, index: int) -> str:
+        """Return what messages call a worker: its role, its number in that role, its address."""
+        if index == 0:
+            return f"the chief ({self.addresses[0]})"
+        return f"worker {index - self.led} ({self.addresses[index]})"
 
 
 def read_cluster(environment: Mapping[str, str] = os.environ) -> Cluster:
@@ -41,17 +63,19 @@ def read_cluster(environment: Mapping[str, str] = os.environ) -> Cluster:
     if not isinstance(stated, dict) or not isinstance(stated.get("cluster"), dict):
         raise _fault('has no "cluster"')
     addresses = {role: _addresses(role, listed) for role, listed in stated["cluster"].items()}
-    everyone = [address for listed in addresses.values() for address in listed]
+    # As TensorFlow numbers them.
+    chiefs, workers = addresses.get("chief", []), addresses.get("worker", [])
+    everyone = [*chiefs, *workers]
     if not everyone:
         raise _fault("names no worker")
     if len(set(everyone)) < len(everyone):
         raise _fault("gives two workers the same address")
     role, index = _task(stated.get("task"), addresses)
-    return Cluster(
-        workers=len(everyone),
-        is_chief=role == ("chief" if addresses.get("chief") else "worker") and index == 0,
-        address=addresses[role][index] if len(everyone) > 1 else "",
-    )
+    if len(chiefs) > 1:
+        raise _fault("names two chiefs")
+    if len(everyone) == 1:
+        return Cluster()
+    return Cluster(tuple(everyone), everyone.index(addresses[role][index]), bool(chiefs))
 
 
 def check_port(cluster: Cluster) -> None:

@@ -6,8 +6,6 @@ import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-import numpy as np
-
 from t2t_phrase.data.input.pipeline import Batch
 from t2t_phrase.models.base import Mean
 from t2t_phrase.training import means
@@ -83,7 +81,7 @@ class Evaluator:
         tokens = 0
         for batch in self.batches[: self.eval_steps or None]:
             sums = means.add(sums, self.stepper.evaluate(batch.features))
-            tokens += int(np.count_nonzero(batch.features["targets"]))
+            tokens += batch.target_tokens
         own = self.bleu() if self.bleu is not None else None
         translated, value = self.stepper.agreement.of_chief(
             [own is not None, 0.0 if own is None else own.value]

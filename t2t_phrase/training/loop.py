@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import collections
 import dataclasses
+import json
 import math
 import signal
+import statistics
 import time
 from collections.abc import Callable
 from typing import Literal, NamedTuple
@@ -19,14 +22,17 @@ from t2t_phrase.io.reporting import progress, refresh
 from t2t_phrase.runs.directory import RunDirectory
 from t2t_phrase.runs.history import History
 from t2t_phrase.runs.translations import BestTranslations
+from t2t_phrase.training.cluster import Cluster
 from t2t_phrase.training.early_stopping import EarlyStopping
 from t2t_phrase.training.evaluate import DevScores, Evaluator
 from t2t_phrase.training.loss_scaling import LEAST_SCALE, is_scaled
 from t2t_phrase.training.memory import explained
+from t2t_phrase.training.pace import UPDATE
+from t2t_phrase.training.peers import Peers
 from t2t_phrase.training.progress import Progress
 from t2t_phrase.training.schedules import FactorSchedule
 from t2t_phrase.training.signals import StopRequest
-from t2t_phrase.training.step import Stepper, StepResult
+from t2t_phrase.training.step import Stepper, StepResult, Totals
 from t2t_phrase.training.summaries import Summaries
 
 # Until the first progress line; users of a slow machine should know that it works.
@@ -79,6 +85,7 @@ class _Pending(NamedTuple):
     batch: Batch
     result: StepResult
     waited: float
+    began: float
 
 
 @dataclasses.dataclass
@@ -97,6 +104,7 @@ class Trainer:
         evaluator: scores the development set; None: train only.
         summaries: writes TensorBoard scalars.
         log: called with one line of text.
+        peers: is told what this worker does.
     """
 
     stepper: Stepper
@@ -107,6 +115,7 @@ class Trainer:
     evaluator: Evaluator | None
     summaries: Summaries
     log: Callable[[str], None] = print
+    peers: Peers = dataclasses.field(default_factory=lambda: Peers(Cluster()))
 
     def train(self) -> Outcome:
         """Train until the last step, early stopping, or a signal.
@@ -115,29 +124,41 @@ class Trainer:
             UserError: the loss is not finite, the data, the latest checkpoint or `evaluations.json`
                 are damaged, or early stopping names an unknown metric. Checkpoints that were saved
                 before are kept, as with the next two.
-            WriteError: the last checkpoint, or its scores, could not be written.
+            WriteError: the last checkpoint, or its scores, could not be written; with several
+                workers, any of them.
             OutOfMemoryError: a batch does not fit in memory.
         """
-        step, position = self.directory.restore()
+        step, position, history = self._resume()
         # Skipped updates are steps, but not iterations of the optimizer.
-        self._skipped = step - int(self.stepper.optimizer.iterations) if step else 0
-        if not self.stepper.agreement.same(step):
-            raise UserError(
-                f"{self.directory.folder}: the workers resume from different steps, this one from "
-                f"step {step}; --output_dir must be a folder that all workers share"
-            )
-        history = self.directory.restore_scores(step)
+        self._skipped = step - int(self.stepper.optimizer.iterations.numpy()) if step else 0
         self._progress = Progress(self.options.train_steps, step)
         self._first_line_at: float | None = time.monotonic() + _FIRST_LINE
         self._saved_at = time.monotonic()
+        self._seconds: collections.deque[float] = collections.deque(maxlen=50)
         with StopRequest() as stop, Prefetcher(self.pipeline.batches(position)) as batches:
             try:
                 outcome = self._run(step, position, history, stop, batches)
             finally:
                 self.summaries.close()
+        self._check_written(outcome.step)
+        return outcome
+
+    def _resume(self) -> tuple[int, Position, History]:
+        """Let all workers begin where the chief does, which alone reads the folder of the run."""
+        agreement = self.stepper.agreement
+        told = ""
+        if agreement.is_chief:
+            step, position = self.directory.restore()
+            history = self.directory.restore_scores(step)
+            told = json.dumps([step, position, list(history.scores.items())])
+        step, position, scores = json.loads(agreement.text_of_chief(told))
+        agreement.share(self.directory.variables)
+        return step, Position(*position), History(dict(scores))
+
+    def _check_written(self, step: int) -> None:
         if self.directory.unsaved is not None:
             raise WriteError(
-                f"the last checkpoint, of step {outcome.step}, is not saved: "
+                f"the last checkpoint, of step {step}, is not saved: "
                 f"{self.directory.unsaved}; run the same command again when it can be"
             )
         if self.directory.unscored is not None:
@@ -145,7 +166,6 @@ class Trainer:
                 f"the scores of the last evaluation are not saved: {self.directory.unscored}; run "
                 "the same command again"
             )
-        return outcome
 
     def evaluate(self) -> DevScores:
         """Score the latest checkpoint, which may be an average.
@@ -153,7 +173,10 @@ class Trainer:
         Raises:
             UserError: there is no checkpoint.
         """
-        step = self.directory.restore_weights()
+        agreement = self.stepper.agreement
+        step = self.directory.restore_weights() if agreement.is_chief else 0
+        step = int(agreement.of_chief([step])[0])
+        agreement.share(self.directory.weights)
         if not step or self.evaluator is None:
             raise UserError(f"{self.directory.folder} holds no checkpoint to evaluate")
         scores = self._scores(step)
@@ -184,20 +207,27 @@ class Trainer:
                 pending = None
             waited = batches.waited
             batch = next(batches)
+            # A worker that still waits for its data is behind the others.
+            self.peers.at(step + 1, UPDATE, self._pace())
             with explained(batch.describe, _SMALLER_BATCHES):
-                result = self.stepper.train(batch.features)
+                began = time.time()
+                result = self.stepper.train(
+                    batch.features, Totals(batch.target_tokens, len(batch.numbers))
+                )
             step, position = step + 1, batch.position
             # The figures of one update are read while the device computes the next.
             self._settle(pending)
-            pending = _Pending(step, batch, result, batches.waited - waited)
+            pending = _Pending(step, batch, result, batches.waited - waited, began)
             due = self._evaluation_is_due(step)
             if due or self._time_to_save():
+                self.peers.at(step, "saving")
                 self._settle(pending)
                 pending = None
                 if self._save(step, position):
                     saved = step
                 if due:
                     self._evaluate(step, history)
+                self.peers.at(step, UPDATE, self._pace())
         self._settle(pending)
         if asked:
             if saved != step:
@@ -228,6 +258,7 @@ class Trainer:
             tokens = max(float(done.result.tokens), 1.0)
             loss, norm = float(done.result.objective) / tokens, float(done.result.grad_norm)
             scale = float(done.result.loss_scale)
+            self._seconds.append(float(done.result.ready) - done.began + done.waited)
         if not (math.isfinite(loss) and math.isfinite(norm)):
             if self._is_skipped(done, norm, scale):
                 return
@@ -266,6 +297,10 @@ class Trainer:
         self.summaries.write("train", done.step, {"skipped_updates": float(self._skipped)})
         return True
 
+    def _pace(self) -> float:
+        """Return the seconds that this worker's own part of an update takes; 0: not known yet."""
+        return statistics.fmean(self._seconds) if len(self._seconds) > 10 else 0.0
+
     def _line_is_due(self, step: int) -> bool:
         return step % self.options.log_step_count_steps == 0
 
@@ -289,6 +324,9 @@ class Trainer:
     def _save(self, step: int, position: Position) -> bool:
         start = time.perf_counter()
         saved = self.directory.save(step, position)
+        if self.peers.cluster.workers > 1:
+            # Their time would be lost with the work that is not saved.
+            self._check_written(step)
         self._saved_at = time.monotonic()
         self._progress.pause(time.perf_counter() - start)
         return saved
@@ -301,6 +339,7 @@ class Trainer:
         if self.evaluator is None:
             return
         start = time.perf_counter()
+        self.peers.at(step, "evaluation")
         refresh(self.log, lambda: f"step {step}: evaluating")
         scores = self._scores_of_averages(step)
         seconds = time.perf_counter() - start

@@ -25,13 +25,16 @@ from t2t_phrase.runs.record import FILE, RunRecord
 from t2t_phrase.runs.vocabulary import checksums
 from t2t_phrase.runs.warm_start import OtherVocabulary, warm_start
 from t2t_phrase.text.vocabularies import Encoder, Vocabularies
+from t2t_phrase.training.cluster import Cluster
 from t2t_phrase.training.distribution import has_gpu, is_chief
 from t2t_phrase.training.evaluate import Bleu, Evaluator
+from t2t_phrase.training.facts import facts_of_run
 from t2t_phrase.training.fine_tuning import freeze, scale_learning_rates
 from t2t_phrase.training.loop import LoopOptions, Trainer
 from t2t_phrase.training.loss_scaling import with_loss_scale
 from t2t_phrase.training.memory import explained
 from t2t_phrase.training.optimizers import make_optimizer
+from t2t_phrase.training.peers import Peers
 from t2t_phrase.training.schedules import make_schedule, short_run_warning
 from t2t_phrase.training.step import Stepper
 from t2t_phrase.training.summaries import Summaries
@@ -109,6 +112,7 @@ def prepare(
     loop: LoopOptions,
     *,
     strategy: tf.distribute.Strategy,
+    peers: Peers | None = None,
     bleu: Callable[[Any], Callable[[], Bleu]] | None = None,
     log: Callable[[str], None] = print,
 ) -> Run:
@@ -118,15 +122,17 @@ def prepare(
         options: what to train.
         loop: when to report, save, evaluate and stop.
         strategy: the devices.
+        peers: the other workers, which have joined; None: there are none.
         bleu: returns, for a model, a function that translates the development set and computes
             BLEU; None: do not translate.
         log: called with one line of text, on the chief only.
 
     Raises:
         UserError: the data, or features that the model reads, are missing, or `output_dir` holds a
-            run with other settings.
+            run with other settings, or another worker has other settings or data.
         OutOfMemoryError: the model does not fit in memory.
     """
+    peers = peers or Peers(Cluster())
     chief = is_chief(strategy)
     say = log if chief else lambda text: None
     writes = chief and options.saves
@@ -140,7 +146,11 @@ def prepare(
     if options.saves and (warning := short_run_warning(hparams, train_steps=loop.train_steps)):
         say(warning)
     replicas = strategy.num_replicas_in_sync
+    began = peers.of_chief(_replicas_of_earlier(options) if chief else 0)
     parts = hparams.parts(replicas)
+    if not hparams.effective_batch_size and began > replicas and began % replicas == 0:
+        parts = began // replicas
+        say(f"the run began on {began} devices: each of {replicas} computes {parts} shares now")
     record = RunRecord(
         problem=options.problem.name,
         model=options.model,
@@ -159,7 +169,11 @@ def prepare(
         ),
         t2t_usr_dir=options.t2t_usr_dir,
     )
-    _check_folder(options, record, say)
+    if chief:
+        _check_folder(options, record, say)
+    peers.compare(
+        facts_of_run(record, loop, evaluate=options.evaluate, eval_steps=options.eval_steps)
+    )
     # Initializers draw from Keras' process-wide generator.
     keras.utils.set_random_seed(options.random_seed)
     with (
@@ -180,7 +194,8 @@ def prepare(
             optimizer.build(model.trainable_variables)
     if writes:
         _claim(options.output_dir, record, vocabularies)
-    if options.warm_start_from:
+    # Others receive the chief's weights when the training begins.
+    if options.warm_start_from and chief:
         if checkpoints.complete(options.output_dir):
             say(f"{options.output_dir} has checkpoints: --warm_start_from is ignored")
         else:
@@ -213,7 +228,7 @@ def prepare(
         xla=has_gpu() if xla is None else xla,
         log=say,
     )
-    if parts > 1:
+    if parts > 1 and hparams.effective_batch_size:
         say(
             f"effective_batch_size={hparams.effective_batch_size}: each update adds up the "
             f"gradients of {parts} parts of batch_size={hparams.batch_size}"
@@ -223,7 +238,9 @@ def prepare(
     if options.evaluate:
         evaluator = Evaluator(
             stepper,
-            evaluation_batches(_reader(options, "dev"), _buckets(hparams, replicas)),
+            evaluation_batches(
+                _reader(options, "dev"), _buckets(hparams, replicas), stepper.share()
+            ),
             options.eval_steps,
             bleu(model) if bleu is not None and chief else None,
         )
@@ -237,6 +254,7 @@ def prepare(
             samples,
             packed=hparams.packed_length > 0,
             max_length=hparams.max_length,
+            share=stepper.share(parts),
         ),
         RunDirectory(
             options.output_dir,
@@ -249,14 +267,15 @@ def prepare(
         ),
         schedule,
         loop,
-        evaluator,
-        Summaries(
+        evaluator=evaluator,
+        summaries=Summaries(
             options.output_dir,
             writes=writes,
             log=say,
             trackers=_trackers(options, record) if writes else (),
         ),
         log=say,
+        peers=peers,
     )
     return Run(trainer, model, record)
 
@@ -273,6 +292,13 @@ class EpochLog:
         if (count.examples, count.dropped) != self._said:
             self._said = (count.examples, count.dropped)
             self.log(str(count))
+
+
+def _replicas_of_earlier(options: RunOptions) -> int:
+    """Return the number of equal parts of a batch in the run that is resumed; 0: there is none."""
+    if not checkpoints.complete(options.output_dir):
+        return 0
+    return RunRecord.load(options.output_dir).replicas
 
 
 def _trackers(options: RunOptions, record: RunRecord) -> list[Tracker]:

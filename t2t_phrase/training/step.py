@@ -12,6 +12,7 @@ import numpy as np
 import tensorflow as tf
 
 from t2t_phrase.compile import traced
+from t2t_phrase.data.input.share import Share
 from t2t_phrase.features import IDS, PAIRS, Feature
 from t2t_phrase.models.base import Loss, Mean
 from t2t_phrase.training.agreement import Agreement
@@ -19,6 +20,10 @@ from t2t_phrase.training.loss_scaling import inner_optimizer, loss_scale
 
 Features = Mapping[str, Any]
 _IDS = tf.TensorSpec((None, None), tf.int32)
+# Gradients are summed over the workers in packs of about so many bytes, those that are computed
+# first in the first pack, so that its sum is under way while others are computed. See
+# `benchmarks/all_reduce.py`.
+PACK = 2**25
 
 
 class StepResult(NamedTuple):
@@ -34,6 +39,17 @@ class StepResult(NamedTuple):
     """The norm of the gradient of the mean objective, before it is clipped."""
     loss_scale: Any
     """The number that the loss was multiplied by; 1 without loss scaling."""
+    ready: Any
+    """When this worker had its own part of the gradient, in seconds since 1970."""
+
+
+class Totals(NamedTuple):
+    """Counts over all rows of a batch, of which a worker may have a part only."""
+
+    tokens: int
+    """Target tokens."""
+    sentences: int
+    """Pairs of sentences."""
 
 
 @dataclasses.dataclass
@@ -61,6 +77,7 @@ class Stepper:
             evaluation hold one each.
         xla: whether XLA compiles the pure function, once for each shape.
         log: called with a line for each compilation.
+        pack: bytes that are summed over the workers at a time; 0: all at once.
     """
 
     strategy: tf.distribute.Strategy
@@ -74,6 +91,7 @@ class Stepper:
     packed: bool = False
     xla: bool = False
     log: Callable[[str], None] = lambda text: None
+    pack: int = PACK
 
     def __post_init__(self) -> None:
         self.trainable = list(self.model.trainable_variables)
@@ -88,7 +106,7 @@ class Stepper:
         # One trace for all shapes: with XLA each shape is compiled when it is first met.
         names = (*IDS.values(), *(feature.name for feature in self.features))
         evaluated = [dict.fromkeys(names, _IDS)]
-        trained = [dict.fromkeys((*names, *self._pairs), _IDS)]
+        trained = [dict.fromkeys((*names, *self._pairs), _IDS), tf.TensorSpec((2,), tf.float32)]
         self._train = traced(self._train_step, input_signature=trained)
         self._eval = traced(self._eval_step, input_signature=evaluated)
         self._probe = traced(self._probe_step, input_signature=trained)
@@ -110,15 +128,32 @@ class Stepper:
         """The number of equal parts that a batch of training is computed in."""
         return self.replicas * self.parts
 
-    def train(self, features: Features) -> StepResult:
+    def share(self, parts: int = 1) -> Share:
+        """Return the rows of each batch that this worker computes.
+
+        Args:
+            parts: what each replica divides its share into: `parts` of this object for batches of
+                training, 1 for those of evaluation.
+        """
+        agreement = self.agreement
+        return Share.of(
+            worker=agreement.worker,
+            workers=agreement.workers,
+            replicas=self.replicas,
+            parts=parts,
+        )
+
+    def train(self, features: Features, totals: Totals | None = None) -> StepResult:
         """Make one update.
 
         Args:
             features: "inputs" (rows, S) int32, "targets" (rows, T) int32, and each of `features`,
                 int32 of the shape of its side's ids; likewise the numbers of pairs if rows are
-                packed. The number of rows is a multiple of the number of shards.
+                packed. They are the rows of `share(parts)`; without other workers, these are all.
+                The number of rows of a batch is a multiple of the number of shards.
+            totals: of all rows; None: as counted here, so that `features` must have all of them.
         """
-        return self._counted("train", self._train, features)
+        return self._counted("train", self._train, features, self._units(features, totals))
 
     def evaluate(self, features: Features) -> dict[str, Mean]:
         """Return the model's metrics on a batch, as numbers, without dropout."""
@@ -127,16 +162,17 @@ class Stepper:
 
     def probe(self, features: Features) -> None:
         """Compute loss and gradient and drop them, to show that a shape fits in memory."""
-        float(self._counted("train", self._probe, features))
+        float(self._counted("train", self._probe, features, self._units(features, None)))
 
     def fake_features(self, rows: int, source: int, target: int) -> dict[str, np.ndarray]:
         """Return a batch of real tokens, which takes as much memory as any of its shape.
 
         Args:
-            rows: number of sentence pairs.
+            rows: number of sentence pairs, of which the result has this worker's share.
             source: S, length of the sources.
             target: T, length of the targets.
         """
+        rows = self.share(self.parts).rows(rows)
         lengths = {"source": source, "target": target}
         fake = {name: np.ones((rows, lengths[side]), np.int32) for side, name in IDS.items()}
         for feature in self.features:
@@ -146,13 +182,13 @@ class Stepper:
             fake |= {PAIRS[side]: np.ones((rows, lengths[side]), np.int32) for side in IDS}
         return fake
 
-    def _counted(self, kind: str, function: Any, features: Features) -> Any:
+    def _counted(self, kind: str, function: Any, features: Features, *more: Any) -> Any:
         traces = function.experimental_get_tracing_count()
         shape = tuple(features[name].shape for name in IDS.values())
         first_of_shape = self.xla and (kind, shape) not in self._shapes
         self._shapes.add((kind, shape))
         start = time.perf_counter()
-        result = function({name: tf.constant(value) for name, value in features.items()})
+        result = function({name: tf.constant(value) for name, value in features.items()}, *more)
         traced = function.experimental_get_tracing_count() - traces
         if traced or first_of_shape:
             self.compilations += max(traced, int(first_of_shape))
@@ -165,55 +201,55 @@ class Stepper:
             )
         return result
 
-    def _train_step(self, features: Features) -> StepResult:
-        tokens = tf.cast(tf.math.count_nonzero(features["targets"]), tf.float32)
-
-        def replica(features: Features) -> StepResult:
+    def _train_step(self, features: Features, units: Any) -> StepResult:
+        def replica(features: Features, units: Any) -> StepResult:
             context = tf.distribute.get_replica_context()
             scale = loss_scale(self.optimizer)
-            gradients, loss = self._sum(context, self._local(context, features, scale))
+            local = self._local(context, features, scale / units[1])
+            ready = _when_computed(local[0]) if self.agreement.workers > 1 else 0.0
+            gradients, loss = self._sum(context, local)
             norm = tf.linalg.global_norm(gradients)
             if self.clip_grad_norm:
                 limit = self.clip_grad_norm * scale
                 gradients, _ = tf.clip_by_global_norm(gradients, limit, norm)
             # With loss scaling, it divides them by the scale.
             self.optimizer.apply(gradients, self.trainable)
-            return StepResult(loss.objective, loss.means, tokens, norm / scale, scale)
+            return StepResult(loss.objective, loss.means, units[0], norm / scale, scale, ready)
 
-        return self._first(self.strategy.run(replica, args=(features,)))
+        return self._first(self.strategy.run(replica, args=(features, units)))
 
     def _eval_step(self, features: Features) -> dict[str, Mean]:
         def replica(features: Features) -> dict[str, Mean]:
             context = tf.distribute.get_replica_context()
-            replica = context.replica_id_in_sync_group
-            loss = self._loss(self._values(), _rows(features, replica, self.replicas))
+            here = self.replicas // self.agreement.workers
+            rows = _rows(features, context.replica_id_in_sync_group % here, here)
+            loss = self._loss(self._values(), rows)
             return self._sum(context, loss.means)
 
         return self._first(self.strategy.run(replica, args=(features,)))
 
-    def _probe_step(self, features: Features) -> Any:
-        def replica(features: Features) -> Any:
+    def _probe_step(self, features: Features, units: Any) -> Any:
+        def replica(features: Features, units: Any) -> Any:
             context = tf.distribute.get_replica_context()
-            scale = loss_scale(self.optimizer)
+            scale = loss_scale(self.optimizer) / units[1]
             return tf.linalg.global_norm(self._local(context, features, scale)[0])
 
-        return self._first(self.strategy.run(replica, args=(features,)))
+        return self._first(self.strategy.run(replica, args=(features, units)))
 
     def _local(self, context: Any, features: Features, scale: Any) -> tuple[list[Any], Loss]:
-        """Return this replica's share of the gradient of the mean objective, and its loss.
+        """Return this replica's share of the gradient of the objective, and its loss.
 
         The gradient is multiplied by `scale`, a scalar.
         """
-        # The features of a step are those of all shards.
-        count = self._units(features)
+        here = self.replicas // self.agreement.workers
         replica = tf.cast(context.replica_id_in_sync_group, tf.int32)
         values = self._values()
 
         def part(number: Any) -> Any:
-            shard = number * self.replicas + replica
+            rows = _rows(features, number * here + replica % here, self.parts * here)
             # Scaling the loss costs nothing; scaling the gradients would be a pass over all.
             return self._gradient(
-                values, self._seeds(shard), scale / count, _rows(features, shard, self.shards)
+                values, self._seeds(number * self.replicas + replica), scale, rows
             )
 
         sums = part(0)
@@ -230,22 +266,30 @@ class Stepper:
             )
         return sums
 
-    def _units(self, features: Features) -> Any:
-        """Return the number of tokens or sentences that the objective is a mean over."""
-        if self.gradient_mean == "sentences" and self.packed:
-            # The number of the last pair of each row.
-            pairs = tf.reduce_max(features[PAIRS["target"]], axis=1)
-            return tf.cast(tf.reduce_sum(pairs), tf.float32)
-        units = tf.math.not_equal(features["targets"], 0)
-        if self.gradient_mean == "sentences":
-            units = tf.reduce_any(units, axis=1)
-        return tf.cast(tf.math.count_nonzero(units), tf.float32)
+    def _units(self, features: Features, totals: Totals | None) -> Any:
+        """Return (2,): the target tokens, and what the objective is a mean over: these, or pairs.
+
+        Args:
+            features: as for `train`.
+            totals: likewise.
+        """
+        if totals is None:
+            targets = np.asarray(features["targets"])
+            pairs = np.count_nonzero(targets.any(axis=1))
+            if self.packed:
+                # The number of the last pair of each row.
+                pairs = np.asarray(features[PAIRS["target"]]).max(axis=1).sum()
+            totals = Totals(int(np.count_nonzero(targets)), int(pairs))
+        by_sentence = self.gradient_mean == "sentences"
+        counts = totals.tokens, totals.sentences if by_sentence else totals.tokens
+        return tf.constant(np.asarray(counts, np.float32))
 
     def _sum(self, context: Any, values: Any) -> Any:
-        """Return the sums over all replicas, in one reduction."""
+        """Return the sums over all replicas."""
         if self.replicas == 1:
             return values
-        return context.all_reduce(tf.distribute.ReduceOp.SUM, values)
+        options = tf.distribute.experimental.CommunicationOptions(bytes_per_pack=self.pack)
+        return context.all_reduce(tf.distribute.ReduceOp.SUM, values, options)
 
     def _values(self) -> list[Any]:
         return [tf.convert_to_tensor(variable.value) for variable in self.trainable]
@@ -304,3 +348,12 @@ def _rows(features: Features, shard: Any, shards: int) -> dict[str, Any]:
     rows = tf.shape(features["inputs"])[0] // shards
     start = shard * rows
     return {name: value[start : start + rows] for name, value in features.items()}
+
+
+def _when_computed(gradients: Sequence[Any]) -> Any:
+    """Return the time when the last of the gradients is there."""
+    with tf.device("CPU:0"):
+        # The copy of a number waits until the gradient that comes last is computed.
+        last = tf.identity(tf.reshape(gradients[0], [-1])[0])
+        with tf.control_dependencies([last]):
+            return tf.timestamp()

@@ -15,6 +15,7 @@ COMMANDS = re.findall(r'^    "(\w+)",$', SETUP.read_text(), flags=re.M)
 # A flag of each command that has no --output_dir.
 FLAGS = {
     "align": "source",
+    "cluster": "hosts",
     "datagen": "data_dir",
     "demo": "work_dir",
     "dictionary": "reference",

@@ -19,6 +19,7 @@ import tensorflow as tf
 from keras import ops
 
 from t2t_phrase.api.dev_bleu import DevBleu
+from t2t_phrase.config import UserError
 from t2t_phrase.data.input.buckets import Buckets
 from t2t_phrase.data.input.pipeline import TrainingPipeline, evaluation_batches
 from t2t_phrase.data.input.reader import RecordReader
@@ -28,10 +29,12 @@ from t2t_phrase.features import IDS
 from t2t_phrase.models.base import Loss, Mean
 from t2t_phrase.runs.checkpoints import complete, model_variables
 from t2t_phrase.runs.directory import RunDirectory
+from t2t_phrase.training.cluster import Cluster, read_cluster
 from t2t_phrase.training.distribution import is_chief, make_strategy
 from t2t_phrase.training.early_stopping import EarlyStopping
 from t2t_phrase.training.evaluate import Evaluator
 from t2t_phrase.training.loop import LoopOptions, Trainer
+from t2t_phrase.training.peers import Peers
 from t2t_phrase.training.schedules import FactorSchedule
 from t2t_phrase.training.step import Stepper
 from t2t_phrase.training.summaries import Summaries
@@ -166,18 +169,23 @@ def make_trainer(
     evaluate: bool = False,
     bleu: Any = None,
     log: Any = lambda text: None,
+    peers: Peers | None = None,
     **options: Any,
 ) -> Trainer:
     """Return a trainer whose folder, shards and model are given; options are the loop's."""
     loop = LoopOptions(**{"local_eval_frequency": 4, "log_step_count_steps": 2, **options})
     reader = RecordReader(tuple(files))
+    buckets = Buckets((8, 12), (12, 12)) if stepper.shards > 2 else BUCKETS
     evaluator = None
     if evaluate:
-        evaluator = Evaluator(stepper, evaluation_batches(reader, BUCKETS), bleu=bleu)
-    pathlib.Path(folder).mkdir(parents=True, exist_ok=True)
+        evaluator = Evaluator(
+            stepper, evaluation_batches(reader, buckets, stepper.share()), bleu=bleu
+        )
+    if is_chief(stepper.strategy):
+        pathlib.Path(folder).mkdir(parents=True, exist_ok=True)
     return Trainer(
         stepper,
-        TrainingPipeline(reader, BUCKETS, stepper.seed),
+        TrainingPipeline(reader, buckets, stepper.seed, share=stepper.share(stepper.parts)),
         RunDirectory(
             folder,
             model=stepper.model,
@@ -192,6 +200,7 @@ def make_trainer(
         evaluator,
         Summaries(folder, writes=is_chief(stepper.strategy), log=log),
         log=log,
+        peers=peers or Peers(Cluster()),
     )
 
 
@@ -213,24 +222,38 @@ def main(options: dict[str, Any]) -> None:
 
     With "bleu", a list, the chief alone has these scores of translations, one for each evaluation.
     """
-    strategy = make_strategy()
-    stepper = make_stepper(dropout=options["dropout"], strategy=strategy)
-    scores = iter(options.get("bleu", ()))
-    translates = "bleu" in options and is_chief(strategy)
-    trainer = make_trainer(
-        options["folder"],
-        options["files"],
-        stepper,
-        train_steps=options["train_steps"],
-        local_eval_frequency=options.get("local_eval_frequency", 4),
-        evaluate="bleu" in options,
-        bleu=(lambda: DevBleu("BLEU", next(scores), "")) if translates else None,
-        early_stopping=EarlyStopping(**options.get("early_stopping", {})),
-        log=lambda text: print(text, flush=True),
-    )
-    outcome = trainer.train()
-    print(json.dumps(outcome._asdict()), flush=True)
+    timeout = options.get("timeout", 60)
+    with Peers(read_cluster(), timeout=timeout, log=_say) as peers:
+        peers.join(options.get("facts", {}))
+        strategy = make_strategy(patience=timeout)
+        stepper = make_stepper(
+            dropout=options["dropout"], strategy=strategy, parts=options.get("parts", 1)
+        )
+        scores = iter(options.get("bleu", ()))
+        translates = "bleu" in options and is_chief(strategy)
+        trainer = make_trainer(
+            options["folder"],
+            options["files"],
+            stepper,
+            train_steps=options["train_steps"],
+            local_eval_frequency=options.get("local_eval_frequency", 4),
+            evaluate="bleu" in options,
+            bleu=(lambda: DevBleu("BLEU", next(scores), "")) if translates else None,
+            early_stopping=EarlyStopping(**options.get("early_stopping", {})),
+            log=_say,
+            peers=peers,
+        )
+        outcome = trainer.train()
+    _say(json.dumps(outcome._asdict()))
+
+
+def _say(text: str) -> None:
+    print(text, flush=True)
 
 
 if __name__ == "__main__":
-    main(json.loads(sys.argv[1]))
+    try:
+        main(json.loads(sys.argv[1]))
+    except UserError as error:
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(error.exit_code)

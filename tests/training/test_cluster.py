@@ -22,17 +22,25 @@ def config(cluster=None, **task):
 
 
 def test_without_other_workers():
-    assert read_cluster({}) == read("") == read("{}") == Cluster(1, True, "")
-    assert read(config({"worker": ["one:1"]})) == Cluster(1, True, "")
+    assert read_cluster({}) == read("") == read("{}") == Cluster()
+    assert read(config({"worker": ["one:1"]})) == Cluster()
+    assert (Cluster().workers, Cluster().is_chief, Cluster().address) == (1, True, "")
 
 
 def test_who_writes():
-    assert read(config()) == Cluster(2, True, "one:1234")
-    assert read(config(index=1)) == Cluster(2, False, "two:1234")
-    assert read(config(index="1")) == Cluster(2, False, "two:1234")
-    led = {"chief": ["zero:1"], "worker": WORKERS}
-    assert read(config(led)) == Cluster(3, False, "one:1234")
-    assert read(config(led, type="chief")) == Cluster(3, True, "zero:1")
+    assert read(config()) == Cluster(("one:1234", "two:1234"), 0)
+    assert read(config(index=1)) == read(config(index="1")) == Cluster(("one:1234", "two:1234"), 1)
+    assert read(config()).is_chief and not read(config(index=1)).is_chief
+    assert read(config(index=1)).address == "two:1234"
+
+
+def test_a_chief_with_a_role_of_its_own():
+    led = {"worker": WORKERS, "chief": ["zero:1"]}
+    worker, chief = read(config(led, index=1)), read(config(led, type="chief"))
+    assert worker == Cluster(("zero:1", "one:1234", "two:1234"), 2, True)
+    assert chief.workers == 3 and chief.is_chief and not worker.is_chief
+    assert chief.name(0) == "the chief (zero:1)" and chief.name(2) == "worker 1 (two:1234)"
+    assert read(config()).name(1) == "worker 1 (two:1234)"
 
 
 @pytest.mark.parametrize(
@@ -51,6 +59,7 @@ def test_who_writes():
         (config({"worker": ["one"]}), "the address 'one', which is not HOST:PORT"),
         (config({"worker": ["one:99999"]}), "which is not HOST:PORT"),
         (config({"worker": ["one:1", "one:1"]}), "two workers the same address"),
+        (config({"chief": ["zero:1", "nil:1"], "worker": WORKERS}), "names two chiefs"),
         (config({"ps": ["one:1"], "worker": WORKERS}), "has the role 'ps'"),
         (config(index=2), "the task index '2'; its cluster has 2 of type 'worker'"),
         (config(index=-1), "the task index '-1'"),
@@ -71,6 +80,6 @@ def test_a_port_in_use():
         taken.listen()
         port = taken.getsockname()[1]
         with pytest.raises(UserError, match=rf"port {port}, which cannot be used: Address already"):
-            check_port(Cluster(2, True, f"localhost:{port}"))
-    check_port(Cluster(2, True, f"localhost:{port}"))
+            check_port(Cluster((f"localhost:{port}", "other:1")))
+    check_port(Cluster((f"localhost:{port}", "other:1")))
     check_port(Cluster())

@@ -113,7 +113,7 @@ def test_numbers_out_of_range(options, flag):
     ],
 )
 def test_want_of_memory_names_the_batch(files, tmp_path, monkeypatch, part, named):
-    def fail(features):
+    def fail(*given):
         raise tf.errors.ResourceExhaustedError(None, None, "OOM when allocating {{node x}}")
 
     stepper = make_stepper()

@@ -10,6 +10,7 @@ import numpy as np
 
 from t2t_phrase.data.input.packing import Places
 from t2t_phrase.data.input.reader import Pairs
+from t2t_phrase.data.input.share import Share
 from t2t_phrase.data.shards.ragged import spans
 from t2t_phrase.features import IDS, PAIRS, Feature, Side
 
@@ -21,6 +22,17 @@ class Shape(NamedTuple):
     bound: int
 
 
+class Padded(NamedTuple):
+    """The content of a batch."""
+
+    features: dict[str, np.ndarray]
+    """Its arrays by name, (rows, bound) int32."""
+    tokens: int
+    """Source and target tokens of all its pairs, padding excluded."""
+    targets: int
+    """Target tokens of all its pairs."""
+
+
 @dataclasses.dataclass(frozen=True)
 class Padder:
     """Makes padded batches of pairs.
@@ -28,18 +40,20 @@ class Padder:
     Args:
         pairs: the pairs.
         features: those that the batches hold beside the ids.
+        share: the rows that the arrays have; the tokens of others are not read, only counted.
     """
 
     pairs: Pairs
     features: tuple[Feature, ...] = ()
+    share: Share = Share()  # noqa: RUF009
 
     def pad(
         self,
         shapes: Sequence[Shape],
         members: Sequence[np.ndarray],
         packed: Sequence[Places] | None = None,
-    ) -> list[tuple[dict[str, np.ndarray], int]]:
-        """Return for each batch its arrays by name, and the number of its tokens on both sides.
+    ) -> list[Padded]:
+        """Return the content of each batch.
 
         Args:
             shapes: of the batches.
@@ -48,36 +62,51 @@ class Padder:
                 of the pairs within their rows, see `features.PAIRS`. None: each of the first rows
                 holds one pair.
         """
-        sizes = np.array([shape.rows * shape.bound for shape in shapes])
-        places = np.concatenate([[0], np.cumsum(sizes)])
+        own = [Shape(self.share.rows(shape.rows), shape.bound) for shape in shapes]
+        ends = np.cumsum([shape.rows * shape.bound for shape in own])
+        firsts = [0, *ends[:-1].tolist()]
         numbers = np.concatenate(members)
+        ordinals = None
         if packed is None:
-            rows = [
-                place + np.arange(len(group)) * shape.bound
-                for place, shape, group in zip(places[:-1].tolist(), shapes, members, strict=True)
-            ]
-            joined = np.concatenate(rows)
-            arrays, tokens = self._fill(int(places[-1]), numbers, joined, joined)
+            begins = [np.arange(len(n)) * s.bound for s, n in zip(shapes, members, strict=True)]
+            source = target = self._places(firsts, shapes, begins)
         else:
-            firsts = np.repeat(places[:-1], [len(group) for group in members])
-            source, target, ordinals = map(np.concatenate, zip(*packed, strict=True))
-            arrays, tokens = self._fill(
-                int(places[-1]), numbers, firsts + source, firsts + target, ordinals
-            )
-        ends = np.cumsum([len(group) for group in members])
-        sums = np.concatenate([[0], np.cumsum(tokens)])[np.concatenate([[0], ends])]
+            sources, targets, ordinal = zip(*packed, strict=True)
+            source = self._places(firsts, shapes, sources)
+            target = self._places(firsts, shapes, targets)
+            ordinals = np.concatenate(ordinal)
+        arrays, counts = self._fill(int(ends[-1]), numbers, source, target, ordinals)
+        counted = np.concatenate([np.zeros((2, 1), np.int64), np.cumsum(counts, axis=1)], axis=1)
+        of_batch = np.diff(counted[:, [0, *np.cumsum([len(n) for n in members]).tolist()]])
         return [
-            (
+            Padded(
                 {
-                    name: array[place : place + shape.rows * shape.bound].reshape(shape)
+                    name: array[first : first + shape.rows * shape.bound].reshape(shape)
                     for name, array in arrays.items()
                 },
-                int(count),
+                int(sum(count)),
+                int(count[1]),
             )
-            for place, shape, count in zip(
-                places[:-1].tolist(), shapes, np.diff(sums).tolist(), strict=True
-            )
+            for first, shape, count in zip(firsts, own, of_batch.T.tolist(), strict=True)
         ]
+
+    def _places(
+        self, firsts: Sequence[int], shapes: Sequence[Shape], begins: Sequence[np.ndarray]
+    ) -> np.ndarray:
+        """Return where pairs begin in the joined arrays of several batches; -1: in another share.
+
+        Args:
+            firsts: where the arrays of each batch begin.
+            shapes: of the whole batches.
+            begins: where the pairs of each begin, counted through all of its rows.
+        """
+        found = []
+        for first, shape, begin in zip(firsts, shapes, begins, strict=True):
+            if not self.share.is_all:
+                row = self.share.places(shape.rows)[begin // shape.bound]
+                begin = np.where(row < 0, -1 - first, row * shape.bound + begin % shape.bound)
+            found.append(first + begin)
+        return np.concatenate(found)
 
     def _fill(
         self,
@@ -87,12 +116,15 @@ class Padder:
         targets: np.ndarray,
         ordinals: np.ndarray | None = None,
     ) -> tuple[dict[str, np.ndarray], np.ndarray]:
-        """Return flat arrays in which each pair begins at its places, and the pairs' tokens."""
+        """Return flat arrays in which each pair begins at its places.
+
+        Also return (2, pairs): the tokens of each source and target.
+        """
         begin: dict[Side, np.ndarray] = {"source": sources, "target": targets}
         filled = (*IDS.values(), *(() if ordinals is None else PAIRS.values()))
         arrays = {name: np.zeros(size, np.int32) for name in filled}
         arrays |= {feature.name: np.full(size, feature.pad, np.int32) for feature in self.features}
-        tokens = np.zeros(len(numbers), np.int64)
+        tokens = np.zeros((len(IDS), len(numbers)), np.int64)
         # Each shard is read once, from its beginning to its end.
         ascending = np.argsort(numbers)
         bounds = np.searchsorted(numbers[ascending], self.pairs.starts)
@@ -101,14 +133,18 @@ class Padder:
             if not len(here):
                 continue
             local = numbers[here] - self.pairs.starts[shard]
-            for side, ids in IDS.items():
+            for row, (side, ids) in enumerate(IDS.items()):
                 splits = columns[ids].splits
                 starts = splits[local]
                 lengths = splits[local + 1] - starts
-                tokens[here] += lengths
-                source, target = spans(starts, lengths), spans(begin[side][here], lengths)
+                tokens[row, here] = lengths
+                read = here
+                if not self.share.is_all:
+                    own = begin[side][here] >= 0
+                    read, starts, lengths = here[own], starts[own], lengths[own]
+                source, target = spans(starts, lengths), spans(begin[side][read], lengths)
                 if ordinals is not None:
-                    arrays[PAIRS[side]][target] = np.repeat(ordinals[here], lengths)
+                    arrays[PAIRS[side]][target] = np.repeat(ordinals[read], lengths)
                 for name, column in columns.items():
                     if self.pairs.sides[name] == side:
                         arrays[name][target] = column.values[source]

@@ -16,6 +16,7 @@ from t2t_phrase.data.input.packing import Places, batches_of, lengths_of, pack_r
 from t2t_phrase.data.input.padding import Padder, Shape
 from t2t_phrase.data.input.plan import buckets_of, epoch_order, plan_epoch
 from t2t_phrase.data.input.reader import Pairs, RecordReader
+from t2t_phrase.data.input.share import Share
 
 # Batches of about so many places are read at once, which spreads the cost of each shard.
 _PLACES = 2**19
@@ -34,7 +35,10 @@ class Batch(NamedTuple):
 
     features: dict[str, np.ndarray]
     """What a model reads, (rows, bound) int32 each: "inputs", "targets" and all features; where
-    rows hold several pairs, also the numbers of these, see `features.PAIRS`."""
+    rows hold several pairs, also the numbers of these, see `features.PAIRS`. One of several workers
+    has only its own rows, see `Share`; all else is about all rows."""
+    shape: Shape
+    """The rows and the bound."""
     numbers: np.ndarray
     """The numbers of the sentence pairs among `pairs`, in the order of the rows."""
     pairs: Pairs
@@ -43,6 +47,8 @@ class Batch(NamedTuple):
     """The position of the stream after this batch."""
     tokens: int
     """Source and target tokens, padding excluded."""
+    target_tokens: int
+    """Target tokens."""
 
     @property
     def inputs(self) -> np.ndarray:
@@ -57,11 +63,11 @@ class Batch(NamedTuple):
     @property
     def size(self) -> int:
         """Source and target places, padding included."""
-        return self.inputs.size + self.targets.size
+        return 2 * self.shape.rows * self.shape.bound
 
     def describe(self) -> str:
         """Return the position of the batch and the origin of its first examples."""
-        rows, bound = self.inputs.shape
+        rows, bound = self.shape
         places = [self.pairs.place(int(number)) for number in self.numbers[:3]]
         named = ", ".join(f"{file}#{record}" for file, record in places)
         more = f" and {len(self.numbers) - 3} more" if len(self.numbers) > 3 else ""
@@ -121,6 +127,7 @@ class TrainingPipeline:
             their count. None: every epoch reads `reader`.
         packed: whether rows hold several pairs.
         max_length: longer pairs are left out; None: those that are longer than the longest bucket.
+        share: the rows that are read; the plan is the same for all shares.
     """
 
     reader: RecordReader
@@ -130,6 +137,7 @@ class TrainingPipeline:
     samples: tuple[RecordReader, ...] = ()
     packed: bool = False
     max_length: int | None = None
+    share: Share = Share()  # noqa: RUF009
 
     def batches(self, start: Position = Position()) -> Iterator[Batch]:  # noqa: B008
         """Yield the batches after `start`; a resumed stream equals an uninterrupted one.
@@ -142,7 +150,7 @@ class TrainingPipeline:
         for epoch in itertools.count(start.epoch):
             if epoch == start.epoch or len(readers) > 1:
                 pairs, dropped, plan = self._open(readers[epoch % len(readers)])
-                padder = Padder(pairs, self.reader.features)
+                padder = Padder(pairs, self.reader.features, self.share)
             order = epoch_order(len(pairs), np.random.default_rng([self.seed, epoch]))
             batches = yield from _read(plan(order, skip), padder, epoch, skip)
             self.on_epoch(EpochCount(epoch, self._longest, len(pairs), dropped, batches))
@@ -174,8 +182,17 @@ class TrainingPipeline:
         return pairs, dropped, plan
 
 
-def evaluation_batches(reader: RecordReader, buckets: Buckets) -> list[Batch]:
+def evaluation_batches(
+    reader: RecordReader,
+    buckets: Buckets,
+    share: Share = Share(),  # noqa: B008
+) -> list[Batch]:
     """Return all examples in batches, in a fixed order; larger buckets are added as needed.
+
+    Args:
+        reader: the shards.
+        buckets: the shapes of the batches.
+        share: the rows that are read.
 
     Raises:
         UserError: there are no examples, or the data are damaged.
@@ -187,7 +204,7 @@ def evaluation_batches(reader: RecordReader, buckets: Buckets) -> list[Batch]:
         max(int(c[name].lengths.max(initial=0)) for c in pairs.columns for name in c)
     )
     planned = _bucketed(buckets_of(pairs, wider), wider, np.arange(len(pairs)), 0)
-    return list(_read(planned, Padder(pairs, reader.features), 0, 0))
+    return list(_read(planned, Padder(pairs, reader.features, share), 0, 0))
 
 
 def _empty(reader: RecordReader) -> UserError:
@@ -223,11 +240,18 @@ def _read(
     while group := _next_group(planned):
         shapes, members, places = zip(*group, strict=True)
         packed = None if places[0] is None else places
-        for (features, tokens), numbers in zip(
-            padder.pad(shapes, members, packed), members, strict=True
-        ):
+        padded = padder.pad(shapes, members, packed)
+        for content, shape, numbers in zip(padded, shapes, members, strict=True):
             done += 1
-            yield Batch(features, numbers, padder.pairs, Position(epoch, done), tokens)
+            yield Batch(
+                content.features,
+                shape,
+                numbers,
+                padder.pairs,
+                Position(epoch, done),
+                content.tokens,
+                content.targets,
+            )
     return done
 
 

@@ -1,0 +1,136 @@
+"""t2t-phrase-cluster: starts t2t-phrase-trainer on several hosts, as the workers of one training.
+
+    t2t-phrase-cluster --hosts=node1,node2 -- --problem=translate_text --data_dir=/shared/data \\
+        --hparams_set=transformer_base --output_dir=runs/mine
+    t2t-phrase-cluster --hosts=node1,node2 --index=1 -- ...
+
+What follows `--` is for the trainer. The first command starts all workers: those on this machine
+directly, others by ssh. The second one starts worker 1 only, as Slurm or Kubernetes do on each
+host.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import sys
+from collections.abc import Sequence
+
+from absl import app, flags
+
+from t2t_phrase.bin import common
+from t2t_phrase.bin.worker_processes import Worker, run_workers
+from t2t_phrase.config import UserError
+from t2t_phrase.training.cluster import VARIABLE, read_cluster
+
+FLAGS = flags.FLAGS
+# The flags of the trainer.
+_given: list[str] = []
+
+
+def define_flags() -> None:
+    """Define the command's flags."""
+    flags.DEFINE_list(
+        "hosts", None, "The workers, HOST or HOST:PORT, the chief first; a host may be repeated."
+    )
+    flags.DEFINE_integer(
+        "port",
+        2222,
+        "Port of a worker without one; further workers of a host have the next ports.",
+        lower_bound=1,
+        upper_bound=2**16 - 1,
+    )
+    flags.DEFINE_integer(
+        "index", None, "Start only this worker, on this machine; the chief is 0.", lower_bound=0
+    )
+    flags.DEFINE_string(
+        "python", sys.executable, "Python on the other hosts, in which t2t_phrase is installed."
+    )
+    flags.DEFINE_string("directory", "", "Where workers start on other hosts; default: as here.")
+
+
+def main(argv: Sequence[str]) -> None:
+    """Start one worker or all of them."""
+    del argv
+    if not FLAGS.hosts:
+        raise app.UsageError("--hosts is required, such as --hosts=node1,node2")
+    if not _given:
+        raise app.UsageError("the flags of t2t-phrase-trainer are required, after --")
+    addresses = addresses_of(FLAGS.hosts, FLAGS.port)
+    configs = [config_of(addresses, index) for index in range(len(addresses))]
+    for config in configs:
+        read_cluster({VARIABLE: config})
+    trainer = ["-m", "t2t_phrase.bin.trainer", *_given]
+    if FLAGS.index is not None:
+        if FLAGS.index >= len(configs):
+            raise UserError(f"--index={FLAGS.index}: --hosts has {len(configs)}, counted from 0")
+        os.environ[VARIABLE] = configs[FLAGS.index]
+        os.execv(sys.executable, [sys.executable, *trainer])
+    hosts = [address.rpartition(":")[0] for address in addresses]
+    check_names(hosts)
+    workers = [
+        Worker(
+            host=host,
+            command=[FLAGS.python, *trainer],
+            environment={VARIABLE: config},
+            folder=FLAGS.directory or str(pathlib.Path.cwd()),
+        )
+        for host, config in zip(hosts, configs, strict=True)
+    ]
+    sys.exit(run_workers(workers))
+
+
+def addresses_of(hosts: Sequence[str], port: int) -> list[str]:
+    """Return HOST:PORT for each worker.
+
+    Args:
+        hosts: HOST or HOST:PORT of each.
+        port: of the first worker of a host; others have the next ones.
+    """
+    found: list[str] = []
+    for host in filter(None, map(str.strip, hosts)):
+        if ":" in host.rpartition("]")[2]:
+            found.append(host)
+        else:
+            taken = sum(address.rpartition(":")[0] == host for address in found)
+            found.append(f"{host}:{port + taken}")
+    return found
+
+
+def config_of(addresses: Sequence[str], index: int) -> str:
+    """Return `TF_CONFIG` of a worker.
+
+    Args:
+        addresses: HOST:PORT of all.
+        index: of this one.
+    """
+    cluster = {"worker": list(addresses)}
+    return json.dumps({"cluster": cluster, "task": {"type": "worker", "index": index}})
+
+
+def check_names(hosts: Sequence[str]) -> None:
+    """Refuse hosts that the others would look for on their own machine.
+
+    Raises:
+        UserError: `localhost` stands beside other hosts.
+    """
+    if "localhost" in hosts and set(hosts) != {"localhost"}:
+        raise UserError(
+            "--hosts: other hosts cannot reach localhost; give the name that this machine has in "
+            "the network"
+        )
+
+
+def run() -> None:
+    """Start the command."""
+    define_flags()
+    if "--" in sys.argv:
+        split = sys.argv.index("--")
+        _given[:] = sys.argv[split + 1 :]
+        del sys.argv[split:]
+    common.run(main, tensorflow=False)
+
+
+if __name__ == "__main__":
+    run()

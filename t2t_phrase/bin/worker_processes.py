@@ -1,0 +1,164 @@
+"""Worker processes on this machine and, by ssh, on others, which end together."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shlex
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from typing import IO, NamedTuple
+
+# Seconds that workers have to end on their own after one has failed, and again after they were
+# asked to.
+PATIENCE = 15.0
+# The exit codes of a training that was asked to stop.
+STOPPED = (128 + signal.SIGTERM, 128 + signal.SIGINT)
+# What a terminal sends for Ctrl-C.
+_INTERRUPT = b"\x03"
+
+
+class Worker(NamedTuple):
+    """A process to start."""
+
+    host: str
+    """The name of a machine; "localhost" and the name of this one need no ssh."""
+    command: Sequence[str]
+    """A program and its arguments."""
+    environment: Mapping[str, str]
+    """Variables that are added to those of the machine."""
+    folder: str
+    """Where it starts on another machine."""
+
+    @property
+    def is_here(self) -> bool:
+        """Whether the worker runs on this machine."""
+        return self.host in ("localhost", "127.0.0.1", socket.gethostname(), socket.getfqdn())
+
+    def start(self) -> subprocess.Popen[bytes]:
+        """Start the process; it does not receive the signals of this one's terminal."""
+        if self.is_here:
+            command, variables = list(self.command), {**os.environ, **self.environment}
+        else:
+            # With a terminal of its own, it ends with its connection, and can be interrupted.
+            command, variables = ["ssh", "-tt", self.host, self.remote_command()], {**os.environ}
+        return subprocess.Popen(
+            command,
+            env=variables,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+
+    def remote_command(self) -> str:
+        """Return the line for the shell of the other machine."""
+        variables = [f"{name}={value}" for name, value in self.environment.items()]
+        command = shlex.join(["env", *variables, *self.command])
+        return f"cd {shlex.quote(self.folder)} && exec {command}"
+
+
+def run_workers(workers: Sequence[Worker], *, patience: float = PATIENCE) -> int:
+    """Run all workers, print their lines with their numbers, and return an exit code.
+
+    The code is 0 if all end with 0, else that of the worker that ended first with another. If one
+    fails, the others are ended soon after. SIGTERM and Ctrl-C are passed on, so that the training
+    stops after its current step.
+
+    Args:
+        workers: what to run.
+        patience: seconds that the others have to end after one has failed.
+    """
+    started: list[subprocess.Popen[bytes]] = []
+    threads: list[threading.Thread] = []
+    with _passed_on(workers, started):
+        try:
+            for number, worker in enumerate(workers):
+                started.append(worker.start())
+                output = started[-1].stdout
+                thread = threading.Thread(target=_print_lines, args=(output, number), daemon=True)
+                thread.start()
+                threads.append(thread)
+            failed = _wait(started)
+            if failed in STOPPED:
+                # All have stopped at the same step, and the chief is still saving.
+                for process in started:
+                    process.wait()
+            elif failed:
+                _end(workers, started, patience)
+        finally:
+            for process in started:
+                if process.poll() is None:
+                    process.kill()
+    for thread in threads:
+        thread.join(patience)
+    return failed
+
+
+def _wait(started: Sequence[subprocess.Popen[bytes]]) -> int:
+    """Wait until all have ended or one has failed; return its exit code, or 0."""
+    while True:
+        codes = [process.poll() for process in started]
+        for code in codes:
+            if code:
+                # As a shell reports a process that a signal ended.
+                return code if code > 0 else 128 - code
+        if None not in codes:
+            return 0
+        time.sleep(0.1)
+
+
+def _end(
+    workers: Sequence[Worker], started: Sequence[subprocess.Popen[bytes]], patience: float
+) -> None:
+    """Give processes the time to end by themselves, then ask them to."""
+    for ask in (False, True):
+        if ask:
+            for worker, process in zip(workers, started, strict=True):
+                _interrupt(worker, process)
+        deadline = time.monotonic() + patience
+        while time.monotonic() < deadline and any(p.poll() is None for p in started):
+            time.sleep(0.1)
+
+
+def _interrupt(worker: Worker, process: subprocess.Popen[bytes]) -> None:
+    """Ask a process to end."""
+    if process.poll() is not None:
+        return
+    if worker.is_here:
+        process.send_signal(signal.SIGTERM)
+    elif process.stdin is not None:
+        with contextlib.suppress(OSError):
+            process.stdin.write(_INTERRUPT)
+            process.stdin.flush()
+
+
+@contextlib.contextmanager
+def _passed_on(
+    workers: Sequence[Worker], started: Sequence[subprocess.Popen[bytes]]
+) -> Iterator[None]:
+    """Pass SIGTERM and Ctrl-C on to the workers."""
+
+    def pass_on(number: int, frame: object) -> None:
+        for worker, process in zip(workers, started, strict=False):
+            _interrupt(worker, process)
+
+    before = {number: signal.signal(number, pass_on) for number in (signal.SIGTERM, signal.SIGINT)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _print_lines(stream: IO[bytes], number: int) -> None:
+    for line in stream:
+        text = line.decode(errors="replace").rstrip("\r\n")
+        # One call for each line, since several threads print.
+        sys.stdout.write(f"[{number}] {text}\n")
+        sys.stdout.flush()

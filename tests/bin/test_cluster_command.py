@@ -1,0 +1,99 @@
+"""t2t-phrase-cluster: workers on this machine and, by an `ssh` that only starts a shell, others."""
+
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from in_process import exit_code
+
+from t2t_phrase.bin.cluster import addresses_of, check_names, config_of
+from t2t_phrase.bin.worker_processes import Worker, run_workers
+from t2t_phrase.config import UserError
+from t2t_phrase.training.cluster import read_cluster
+
+
+def test_addresses():
+    assert addresses_of(["one", "two:7", " one ", ""], 2222) == ["one:2222", "two:7", "one:2223"]
+    assert addresses_of(["[::1]", "[::1]:9"], 5) == ["[::1]:5", "[::1]:9"]
+
+
+def test_the_config_is_one_that_the_trainer_reads():
+    cluster = read_cluster({"TF_CONFIG": config_of(["one:1", "two:2"], 1)})
+    assert cluster.addresses == ("one:1", "two:2") and cluster.rank == 1
+
+
+def test_localhost_beside_other_hosts():
+    check_names(["localhost", "localhost"])
+    with pytest.raises(UserError, match="other hosts cannot reach localhost"):
+        check_names(["localhost", "node2"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "fault"),
+    [
+        ("", "--hosts is required"),
+        ("--hosts=a,b", "the flags of t2t-phrase-trainer are required, after --"),
+        ("--hosts=a,b --index=2 -- --data_dir=x", "--index=2: --hosts has 2, counted from 0"),
+        ("--hosts=a:1,a:1 -- --data_dir=x", "gives two workers the same address"),
+        ("--hosts=localhost,b -- --data_dir=x", "other hosts cannot reach localhost"),
+    ],
+)
+def test_mistakes(arguments, fault, capsys, monkeypatch):
+    assert exit_code("cluster", arguments.split(), monkeypatch) == 2
+    assert fault in capsys.readouterr().err
+
+
+def test_one_worker_is_the_trainer():
+    command = [sys.executable, "-m", "t2t_phrase.bin.cluster", "--hosts=a,b", "--index=1", "--"]
+    done = subprocess.run([*command, "--version"], capture_output=True, text=True)
+    assert done.returncode == 0 and done.stdout.startswith("t2t-phrase-trainer ")
+
+
+def worker(program, host="localhost", **variables):
+    return Worker(host, [sys.executable, "-c", program], variables, "/")
+
+
+def test_lines_have_the_numbers_of_their_workers(capsys):
+    program = "import os; print('I am', os.environ['NAME'])"
+    assert run_workers([worker(program, NAME="x"), worker(program, NAME="y")]) == 0
+    assert sorted(capsys.readouterr().out.splitlines()) == ["[0] I am x", "[1] I am y"]
+
+
+def test_the_others_end_with_one_that_fails():
+    start = time.monotonic()
+    waits = worker("import time; time.sleep(60)")
+    assert run_workers([waits, worker("raise SystemExit(3)")], patience=0.5) == 3
+    assert time.monotonic() - start < 20
+
+
+def test_workers_on_other_hosts(tmp_path, monkeypatch, capsys):
+    ssh = tmp_path / "ssh"
+    ssh.write_text('#!/bin/sh\n[ "$1" = -tt ] || exit 9\necho "to $2"\nexec sh -c "$3"\n')
+    ssh.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    config = json.dumps({"cluster": {"worker": ["it's:1"]}})
+    program = "import os; print(os.getcwd(), os.environ['TF_CONFIG'])"
+    assert run_workers([worker(program, "elsewhere", TF_CONFIG=config)]) == 0
+    assert capsys.readouterr().out.splitlines() == ["[0] to elsewhere", f"[0] / {config}"]
+
+
+def test_a_signal_is_passed_on(tmp_path):
+    program = (
+        "import sys\n"
+        "from t2t_phrase.bin.worker_processes import Worker, run_workers\n"
+        "code = 'import signal, sys, time; signal.signal(15, lambda *a: sys.exit(143));'\n"
+        "code += 'open(sys.argv[1], \"w\"); time.sleep(60)'\n"
+        "worker = Worker('localhost', [sys.executable, '-c', code, sys.argv[1]], {}, '/')\n"
+        "sys.exit(run_workers([worker]))\n"
+    )
+    begun = tmp_path / "begun"
+    process = subprocess.Popen([sys.executable, "-c", program, str(begun)])
+    while not pathlib.Path(begun).exists():
+        time.sleep(0.05)
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(30) == 143
