@@ -1,4 +1,4 @@
-"""The rows of each batch that one of several workers computes."""
+"""The shares of several workers in the rows of each batch."""
 
 from __future__ import annotations
 
