@@ -14,14 +14,14 @@ _SLOW = 1.5
 
 
 class State(NamedTuple):
-    """What a worker does."""
+    """The work that a worker does."""
 
     step: int = 0
     """The update that it works on, counted from 1; 0: it has not begun."""
     doing: str = "start"
     """`UPDATE`, or what may take longer than that."""
     seconds: float = 0.0
-    """What its own part of an update takes, its data included; 0: not known."""
+    """Seconds that its own part of an update takes, its data included; 0: not known."""
 
 
 class Pace:
