@@ -1,60 +1,82 @@
-"""Choose the devices: one, all GPUs of the machine, or those of several machines."""
+"""Choose the engine, by Keras' backend, and the devices, of this machine or of several."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
-import tensorflow as tf
+import keras
 
-from t2t_phrase.config import UserError
-from t2t_phrase.training.cluster import check_port, read_cluster
+from t2t_phrase.training.stepper import BaseStepper
 
 
-def make_strategy(
-    *, worker_gpu: int = 0, devices: Sequence[str] | None = None
-) -> tf.distribute.Strategy:
-    """Return the strategy for the available devices.
+def make_strategy(*, worker_gpu: int = 0, devices: Sequence[str] | None = None) -> Any:
+    """Return the strategy for the available devices: a `tf.distribute.Strategy`, or `JaxDevices`.
 
     If `TF_CONFIG` in the environment lists several workers, this process joins them; call this
-    before any other use of TensorFlow then.
+    before any other use of TensorFlow then. JAX trains on one machine.
 
     Args:
         worker_gpu: number of GPUs of this machine to use; 0: all of them, or the CPU if there are
             none.
-        devices: use these devices instead, such as ("CPU:0", "CPU:1").
+        devices: use these devices of TensorFlow instead, such as ("CPU:0", "CPU:1").
 
     Raises:
         UserError: the machine has fewer GPUs than requested, or `TF_CONFIG` is wrong.
     """
-    if devices:
-        return tf.distribute.MirroredStrategy(list(devices))
-    cluster = read_cluster()
-    gpus = tf.config.list_physical_devices("GPU")
-    if worker_gpu > len(gpus):
-        raise UserError(
-            f"--worker_gpu={worker_gpu}: TensorFlow finds {len(gpus)} GPUs on this machine; use "
-            "at most that many, or 0 for all of them"
-        )
-    count = worker_gpu or len(gpus)
-    for gpu in gpus:
-        # Otherwise the process reserves all memory, and the peak cannot be measured.
-        tf.config.experimental.set_memory_growth(gpu, True)
-    if cluster.workers > 1:
-        check_port(cluster)
-        tf.config.set_visible_devices(gpus[:count], "GPU")
-        return tf.distribute.MultiWorkerMirroredStrategy()
-    if count > 1:
-        return tf.distribute.MirroredStrategy([f"GPU:{i}" for i in range(count)])
-    return tf.distribute.get_strategy()
+    if on_jax():
+        from t2t_phrase.training.jax_devices import make_devices
+
+        return make_devices(worker_gpu)
+    from t2t_phrase.training import strategies
+
+    return strategies.make_strategy(worker_gpu=worker_gpu, devices=devices)
+
+
+def stepper_class() -> type[BaseStepper]:
+    """Return what makes updates with this engine."""
+    if on_jax():
+        from t2t_phrase.training.jax_step import JaxStepper
+
+        return JaxStepper
+    from t2t_phrase.training.step import Stepper
+
+    return Stepper
 
 
 def has_gpu() -> bool:
-    """Return whether TensorFlow finds a GPU."""
-    return bool(tf.config.list_physical_devices("GPU"))
+    """Return whether the engine finds a GPU (or, JAX, another accelerator)."""
+    if on_jax():
+        from t2t_phrase.training.jax_devices import accelerators
+
+        return bool(accelerators())
+    from t2t_phrase.training.strategies import gpus
+
+    return bool(gpus())
 
 
-def is_chief(strategy: tf.distribute.Strategy) -> bool:
-    """Return whether this process writes the files; always true without other workers."""
+def peak_bytes() -> dict[str, int]:
+    """Return the peak memory of each GPU by its name."""
+    if on_jax():
+        from t2t_phrase.training import jax_devices
+
+        return jax_devices.peak_bytes()
+    from t2t_phrase.training import strategies
+
+    return strategies.peak_bytes()
+
+
+def on_jax() -> bool:
+    """Return whether JAX is the engine, and not TensorFlow."""
+    return keras.backend.backend() == "jax"
+
+
+def is_chief(strategy: Any) -> bool:
+    """Return whether this process writes the files; always true without other workers.
+
+    Args:
+        strategy: from `make_strategy`.
+    """
     resolver = strategy.cluster_resolver
     if resolver is None or not resolver.task_type:
         return True

@@ -11,7 +11,7 @@ from typing import Any
 import keras
 import numpy as np
 
-# Constants of Philox4x32-10, see Salmon et al. (2011), "Parallel Random Numbers: As Easy as 1, 2, 3".
+# Philox4x32-10 of Salmon et al. (2011), "Parallel Random Numbers: As Easy as 1, 2, 3".
 _ROUNDS = 10
 _MULTIPLIERS = (np.uint64(0xD2511F53), np.uint64(0xCD9E8D57))
 _KEY_STEPS = (np.uint64(0x9E3779B9), np.uint64(0xBB67AE85))

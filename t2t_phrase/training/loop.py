@@ -26,7 +26,7 @@ from t2t_phrase.training.memory import explained
 from t2t_phrase.training.progress import Progress
 from t2t_phrase.training.schedules import FactorSchedule
 from t2t_phrase.training.signals import StopRequest
-from t2t_phrase.training.step import Stepper, StepResult
+from t2t_phrase.training.stepper import BaseStepper, StepResult
 from t2t_phrase.training.summaries import Summaries
 
 # Until the first progress line; users of a slow machine should know that it works.
@@ -99,7 +99,7 @@ class Trainer:
         log: called with one line of text.
     """
 
-    stepper: Stepper
+    stepper: BaseStepper
     pipeline: TrainingPipeline
     directory: RunDirectory
     schedule: FactorSchedule
