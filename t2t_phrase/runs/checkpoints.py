@@ -14,10 +14,10 @@ from typing import Any
 
 import keras
 import numpy as np
-import tensorflow as tf
 
 from t2t_phrase.config import UserError
 from t2t_phrase.io import files
+from t2t_phrase.runs.checkpoint_files import write_errors, write_files
 from t2t_phrase.runs.checkpoint_reader import (
     SUFFIX,
     CheckpointReader,
@@ -81,20 +81,11 @@ def write(
     target = pathlib.Path(path)
     temporary = target.parent / f".{target.name}.tmp"
     groups = {"model": dict(model), "optimizer": dict(optimizer or {})}
-    tracked = {
-        group: {name: _variable(value) for name, value in values.items()}
-        for group, values in groups.items()
-    }
-    checkpoint = tf.train.Checkpoint(
-        # TensorFlow keeps every Python number that it has made a tensor of, for ever.
-        step=tf.Variable(np.asarray(step, np.int64)),
-        state=tf.Variable(json.dumps(dict(state or {}))),
-        **tracked,
-    )
     try:
         shutil.rmtree(temporary, ignore_errors=True)
         temporary.mkdir(parents=True)
-        checkpoint.write(str(temporary / target.name))
+        stated = json.dumps(dict(state or {}))
+        write_files(str(temporary / target.name), groups, step=step, state=stated)
         # The index is moved last, because a checkpoint without one does not count.
         written = sorted(temporary.iterdir(), key=lambda f: f.suffix == ".index")
         for file in written:
@@ -104,7 +95,7 @@ def write(
         for file in written:
             os.replace(file, target.parent / file.name)
         files.sync(target.parent)
-    except (OSError, tf.errors.OpError) as error:
+    except write_errors() as error:
         raise CheckpointWriteError(
             f"{target} could not be written: {files.reason_of(error)}"
         ) from error
@@ -284,9 +275,3 @@ def _is_good(path: str) -> bool:
     except UserError:
         return False
     return True
-
-
-def _variable(value: Any) -> Any:
-    if isinstance(value, keras.Variable):
-        return value.value
-    return tf.Variable(value) if isinstance(value, np.ndarray) else value
