@@ -6,7 +6,6 @@ import pathlib
 from typing import Any
 
 import numpy as np
-import pytest
 from jax_process import needs_jax
 from small_phrase_models import SMALL
 from updates import by_jax, by_tensorflow
