@@ -28,6 +28,9 @@ class JaxStepper(BaseStepper):
     The variables of model and optimizer have the new values after each update. Their old arrays are
     given to the update, which writes the new values in their place. Arguments are those of
     `BaseStepper`; XLA always compiles.
+
+    Attributes:
+        update: the compiled function, which returns the new values and a `StepResult`.
     """
 
     strategy: JaxDevices
@@ -40,14 +43,12 @@ class JaxStepper(BaseStepper):
             v for v in self.model.non_trainable_variables if v.name != "seed_generator_state"
         ]
         self.slots = list(self.optimizer.variables)
-        compiled = self._compiled(self._updated, given_away=(0, 1))
+        self.update = self._compiled(self._updated, given_away=(0, 1))
         gradient = self._compiled(self._norm_of_gradient)
         evaluation = self._compiled(self._reported)
 
         def train(features: Features) -> StepResult:
-            values, slots, result = compiled(
-                _values(self.trainable), _values(self.slots), _values(self.fixed), features
-            )
+            values, slots, result = self.update(*self._state(), features)
             for variable, value in zip(
                 (*self.trainable, *self.slots), (*values, *slots), strict=True
             ):
@@ -55,19 +56,17 @@ class JaxStepper(BaseStepper):
             return result._replace(means=self._in_order(result.means))
 
         self._train = train
-        self._probe = lambda features: gradient(
-            _values(self.trainable), _values(self.slots), _values(self.fixed), features
-        )
+        self._probe = lambda features: gradient(*self._state(), features)
         self._eval = lambda features: self._in_order(
             evaluation(_values(self.trainable), _values(self.fixed), features)
         )
 
-    def temporary_bytes(self, features: Features) -> int:
-        """Return the memory that an update takes beyond weights, moments and batch."""
-        update = self._compiled(self._updated, given_away=(0, 1))
-        state = (_values(self.trainable), _values(self.slots), _values(self.fixed))
-        compiled = update.lower(*state, self._given("train", features)).compile()
-        return compiled.memory_analysis().temp_size_in_bytes
+    def arguments(self, features: Features) -> tuple[Any, ...]:
+        """Return the arguments of `update` for a batch, to lower or to compile it by hand."""
+        return (*self._state(), self._given("train", features))
+
+    def _state(self) -> tuple[Arrays, Arrays, Arrays]:
+        return _values(self.trainable), _values(self.slots), _values(self.fixed)
 
     def _compiled(self, function: Callable[..., Any], given_away: Sequence[int] = ()) -> Any:
         # Results are laid out as the variables are, so that later calls find nothing to move.

@@ -12,12 +12,20 @@ from typing import Any
 
 import numpy as np
 import pytest
+import tensorflow as tf
 from jax_process import needs_jax
 from trainer_toy import write_toy
 
+from t2t_phrase.reports.run.scalars import read_scalars
 from t2t_phrase.runs import checkpoints
 
 pytestmark = needs_jax
+WORKERS = json.dumps(
+    {
+        "cluster": {"worker": ["localhost:1", "localhost:2"]},
+        "task": {"type": "worker", "index": 0},
+    }
+)
 HPARAMS = (
     "num_hidden_layers=1,hidden_size=16,filter_size=16,num_heads=2,batch_size=64,max_length=16,"
     "length_bucket_step=2"
@@ -55,9 +63,14 @@ def run(
 def train(
     toy: pathlib.Path, name: str, steps: int, *more: str, hparams: str = "", **options: Any
 ) -> str:
-    ended = run(
-        toy,
-        "trainer",
+    ended = run(toy, "trainer", *flags_of(toy, name, steps, hparams), *more, **options)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert not ended.stderr
+    return ended.stdout
+
+
+def flags_of(toy: pathlib.Path, name: str, steps: int, hparams: str = "") -> list[str]:
+    return [
         "--problem=translate_trainer_toy",
         "--hparams_set=transformer_tiny",
         f"--hparams={HPARAMS}{hparams}",
@@ -69,12 +82,7 @@ def train(
         "--log_step_count_steps=1",
         "--report=",
         f"--train_steps={steps}",
-        *more,
-        **options,
-    )
-    assert ended.returncode == 0, ended.stdout + ended.stderr
-    assert not ended.stderr
-    return ended.stdout
+    ]
 
 
 def losses(printed: str) -> list[float]:
@@ -98,14 +106,98 @@ def trained(toy: pathlib.Path) -> str:
     return train(toy, "run", 4)
 
 
+def scores(folder: pathlib.Path) -> dict[str, dict[str, float]]:
+    return json.loads((folder / "evaluations.json").read_text())
+
+
 def test_a_run_is_that_of_tensorflow(toy: pathlib.Path, trained: str) -> None:
     twin = train(toy, "twin", 4, jax=False)
-    assert len(losses(trained)) == 4 + 2
+    assert len(losses(trained)) == 4
     assert losses(trained) == pytest.approx(losses(twin), abs=2e-4)
     for step in (2, 4):
         name = f"model.ckpt-{step}"
         assert_close(tensors(toy / "run" / name), tensors(toy / "twin" / name))
         states = [checkpoints.read_state(toy / run / name) for run in ("run", "twin")]
         assert states[0] == states[1]
-    scores = [json.loads((toy / run / "evaluations.json").read_text()) for run in ("run", "twin")]
-    assert scores[0].keys() == scores[1].keys()
+    assert scores(toy / "run").keys() == scores(toy / "twin").keys() == {"2", "4"}
+    for step, each in scores(toy / "twin").items():
+        assert scores(toy / "run")[step] == pytest.approx(each, rel=1e-4)
+    named = [read_scalars(toy / run).keys() for run in ("run", "twin")]
+    assert named[0] == named[1] >= {"loss", "learning_rate"}
+
+
+def test_a_resumed_run_is_the_same_bit_for_bit(toy: pathlib.Path, trained: str) -> None:
+    halves = [train(toy, "halves", steps) for steps in (2, 4)]
+    assert [*losses(halves[0]), *losses(halves[1])] == losses(trained)
+    assert "resuming from" in halves[1]
+    found, expected = (tensors(toy / run / "model.ckpt-4") for run in ("halves", "run"))
+    for name, value in expected.items():
+        np.testing.assert_array_equal(found[name], value, err_msg=name)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("first", [True, False])
+def test_engines_resume_the_runs_of_each_other(
+    toy: pathlib.Path, trained: str, *, first: bool
+) -> None:
+    name = f"changed{int(first)}"
+    printed = [train(toy, name, 2, jax=first), train(toy, name, 4, jax=not first)]
+    assert [*losses(printed[0]), *losses(printed[1])] == pytest.approx(losses(trained), abs=2e-4)
+    assert_close(tensors(toy / name / "model.ckpt-4"), tensors(toy / "run" / "model.ckpt-4"))
+
+
+@pytest.mark.slow
+def test_tensorflow_translates_and_exports_what_jax_trained(
+    toy: pathlib.Path, trained: str
+) -> None:
+    (toy / "in.txt").write_text("the house is old\na cat\n")
+    common = [f"--output_dir={toy / 'run'}", f"--data_dir={toy}", f"--t2t_usr_dir={toy / 'user'}"]
+    for jax in (True, False):
+        output = f"--decode_to_file={toy / f'out{jax}'}"
+        ended = run(
+            toy, "decoder", *common, f"--decode_from_file={toy / 'in.txt'}", output, jax=jax
+        )
+        assert ended.returncode == 0, ended.stderr
+    assert (toy / "outTrue").read_text() == (toy / "outFalse").read_text()
+    ended = run(toy, "exporter", *common, f"--export_dir={toy / 'export'}", jax=False)
+    assert ended.returncode == 0, ended.stderr
+    found = tf.train.Checkpoint(step=tf.Variable(0, dtype=tf.int64))
+    found.read(str(toy / "run" / "model.ckpt-4")).assert_existing_objects_matched()
+    assert int(found.step) == 4
+
+
+@pytest.mark.slow
+def test_two_devices_are_one_with_two_parts(toy: pathlib.Path) -> None:
+    effective = ",effective_batch_size=128"
+    parts = train(toy, "parts", 4, hparams=effective)
+    assert "2 parts of batch_size=64" in parts
+    devices = train(
+        toy,
+        "devices",
+        4,
+        hparams=effective,
+        xla_flags="--xla_force_host_platform_device_count=2",
+    )
+    assert losses(devices) == pytest.approx(losses(parts), abs=2e-4)
+    assert_close(tensors(toy / "devices" / "model.ckpt-4"), tensors(toy / "parts" / "model.ckpt-4"))
+
+
+@pytest.mark.parametrize(
+    ("flag", "variables", "message"),
+    [
+        ("--noxla_compile", {}, "--noxla_compile: JAX compiles everything by XLA"),
+        ("--worker_gpu=2", {}, "--worker_gpu=2: JAX finds 0 GPUs"),
+        ("", {"TF_CONFIG": WORKERS}, "TF_CONFIG lists several workers, but KERAS_BACKEND=jax"),
+    ],
+)
+def test_what_jax_cannot_do_is_refused(
+    toy: pathlib.Path,
+    flag: str,
+    variables: dict[str, str],
+    message: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    ended = run(toy, "trainer", *flags_of(toy, "refused", 4), *filter(None, [flag]))
+    assert ended.returncode == 1 and ended.stderr.startswith(f"error: {message}"), ended.stderr
