@@ -1,6 +1,6 @@
 """Updates of the trainer with JAX: speed, share of the matrix rate, memory, time to compile.
 
-    KERAS_BACKEND=jax python benchmarks/jax_training.py --sets=transformer_base --dtype=mixed_bfloat16
+    KERAS_BACKEND=jax python benchmarks/jax_training.py --dtype=mixed_bfloat16
     KERAS_BACKEND=jax python benchmarks/jax_training.py --sets=A,B --peak_tflops=989 --length=64
 
 Each set runs in a process of its own, on all GPUs, or on the CPU. Ids are random, without padding;
