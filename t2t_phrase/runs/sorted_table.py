@@ -42,8 +42,10 @@ def entries_of(data: bytes) -> dict[bytes, bytes]:
     if len(data) < _FOOTER or data[-len(_MAGIC) :] != _MAGIC:
         raise ValueError("not a table")
     footer = data[-_FOOTER:]
-    _, place = _handle(footer, 0)
+    meta, place = _handle(footer, 0)
     index, _ = _handle(footer, place)
+    # It has no entries, but a file is whole or damaged.
+    _block(data, meta)
     entries: dict[bytes, bytes] = {}
     for handle in _entries(_block(data, index)).values():
         entries |= _entries(_block(data, _handle(handle, 0)[0]))

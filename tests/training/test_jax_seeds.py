@@ -12,9 +12,9 @@ RANDOM = np.random.default_rng(0)
 
 @pytest.mark.parametrize("bits", [1, 8, 17, 30, 31])
 def test_states_are_those_of_tensorflow_modulo_the_prime(bits: int) -> None:
-    for _ in range(4):
+    for _ in range(3):
         step, shards = int(RANDOM.integers(2**bits)), int(RANDOM.integers(1, 3000))
-        shard, generators = int(RANDOM.integers(shards)), int(RANDOM.integers(1, 300))
+        shard, generators = int(RANDOM.integers(shards)), int(RANDOM.integers(1, 20))
         states = jax_seeds.seeds(2**32 - 1, step, shard, shards=shards, generators=generators)
         found = np.stack([np.asarray(state) for state in states]).astype(object)
         assert (found[:, 0] == 2**32 - 1).all() and (found[:, 1] <= PRIME).all()

@@ -43,7 +43,7 @@ FAMILIES: dict[str, TrainingHParams] = {
     "aligned": with_alignment_heads(MIXED["mixed"]),
     "jumps": with_jumps(SMALL),
     "luong": RNN,
-    "luong_feeding": RNN.replace(attention="local_p", input_feeding=True),
+    "luong_feeding": RNN.replace(attention="local_p", attention_window=2, input_feeding=True),
 }
 # The options of an update; those that are made together do not hide each other.
 OPTIONS: dict[str, dict[str, Any]] = {
