@@ -19,13 +19,7 @@ from trainer_toy import write_toy
 from t2t_phrase.reports.run.scalars import read_scalars
 from t2t_phrase.runs import checkpoints
 
-pytestmark = needs_jax
-WORKERS = json.dumps(
-    {
-        "cluster": {"worker": ["localhost:1", "localhost:2"]},
-        "task": {"type": "worker", "index": 0},
-    }
-)
+pytestmark = [needs_jax, pytest.mark.slow]
 HPARAMS = (
     "num_hidden_layers=1,hidden_size=16,filter_size=16,num_heads=2,batch_size=64,max_length=16,"
     "length_bucket_step=2"
@@ -103,7 +97,9 @@ def assert_close(found: dict[str, np.ndarray], expected: dict[str, np.ndarray]) 
 
 @pytest.fixture(scope="module")
 def trained(toy: pathlib.Path) -> str:
-    return train(toy, "run", 4)
+    printed = train(toy, "run", 4, "--report=report.html")
+    assert (toy / "run" / "report.html").exists()
+    return printed
 
 
 def scores(folder: pathlib.Path) -> dict[str, dict[str, float]]:
@@ -135,7 +131,6 @@ def test_a_resumed_run_is_the_same_bit_for_bit(toy: pathlib.Path, trained: str) 
         np.testing.assert_array_equal(found[name], value, err_msg=name)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("first", [True, False])
 def test_engines_resume_the_runs_of_each_other(
     toy: pathlib.Path, trained: str, *, first: bool
@@ -146,7 +141,6 @@ def test_engines_resume_the_runs_of_each_other(
     assert_close(tensors(toy / name / "model.ckpt-4"), tensors(toy / "run" / "model.ckpt-4"))
 
 
-@pytest.mark.slow
 def test_tensorflow_translates_and_exports_what_jax_trained(
     toy: pathlib.Path, trained: str
 ) -> None:
@@ -166,7 +160,6 @@ def test_tensorflow_translates_and_exports_what_jax_trained(
     assert int(found.step) == 4
 
 
-@pytest.mark.slow
 def test_two_devices_are_one_with_two_parts(toy: pathlib.Path) -> None:
     effective = ",effective_batch_size=128"
     parts = train(toy, "parts", 4, hparams=effective)
@@ -182,22 +175,20 @@ def test_two_devices_are_one_with_two_parts(toy: pathlib.Path) -> None:
     assert_close(tensors(toy / "devices" / "model.ckpt-4"), tensors(toy / "parts" / "model.ckpt-4"))
 
 
-@pytest.mark.parametrize(
-    ("flag", "variables", "message"),
-    [
-        ("--noxla_compile", {}, "--noxla_compile: JAX compiles everything by XLA"),
-        ("--worker_gpu=2", {}, "--worker_gpu=2: JAX finds 0 GPUs"),
-        ("", {"TF_CONFIG": WORKERS}, "TF_CONFIG lists several workers, but KERAS_BACKEND=jax"),
-    ],
-)
-def test_what_jax_cannot_do_is_refused(
-    toy: pathlib.Path,
-    flag: str,
-    variables: dict[str, str],
-    message: str,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    for name, value in variables.items():
-        monkeypatch.setenv(name, value)
-    ended = run(toy, "trainer", *flags_of(toy, "refused", 4), *filter(None, [flag]))
-    assert ended.returncode == 1 and ended.stderr.startswith(f"error: {message}"), ended.stderr
+def test_moving_averages_are_evaluated_and_saved(toy: pathlib.Path) -> None:
+    averaged = ",optimizer_options=[use_ema=true,ema_momentum=0.5]"
+    for name, jax in (("averaged", True), ("averaged_twin", False)):
+        train(toy, name, 4, hparams=averaged, jax=jax)
+    for step, each in scores(toy / "averaged_twin").items():
+        assert scores(toy / "averaged")[step] == pytest.approx(each, rel=1e-4)
+    found, expected = (tensors(toy / f"averaged{end}" / "model.ckpt-4") for end in ("", "_twin"))
+    assert_close(found, expected)
+
+
+def test_a_run_is_evaluated_and_tried(toy: pathlib.Path, trained: str) -> None:
+    evaluated = train(toy, "run", 4, "--schedule=evaluate")
+    last = next(line for line in reversed(trained.splitlines()) if "dev loss" in line)
+    assert last.partition("(")[0] in evaluated
+    tried = train(toy, "tried", 4, "--dry_run")
+    assert "again" in tried and "GiB of main memory" in tried
+    assert not (toy / "tried").exists()
