@@ -45,7 +45,7 @@ def write_files(
 
 
 def write_errors() -> tuple[type[Exception], ...]:
-    """Return what `write_files` raises if the disk is full or the folder cannot be written."""
+    """Return the errors of `write_files` for a full disk, or a folder that cannot be written."""
     if not _by_tensorflow():
         return (OSError,)
     import tensorflow as tf
@@ -67,7 +67,7 @@ def open_files(path: str) -> Any:
 
 
 def damage() -> tuple[type[Exception], ...]:
-    """Return what is raised for damaged files: own errors of TensorFlow and those of bindings."""
+    """Return the errors for damaged files: those of TensorFlow and those of its bindings."""
     errors = (IndexError, KeyError, ValueError, RuntimeError, OverflowError)
     if not _by_tensorflow():
         return errors
@@ -77,7 +77,7 @@ def damage() -> tuple[type[Exception], ...]:
 
 
 def shortage() -> tuple[type[Exception], ...]:
-    """Return what is raised if there is no memory for a tensor."""
+    """Return the errors for want of memory for a tensor."""
     if not _by_tensorflow():
         return (MemoryError,)
     import tensorflow as tf

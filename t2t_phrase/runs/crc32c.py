@@ -77,7 +77,7 @@ def _short_table() -> list[int]:
 @functools.cache
 def _table() -> np.ndarray:
     """Return (65536,) uint32: the state after two bytes from the state 0, by these bytes."""
-    table = np.arange(2**16, dtype=np.uint32)
+    table: np.ndarray = np.arange(2**16, dtype=np.uint32)
     for _ in range(16):
         table = (table >> 1) ^ np.where(table & 1, np.uint32(_POLYNOMIAL), np.uint32(0))
     return table
@@ -91,10 +91,10 @@ def _shifted(states: np.ndarray, count: int) -> np.ndarray:
 @functools.lru_cache(maxsize=256)
 def _zeros(count: int) -> np.ndarray:
     """Return what `count` zeros do to a state: (32,) uint32, the states that its bits become."""
+    bits: np.ndarray = np.uint32(1) << np.arange(32, dtype=np.uint32)
     if count == 0:
-        return np.uint32(1) << np.arange(32, dtype=np.uint32)
+        return bits
     if count == 1:
-        bits = np.uint32(1) << np.arange(32, dtype=np.uint32)
         for _ in range(8):
             bits = (bits >> 1) ^ np.where(bits & 1, np.uint32(_POLYNOMIAL), np.uint32(0))
         return bits

@@ -61,13 +61,16 @@ def write_bundle(path: str, tensors: Mapping[str, np.ndarray | bytes]) -> None:
     with open(f"{path}.data-00000-of-00001", "wb") as file:
         for key in sorted(tensors, key=str.encode):
             value = tensors[key]
+            shape: tuple[int, ...] = np.shape(value)
+            data: bytes | np.ndarray
             if isinstance(value, bytes):
-                kind, shape, data, checksum = _STRING, (), *_string(value)
+                kind = _STRING
+                data, checksum = _string(value)
             else:
-                kind, shape = _TYPES[value.dtype.name], value.shape
+                kind = _TYPES[value.dtype.name]
                 data = np.ascontiguousarray(value).reshape(-1).view(np.uint8)
                 checksum = crc32c(data)
-            file.write(data)
+            file.write(data)  # type: ignore[arg-type]
             sizes = b"".join(field(2, field(1, size)) for size in shape)
             entry = field(1, kind) + field(2, sizes) + field(4, offset) + field(5, len(data))
             entries[key.encode()] = entry + fixed(6, masked(checksum))
@@ -91,7 +94,7 @@ class BundleReader:
         with open(f"{path}.index", "rb") as file:
             entries = entries_of(file.read())
         header = dict(fields(entries.pop(b"")))
-        self._path, self._shards = path, header.get(1, 0)
+        self._path, self._shards = path, int(header.get(1, 0))
         self._entries = {key.decode(): _entry(value) for key, value in entries.items()}
 
     def get_variable_to_shape_map(self) -> dict[str, tuple[int, ...]]:
@@ -110,7 +113,7 @@ class BundleReader:
         try:
             with open(shard, "rb") as file:
                 file.seek(entry.offset)
-                if file.readinto(memoryview(data)) < entry.size:
+                if file.readinto(data) < entry.size:  # type: ignore[arg-type]
                     raise ValueError(f"{key}: the file is too short")
         except OSError as error:
             raise ValueError(f"{key}: {os.strerror(error.errno or 0)}") from error

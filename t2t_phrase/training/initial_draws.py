@@ -34,7 +34,7 @@ def tensorflow_draws() -> Iterator[None]:
     if keras.backend.backend() == "tensorflow":
         yield
         return
-    module = sys.modules[keras.initializers.RandomNormal.__module__]
+    module: Any = sys.modules[keras.initializers.RandomNormal.__module__]
     original = module.random
     module.random = _Draws(original)
     try:
