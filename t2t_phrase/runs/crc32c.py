@@ -90,7 +90,7 @@ def _shifted(states: np.ndarray, count: int) -> np.ndarray:
 
 @functools.lru_cache(maxsize=256)
 def _zeros(count: int) -> np.ndarray:
-    """Return what `count` zeros do to a state: (32,) uint32, the states that its bits become."""
+    """Return (32,) uint32: the states that the bits of a state become by `count` zeros."""
     bits: np.ndarray = np.uint32(1) << np.arange(32, dtype=np.uint32)
     if count == 0:
         return bits

@@ -24,7 +24,7 @@ class Built(NamedTuple):
     model: Any
     optimizer: keras.optimizers.Optimizer
     frozen: int
-    """How many variables keep their values."""
+    """The number of variables that keep their values."""
 
 
 def build(
@@ -76,7 +76,7 @@ def make_stepper(
     xla: bool | None = None,
     log: Callable[[str], None] = lambda text: None,
 ) -> BaseStepper:
-    """Return what makes updates of a model.
+    """Return the stepper of a model.
 
     Args:
         built: the model and its optimizer.

@@ -34,7 +34,7 @@ def make_strategy(*, worker_gpu: int = 0, devices: Sequence[str] | None = None) 
 
 
 def stepper_class() -> type[BaseStepper]:
-    """Return what makes updates with this engine."""
+    """Return the class that makes updates with this engine."""
     if on_jax():
         from t2t_phrase.training.jax_step import JaxStepper
 

@@ -46,7 +46,7 @@ class JaxDevices:
         return Mesh(np.array(self.devices), (REPLICAS,))
 
     def sharding(self, *axes: str | None) -> NamedSharding:
-        """Return how an array is laid out.
+        """Return the layout of an array.
 
         Args:
             *axes: `REPLICAS` for an axis that is divided among the devices; none: all have all.

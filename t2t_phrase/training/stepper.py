@@ -1,4 +1,4 @@
-"""What the updates of every engine have in common: their results, their options, their shapes."""
+"""The common part of all engines' updates: their results, their options, their shapes."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ class BaseStepper:
         return fake
 
     def _traces(self, function: Any) -> int:
-        """Return how often a function has been traced, apart from its compilation by XLA."""
+        """Return the number of traces of a function, its compilation by XLA apart."""
         del function
         return 0
 
