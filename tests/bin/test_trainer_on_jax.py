@@ -74,7 +74,6 @@ def flags_of(toy: pathlib.Path, name: str, steps: int, hparams: str = "") -> lis
         "--decode_hparams=beam_size=1,extra_length=2,max_input_size=4",
         "--local_eval_frequency=2",
         "--log_step_count_steps=1",
-        "--report=",
         f"--train_steps={steps}",
     ]
 
@@ -97,7 +96,7 @@ def assert_close(found: dict[str, np.ndarray], expected: dict[str, np.ndarray]) 
 
 @pytest.fixture(scope="module")
 def trained(toy: pathlib.Path) -> str:
-    printed = train(toy, "run", 4, "--report=report.html")
+    printed = train(toy, "run", 4)
     assert (toy / "run" / "report.html").exists()
     return printed
 
