@@ -6,8 +6,8 @@
 Each set runs in a process of its own, on all GPUs, or on the CPU. Ids are random, without padding;
 `tokens_per_second` counts sources and targets. Updates are given to the device without waiting for
 each, as by the trainer. The share of the matrix rate is that of all matrix products of an update,
-those that are made twice to save memory included, counted in the program that JAX traces; the
-rate is `--peak_tflops` for each device, or measured with large square matrices.
+counted in the program that JAX traces: also those that are made twice to save memory, and Muon's;
+the rate is `--peak_tflops` for each device, or measured with large square matrices.
 """
 
 from __future__ import annotations
