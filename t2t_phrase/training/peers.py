@@ -127,11 +127,12 @@ class Peers:
         if self.cluster.workers == 1:
             return
         with self._listening():
+            if not self.cluster.is_chief:
+                self._reach_chief()
+            # The chief may wait for others for longer than it may be silent.
+            threading.Thread(target=self._beat, daemon=True).start()
             if self.cluster.is_chief:
                 self._accept()
-            else:
-                self._reach_chief()
-        threading.Thread(target=self._beat, daemon=True).start()
         self.compare(facts)
 
     def compare(self, facts: Mapping[str, Any]) -> None:
@@ -281,18 +282,19 @@ class Peers:
                 if index is None:
                     index = self._welcome(wire, message)
                     if index is None:
-                        return wire.close()
+                        break
                 self._take(index, message)
             cause = "has ended without a word"
         except SilentError:
             cause = f"has not been heard for {self.timeout:g} s"
         except (OSError, ValueError) as error:
             cause = f"has been lost ({getattr(error, 'strerror', None) or error})"
-        if index is not None and not self._links[index].left:
+        if index is None:
+            wire.close()
+        elif not self._links[index].left:
             at = self._links[index].state.step
             where = f" (last heard at step {at})" if at else ""
             self._fail(f"{self.cluster.name(index)} {cause}{where}; {_WAY_ON}")
-        return None
 
     def _take(self, index: int, message: dict[str, Any]) -> None:
         link = self._links[index]

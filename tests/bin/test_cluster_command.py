@@ -1,4 +1,4 @@
-"""t2t-phrase-cluster: workers on this machine and, by an `ssh` that only starts a shell, on others."""
+"""t2t-phrase-cluster: workers on this machine and, by an `ssh` that only starts a shell, others."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Workers on hosts of their own, which network namespaces are: they train as one, and end together."""
+"""Workers on hosts of their own, which are network namespaces: they train and end together."""
 
 import json
 import os

@@ -49,7 +49,9 @@ def start():
     yield start_workers
     for process in started:
         process.kill()
-        process.communicate()
+        process.wait()
+        for stream in (process.stdin, process.stdout, process.stderr):
+            stream.close()
 
 
 def free_ports(count):
@@ -67,8 +69,9 @@ def ends(processes):
     """Wait for processes; return (exit code, last line of standard error) of each."""
     found = []
     for process in processes:
-        _, stderr = process.communicate(timeout=SECONDS)
-        found.append((process.returncode, (stderr.splitlines() or [""])[-1]))
+        # A worker whose standard input is closed would finish.
+        code = process.wait(SECONDS)
+        found.append((code, (process.stderr.read().splitlines() or [""])[-1]))
     return found
 
 
@@ -84,8 +87,8 @@ def test_workers_that_finish(start):
         assert worker.stdout.readline() == "joined {'seed': 1}\n"
     # One after the other: who is done may leave.
     for worker in workers:
-        worker.stdin.close()
-        assert worker.wait(SECONDS) == 0
+        worker.communicate(timeout=SECONDS)
+        assert worker.returncode == 0
 
 
 @pytest.mark.parametrize(
