@@ -1,6 +1,9 @@
 import dataclasses
 import json
 import shutil
+import socket
+import subprocess
+import sys
 
 import forked
 import pytest
@@ -347,3 +350,23 @@ def test_registry_help_with_a_word(toy, capsys):
     assert names == ["luong_base_dropout", "luong_base_reverse"]
     with pytest.raises(UserError, match="nothing contains it; did you mean luong_base_reverse"):
         call(trainer, "--registry_help=luong_base_reversed")
+
+
+@pytest.mark.slow
+def test_two_workers_are_started_and_one_goes_on(toy):
+    given = ["--local_eval_frequency=2", "--log_step_count_steps=2", "--worker_timeout=30"]
+    command = [sys.executable, "-m", "t2t_phrase.bin.cluster", "--hosts=localhost,localhost"]
+    with socket.socket() as free:
+        free.bind(("localhost", 0))
+        command += [f"--port={free.getsockname()[1]}", "--"]
+    ended = subprocess.run(
+        [*command, *flags(toy, "two", "--train_steps=2", *given)], capture_output=True, text=True
+    )
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert "[0] saved " in ended.stdout and "[1] saved" not in ended.stdout
+    assert ended.stdout.count("finished at step 2 of 2\n") == 1
+    assert RunRecord.load(toy / "two").replicas == 2
+    alone = forked.run("trainer", flags(toy, "two", "--train_steps=4", *given), toy)
+    assert alone.code == 0, alone.err
+    assert "the run began on 2 devices: each of 1 computes 2 shares now" in alone.out
+    assert checkpoints.latest(toy / "two").endswith("model.ckpt-4")
