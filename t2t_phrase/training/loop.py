@@ -130,7 +130,7 @@ class Trainer:
         """
         step, position, history = self._resume()
         # Skipped updates are steps, but not iterations of the optimizer.
-        self._skipped = step - int(self.stepper.optimizer.iterations) if step else 0
+        self._skipped = step - int(self.stepper.optimizer.iterations.numpy()) if step else 0
         self._progress = Progress(self.options.train_steps, step)
         self._first_line_at: float | None = time.monotonic() + _FIRST_LINE
         self._saved_at = time.monotonic()

@@ -19,6 +19,7 @@ import tensorflow as tf
 from keras import ops
 
 from t2t_phrase.api.dev_bleu import DevBleu
+from t2t_phrase.config import UserError
 from t2t_phrase.data.input.buckets import Buckets
 from t2t_phrase.data.input.pipeline import TrainingPipeline, evaluation_batches
 from t2t_phrase.data.input.reader import RecordReader
@@ -251,4 +252,8 @@ def _say(text: str) -> None:
 
 
 if __name__ == "__main__":
-    main(json.loads(sys.argv[1]))
+    try:
+        main(json.loads(sys.argv[1]))
+    except UserError as error:
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(error.exit_code)

@@ -120,7 +120,7 @@ def test_bleu_of_the_chief_stops_both(start, tmp_path):
 def test_an_unknown_metric_ends_both(start, tmp_path):
     stopping = {"steps": 8, "metric": "blue"}
     workers = start(tmp_path, bleu=[1.0], early_stopping=stopping, train_steps=1_000_000)
-    assert [worker.wait(timeout=SECONDS) for worker in workers] == [1, 1]
+    assert [worker.wait(timeout=SECONDS) for worker in workers] == [2, 2]
 
 
 def test_one_worker_agrees_with_itself():
