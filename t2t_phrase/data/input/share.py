@@ -1,4 +1,4 @@
-"""The rows of each batch that one of several workers computes."""
+"""Division of batches among workers: each reads and computes some rows of every batch."""
 
 from __future__ import annotations
 
