@@ -76,12 +76,12 @@ class RunDirectory:
 
     @property
     def variables(self) -> list[keras.Variable]:
-        """What `restore` sets."""
+        """The variables that `restore` sets."""
         return [*self._model.values(), *self._optimizer.values()]
 
     @property
     def weights(self) -> list[keras.Variable]:
-        """What `restore_weights` sets."""
+        """The variables that `restore_weights` sets."""
         return list(self._weights.values())
 
     def restore(self) -> tuple[int, Position]:

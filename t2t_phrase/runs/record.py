@@ -175,7 +175,7 @@ class RunRecord:
         return differences(self.settings(), other.settings())
 
     def settings(self) -> dict[str, Any]:
-        """Return what may not change when a run is resumed, by name; data are apart."""
+        """Return the settings that may not change when a run is resumed; data are apart."""
         named = {k: v for k, v in dataclasses.asdict(self).items() if k not in _NO_SETTINGS}
         # The resolved values say what the set and the overrides did, whatever they are called.
         del named["hparams_set"], named["overrides"]

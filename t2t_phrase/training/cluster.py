@@ -40,7 +40,7 @@ class Cluster(NamedTuple):
         return self.addresses[self.rank] if self.addresses else ""
 
     def name(self, index: int) -> str:
-        """Return what messages call a worker: its role, its number in that role, its address."""
+        """Return a worker's name for messages: its role, its number in that role, its address."""
         if index == 0:
             return f"the chief ({self.addresses[0]})"
         return f"worker {index - self.led} ({self.addresses[index]})"

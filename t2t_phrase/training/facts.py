@@ -1,4 +1,4 @@
-"""What must be the same on all workers of a training."""
+"""Facts that must be the same on all workers of a training."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from t2t_phrase.training.loop import LoopOptions
 
 
 def facts_of_process(devices: int) -> dict[str, Any]:
-    """Return what must be the same before the workers can connect, by names for messages.
+    """Return the facts that decide whether workers can train together, by names for messages.
 
     Args:
         devices: number of devices of this worker.
@@ -30,7 +30,7 @@ def facts_of_process(devices: int) -> dict[str, Any]:
 
 
 def facts_of_run(record: RunRecord, loop: LoopOptions, *, evaluate: bool, eval_steps: int) -> Any:
-    """Return what decides which updates are made, and when all workers do something together.
+    """Return the facts that decide which updates are made, and when all workers act together.
 
     Args:
         record: the settings of the run, and its data.

@@ -1,4 +1,4 @@
-"""Which worker the others wait for."""
+"""Watch for workers that the others wait for."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _SLOW = 1.5
 
 
 class State(NamedTuple):
-    """What a worker does."""
+    """The work of a worker at a time."""
 
     step: int = 0
     """The update that it works on, counted from 1; 0: it has not begun."""

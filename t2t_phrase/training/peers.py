@@ -377,6 +377,6 @@ def _is_of_tensorflow(error: BaseException) -> bool:
 
 
 def _sentence(error: BaseException) -> str:
-    """Return what the others are told about an error."""
+    """Return an error in one line for the others."""
     first = (str(error).splitlines() or [""])[0]
     return first if isinstance(error, UserError) else f"{type(error).__name__} {first}".strip()

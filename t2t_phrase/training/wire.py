@@ -46,7 +46,7 @@ class Wire:
             self._connection.sendall(json.dumps(message).encode() + b"\n")
 
     def messages(self) -> Iterator[dict[str, Any]]:
-        """Yield what the other end sends, until it closes the connection.
+        """Yield the objects that the other end sends, until it closes the connection.
 
         Raises:
             SilentError: nothing has come for `patience` seconds.

@@ -40,7 +40,7 @@ class Share:
         return self.own == tuple(range(self.shards))
 
     def rows(self, rows: int) -> int:
-        """Return how many of a batch's rows these are."""
+        """Return the number of these rows of a batch."""
         return rows // self.shards * len(self.own)
 
     def places(self, rows: int) -> np.ndarray:
