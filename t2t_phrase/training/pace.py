@@ -1,4 +1,4 @@
-"""Which worker the others wait for."""
+"""Watch for workers that the others wait for."""
 
 from __future__ import annotations
 

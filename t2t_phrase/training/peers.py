@@ -287,6 +287,9 @@ class Peers:
             cause = "has ended without a word"
         except SilentError:
             cause = f"has not been heard for {self.timeout:g} s"
+        except ConnectionResetError:
+            # It had not read all that it was sent.
+            cause = "has ended without a word"
         except (OSError, ValueError) as error:
             cause = f"has been lost ({getattr(error, 'strerror', None) or error})"
         if index is None:

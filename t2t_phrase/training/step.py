@@ -264,6 +264,9 @@ class Stepper:
                 (tf.constant(1), sums),
                 parallel_iterations=1,
             )
+        for gradient, value in zip(sums[0], values, strict=True):
+            # That of an embedding is not known to have it; TensorFlow would not make packs then.
+            gradient.set_shape(value.shape)
         return sums
 
     def _units(self, features: Features, totals: Totals | None) -> Any:
