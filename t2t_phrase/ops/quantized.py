@@ -5,8 +5,11 @@ A matrix W has one scale for each column, and the rows x of what it is multiplie
     Q = round(W / s_W),  q = round(x / s_x)
     x W = s_x (q Q) s_W
 
-but for the rounding, where s_W is a 127th of a column's largest absolute value and s_x that of a
-row. $q Q$ is a product of integers. A row's result does not depend on other rows.
+but for the rounding, where s_x is a 127th of a row's largest absolute value, and s_W a 63rd of a
+column's. $q Q$ is a product of integers. A row's result does not depend on other rows.
+
+Columns have 7 bits, since CPUs without instructions for this (AVX-512 VNNI, AVX-VNNI) add pairs of
+products in 16 bits, and cut off what is larger: 255 * 63 * 2 is not. So all CPUs have one result.
 
 Shapes: N rows, D inputs, U outputs.
 """
@@ -21,8 +24,10 @@ from keras import ops
 
 from t2t_phrase.compile import within_xla
 
-# The largest integer; -128 is left out, so that zero is in the middle.
+# The largest integer of a row; -128 is left out, so that zero is in the middle.
 LARGEST = 127.0
+# Of a column.
+LARGEST_WEIGHT = 63.0
 # In place of the largest number of a row or column of zeros.
 _TINY = 1e-30
 
@@ -57,7 +62,7 @@ def quantize(matrix: Any) -> QuantizedMatrix:
     """
     matrix = ops.cast(ops.reshape(matrix, (-1, matrix.shape[-1])), "float32")
     largest = _largest(matrix, axis=0)
-    return QuantizedMatrix(ops.cast(ops.round(matrix * (LARGEST / largest)), "int8"), largest)
+    return QuantizedMatrix(ops.cast(ops.round(matrix * (LARGEST_WEIGHT / largest)), "int8"), largest)
 
 
 def quantized_product(x: Any, matrix: QuantizedMatrix, *, constant: bool = False) -> Any:
@@ -78,7 +83,7 @@ def quantized_product(x: Any, matrix: QuantizedMatrix, *, constant: bool = False
     else:
         # The sums of integers are exact in float32 up to 2 ** 24.
         sums = ops.matmul(ops.cast(integers, "float32"), ops.cast(matrix.values, "float32"))
-        products = sums * (matrix.largest / LARGEST)
+        products = sums * (matrix.largest / LARGEST_WEIGHT)
     products = ops.reshape(products * (largest / LARGEST), (*ops.shape(x)[:-1], units))
     return ops.cast(products, x.dtype)
 
@@ -105,7 +110,7 @@ def _onednn_is_there() -> bool:
         return False
     try:
         with tf.init_scope():
-            one = QuantizedMatrix(tf.ones((1, 1), tf.int8), tf.fill((1,), LARGEST))
+            one = QuantizedMatrix(tf.ones((1, 1), tf.int8), tf.fill((1,), LARGEST_WEIGHT))
             found = tf.function(lambda: _onednn_product(one.values, one, False), autograph=False)()
             return bool(found == 1.0)
     except (tf.errors.OpError, ValueError):
@@ -123,6 +128,8 @@ def _onednn_product(integers: Any, matrix: QuantizedMatrix, constant: bool) -> A
         return AttrValue(list=AttrValue.ListValue(type=[each.as_datatype_enum for each in found]))
 
     largest = tf.constant(LARGEST)
+    # The operation takes the largest number for that of 127.
+    scales = matrix.largest * (LARGEST / LARGEST_WEIGHT)
     no_bias = tf.zeros((matrix.shape[-1],))
     inputs = [
         tf.bitcast(integers, tf.qint8),
@@ -131,8 +138,8 @@ def _onednn_product(integers: Any, matrix: QuantizedMatrix, constant: bool) -> A
         # The least and the greatest number; what counts is the larger absolute value.
         largest,
         largest,
-        matrix.largest,
-        matrix.largest,
+        scales,
+        scales,
     ]
     integer, real = (AttrValue(type=each.as_datatype_enum) for each in (tf.qint8, tf.float32))
     attributes = {

@@ -15,18 +15,18 @@ ROWS = RNG.normal(size=(2, 3, 40)).astype("float32")
 MATRIX = (RNG.normal(size=(40, 7)) * 10.0 ** RNG.integers(-3, 3, size=7)).astype("float32")
 
 
-def rounded(x: np.ndarray) -> tuple[list[int], float]:
-    """Return whole numbers of at most 127, and what they are multiples of."""
-    scale = max(abs(float(value)) for value in x) / 127
+def rounded(x: np.ndarray, most: int) -> tuple[list[int], float]:
+    """Return whole numbers of at most `most`, and what they are multiples of."""
+    scale = max(abs(float(value)) for value in x) / most
     return [round(float(value) / scale) for value in x] if scale else [0] * len(x), scale
 
 
 def by_loops(rows: np.ndarray, matrix: np.ndarray) -> np.ndarray:
     product = np.zeros((len(rows), matrix.shape[1]))
     for i, row in enumerate(rows.astype("float64")):
-        left, left_scale = rounded(row)
+        left, left_scale = rounded(row, 127)
         for j, column in enumerate(matrix.astype("float64").T):
-            right, right_scale = rounded(column)
+            right, right_scale = rounded(column, 63)
             total = sum(a * b for a, b in zip(left, right, strict=True))
             product[i, j] = total * left_scale * right_scale
     return product
@@ -48,10 +48,10 @@ def ways() -> list[Any]:
 def test_columns_are_rounded_to_the_nearest_integers() -> None:
     found = quantize(MATRIX)
     for j in range(MATRIX.shape[1]):
-        integers, scale = rounded(MATRIX[:, j].astype("float64"))
+        integers, scale = rounded(MATRIX[:, j].astype("float64"), 63)
         np.testing.assert_array_equal(found.values[:, j], integers)
-        np.testing.assert_allclose(found.largest[j], 127 * scale, rtol=1e-6)
-    assert np.abs(found.values).max(axis=0).tolist() == [127] * 7
+        np.testing.assert_allclose(found.largest[j], 63 * scale, rtol=1e-6)
+    assert np.abs(found.values).max(axis=0).tolist() == [63] * 7
 
 
 def test_leading_axes_of_a_kernel_are_joined() -> None:

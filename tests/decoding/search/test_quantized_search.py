@@ -71,9 +71,12 @@ def test_graph_xla_and_eager_agree_and_are_close_to_float32(kind: str) -> None:
         found = run(weights, INPUTS)
         np.testing.assert_array_equal(found.ids, eager.ids)
         np.testing.assert_allclose(found.scores, eager.scores, atol=1e-4)
-    exact = np.asarray(search(model, OPTIONS).scores[:, 0])
-    error = np.abs(eager.scores[:, 0] - exact)
-    assert (error > 0).all() and (error < 0.05 * np.abs(exact)).all(), error
+    exact = search(model, OPTIONS)
+    # Rounding may lead to other words, here where weights are random.
+    same = (np.asarray(exact.ids[:, 0]) == np.asarray(eager.ids[:, 0])).all(axis=1)
+    scores = np.asarray(exact.scores[:, 0])[same]
+    error = np.abs(np.asarray(eager.scores[:, 0])[same] - scores)
+    assert same.any() and (error > 0).all() and (error < 0.05 * np.abs(scores)).all(), error
 
 
 @pytest.mark.parametrize("kind", FEW)
