@@ -62,7 +62,9 @@ def quantize(matrix: Any) -> QuantizedMatrix:
     """
     matrix = ops.cast(ops.reshape(matrix, (-1, matrix.shape[-1])), "float32")
     largest = _largest(matrix, axis=0)
-    return QuantizedMatrix(ops.cast(ops.round(matrix * (LARGEST_WEIGHT / largest)), "int8"), largest)
+    return QuantizedMatrix(
+        ops.cast(ops.round(matrix * (LARGEST_WEIGHT / largest)), "int8"), largest
+    )
 
 
 def quantized_product(x: Any, matrix: QuantizedMatrix, *, constant: bool = False) -> Any:
