@@ -9,7 +9,7 @@ kills at random times; as tasks, one after the other, and their merge; the readi
 beginning and middle; and the training of a small model, interrupted once, with translations of the
 test set. A line of JSON is printed for each. Memory is that of all processes of a command together,
 apart from mapped files; disk space is what the folder's disk has less at most while the command
-runs, so nothing else may write to it. FOLDER needs about 1.2 kB for each pair.
+runs, so nothing else may write to it. Datagen says how much space it needs.
 """
 
 from __future__ import annotations

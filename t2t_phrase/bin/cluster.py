@@ -25,8 +25,6 @@ from t2t_phrase.config import UserError
 from t2t_phrase.training.cluster import VARIABLE, read_cluster
 
 FLAGS = flags.FLAGS
-# The flags of the trainer.
-_given: list[str] = []
 
 
 def define_flags() -> None:
@@ -50,18 +48,21 @@ def define_flags() -> None:
     flags.DEFINE_string("directory", "", "Where workers start on other hosts; default: as here.")
 
 
-def main(argv: Sequence[str]) -> None:
-    """Start one worker or all of them."""
-    del argv
+def main(given: Sequence[str]) -> None:
+    """Start one worker or all of them.
+
+    Args:
+        given: the flags of the trainer.
+    """
     if not FLAGS.hosts:
         raise app.UsageError("--hosts is required, such as --hosts=node1,node2")
-    if not _given:
+    if not given:
         raise app.UsageError("the flags of t2t-phrase-trainer are required, after --")
     addresses = addresses_of(FLAGS.hosts, FLAGS.port)
     configs = [config_of(addresses, index) for index in range(len(addresses))]
     for config in configs:
         read_cluster({VARIABLE: config})
-    trainer = ["-m", "t2t_phrase.bin.trainer", *_given]
+    trainer = ["-m", "t2t_phrase.bin.trainer", *given]
     if FLAGS.index is not None:
         if FLAGS.index >= len(configs):
             raise UserError(f"--index={FLAGS.index}: --hosts has {len(configs)}, counted from 0")
@@ -125,11 +126,10 @@ def check_names(hosts: Sequence[str]) -> None:
 def run() -> None:
     """Start the command."""
     define_flags()
-    if "--" in sys.argv:
-        split = sys.argv.index("--")
-        _given[:] = sys.argv[split + 1 :]
-        del sys.argv[split:]
-    common.run(main, tensorflow=False)
+    split = sys.argv.index("--") if "--" in sys.argv else len(sys.argv)
+    given = sys.argv[split + 1 :]
+    del sys.argv[split:]
+    common.run(lambda argv: main(given), tensorflow=False)
 
 
 if __name__ == "__main__":

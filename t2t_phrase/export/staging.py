@@ -110,7 +110,7 @@ def publish(temporary: pathlib.Path, folder: pathlib.Path) -> pathlib.Path:
 
 def _remove_abandoned(folder: pathlib.Path) -> None:
     for path in folder.iterdir():
-        if path.name.startswith(_PREFIX) and locks.held_by_nobody(path):
+        if path.name.startswith(_PREFIX) and locks.is_held(path) is False:
             shutil.rmtree(path, ignore_errors=True)
 
 

@@ -36,34 +36,19 @@ def exclusive(
         os.close(file)
 
 
-def held_by_nobody(path: str | os.PathLike[str]) -> bool:
-    """Return whether no live process holds a lock on a file or folder; False if that is unknown."""
+def is_held(path: str | os.PathLike[str]) -> bool | None:
+    """Return whether a live process holds a lock on a file or folder; None: that is unknown."""
     try:
         descriptor = os.open(path, os.O_RDONLY)
     except OSError:
-        return False
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    finally:
-        os.close(descriptor)
-    return True
-
-
-def is_held(path: str | os.PathLike[str]) -> bool:
-    """Return whether a live process is known to hold a lock file."""
-    try:
-        descriptor = os.open(path, os.O_RDONLY)
-    except OSError:
-        return False
+        return None
     try:
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
         return True
     except OSError:
         # The file system has no locks.
-        return False
+        return None
     finally:
         os.close(descriptor)
     return False
@@ -71,7 +56,7 @@ def is_held(path: str | os.PathLike[str]) -> bool:
 
 @contextlib.contextmanager
 def held(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Hold a lock on a file or folder that exists, for `held_by_nobody` of other processes."""
+    """Hold a lock on a file or folder that exists, for `is_held` of other processes."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         with contextlib.suppress(OSError):

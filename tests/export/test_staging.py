@@ -25,7 +25,7 @@ def test_what_killed_exports_left_goes_and_what_live_ones_write_stays(tmp_path):
     with staging(tmp_path) as one, staging(tmp_path) as other:
         assert one != other and one.is_dir() and other.is_dir()
         assert sorted(os.listdir(tmp_path)) == sorted([".mine", one.name, other.name])
-        assert not locks.held_by_nobody(one)
+        assert locks.is_held(one)
     assert os.listdir(tmp_path) == [".mine"]
 
 

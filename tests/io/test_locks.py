@@ -36,13 +36,13 @@ def test_a_second_process_is_refused_until_the_first_is_killed(other_process, tm
         locks.exclusive(tmp_path / ".lock", busy="somebody else"),
     ):
         pass
-    assert not locks.held_by_nobody(tmp_path / "folder")
+    assert locks.is_held(tmp_path / "folder")
     other_process.kill()
     other_process.wait()
     # What the killed process left does not matter.
     assert (tmp_path / ".lock").exists()
     with locks.exclusive(tmp_path / ".lock", busy="somebody else"):
-        assert locks.held_by_nobody(tmp_path / "folder")
+        assert locks.is_held(tmp_path / "folder") is False
 
 
 def test_the_file_is_deleted_and_a_process_can_lock_again(tmp_path):
@@ -70,7 +70,7 @@ def test_a_lock_that_was_deleted_by_its_holder_is_taken_anew(tmp_path, monkeypat
 
 def test_whether_a_lock_is_held(other_process, tmp_path):
     assert locks.is_held(tmp_path / ".lock")
-    assert not locks.is_held(tmp_path / "none")
+    assert locks.is_held(tmp_path / "none") is None
     (tmp_path / "free").touch()
     assert not locks.is_held(tmp_path / "free")
     other_process.kill()

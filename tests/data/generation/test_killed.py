@@ -4,9 +4,9 @@ import os
 import pathlib
 import random
 import shutil
-import sys
 
 import pytest
+from killing import killed_after
 
 from t2t_phrase.data.generation.generate import generate
 from t2t_phrase.data.generation.options import GenerateOptions
@@ -50,31 +50,6 @@ def content(folder):
     }
 
 
-def killed_after(operations, data, raw):
-    """Run in a child process that ends, as by `kill -9`, before a file operation; its status.
-
-    What it has not written to the operating system is lost, and no clean-up runs.
-    """
-    child = os.fork()
-    if child:
-        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    left = operations
-
-    def count(event, arguments):
-        nonlocal left
-        if event in ("open", "os.rename", "os.remove", "os.rmdir", "os.mkdir", "shutil.rmtree"):
-            left -= 1
-            if left < 0:
-                os._exit(9)
-
-    try:
-        sys.addaudithook(count)
-        run(data, raw)
-        os._exit(0)
-    finally:
-        os._exit(1)
-
-
 @pytest.fixture(autouse=True)
 def no_waiting(monkeypatch):
     """Do not wait for the disk: a killed process leaves what it has given to the kernel."""
@@ -105,7 +80,7 @@ def check(whole, folder, victims, operations):
         shutil.copytree(whole / "whole", data)
         for name in victims:
             (data / name).unlink()
-    status = killed_after(operations, data, whole / "raw")
+    status = killed_after(operations, lambda: run(data, whole / "raw"))
     assert status in (0, 9)
     run(data, whole / "raw")
     assert content(data) == content(whole / "whole"), operations
@@ -134,7 +109,7 @@ def test_a_kill_anywhere(whole, tmp_path, victims):
 
 def test_killed_again_and_again(whole, tmp_path):
     for operations in (30, 60, 45, 80):
-        assert killed_after(operations, tmp_path / "data", whole / "raw") == 9
+        assert killed_after(operations, lambda: run(tmp_path / "data", whole / "raw")) == 9
     run(tmp_path / "data", whole / "raw")
     assert content(tmp_path / "data") == content(whole / "whole")
 
@@ -143,7 +118,7 @@ def stopped(whole, tmp_path, operations=75):
     """Return a copy of the raw files and unfinished data whose training set is staged."""
     raw, data = tmp_path / "raw", tmp_path / "data"
     shutil.copytree(whole / "raw", raw)
-    assert killed_after(operations, data, raw) == 9
+    assert killed_after(operations, lambda: run(data, raw)) == 9
     assert (data / ".killed-work" / "train.staged.json").exists()
     return raw, data
 
@@ -233,7 +208,7 @@ def test_a_killed_repair_is_still_finished_data(whole, tmp_path):
     shutil.copytree(whole / "raw", raw)
     shutil.copytree(whole / "whole", data)
     pathlib.Path(data / "killed-train-00001-of-00003").unlink()
-    assert killed_after(60, data, raw) == 9
+    assert killed_after(60, lambda: run(data, raw)) == 9
     assert '"complete": false' in (data / "killed-manifest.json").read_text()
     change(raw)
     with pytest.raises(ValueError, match=r"not those that killed in .*\(changed: train\.de\)"):

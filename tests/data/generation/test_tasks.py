@@ -4,9 +4,9 @@ import json
 import os
 import random
 import shutil
-import sys
 
 import pytest
+from killing import killed_after
 
 from t2t_phrase.config import UserError
 from t2t_phrase.data.generation.generate import generate, generate_task
@@ -138,28 +138,6 @@ def test_side_files_are_read_once_for_all_tasks(made, tmp_path):
         run(other, raw, 0)
     whole(data, raw)
     assert content(data) == content(made / "side-data")
-
-
-def killed_after(operations, function):
-    """Call a function in a child process that ends before a file operation; its status."""
-    child = os.fork()
-    if child:
-        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    left = operations
-
-    def count(event, arguments):
-        nonlocal left
-        if event in ("open", "os.rename", "os.remove", "os.rmdir", "os.mkdir", "shutil.rmtree"):
-            left -= 1
-            if left < 0:
-                os._exit(9)
-
-    try:
-        sys.addaudithook(count)
-        function()
-        os._exit(0)
-    finally:
-        os._exit(1)
 
 
 def check_kill(made, folder, operations, *, shared):
