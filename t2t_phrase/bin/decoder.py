@@ -23,6 +23,7 @@ from t2t_phrase.bin.decode_dictionaries import (
     define_dictionary_flags,
     refuse_dictionaries,
 )
+from t2t_phrase.bin.integer_products import note_slow_integers
 from t2t_phrase.bin.model_flags import define_model_flags, load
 from t2t_phrase.bin.source_features import (
     define_feature_flags,
@@ -88,6 +89,7 @@ def main(argv: Sequence[str]) -> None:
     hparams = DecodeHParams().override(FLAGS.decode_hparams)
     if FLAGS.random_seed is not None:
         hparams = hparams.replace(random_seed=FLAGS.random_seed)
+    note_slow_integers(hparams)
     tasks = [f for f in ("decode_from_file", "decode_interactive", "score_file") if FLAGS[f].value]
     if len(tasks) > 1:
         raise app.UsageError(f"--{tasks[0]} and --{tasks[1]} exclude each other")

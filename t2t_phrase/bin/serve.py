@@ -15,6 +15,7 @@ from t2t_phrase import registry
 from t2t_phrase.bin import common
 from t2t_phrase.bin.alignment_search import define_alignment_flags
 from t2t_phrase.bin.backend import TRAINING, check_backend
+from t2t_phrase.bin.integer_products import note_slow_integers
 from t2t_phrase.bin.model_flags import define_model_flags, load, model_paths
 from t2t_phrase.bin.unknown_words import define_unknown_flags
 from t2t_phrase.config import UserError
@@ -110,6 +111,7 @@ def of_run(name: str) -> tuple[Versions, Callable[[str], str] | None]:
     from t2t_phrase.serving.versions import OneVersion
 
     hparams = DecodeHParams().override(FLAGS.decode_hparams)
+    note_slow_integers(hparams)
     unknown = read_unknown(hparams, FLAGS.unknown_dictionary or "")
     registry.discover(FLAGS.t2t_usr_dir)
     trained, vocabularies = load()
