@@ -93,7 +93,8 @@ def work(args: object) -> None:
     from t2t_phrase.training.distribution import make_strategy
     from t2t_phrase.training.optimizers import make_optimizer
     from t2t_phrase.training.schedules import make_schedule
-    from t2t_phrase.training.step import Stepper, Totals
+    from t2t_phrase.training.step import Stepper
+    from t2t_phrase.training.stepper import Totals
 
     strategy = make_strategy()
     with strategy.scope():

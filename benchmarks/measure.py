@@ -63,7 +63,7 @@ def matrix_rate(policy: str = "float32", *, repeats: int = 7, rows: int = 1024) 
         rows: of the first matrix.
     """
     if uses_jax():
-        from jax_step import square_rate
+        from jax_rate import square_rate
 
         return square_rate(policy, median_seconds, repeats=repeats)
     import tensorflow as tf
@@ -100,31 +100,16 @@ def stepper_of(hparams: Any, model: Any, *, xla: bool = False) -> Any:
         model: its weights are those of the first update.
         xla: whether XLA compiles it; JAX always does.
     """
+    from t2t_phrase.training.build import Built, make_stepper
+    from t2t_phrase.training.distribution import make_strategy
     from t2t_phrase.training.optimizers import make_optimizer
     from t2t_phrase.training.schedules import make_schedule
 
+    given = None if uses_jax() else xla
     optimizer = make_optimizer(hparams, make_schedule(hparams, train_steps=1000))
     optimizer.build(model.trainable_variables)
-    if uses_jax():
-        from jax_step import JaxStepper
-
-        if hparams.clip_grad_norm or hparams.gradient_mean != "tokens":
-            raise SystemExit(f"{hparams.model}: JAX is only for sets that do not clip gradients")
-        return JaxStepper(model, optimizer)
-    from t2t_phrase.training.distribution import make_strategy
-    from t2t_phrase.training.step import Stepper
-
-    return Stepper(
-        make_strategy(),
-        model,
-        optimizer,
-        seed=0,
-        features=hparams.training_features,
-        clip_grad_norm=hparams.clip_grad_norm,
-        gradient_mean=hparams.gradient_mean,
-        packed=hparams.packed_length > 0,
-        xla=xla,
-    )
+    strategy = make_strategy()
+    return make_stepper(Built(model, optimizer, 0), hparams, seed=0, strategy=strategy, xla=given)
 
 
 def search_of(

@@ -45,7 +45,8 @@ def main() -> None:
         return {"inputs": random_ids(rows, args.source), "targets": random_ids(rows, args.target)}
 
     if uses_jax():
-        peak = stepper.temporary_bytes(features(args.rows))
+        lowered = stepper.update.lower(*stepper.arguments(features(args.rows)))
+        peak = lowered.compile().memory_analysis().temp_size_in_bytes
     else:
         float(stepper.train(features(1)).objective)
         memory = PeakMemory()

@@ -84,7 +84,7 @@ PARTS: dict[str, tuple[set[str], set[str]]] = {
         | {"tensorflow_text", "fastapi", "fastapi_offline", "starlette", "uvicorn"}
         | {"prometheus_client"},
     ),
-    "training": ({"runs", "data", "text", "models", "compile"}, TENSORFLOW),
+    "training": ({"runs", "data", "text", "models", "compile"}, TENSORFLOW | {"jax"}),
     "reports": (
         {
             "evaluation",

@@ -11,12 +11,12 @@ from collections.abc import Mapping, Sequence
 from t2t_phrase.config import UserError, nearest
 
 VARIABLE = "KERAS_BACKEND"
-# Training and SavedModels need TensorFlow; what only reads a model also runs on JAX.
-TRAINING, READING = ("tensorflow",), ("tensorflow", "jax")
+# SavedModels and probes need TensorFlow; what trains or reads a model also runs on JAX.
+TENSORFLOW, EITHER = ("tensorflow",), ("tensorflow", "jax")
 
 
 def check_backend(
-    usable: Sequence[str] = READING, environment: Mapping[str, str] = os.environ
+    usable: Sequence[str] = EITHER, environment: Mapping[str, str] = os.environ
 ) -> None:
     """Check that Keras will use a backend that the command can use.
 
@@ -29,10 +29,7 @@ def check_backend(
     Raises:
         UserError: Keras uses another backend, or one that is not installed.
     """
-    named, place = environment.get(VARIABLE, ""), VARIABLE
-    if not named:
-        path = _home(environment) / "keras.json"
-        named, place = _stated(path), f'"backend" in {path}'
+    named, place = backend_named(environment)
     if named not in usable:
         raise UserError(
             f"{place} is {named[:40]!r}, but this command runs on {' or '.join(usable)}"
@@ -43,6 +40,18 @@ def check_backend(
             f"{place} is {named!r}, which is not installed; install it, or set {VARIABLE} to "
             "another"
         )
+
+
+def backend_named(environment: Mapping[str, str] = os.environ) -> tuple[str, str]:
+    """Return the backend that Keras will use, and where its name stands.
+
+    Args:
+        environment: the variables.
+    """
+    if named := environment.get(VARIABLE, ""):
+        return named, VARIABLE
+    path = _home(environment) / "keras.json"
+    return _stated(path), f'"backend" in {path}'
 
 
 def _home(environment: Mapping[str, str]) -> pathlib.Path:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import os
 import signal
 import sys
@@ -13,7 +14,7 @@ from typing import IO, Any, NoReturn
 from absl import app, flags, logging
 
 from t2t_phrase.bin import endings, streams
-from t2t_phrase.bin.backend import check_backend
+from t2t_phrase.bin.backend import backend_named, check_backend
 from t2t_phrase.bin.flag_parsing import WrongUsage, own_flags, parse_flags
 from t2t_phrase.io.terminal import close_lines
 
@@ -120,10 +121,14 @@ def _describe(main: Callable[[Sequence[str]], None]) -> None:
 def load_tensorflow() -> None:
     """Import TensorFlow without its start-up messages, which would bury the command's output.
 
-    They are written by C++ code before any setting is read, so the file descriptor itself is
-    redirected. If the import fails, they are printed after all.
+    Where Keras uses JAX, TensorFlow sees no GPU, and it need not be installed. The messages are
+    written by C++ code before any setting is read, so the file descriptor itself is redirected. If
+    the import fails, they are printed after all.
     """
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+    on_jax = backend_named()[0] == "jax"
+    if on_jax and importlib.util.find_spec("tensorflow") is None:
+        return
     sys.stderr.flush()
     stderr = os.dup(2)
     with _temporary_file() as notices:
@@ -133,6 +138,9 @@ def load_tensorflow() -> None:
             import tensorflow as tf
 
             tf.config.list_physical_devices()
+            if on_jax:
+                # Otherwise it would reserve the memory that JAX needs.
+                tf.config.set_visible_devices([], "GPU")
             # Each shape of a batch has a graph of its own, on purpose.
             tf.get_logger().addFilter(
                 lambda record: "tf.function retracing" not in record.getMessage()

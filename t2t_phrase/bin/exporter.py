@@ -14,7 +14,7 @@ import t2t_phrase
 from t2t_phrase import registry
 from t2t_phrase.bin import common
 from t2t_phrase.bin.alignment_search import define_alignment_flags
-from t2t_phrase.bin.backend import TRAINING, check_backend
+from t2t_phrase.bin.backend import TENSORFLOW, check_backend
 from t2t_phrase.bin.decode_dictionaries import define_lexicon_flag
 from t2t_phrase.bin.model_flags import define_model_flags, ensemble_weights, load, model_paths
 from t2t_phrase.bin.unknown_words import define_unknown_flags
@@ -56,7 +56,7 @@ def define_flags() -> None:
 def main(argv: Sequence[str]) -> None:
     """Export the next version."""
     del argv
-    check_backend(TRAINING)
+    check_backend(TENSORFLOW)
     hparams = DecodeHParams().override(FLAGS.decode_hparams)
     unknown = read_unknown(hparams, FLAGS.unknown_dictionary or "")
     lexicon = read_lexicon(hparams, FLAGS.lexicon_file or "")

@@ -19,7 +19,7 @@ from absl import app, flags
 
 from t2t_phrase import registry
 from t2t_phrase.bin import common
-from t2t_phrase.bin.backend import TRAINING, check_backend
+from t2t_phrase.bin.backend import TENSORFLOW, check_backend
 from t2t_phrase.bin.probe_input import (
     check_features,
     check_input_flags,
@@ -94,7 +94,7 @@ def define_flags() -> None:
 def main(argv: Sequence[str]) -> None:
     """Probe all encoders and print the table."""
     del argv
-    check_backend(TRAINING)
+    check_backend(TENSORFLOW)
     seeds = check_flags()
     registry.discover(FLAGS.t2t_usr_dir)
     import tensorflow as tf

@@ -14,7 +14,7 @@ from absl import app, flags
 from t2t_phrase import registry
 from t2t_phrase.bin import common
 from t2t_phrase.bin.alignment_search import define_alignment_flags
-from t2t_phrase.bin.backend import TRAINING, check_backend
+from t2t_phrase.bin.backend import TENSORFLOW, check_backend
 from t2t_phrase.bin.integer_products import note_slow_integers
 from t2t_phrase.bin.model_flags import define_model_flags, load, model_paths
 from t2t_phrase.bin.unknown_words import define_unknown_flags
@@ -67,7 +67,7 @@ def define_flags() -> None:
 def main(argv: Sequence[str]) -> None:
     """Serve until a signal."""
     del argv
-    check_backend(TRAINING)
+    check_backend(TENSORFLOW)
     check_installed()
     if bool(FLAGS.export_dir) == bool(FLAGS.output_dir or FLAGS.checkpoint_path):
         raise app.UsageError("give either --output_dir (or --checkpoint_path) or --export_dir")

@@ -6,6 +6,7 @@
     t2t-phrase-trainer --registry_help=queryk
 
 The second command resumes the run of the first; the third lists sets with a word in their name.
+`KERAS_BACKEND=jax` before the command trains with JAX instead of TensorFlow.
 """
 
 from __future__ import annotations
@@ -20,7 +21,6 @@ from absl import app, flags
 
 from t2t_phrase import registry
 from t2t_phrase.bin import common
-from t2t_phrase.bin.backend import TRAINING, check_backend
 from t2t_phrase.bin.hparams_file import merged
 from t2t_phrase.bin.registry_help import registered
 from t2t_phrase.bin.resumed_flags import take_flags_of_run
@@ -87,7 +87,7 @@ def define_flags() -> None:
     flags.DEFINE_integer(
         "worker_gpu",
         0,
-        "Number of GPUs; 0: all of them, or the CPU if there is none.",
+        "Number of GPUs (with JAX, or of TPU cores); 0: all of them, or the CPU if there is none.",
         lower_bound=0,
     )
     flags.DEFINE_float(
@@ -120,7 +120,9 @@ def define_flags() -> None:
         lower_bound=0,
         upper_bound=2**32 - 1,
     )
-    flags.DEFINE_bool("xla_compile", None, "Compile with XLA; default: only on a GPU.")
+    flags.DEFINE_bool(
+        "xla_compile", None, "Compile with XLA, as JAX always does; default: only on a GPU."
+    )
     flags.DEFINE_bool(
         "eval_run_autoregressive", True, "Translate the development set and report BLEU."
     )
@@ -178,7 +180,6 @@ def main(argv: Sequence[str]) -> None:
     if FLAGS.registry_help:
         print(*registered(FLAGS.registry_help, t2t_usr_dir=FLAGS.t2t_usr_dir), sep="\n")
         return
-    check_backend(TRAINING)
     registry.discover(FLAGS.t2t_usr_dir)
     log: Callable[[str], None] = Screen()
     take_flags_of_run(log)
@@ -262,7 +263,7 @@ def joined_workers(log: Callable[[str], None]) -> Iterator[Peers]:
 
     with Peers(read_cluster(), timeout=FLAGS.worker_timeout, log=log) as peers:
         if peers.cluster.workers > 1:
-            from t2t_phrase.training.distribution import gpus_to_use
+            from t2t_phrase.training.distribution import devices_of_worker
             from t2t_phrase.training.facts import facts_of_process
 
             if FLAGS.generate_data:
@@ -270,7 +271,7 @@ def joined_workers(log: Callable[[str], None]) -> Iterator[Peers]:
                     "--generate_data: several workers would write the same files; run "
                     "t2t-phrase-datagen before"
                 )
-            peers.join(facts_of_process(gpus_to_use(FLAGS.worker_gpu) or 1))
+            peers.join(facts_of_process(devices_of_worker(FLAGS.worker_gpu)))
         yield peers
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -11,7 +10,7 @@ import keras
 from keras import ops
 
 from t2t_phrase.compile import traced, within_xla
-from t2t_phrase.ops.random_bits import random_bits
+from t2t_phrase.ops.random_bits import places, random_bits
 
 # Values of a random number of 16 bits.
 LEVELS = 1 << 16
@@ -43,8 +42,7 @@ def _mask(shape: tuple[Any, ...], seed: Any, threshold: int, dtype: str) -> Any:
     Operations one by one would take a pass over memory for each step of the hash. So the mask is a
     program of XLA even where nothing else is; it is made for a few lengths and cut.
     """
-    known = all(isinstance(length, int) for length in shape)
-    count = math.prod(shape) if known else ops.prod(shape)
+    count = places(shape)
     if within_xla():
         mask = _flat_mask(count, seed, threshold, dtype)
     else:

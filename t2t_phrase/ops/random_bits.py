@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from typing import Any
 
 from keras import ops
@@ -33,3 +35,10 @@ def random_bits(count: Any, seed: Any) -> Any:
     half = ops.cast(16, "uint32")
     x, y, z = (ops.bitwise_xor(value, ops.right_shift(value, half)) for value in (x, y, z))
     return ops.cast(ops.right_shift(x + y * z, half), "uint16")
+
+
+def places(shape: Sequence[Any]) -> Any:
+    """Return the number of elements of a shape; without a tensor, where all lengths are known."""
+    if all(isinstance(length, int) for length in shape):
+        return math.prod(shape)
+    return ops.prod(shape)

@@ -10,15 +10,14 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import tensorflow as tf
 
 from t2t_phrase.config import UserError
+from t2t_phrase.runs.checkpoint_files import damage, open_files, shortage
+from t2t_phrase.runs.object_graph import KEY as GRAPH
+from t2t_phrase.runs.object_graph import SUFFIX as SUFFIX
 
 # TensorFlow takes paths for patterns in which these have a meaning.
 _PATTERN = re.compile(r"[\[\]*?\\]")
-# What TensorFlow raises for damaged files: its own errors and those of its bindings.
-_DAMAGE = (tf.errors.OpError, IndexError, ValueError, RuntimeError, OverflowError)
-_GRAPH = "_CHECKPOINTABLE_OBJECT_GRAPH"
 
 
 class DamagedCheckpointError(UserError):
@@ -49,15 +48,15 @@ class CheckpointReader:
         for file in (index, *map(str, self._data)):
             _check_readable(file)
         try:
-            self._reader = tf.train.load_checkpoint(self._plain_path())
+            self._reader = open_files(self._plain_path())
             self.shapes: dict[str, tuple[int, ...]] = {
                 key: tuple(shape) for key, shape in self._reader.get_variable_to_shape_map().items()
             }
-        except _DAMAGE as error:
+        except damage() as error:
             raise self._damaged(index) from error
-        if _GRAPH in self.shapes:
+        if GRAPH in self.shapes:
             # Nothing else reads it, and a file is whole or damaged.
-            self.get(_GRAPH)
+            self.get(GRAPH)
 
     def get(self, key: str) -> Any:
         """Return a tensor.
@@ -67,9 +66,9 @@ class CheckpointReader:
         """
         try:
             return self._reader.get_tensor(key)
-        except tf.errors.ResourceExhaustedError:
+        except shortage():
             raise
-        except _DAMAGE as error:
+        except damage() as error:
             names = " or ".join(map(str, self._data))
             raise self._damaged(names) from error
 
@@ -114,10 +113,6 @@ class CheckpointReader:
             f"checkpoint {self.path} cannot be read: {file} is damaged, not as it was saved; "
             + self._way_on(self.path)
         )
-
-
-# What TensorFlow appends to the name of a variable.
-SUFFIX = "/.ATTRIBUTES/VARIABLE_VALUE"
 
 
 def data_files(path: str | os.PathLike[str]) -> list[pathlib.Path]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import collections
 import dataclasses
 import json
 import logging
@@ -15,15 +14,17 @@ from typing import Any
 
 import keras
 import numpy as np
-import tensorflow as tf
 
 from t2t_phrase.config import UserError
 from t2t_phrase.io import files
+from t2t_phrase.runs.checkpoint_files import write_errors, write_files
 from t2t_phrase.runs.checkpoint_reader import (
     SUFFIX,
     CheckpointReader,
     data_files,
 )
+from t2t_phrase.runs.variable_names import model_variables as model_variables
+from t2t_phrase.runs.variable_names import optimizer_variables as optimizer_variables
 
 PREFIX = "model.ckpt"
 # The file that names the newest checkpoint.
@@ -57,44 +58,6 @@ class RestoreReport:
         return "\n".join(lines)
 
 
-def model_variables(model: keras.Model) -> dict[str, keras.Variable]:
-    """Return the weights by path, without the model's name and without random states."""
-    named = {
-        v.path.removeprefix(f"{model.name}/"): v
-        for v in model.variables
-        if v.name != "seed_generator_state"
-    }
-    states = sum(v.name == "seed_generator_state" for v in model.variables)
-    if len(named) + states != len(model.variables):
-        raise ValueError(f"{model.name}: two variables have the same path")
-    return named
-
-
-def optimizer_variables(
-    optimizer: keras.optimizers.Optimizer, model: keras.Model
-) -> dict[str, keras.Variable]:
-    """Return the optimizer's state, its slots named `VARIABLE/SLOT` after the model's variables.
-
-    State that Keras does not name after a variable of the model keeps Keras' name; repeated names
-    are numbered in Keras' order.
-    """
-    owners = {v.path.replace("/", "_"): name for name, v in model_variables(model).items()}
-    named: dict[str, keras.Variable] = {}
-    repeats: collections.Counter[str] = collections.Counter()
-    for variable in optimizer.variables:
-        prefixes = [owner for owner in owners if variable.name.startswith(f"{owner}_")]
-        owner = max(prefixes, key=len, default="")
-        # Keras numbers variables without a name through the whole process.
-        name = re.sub(r"^variable_\d+$", "variable", variable.name)
-        if owner:
-            name = f"{owners[owner]}/{name.removeprefix(owner)[1:]}"
-        repeats[name] += 1
-        if repeats[name] > 1:
-            name = f"{name}:{repeats[name]}"
-        named[name] = variable
-    return named
-
-
 def write(
     path: str | os.PathLike[str],
     *,
@@ -118,20 +81,11 @@ def write(
     target = pathlib.Path(path)
     temporary = target.parent / f".{target.name}.tmp"
     groups = {"model": dict(model), "optimizer": dict(optimizer or {})}
-    tracked = {
-        group: {name: _variable(value) for name, value in values.items()}
-        for group, values in groups.items()
-    }
-    checkpoint = tf.train.Checkpoint(
-        # TensorFlow keeps every Python number that it has made a tensor of, for ever.
-        step=tf.Variable(np.asarray(step, np.int64)),
-        state=tf.Variable(json.dumps(dict(state or {}))),
-        **tracked,
-    )
     try:
         shutil.rmtree(temporary, ignore_errors=True)
         temporary.mkdir(parents=True)
-        checkpoint.write(str(temporary / target.name))
+        stated = json.dumps(dict(state or {}))
+        write_files(str(temporary / target.name), groups, step=step, state=stated)
         # The index is moved last, because a checkpoint without one does not count.
         written = sorted(temporary.iterdir(), key=lambda f: f.suffix == ".index")
         for file in written:
@@ -141,7 +95,7 @@ def write(
         for file in written:
             os.replace(file, target.parent / file.name)
         files.sync(target.parent)
-    except (OSError, tf.errors.OpError) as error:
+    except write_errors() as error:
         raise CheckpointWriteError(
             f"{target} could not be written: {files.reason_of(error)}"
         ) from error
@@ -321,9 +275,3 @@ def _is_good(path: str) -> bool:
     except UserError:
         return False
     return True
-
-
-def _variable(value: Any) -> Any:
-    if isinstance(value, keras.Variable):
-        return value.value
-    return tf.Variable(value) if isinstance(value, np.ndarray) else value

@@ -1,86 +1,93 @@
-"""Choose the devices: one, all GPUs of the machine, or those of several machines."""
+"""Choose the engine, by Keras' backend, and the devices, of this machine or of several."""
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Sequence
+from typing import Any
 
-import tensorflow as tf
-from tensorflow.python.eager import context
+import keras
 
-from t2t_phrase.config import UserError
-from t2t_phrase.training.cluster import check_port, read_cluster
 from t2t_phrase.training.peers import TIMEOUT
+from t2t_phrase.training.stepper import BaseStepper
 
 
 def make_strategy(
     *, worker_gpu: int = 0, devices: Sequence[str] | None = None, patience: float = TIMEOUT
-) -> tf.distribute.Strategy:
-    """Return the strategy for the available devices.
+) -> Any:
+    """Return the strategy for the available devices: a `tf.distribute.Strategy`, or `JaxDevices`.
 
     If `TF_CONFIG` in the environment lists several workers, this process joins them; call this
-    before any other use of TensorFlow then.
+    before any other use of TensorFlow then. JAX trains on one machine.
 
     Args:
         worker_gpu: number of GPUs of this machine to use; 0: all of them, or the CPU if there are
             none.
-        devices: use these devices instead, such as ("CPU:0", "CPU:1").
+        devices: use these devices of TensorFlow instead, such as ("CPU:0", "CPU:1").
         patience: seconds that another worker may be silent for; `Peers` says which one it was.
 
     Raises:
         UserError: the machine has fewer GPUs than requested, or `TF_CONFIG` is wrong.
     """
-    if devices:
-        return tf.distribute.MirroredStrategy(list(devices))
-    cluster = read_cluster()
-    gpus = tf.config.list_physical_devices("GPU")
-    count = gpus_to_use(worker_gpu)
-    for gpu in gpus:
-        # Otherwise the process reserves all memory, and the peak cannot be measured.
-        tf.config.experimental.set_memory_growth(gpu, True)
-    if cluster.workers > 1:
-        check_port(cluster)
-        tf.config.set_visible_devices(gpus[:count], "GPU")
-        _be_patient(patience)
-        return tf.distribute.MultiWorkerMirroredStrategy()
-    if count > 1:
-        return tf.distribute.MirroredStrategy([f"GPU:{i}" for i in range(count)])
-    return tf.distribute.get_strategy()
+    if on_jax():
+        from t2t_phrase.training.jax_devices import make_devices
+
+        return make_devices(worker_gpu)
+    from t2t_phrase.training import strategies
+
+    return strategies.make_strategy(worker_gpu=worker_gpu, devices=devices, patience=patience)
 
 
-def gpus_to_use(worker_gpu: int) -> int:
-    """Return the number of GPUs of this machine that are used, see `make_strategy`."""
-    gpus = len(tf.config.list_physical_devices("GPU"))
-    if worker_gpu > gpus:
-        raise UserError(
-            f"--worker_gpu={worker_gpu}: TensorFlow finds {gpus} GPUs on this machine; use "
-            "at most that many, or 0 for all of them"
-        )
-    return worker_gpu or gpus
+def devices_of_worker(worker_gpu: int) -> int:
+    """Return how many devices of this machine `make_strategy` would take.
 
+    Args:
+        worker_gpu: as for `make_strategy`.
 
-def _be_patient(seconds: float) -> None:
-    """Let TensorFlow notice later than `Peers` that a worker is silent.
-
-    TensorFlow's own limit is 10 s, which a worker that is only busy may exceed, and its message
-    does not say what to do.
+    Raises:
+        UserError: as by `make_strategy`.
     """
-    made = context.context()
-    made.configure_coordination_service = functools.partial(
-        made.configure_coordination_service,
-        heartbeat_timeout_in_ms=int(1000 * (2 * seconds + 30)),
-    )
+    if on_jax():
+        from t2t_phrase.training.jax_devices import make_devices
+
+        return make_devices(worker_gpu).num_replicas_in_sync
+    from t2t_phrase.training.strategies import gpus_to_use
+
+    return gpus_to_use(worker_gpu) or 1
+
+
+def stepper_class() -> type[BaseStepper]:
+    """Return the class that makes updates with this engine."""
+    if on_jax():
+        from t2t_phrase.training.jax_step import JaxStepper
+
+        return JaxStepper
+    from t2t_phrase.training.step import Stepper
+
+    return Stepper
 
 
 def has_gpu() -> bool:
-    """Return whether TensorFlow finds a GPU."""
-    return bool(tf.config.list_physical_devices("GPU"))
+    """Return whether the engine finds a GPU (or, JAX, another accelerator)."""
+    if on_jax():
+        from t2t_phrase.training.jax_devices import accelerators
+
+        return bool(accelerators())
+    from t2t_phrase.training.strategies import gpus
+
+    return bool(gpus())
 
 
-def is_chief(strategy: tf.distribute.Strategy) -> bool:
-    """Return whether this process writes the files; always true without other workers."""
-    resolver = strategy.cluster_resolver
-    if resolver is None or not resolver.task_type:
-        return True
-    has_chief = "chief" in resolver.cluster_spec().as_dict()
-    return resolver.task_type == ("chief" if has_chief else "worker") and not resolver.task_id
+def peak_bytes() -> dict[str, int]:
+    """Return the peak memory of each GPU by its name."""
+    if on_jax():
+        from t2t_phrase.training import jax_devices
+
+        return jax_devices.peak_bytes()
+    from t2t_phrase.training import strategies
+
+    return strategies.peak_bytes()
+
+
+def on_jax() -> bool:
+    """Return whether JAX is the engine, and not TensorFlow."""
+    return keras.backend.backend() == "jax"

@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterator
 
 import keras
 import numpy as np
-import tensorflow as tf
 
 from t2t_phrase.data.input.buckets import Buckets
 from t2t_phrase.runs import checkpoints
+from t2t_phrase.training.distribution import peak_bytes
 from t2t_phrase.training.memory import explained
 from t2t_phrase.training.setup import Run
 
@@ -63,7 +63,5 @@ def peak_memory() -> str:
     """Return the peak memory of this process and of each of its GPUs."""
     kibibytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     parts = [f"{kibibytes / 2**20:.2f} GiB of main memory"]
-    for index in range(len(tf.config.list_logical_devices("GPU"))):
-        peak = tf.config.experimental.get_memory_info(f"GPU:{index}")["peak"]
-        parts.append(f"{peak / 2**30:.2f} GiB of GPU:{index}")
+    parts += [f"{peak / 2**30:.2f} GiB of {name}" for name, peak in peak_bytes().items()]
     return ", ".join(parts)

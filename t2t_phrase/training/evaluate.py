@@ -9,7 +9,7 @@ from typing import Protocol
 from t2t_phrase.data.input.pipeline import Batch
 from t2t_phrase.models.base import Mean
 from t2t_phrase.training import means
-from t2t_phrase.training.step import Stepper
+from t2t_phrase.training.stepper import BaseStepper
 
 
 class Bleu(Protocol):
@@ -70,7 +70,7 @@ class Evaluator:
             several workers only the chief translates; the others receive its score.
     """
 
-    stepper: Stepper
+    stepper: BaseStepper
     batches: Sequence[Batch]
     eval_steps: int = 0
     bleu: Callable[[], Bleu] | None = None

@@ -8,7 +8,6 @@ import pathlib
 from typing import Any
 
 import keras
-import tensorflow as tf
 
 import t2t_phrase
 from t2t_phrase.runs.record import RunRecord
@@ -21,6 +20,8 @@ def facts_of_process(devices: int) -> dict[str, Any]:
     Args:
         devices: number of devices of this worker.
     """
+    import tensorflow as tf
+
     return {
         "the version of t2t_phrase": f"{t2t_phrase.__version__} (code {code_digest()})",
         "the version of TensorFlow": tf.__version__,

@@ -7,10 +7,10 @@ from collections.abc import Iterable
 from typing import Any
 
 import keras
-import tensorflow as tf
+from keras import ops
 
 from t2t_phrase.config import HParamsError, nearest, shown
-from t2t_phrase.runs.checkpoints import model_variables
+from t2t_phrase.runs.variable_names import model_variables
 from t2t_phrase.training_hparams import parse_factor
 
 
@@ -68,7 +68,7 @@ def scale_learning_rates(
             return
         for variable in variables:
             factor = by_index[optimizer._get_variable_index(variable)]
-            before = tf.convert_to_tensor(variable.value)
+            before = ops.copy(variable.value)
             decay([variable])
             if factor != 1.0:
                 variable.assign(before + factor * (variable.value - before))

@@ -32,7 +32,7 @@ from t2t_phrase.training.peers import Peers
 from t2t_phrase.training.progress import Progress
 from t2t_phrase.training.schedules import FactorSchedule
 from t2t_phrase.training.signals import StopRequest
-from t2t_phrase.training.step import Stepper, StepResult, Totals
+from t2t_phrase.training.stepper import BaseStepper, StepResult, Totals
 from t2t_phrase.training.summaries import Summaries
 
 # Until the first progress line; users of a slow machine should know that it works.
@@ -107,7 +107,7 @@ class Trainer:
         peers: is told what this worker does.
     """
 
-    stepper: Stepper
+    stepper: BaseStepper
     pipeline: TrainingPipeline
     directory: RunDirectory
     schedule: FactorSchedule

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import keras
-import tensorflow as tf
+from keras import ops
 
 # Below this scale, what overflows is not the scaled gradient.
 LEAST_SCALE = 1.0
@@ -42,5 +42,5 @@ def is_scaled(optimizer: keras.optimizers.Optimizer) -> bool:
 def loss_scale(optimizer: keras.optimizers.Optimizer) -> Any:
     """Return the number that the loss is multiplied by, a float32 scalar; 1 without scaling."""
     if is_scaled(optimizer):
-        return tf.convert_to_tensor(optimizer.dynamic_scale.value)
-    return tf.constant(1.0)
+        return ops.copy(optimizer.dynamic_scale.value)
+    return ops.ones((), "float32")

@@ -9,10 +9,6 @@ import pathlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import keras
-import tensorflow as tf
-
-from t2t_phrase import registry
 from t2t_phrase.config import UserError
 from t2t_phrase.data.input.buckets import Buckets
 from t2t_phrase.data.input.pipeline import EpochCount, TrainingPipeline, evaluation_batches
@@ -25,18 +21,14 @@ from t2t_phrase.runs.record import FILE, RunRecord
 from t2t_phrase.runs.vocabulary import checksums
 from t2t_phrase.runs.warm_start import OtherVocabulary, warm_start
 from t2t_phrase.text.vocabularies import Encoder, Vocabularies
-from t2t_phrase.training.cluster import Cluster
-from t2t_phrase.training.distribution import has_gpu, is_chief
+from t2t_phrase.training.build import build, make_stepper
+from t2t_phrase.training.cluster import Cluster, is_chief
 from t2t_phrase.training.evaluate import Bleu, Evaluator
 from t2t_phrase.training.facts import facts_of_run
-from t2t_phrase.training.fine_tuning import freeze, scale_learning_rates
 from t2t_phrase.training.loop import LoopOptions, Trainer
-from t2t_phrase.training.loss_scaling import with_loss_scale
 from t2t_phrase.training.memory import explained
-from t2t_phrase.training.optimizers import make_optimizer
 from t2t_phrase.training.peers import Peers
 from t2t_phrase.training.schedules import make_schedule, short_run_warning
-from t2t_phrase.training.step import Stepper
 from t2t_phrase.training.summaries import Summaries
 from t2t_phrase.training.trackers import Tracker, check_trackers, make_trackers
 from t2t_phrase.training_hparams import TrainingHParams
@@ -111,7 +103,7 @@ def prepare(
     options: RunOptions,
     loop: LoopOptions,
     *,
-    strategy: tf.distribute.Strategy,
+    strategy: Any,
     peers: Peers | None = None,
     bleu: Callable[[Any], Callable[[], Bleu]] | None = None,
     log: Callable[[str], None] = print,
@@ -121,7 +113,7 @@ def prepare(
     Args:
         options: what to train.
         loop: when to report, save, evaluate and stop.
-        strategy: the devices.
+        strategy: the devices, from `make_strategy`.
         peers: the other workers, which have joined; None: there are none.
         bleu: returns, for a model, a function that translates the development set and computes
             BLEU; None: do not translate.
@@ -174,24 +166,17 @@ def prepare(
     peers.compare(
         facts_of_run(record, loop, evaluate=options.evaluate, eval_steps=options.eval_steps)
     )
-    # Initializers draw from Keras' process-wide generator.
-    keras.utils.set_random_seed(options.random_seed)
-    with (
-        explained("building the model", "lower its sizes in --hparams"),
-        strategy.scope(),
-    ):
-        model = registry.models[options.model].from_hparams(
+    with explained("building the model", "lower its sizes in --hparams"):
+        built = build(
             hparams,
+            name=options.model,
             vocab_size=record.vocab_size,
             target_vocab_size=record.target_vocab_size,
+            schedule=schedule,
+            seed=options.random_seed,
+            strategy=strategy,
         )
-        frozen = freeze(model, hparams.frozen_variables)
-        optimizer = make_optimizer(hparams, schedule)
-        optimizer.build(model.trainable_variables)
-        scale_learning_rates(optimizer, model, hparams.learning_rate_factors)
-        if hparams.dtype_policy == "mixed_float16":
-            optimizer = with_loss_scale(optimizer)
-            optimizer.build(model.trainable_variables)
+    model = built.model
     if writes:
         _claim(options.output_dir, record, vocabularies)
     # Others receive the chief's weights when the training begins.
@@ -206,7 +191,7 @@ def prepare(
                 other_vocabulary=options.warm_start_vocab,
             )
             say(str(started))
-    if frozen or hparams.lora_rank:
+    if built.frozen or hparams.lora_rank:
         trained = sum(math.prod(v.shape) for v in model.trainable_variables)
         total = trained + sum(
             math.prod(v.shape)
@@ -214,18 +199,13 @@ def prepare(
             if v.name != "seed_generator_state"
         )
         say(f"{trained:,} of {total:,} parameters are trained")
-    xla = options.xla
-    stepper = Stepper(
-        strategy,
-        model,
-        optimizer,
+    stepper = make_stepper(
+        built,
+        hparams,
         seed=options.random_seed,
-        features=hparams.training_features,
-        clip_grad_norm=hparams.clip_grad_norm,
-        gradient_mean=hparams.gradient_mean,
+        strategy=strategy,
         parts=parts,
-        packed=hparams.packed_length > 0,
-        xla=has_gpu() if xla is None else xla,
+        xla=options.xla,
         log=say,
     )
     if parts > 1 and hparams.effective_batch_size:
@@ -259,7 +239,7 @@ def prepare(
         RunDirectory(
             options.output_dir,
             model=model,
-            optimizer=optimizer,
+            optimizer=built.optimizer,
             keep=options.keep_checkpoint_max,
             period=loop.local_eval_frequency,
             writes=writes,

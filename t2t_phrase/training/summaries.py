@@ -5,12 +5,9 @@ from __future__ import annotations
 import os
 import pathlib
 from collections.abc import Callable, Sequence
-from typing import Any
-
-import numpy as np
-import tensorflow as tf
 
 from t2t_phrase.io.files import reason_of
+from t2t_phrase.runs.event_file import EventFile
 from t2t_phrase.training.trackers import Tracker
 
 
@@ -35,7 +32,7 @@ class Summaries:
     ) -> None:
         self._trackers = list(trackers) if writes else []
         self._folders = {"train": str(folder), "eval": str(pathlib.Path(folder) / "eval")}
-        self._writers: dict[str, Any] = {}
+        self._writers: dict[str, EventFile] = {}
         self._writes, self._log = writes, log
 
     def write(self, kind: str, step: int, values: dict[str, float]) -> None:
@@ -51,14 +48,9 @@ class Summaries:
             return
         try:
             if kind not in self._writers:
-                self._writers[kind] = tf.summary.create_file_writer(self._folders[kind])
-            with self._writers[kind].as_default():
-                # TensorFlow keeps every Python number that it has made a tensor of, for ever.
-                at = np.asarray(step, np.int64)
-                for name, value in values.items():
-                    tf.summary.scalar(name, np.asarray(value, np.float32), step=at)
-            self._writers[kind].flush()
-        except (OSError, tf.errors.OpError) as error:
+                self._writers[kind] = EventFile(self._folders[kind])
+            self._writers[kind].write(step, values)
+        except OSError as error:
             self._writes = False
             self._log(f"WARNING: no more TensorBoard scalars are written: {reason_of(error)}")
 

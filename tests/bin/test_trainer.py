@@ -9,8 +9,8 @@ import forked
 import pytest
 from absl import app
 from html_page import parse
-from tiny_training import write_shards
-from toy_run import WORDS, call
+from toy_run import call
+from trainer_toy import write_toy
 
 from t2t_phrase.bin import report, trainer
 from t2t_phrase.config import UserError
@@ -19,38 +19,7 @@ from t2t_phrase.runs.load_model import load_model
 from t2t_phrase.runs.record import RunRecord
 from t2t_phrase.runs.writing import writing
 from t2t_phrase.text.subwords.encoder import SubwordEncoder
-from t2t_phrase.text.subwords.training import train_subwords
 
-USER_MODULE = '''
-from t2t_phrase import registry
-from t2t_phrase.data.problem import Problem
-from t2t_phrase.text.subwords.encoder import SubwordEncoder
-from t2t_phrase.text.vocabularies import Vocabularies
-
-
-@registry.problems.register
-class TranslateTrainerToy(Problem):
-    """Copies sentences of a few words."""
-
-    languages = ("en", "de")
-    vocab_size = 300
-
-    def corpus(self, tmp_dir):
-        raise NotImplementedError
-
-    def vocabularies(self, data_dir):
-        encoder = SubwordEncoder.load(f"{data_dir}/toy.model")
-        return Vocabularies(encoder, encoder)
-
-    def record_files(self, data_dir, split):
-        return [f"{data_dir}/{split}/toy-00000-of-00001"]
-
-    def raw_text(self, data_dir, split):
-        return ["the house is old", "a cat"], ["the house is old", "a cat"]
-
-    def raw_references(self, data_dir, split):
-        return [self.raw_text(data_dir, split)[1]]
-'''
 HPARAMS = (
     "num_hidden_layers=1,hidden_size=16,filter_size=16,num_heads=2,batch_size=64,max_length=16,"
     "length_bucket_step=1.5"
@@ -60,17 +29,7 @@ HPARAMS = (
 @pytest.fixture(scope="module")
 def toy(tmp_path_factory):
     """Return the flags of a tiny problem with data, and the folder for runs."""
-    folder = tmp_path_factory.mktemp("trainer")
-    (folder / "user").mkdir()
-    (folder / "user" / "__init__.py").write_text(USER_MODULE)
-    lines = [" ".join(WORDS[i % 7 : i % 7 + 1 + i % 5]) for i in range(40)]
-    (folder / "toy.model").write_bytes(train_subwords(lines, vocab_size=300))
-    encoder = SubwordEncoder.load(folder / "toy.model")
-    pairs = [([*encoder.encode(line), 1],) * 2 for line in lines]
-    for split in ("train", "dev"):
-        (folder / split).mkdir()
-        write_shards(folder / split, [*pairs, ([3] * 17 + [1], [3, 1])], shards=1)
-    return folder
+    return write_toy(tmp_path_factory.mktemp("trainer"))
 
 
 def flags(toy, name, *more, hparams=HPARAMS, report=""):

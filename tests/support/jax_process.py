@@ -14,12 +14,13 @@ needs_jax = pytest.mark.skipif(
 )
 
 
-def run_under_jax(script: str, *arguments: object) -> None:
+def run_under_jax(script: str, *arguments: object, flags: str = "") -> None:
     """Run a script and check that it ends well.
 
     Args:
         script: Python, which can import what the test can, but for TensorFlow.
         *arguments: its `sys.argv[1:]`.
+        flags: further XLA_FLAGS.
     """
     result = subprocess.run(
         [sys.executable, "-c", _WITHOUT_TENSORFLOW + script, *map(str, arguments)],
@@ -29,6 +30,7 @@ def run_under_jax(script: str, *arguments: object) -> None:
             **os.environ,
             "KERAS_BACKEND": "jax",
             "JAX_PLATFORMS": "cpu",
+            "XLA_FLAGS": f"{os.environ.get('XLA_FLAGS', '')} {flags}".strip(),
             "PYTHONPATH": os.pathsep.join(sys.path),
         },
     )

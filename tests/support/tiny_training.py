@@ -29,8 +29,8 @@ from t2t_phrase.features import IDS
 from t2t_phrase.models.base import Loss, Mean
 from t2t_phrase.runs.checkpoints import complete, model_variables
 from t2t_phrase.runs.directory import RunDirectory
-from t2t_phrase.training.cluster import Cluster, read_cluster
-from t2t_phrase.training.distribution import is_chief, make_strategy
+from t2t_phrase.training.cluster import Cluster, is_chief, read_cluster
+from t2t_phrase.training.distribution import make_strategy
 from t2t_phrase.training.early_stopping import EarlyStopping
 from t2t_phrase.training.evaluate import Evaluator
 from t2t_phrase.training.loop import LoopOptions, Trainer

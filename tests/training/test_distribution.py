@@ -6,7 +6,8 @@ import pytest
 import tensorflow as tf
 
 from t2t_phrase.config import UserError
-from t2t_phrase.training.distribution import is_chief, make_strategy
+from t2t_phrase.training.cluster import is_chief
+from t2t_phrase.training.distribution import make_strategy
 
 # Logical devices must be made before TensorFlow starts: a process of its own.
 SCRIPT = """

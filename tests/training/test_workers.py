@@ -14,8 +14,8 @@ import tiny_training
 from tiny_training import random_pairs, write_shards
 
 from t2t_phrase.runs import checkpoints
-from t2t_phrase.training.agreement import Agreement
 from t2t_phrase.training.distribution import make_strategy
+from t2t_phrase.training.worker_agreement import agreement_of
 
 SCRIPT = pathlib.Path(tiny_training.__file__)
 SECONDS = 200  # far more than any of these takes; workers that wait for each other take for ever
@@ -124,6 +124,6 @@ def test_an_unknown_metric_ends_both(start, tmp_path):
 
 
 def test_one_worker_agrees_with_itself():
-    agreement = Agreement(make_strategy())
+    agreement = agreement_of(make_strategy())
     assert agreement.largest(15) == 15 and agreement.text_of_chief("é") == "é"
     assert agreement.of_chief([1.0, 27.3]) == [1.0, 27.3]

@@ -8,7 +8,7 @@ import keras
 from keras import ops
 
 from t2t_phrase.ops.dropout import LEVELS
-from t2t_phrase.ops.random_bits import random_bits
+from t2t_phrase.ops.random_bits import places, random_bits
 from t2t_phrase.special_ids import EOS_ID, UNK_ID
 
 
@@ -45,7 +45,7 @@ class WordDropout(keras.layers.Layer):
         if not (training and self.rate):
             return ids
         shape = ops.shape(ids)
-        bits = random_bits(ops.prod(ops.convert_to_tensor(shape)), self.seed_generator.next())
+        bits = random_bits(places(shape), self.seed_generator.next())
         threshold = min(round(self.rate * LEVELS), LEVELS - 1)
         dropped = ops.reshape(bits < ops.cast(threshold, "uint16"), shape)
         dropped = ops.logical_and(dropped, ids > EOS_ID)
