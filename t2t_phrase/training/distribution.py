@@ -38,7 +38,7 @@ def make_strategy(
 
 
 def devices_of_worker(worker_gpu: int) -> int:
-    """Return how many devices of this machine `make_strategy` would take.
+    """Return the number of devices of this machine that `make_strategy` would take.
 
     Args:
         worker_gpu: as for `make_strategy`.
