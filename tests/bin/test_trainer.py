@@ -183,12 +183,6 @@ def test_an_evaluation_of_nothing_leaves_no_folder(toy):
     assert not (toy / "nothing").exists()
 
 
-def test_another_backend_is_refused(toy, monkeypatch):
-    monkeypatch.setenv("KERAS_BACKEND", "jax")
-    with pytest.raises(UserError, match="KERAS_BACKEND is 'jax', but this command runs on tensor"):
-        call(trainer, *flags(toy, "run"))
-
-
 def test_warm_start_in_reverse_without_evaluation(toy, trained, capsys, monkeypatch):
     def generate(problem, data_dir, tmp_dir, *, log):
         log(f"generating {problem.base_name} in {data_dir} from {tmp_dir}")
