@@ -13,7 +13,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from t2t_phrase.runs.crc32c import crc32c, masked
-from t2t_phrase.runs.wire import field, fixed
+from t2t_phrase.runs.protobuf import field, fixed
 
 _VERSION = b"brain.Event:2"
 _FLOAT32 = 1

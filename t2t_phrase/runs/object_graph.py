@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from t2t_phrase.runs.wire import field
+from t2t_phrase.runs.protobuf import field
 
 KEY = "_CHECKPOINTABLE_OBJECT_GRAPH"
 # What TensorFlow appends to the name of a variable.

@@ -6,7 +6,7 @@ import struct
 from collections.abc import Mapping
 
 from t2t_phrase.runs.crc32c import crc32c, masked
-from t2t_phrase.runs.wire import read_varint, varint
+from t2t_phrase.runs.protobuf import read_varint, varint
 
 _MAGIC = struct.pack("<Q", 0xDB4775248B80FB57)
 _FOOTER = 48

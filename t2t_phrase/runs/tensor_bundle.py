@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from t2t_phrase.runs.crc32c import crc32c, masked
+from t2t_phrase.runs.protobuf import field, fields, fixed, read_varint, varint
 from t2t_phrase.runs.sorted_table import entries_of, table_of
-from t2t_phrase.runs.wire import field, fields, fixed, read_varint, varint
 
 # Numbers that TensorFlow gives to types, of all that models and optimizers may have.
 _TYPES = {
