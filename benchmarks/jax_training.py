@@ -6,8 +6,9 @@
 Each set runs in a process of its own, on all GPUs, or on the CPU. Ids are random, without padding;
 `tokens_per_second` counts sources and targets. Updates are given to the device without waiting for
 each, as by the trainer. The share of the matrix rate is that of all matrix products of an update,
-counted in the program that JAX traces: also those that are made twice to save memory, and Muon's;
-the rate is `--peak_tflops` for each device, or measured with large square matrices.
+and of its convolutions, counted in the program that JAX traces: also those that are made twice to
+save memory, and Muon's; the rate is `--peak_tflops` for each device, or measured with large square
+matrices.
 """
 
 from __future__ import annotations
@@ -95,7 +96,7 @@ def measure(name: str, args: Any) -> None:
 
 
 def products(jaxpr: Any, times: int = 1) -> int:
-    """Return the operations of all matrix products of a program, on all devices.
+    """Return the operations of all matrix products and convolutions of a program, on all devices.
 
     A multiply-add counts as two. The body of a loop without a known number of rounds counts once.
 
@@ -110,6 +111,10 @@ def products(jaxpr: Any, times: int = 1) -> int:
             (contracted, _), _ = parameters["dimension_numbers"]
             shape = equation.invars[0].aval.shape
             inner = math.prod(shape[axis] for axis in contracted)
+            found += 2 * math.prod(equation.outvars[0].aval.shape) * inner
+        if name == "conv_general_dilated":
+            kernel = equation.invars[1].aval.shape
+            inner = math.prod(kernel) // kernel[parameters["dimension_numbers"].rhs_spec[0]]
             found += 2 * math.prod(equation.outvars[0].aval.shape) * inner
         rounds = parameters["length"] if name == "scan" else 1
         if name == "shard_map":
