@@ -114,9 +114,11 @@ class _Trainer:
         self._variables = self._used(first)
         self._optimizer = keras.optimizers.Adam(recipe.rate)
         self._optimizer.build(self._variables)
-        self._update = traced(self._one_update)
-        self._measure = traced(self._sums)
-        self._classes = traced(self._best)
+        features = {name: _any_length(array) for name, array in first.features.items()}
+        labelled = [features, _any_length(first.labels)]
+        self._update = traced(self._one_update, input_signature=labelled)
+        self._measure = traced(self._sums, input_signature=labelled)
+        self._classes = traced(self._best, input_signature=[features])
 
     def _used(self, batch: ProbeBatch) -> list[keras.Variable]:
         """Return the variables that the logits depend on: a decoder's are not among them."""
@@ -195,6 +197,13 @@ class _Trainer:
             -tf.reduce_sum(tf.where(known, nll, zero)),
             tf.reduce_sum(tf.cast(known, tf.float32)),
         )
+
+
+def _any_length(array: np.ndarray) -> Any:
+    """Return the type of arrays with any number of rows, and, of integers, of any length."""
+    # The width of vectors is that of the weights.
+    known = array.shape[1:] if array.dtype.kind == "f" else (None,) * (array.ndim - 1)
+    return tf.TensorSpec((None, *known), array.dtype)
 
 
 class _Watch:
