@@ -39,11 +39,12 @@ class LostWorkerError(UserError):
 
 def end_process(error: LostWorkerError) -> NoReturn:
     """End this process, whatever its main thread waits for, with the sentence of an error."""
-    # TensorFlow's collectives cannot be interrupted. Files are written completely or not at all.
+    time.sleep(_LINGER)
+    # Last, below what TensorFlow has logged about the loss in the meantime. Its collectives cannot
+    # be interrupted. Files are written completely or not at all.
     with contextlib.suppress(OSError, ValueError):
         print(f"error: {error}", file=sys.stderr, flush=True)
         sys.stdout.flush()
-    time.sleep(_LINGER)
     os._exit(error.exit_code)
 
 
