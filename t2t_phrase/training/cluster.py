@@ -97,19 +97,6 @@ def check_port(cluster: Cluster) -> None:
             ) from error
 
 
-def is_chief(strategy: Any) -> bool:
-    """Return whether this process writes the files; always true without other workers.
-
-    Args:
-        strategy: from `make_strategy`.
-    """
-    resolver = strategy.cluster_resolver
-    if resolver is None or not resolver.task_type:
-        return True
-    has_chief = "chief" in resolver.cluster_spec().as_dict()
-    return resolver.task_type == ("chief" if has_chief else "worker") and not resolver.task_id
-
-
 def _addresses(role: str, listed: Any) -> list[str]:
     if role not in _ROLES:
         raise _fault(f"has the role {role[:40]!r}; the trainer knows {' and '.join(_ROLES)}")

@@ -29,7 +29,6 @@ class JaxDevices:
     """
 
     devices: tuple[Any, ...]
-    cluster_resolver: None = None
 
     @property
     def num_replicas_in_sync(self) -> int:

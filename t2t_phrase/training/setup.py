@@ -22,7 +22,7 @@ from t2t_phrase.runs.vocabulary import checksums
 from t2t_phrase.runs.warm_start import OtherVocabulary, warm_start
 from t2t_phrase.text.vocabularies import Encoder, Vocabularies
 from t2t_phrase.training.build import build, make_stepper
-from t2t_phrase.training.cluster import Cluster, is_chief
+from t2t_phrase.training.cluster import Cluster
 from t2t_phrase.training.evaluate import Bleu, Evaluator
 from t2t_phrase.training.facts import facts_of_run
 from t2t_phrase.training.loop import LoopOptions, Trainer
@@ -125,7 +125,7 @@ def prepare(
         OutOfMemoryError: the model does not fit in memory.
     """
     peers = peers or Peers(Cluster())
-    chief = is_chief(strategy)
+    chief = peers.cluster.is_chief
     say = log if chief else lambda text: None
     writes = chief and options.saves
     hparams = options.hparams

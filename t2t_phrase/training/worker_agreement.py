@@ -10,7 +10,7 @@ import tensorflow as tf
 
 from t2t_phrase.compile import traced
 from t2t_phrase.training.agreement import Agreement
-from t2t_phrase.training.cluster import is_chief
+from t2t_phrase.training.cluster import Cluster, read_cluster
 
 # Bytes of variables that are shared at a time.
 _GROUP = 2**26
@@ -20,18 +20,14 @@ class WorkerAgreement(Agreement):
     """Shares numbers, texts and variables among the workers of a strategy.
 
     Args:
-        strategy: from `make_strategy`, of several workers.
+        strategy: from `make_strategy`.
+        cluster: the workers, of which there are several.
     """
 
-    def __init__(self, strategy: tf.distribute.Strategy) -> None:
+    def __init__(self, strategy: tf.distribute.Strategy, cluster: Cluster) -> None:
         self._strategy = strategy
-        resolver = strategy.cluster_resolver
-        cluster = resolver.cluster_spec().as_dict()
-        self.worker = resolver.task_id or 0
-        if resolver.task_type == "worker" and "chief" in cluster:
-            self.worker += 1
-        self.workers = sum(len(tasks) for tasks in cluster.values())
-        self.is_chief = is_chief(strategy)
+        self.worker, self.workers = cluster.rank, cluster.workers
+        self.is_chief = cluster.is_chief
         self._gather = traced(self._gather_replicas)
         self._sum = traced(self._sum_workers, input_signature=[tf.TensorSpec((None,), tf.int64)])
 
@@ -93,10 +89,8 @@ class WorkerAgreement(Agreement):
 
 def agreement_of(strategy: tf.distribute.Strategy) -> Agreement:
     """Return the agreement of the workers of a strategy, of which there may be one."""
-    resolver = strategy.cluster_resolver
-    cluster = resolver.cluster_spec().as_dict() if resolver is not None else {}
-    several = sum(len(tasks) for tasks in cluster.values()) > 1
-    return WorkerAgreement(strategy) if several else Agreement()
+    cluster = read_cluster()
+    return WorkerAgreement(strategy, cluster) if cluster.workers > 1 else Agreement()
 
 
 def _groups(variables: Iterable[keras.Variable]) -> Iterator[list[keras.Variable]]:

@@ -29,7 +29,7 @@ from t2t_phrase.features import IDS
 from t2t_phrase.models.base import Loss, Mean
 from t2t_phrase.runs.checkpoints import complete, model_variables
 from t2t_phrase.runs.directory import RunDirectory
-from t2t_phrase.training.cluster import Cluster, is_chief, read_cluster
+from t2t_phrase.training.cluster import Cluster, read_cluster
 from t2t_phrase.training.distribution import make_strategy
 from t2t_phrase.training.early_stopping import EarlyStopping
 from t2t_phrase.training.evaluate import Evaluator
@@ -181,7 +181,7 @@ def make_trainer(
         evaluator = Evaluator(
             stepper, evaluation_batches(reader, buckets, stepper.share()), bleu=bleu
         )
-    if is_chief(stepper.strategy):
+    if stepper.agreement.is_chief:
         pathlib.Path(folder).mkdir(parents=True, exist_ok=True)
     return Trainer(
         stepper,
@@ -192,13 +192,13 @@ def make_trainer(
             optimizer=stepper.optimizer,
             keep=keep,
             period=loop.local_eval_frequency,
-            writes=is_chief(stepper.strategy),
+            writes=stepper.agreement.is_chief,
             log=log,
         ),
         constant_rate(),
         loop,
         evaluator,
-        Summaries(folder, writes=is_chief(stepper.strategy), log=log),
+        Summaries(folder, writes=stepper.agreement.is_chief, log=log),
         log=log,
         peers=peers or Peers(Cluster()),
     )
@@ -230,7 +230,7 @@ def main(options: dict[str, Any]) -> None:
             dropout=options["dropout"], strategy=strategy, parts=options.get("parts", 1)
         )
         scores = iter(options.get("bleu", ()))
-        translates = "bleu" in options and is_chief(strategy)
+        translates = "bleu" in options and peers.cluster.is_chief
         trainer = make_trainer(
             options["folder"],
             options["files"],

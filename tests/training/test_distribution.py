@@ -6,7 +6,6 @@ import pytest
 import tensorflow as tf
 
 from t2t_phrase.config import UserError
-from t2t_phrase.training.cluster import is_chief
 from t2t_phrase.training.distribution import make_strategy
 
 # Logical devices must be made before TensorFlow starts: a process of its own.
@@ -173,7 +172,3 @@ def test_more_gpus_than_there_are():
     count = len(tf.config.list_physical_devices("GPU")) + 1
     with pytest.raises(UserError, match=f"--worker_gpu={count}: TensorFlow finds {count - 1} GPUs"):
         make_strategy(worker_gpu=count)
-
-
-def test_one_process_is_its_own_chief():
-    assert is_chief(make_strategy())
