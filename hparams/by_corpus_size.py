@@ -52,6 +52,16 @@ def _transformer(size: CorpusSize) -> TransformerHParams:
     )
 
 
+def _deep(size: CorpusSize) -> TransformerHParams:
+    base = _transformer(size)
+    return base.replace(num_hidden_layers=2 * base.num_hidden_layers)
+
+
+def _wide(size: CorpusSize) -> TransformerHParams:
+    base = _transformer(size)
+    return base.replace(filter_size=base.filter_size + 17 * base.hidden_size // 2)
+
+
 def _heads(size: CorpusSize) -> int:
     return 4 if size.name in ("10k", "30k") else 8
 
@@ -69,6 +79,8 @@ def _luong(size: CorpusSize) -> TrainingHParams:
 # For each family what its sets are called, what makes one, and what they are.
 _FAMILIES: dict[str, tuple[Callable[[CorpusSize], TrainingHParams], str]] = {
     "transformer": (_transformer, "The Transformer"),
+    "transformer_deep": (_deep, "Twice the layers, as large as interleaved ConvKV"),
+    "transformer_wide": (_wide, "A wider FFN, as large as interleaved QueryK"),
     "phrase_interleaved_convkv_1_2": (
         lambda size: with_phrase_attention(_transformer(size), "interleaved_convkv"),
         "ConvKV from and to tokens and bigrams",

@@ -129,3 +129,16 @@ def test_mistakes() -> None:
 
 def test_every_published_set_exists() -> None:
     assert set(PUBLISHED) <= set(registry.hparams)
+
+
+@pytest.mark.parametrize("size", ["10k", "30k", "100k", "1m"])
+def test_controls_are_as_large_as_the_phrase_models(size: str) -> None:
+    def count(family: str) -> int:
+        return count_parameters(registry.hparams[f"{family}_{size}"](), vocab_size=10_000)
+
+    queryk = count("phrase_interleaved_queryk_1_2")
+    assert count("transformer_wide") == pytest.approx(queryk, rel=0.01)
+    assert count("transformer_wide") > count("transformer_deep")
+    convkv = count("phrase_interleaved_convkv_1_2")
+    assert count("transformer_deep") == pytest.approx(convkv, rel=0.12)
+    assert count("transformer_deep") > count("phrase_heterogeneous_convkv_1_2")
