@@ -59,7 +59,7 @@ def dev_bleu(
             found = translator.translate_encoded(encoded)
             hypotheses = tuple(beams[0].text for beams in found)
             bleu = corpus_bleu(hypotheses, references)
-            return DevBleu(bleu.name, bleu.value, bleu.signature, hypotheses)
+            return DevBleu(**vars(bleu), translations=hypotheses)
 
         return score
 

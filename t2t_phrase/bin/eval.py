@@ -239,6 +239,8 @@ def score(hypotheses: list[str], baseline: list[str] | None, references: list[li
         else:
             found = corpus_score(metric, hypotheses, references, **options)
         print(found, flush=True)
+        if found.parts:
+            print(f"    {found.parts}", flush=True)
     if FLAGS.source:
         for system in (hypotheses, *([baseline] if baseline else [])):
             if system is baseline:

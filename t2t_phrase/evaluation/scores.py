@@ -9,6 +9,7 @@ from typing import Any
 
 from sacrebleu.metrics import BLEU, CHRF, TER
 from sacrebleu.metrics.base import Metric
+from sacrebleu.metrics.bleu import BLEUScore
 from sacrebleu.tokenizers.tokenizer_spm import SPM_MODELS
 from sacrebleu.utils import SACREBLEU_DIR
 
@@ -26,11 +27,13 @@ class Score:
         name: name of the metric, "BLEU", "chrF2" or "TER".
         value: in per cent; higher is better, except for TER.
         signature: sacreBLEU's signature; only scores with the same signature are comparable.
+        parts: of BLEU: the precisions of n-grams, the brevity penalty and the lengths.
     """
 
     name: str
     value: float
     signature: str
+    parts: str = ""
 
     def __str__(self) -> str:
         return f"{self.name} = {self.value:.2f}  {self.signature}"
@@ -65,7 +68,17 @@ def corpus_score(
         result = scorer.corpus_score(list(hypotheses), [list(column) for column in lists])
     finally:
         forget_sentences(getattr(scorer, "tokenizer", None))
-    return Score(result.name, float(result.score), str(scorer.get_signature()))
+    parts = _parts(result) if isinstance(result, BLEUScore) else ""
+    return Score(result.name, float(result.score), str(scorer.get_signature()), parts)
+
+
+def _parts(bleu: BLEUScore) -> str:
+    """Return what the BLEU is made of, in sacreBLEU's words."""
+    precisions = "/".join(f"{precision:.1f}" for precision in bleu.precisions)
+    return (
+        f"{precisions} (BP = {bleu.bp:.3f} ratio = {bleu.ratio:.3f} "
+        f"hyp_len = {bleu.sys_len} ref_len = {bleu.ref_len})"
+    )
 
 
 def make_metric(metric: str, *, tokenize: str, lowercase: bool) -> Metric:

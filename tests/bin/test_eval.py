@@ -36,11 +36,11 @@ def score(folder, *arguments):
 def test_every_metric_is_printed_with_value_and_signature(files, capsys):
     score(files, "--metrics=bleu,chrf,ter", "--tokenize=intl", "--lowercase")
     printed = capsys.readouterr().out.split("\n")
-    expected = [
-        str(corpus_score(metric, TRANSLATION, REFERENCE, tokenize="intl", lowercase=True))
+    bleu, chrf, ter = (
+        corpus_score(metric, TRANSLATION, REFERENCE, tokenize="intl", lowercase=True)
         for metric in ("bleu", "chrf", "ter")
-    ]
-    assert printed == [*expected, ""]
+    )
+    assert printed == [str(bleu), f"    {bleu.parts}", str(chrf), str(ter), ""]
     assert printed[0].startswith("BLEU = ") and "case:lc|eff:no|tok:intl" in printed[0]
 
 
@@ -53,9 +53,9 @@ def test_comparison_with_a_baseline(files, capsys):
     (files / "other").write_text("x y z .\n" * 3)
     score(files, f"--baseline={files}/other", "--metrics=bleu,ter")
     lines = capsys.readouterr().out.split("\n")
-    assert len(lines) == 6 and lines[2].startswith("Compared with ")
-    assert lines[3].startswith("BLEU: ") and ", baseline " in lines[3] and ", p = 0." in lines[3]
-    assert lines[4].startswith("TER: ") and "bs:1000" in lines[4]
+    assert len(lines) == 7 and lines[3].startswith("Compared with ")
+    assert lines[4].startswith("BLEU: ") and ", baseline " in lines[4] and ", p = 0." in lines[4]
+    assert lines[5].startswith("TER: ") and "bs:1000" in lines[5]
 
 
 def test_line_counts_that_differ_are_named(files):
@@ -79,9 +79,9 @@ def test_bleu_by_source_length(files, capsys):
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].startswith("BLEU = ")
     ours = ["under 2 words, 1 sent", "2 to 3 words, 1 sent", "4 and more words, 1 sent"]
-    assert [line[: len(start)] for line, start in zip(lines[1:4], ours, strict=True)] == ours
-    assert lines[4] == f"By length, {files}/ref"
-    assert all("BLEU = 100.00" in line for line in lines[5:8])
+    assert [line[: len(start)] for line, start in zip(lines[2:5], ours, strict=True)] == ours
+    assert lines[5] == f"By length, {files}/ref"
+    assert all("BLEU = 100.00" in line for line in lines[6:9])
     with pytest.raises(UserError, match="--by_length=2,x: expected numbers of words"):
         score(files, f"--source={files}/source", "--by_length=2,x")
     with pytest.raises(UserError, match=r"/out has 3 lines and .*/short has 1"):
@@ -147,7 +147,8 @@ def test_the_command_itself(files):
 
     done = run(f"--translation={files}/out", f"--reference={files}/ref")
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == f"{corpus_score('bleu', TRANSLATION, REFERENCE)}\n"
+    expected = corpus_score("bleu", TRANSLATION, REFERENCE)
+    assert done.stdout == f"{expected}\n    {expected.parts}\n"
     done = run(f"--translation={files}/out", f"--reference={files}/absent")
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == f"error: cannot read {files}/absent: No such file or directory\n"
@@ -209,16 +210,16 @@ def test_ngrams_compared_with_a_baseline_and_their_plot(files, capsys):
     score(files, *flags)
     lines = capsys.readouterr().out.splitlines()
     expected = ngram_precisions(REFERENCE, REFERENCE, baseline=TRANSLATION, lowercase=True)
-    assert lines[3] == f"N-grams compared with {files}/ref2, p by paired bootstrap"
-    assert lines[4:] == str(expected).splitlines()
-    assert lines[4].startswith("n-gram precision  nrefs:1|bs:1000|seed:12345|case:lc|tok:13a|")
-    assert lines[6].split()[:3] == ["1", "17", "100.00"] and lines[-1].split()[1:] == list("0----")
+    assert lines[4] == f"N-grams compared with {files}/ref2, p by paired bootstrap"
+    assert lines[5:] == str(expected).splitlines()
+    assert lines[5].startswith("n-gram precision  nrefs:1|bs:1000|seed:12345|case:lc|tok:13a|")
+    assert lines[7].split()[:3] == ["1", "17", "100.00"] and lines[-1].split()[1:] == list("0----")
     assert (files / "ngrams.png").read_bytes() == picture_of(ngram_plot(expected))
 
 
 def test_ngrams_against_several_references_and_no_baseline(files, capsys):
     score(files, f"--reference={files}/ref2", "--ngrams=2", "--tokenize=intl")
-    assert [line.split() for line in capsys.readouterr().out.splitlines()[2:]] == [
+    assert [line.split() for line in capsys.readouterr().out.splitlines()[3:]] == [
         ["order", "n-grams", "precision"],
         ["1", "15", "100.00"],
         ["2", "12", "100.00"],

@@ -15,6 +15,11 @@ def test_bleu_by_hand():
     expected = 100 * math.exp(1 - 7 / 6) * (5 / 6 * 3 / 5 * 2 / 4 * 1 / 3) ** 0.25
     assert score.value == pytest.approx(expected)
     assert score.name == "BLEU"
+    penalty = math.exp(1 - 7 / 6)
+    assert score.parts == (
+        f"83.3/60.0/50.0/33.3 (BP = {penalty:.3f} ratio = {6 / 7:.3f} hyp_len = 6 ref_len = 7)"
+    )
+    assert corpus_score("chrf", ["a"], ["a"]).parts == ""
 
 
 def test_bleu_is_that_of_the_corpus_not_a_mean_of_sentences():
