@@ -73,7 +73,7 @@ def corpus_score(
 
 
 def _parts(bleu: BLEUScore) -> str:
-    """Return what the BLEU is made of, in sacreBLEU's words."""
+    """Return the precisions, the brevity penalty and the lengths, in sacreBLEU's words."""
     precisions = "/".join(f"{precision:.1f}" for precision in bleu.precisions)
     return (
         f"{precisions} (BP = {bleu.bp:.3f} ratio = {bleu.ratio:.3f} "
