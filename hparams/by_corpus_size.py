@@ -59,6 +59,7 @@ def _deep(size: CorpusSize) -> TransformerHParams:
 
 def _wide(size: CorpusSize) -> TransformerHParams:
     base = _transformer(size)
+    # A layer of encoder and decoder has two FFNs of 2 D F weights; QueryK adds 34 D D to it.
     return base.replace(filter_size=base.filter_size + 17 * base.hidden_size // 2)
 
 
