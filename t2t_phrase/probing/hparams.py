@@ -22,6 +22,8 @@ class ProbeHParams(HParams):
     """The classifier and its training; `scratch_*` are for encoders trained with it."""
 
     # With several of these, the best combination of the first seed is used for all seeds.
+    # It is known after `choice_epochs`; 0: when training ends.
+    choice_epochs: int = 0
     hidden_units: tuple[int, ...] = (50, 200)  # of the classifier's only hidden layer
     learning_rates: tuple[float, ...] = (0.0003, 0.001, 0.003)
     scratch_learning_rates: tuple[float, ...] = (0.0002, 0.0005, 0.001)
@@ -52,11 +54,22 @@ class ProbeHParams(HParams):
             for rate in getattr(self, name):
                 if not 0 < rate <= 100:
                     yield f"{name}: must be above 0 and at most 100, got {rate}"
+        if not 0 <= self.choice_epochs <= self.max_epochs:
+            yield (
+                f"choice_epochs: must be from 0 to max_epochs={self.max_epochs}, "
+                f"got {self.choice_epochs}"
+            )
         warmup = self.scratch_warmup_steps
         if not 0 <= warmup <= 10**6:
             yield f"scratch_warmup_steps: must be from 0 to 1000000, got {warmup}"
         if not 0 <= self.dropout < 1:
             yield f"dropout: must be in [0, 1), got {self.dropout}"
+
+    def trial(self) -> ProbeHParams:
+        """Return the options by which the choices are compared."""
+        if not self.choice_epochs:
+            return self
+        return dataclasses.replace(self, max_epochs=self.choice_epochs)
 
     def choices(self, *, scratch: bool) -> list[Choice]:
         """Return the combinations among which the development split chooses.

@@ -26,7 +26,7 @@ from t2t_phrase.text.vocabularies import Encoder
 from t2t_phrase.training_hparams import TrainingHParams
 
 Log = Callable[[str], object]
-Probe = Callable[[TaskData, Choice, int, Log], Fitted]
+Probe = Callable[[TaskData, ProbeHParams, Choice, int, Log], Fitted]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -138,12 +138,14 @@ class Probes:
         inputs = self._inputs(encoder, hparams)
         states: dict[int, dict[Split, States]] = {}
 
-        def probe(data: TaskData, choice: Choice, seed: int, log: Log) -> Fitted:
+        def probe(
+            data: TaskData, options: ProbeHParams, choice: Choice, seed: int, log: Log
+        ) -> Fitted:
             if seed not in states:
                 size = encoder.vocab_size
                 model = untrained_model(hparams, vocab_size=size, seed=seed)
                 states[seed] = self._states(model, inputs)
-            return probe_states(data, states[seed], self._hparams, choice, seed=seed, log=log)
+            return probe_states(data, states[seed], options, choice, seed=seed, log=log)
 
         self._of_encoder(
             probe, setting="baseline", hparams_set=hparams_set, encoder=UNTRAINED, scratch=False
@@ -160,8 +162,10 @@ class Probes:
         states = self._states(run.model, self._inputs(run.encoder, hparams))
         self._report(f"{run.path}: states computed in {time.monotonic() - start:.1f} s")
 
-        def probe(data: TaskData, choice: Choice, seed: int, log: Log) -> Fitted:
-            return probe_states(data, states, self._hparams, choice, seed=seed, log=log)
+        def probe(
+            data: TaskData, options: ProbeHParams, choice: Choice, seed: int, log: Log
+        ) -> Fitted:
+            return probe_states(data, states, options, choice, seed=seed, log=log)
 
         self._of_encoder(
             probe,
@@ -181,12 +185,14 @@ class Probes:
         """
         inputs = self._inputs(encoder, hparams)
 
-        def probe(data: TaskData, choice: Choice, seed: int, log: Log) -> Fitted:
+        def probe(
+            data: TaskData, options: ProbeHParams, choice: Choice, seed: int, log: Log
+        ) -> Fitted:
             return probe_from_scratch(
                 data,
                 hparams,
                 inputs,
-                self._hparams,
+                options,
                 choice,
                 vocab_size=encoder.vocab_size,
                 seed=seed,
@@ -217,18 +223,27 @@ class Probes:
             beginning = f"{data.task.name}, {fields['hparams_set']}, {fields['encoder']}"
 
             def fitted(
-                choice: Choice, seed: int, data: TaskData = data, beginning: str = beginning
+                choice: Choice,
+                seed: int,
+                options: ProbeHParams = self._hparams,
+                data: TaskData = data,
+                beginning: str = beginning,
             ) -> Fitted:
                 log = functools.partial(self._say, f"{beginning}, seed {seed}, {_words(choice)}: ")
-                return probe(data, choice, seed, log)
+                return probe(data, options, choice, seed, log)
 
-            first, *others = self._seeds
-            tried = {choice: fitted(choice, first) for choice in choices}
-            # Of equally good ones the first.
-            best = max(choices, key=lambda choice: tried[choice].dev)
-            self._add_fitted(data, tried[best], best, first, fields)
-            for seed in others:
-                self._add_fitted(data, fitted(best, seed), best, seed, fields)
+            first = self._seeds[0]
+            done: dict[int, Fitted] = {}
+            best = choices[0]
+            if len(choices) > 1:
+                trial = self._hparams.trial()
+                tried = {choice: fitted(choice, first, trial) for choice in choices}
+                # Of equally good ones the first.
+                best = max(choices, key=lambda choice: tried[choice].dev)
+                if trial == self._hparams:
+                    done[first] = tried[best]
+            for seed in self._seeds:
+                self._add_fitted(data, done.get(seed) or fitted(best, seed), best, seed, fields)
 
     def _say(self, beginning: str, text: str) -> None:
         self._report(f"{beginning}{text}")

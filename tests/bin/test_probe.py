@@ -1,4 +1,5 @@
 import json
+import re
 
 import pytest
 from absl import app
@@ -113,6 +114,13 @@ def test_the_grammar_is_the_default(toy, capsys):
     # The first seed tries both learning rates, the second one has the better one.
     assert captured.err.count("stopped at epoch") == 3
     assert captured.out.count("learning rate 0.1") in (0, 2)
+    # Two trials of one epoch, then each seed in full.
+    longer = QUICK.replace("[0.001]", "[0.001,0.1],choice_epochs=1").replace(
+        "max_epochs=1", "max_epochs=2"
+    )
+    call(probe, *flags, *options, longer)
+    stops = re.findall("seed (.), .* stopped at epoch (.)", capsys.readouterr().err)
+    assert stops == [("1", "1"), ("1", "1"), ("1", "2"), ("2", "2")]
     for flag in ("text_file", "feature_files"):
         with pytest.raises(app.UsageError, match=f"--{flag} is only used with --trees_file"):
             call(probe, *flags, f"--{flag}=levels=x")
