@@ -171,16 +171,6 @@ def transformer_multi30k() -> TransformerHParams:
 
 
 @hparams.register
-def transformer_multi30k_post() -> TransformerHParams:
-    """`transformer_multi30k` with post-norm, and dropout on residual connections only.
-
-    These are defaults of fairseq, by which Wu et al. (2021) train: 8192 tokens an update, average
-    of 10 checkpoints, 41.02 BLEU; see RESULTS.md.
-    """
-    return transformer_multi30k().replace(norm="post", attention_dropout=0.0, relu_dropout=0.0)
-
-
-@hparams.register
 def transformer_multi30k_6l() -> TransformerHParams:
     """Deeper, 3.26M: the baseline of equal size for the heterogeneous sets (3.39M)."""
     return transformer_multi30k().replace(num_hidden_layers=6)

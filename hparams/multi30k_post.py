@@ -1,0 +1,60 @@
+"""`SET_post`: the sets for Multi30k with post-norm and dropout on residual connections only.
+
+```
+t2t-phrase-trainer --hparams_set=transformer_multi30k_post --train_steps=8000 ...
+```
+
+These are defaults of fairseq, by which Wu et al. (2021), arXiv 2105.14462, train: 8,192 tokens an
+update, average of 10 checkpoints, 41.02 BLEU. RESULTS.md has what they reach here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from t2t_phrase.models.transformer_hparams import TransformerHParams
+from t2t_phrase.registry import hparams
+
+from . import (
+    alignment,
+    multi_granularity,
+    phrase_heterogeneous,
+    phrase_homogeneous,
+    phrase_interleaved,
+    phrase_representation,
+    transformer,
+)
+
+T = TypeVar("T", bound=TransformerHParams)
+
+_SETS = (
+    transformer.transformer_multi30k,
+    transformer.transformer_multi30k_6l,
+    transformer.transformer_multi30k_wide,
+    phrase_heterogeneous.phrase_heterogeneous_convkv_1_2_multi30k,
+    phrase_interleaved.phrase_interleaved_convkv_1_2_multi30k,
+    phrase_interleaved.phrase_interleaved_queryk_1_2_multi30k,
+    phrase_homogeneous.phrase_homogeneous_queryk_2_2_multi30k,
+    phrase_representation.phrase_representation_max_attn_ta_multi30k,
+    multi_granularity.mgsa_ngram_san_multi30k,
+    alignment.alignment_assisted_multi30k,
+)
+
+
+def by_post_norm(base: T) -> T:
+    """Return `base` with post-norm, and dropout on residual connections only."""
+    return base.replace(norm="post", attention_dropout=0.0, relu_dropout=0.0)
+
+
+def _register(make: Callable[[], TransformerHParams]) -> None:
+    def hparams_set() -> TransformerHParams:
+        return by_post_norm(make())
+
+    title = make.__name__
+    hparams_set.__doc__ = f"`{title}` with post-norm, and dropout on residual connections only."
+    hparams.register_as(f"{title}_post")(hparams_set)
+
+
+for _set in _SETS:
+    _register(_set)
