@@ -148,6 +148,10 @@ def test_mistakes_are_found_before_anything_is_loaded(toy, trees, tmp_path, monk
         ([*run, "--seeds="], "--seeds= names no seed"),
         ([*run, "--probe_hparams=patience=0"], "patience: must be from 1"),
         ([*run, "--probe_hparams=learning_rates=[]"], "learning_rates: must be one or several"),
+        (
+            [*run, "--probe_hparams=max_epochs=2,choice_epochs=3"],
+            "choice_epochs: must be from 0 to max_epochs=2, got 3",
+        ),
         ([*run, "--baselines=words"], "--baselines: 'words' is unknown"),
         ([*run, "--probe_hparams=pacience=1"], "did you mean patience"),
         ([*run, f"--json_to_file={trees}"], "would overwrite the input"),

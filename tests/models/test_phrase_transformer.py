@@ -215,6 +215,7 @@ def test_phrase_sets_differ_from_their_size_in_the_attention_only() -> None:
     for name in names:
         suffix = name.rsplit("_", 1)[-1]
         base = {
+            "post": "transformer_multi30k_post",
             "multi30k": "transformer_multi30k",
             "demo": "transformer_demo",
             "muon": "transformer_demo_muon",
