@@ -22,8 +22,6 @@ class ProbeHParams(HParams):
     """The classifier and its training; `scratch_*` are for encoders trained with it."""
 
     # With several of these, the best combination of the first seed is used for all seeds.
-    # It is known after `choice_epochs`; 0: when training ends.
-    choice_epochs: int = 0
     hidden_units: tuple[int, ...] = (50, 200)  # of the classifier's only hidden layer
     learning_rates: tuple[float, ...] = (0.0003, 0.001, 0.003)
     scratch_learning_rates: tuple[float, ...] = (0.0002, 0.0005, 0.001)
@@ -31,6 +29,7 @@ class ProbeHParams(HParams):
     batch_size: int = 64  # sentences
     scratch_warmup_steps: int = 400
     word_states: Literal["first", "mean"] = "first"  # of a word's subwords
+    choice_epochs: int = 0  # after which the best combination is chosen; 0: when training ends
     max_epochs: int = 50
     patience: int = 5  # epochs without a better accuracy on the development split
 

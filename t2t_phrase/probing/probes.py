@@ -218,32 +218,28 @@ class Probes:
 
     def _of_encoder(self, probe: Probe, *, scratch: bool, **fields: Any) -> None:
         """Probe an encoder for all tasks with all seeds."""
-        choices = self._hparams.choices(scratch=scratch)
         for data in self._given.tasks:
-            beginning = f"{data.task.name}, {fields['hparams_set']}, {fields['encoder']}"
+            self._of_task(probe, data, self._hparams.choices(scratch=scratch), fields)
 
-            def fitted(
-                choice: Choice,
-                seed: int,
-                options: ProbeHParams = self._hparams,
-                data: TaskData = data,
-                beginning: str = beginning,
-            ) -> Fitted:
-                log = functools.partial(self._say, f"{beginning}, seed {seed}, {_words(choice)}: ")
-                return probe(data, options, choice, seed, log)
+    def _of_task(
+        self, probe: Probe, data: TaskData, choices: Sequence[Choice], fields: dict[str, Any]
+    ) -> None:
+        """Probe an encoder for a task with all seeds, by the choice that is best with the first."""
+        beginning = f"{data.task.name}, {fields['hparams_set']}, {fields['encoder']}"
 
-            first = self._seeds[0]
-            done: dict[int, Fitted] = {}
-            best = choices[0]
-            if len(choices) > 1:
-                trial = self._hparams.trial()
-                tried = {choice: fitted(choice, first, trial) for choice in choices}
-                # Of equally good ones the first.
-                best = max(choices, key=lambda choice: tried[choice].dev)
-                if trial == self._hparams:
-                    done[first] = tried[best]
-            for seed in self._seeds:
-                self._add_fitted(data, done.get(seed) or fitted(best, seed), best, seed, fields)
+        def fitted(options: ProbeHParams, choice: Choice, seed: int) -> Fitted:
+            log = functools.partial(self._say, f"{beginning}, seed {seed}, {_words(choice)}: ")
+            return probe(data, options, choice, seed, log)
+
+        first, full = self._seeds[0], self._hparams
+        trial = full.trial() if len(choices) > 1 else full
+        tried = {choice: fitted(trial, choice, first) for choice in choices}
+        # Of equally good ones the first.
+        best = max(choices, key=lambda choice: tried[choice].dev)
+        for seed in self._seeds:
+            done = seed == first and trial == full
+            found = tried[best] if done else fitted(full, best, seed)
+            self._add_fitted(data, found, best, seed, fields)
 
     def _say(self, beginning: str, text: str) -> None:
         self._report(f"{beginning}{text}")
