@@ -125,8 +125,8 @@ def checked_names() -> list[tuple[str, str, str]]:
         raise app.UsageError("--source and --target are required, and name files")
     if len(sources) != len(targets) or (outputs and len(outputs) != len(sources)):
         raise app.UsageError(
-            f"{len(sources)} x --source, {len(targets)} x --target, {len(outputs)} x --output: "
-            "give as many of each, or no --output"
+            f"{len(sources)} x --source, {len(targets)} x --target, {len(outputs)} x "
+            "--output_file: give as many of each, or no --output_file"
         )
     lexicon = [FLAGS.lexicon_file] if FLAGS.lexicon_file else []
     outputs = outputs or [f"{name.removesuffix('.gz')}.{ALIGN}" for name in targets]

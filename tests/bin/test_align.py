@@ -76,7 +76,7 @@ def test_texts_that_do_not_belong_together(folder):
 def test_wrong_usage(folder):
     with pytest.raises(app.UsageError, match="--source and --target are required"):
         call(align, f"--source={folder}/train.en")
-    with pytest.raises(app.UsageError, match="2 x --source, 1 x --target, 0 x --output: give as"):
+    with pytest.raises(app.UsageError, match="2 x --source, 1 x --target, 0 x --output_file"):
         call(align, *files(folder, "train"), "--source=x")
     with pytest.raises(UserError, match=r"train\.de\.align is named for two outputs"):
         call(align, *files(folder, "train", "train"))
