@@ -5,16 +5,16 @@
         --work_dir=runs/table2 --train_steps=1500 --started_steps=750 \\
         --systems=transformer_demo,alignment_assisted_demo:alignment_model_demo:transformer_demo
 
-A system is SET, SET:ALIGNMENT_SET or SET:ALIGNMENT_SET:START_SET: what translates, the alignment
-model that it is searched with, and the set whose average its training starts from. It trains for
---started_steps then, by --started_hparams. SET::START_SET is a baseline that is trained on for as
-long. The first system is the baseline of the p-values. Each step is one of the commands, printed
-before it runs; finished steps are not repeated. It writes WORK_DIR/table2.md and table2.json:
-case-insensitive BLEU and TER, and the perplexity of the development set, whose alignments models
-with an alignment head are given.
+A system is SET, SET:ALIGNMENT_SET or SET:ALIGNMENT_SET:START_SET: the model that translates, the
+alignment model used in its search, and the set whose averaged checkpoint its training starts from.
+A model that starts from another trains for --started_steps with --started_hparams. SET::START_SET
+is a baseline that is trained for as many further steps. P-values compare with the first system.
+Each step is one of the commands, printed before it runs; finished steps are not repeated. The
+results are written to WORK_DIR/table2.md and table2.json: case-insensitive BLEU and TER, and the
+perplexity of the development set; models with an alignment head are given its alignments.
 
-The data need alignments. The grammar brings them; Multi30k is aligned first, in a folder that can
-be written to (see docs/alignments.md):
+The data need alignments. The grammar provides them; Multi30k is aligned first, in a writable folder
+(see docs/alignments.md):
 
     t2t-phrase-align --source=raw/train.en.gz --target=raw/train.de.gz \\
         --source=raw/val.en.gz --target=raw/val.de.gz \\
@@ -51,9 +51,9 @@ class Spec:
     """A row of the table, as hparams sets.
 
     Attributes:
-        words: what translates.
+        words: the model that translates.
         alignment: the alignment model; empty: none.
-        start: what the training of `words` starts from; empty: from random weights.
+        start: the model that the training of `words` starts from; empty: random weights.
     """
 
     words: str
@@ -65,7 +65,7 @@ class Spec:
         """Read SET:ALIGNMENT_SET:START_SET, whose last parts may be left out.
 
         Raises:
-            UserError: there is no first part, or there are more than three.
+            UserError: the first part is missing, or there are more than three.
         """
         parts = text.split(":")
         if not parts[0] or len(parts) > 3:
@@ -82,8 +82,8 @@ class Experiment:
     """The settings that all systems share.
 
     Attributes:
-        recipe: of trainings from random weights.
-        started: the same for trainings that start from others, but for `warm_start_from`.
+        recipe: for training from random weights.
+        started: for training that starts from another model, without `warm_start_from`.
         search_hparams: options of decoding with an alignment model.
     """
 
@@ -92,7 +92,7 @@ class Experiment:
     search_hparams: str
 
     def recipe_of(self, spec: Spec, seed: int) -> Recipe:
-        """Return the recipe of what translates."""
+        """Return the recipe of the model that translates."""
         if not spec.start:
             return self.recipe
         made = dataclasses.replace(

@@ -1,15 +1,16 @@
-"""Figure 3 of Alkhouli et al. (2018): speed and BLEU of the search by the threshold of pruning.
+"""Figure 3 of Alkhouli et al. (2018): speed and BLEU of the search by pruning threshold.
 
     python benchmarks/alignment_search.py --problem=translate_ende_grammar --data_dir=data \\
         --output_dir=runs/lexical --alignment_model_dir=runs/alignment --work_dir=runs/figure3
 
-First --alignment_weight is chosen on the development set, by BLEU at --weight_threshold
-(--weights=1: it is not). Then the test set is translated with each threshold. All thresholds are
-timed in one process, batch by batch in turn, after a first pass that compiles; the speed-up is that
-over threshold 0, which prunes nothing. It writes WORK_DIR/figure3.md, .json and .png; the
-translations of the development set are commands, which are not repeated.
+First, alignment_weight is chosen from --weights on the development set, by BLEU at
+--weight_threshold; a single one, as in --weights=1, is used as it is. Then the test set is
+translated with each threshold. All thresholds are timed in one process, batch by batch in turn,
+after a first pass that compiles; speed-ups are relative to threshold 0, which prunes nothing. The
+results are written to WORK_DIR/figure3.md, .json and .png. The development set is translated by
+commands; finished ones are not repeated.
 
-The data need no alignments, the models do: see alignment_quality.py, which trains them.
+Only the training of the models (by alignment_quality.py) needs alignments.
 """
 
 from __future__ import annotations
@@ -45,8 +46,8 @@ class Point:
 
     Attributes:
         bleu: case-insensitive.
-        seconds: of the search of all sentences, the median over the passes.
-        positions: evaluated for each target token.
+        seconds: duration of the search of all sentences, the median over the passes.
+        positions: source positions evaluated for each target token.
     """
 
     threshold: float
@@ -119,7 +120,7 @@ def translators(
 
 
 def one_pass(searches: Sequence[Any], encoded: Any) -> tuple[list[float], list[list[Any]]]:
-    """Translate by all searches, batch by batch in turn.
+    """Translate with all searches, batch by batch in turn.
 
     Returns:
         (seconds of each search, the best hypothesis of each sentence of each search).
@@ -154,9 +155,9 @@ def measure(
     Args:
         searches: one for each threshold.
         thresholds: of pruning.
-        sources: to be translated.
-        references: of these.
-        passes: timed ones, after one that compiles.
+        sources: sentences to translate.
+        references: their references.
+        passes: number of timed passes, after one that compiles.
     """
     encoded = searches[0].encode(sources)
     _, found = one_pass(searches, encoded)
@@ -178,7 +179,7 @@ def measure(
 
 
 def markdown(points: Sequence[Point]) -> str:
-    """Return the points as a table; the first one is what speed is compared with."""
+    """Return the points as a table; speed-ups are relative to the first point."""
     lines = [["threshold", "BLEU", "difference", "speed-up", "positions per token"]]
     first = points[0]
     for point in points:

@@ -14,7 +14,7 @@ class System:
     """Trained models that translate together.
 
     Attributes:
-        model: folder of the run that words come from.
+        model: folder of the run that predicts words.
         alignment: folder of the alignment model's run; None: the model translates alone.
         others: folders of the further members of an ensemble.
     """
@@ -25,7 +25,7 @@ class System:
 
     @classmethod
     def parse(cls, text: str) -> System:
-        """Return the system of `RUN`, `RUN+ALIGNMENT_RUN` or, an ensemble, `RUN:RUN:...`.
+        """Return the system of `RUN`, `RUN+ALIGNMENT_RUN` or `RUN:RUN:...` (an ensemble).
 
         Raises:
             UserError: a part is missing, or is not the folder of a run.
@@ -45,7 +45,7 @@ class System:
 
     @property
     def models(self) -> tuple[pathlib.Path, ...]:
-        """Folders of all runs that words come from."""
+        """Folders of all runs that predict words."""
         return (self.model, *self.others)
 
     @property
@@ -88,7 +88,7 @@ def kept_text(problem: str, data_dir: pathlib.Path, split: str) -> Text:
     """Return the text of "dev" or "test".
 
     Raises:
-        UserError: there are no data, or the problem is a reversed one, whose alignments are not
+        UserError: there are no data, or the problem is reversed, so that its alignments are not
             those of the files.
     """
     from t2t_phrase.data.problem import get_problem
@@ -106,6 +106,6 @@ def kept_text(problem: str, data_dir: pathlib.Path, split: str) -> Text:
 
 
 def reported(log: pathlib.Path, pattern: str) -> tuple[str, ...] | None:
-    """Return the groups of the last match of a pattern in what a command printed."""
+    """Return the groups of the last match of a pattern in the output of a command."""
     found = list(re.finditer(pattern, log.read_text(encoding="utf-8", errors="replace")))
     return found[-1].groups() if found else None

@@ -13,9 +13,9 @@ class Row:
 
     Attributes:
         parameters: number of weights, those of the alignment model included.
-        perplexity: of the development set, by token.
-        jump_perplexity: of the alignment model there; None: there is none.
-        positions: evaluated for each target token; None: no alignment model.
+        perplexity: of the development set, per token.
+        jump_perplexity: of the alignment model on the same set; None: no alignment model.
+        positions: source positions evaluated for each target token; None: no alignment model.
     """
 
     system: str

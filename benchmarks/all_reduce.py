@@ -2,11 +2,11 @@
 
     python benchmarks/all_reduce.py --hparams_sets=transformer_tiny,transformer_base --packs=0,4,32
 
-Workers are processes on this machine with one core each; for other machines, start each by hand
-with its `TF_CONFIG` and `--worker`. For every set, the same joined batch is an update of one
-process with a core for each worker, and of the workers together. "Share" is the time of the sum
-alone, divided by that of an update of the workers; where the sum overlaps with the computation, an
-update takes less time than both one after the other. "Agreement" is the small exchange before each
+Workers are processes on this machine with one core each; on other machines, start each by hand with
+its `TF_CONFIG` and `--worker`. For every set, the same joined batch is used for an update by one
+process with a core for each worker, and by the workers together. "Share" is the time of the sum
+alone, divided by that of an update by the workers; where the sum overlaps with the computation, an
+update takes less time than the two in sequence. "Agreement" is the small exchange before each
 update that stops all workers at the same step.
 """
 
@@ -71,7 +71,7 @@ def environments(workers: int) -> list[dict[str, str]]:
 
 
 def results(command: list[str], added: list[dict[str, str]]) -> list[dict[str, dict[str, float]]]:
-    """Run workers, and return what each of them measured, by the size of packs."""
+    """Run workers; return the measurements of each, by the size of packs."""
     started = [
         subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={**os.environ, **more})
         for more in added
@@ -85,7 +85,7 @@ def results(command: list[str], added: list[dict[str, str]]) -> list[dict[str, d
 def work(args: object) -> None:
     """Measure updates, and the sum of gradients alone, for each size of packs; print JSON."""
     if "CORE" in os.environ:
-        # Two workers must not take each other's time.
+        # Workers must not compete for the same core.
         os.sched_setaffinity(0, {int(os.environ["CORE"]) % (os.cpu_count() or 1)})
     limit_threads(int(os.environ["THREADS"]))
     import tensorflow as tf

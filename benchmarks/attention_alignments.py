@@ -5,12 +5,12 @@
         [--split=dev] [--alignments=data/translate_ende_grammar-dev.de.align]
 
 A system is RUN; RUN:RUN:... for an ensemble; or RUN+ALIGNMENT_RUN, whose links are those of the
-search with an alignment model. Each is forced to the references of --split, the links that it makes
-then (write_alignments=true, see docs/alignments.md) are compared with the gold links that
-t2t-phrase-datagen has kept, or --gold_alignments. Links in other files, such as those of
-t2t-phrase-align, are scored beside them (--alignments). Finished steps are not repeated. It writes
-WORK_DIR/table6.md and table6.json: AER, precision, recall, the share of links to the neighbour of a
-right word, the number of links, and the commands.
+search with an alignment model. Each is forced to the references of --split, and its links
+(write_alignments=true, see docs/alignments.md) are compared with the gold links that
+t2t-phrase-datagen has kept, or with --gold_alignments. Links in other files (--alignments), such as
+those of t2t-phrase-align, are scored as well. Finished steps are not repeated. The results are
+written to WORK_DIR/table6.md and table6.json: AER, precision, recall, the share of links to the
+neighbour of a right word, the number of links, and the commands.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ class Row:
     """The measurements of a system, or of a file of links.
 
     Attributes:
-        name: what the table calls it.
-        attention: of each member, see `attention_of`; empty: it is a file.
+        name: its name in the table.
+        attention: of each member, see `attention_of`; empty for a file.
         error: counts of its links.
-        command: that made them; empty: it is a file.
+        command: the one that made the links; empty for a file.
     """
 
     name: str
@@ -60,16 +60,16 @@ def attention_of(folder: pathlib.Path) -> str:
     hparams = record.resolved()
     if isinstance(hparams, LuongHParams):
         return f"{record.model}, {hparams.attention} ({hparams.attention_score})"
-    # Models without phrases attend with plain heads, whatever else they have.
+    # Models without this hyperparameter attend to the source with plain heads.
     kind = getattr(hparams, "cross_attention", "none")
     return record.model if kind == "none" else f"{record.model}, {kind}"
 
 
 def system_names(systems: list[System]) -> list[str]:
-    """Return a name for each system that no other has.
+    """Return a unique name for each system.
 
     Raises:
-        UserError: two are the same.
+        UserError: two systems are the same.
     """
     folders = list(dict.fromkeys(folder for system in systems for folder in system.inputs))
     short = dict(zip(folders, distinct_names(folders), strict=True))
@@ -121,7 +121,7 @@ def report(work_dir: pathlib.Path, notes: list[str], rows: list[Row]) -> None:
 def measured(
     system: System, name: str, text: Text, gold: pathlib.Path, args: argparse.Namespace
 ) -> Row:
-    """Return the row of a system, which is forced to the references."""
+    """Return the row of a system that is forced to the references."""
     links, flags = forced_links(
         system,
         text,

@@ -3,10 +3,11 @@
     python benchmarks/compare_commits.py --base=HEAD~1 -- train_step.py --sizes=32
     python benchmarks/compare_commits.py --base=HEAD~1 --hparams_set=transformer_big -- decode.py
 
-Both commits are unpacked into temporary folders and run in processes of their own that take turns:
-one update or one decoded batch at a time. So whatever slows the machine down slows both. The median
-of (time of base / time of new) over all pairs is printed for each thing that the benchmark times;
-above 1 the new commit is faster. Benchmarks that use `measure.median_seconds` can be compared.
+Both commits are unpacked into temporary folders and run in separate processes that take turns, one
+update or one decoded batch at a time, so that anything that slows the machine down slows both. The
+median of (time of base / time of new) over all pairs is printed for everything that the benchmark
+times; above 1 the new commit is faster. Benchmarks that use `measure.median_seconds` can be
+compared.
 """
 
 from __future__ import annotations
@@ -51,12 +52,12 @@ def timed(run, *, repeats):
 def start_benchmark(
     commit: str, folder: pathlib.Path, hparams_set: str, command: list[str], timed: str
 ) -> subprocess.Popen[str]:
-    """Start a benchmark of a commit in a process of its own.
+    """Start a benchmark of a commit in a separate process.
 
     Args:
         commit: a revision.
-        folder: where it is unpacked, a new folder.
-        hparams_set: what is timed.
+        folder: a new folder, into which the commit is unpacked.
+        hparams_set: the hparams set that is timed.
         command: script in benchmarks/ and its options.
         timed: Python that defines `timed(run, *, repeats)`, which is called in place of
             `measure.median_seconds`.
@@ -74,7 +75,7 @@ def start_benchmark(
 
 
 class Commit:
-    """A benchmark of one commit in a process of its own."""
+    """A benchmark of one commit in a separate process."""
 
     def __init__(
         self, commit: str, folder: pathlib.Path, hparams_set: str, command: list[str]
@@ -94,7 +95,7 @@ class Commit:
         return float(found)
 
     def end(self) -> None:
-        """Go on to the next thing to time."""
+        """Proceed to the next thing to time."""
         self._say("end")
 
     def _say(self, word: str) -> None:

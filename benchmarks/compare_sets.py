@@ -2,9 +2,9 @@
 
     python benchmarks/compare_sets.py --sets=transformer_multi30k,luong_multi30k,luong_feed_multi30k
 
-Times whole updates, forward and backward pass and the optimizer's, on random ids: each set in turn,
-`--repeats` times over, so that a change of the machine's speed meets all of them alike. A line for
-each set holds the median number of target tokens a second divided by that of the first set.
+Times whole updates (forward pass, backward pass and optimizer) on random ids: each set in turn,
+`--repeats` times, so that changes in the speed of the machine affect all sets alike. The line of
+each set has the median number of target tokens per second divided by that of the first set.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from measure import THREADS, base_model, limit_threads, parser, random_ids, repo
 def timed_update(
     name: str, rows: int, length: int, vocab: int, *, dtype: str, xla: bool
 ) -> Callable[[], float]:
-    """Return a function that makes one update and returns its seconds.
+    """Return a function that makes one update and returns its duration in seconds.
 
     Args:
         name: of the set.
         rows: sentences in the batch.
         length: tokens of each, on both sides.
         vocab: entries of the vocabulary.
-        dtype: policy.
-        xla: whether XLA compiles.
+        dtype: the dtype policy.
+        xla: whether to compile with XLA.
     """
     stepper = stepper_of(*base_model(dtype, vocab, name), xla=xla)
     ids = random_ids(rows, length, vocab)

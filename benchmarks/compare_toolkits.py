@@ -1,16 +1,16 @@
-"""Speed of a Transformer or an LSTM beside other toolkits, all on the same work, in turn.
+"""Speed of a Transformer or an LSTM compared with other toolkits, on the same work, in turn.
 
     python benchmarks/compare_toolkits.py --opennmt_tf=env1/bin/python \\
         --transformers=env2/bin/python --ctranslate2=env2/bin/python
 
-Each of these flags names the Python of an environment in which that toolkit is installed, as the
-scripts `toolkit_*.py` say; toolkits without a flag are left out. The model is `transformer_base`,
+Each of these flags names the Python of an environment in which that toolkit is installed as
+described in `toolkit_*.py`; toolkits without a flag are left out. The model is `transformer_base`,
 or with --model=recurrent that of `recurrent.py`, which only OpenNMT-tf has as well. Training: an
 update of 32 pairs of 32 tokens; decoding: by default 32 sentences of 24 tokens into 32 tokens each,
-beam size 4. We and CTranslate2 decode them in two parts at the same time, each by one thread, and
-whole, by two threads; XLA decodes them whole. In each of --rounds every toolkit runs once in a
-process of its own. Prints the medians over the rounds, as multiples of our float32 in graph mode,
-as a table.
+beam size 4. This library and CTranslate2 decode them in two parts at the same time, with one thread
+each, and as a whole, with two threads; XLA decodes them as a whole. In each of --rounds, every
+toolkit runs once in a separate process. Prints a table of the medians over the rounds, as multiples
+of this library's float32 in graph mode.
 """
 
 from __future__ import annotations
@@ -74,10 +74,10 @@ def commands(args: argparse.Namespace) -> list[tuple[str, list[str]]]:
 
 
 def tokens_per_second(command: list[str]) -> tuple[str, float]:
-    """Run a command; return what it calls itself and its speed.
+    """Run a command; return the name that it reports and its speed.
 
     Raises:
-        RuntimeError: it fails; the message is what it printed last.
+        RuntimeError: the command failed; the message has the last lines of its error output.
     """
     made = subprocess.run(command, cwd=FOLDER, capture_output=True, text=True, check=False)
     lines = [line for line in made.stdout.splitlines() if line.startswith("{")]

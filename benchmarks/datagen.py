@@ -3,7 +3,7 @@
     python benchmarks/datagen.py [--pairs=50000]
 
 Generates the grammar corpus as text once, untimed, then times the generation of data from these
-files: reading, checking, the vocabulary, encoding, shards, checksums. The other side
+files: reading, checking, the vocabulary, encoding, shards, checksums. The baseline
 only encodes the same lines, held in memory, with the same vocabulary.
 """
 

@@ -6,8 +6,8 @@
 
 Beam size 4, 32 sentences of 24 source tokens, exactly 32 target tokens each (no earlier EOS),
 random ids and weights, vocabulary of 32,000. This takes 348 GFLOP, so 100% of a rate of 500
-GFLOP/s is 1470 target tokens/s. The sentences are searched in two parts at the same time, each by
-one thread, as by the decoder; with --whole or --xla, all by two threads.
+GFLOP/s is 1470 target tokens/s. The sentences are searched in two parts at the same time, with one
+thread each, as in the decoder; with --whole or --xla, all together with two threads.
 """
 
 from __future__ import annotations

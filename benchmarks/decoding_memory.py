@@ -5,11 +5,11 @@
     python benchmarks/decoding_memory.py --long=1024 \\
         --hparams_sets=phrase_heterogeneous_queryk_1_2_3_4
 
---lines translates files of a tenth of so many short lines, and of all, by a tiny model: what grows
-with the file shows as a difference. --long translates one line of so many tokens by each set, with
-a beam of 4, into a translation of at least as many tokens. Weights are random, since memory does
-not depend on them. Every command runs in a process of its own, whose peak resident memory the
-system reports at its end. A work folder that is kept (--work_dir) keeps the runs in it.
+--lines translates a file of that many short lines, and one of a tenth as many, with a tiny model:
+memory that grows with the file shows as a difference. --long translates one line of that many
+tokens with each set and a beam of 4, into a translation of at least as many tokens. Weights are
+random, since memory does not depend on them. Every command runs in a separate process, whose peak
+resident memory the system reports when it ends. With --work_dir, the folder and its runs are kept.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from memory import WORDS, write_corpus
 from t2t_phrase.config import UserError
 
 TINY = ("transformer_tiny", "num_hidden_layers=1,hidden_size=32,filter_size=64,num_heads=2")
-# Of the long lines' models, as many as in published ones: embedding and logits count too.
+# For the models of long lines, as large as in published ones: embedding and logits count too.
 VOCAB_SIZE = 32_000
 BEAM = 4
 DATA, PROBLEM = "data", "translate_text"
@@ -56,10 +56,10 @@ def make_run(run: pathlib.Path, hparams_set: str, overrides: str, least_vocab_si
     """Write a run with a checkpoint of random weights.
 
     Args:
-        run: its folder, beside that of the data.
+        run: its folder, beside the data folder.
         hparams_set: its hyperparameters.
         overrides: as for the trainer.
-        least_vocab_size: entries of the model's vocabulary; those that the data lack have no text.
+        least_vocab_size: least size of the model's vocabulary; entries not in the data lack text.
     """
     from t2t_phrase import registry
     from t2t_phrase.bin.common import load_tensorflow
@@ -95,7 +95,7 @@ def make_run(run: pathlib.Path, hparams_set: str, overrides: str, least_vocab_si
 def apart(function: Callable[..., None], *arguments: object) -> None:
     """Call a function in a new process.
 
-    What this process uses would count as the peak of the commands that it starts.
+    Otherwise, the memory of this process would count towards the peak of the commands it starts.
     """
     process = multiprocessing.get_context("spawn").Process(target=told, args=(function, *arguments))
     process.start()
@@ -105,7 +105,7 @@ def apart(function: Callable[..., None], *arguments: object) -> None:
 
 
 def told(function: Callable[..., None], *arguments: object) -> None:
-    """Call a function; a mistake of the user's is one line."""
+    """Call a function; report a user's mistake in one line."""
     try:
         function(*arguments)
     except UserError as error:
@@ -116,7 +116,7 @@ def peak_of(command: Sequence[str]) -> int:
     """Run a command and return its peak resident memory in bytes.
 
     Raises:
-        SystemExit: it failed; the message has the last lines that it printed.
+        SystemExit: the command failed; the message has the last lines of its output.
     """
     with tempfile.TemporaryFile() as said:
         process = subprocess.Popen(command, stdout=said, stderr=subprocess.STDOUT)
@@ -131,7 +131,7 @@ def peak_of(command: Sequence[str]) -> int:
 
 
 def decode(run: pathlib.Path, lines: Iterable[str], hparams: str) -> int:
-    """Translate lines by a run; return the peak of the command in bytes."""
+    """Translate lines with a run; return the peak memory of the command in bytes."""
     source, target = (run.with_name(f"{run.name}-{kind}") for kind in ("source", "translation"))
     for path in (target, target.with_name(f"{target.name}.part")):
         path.unlink(missing_ok=True)
@@ -156,7 +156,7 @@ def short_lines(count: int) -> Iterable[str]:
 
 
 def long_line(tokens: int) -> str:
-    """Return a line of so many tokens, EOS included."""
+    """Return a line of `tokens` tokens, EOS included."""
     return " ".join(random.Random(1).choices(WORDS, k=tokens - 1))
 
 
@@ -168,7 +168,7 @@ def report(peak: int, **values: object) -> None:
 def prepared(
     folder: pathlib.Path, hparams_set: str, overrides: str = "", least: int = 0
 ) -> pathlib.Path:
-    """Return the folder of a run in a folder with data; what is not there is made."""
+    """Return the folder of a run in a folder with data; missing parts are made first."""
     if not (folder / DATA / f"{PROBLEM}-manifest.json").exists():
         apart(make_data, folder)
     run = folder / f"{hparams_set}-{least}"
@@ -178,7 +178,7 @@ def prepared(
 
 
 def measure_lines(folder: pathlib.Path, count: int) -> None:
-    """Report the peak for a tenth of so many short lines, and for all."""
+    """Report the peak for a tenth of `count` short lines, and for all."""
     run = prepared(folder, *TINY)
     for lines in dict.fromkeys((max(1, count // 10), count)):
         peak = decode(run, short_lines(lines), f"beam_size={BEAM},extra_length=4")

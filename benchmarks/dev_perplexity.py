@@ -1,4 +1,4 @@
-"""The perplexity of the development set, by the averaged model of a set and seed."""
+"""The perplexity of the development set under the averaged model of a set and seed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from t2t_phrase.comparison.runs import Recipe, Steps
 
 
 def evaluate(recipe: Recipe, name: str, seed: int) -> None:
-    """Score the development set, teacher-forced, unless that is done."""
+    """Score the development set, teacher-forced, unless it is done already."""
     averaged, log = recipe.place(name, seed, "-averaged"), _log(recipe, name, seed)
     flags = [f"--problem={recipe.problem}", f"--hparams_set={name}"]
     flags += [f"--hparams={recipe.hparams}", f"--data_dir={recipe.data_dir}"]
@@ -21,7 +21,7 @@ def evaluate(recipe: Recipe, name: str, seed: int) -> None:
 
 
 def perplexity(recipe: Recipe, name: str, seed: int) -> float:
-    """Return the perplexity by token that `evaluate` found."""
+    """Return the perplexity per token that `evaluate` found."""
     found = reported(_log(recipe, name, seed), r"dev .*perplexity (\S+)")
     assert found, "the trainer prints the perplexity"
     return float(found[0])

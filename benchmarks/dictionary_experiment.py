@@ -5,16 +5,17 @@
         --systems=runs/plain-averaged,runs/lexical-averaged+runs/alignment-averaged
 
 A system is RUN, RUN+ALIGNMENT_RUN, or RUN:RUN:... for an ensemble. For each, the development set
-(--split) is translated, a dictionary is made of what the translation lacks (t2t-phrase-dictionary,
-see docs/dictionaries.md), and it is translated again by that. Each step is one of the commands,
-printed before it runs; finished steps are not repeated. It writes WORK_DIR/table3.md and
-table3.json: case-insensitive BLEU and TER of both, the entries, and how many were found and
-applied. With --require, it is also translated with --dictionary_mode=require.
+(--split) is translated, a dictionary is made of words that the translation lacks
+(t2t-phrase-dictionary, see docs/dictionaries.md), and the set is translated again with it. Each
+step is one of the commands, printed before it runs; finished steps are not repeated. The results
+are written to WORK_DIR/table3.md and table3.json: case-insensitive BLEU and TER of both
+translations, and the numbers of entries, of occurrences and of those applied. With --require, the
+set is also translated with --dictionary_mode=require.
 
-The word alignments of the text must be known: --alignments, by default those that datagen has kept
-(data/PROBLEM-dev.target.align); alignment_quality.py says how to make them for Multi30k. With
+The text needs word alignments: --alignments, by default those that datagen has kept
+(data/PROBLEM-dev.target.align); alignment_quality.py shows how to make them for Multi30k. With
 --gold_alignments, the links that a system makes when it is forced to the references are compared
-with these; with an alignment model, they are those of its search.
+with the gold links; with an alignment model, they are the links of its search.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ SUMMARY = r"(\d+) dictionary entries: (\d+) occurrences in the sources, (\d+) of
 
 @dataclasses.dataclass(frozen=True)
 class Required:
-    """The measurements of a translation that must have all entries.
+    """The measurements of a translation that must contain all entries.
 
     Attributes:
         bleu, ter: of the translation.
@@ -61,12 +62,12 @@ class Row:
 
     Attributes:
         bleu, ter: of the plain translation.
-        guided_bleu, guided_ter: of that by the dictionary.
+        guided_bleu, guided_ter: of the translation with the dictionary.
         p_value: of the difference in BLEU.
         entries: of the dictionary.
         matched, applied: occurrences in the sources, and in the translations.
         error_rate: of the links, in per cent; None: not measured.
-        required: the translation that has all entries; None: not made.
+        required: the translation that contains all entries; None: not made.
     """
 
     system: str
@@ -87,13 +88,13 @@ class Experiment:
     """The settings that all systems share.
 
     Attributes:
-        text: what is translated; its alignments make the dictionaries.
+        text: the text to translate; the dictionaries are made with its alignments.
         data_dir: folder of the data.
         work_dir: folder for all output.
         decode_hparams: options of decoding.
-        search_hparams: further ones with an alignment model.
+        search_hparams: further options with an alignment model.
         gold: file of gold links; empty: none.
-        require: whether to translate with all entries required, too.
+        require: whether to translate with all entries required as well.
     """
 
     text: Text
@@ -130,7 +131,7 @@ class Experiment:
         return dataclasses.replace(row, required=self.of_required(plain, required))
 
     def of_required(self, plain: pathlib.Path, required: pathlib.Path) -> Required:
-        """Return the measurements of a translation that has all entries."""
+        """Return the measurements of a translation that contains all entries."""
         from t2t_phrase.evaluation.scores import corpus_score
         from t2t_phrase.evaluation.significance import paired_bootstrap
         from t2t_phrase.io.text_files import read_text
@@ -180,7 +181,7 @@ class Experiment:
         return 100 * score_files(str(links), self.gold).error_rate
 
     def row(self, system: System, plain: pathlib.Path, guided: pathlib.Path) -> Row:
-        """Return the row of a system whose translations are there."""
+        """Return the row of a system whose translations exist."""
         from t2t_phrase.evaluation.scores import corpus_score
         from t2t_phrase.evaluation.significance import paired_bootstrap
         from t2t_phrase.io.text_files import read_text

@@ -3,15 +3,15 @@
     python benchmarks/eight_bits.py [--rows=64]
     PYTHONPATH=folder python benchmarks/eight_bits.py   # with onnx and onnxruntime in this folder
 
-The matrices are those of a decoding step of `transformer_base`: the maps of attention (512, 512),
-the feed-forward network (512, 2048) and (2048, 512), and a vocabulary of 32,000. One thread
+The matrices are those of a decoding step of `transformer_base`: the attention projections (512,
+512), the feed-forward network (512, 2048) and (2048, 512), and a vocabulary of 32,000. One thread
 multiplies 64 rows, as many as 16 sentences with beam size 4 have; twenty kernels take turns, so
-that they do not stay in the cache. What is timed includes the rounding of the rows to integers.
+that they do not stay in the cache. The time includes rounding the rows to integers.
 
 The ways are float32 and bfloat16 without integers; Keras' `quantize("int8")`; integers in float32,
-as `quantize=int8` with XLA or without oneDNN; oneDNN with weights that may change and with constant
-ones, as `quantize=int8` in a graph; and, where it is installed, ONNX Runtime in float32 and after
-its `quantize_dynamic`. Prints the medians of speed as multiples of float32, as a table.
+as with `quantize=int8` under XLA or without oneDNN; oneDNN with variable and with constant weights,
+as with `quantize=int8` in a graph; and, where it is installed, ONNX Runtime in float32 and after
+its `quantize_dynamic`. Prints a table of the median speeds as multiples of float32.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ from measure import limit_threads
 from t2t_phrase.comparison.table import grid
 
 SHAPES = ((512, 512), (512, 2048), (2048, 512), (512, 32_000))
-# Bytes of all kernels that take turns, at most.
+# The most bytes of all kernels that take turns.
 MOST_BYTES = 3e8
 Product = Callable[[Any, Any], Any]
 
 
 def tensorflow_ways() -> dict[str, tuple[Callable[[np.ndarray], Any], Product]]:
-    """Return for each way what prepares a kernel, and what multiplies by it."""
+    """Return for each way a function that prepares a kernel, and one that multiplies by it."""
     import keras
     import tensorflow as tf
     from keras import ops
@@ -126,7 +126,7 @@ def onnx_runtime(kernels: list[np.ndarray], quantized: bool) -> Callable[[np.nda
 
 
 def medians(runs: dict[str, Callable[[Any], object]], x: Any, repeats: int) -> dict[str, float]:
-    """Return the median seconds of each, which take turns."""
+    """Return the median duration of each run in seconds; the runs take turns."""
     seconds: dict[str, list[float]] = {name: [] for name in runs}
     for run in runs.values():
         run(x)

@@ -1,12 +1,13 @@
-"""Compares an ensemble with its members, by paired bootstrap with the best of them.
+"""Compares an ensemble with its members, by paired bootstrap against the best member.
 
     python benchmarks/ensemble.py --output_dir=runs/a,runs/b,runs/c --data_dir=data \\
         --work_dir=runs/ensemble [--ensemble_weights=2,1,1] [--test_sentences=5000]
 
-Translates the test set by each member and by all together (t2t-phrase-decoder --output_dir=a,b,c,
-see docs/rnn.md). For data of the grammar, the test set may have any size (--test_sentences). Each
-step is a command, printed before it runs; finished steps are not repeated. It writes
-WORK_DIR/ensemble.md and ensemble.json: BLEU, the difference from the best member, and p.
+Translates the test set with each member and with all together (t2t-phrase-decoder
+--output_dir=a,b,c, see docs/rnn.md). For data of the grammar, the test set may have any size
+(--test_sentences). Each step is a command, printed before it runs; finished steps are not repeated.
+The results are written to WORK_DIR/ensemble.md and ensemble.json: BLEU, the difference from the
+best member, and p.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from t2t_phrase.comparison.sentences import Sentences, sentences_of
 from t2t_phrase.comparison.table import grid
 from t2t_phrase.config import UserError
 
-# No folder is called so.
+# No folder has this name.
 ENSEMBLE = "ensemble of all"
 
 
@@ -37,7 +38,7 @@ class Row:
     """The measurements of a member, or of the ensemble.
 
     Attributes:
-        p_value: of the difference from the best member; None: it is that.
+        p_value: of the difference from the best member; None for that member.
     """
 
     name: str
@@ -50,7 +51,7 @@ class Row:
 def translate(
     args: argparse.Namespace, folders: Sequence[pathlib.Path], test: Sentences, made: pathlib.Path
 ) -> str:
-    """Translate the test set by some runs together, unless that is done; return the command."""
+    """Translate the test set with some runs, unless it is done already; return the command."""
     data_dir = pathlib.Path(args.data_dir).expanduser()
     flags = [f"--output_dir={','.join(map(str, folders))}", f"--data_dir={data_dir}"]
     if args.ensemble_weights and len(folders) > 1:
@@ -71,10 +72,10 @@ def compare(
     references: Sequence[Sequence[str]],
     parameters: Mapping[str, int],
 ) -> tuple[list[Row], str]:
-    """Score translations by members and ensemble.
+    """Score the translations of members and ensemble.
 
     Args:
-        texts: by name of the member, or ENSEMBLE.
+        texts: translations by name of the member, or ENSEMBLE.
         references: one list of sentences for each reference.
         parameters: by name of the member.
 

@@ -29,6 +29,6 @@ def called(script: str) -> str:
     """Return the command line of this experiment.
 
     Args:
-        script: its file.
+        script: its file in benchmarks/.
     """
     return f"python {shlex.join([f'benchmarks/{script}', *sys.argv[1:]])}"

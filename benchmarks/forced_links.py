@@ -1,4 +1,4 @@
-"""Links that models make when they are forced to a given translation, by t2t-phrase-decoder."""
+"""Links that models make when t2t-phrase-decoder forces them to a given translation."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ def forced_links(
     stem: str,
     options: Sequence[str] = (),
 ) -> tuple[pathlib.Path, list[str]]:
-    """Score the pairs of a text, unless that is done; return the file of links and the flags.
+    """Score the pairs of a text unless it is done already; return the link file and the flags.
 
     Args:
         system: trained models.
         text: source and references.
         data_dir: folder of the data.
         work_dir: folder for the files.
-        stem: what those of this system begin with.
-        options: of decoding, beside the one that writes alignments.
+        stem: start of the names of this system's files.
+        options: of decoding, besides the one that writes alignments.
     """
     scores = work_dir / f"{stem}.scores"
     flags = [
@@ -61,7 +61,7 @@ def features(system: System, text: Text) -> list[str]:
     from t2t_phrase.features import of_side
     from t2t_phrase.runs.record import RunRecord
 
-    # Members of an ensemble may read the same one.
+    # Members of an ensemble may read the same feature.
     files = {
         feature.name: text.source.with_suffix(f".{feature.side_stream}")
         for folder in system.models

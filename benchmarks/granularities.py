@@ -1,4 +1,4 @@
-"""Multi-granularity self-attention in benchmarks: plausible trees, and what the equations cost."""
+"""Multi-granularity self-attention in benchmarks: plausible trees, and the cost of equations."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ LEAST_CHILDREN, MOST_CHILDREN = 2, 3
 def random_levels(rows: int, length: int, seed: int = 0) -> np.ndarray:
     """Return the feature "levels" of random trees over `length` tokens, (rows, length) int32.
 
-    Every constituent has two or three children, cut at random. So of 23 words and EOS, levels 1, 2
-    and 3 make about 3.5, 7 and 12.5 segments; the trees of the built-in grammar make 5, 8 and 12 of
-    20 words on average.
+    Every constituent has two or three children, cut at random. So levels 1, 2 and 3 divide 23 words
+    and EOS into about 3.5, 7 and 12.5 segments; the trees of the built-in grammar divide 20 words
+    into 5, 8 and 12 on average.
     """
     from t2t_phrase.features import CONTINUES, MOST_LEVELS
 
     rng = np.random.default_rng(seed)
     numbers = np.full((rows, length), CONTINUES, "int32")
-    numbers[:, 0] = numbers[:, -1] = 1  # EOS is a segment of its own
+    numbers[:, 0] = numbers[:, -1] = 1  # EOS is a separate segment
 
     def cut(row: np.ndarray, begin: int, end: int, level: int) -> None:
         if end - begin < 2 or level > MOST_LEVELS:
@@ -50,7 +50,7 @@ def random_tags(rows: int, length: int, seed: int = 0) -> np.ndarray:
 
 
 def segments_of(partition: str, source: int) -> float:
-    """Return the number of segments of `source` tokens, for levels the mean over trees."""
+    """Return the number of segments of `source` tokens; for levels, the mean over trees."""
     from t2t_phrase.models.multi_granularity_hparams import parse_granularity
 
     kind, number = parse_granularity(partition)

@@ -3,12 +3,12 @@
     python benchmarks/input_pipeline.py --pairs=200000 [--base=REVISION]
     python benchmarks/input_pipeline.py --pairs=5000000
 
-Writes random sentences of Zipf-distributed words, makes data of them with t2t-phrase-datagen, and
-reads them as a training does, each in a process of its own. Reported are the pairs of each second,
-the seconds until the first batch, at the beginning and in the middle of an epoch, and the peak of
-the memory that a process took for itself, apart from files that are mapped, which the system takes
-back when it needs memory. With --base, another revision makes and reads its own data in turn with
-this one; the ratios are medians.
+Writes random sentences of Zipf-distributed words, makes data from them with t2t-phrase-datagen, and
+reads the data as training does, each in a separate process. Reports the pairs per second, the
+seconds until the first batch at the beginning and in the middle of an epoch, and the peak of the
+anonymous memory of a process; mapped files do not count, as the system reclaims them when it needs
+memory. With --base, another revision makes and reads its own data in turn with this one; the ratios
+are those of medians.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ BLOCK = 50_000
 
 
 class PeakMemory(threading.Thread):
-    """Watches the memory that this process takes for itself; `peak` is in bytes."""
+    """Watches the growth of this process's anonymous memory; `peak` is in bytes."""
 
     def __init__(self) -> None:
         super().__init__(daemon=True)
@@ -57,7 +57,7 @@ def anonymous_memory() -> int:
 
 
 def write_text(folder: pathlib.Path, pairs: int) -> None:
-    """Write train and dev of random sentences; the memory that this takes is constant."""
+    """Write train and dev files of random sentences, in constant memory."""
     folder.mkdir()
     random = np.random.default_rng(0)
     words = np.array([f"{'abcdefgh'[i % 8]}{i:x}" for i in range(WORDS)])
@@ -70,7 +70,7 @@ def write_text(folder: pathlib.Path, pairs: int) -> None:
 
 
 def sentences(random: np.random.Generator, words: np.ndarray, count: int) -> Iterator[str]:
-    """Yield lines whose lengths are distributed as those of news, about 25 words on average."""
+    """Yield lines whose lengths are distributed like those of news, about 25 words on average."""
     lengths = np.clip(random.gamma(3.0, 8.0, count), 1, LONGEST).astype(int)
     ends = np.cumsum(lengths)
     drawn = words[(random.zipf(1.3, ends[-1]) - 1) % len(words)].tolist()
@@ -96,7 +96,7 @@ def generate_data(data: str, raw: str) -> dict[str, float]:
 
 
 def read_data(data: str, pairs: int) -> dict[str, float]:
-    """Read the training data: at most one epoch, then go on in the middle of it."""
+    """Read the training data: at most one epoch, then resume in the middle of it."""
     from t2t_phrase.data.input.buckets import Buckets
     from t2t_phrase.data.input.pipeline import Position, TrainingPipeline
     from t2t_phrase.data.input.reader import RecordReader
@@ -139,7 +139,7 @@ def in_a_process(package: pathlib.Path | None, task: str, *arguments: str) -> di
     _, code, usage = os.wait4(process.pid, 0)
     if code:
         raise SystemExit("the benchmark failed, see above")
-    # Of the largest of its processes; mapped files count here.
+    # The largest of its processes counts, mapped files included.
     return {
         **found,
         f"{task}_largest_process_mib": usage.ru_maxrss / 1024,

@@ -9,10 +9,10 @@ import jax
 
 
 def square_rate(policy: str, median_seconds: Callable[..., float], *, repeats: int) -> float:
-    """Return the FLOP/s of products of square matrices, as large as the device can be busy with.
+    """Return the FLOP/s of products of square matrices, large enough to keep the device busy.
 
     Args:
-        policy: "float32" (by TF32 where the GPU has it, as XLA does) or "mixed_bfloat16".
+        policy: "float32" (in TF32 where the GPU has it, as in XLA) or "mixed_bfloat16".
         median_seconds: see `measure`.
         repeats: timed calls, of twenty products each.
     """

@@ -3,11 +3,11 @@
     KERAS_BACKEND=jax python benchmarks/jax_training.py --dtype=mixed_bfloat16
     KERAS_BACKEND=jax python benchmarks/jax_training.py --sets=A,B --peak_tflops=989 --length=64
 
-Each set runs in a process of its own, on all GPUs, or on the CPU. Ids are random, without padding;
-`tokens_per_second` counts sources and targets. Updates are given to the device without waiting for
-each, as by the trainer. The share of the matrix rate is that of all matrix products of an update,
-and of its convolutions, counted in the program that JAX traces: also those that are made twice to
-save memory, and Muon's; the rate is `--peak_tflops` for each device, or measured with large square
+Each set runs in a separate process, on all GPUs or on the CPU. Ids are random, without padding;
+`tokens_per_second` counts sources and targets. Updates are dispatched to the device without waiting
+for each, as in the trainer. The share of the matrix rate counts all matrix products and
+convolutions of an update in the program that JAX traces, including those that are repeated to save
+memory, and Muon's; the rate is `--peak_tflops` for each device, or measured with large square
 matrices.
 """
 
@@ -118,7 +118,7 @@ def products(jaxpr: Any, times: int = 1) -> int:
             found += 2 * math.prod(equation.outvars[0].aval.shape) * inner
         rounds = parameters["length"] if name == "scan" else 1
         if name == "shard_map":
-            # What it contains is the program of one device.
+            # Its body is the program of one device.
             rounds = parameters["mesh"].size
         for value in parameters.values():
             for part in value if isinstance(value, tuple | list) else [value]:

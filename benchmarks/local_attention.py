@@ -1,7 +1,7 @@
 """Luong's local attention against global attention, on sources of growing length.
 
-Local attention reads 2D + 1 positions, so its time should not grow with the source, beyond what
-copies the memory. Each line is one length: the median seconds of both, and their ratio.
+Local attention reads 2D + 1 positions, so its time should not grow with the source, except for
+copies of the memory. Each line is for one length: the median seconds of both, and their ratio.
 
     python benchmarks/local_attention.py
     python benchmarks/local_attention.py --task=train --feeding --lengths=100,800
@@ -21,14 +21,14 @@ WINDOW = 10  # D of the paper
 
 
 def make_decoder(kind: str, score: str, units: int, *, feeding: bool, dtype: str) -> Any:
-    """Return a decoder of one layer over embeddings of its own width, with random weights.
+    """Return a decoder of one layer over embeddings of the same width, with random weights.
 
     Args:
         kind: "global" or "local_p".
         score: "dot", "general" or "concat".
         units: width of everything.
-        feeding: whether there is input feeding.
-        dtype: policy.
+        feeding: whether to use input feeding.
+        dtype: the dtype policy.
     """
     from t2t_phrase.models.luong import Luong
     from t2t_phrase.models.luong_hparams import LuongHParams
@@ -52,12 +52,12 @@ def timed_call(
 
     Args:
         decoder: from `make_decoder`.
-        task: "step": one step of decoding for 5 beams of each sentence; "forward": the decoder of a
-            whole sentence; "train": the same with its gradient.
+        task: "step": one step of decoding for 5 beams of each sentence; "forward": the decoder on
+            whole sentences; "train": the same with its gradient.
         batch: sentences.
         source: tokens of each source.
         target: tokens of each target.
-        xla: whether XLA compiles.
+        xla: whether to compile with XLA.
     """
     import tensorflow as tf
 

@@ -4,12 +4,12 @@
         --work_dir=runs/luong --train_steps=1000 --seeds=1,2 --size=multi30k \\
         --beside=transformer_multi30k [--unknown_dictionary=words.tsv]
 
-Trains, averages and translates as t2t-phrase-compare does, whose finished runs in the same folder
-are taken over. Each row is the mean over the seeds: BLEU, the perplexity of the development set by
-the averaged model, the gain over the row before, and the paper's BLEU on WMT'14. Unknown words are
+Trains, averages and translates as t2t-phrase-compare does, and reuses its finished runs in the same
+folder. Each row is the mean over the seeds: BLEU, the perplexity of the development set under the
+averaged model, the gain over the previous row, and the paper's BLEU on WMT'14. Unknown words are
 replaced in the translations of the last trained row, if the problem has word-level vocabularies;
-the ensemble is of all seeds of that row, with unknown words replaced likewise. The sets of
---beside follow. Prints the table, and writes it to WORK_DIR/luong.md.
+the ensemble has all seeds of that row, with unknown words replaced likewise. The sets of --beside
+follow. Prints the table, and writes it to WORK_DIR/luong.md.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from t2t_phrase import registry
 from t2t_phrase.comparison.runs import Recipe, Steps, finish
 from t2t_phrase.evaluation.scores import Score
 
-# Of the paper: what a row is called, the set's name without its size, and BLEU.
+# From the paper: a row's name, the set's name without its size, and BLEU.
 ROWS = (
     ("base", "", 11.3),
     ("+ reverse", "reverse_", 12.6),
@@ -45,7 +45,7 @@ class Row:
     """A row of the table.
 
     Attributes:
-        name: what is printed.
+        name: as printed.
         bleu: of each seed, or of the ensemble.
         perplexity: of each seed; empty: not measured.
         published: the paper's BLEU; None: it has no such row.
@@ -58,7 +58,7 @@ class Row:
 
 
 def markdown(rows: Sequence[Row]) -> str:
-    """Return the table; gains are those over the row before, of rows that the paper has."""
+    """Return the table; gains are over the previous row, among rows that the paper has."""
     lines = [
         "| system | BLEU | perplexity | gain | published | gain |",
         "|---|---|---|---|---|---|",
@@ -90,7 +90,7 @@ def score(recipe: Recipe, path: pathlib.Path) -> Score:
 
 
 def trained_row(recipe: Recipe, title: str, name: str, seeds: Sequence[int], bleu: object) -> Row:
-    """Return the row of a set, trained where it is not."""
+    """Return the row of a set, which is trained if it is not yet."""
     for seed in seeds:
         finish(recipe, name, seed, train=True)
         evaluate(recipe, name, seed)
@@ -103,7 +103,7 @@ def trained_row(recipe: Recipe, title: str, name: str, seeds: Sequence[int], ble
 
 
 def translated(recipe: Recipe, name: str, seeds: Sequence[int], options: str, more: list[str]):
-    """Return the BLEU of one run, or of an ensemble of several, by other options of decoding."""
+    """Return the BLEU of one run, or of an ensemble of several, with other options of decoding."""
     runs = [recipe.place(name, seed, "-averaged") for seed in seeds]
     ending = "ensemble" if len(seeds) > 1 else f"{seeds[0]}-replaced"
     made = recipe.place(name, ending, f".test.{recipe.loaded().target_language}")

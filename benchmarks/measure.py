@@ -30,7 +30,7 @@ def uses_jax() -> bool:
 
 
 def limit_threads(threads: int = THREADS) -> None:
-    """Make TensorFlow use so many threads; call it before TensorFlow runs anything."""
+    """Make TensorFlow use `threads` threads; call this before TensorFlow runs anything."""
     if uses_jax():
         return
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
@@ -83,7 +83,7 @@ def matrix_rate(policy: str = "float32", *, repeats: int = 7, rows: int = 1024) 
 def base_model(
     dtype: str, vocab_size: int = 32000, name: str = "transformer_base", overrides: str = ""
 ):
-    """Return (hparams, model) of a registered set, with changes, with random weights."""
+    """Return (hparams, model) of a registered set with changes; the weights are random."""
     from t2t_phrase import registry
 
     registry.discover()
@@ -93,12 +93,12 @@ def base_model(
 
 
 def stepper_of(hparams: Any, model: Any, *, xla: bool = False) -> Any:
-    """Return an object whose `train` makes updates, as the trainer's does.
+    """Return an object whose `train` makes updates, as the trainer does.
 
     Args:
         hparams: of the model.
-        model: its weights are those of the first update.
-        xla: whether XLA compiles it; JAX always does.
+        model: the first update starts from its weights.
+        xla: whether to compile with XLA; JAX always does.
     """
     from t2t_phrase.training.build import Built, make_stepper
     from t2t_phrase.training.distribution import make_strategy
@@ -126,8 +126,8 @@ def search_of(
 ) -> Callable[[], object]:
     """Return a beam search for random sentences, as the translator compiles it.
 
-    All outputs have `target` tokens, because EOS may not come earlier. Parts of the sentences are
-    searched at the same time, as many as there are `workers`.
+    All outputs have `target` tokens, because EOS may not come earlier. The sentences are searched
+    in `workers` parts at the same time.
     """
     from t2t_phrase.compile import compiled, uses_xla
     from t2t_phrase.decoding.hparams import DecodeHParams
@@ -161,13 +161,13 @@ def search_of(
 def search_parts(
     run: Callable[..., Any], weights: Any, features: dict[str, np.ndarray], workers: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return ids and scores of sentences that are searched in parts, as by the translator.
+    """Return ids and scores of sentences that are searched in parts, as in the translator.
 
     Args:
         run: maps weights and features to `Hypotheses`.
         weights: see `prepare_weights`.
         features: of all sentences.
-        workers: how many parts are searched at the same time.
+        workers: number of parts searched at the same time.
     """
     from t2t_phrase.decoding.batches import Batch
     from t2t_phrase.decoding.parts import search_in_parts
@@ -187,7 +187,7 @@ def search_parts(
 
 
 def workers_for(sentences: int, *, xla: bool, threads: int = THREADS) -> int:
-    """Share the threads out as the decoder does; return how many parts to search at once."""
+    """Divide the threads as the decoder does; return the number of parts to search at once."""
     from t2t_phrase.cores import divide_cores
 
     return 1 if xla else divide_cores(sentences, threads)

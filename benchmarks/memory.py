@@ -1,14 +1,14 @@
-"""Growth of a training's memory: the resident set over many steps and evaluations.
+"""Growth of memory in training: the resident set over many steps and evaluations.
 
     python benchmarks/memory.py --steps=2000 --evaluations=200 [--trim]
 
 A tiny Transformer trains on random sentences through the library's own loop: batches of all
 shapes, checkpoints, evaluations with translation and BLEU, TensorBoard scalars. After each
 evaluation the resident memory is read. The first fifth is warm-up, in which every shape is
-traced; the slope is that of a straight line through the rest. Some megabytes of growth are memory
-that was freed and that the allocator of the C library keeps in pieces, for each thread. With --trim
-it has one heap for all threads and gives free memory back before each reading, so that only what is
-in use is left.
+traced; the slope is that of a straight line through the rest. Some megabytes of growth are freed
+memory that the allocator of the C library keeps in pieces, for each thread. With --trim, the
+allocator has one heap for all threads and gives free memory back before each reading, so that only
+memory in use is left.
 """
 
 from __future__ import annotations
@@ -55,9 +55,9 @@ def measure(
     """Train in a new folder; return the resident memory after each evaluation.
 
     Args:
-        folder: an empty one.
-        steps: of the training.
-        evaluations: at equal distances.
+        folder: an empty folder.
+        steps: number of training steps.
+        evaluations: number of evaluations, at equal distances.
         trimmed: whether to give free memory back before each reading.
     """
     from t2t_phrase import registry
@@ -147,7 +147,7 @@ def main() -> None:
     args = parser.parse_args()
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     if args.trim and "MALLOC_ARENA_MAX" not in os.environ:
-        # Read when a process starts.
+        # The variable is read when a process starts.
         os.execve(sys.executable, sys.orig_argv, {**os.environ, "MALLOC_ARENA_MAX": "1"})
     with tempfile.TemporaryDirectory() as folder:
         found = measure(

@@ -24,7 +24,7 @@ from measure import report
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tests/support"))
 
-# When the page says that it shows its first sentence, in milliseconds from the start of loading.
+# The time at which the page shows its first sentence, in milliseconds from the start of loading.
 _SHOWN = """
 const done = arguments[arguments.length - 1];
 function look() {

@@ -1,4 +1,4 @@
-"""The time of a call in each kind of TensorFlow operation."""
+"""The time that a call spends in each kind of TensorFlow operation."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def profile(run: Callable[[], object]) -> list[Kind]:
 
 
 class Event(NamedTuple):
-    """Something that a thread did; times in picoseconds."""
+    """An event of a thread; times are in picoseconds."""
 
     name: str
     start: int
@@ -55,10 +55,10 @@ class Event(NamedTuple):
 
 
 def kinds_of(threads: Sequence[Sequence[Event]]) -> list[Kind]:
-    """Return the time spent in operations, without that in operations within them.
+    """Return the time spent in operations, without nested operations.
 
     Args:
-        threads: the events of each. Those of operations are named NODE:KIND.
+        threads: the events of each thread; those of operations are named NODE:KIND.
     """
     runs: collections.Counter[str] = collections.Counter()
     spent: collections.Counter[str] = collections.Counter()

@@ -3,13 +3,13 @@
     python benchmarks/operations_alone.py --work=training [--xla] [--dtype=mixed_bfloat16]
     python benchmarks/operations_alone.py --work=decoding --hparams_set=transformer_multi30k
 
-One model for each operation, in one process: the package's own, one with a single operation
+One process has the package's own model, for each operation a model with only that operation
 replaced, and one with all replaced. They take turns, one update or one decoded batch at a time.
 For each, the median of (its time / the time of the package's own) is printed: 1.05 means that the
 operation gains 5%. `unchanged` is the package's own a second time, which shows the noise.
 
-Searching parts of a batch by core is measured with `decode.py` and `decode.py --whole` in turn, by
-`parts_alone.py`, because the number of threads belongs to the process.
+The search of parts of a batch on separate cores is measured by `parts_alone.py`, with `decode.py`
+and `decode.py --whole` in turn, because the number of threads is fixed for a process.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def keras_layer_norm() -> list[Patch]:
 
 
 def keras_sums() -> list[Patch]:
-    """Return the patches that sum rows by `ops.sum` and add biases by `ops.add`."""
+    """Return the patches that sum rows with `ops.sum` and add biases with `ops.add`."""
     import keras
     from keras import ops
 
@@ -76,7 +76,7 @@ def keras_sums() -> list[Patch]:
 
 
 def keras_adam() -> list[Patch]:
-    """Return the patches that update weights by Keras' Adam."""
+    """Return the patches that update weights with Keras' Adam."""
     import keras
 
     return [("t2t_phrase.training.optimizers.optimizer_class", lambda name: keras.optimizers.Adam)]
@@ -116,7 +116,7 @@ def replaced(*operations: Callable[[], list[Patch]]) -> Iterator[None]:
 
 
 def training_step(args: Any) -> Callable[[], object]:
-    """Return one update of a new model."""
+    """Return a function that makes one update of a new model."""
     rows, length, vocab_size = SIZES[args.hparams_set][0]
     hparams, model = base_model(args.dtype, vocab_size, args.hparams_set)
     stepper = stepper_of(hparams.replace(optimizer="adam"), model, xla=args.xla)
@@ -125,7 +125,7 @@ def training_step(args: Any) -> Callable[[], object]:
 
 
 def decoded_batch(args: Any) -> Callable[[], object]:
-    """Return the search for one batch by a new model."""
+    """Return a function that searches one batch with a new model."""
     vocab_size = SIZES[args.hparams_set][0][2]
     rows, source, target = SIZES[args.hparams_set][1]
     _, model = base_model(args.dtype, vocab_size, args.hparams_set)

@@ -1,13 +1,13 @@
-"""Packed rows beside buckets: the share of padding, and the real tokens per second of training.
+"""Packed rows and buckets: the share of padding, and the real tokens per second of training.
 
     python benchmarks/packing.py [--set=transformer_base] [--xla] [--dtype=mixed_bfloat16]
     python benchmarks/packing.py --words=12 --packed_length=128
 
-Writes pairs of random ids whose lengths are distributed as those of news, or with another mean as
-those of shorter texts. Both ways to make batches read one epoch of them, which gives the share of
-padding and the speed of reading. Then each makes updates on the same number of its own batches,
-taken from all over the epoch, in turn; reported are medians over the rounds, and the median of the
-ratios within a round. Updates have the same `batch_size`, thus about the same number of places.
+Writes pairs of random ids whose lengths are distributed like those of news, or, with another mean
+(--words), of shorter texts. Both ways of batching read one epoch of them, which gives the share of
+padding and the speed of reading. Then they take turns making updates on the same number of their
+batches, taken from all over the epoch. Reports medians over the rounds, and the median of the
+ratios within a round. Updates have the same `batch_size`, thus about the same number of positions.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def drawn_lengths(pairs: int, words: float, longest: int) -> np.ndarray:
 
 
 def write_shard(path: pathlib.Path, lengths: np.ndarray, vocab_size: int) -> None:
-    """Write pairs of these lengths, of random ids."""
+    """Write pairs of random ids with these lengths."""
     from t2t_phrase.data.shards.ragged import Ragged
     from t2t_phrase.data.shards.shard import Shard, write_arrays
     from t2t_phrase.features import IDS
@@ -56,7 +56,7 @@ def write_shard(path: pathlib.Path, lengths: np.ndarray, vocab_size: int) -> Non
 
 
 def pipelines(shard: pathlib.Path, hparams: dict[str, Any]) -> dict[str, Any]:
-    """Return the input of both ways."""
+    """Return the input pipelines of both ways."""
     from t2t_phrase.data.input.pipeline import TrainingPipeline
     from t2t_phrase.data.input.reader import RecordReader
     from t2t_phrase.training.setup import training_shapes
@@ -74,7 +74,7 @@ def pipelines(shard: pathlib.Path, hparams: dict[str, Any]) -> dict[str, Any]:
 
 
 def read_epoch(pipeline: Any, kept: int) -> tuple[dict[str, float], list[Any]]:
-    """Read an epoch; return figures about it, and so many of its batches."""
+    """Read an epoch; return figures about it, and `kept` of its batches."""
     start = time.perf_counter()
     batches = list(itertools.takewhile(lambda batch: batch.position.epoch == 0, pipeline.batches()))
     seconds = time.perf_counter() - start

@@ -37,7 +37,7 @@ def start(hparams_set: str, options: list[str]) -> subprocess.Popen[str]:
 
 
 def seconds_of(process: subprocess.Popen[str], request: str) -> float:
-    """Let a process take its turn and return what it took; 0 for the answer "ready"."""
+    """Let a process take its turn and return its seconds; 0 for the answer "ready"."""
     assert process.stdin is not None and process.stdout is not None
     if request:
         print(request, file=process.stdin, flush=True)

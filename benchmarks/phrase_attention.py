@@ -8,7 +8,7 @@
 For each hparams set, prints the ratio of its multiply-adds to those of `transformer_base`, and the
 ratio of the times measured in the same run. Steps of the two models alternate, so that changes in
 the speed of the machine affect both. Training steps are those of `train_step.py`; with --decode,
-the beam search of `decode.py`, whose outputs are 8 tokens longer than the --source. --sets takes
+the beam search is that of `decode.py`, with outputs 8 tokens longer than --source. --sets takes
 names, or "attentions", "representations" or "granularities" for the sets of a paper.
 """
 
@@ -101,7 +101,7 @@ def attention_terms(hparams, position: str) -> tuple[float, float, float]:
 
 
 def phrase_length(hparams, source: int) -> int:
-    """Return the length of segments in a sentence of `source` tokens, also for parsed ones."""
+    """Return the length of segments in a sentence of `source` tokens, parsed or not."""
     return hparams.phrase_length or max(min(8, source // 6), 3)
 
 
@@ -128,7 +128,7 @@ def representation_cost(hparams, source: int, queries: int) -> float:
 
 
 def encoder_cost(hparams, source: int) -> float:
-    """Return the multiply-adds of the encoder for a sentence, less those of source phrases."""
+    """Return the multiply-adds of the encoder for a sentence, without those of source phrases."""
     layers = hparams.num_encoder_layers or hparams.num_hidden_layers
     per_query, per_memory, per_pair = attention_terms(hparams, "encoder")
     attention = source * (per_query + per_memory + per_pair * source)
@@ -167,7 +167,7 @@ def source_features(hparams, rows: int, length: int, features) -> dict[str, obje
     """Return a batch of random sources, with some features that the model reads.
 
     Raises:
-        KeyError: they are others than phrases, levels and tags.
+        KeyError: a feature is none of phrases, levels and tags.
     """
     import numpy as np
 

@@ -6,9 +6,9 @@
         train_step.py --sizes=102x20 --vocab_size=4000
 
 Runs a benchmark that uses `measure.median_seconds` and prints the milliseconds that one timed call
-spends in each kind of TensorFlow's operations, and how often each runs; with several commits, side
-by side. Operations start one after the other, so their times add up to that of the call; each may
-use all threads. Programs compiled by XLA are one operation each.
+spends in each kind of TensorFlow operation, and how often each runs; with several commits, side by
+side. Operations run one after the other, so their times add up to that of the call; each may use
+all threads. Programs compiled by XLA are one operation each.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from operation_times import Kind
 
 from t2t_phrase.comparison.table import grid
 
-# Prints what one call spends where, instead of timing calls. Of two operations that run at the same
-# time, each would wait for the other.
+# Prints the profile of one call instead of timing calls. If two operations ran at the same time,
+# each would wait for the other.
 _PROFILED = f"""
 import json
 import tensorflow as tf
@@ -56,8 +56,8 @@ def table(columns: dict[str, list[Kind]], top: int) -> list[list[str]]:
     """Return the rows of a table: the kinds of operations with the most time in any column.
 
     Args:
-        columns: a profile by name.
-        top: how many kinds have a row of their own.
+        columns: profiles by name.
+        top: number of kinds with a separate row.
     """
     by_name = [{kind.name: kind for kind in kinds} for kinds in columns.values()]
     most = {

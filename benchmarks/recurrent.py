@@ -5,7 +5,7 @@
 4 + 4 LSTM layers of 1000 units, dropout 0.2, global attention with general scores, input feeding;
 vocabularies of 32,000, random ids, Adam. By default an update has 32 rows of 32 tokens on both
 sides; decoding translates 32 sentences of 24 tokens into exactly 32 tokens each, beam size 4.
-OpenNMT-tf's embeddings are 512 wide there, ours as wide as the layers, so ours has more to do.
+OpenNMT-tf's embeddings are 512 wide, ours as wide as the layers, so our model has more to compute.
 `compare_toolkits.py --model=recurrent` runs both.
 """
 

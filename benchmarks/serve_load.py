@@ -1,11 +1,11 @@
-"""A server under load, beside the decoder on the same lines.
+"""A server under load, compared with the decoder on the same lines.
 
     python benchmarks/serve_load.py --output_dir=runs/ende --data_dir=data --lines=test.en
 
-Starts `t2t-phrase-serve` at a free port of this machine. 64 clients, each with one connection, send
-20,000 requests of one sentence each, as soon as the answer to the last one has come; sentences are
-the lines of the file, in random order and as often as needed. Then `t2t-phrase-decoder` translates
-the same lines in the same order. Every answer must be the decoder's.
+Starts `t2t-phrase-serve` on a free port of this machine. 64 clients with one connection each
+together send 20,000 requests of one sentence, each as soon as its last is answered; sentences
+are the lines of the file, in random order and as often as needed. Then `t2t-phrase-decoder`
+translates the same lines in the same order. Every answer must equal the decoder's.
 
 Prints one line of JSON: requests that failed, answers that differ, percentiles of latency in
 milliseconds, sentences per second of both and their ratio, and the memory of the server (MB) after
@@ -41,13 +41,13 @@ MOST_GROWTH = 1.05
 
 
 class Load(NamedTuple):
-    """The answers that clients got, and when.
+    """The answers that clients got, and their timing.
 
     Attributes:
         answers: of each line; None: the request failed.
         milliseconds: from each request to its answer.
         seconds: from the first request to the last answer.
-        memory: what was measured after each tenth of the requests.
+        memory: the measurement after each tenth of the requests.
     """
 
     answers: list[str | None]
@@ -68,10 +68,10 @@ def send(
 
     Args:
         host: name and port.
-        path: of the model's predictions.
+        path: the URL's path for predictions of the model.
         lines: sentences.
         clients: connections that send at the same time.
-        memory: measures the server.
+        memory: measures the server's memory.
     """
     answers: list[str | None] = [None] * len(lines)
     milliseconds = np.full(len(lines), np.nan)
@@ -133,7 +133,7 @@ def summary(load: Load, expected: Sequence[str]) -> dict[str, object]:
 
 @contextlib.contextmanager
 def serving(arguments: Sequence[str]) -> Iterator[tuple[str, Callable[[], float]]]:
-    """Start a server of the model "load"; yield host and port, and what measures its memory."""
+    """Start a server of the model "load"; yield its address, and a function for its memory."""
     command = [sys.executable, "-m", "t2t_phrase", "serve", *arguments, "--port=0"]
     with tempfile.TemporaryFile("w+") as log:
         server = subprocess.Popen([*command, "--model_name=load"], stderr=log)
@@ -160,7 +160,7 @@ def serving(arguments: Sequence[str]) -> Iterator[tuple[str, Callable[[], float]
 
 
 def decoded(arguments: Sequence[str], lines: Sequence[str]) -> tuple[list[str], float]:
-    """Return the decoder's translations, and its seconds without those of its start."""
+    """Return the decoder's translations, and its seconds without its start-up."""
     with tempfile.TemporaryDirectory() as folder:
         source, target = pathlib.Path(folder, "source"), pathlib.Path(folder, "target")
         source.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")

@@ -4,9 +4,9 @@
     python benchmarks/shortlist.py --run=runs/ende --source=test.en --reference=test.de \\
                                    --lexicon=lexicon.tsv [--sizes=100x100,50x20] [--xla]
 
-A size is shortlist_frequent x shortlist_best. All ways are translated in turn, in every repeat,
-after each has been compiled. The first line is that of the whole vocabulary; `speed` is the ratio
-of target tokens per second to it.
+A size is shortlist_frequent x shortlist_best. In every repeat, the text is translated with the
+whole vocabulary and with each size in turn, after all have been compiled. The first line is that of
+the whole vocabulary; `speed` is the number of target tokens per second relative to it.
 """
 
 from __future__ import annotations

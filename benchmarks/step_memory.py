@@ -3,11 +3,11 @@
     python benchmarks/step_memory.py --rows=782 --source=1
     python benchmarks/step_memory.py --rows=782 --source=1 --whole
 
-Measured is what the process takes for itself during an update beyond what it had after one of a
+Measures the memory that the process takes during an update, beyond that after an update with a
 small batch; so weights, Adam's moments and the library are not counted. Sources of one token leave
-what grows with the target: the decoder, and the softmax, whose logits are made in blocks of tokens.
-With --whole those of all tokens are made together, which shows what the blocks save. With JAX it is
-what XLA reserves for the update.
+the part that grows with the target: the decoder, and the softmax, whose logits are made in blocks
+of tokens. With --whole, the logits of all tokens are made together, which shows how much the blocks
+save. With JAX, the result is the memory that XLA reserves for the update.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
 """OpenNMT-tf on the work of our `train_step.py`, `decode.py` and `recurrent.py`.
 
-`compare_toolkits.py` runs it, in an environment of its own, Python 3.8 to 3.11:
+`compare_toolkits.py` runs this script in a separate environment, Python 3.8 to 3.11:
 
     pip install tensorflow-cpu==2.13.1 OpenNMT-tf==2.32.0 "numpy<1.25"
 
 The model is `TransformerBaseSharedEmbeddings` with its automatic configuration: LazyAdam, all
-dropouts 0.1, label smoothing 0.1; with --model=recurrent it is `LuongAttention` with its own: Adam,
+dropouts 0.1, label smoothing 0.1; with --model=recurrent it is `LuongAttention`, likewise: Adam,
 dropout 0.2.
 """
 
@@ -33,7 +33,7 @@ def main() -> None:
         return {"ids": ids, "length": tf.fill([rows], length)}
 
     with tempfile.TemporaryDirectory() as folder:
-        # One bucket for unknown words comes on top.
+        # OpenNMT-tf adds one bucket for unknown words.
         tokens = ["<blank>", "<s>", "</s>", *(f"w{number}" for number in range(VOCAB - 4))]
         vocabulary = pathlib.Path(folder, "vocabulary")
         vocabulary.write_text("\n".join(tokens) + "\n")

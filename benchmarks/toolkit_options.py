@@ -1,4 +1,4 @@
-"""The options of the workers of `compare_toolkits.py`."""
+"""The options of the scripts that `compare_toolkits.py` runs for other toolkits."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Marian of Hugging Face transformers on the work of `train_step.py` and `decode.py`.
+"""Marian in Hugging Face transformers on the work of `train_step.py` and `decode.py`.
 
-For `compare_toolkits.py`; run it in an environment of its own:
+`compare_toolkits.py` runs this script in a separate environment:
 
     pip install torch==2.13.0 transformers==5.23.0 sentencepiece==0.2.3
 

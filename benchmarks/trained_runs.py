@@ -9,12 +9,12 @@ from t2t_phrase.config import UserError
 
 
 def newest(folders: Iterable[pathlib.Path]) -> pathlib.Path:
-    """Return the list of checkpoints of those runs that was written last."""
+    """Return the most recently written list of checkpoints of the runs."""
     return max((folder / "checkpoint" for folder in folders), key=lambda path: path.stat().st_mtime)
 
 
 def distinct_names(paths: Sequence[pathlib.Path]) -> list[str]:
-    """Return the last part of each path, and of those that end alike as many as tell them apart.
+    """Return the last parts of each path, as many as tell it apart from the others.
 
     Raises:
         UserError: a path is given twice.
@@ -40,7 +40,7 @@ def problem_of(folders: Iterable[pathlib.Path]) -> str:
     """Return the problem of several runs.
 
     Raises:
-        UserError: one is no run, or they have different ones or none.
+        UserError: a folder holds no run, or the runs have different problems or none.
     """
     from t2t_phrase.runs.record import RunRecord
 

@@ -19,9 +19,9 @@ class Watched(NamedTuple):
 
     seconds: float
     peak_mib: float
-    """Of all its processes together, without files that are mapped."""
+    """Memory of all its processes together, without mapped files."""
     peak_disk_bytes: int
-    """By how much the used space of the disk grew at most."""
+    """The largest growth of the used disk space."""
     killed: bool
     output: str
 
@@ -31,7 +31,7 @@ def watch(command: list[str], folder: pathlib.Path, *, kill_after: float = 0.0) 
 
     Args:
         command: to run.
-        folder: on the disk that is watched, with the file of the output.
+        folder: a folder on the disk that is watched, for the file of the output.
         kill_after: seconds after which its process is killed; 0: never.
     """
     log = folder / "output.log"
@@ -59,14 +59,14 @@ def watch(command: list[str], folder: pathlib.Path, *, kill_after: float = 0.0) 
 
 
 def wait_for(processes: list[int], seconds: float = 60.0) -> None:
-    """Wait until workers of a command that was killed have noticed it."""
+    """Wait until the workers of a killed command have ended."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline and any(map(anonymous, processes)):
         time.sleep(0.1)
 
 
 def descendants(root: int) -> list[int]:
-    """Return a process and those that it and they started."""
+    """Return a process and all its descendants."""
     parents = {}
     for entry in os.scandir("/proc"):
         if entry.name.isdigit():
@@ -84,7 +84,7 @@ def descendants(root: int) -> list[int]:
 
 
 def anonymous(process: int) -> int:
-    """Return the bytes of memory that a process has for itself; 0: there is no such process."""
+    """Return the bytes of a process's anonymous memory; 0: there is no such process."""
     try:
         status = pathlib.Path(f"/proc/{process}/status").read_text(encoding="utf-8")
     except OSError:

@@ -1,8 +1,8 @@
 """Synthetic archives of WMT 2014, English-French, in their real formats and of any size.
 
-Sentences are made of chunks of some words, drawn from a pool; those of the other side are the
-chunks' translations, word by word. Words are drawn by Zipf's law and spelled by syllables, the
-frequent ones short, so that vocabularies, lengths and bytes are like those of news.
+Sentences consist of chunks of some words, drawn from a pool; the other side has the chunks'
+translations, word by word. Words are drawn by Zipf's law and spelled in syllables, with frequent
+words short, so that vocabularies, lengths and bytes are like those of news.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import IO
 
 import numpy as np
 
-# The share of each corpus in the pairs of the task, and where it lies: the archive, its members.
+# The share of each corpus in the pairs of the task, and its location: the archive, its members.
 CORPORA = {
     "europarl": (
         0.050,
@@ -49,7 +49,7 @@ CORPORA = {
 DEV = "http://data.statmt.org/wmt19/translation-task/dev.tgz"
 SIDES = ("en", "fr")
 KNOWN = "url_infos.json"
-# Chunks of the pool, words of a language, the mean of a chunk's words, most chunks of a sentence.
+# Chunks in the pool, words of a language, mean words in a chunk, most chunks in a sentence.
 CHUNKS, WORDS, WORDS_OF_CHUNK, MOST_CHUNKS = 100_000, 150_000, 6, 14
 BLOCK = 50_000
 HELD_OUT = 500
@@ -172,7 +172,7 @@ def sha256(path: pathlib.Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-# What workers need not import is imported when it is needed.
+# Modules that workers do not need are imported only where they are needed.
 PACKAGE = '''"""The WMT 2014 problem on archives whose checksums are in a file."""
 
 import json

@@ -3,13 +3,13 @@
     python benchmarks/wmt_size.py --folder=FOLDER [--pairs=36000000] [--num_workers=1,2]
     python benchmarks/wmt_size.py --folder=FOLDER --pairs=100000 --train_steps=20  # a trial
 
-Writes archives as those of WMT 2014, English-French (`wmt_files.py`), and runs the commands on
-them, each in processes of its own: t2t-phrase-datagen with each number of processes; once more with
-kills at random times; as tasks, one after the other, and their merge; the reading of an epoch's
-beginning and middle; and the training of a small model, interrupted once, with translations of the
-test set. A line of JSON is printed for each. Memory is that of all processes of a command together,
-apart from mapped files; disk space is what the folder's disk has less at most while the command
-runs, so nothing else may write to it. Datagen says how much space it needs.
+Writes archives like those of WMT 2014, English-French (`wmt_files.py`), and runs the commands on
+them, each in separate processes: t2t-phrase-datagen with each number of processes; once more with
+kills at random times; as tasks, one after the other, and their merge; reading at the beginning and
+in the middle of an epoch; and training a small model, interrupted once, with translation of the
+test set. Prints a line of JSON for each. Memory is that of all processes of a command together,
+without mapped files; disk space is the largest growth of the used space of the folder's disk while
+the command runs, so nothing else may write to it. Datagen states how much space it needs.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def measure(args: argparse.Namespace, folder: pathlib.Path) -> None:
 
 
 def run_tasks(args: argparse.Namespace, folder: pathlib.Path, workers: int, expected: str) -> None:
-    """Make the data by tasks in a folder of their own, one after the other, and merge them."""
+    """Make the data by tasks in a separate folder, one after the other, and merge them."""
     first = watch(datagen(folder, "tasks", workers, "--only_vocabulary"), folder)
     shares = []
     for index in range(args.num_tasks):
@@ -91,7 +91,7 @@ def run_tasks(args: argparse.Namespace, folder: pathlib.Path, workers: int, expe
     merged = watch(datagen(folder, "tasks", workers), folder)
     same = (folder / "tasks" / MANIFEST).read_text() == expected
     shutil.rmtree(folder / "tasks")
-    # Of their own: nobody has staged the text for them, so that each reads its share itself.
+    # In a new folder, no text has been staged, so that a task reads its share itself.
     shutil.copytree(folder / "data", folder / "own", ignore=not_vocabulary)
     own = watch(
         datagen(
@@ -143,7 +143,7 @@ def run_kills(
 
 
 def run_training(args: argparse.Namespace, folder: pathlib.Path) -> None:
-    """Train a small model, go on once, translate the test set and score it."""
+    """Train a small model, resume once, translate the test set and score it."""
     updates = {}
     for steps in (args.train_steps // 2, args.train_steps):
         command = t2t(folder, "trainer", f"--output_dir={folder / 'run'}", f"--train_steps={steps}")
@@ -173,7 +173,7 @@ def run_training(args: argparse.Namespace, folder: pathlib.Path) -> None:
 
 
 def read(folder: pathlib.Path) -> dict[str, float]:
-    """Time the first batch of an epoch, and the one in the middle of it, in this process."""
+    """Time the first batch of an epoch, and one in the middle of it, in this process."""
     import numpy as np
 
     from t2t_phrase import registry
@@ -213,7 +213,7 @@ def read(folder: pathlib.Path) -> dict[str, float]:
 
 
 def t2t(folder: pathlib.Path, command: str, *flags: str, data: str = "data") -> list[str]:
-    """Return a command on the problem."""
+    """Return a command for the problem."""
     own = [f"--problem={PROBLEM}", f"--t2t_usr_dir={folder / 'synthetic'}"]
     module = f"t2t_phrase.bin.{command}"
     return [sys.executable, "-m", module, *own, f"--data_dir={folder / data}", *flags]
@@ -227,7 +227,7 @@ def datagen(folder: pathlib.Path, data: str, workers: int, *flags: str) -> list[
 
 def figures(done: Watched, args: argparse.Namespace) -> dict[str, float]:
     """Return rate, memory and disk space of a run of datagen."""
-    # In MB, by the folder: what is stated later is more exact.
+    # In bytes, by folder; later statements are more exact.
     stated: dict[str, float] = {}
     for number, unit, folder in STATED.findall(done.output):
         stated[folder] = float(number.replace(",", "")) * (1e9 if unit == "GB" else 1e6)

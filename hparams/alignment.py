@@ -14,7 +14,7 @@ from .transformer import transformer_base, transformer_demo, transformer_multi30
 
 @hparams.register
 def alignment_assisted_base() -> AlignmentAssistedHParams:
-    """`transformer_base` with alignment heads; train it from a converged run of that."""
+    """`transformer_base` with alignment heads; start it from a converged `transformer_base` run."""
     return with_alignment_heads(transformer_base())
 
 

@@ -1,7 +1,8 @@
 """The recurrent rows of Alkhouli et al. (2018), Table 2: baseline, lexical and alignment models.
 
-They have one LSTM layer in each direction as encoder and one as decoder, scores by a feed-forward
-network and input feeding, as in the paper's toolkit; `_base` has the paper's 1000 units.
+The models have one LSTM layer in each direction as encoder and one as decoder, scores from a
+feed-forward network and input feeding, as in the paper's toolkit; `_base` has the paper's 1000
+units.
 """
 
 from t2t_phrase.models.alignment_assisted_rnn import (
@@ -50,7 +51,7 @@ def rnn_attention_demo() -> LuongHParams:
 
 @hparams.register
 def alignment_assisted_rnn_base() -> AlignmentAssistedRnnHParams:
-    """`rnn_attention_base` whose attention is biased; train it from a converged run of that."""
+    """`rnn_attention_base` with biased attention; start it from a converged run without bias."""
     return with_biased_attention(rnn_attention_base())
 
 

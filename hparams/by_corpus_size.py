@@ -1,10 +1,10 @@
-"""Sets by the size of the corpus: `FAMILY_10k`, `_30k`, `_100k` and `_1m` for each model family.
+"""Sets by corpus size: `FAMILY_10k`, `_30k`, `_100k` and `_1m` for each model family.
 
 ```
 t2t-phrase-trainer --hparams_set=transformer_30k --train_steps=3000 ...
 ```
 
-The number is that of sentence pairs, `t2t_phrase.corpus_sizes` has the bounds and the updates.
+The suffix is the number of sentence pairs; see `t2t_phrase.corpus_sizes` for bounds and updates.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def _deep(size: CorpusSize) -> TransformerHParams:
 
 def _wide(size: CorpusSize) -> TransformerHParams:
     base = _transformer(size)
-    # A layer of encoder and decoder has two FFNs of 2 D F weights; QueryK adds 34 D D to it.
+    # An encoder and a decoder layer have two FFNs of 2 D F weights; QueryK adds 34 D D to the pair.
     return base.replace(filter_size=base.filter_size + 17 * base.hidden_size // 2)
 
 
@@ -77,7 +77,7 @@ def _luong(size: CorpusSize) -> TrainingHParams:
     )
 
 
-# For each family what its sets are called, what makes one, and what they are.
+# For each family, the name of its sets, the function that makes one, and their description.
 _FAMILIES: dict[str, tuple[Callable[[CorpusSize], TrainingHParams], str]] = {
     "transformer": (_transformer, "The Transformer"),
     "transformer_deep": (_deep, "Twice the layers, as large as interleaved ConvKV"),

@@ -1,8 +1,8 @@
-"""Luong et al. (2015): the rows of their Table 1 at the paper's size, and at smaller ones.
+"""Luong et al. (2015): the rows of their Table 1 at the paper's size, and at smaller sizes.
 
-Each row adds to the one before it, except that local attention takes the place of global attention.
-The sets of unknown-word replacement train what the row before them trains: runs of either are
-translated with `replace_unknown=true`. An ensemble is made of several runs.
+Each row adds to the row before it, except that local attention takes the place of global attention.
+The sets for unknown-word replacement train the same model as the row before them: translate with
+`replace_unknown=true` from a run of either. An ensemble combines several runs.
 """
 
 from t2t_phrase.models.luong_hparams import LuongHParams
@@ -10,8 +10,8 @@ from t2t_phrase.registry import hparams
 
 from .muon import by_muon
 
-# Updates in an epoch of WMT'14, 4.5 million pairs, with `batch_size=4096`: as many as batches of
-# 128 pairs would make.
+# Updates in an epoch of WMT'14 (4.5 million pairs) with `batch_size=4096`: as many as with batches
+# of 128 pairs.
 _EPOCH = 35_000
 # Likewise for the 29,000 pairs of Multi30k in subwords.
 _MULTI30K_EPOCH = 122
@@ -73,7 +73,7 @@ def luong_base_dropout() -> LuongHParams:
 
 @hparams.register
 def luong_base_global_location() -> LuongHParams:
-    """`luong_base_dropout` with global attention, scores by location."""
+    """`luong_base_dropout` with global attention and location-based scores."""
     return _global_location(luong_base_dropout())
 
 
@@ -97,7 +97,7 @@ def luong_base_unk_replace() -> LuongHParams:
 
 @hparams.register
 def luong_base_local_p_general_feed_adam() -> LuongHParams:
-    """The same with Adam at rate 0.0005 instead of SGD, and the same schedule."""
+    """`luong_base_local_p_general_feed` with Adam at rate 0.0005 instead of SGD, same schedule."""
     return luong_base_local_p_general_feed().replace(
         optimizer="adam",
         optimizer_adam_beta2=0.999,
@@ -108,7 +108,7 @@ def luong_base_local_p_general_feed_adam() -> LuongHParams:
 
 @hparams.register
 def luong_base_bidirectional() -> LuongHParams:
-    """`luong_base_dropout` with an encoder in both directions, global general scores, feeding."""
+    """`luong_base_dropout`, bidirectional, with global attention, general scores, input feeding."""
     return luong_base_dropout().replace(
         encoder_reads="both", attention="global", attention_score="general", input_feeding=True
     )
@@ -142,7 +142,7 @@ def luong_dropout_multi30k() -> LuongHParams:
 
 @hparams.register
 def luong_global_location_multi30k() -> LuongHParams:
-    """`luong_dropout_multi30k` with global attention, scores by location."""
+    """`luong_dropout_multi30k` with global attention and location-based scores."""
     return _global_location(luong_dropout_multi30k())
 
 
@@ -166,7 +166,10 @@ def luong_unk_replace_multi30k() -> LuongHParams:
 
 @hparams.register
 def luong_local_p_general_feed_sgd_multi30k() -> LuongHParams:
-    """The same by the paper's recipe: SGD, halved after 8 epochs of 122 updates, 12 in all."""
+    """`luong_local_p_general_feed_multi30k` by the paper's recipe.
+
+    SGD; the rate is halved after 8 epochs of 122 updates, 12 in all.
+    """
     return _multi30k_size(luong_base_local_p_general_feed()).replace(
         dropout=0.3,
         learning_rate_halving_start=8 * _MULTI30K_EPOCH,
@@ -194,7 +197,7 @@ def luong_dropout_demo() -> LuongHParams:
 
 @hparams.register
 def luong_global_location_demo() -> LuongHParams:
-    """`luong_dropout_demo` with global attention, scores by location."""
+    """`luong_dropout_demo` with global attention and location-based scores."""
     return _global_location(luong_dropout_demo())
 
 

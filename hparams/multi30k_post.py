@@ -4,8 +4,8 @@
 t2t-phrase-trainer --hparams_set=transformer_multi30k_post --train_steps=8000 ...
 ```
 
-These are defaults of fairseq, by which Wu et al. (2021), arXiv 2105.14462, train: 8,192 tokens an
-update, average of 10 checkpoints, 41.02 BLEU. RESULTS.md has `transformer_multi30k_post`.
+These are defaults of fairseq, with which Wu et al. (2021), arXiv 2105.14462, train: 8,192 tokens an
+update, average of 10 checkpoints, 41.02 BLEU. See RESULTS.md for `transformer_multi30k_post`.
 """
 
 from __future__ import annotations

@@ -31,13 +31,13 @@ def mgsa_base_ngram_max() -> MultiGranularityHParams:
 
 @hparams.register
 def mgsa_base_ngram_lstm() -> MultiGranularityHParams:
-    """The last state of an LSTM of 2-, 3- and 4-grams: Table 1."""
+    """The last state of an LSTM over 2-, 3- and 4-grams: Table 1."""
     return _ngrams(transformer_base(), "lstm")
 
 
 @hparams.register
 def mgsa_base_ngram_san() -> MultiGranularityHParams:
-    """Self-attention within segments of 2-, 3- and 4-grams: Table 1."""
+    """Self-attention within 2-, 3- and 4-grams: Table 1."""
     return _ngrams(transformer_base(), "attention")
 
 
@@ -85,19 +85,19 @@ def mgsa_base_syntax() -> MultiGranularityHParams:
 
 @hparams.register
 def mgsa_base_syntax_tag() -> MultiGranularityHParams:
-    """Their labels are predicted, too: Table 3, syntactic phrase with tag supervision."""
+    """`mgsa_base_syntax` that predicts labels: Table 3, syntactic phrase with tag supervision."""
     return _tags(transformer_base())
 
 
 @hparams.register
 def mgsa_base_syntax_tag_lstm() -> MultiGranularityHParams:
-    """With labels and an LSTM over the segments of a sentence: Table 3."""
+    """`mgsa_base_syntax_tag` with an LSTM over the segments of a sentence: Table 3."""
     return _tags(transformer_base(), "lstm")
 
 
 @hparams.register
 def mgsa_base_syntax_tag_onlstm() -> MultiGranularityHParams:
-    """With labels and an ON-LSTM over the segments of a sentence: Table 3."""
+    """`mgsa_base_syntax_tag` with an ON-LSTM over the segments of a sentence: Table 3."""
     return _tags(transformer_base(), "on_lstm")
 
 
@@ -115,7 +115,7 @@ def mgsa_base_syntax_onlstm() -> MultiGranularityHParams:
 
 @hparams.register
 def mgsa_big() -> MultiGranularityHParams:
-    """Table 4, big: with labels and an ON-LSTM over the segments of a sentence."""
+    """`mgsa_base_syntax_tag_onlstm` on top of `transformer_big`: Table 4, big."""
     return _tags(transformer_big(), "on_lstm")
 
 
@@ -129,19 +129,19 @@ def mgsa_phrase_attention_demo() -> MultiGranularityHParams:
 
 @hparams.register
 def mgsa_ngram_max_multi30k() -> MultiGranularityHParams:
-    """`transformer_multi30k` with 2-, 3- and 4-grams. Max-pooling."""
+    """`transformer_multi30k` with max-pooling of 2-, 3- and 4-grams."""
     return _ngrams(transformer_multi30k(), "max")
 
 
 @hparams.register
 def mgsa_ngram_lstm_multi30k() -> MultiGranularityHParams:
-    """`transformer_multi30k` with 2-, 3- and 4-grams. The last state of an LSTM."""
+    """`transformer_multi30k` with the last state of an LSTM over 2-, 3- and 4-grams."""
     return _ngrams(transformer_multi30k(), "lstm")
 
 
 @hparams.register
 def mgsa_ngram_san_multi30k() -> MultiGranularityHParams:
-    """`transformer_multi30k` with 2-, 3- and 4-grams. Self-attention within segments."""
+    """`transformer_multi30k` with self-attention within 2-, 3- and 4-grams."""
     return _ngrams(transformer_multi30k(), "attention")
 
 
@@ -183,19 +183,19 @@ def mgsa_syntax_onlstm_multi30k() -> MultiGranularityHParams:
 
 @hparams.register
 def mgsa_ngram_max_demo() -> MultiGranularityHParams:
-    """`transformer_demo` with 2-, 3- and 4-grams. Max-pooling."""
+    """`transformer_demo` with max-pooling of 2-, 3- and 4-grams."""
     return _ngrams(transformer_demo(), "max")
 
 
 @hparams.register
 def mgsa_ngram_lstm_demo() -> MultiGranularityHParams:
-    """`transformer_demo` with 2-, 3- and 4-grams. The last state of an LSTM."""
+    """`transformer_demo` with the last state of an LSTM over 2-, 3- and 4-grams."""
     return _ngrams(transformer_demo(), "lstm")
 
 
 @hparams.register
 def mgsa_ngram_san_demo() -> MultiGranularityHParams:
-    """`transformer_demo` with 2-, 3- and 4-grams. Self-attention within segments."""
+    """`transformer_demo` with self-attention within 2-, 3- and 4-grams."""
     return _ngrams(transformer_demo(), "attention")
 
 

@@ -1,4 +1,4 @@
-"""The recipe with Muon (Jordan et al., 2024) for short trainings of small models."""
+"""The recipe with Muon (Jordan et al., 2024) for short training runs of small models."""
 
 from typing import Any, TypeVar
 
@@ -10,13 +10,13 @@ _WARMUP = 100
 
 
 def by_muon(base: T, *, learning_rate: float, train_steps: int, **changes: Any) -> T:
-    """Return `base` with Muon instead of its optimizer, which takes far fewer updates.
+    """Return `base` with Muon instead of its own optimizer; Muon needs far fewer updates.
 
-    Kernels get updates that are nearly orthogonal matrices; Adam updates all else.
+    Kernels get updates that are nearly orthogonal matrices; Adam updates all other weights.
 
     Args:
-        base: a set of any model.
-        learning_rate: the highest, after 100 updates; it falls to 0 from there.
+        base: an hparams set of any model.
+        learning_rate: the highest rate, reached after 100 updates; it then falls to 0.
         train_steps: the number of updates.
         **changes: other fields of the set.
     """

@@ -32,13 +32,13 @@ def phrase_homogeneous_convkv_3_2_3() -> PhraseHParams:
 
 @hparams.register
 def phrase_homogeneous_convkv_8_8_big() -> PhraseHParams:
-    """Half of `transformer_big`'s heads on bigrams."""
+    """`transformer_big` with half of its heads on bigrams."""
     return with_phrase_attention(transformer_big(), "homogeneous_convkv", phrase_head_counts=(8, 8))
 
 
 @hparams.register
 def phrase_homogeneous_convkv_2_2_multi30k() -> PhraseHParams:
-    """Half of `transformer_multi30k`'s heads on bigrams."""
+    """`transformer_multi30k` with half of its heads on bigrams."""
     return with_phrase_attention(
         transformer_multi30k(), "homogeneous_convkv", phrase_head_counts=(2, 2)
     )
@@ -46,7 +46,7 @@ def phrase_homogeneous_convkv_2_2_multi30k() -> PhraseHParams:
 
 @hparams.register
 def phrase_homogeneous_convkv_2_2_demo() -> PhraseHParams:
-    """Half of `transformer_demo`'s heads on bigrams."""
+    """`transformer_demo` with half of its heads on bigrams."""
     return with_phrase_attention(
         transformer_demo(), "homogeneous_convkv", phrase_head_counts=(2, 2)
     )
@@ -73,13 +73,13 @@ def phrase_homogeneous_queryk_3_2_3() -> PhraseHParams:
 
 @hparams.register
 def phrase_homogeneous_queryk_8_8_big() -> PhraseHParams:
-    """Half of `transformer_big`'s heads on bigrams."""
+    """`transformer_big` with half of its heads on bigrams."""
     return with_phrase_attention(transformer_big(), "homogeneous_queryk", phrase_head_counts=(8, 8))
 
 
 @hparams.register
 def phrase_homogeneous_queryk_2_2_multi30k() -> PhraseHParams:
-    """Half of `transformer_multi30k`'s heads on bigrams."""
+    """`transformer_multi30k` with half of its heads on bigrams."""
     return with_phrase_attention(
         transformer_multi30k(), "homogeneous_queryk", phrase_head_counts=(2, 2)
     )
@@ -87,7 +87,7 @@ def phrase_homogeneous_queryk_2_2_multi30k() -> PhraseHParams:
 
 @hparams.register
 def phrase_homogeneous_queryk_2_2_demo() -> PhraseHParams:
-    """Half of `transformer_demo`'s heads on bigrams."""
+    """`transformer_demo` with half of its heads on bigrams."""
     return with_phrase_attention(
         transformer_demo(), "homogeneous_queryk", phrase_head_counts=(2, 2)
     )

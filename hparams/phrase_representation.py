@@ -61,7 +61,7 @@ def phrase_representation_base_max_attn_ta() -> PhraseRepresentationHParams:
 
 @hparams.register
 def phrase_representation_base_parse() -> PhraseRepresentationHParams:
-    """The same with segments of parsed sentences: Table 2, +Parsing Phrase. 132.7M."""
+    """+Max+Attn+TA with segments of parsed sentences: Table 2, +Parsing Phrase. 132.7M."""
     return _parse(transformer_base_untied())
 
 
@@ -107,7 +107,7 @@ def phrase_representation_max_attn_ta_multi30k() -> PhraseRepresentationHParams:
 
 @hparams.register
 def phrase_representation_parse_multi30k() -> PhraseRepresentationHParams:
-    """The same with segments of parsed sentences."""
+    """`phrase_representation_max_attn_ta_multi30k` with segments of parsed sentences."""
     return _parse(transformer_multi30k())
 
 
@@ -137,5 +137,5 @@ def phrase_representation_max_attn_ta_demo() -> PhraseRepresentationHParams:
 
 @hparams.register
 def phrase_representation_parse_demo() -> PhraseRepresentationHParams:
-    """The same with segments from the trees of the corpus."""
+    """`phrase_representation_max_attn_ta_demo` with segments from the trees of the corpus."""
     return _parse(transformer_demo())

@@ -39,7 +39,7 @@ def transformer_base() -> TransformerHParams:
 
 @hparams.register
 def transformer_base_v3() -> TransformerHParams:
-    """Another name of `transformer_base`."""
+    """Another name for `transformer_base`."""
     return transformer_base()
 
 
@@ -120,7 +120,7 @@ def transformer_base_untied() -> TransformerHParams:
     Source and target have separate embeddings. Learning rate $D^-1/2 min(s^-1/2, s 8000^-3/2)$,
     Adam (0.9, 0.98, 1e-9), 100,000 steps of 25,000 target tokens; average of the last 5
     checkpoints, 1500 steps apart; beam size 4. `batch_size` is for each replica: use 6 replicas for
-    25,000 tokens, or --hparams=effective_batch_size=24576 on any of 1, 2, 3 and 6.
+    25,000 tokens, or --hparams=effective_batch_size=24576 on 1, 2, 3 or 6.
     """
     return transformer_base().replace(
         share_source_embedding=False,
@@ -132,7 +132,7 @@ def transformer_base_untied() -> TransformerHParams:
 
 @hparams.register
 def transformer_big_untied() -> TransformerHParams:
-    """The same with the sizes and the dropout of `transformer_big`. 264M.
+    """`transformer_base_untied` with the sizes and the dropout of `transformer_big`. 264M.
 
     300,000 steps of 25,000 target tokens, on 12 replicas; average of the last 20 checkpoints.
     """
@@ -172,13 +172,13 @@ def transformer_multi30k() -> TransformerHParams:
 
 @hparams.register
 def transformer_multi30k_6l() -> TransformerHParams:
-    """Deeper, 3.26M: the baseline of equal size for the heterogeneous sets (3.39M)."""
+    """A deeper `transformer_multi30k`, 3.26M: equal-size baseline of heterogeneous sets (3.39M)."""
     return transformer_multi30k().replace(num_hidden_layers=6)
 
 
 @hparams.register
 def transformer_multi30k_wide() -> TransformerHParams:
-    """Wider, 4.70M: the baseline of equal size for interleaved QueryK (4.83M)."""
+    """A wider `transformer_multi30k`, 4.70M: equal-size baseline of interleaved QueryK (4.83M)."""
     return transformer_multi30k().replace(filter_size=1280)
 
 
@@ -205,7 +205,7 @@ def transformer_multi30k_muon() -> TransformerHParams:
 def transformer_demo() -> TransformerHParams:
     """For `translate_ende_grammar`: 1500 updates, a few minutes on two CPU cores.
 
-    There is no dropout, since so short a training hardly repeats any data.
+    There is no dropout, since such a short training run hardly repeats any data.
     """
     return transformer_base().replace(
         num_hidden_layers=2,

@@ -18,7 +18,7 @@ class TranslateEndeGrammar(GrammarProblem):
 
 @registry.problems.register
 class TranslateEndeGrammarWords(TranslateEndeGrammar):
-    """The same in words as they are written, 1,000 a side; all others are unknown."""
+    """`translate_ende_grammar` in words as written, 1,000 a side; all others are unknown."""
 
     vocab_size = 1000
     shared_vocab = False

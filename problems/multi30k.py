@@ -55,7 +55,7 @@ class TranslateEnfrMulti30k(_Multi30k):
 
 @registry.problems.register
 class TranslateEndeMulti30kWords(TranslateEndeMulti30k):
-    """The same in words as they are written, 8,000 a side; all others are unknown.
+    """`translate_ende_multi30k` in words as written, 8,000 a side; all others are unknown.
 
     Nothing is tokenised: the full stop belongs to the last word.
     """
@@ -75,9 +75,9 @@ class _Moses(_Multi30k):
 
 @registry.problems.register
 class TranslateEndeMulti30kMoses(_Moses):
-    """English to German in Moses' tokens and lower case, as in Wu et al. (2021).
+    """English to German, tokenised with Moses and lowercased, as in Wu et al. (2021).
 
-    Score with `t2t-phrase-eval --tokenize=none`, since text and references are tokenised.
+    Score with `t2t-phrase-eval --tokenize=none`, since translations and references are tokenised.
     """
 
     languages = ("en", "de")
@@ -85,6 +85,6 @@ class TranslateEndeMulti30kMoses(_Moses):
 
 @registry.problems.register
 class TranslateEnfrMulti30kMoses(_Moses):
-    """English to French in Moses' tokens and lower case; see `translate_ende_multi30k_moses`."""
+    """English to French, tokenised and lowercased as in `translate_ende_multi30k_moses`."""
 
     languages = ("en", "fr")

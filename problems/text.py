@@ -15,7 +15,7 @@ class TranslateText(LocalProblem):
     `test.src` and `test.tgt`. They are in UTF-8 with one sentence per line and may be gzipped
     (`train.src.gz`). Several training files are named `train.NAME.src` and `train.NAME.tgt`,
     several references of a dev or test set `test.tgt.0`, `test.tgt.1`, ... Constituency trees of
-    the sources may be beside them (`train.src.trees`, see docs/trees.md).
+    the sources may accompany them (`train.src.trees`, see docs/trees.md).
 
     Or list the files in `translate_text.json`, with paths relative to it. Each part is a source
     file and one or more reference files:
@@ -26,10 +26,10 @@ class TranslateText(LocalProblem):
      "test": [["test.en", "test.de.0", "test.de.1"]]}
     ```
 
-    `"weights": [1, 4]` next to them lets the pairs of the second training part come four times in
-    each epoch.
+    With `"weights": [1, 4]` next to these, the pairs of the second training part occur four times
+    in each epoch.
 
-    By default there is one joint vocabulary of subwords, whose size suits that of the corpus;
+    By default there is one joint vocabulary of subwords, whose size suits the size of the corpus;
     `--vocab_size`, `--noshared_vocab`, `--vocab_type=words` and `--vocab_file` change that.
     """
 

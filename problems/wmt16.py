@@ -24,9 +24,9 @@ class TranslateEndeWmt16(WmtProblem):
 class TranslateEnruWmt16(WmtProblem):
     """UN corpus, Common Crawl, News Commentary 11 and Wikipedia headlines.
 
-    Most pairs are from the UN corpus, without which there are not as many as the paper's 25
-    million. The Yandex corpus is left out, since its licence requires a manual download. Dev
-    newstest2013, test newstest2014.
+    Most pairs are from the UN corpus, without which there are fewer than the paper's 25 million.
+    The Yandex corpus is left out, since its licence requires a manual download. Dev newstest2013,
+    test newstest2014.
     """
 
     languages = ("en", "ru")

@@ -1,4 +1,4 @@
-"""`python -m t2t_phrase COMMAND`, see `bin.command`."""
+"""Entry point of `python -m t2t_phrase COMMAND`, see `bin.command`."""
 
 from t2t_phrase.bin.command import run
 

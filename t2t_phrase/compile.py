@@ -1,4 +1,4 @@
-"""Compiles a function for whichever Keras backend is in use."""
+"""Compilation of functions for the active Keras backend."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ def compiled(
 
     Args:
         function: takes and returns nested tensors. It may read variables but must not change them.
-        variables: those that it reads, such as `model.variables`. Each call uses their current
-            values. JAX would otherwise read them only once, while it compiles.
-        xla: whether TensorFlow compiles by XLA; None: on a GPU only, because on a CPU its plain
-            graphs run as fast and compile sooner. JAX always does.
+        variables: the variables that `function` reads, such as `model.variables`. Each call uses
+            their current values. JAX would otherwise read them only once, during compilation.
+        xla: whether TensorFlow compiles with XLA; None: on a GPU only, because on a CPU its plain
+            graphs run as fast and compile sooner. JAX always compiles with XLA.
     """
     if keras.backend.backend() == "jax":
         return _compiled_by_jax(function, list(variables))
@@ -40,13 +40,13 @@ def traced(
 ) -> Any:
     """Return a `tf.function` whose Python code is not converted by AutoGraph.
 
-    Converting it takes half of the time of tracing. Loops and branches over tensors must be
-    operations of Keras or TensorFlow, such as `ops.while_loop`.
+    The conversion would take half of the tracing time. Without it, loops and branches over tensors
+    must be operations of Keras or TensorFlow, such as `ops.while_loop`.
 
     Args:
-        function: as for `tf.function`, and so are the others.
-        input_signature: the only shapes and types that are traced; None: all that are met.
-        jit_compile: whether XLA compiles it; None: as where it is called from.
+        function: as for `tf.function`, like the other arguments.
+        input_signature: the only shapes and types to trace; None: all that occur.
+        jit_compile: whether to compile with XLA; None: like the caller.
     """
     import tensorflow as tf
 
@@ -59,7 +59,7 @@ def traced(
 
 
 def within_xla() -> bool:
-    """Return whether XLA compiles the operations that are being called.
+    """Return whether XLA compiles the operations being called.
 
     Otherwise they run one by one. Call this to select a backend-specific implementation.
     """
@@ -82,7 +82,7 @@ def uses_xla(xla: bool | None = None) -> bool:
 
 
 def _traced_for_xla(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return `function`, within which `within_xla` is true."""
+    """Return a wrapper of `function` in which `within_xla` is true."""
 
     @functools.wraps(function)
     def run(*arguments: Any, **named: Any) -> Any:

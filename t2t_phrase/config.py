@@ -1,4 +1,4 @@
-"""Immutable typed hyperparameters: checked where they enter, overridden by T2T's spelling."""
+"""Immutable typed hyperparameters, checked on construction and overridden in T2T's syntax."""
 
 from __future__ import annotations
 
@@ -15,40 +15,40 @@ from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
 
 T = TypeVar("T", bound="HParams")
-# What fits a tensor; no option needs more.
+# The largest value of an int32 tensor; no option needs more.
 LARGEST_INT = 2**31 - 1
 
 
 class UserError(ValueError):
-    """A mistake of the user's, worth a sentence and no traceback.
+    """A user's mistake, reported in a sentence without a traceback.
 
     Attributes:
-        exit_code: status with which a command ends: 2 for wrong usage or bad data, 3 where the
-            machine failed (disk, memory, network) and the same command may succeed later.
+        exit_code: exit status of the command: 2 for wrong usage or bad data, 3 where the machine
+            failed (disk, memory, network) and the same command may succeed later.
     """
 
     exit_code = 2
 
 
 class HParamsError(UserError):
-    """One or several wrong hyperparameters."""
+    """One or more invalid hyperparameters."""
 
 
 def nearest(name: str, names: Iterable[str], count: int = 3, prefix: str = "") -> str:
     """Return "; did you mean a or b?", or the empty string if nothing is near.
 
     Args:
-        name: what was given.
-        names: those that exist.
-        count: the most to suggest.
-        prefix: written before each of them, such as "--".
+        name: the given name.
+        names: the existing names.
+        count: the largest number of suggestions.
+        prefix: written before each suggestion, such as "--".
     """
     found = difflib.get_close_matches(name, list(names), n=count, cutoff=0.6)
     return f"; did you mean {' or '.join(prefix + near for near in found)}?" if found else ""
 
 
 def clipped(text: str, most: int = 80) -> str:
-    """Return a text for a message; the end of a long one is left out."""
+    """Return a text for a message, without the end of a long text."""
     return text if len(text) <= most else f"{text[:most]}..."
 
 
@@ -64,7 +64,7 @@ def parse_assignments(text: str) -> dict[str, str]:
     """Split T2T's `a=1,b=[1,2],c=true` into names and raw values.
 
     Raises:
-        HParamsError: a part has no `=` or no name, or a name stands twice.
+        HParamsError: a part has no `=` or no name, or a name occurs twice.
     """
     parsed: dict[str, str] = {}
     faults = []
@@ -87,7 +87,7 @@ def parse_assignments(text: str) -> dict[str, str]:
 
 
 def _split_at_commas(text: str) -> list[str]:
-    """Split at the commas outside of brackets: those not followed by a closing one."""
+    """Split at the commas outside of brackets, where the next bracket is not a closing one."""
     parts = []
     end, inside = len(text), False
     for at in range(len(text) - 1, -1, -1):
@@ -103,7 +103,7 @@ def _split_at_commas(text: str) -> list[str]:
 
 
 def _quoted(name: str) -> str:
-    """Return a name as it is, but quoted if it could not be one."""
+    """Return a name for a message, quoted if it is not an identifier."""
     return clipped(name) if name.isidentifier() else shown(name)
 
 
@@ -142,7 +142,7 @@ class HParams:
         """Return a copy with some fields changed.
 
         Raises:
-            HParamsError: unknown names or wrong values, all of them at once.
+            HParamsError: names are unknown or values are wrong; the message lists all of them.
         """
         types_by_name = _field_types(type(self))
         faults, values = [], {}
@@ -158,7 +158,7 @@ class HParams:
         return dataclasses.replace(self, **values)
 
     def override(self: T, text: str) -> T:
-        """Return a copy changed by T2T's `a=1,b=[1,2],c=true`."""
+        """Return a copy with overrides in T2T's syntax, `a=1,b=[1,2],c=true`."""
         return self.replace(**parse_assignments(text))
 
     def to_dict(self) -> dict[str, Any]:
@@ -171,7 +171,7 @@ class HParams:
 
     @classmethod
     def from_dict(cls: type[T], values: Mapping[str, Any]) -> T:
-        """Build from `to_dict`'s result; fields that are absent keep their defaults."""
+        """Build from the result of `to_dict`; absent fields keep their defaults."""
         return cls().replace(**values)
 
 
@@ -185,7 +185,7 @@ def differences(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
 
 
 def _field_types(cls: Any) -> Mapping[str, Any]:
-    # As a type of its own, mypy would not take a class of instances without a hash.
+    # `Any`, because mypy would reject a class whose instances have no hash.
     return _cached_field_types(cls)
 
 
@@ -197,7 +197,7 @@ def _cached_field_types(cls: Any) -> Mapping[str, Any]:
 
 
 def _convert(value: Any, expected: Any) -> tuple[Any, str | None]:
-    """Return (value as `expected`, None), or (value, what is wrong with it)."""
+    """Return (value as `expected`, None), or (value, its fault)."""
     fault = f"expected {_describe(expected)}, got {shown(value)}"
     origin, args = typing.get_origin(expected), typing.get_args(expected)
     if origin is typing.Literal:
@@ -247,7 +247,7 @@ def _convert_scalar(value: Any, expected: Any, fault: str) -> tuple[Any, str | N
         return value, fault
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
         return value, fault
-    # Python also reads digits of other scripts and "1_000".
+    # Python also accepts digits of other scripts and "1_000".
     if isinstance(value, str) and not re.fullmatch(r"[-+.0-9A-Za-z]+", value):
         return value, fault
     try:

@@ -1,4 +1,4 @@
-"""Shares the cores of a CPU out between parts of the work."""
+"""Division of a CPU's cores among parts of the work."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ LEAST_SENTENCES = 4
 
 
 def divide_cores(sentences: int | None, cores: int | None = None) -> int:
-    """Share the cores out and return the number of parts to search at the same time.
+    """Divide the cores among parts and return the number of parts to search at the same time.
 
     Each operation of TensorFlow then uses the cores of its part only. Call this before TensorFlow
     computes anything. Returns 1 on a GPU, with JAX, or after TensorFlow has started.
 
     Args:
-        sentences: how many there are; None: unknown, perhaps many.
-        cores: how many to use; None: TF_NUM_INTRAOP_THREADS, as TensorFlow would, or else all.
+        sentences: number of sentences; None: unknown, perhaps many.
+        cores: number of cores to use; None: TF_NUM_INTRAOP_THREADS, as in TensorFlow, or else all.
     """
     if keras.backend.backend() != "tensorflow":
         return 1
@@ -36,11 +36,11 @@ def divide_cores(sentences: int | None, cores: int | None = None) -> int:
 
 
 def number_of_parts(sentences: int, most: int) -> int:
-    """Return the number of parts that sentences are searched in.
+    """Return the number of parts into which sentences are divided for the search.
 
     Args:
-        sentences: how many there are.
-        most: how many parts can be searched at the same time.
+        sentences: number of sentences.
+        most: number of parts that can be searched at the same time.
     """
     return max(1, min(most, sentences // LEAST_SENTENCES))
 
@@ -50,5 +50,5 @@ def usable_cores() -> int:
     given = os.environ.get("TF_NUM_INTRAOP_THREADS", "")
     if given.isdecimal() and int(given):
         return int(given)
-    # Not every system says which cores a process may use.
+    # Not every system reports which cores a process may use.
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-# A vocabulary whose size is chosen from that of the corpus.
+# As a vocabulary size: to be chosen by the size of the corpus.
 AUTO = -1
 
 
@@ -12,9 +12,9 @@ class CorpusSize(NamedTuple):
     """A class of corpora.
 
     Attributes:
-        name: about how many sentence pairs they have; hparams sets end in it, `transformer_30k`.
-        most_pairs: most sentence pairs of a corpus of this class.
-        train_steps: updates that the sets are made for.
+        name: approximate number of sentence pairs; hparams sets end in it, as in `transformer_30k`.
+        most_pairs: largest number of sentence pairs in a corpus of this class.
+        train_steps: number of updates that the sets are designed for.
     """
 
     name: str
@@ -28,7 +28,7 @@ SIZES = (
     CorpusSize("100k", 300_000, 8000),
     CorpusSize("1m", float("inf"), 30_000),
 )
-# Entries of a joint vocabulary for corpora of at most so many pairs.
+# The largest number of pairs in a corpus, and the entries of a joint vocabulary for it.
 _VOCABULARIES = (
     (1000, 1000),
     (5000, 2000),
@@ -41,10 +41,10 @@ _VOCABULARIES = (
 
 
 def corpus_size(pairs: int) -> CorpusSize:
-    """Return the class of a corpus of so many training pairs."""
+    """Return the class of a corpus with `pairs` training pairs."""
     return next(size for size in SIZES if pairs <= size.most_pairs)
 
 
 def vocabulary_size(pairs: int) -> int:
-    """Return the size of a vocabulary that suits so many training pairs."""
+    """Return the size of a vocabulary that suits `pairs` training pairs."""
     return next(entries for most, entries in _VOCABULARIES if pairs <= most)

@@ -11,8 +11,8 @@ Side = Literal["source", "target"]
 # The name of each side's token ids, in records, in batches and in a model's `features`.
 IDS: dict[Side, str] = {"source": "inputs", "target": "targets"}
 OTHER: dict[Side, Side] = {"source": "target", "target": "source"}
-# Where rows hold several pairs, what says for each token of a side which pair of its row it belongs
-# to: a number from 1 on, 0 at padding. The tokens of a pair are adjacent.
+# Where rows hold several pairs, the name of each side's pair numbers: for each token, the number of
+# its pair within the row, from 1 on, or 0 at padding. The tokens of a pair are adjacent.
 PAIRS: dict[Side, str] = {"source": "source_pairs", "target": "target_pairs"}
 
 
@@ -20,22 +20,21 @@ PAIRS: dict[Side, str] = {"source": "source_pairs", "target": "target_pairs"}
 class Feature:
     """One integer for each token of one side, EOS included.
 
-    The hparams of a model list the features that it reads (`TrainingHParams.features`), the class
-    of a problem those that its records may hold (`Problem.features`). Everything in between passes
-    them on by name.
+    A model's hparams list the features that it reads (`TrainingHParams.features`); a problem's
+    class lists the features that its records may hold (`Problem.features`). All code in between
+    passes features on by name.
 
     Attributes:
         name: key in records, in batches and in a model's `features`, and the name of the input of
             a SavedModel.
         side: whose tokens it describes. A source feature is needed wherever there is a source; a
             target feature only where the target is known, in training and in scoring.
-        annotation: registered name of how it is written as text, see
-            `text.annotations.base.Annotation`.
-        stream: what ends the names of the files that hold it next to a corpus: `train.en.trees`.
+        annotation: registered name of its text form, see `text.annotations.base.Annotation`.
+        stream: suffix of the files that hold it next to a corpus, as in `train.en.trees`.
         pad: its value at padding.
-        beside: the side beside whose files those are; None: the side that it describes.
+        beside: the side whose text files these files accompany; None: the side that it describes.
         counterpart: name of the feature that takes its place where source and target are exchanged;
-            empty: it takes its own place there, and describes the other side.
+            empty: the feature itself, which then describes the other side.
     """
 
     name: str
@@ -48,7 +47,7 @@ class Feature:
 
     @property
     def side_stream(self) -> str:
-        """Name of the lines that hold it in a corpus and in generated data.
+        """Name of the feature's lines in a corpus and in generated data.
 
         "trees" for trees of the source, "target.trees" for trees of the target.
         """
@@ -56,16 +55,16 @@ class Feature:
 
     @property
     def file_side(self) -> Side:
-        """The side beside whose text files its files are."""
+        """The side whose text files the feature's files accompany."""
         return self.beside or self.side
 
     def stored_name(self, *, reversed: bool) -> str:
-        """Return its name in records whose source and target are, or are not, exchanged."""
+        """Return its name in records whose source and target are exchanged if `reversed`."""
         return self.counterpart if reversed and self.counterpart else self.name
 
     @property
     def reversed(self) -> Feature:
-        """The same feature when source and target are exchanged."""
+        """The same feature with source and target exchanged."""
         beside = self.beside and OTHER[self.beside]
         return dataclasses.replace(self, side=OTHER[self.side], beside=beside)
 
@@ -74,14 +73,14 @@ class Feature:
 TREES = "trees"
 # The segments of a source that was cut by its constituency tree.
 PHRASES = Feature(name="phrases", annotation="phrases", stream=TREES)
-# Where the constituents of each level of a source's tree begin: the lowest level at which one
-# begins with a token, at most MOST_LEVELS, or CONTINUES.
+# Where the constituents of each level of a source's tree begin: for each token, the lowest level,
+# at most MOST_LEVELS, at which a constituent begins with it; CONTINUES if none does.
 MOST_LEVELS = 20
 CONTINUES = MOST_LEVELS + 1
 LEVELS = Feature(name="levels", annotation="tree_levels", stream=TREES)
-# What the segments of the top MOST_TAG_LEVELS levels are called: for each token, the class of the
-# label of the segment that contains it at level 1, 2, ..., as the digits of a number to the base
-# TAG_CLASSES, level 1 being the lowest one. Class 0 is for tokens that no tree contains (EOS),
+# The labels of the segments of the top MOST_TAG_LEVELS levels: for each token, the class of the
+# label of the segment that contains it at level 1, 2, ..., as the digits of a number in base
+# TAG_CLASSES, with level 1 as the lowest digit. Class 0 is for tokens that no tree contains (EOS),
 # RARE_TAG for labels outside the vocabulary of labels.
 MOST_TAG_LEVELS = 4
 TAG_CLASSES = 128

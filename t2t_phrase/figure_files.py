@@ -1,4 +1,4 @@
-"""Figures of matplotlib as the content of files."""
+"""Conversion of matplotlib figures to the content of picture files."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import warnings
 import matplotlib
 from matplotlib.figure import Figure
 
-# Formats of pictures, each with what would differ from run to run.
+# Picture formats, each with the metadata that is left out because it differs from run to run.
 FORMATS: dict[str, dict[str, None]] = {
     "png": {"Software": None},
     "pdf": {"CreationDate": None, "Producer": None},
@@ -17,7 +17,7 @@ FORMATS: dict[str, dict[str, None]] = {
 
 
 def picture_of(figure: Figure, kind: str = "png") -> bytes:
-    """Return the figure with all labels, in a format; equal figures give equal bytes.
+    """Return the figure with all labels in a picture format; equal figures give equal bytes.
 
     Args:
         figure: the figure.
@@ -25,7 +25,7 @@ def picture_of(figure: Figure, kind: str = "png") -> bytes:
     """
     buffer = io.BytesIO()
     with warnings.catch_warnings(), matplotlib.rc_context({"svg.hashsalt": "t2t_phrase"}):
-        # The caller reports them once, by `insights.heat_map.unknown_characters`.
+        # The caller reports these glyphs once, with `insights.heat_map.unknown_characters`.
         warnings.filterwarnings("ignore", message="Glyph .* missing")
         figure.savefig(
             buffer, format=kind, bbox_inches="tight", pad_inches=0.08, metadata=FORMATS[kind]

@@ -1,4 +1,4 @@
-"""The names of `t2t_phrase_grammar`, a package that can be left out."""
+"""The names of the optional package `t2t_phrase_grammar`."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Makes layers and models known to Keras, so that `keras.models.load_model` finds them.
+"""Registration of layers and models with Keras, so that `keras.models.load_model` finds them.
 
-Keras knows a class once its module is imported. All of them are imported when Keras is, after
-`import t2t_phrase`, unless Keras is imported by this library, whose user then has no need of them.
+Keras knows a class once its module is imported. After `import t2t_phrase`, all these modules are
+imported as soon as Keras is, unless this library imports Keras: its user then does not need them.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _FOLDERS = ("t2t_phrase.layers", "t2t_phrase.models")
 
 
 def register_with_keras() -> None:
-    """Import all layers and models if Keras is imported already, else as soon as it is."""
+    """Import all layers and models if Keras is already imported, else as soon as it is."""
     if "keras" in sys.modules:
         _import_all()
     elif not any(isinstance(finder, _AfterKeras) for finder in sys.meta_path):
@@ -34,7 +34,7 @@ def _import_all() -> None:
 
 
 def _is_used_by_the_library() -> bool:
-    """Return whether a module of the library, which needs Keras, is being imported."""
+    """Return whether a module of the library that needs Keras is being imported."""
     return any(name.startswith(("t2t_phrase.", "hparams.")) for name in sys.modules.keys() - _LIGHT)
 
 
@@ -44,7 +44,7 @@ _LIGHT |= {"t2t_phrase.config"}
 
 
 class _AfterKeras(importlib.abc.MetaPathFinder):
-    """Finds Keras as Python does, and lets `_import_all` follow."""
+    """Finds Keras as Python does, and calls `_import_all` after its import."""
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None

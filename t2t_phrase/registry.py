@@ -1,4 +1,4 @@
-"""Names for everything that users choose by name, and that their own packages may add to."""
+"""Registries of everything that users choose by name and may extend in their own packages."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from typing import Any, Generic, TypeVar
 from t2t_phrase.config import UserError, nearest, shown
 
 _USER_PREFIX = "t2t_usr_dir_"
-# Names in a message; if there are more, the command that lists them is named.
+# The most names listed in a message; if there are more, it gives the command that lists them.
 _LISTED = 10
 T = TypeVar("T")
 V = TypeVar("V", bound=Callable[..., Any])
 
 
 class UnknownNameError(UserError, KeyError):
-    """A name nobody registered; the message lists the nearest ones."""
+    """A name that is not registered; the message suggests the nearest names."""
 
     def __str__(self) -> str:
         return str(self.args[0])
@@ -39,7 +39,7 @@ class Registry(Generic[T]):
     """Maps names to classes or functions.
 
     Args:
-        kind: what is registered, as it reads in messages ("problem").
+        kind: noun for an entry in messages, such as "problem".
     """
 
     def __init__(self, kind: str) -> None:
@@ -55,10 +55,10 @@ class Registry(Generic[T]):
         return self._add(snake_case(entry.__name__), entry)
 
     def register_as(self, name: str) -> Callable[[V], V]:
-        """Return a decorator that registers under another name than that of the class.
+        """Return a decorator that registers a class or function under a given name.
 
         Args:
-            name: as users write it.
+            name: the name as users write it.
         """
         return lambda entry: self._add(name, entry)
 
@@ -108,7 +108,7 @@ schedule_factors: Registry[Callable[..., Any]] = Registry("schedule factor")
 
 
 def snake_case(name: str) -> str:
-    """Return `TranslateEndeWmt16` as `translate_ende_wmt16`."""
+    """Convert `TranslateEndeWmt16` to `translate_ende_wmt16`."""
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
 
 
@@ -133,13 +133,13 @@ def discover(user_dir: str = "") -> None:
 
 
 def import_modules(package: str) -> None:
-    """Import every module of a package, which registers what is in them."""
+    """Import every module of a package, and thereby register their entries."""
     for found in pkgutil.iter_modules(importlib.import_module(package).__path__):
         importlib.import_module(f"{package}.{found.name}")
 
 
 def user_folders() -> list[str]:
-    """Return the folders of users that `discover` has imported, for other processes to import."""
+    """Return the user folders that `discover` has imported, for other processes to import."""
     return [
         str(pathlib.Path(str(module.__file__)).parent)
         for name, module in sys.modules.items()
@@ -154,7 +154,7 @@ def _import_folder(folder: pathlib.Path) -> None:
             f"--t2t_usr_dir={folder}: no __init__.py there; it must be a Python package that "
             "imports the modules with your registrations"
         )
-    # A name of its own: a folder called like an installed package must not shadow it.
+    # A prefixed name: a folder named like an installed package must not shadow the package.
     name = _USER_PREFIX + re.sub(r"\W", "_", folder.name)
     spec = importlib.util.spec_from_file_location(
         name, init, submodule_search_locations=[str(folder)]
@@ -165,7 +165,7 @@ def _import_folder(folder: pathlib.Path) -> None:
     try:
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:
-        # A second attempt must not find it half imported.
+        # A second attempt must not find the module half imported.
         del sys.modules[name]
         if isinstance(error, UserError):
             raise
@@ -176,9 +176,9 @@ def _import_folder(folder: pathlib.Path) -> None:
 
 
 def _place_of(error: BaseException, folder: pathlib.Path) -> str:
-    """Return "file:line: ", the last place in a folder that an error passed through."""
+    """Return the last place in a folder that an error passed through, as "file:line: "."""
     if isinstance(error, SyntaxError):
-        # Its text names the line.
+        # The error's text already names the line.
         return ""
     frames = traceback.extract_tb(error.__traceback__)
     own = [f for f in frames if pathlib.Path(f.filename).is_relative_to(folder)]

@@ -60,14 +60,14 @@ class TrainingHParams(HParams):
     """Batches, optimizer and learning rate; names and defaults are tensor2tensor's."""
 
     batch_size: int = 4096  # tokens of the longer side, padding included, per replica
-    effective_batch_size: int = 0  # the same of one update, over all replicas; 0 = batch_size each
-    packed_length: int = 0  # rows of so many tokens a side hold several pairs; 0 = one pair a row
+    effective_batch_size: int = 0  # likewise per update, over all replicas; 0 = batch_size on each
+    packed_length: int = 0  # tokens of a side in rows of several pairs; 0 = one pair a row
     max_length: int = 256  # longer training examples are dropped, and counted
     min_length_bucket: int = 8  # shortest padded length
     length_bucket_step: float = 1.1  # ratio of one padded length to the next
-    sampled_segmentations: int = 0  # random ones that datagen made, an epoch each in turn; 0 = none
-    label_smoothing: float = 0.1  # probability mass taken from the right token
-    # --hparams may set only those of the next fields that the optimizer reads, see OPTIMIZERS.
+    sampled_segmentations: int = 0  # random ones made by datagen, one an epoch in turn; 0 = none
+    label_smoothing: float = 0.1  # probability mass taken from the correct token
+    # Of the next fields, --hparams may set only those that the optimizer reads, see OPTIMIZERS.
     optimizer: str = "adam"  # any optimizer of Keras: sgd, adamw, adafactor, ...
     optimizer_adam_beta1: float = 0.9  # read by optimizers with a parameter beta_1
     optimizer_adam_beta2: float = 0.997  # read by optimizers with a parameter beta_2
@@ -81,19 +81,20 @@ class TrainingHParams(HParams):
     learning_rate_halving_start: int = 0  # step of the first halving; set with halving only
     learning_rate_halving_steps: int = 0  # steps between halvings; set with halving only
     clip_grad_norm: float = 0.0  # largest global norm of the gradient; 0 = no limit
-    gradient_mean: Literal["tokens", "sentences"] = "tokens"  # of targets: what it is a mean over
+    gradient_mean: Literal["tokens", "sentences"] = "tokens"  # mean over target tokens or sentences
     dtype_policy: Literal["float32", "mixed_bfloat16", "mixed_float16"] = (
         "float32"  # variables stay float32; float16 is trained with dynamic loss scaling
     )
-    # Fine-tuning; patterns are those of file names, for names as --dry_run prints them.
+    # Fine-tuning; patterns as for file names match variable names as --dry_run prints them.
     frozen_variables: tuple[str, ...] = ()  # variables that keep their values: [embedding/*]
     learning_rate_factors: tuple[str, ...] = ()  # of some variables: [encoder_*=0.1]
     lora_rank: int = 0  # train low-rank updates of dense kernels only; 0 = all weights
 
     # Registered name of the model that reads these fields; every subclass for a model sets it.
     model: ClassVar[str]
-    # Why that model cannot be trained on rows of several pairs; empty: it keeps them apart, see
-    # `features.PAIRS`. It is not inherited by a class with a `model` of its own, which may not.
+    # The reason that this model cannot be trained on rows of several pairs; empty: it keeps the
+    # pairs apart, see `features.PAIRS`. A class that sets its own `model`, which may not keep them
+    # apart, does not inherit this field.
     cannot_pack: ClassVar[str] = "its model does not declare that it keeps the pairs of a row apart"
 
     @property
@@ -127,10 +128,11 @@ class TrainingHParams(HParams):
         return parts
 
     def override(self: T, text: str) -> T:
-        """Return a copy changed by T2T's `a=1,b=[1,2],c=true`.
+        """Return a copy with overrides in T2T's syntax, `a=1,b=[1,2],c=true`.
 
         Raises:
-            HParamsError: unknown names, wrong values, or fields that the optimizer does not read.
+            HParamsError: names are unknown, values are wrong, or the optimizer does not read a
+                field.
         """
         changed = super().override(text)
         read = fields_of(changed.optimizer)
@@ -161,9 +163,9 @@ class TrainingHParams(HParams):
                 yield f"{name}: must be positive, got {getattr(self, name)}"
         yield from self.below_one("label_smoothing", *_BETAS, "optimizer_momentum")
         yield from self.at_most(
-            # The longest sentences that anybody translates as a whole.
+            # Nobody translates longer sentences as a whole.
             max_length=2**16,
-            # Beyond these the weights would soon be infinite or the updates zero.
+            # Beyond these, the weights would soon be infinite or the updates zero.
             learning_rate_constant=10**6,
             optimizer_adam_epsilon=10**6,
             clip_grad_norm=1e30,
@@ -271,7 +273,7 @@ class TrainingHParams(HParams):
 def fields_of(optimizer: str) -> tuple[str, ...]:
     """Return the fields that an optimizer reads.
 
-    Those of a registered class are the ones whose argument its constructor has by name.
+    For a registered class, these are the fields whose arguments its constructor takes by name.
 
     Args:
         optimizer: a name in `OPTIMIZERS` or `registry.optimizers`.
@@ -283,7 +285,7 @@ def fields_of(optimizer: str) -> tuple[str, ...]:
 
 
 def not_a_multiple(effective: int, batch: int, *, replicas: int) -> str:
-    """Return why an `effective_batch_size` cannot be made of batches, with sizes that can."""
+    """Return the fault of an `effective_batch_size` that is no multiple, with sizes that are."""
     together = batch * replicas
     below = max(effective, 0) // together * together
     fitting = [str(size) for size in (below, below + together) if size > 0]
@@ -303,7 +305,7 @@ def parse_factor(text: str) -> tuple[str, float]:
     """Return the pattern and the number of a factor, such as "encoder_*=0.1".
 
     Raises:
-        HParamsError: it is not a pattern with a positive number.
+        HParamsError: the text is not a pattern with a positive number.
     """
     pattern, _, value = (part.strip() for part in text.rpartition("="))
     try:
@@ -322,7 +324,7 @@ def parse_option(text: str) -> tuple[str, bool | int | float]:
     """Return the name and value of an option of an optimizer, such as "weight_decay=0.01".
 
     Raises:
-        HParamsError: it is not a name with a number, true or false.
+        HParamsError: the text is not a name with a number, true or false.
     """
     name, _, value = (part.strip() for part in text.partition("="))
     converters: tuple[Any, ...] = ({"true": True, "false": False}.__getitem__, int, float)

@@ -17,15 +17,15 @@ if TYPE_CHECKING:
     from t2t_phrase.runs.load_model import TrainedModel
     from t2t_phrase.text.vocabularies import Vocabularies
 
-# The options of decoding that only a search with an alignment model reads.
+# The decoding options that only a search with an alignment model reads.
 OPTIONS = ("alignment_threshold", "alignment_weight")
 
 
 class Searched(NamedTuple):
-    """A model and the expansion that translates with it.
+    """A model and the expansion that searches with it.
 
     Attributes:
-        model: a model, or a pair of them.
+        model: a model, or an `AlignedPair`.
         make_expansion: see `Translator`.
         second: the trained alignment model; None: there is none.
     """
@@ -43,7 +43,7 @@ class Searched(NamedTuple):
         return lambda features: forced_search(self.model, features, hparams, make_expansion)
 
     def settings(self) -> dict[str, Any]:
-        """Return the settings that the alignment model adds to those that results depend on."""
+        """Return the settings of the alignment model that results depend on."""
         if self.second is None:
             return {}
         checkpoint = self.second.checkpoint
@@ -65,14 +65,14 @@ def searched(
 
     Args:
         trained: the model.
-        vocabularies: of its source and target.
-        hparams: the options of decoding.
+        vocabularies: its source and target vocabularies.
+        hparams: the decoding options.
         alignment_model_dir: run or checkpoint of its alignment model; None: there is none.
-        dtype_policy: what the alignment model computes with; None: as in its training.
+        dtype_policy: dtype policy of the alignment model; None: as in its training.
 
     Raises:
         UserError: the model needs an alignment model or cannot have one, the two do not belong
-            together, or an option is of no use.
+            together, or an option has no effect.
     """
     path = alignment_model_dir
     if not path:

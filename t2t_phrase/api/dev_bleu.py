@@ -1,4 +1,4 @@
-"""BLEU of the translations of a development set, for the evaluations of a training."""
+"""BLEU of translations of the development set, for evaluations during training."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from t2t_phrase.training.setup import RunOptions
 
 @dataclasses.dataclass(frozen=True)
 class DevBleu(Score):
-    """A BLEU and the translations that have it.
+    """A BLEU score and the translations that it was computed on.
 
     Attributes:
         translations: one for each sentence of the development set.
@@ -28,12 +28,12 @@ class DevBleu(Score):
 def dev_bleu(
     options: RunOptions, hparams: DecodeHParams, *, log: Callable[[str], None] = print
 ) -> Callable[[Any], Callable[[], DevBleu]]:
-    """Return a function that makes, for a model, the one that scores its development BLEU.
+    """Return a function from a model to a function that computes its development BLEU.
 
     Args:
-        options: of the training.
-        hparams: of decoding.
-        log: takes a line for each sentence that is too long.
+        options: the options of the run.
+        hparams: the decoding options.
+        log: called with a line for each sentence that is too long.
 
     Raises:
         UserError: the development set is missing, or lacks a feature.
@@ -45,7 +45,7 @@ def dev_bleu(
     vocabularies = options.problem.vocabularies(options.data_dir)
 
     def make(model: Any) -> Callable[[], DevBleu]:
-        # One translator for all evaluations: what it compiled is kept.
+        # One translator for all evaluations, so that its compiled functions are kept.
         translator = Translator(model, vocabularies, hparams, xla=options.xla)
         encoded = translator.encode(sources, features)
         for note in length_notes(

@@ -25,18 +25,18 @@ from t2t_phrase.text.vocabularies import Vocabularies
 class FileScoring:
     """The negative log-probability, in nats, of each pair in a file of `source<TAB>target`.
 
-    With an alignment model, it is that of the pair with its best source positions.
+    With an alignment model, each pair is scored with its best source positions.
 
     Args:
-        hparams: the options of decoding.
+        hparams: the decoding options.
         pairs: the file.
         target: a file for the scores; None: standard output.
-        beside: what else is read; dictionaries are not.
-        report: is given messages and summaries; default: standard error.
+        beside: further files and options; dictionaries are not read.
+        report: called with messages and summaries; default: writes them to standard error.
 
     Raises:
-        UserError: a file cannot be read or written, or an option is of no use. What can be found
-            without the model is found here.
+        UserError: a file cannot be read or written, or an option has no effect. All faults that
+            can be found without the model are found here.
     """
 
     def __init__(
@@ -58,11 +58,11 @@ class FileScoring:
         self._endings = beside.endings(hparams, pairs, target)
 
     def run(self, trained: TrainedModel, vocabularies: Vocabularies) -> text_job.Outcome:
-        """Score what no earlier run has scored.
+        """Score the pairs that no earlier run has scored.
 
         Args:
             trained: the model, or an ensemble.
-            vocabularies: of its source and target.
+            vocabularies: its source and target vocabularies.
 
         Raises:
             UserError: the pairs do not fit the model, or something cannot be read or written.

@@ -28,19 +28,19 @@ from t2t_phrase.text.vocabularies import Vocabularies
 
 
 class FileTranslation:
-    """The translation of a text; the output has as many lines, in the same order.
+    """The translation of a text: one output line for each input line, in the same order.
 
     Args:
-        hparams: the options of decoding.
+        hparams: the decoding options.
         source: a file; None: standard input.
         target: a file; None: one named after the source and the model, or standard output if
             there is no source.
-        beside: what else is read.
-        report: is given messages and summaries; default: standard error.
+        beside: further files and options.
+        report: called with messages and summaries; default: writes them to standard error.
 
     Raises:
-        UserError: a file cannot be read or written, or an option is of no use. What can be found
-            without the model is found here.
+        UserError: a file cannot be read or written, or an option has no effect. All faults that
+            can be found without the model are found here.
     """
 
     def __init__(
@@ -69,18 +69,18 @@ class FileTranslation:
         check_alignment_options(hparams, used=self._given.aligns)
         self._total = count_lines(source)
         self._given.check_sentences(source, self._total)
-        # Sampling has one part. XLA runs one program at a time, which uses all cores.
+        # Sampling is not divided. XLA runs one program at a time, which uses all cores.
         alone = hparams.sampling_temp or beside.xla
         self._workers = 1 if alone else divide_cores(self._total)
-        # Of what is translated now: target tokens, and the positions that they were evaluated at.
+        # Counts of this run: target tokens, and the source positions evaluated for them.
         self._tokens = self._positions = 0
 
     def run(self, trained: TrainedModel, vocabularies: Vocabularies) -> text_job.Outcome:
-        """Translate what no earlier run has translated.
+        """Translate the lines that no earlier run has translated.
 
         Args:
             trained: the model, or an ensemble.
-            vocabularies: of its source and target.
+            vocabularies: its source and target vocabularies.
 
         Raises:
             UserError: the text does not fit the model, or something cannot be read or written.
@@ -153,7 +153,7 @@ class FileTranslation:
                     {ending: links for ending in endings},
                     counts,
                 )
-            # Last, so that the first batch always has the same number.
+            # Empty lines come last, so that the first batch always has the same number.
             empty = [row for row, ids in enumerate(encoded.ids) if not ids and row not in done]
             if empty:
                 nothing = [self._line([NOTHING])] * len(empty)

@@ -1,4 +1,4 @@
-"""The page of a server: one sentence is typed, translated and explained."""
+"""The page of a server: the user types one sentence, which is translated and explained."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from t2t_phrase.config import UserError
 from t2t_phrase.insights.explanation_json import explanation_to_json
 from t2t_phrase.reports.viewer import ViewedSentence, data_bound, viewer_page
 
-# Characters of a sentence.
+# The maximum number of characters in a sentence.
 LONGEST = 2000
 
 
 def live_page(model: ExplainedModel, title: str) -> Callable[[str], str]:
     """Return a function from a sentence to the page that explains its translation.
 
-    A sentence without words gives the page with a form alone, and one that cannot be explained a
+    A sentence without words gives a page with only the form; one that cannot be explained gives a
     page that says why.
 
     Args:
-        model: translates; what it compiles is kept from sentence to sentence.
-        title: of the page.
+        model: translates; its compiled functions are kept from sentence to sentence.
+        title: title of the page.
 
     Raises:
         UserError: the model reads features of the source besides its words.

@@ -30,19 +30,19 @@ if TYPE_CHECKING:
 
 # The attributes that a copy has once it has loaded the model.
 _LOADED = ("trained", "model", "vocabularies", "hparams", "_settings", "_translators")
-# Options of decoding, as an object or in T2T's `beam_size=4,alpha=0.6`.
+# Decoding options, as an object or in T2T's syntax, `beam_size=4,alpha=0.6`.
 Options = DecodeHParams | str
 
 
 @dataclasses.dataclass(frozen=True)
 class Origin:
-    """The place that a model was loaded from; another process loads the same from there.
+    """The place that a model was loaded from, and from which another process can load it.
 
     Attributes:
-        checkpoints: one, or those of an ensemble.
-        data_dir: see `load`, and so are the others.
-        dtype_policy: as there.
-        t2t_usr_dir: as there.
+        checkpoints: one checkpoint, or those of an ensemble.
+        data_dir: see `load`.
+        dtype_policy: see `load`.
+        t2t_usr_dir: see `load`.
     """
 
     checkpoints: tuple[str, ...]
@@ -54,12 +54,12 @@ class Origin:
 class TrainedTranslator:
     """A trained model, or an ensemble, that translates and scores strings.
 
-    It is pickled as the place that it was loaded from, and a copy loads the model when it is first
-    used. So it can be given to the workers of a cluster that have the same files.
+    It is pickled as the place that it was loaded from, and a copy loads the model when first used.
+    It can therefore be sent to the workers of a cluster that have the same files.
 
     Args:
         trained: the model with its weights.
-        vocabularies: of its source and target.
+        vocabularies: its source and target vocabularies.
         settings: how the model differs from its training, such as another `dtype_policy`.
         origin: the place that it was loaded from; None: it cannot be pickled.
 
@@ -91,7 +91,7 @@ class TrainedTranslator:
         return _unloaded, (self._origin,)
 
     def __getattr__(self, name: str) -> Any:
-        # Is called for what a copy does not have before it has loaded the model.
+        # Called for attributes that a copy lacks until it has loaded the model.
         origin = vars(self).get("_origin")
         if name not in _LOADED or origin is None:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
@@ -114,13 +114,13 @@ class TrainedTranslator:
             options: see `DecodeHParams`.
             features: for a model that reads them, the text form of each feature by name, see
                 `docs/trees.md`.
-            terms: for each text pairs (source, target): where the source occurs, the target must
-                appear in the translation, or with `!target` must not. Pairs with the same source
-                are alternatives, see `docs/dictionaries.md`.
-            prefixes: what each translation begins with, "" for anything; it may end within a word.
+            terms: for each text, pairs (source, target): where the source occurs, the target must
+                appear in the translation, or must not if it is given as `!target`. Pairs with the
+                same source are alternatives, see `docs/dictionaries.md`.
+            prefixes: the beginning of each translation, "" for any; it may end within a word.
 
         Raises:
-            UserError: an option is unknown, or something is missing or wrong.
+            UserError: an option is unknown, or an argument is missing or wrong.
         """
         found = self.nbest(texts, options, features=features, terms=terms, prefixes=prefixes)
         return [beams[0].text for beams in found]
@@ -143,16 +143,16 @@ class TrainedTranslator:
             features: as in `translate`.
             terms: as in `translate`.
             prefixes: as in `translate`.
-            lexicon: file of `t2t-phrase-align --lexicon_file`: each text is translated with the
-                tokens that it proposes and the most frequent ones only, see `docs/decoding.md`.
+            lexicon: file from `t2t-phrase-align --lexicon_file`: each text is translated with only
+                the tokens that it proposes and the most frequent ones, see `docs/decoding.md`.
 
         Raises:
-            UserError: an option is unknown, or something is missing or wrong.
+            UserError: an option is unknown, or an argument is missing or wrong.
         """
         hparams = decode_hparams(options)
         key = hparams.to_json() + ("required" if terms else "")
         if key not in self._translators:
-            # The entries are those of each text.
+            # The entries are given with each text.
             dictionary = RequiredTerms((), self.vocabularies.target) if terms else None
             self._translators[key] = Translator(
                 self.model, self.vocabularies, hparams, dictionary=dictionary
@@ -184,7 +184,7 @@ class TrainedTranslator:
 
         Args:
             source: a sentence.
-            target: its translation; None: that of the model.
+            target: its translation; None: the model's own.
             features: the text of each feature that the model reads, by name.
 
         Raises:
@@ -205,7 +205,7 @@ class TrainedTranslator:
     ) -> Outcome:
         """Translate a file line by line, as t2t-phrase-decoder does.
 
-        What is done is kept in `TARGET.part`, from where the same call continues.
+        Finished lines are kept in `TARGET.part`, from which the same call resumes.
 
         Args:
             source: the file to translate.
@@ -236,7 +236,7 @@ class TrainedTranslator:
 
         Args:
             pairs: the file.
-            target: file for the numbers.
+            target: file for the scores.
             options: see `DecodeHParams`.
             beside: files of features.
 
@@ -264,7 +264,7 @@ class TrainedTranslator:
         """Return the log-probability of each (source, target) pair, in nats.
 
         Args:
-            pairs: of sentences.
+            pairs: the sentence pairs.
             features: as in `translate`.
 
         Raises:
@@ -299,9 +299,9 @@ def load(
     ```
 
     Args:
-        path: the `--output_dir` of a training, its `best/`, a checkpoint; or several: an ensemble.
+        path: the `--output_dir` of a run, its `best/`, or a checkpoint; several make an ensemble.
         data_dir: folder of the vocabulary; None: the run's own copy.
-        dtype_policy: what the model computes with; None: as in its training.
+        dtype_policy: dtype policy of the model; None: as in its training.
         t2t_usr_dir: folder of a Python package with your own registrations.
 
     Raises:
@@ -323,7 +323,7 @@ def _loaded(origin: Origin) -> TrainedTranslator:
         trained = load_ensemble(list(paths), None, dtype_policy=dtype_policy)
     vocabularies = run_vocabularies(trained.members[0], data_dir=origin.data_dir)
     settings = {"dtype_policy": dtype_policy} if dtype_policy else {}
-    # The training may go on, and another process may be in another folder.
+    # Training may continue, and another process may run in another folder.
     pinned = dataclasses.replace(
         origin,
         checkpoints=tuple(os.path.abspath(member.checkpoint) for member in trained.members),
@@ -340,9 +340,9 @@ def _unloaded(origin: Origin) -> TrainedTranslator:
 
 
 def decode_hparams(options: Options) -> DecodeHParams:
-    """Return options of decoding as an object.
+    """Return decoding options as an object.
 
     Raises:
-        UserError: one is unknown or wrong.
+        UserError: an option is unknown or wrong.
     """
     return DecodeHParams().override(options) if isinstance(options, str) else options

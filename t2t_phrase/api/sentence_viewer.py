@@ -38,7 +38,7 @@ class ExplainedModel:
     """A model on a page.
 
     Attributes:
-        card: what the page says about it.
+        card: its name and description on the page.
         explainer: explains its translations.
     """
 
@@ -65,11 +65,11 @@ def explained_model(
 
     Args:
         trained: the model, or an ensemble.
-        vocabularies: of its source and target.
-        hparams: the options of decoding.
+        vocabularies: its source and target vocabularies.
+        hparams: the decoding options.
         alignment_model_dir: run or checkpoint of an alignment model, which is used if this model
             reads alignments; None: there is none.
-        data_dir: folder of its data, for the names of labels; None: they are numbers.
+        data_dir: folder of its data, for the names of labels; None: labels are shown as numbers.
         xla: whether to compile the search with XLA; None: only on a GPU.
 
     Raises:
@@ -98,7 +98,7 @@ def explained_model(
 
 
 def _name(checkpoint: str) -> str:
-    """Return a short name of a run: that of its folder."""
+    """Return a short name for a run: the name of its folder."""
     folder = pathlib.Path(checkpoint).resolve().parent
     return f"{folder.parent.name}/{folder.name}" if run_above(folder) else folder.name
 
@@ -114,16 +114,16 @@ def sentence_page(
 ) -> ViewerPage:
     """Return a page with the explanations of sentences.
 
-    Sentences that no longer fit into a page are not translated.
+    Sentences that no longer fit on the page are not translated.
 
     Args:
-        models: one, or several to stand side by side.
-        sources: sentences with words.
-        references: their translations; None: there are none.
-        texts: of each feature that the models read, by name.
-        explain_references: whether the references are explained, instead of the models' own
-            translations. Of a model that cannot translate they are in any case.
-        progress: is told how many sentences are explained.
+        models: one model, or several to compare side by side.
+        sources: sentences, none of them empty.
+        references: translations of the sources; None: there are none.
+        texts: the texts of each feature that the models read, by name.
+        explain_references: whether to explain the references instead of the models' own
+            translations. For a model that cannot translate, they are always explained.
+        progress: called with the number of sentences explained so far.
 
     Raises:
         UserError: there are no sentences, a model cannot translate and there are no references, or
@@ -163,5 +163,5 @@ def sentence_page(
 
 
 def data_size(explanation: Mapping[str, Any]) -> int:
-    """Return the number of characters of an explanation's matrices."""
+    """Return the number of characters in an explanation's matrices."""
     return sum(len(layer["data"]) for one in explanation["maps"] for layer in one["layers"])

@@ -1,4 +1,4 @@
-"""Options, checks and settings that translating and scoring of files share."""
+"""Options, checks and settings shared by the translation and the scoring of files."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from t2t_phrase.io.files import sha256_of
 from t2t_phrase.runs.load_model import TrainedModel
 from t2t_phrase.text.dictionaries.reader import Mode
 
-# The options of decoding that only alignments depend on.
+# The decoding options that only alignments depend on.
 LINKS = ("write_alignments", "alignment_layers", "alignment_heads")
 
 
@@ -25,17 +25,17 @@ class Beside:
     """Files and options that a text is translated or scored with, apart from the model.
 
     Attributes:
-        feature_files: the file of each feature that is not `TEXT.STREAM`, by name.
-        parser: makes the trees that no file has.
+        feature_files: the file of each feature whose file is not `TEXT.STREAM`, by feature name.
+        parser: makes the trees for which there is no file.
         dictionary: file with `source phrase<TAB>target phrase`, for all sentences; "": none.
-        sentence_dictionary: the same for single sentences, whose number comes first.
-        dictionary_mode: what the entries are for, see `read_dictionary`.
-        prefix_file: file with what each translation begins with, one in each line; "": none.
+        sentence_dictionary: the same for single sentences, with the sentence number first.
+        dictionary_mode: how the entries are used, see `read_dictionary`.
+        prefix_file: file with the beginning of each translation, one per line; "": none.
         unknown_dictionary: file with translations of unknown words, for `replace_unknown=true`.
         lexicon_file: file with translations of words, for shortlists; "": none.
         alignment_model_dir: run or checkpoint of an alignment model to search with; None: none.
         xla: whether to compile with XLA; None: only on a GPU.
-        n_best_format: "text", or "json" for a line of JSON with all that is known of each
+        n_best_format: "text", or "json" for a line of JSON with everything known about each
             hypothesis, see `decoding.n_best_json`.
         settings: anything else that the results depend on, such as the weights of an ensemble.
     """
@@ -61,10 +61,10 @@ class Beside:
         yield from filter(None, (*files, self.prefix_file, self.lexicon_file))
 
     def check_lexicon(self) -> None:
-        """Refuse a lexicon together with what needs the whole vocabulary.
+        """Refuse a lexicon together with options that need the whole vocabulary.
 
         Raises:
-            UserError: there are prefixes, required terms or an alignment model.
+            UserError: a lexicon is given with prefixes, required terms or an alignment model.
         """
         others = {
             f"--prefix_file={self.prefix_file}": self.prefix_file,
@@ -97,11 +97,11 @@ class Beside:
         Args:
             task: "translate" or "score".
             trained: the model.
-            options: of decoding.
+            options: the decoding options, by name.
             aligns: whether anything needs alignments.
         """
         if not options.get("sampling_temp"):
-            # It only says what is computed together; who ran out of memory may lower it.
+            # It only groups sentences for computation, and may be lowered to save memory.
             options.pop("batch_size", None)
         if not aligns:
             options = {name: value for name, value in options.items() if name not in LINKS}
@@ -127,10 +127,10 @@ def check_alignment_options(hparams: DecodeHParams, *, used: bool) -> None:
 
     Args:
         hparams: the options.
-        used: whether something else than the options needs alignments.
+        used: whether anything other than the options needs alignments.
 
     Raises:
-        UserError: the options are given and not needed.
+        UserError: the options are given but not needed.
     """
     for name in ("alignment_layers", "alignment_heads"):
         if getattr(hparams, name) and not (used or hparams.aligns or hparams.coverage_penalty):

@@ -35,10 +35,10 @@ def generate_data(
     """Make the vocabularies and record shards of a problem, as t2t-phrase-datagen does.
 
     Args:
-        problem: its registered name.
+        problem: registered name of the problem.
         data_dir: folder for the data.
         tmp_dir: folder of the raw corpus.
-        log: takes lines of progress.
+        log: called with lines of progress.
         **options: fields of `GenerateOptions`, such as `vocab_size=8000`.
 
     Raises:
@@ -60,18 +60,18 @@ def train(
     log: Callable[[str], None] = print,
     **options: Any,
 ) -> TrainedTranslator:
-    """Train a model, or resume its training, as t2t-phrase-trainer does; returns the model.
+    """Train a model, or resume its training, as t2t-phrase-trainer does; return the model.
 
-    At the end, `report.html` in `output_dir` shows how it went.
+    At the end, `report.html` in `output_dir` shows how the training went.
 
     Args:
-        problem: its registered name; `_rev` at its end reverses the direction.
+        problem: registered name of the problem; the suffix `_rev` reverses the direction.
         hparams_set: registered name of the set of hyperparameters.
         data_dir: folder of the data.
         output_dir: folder of the run.
-        hparams: changes to the set, `batch_size=2048,num_heads=4`.
+        hparams: changes to the set, such as `batch_size=2048,num_heads=4`.
         loop: when to stop, report and evaluate; None: 250,000 steps, evaluated every 1000.
-        log: takes lines of progress.
+        log: called with lines of progress.
         **options: further fields of `RunOptions`, such as `random_seed=1` and
             `warm_start_from="runs/other"`.
 

@@ -1,4 +1,4 @@
-"""Command-line tools: flags, then one library call each."""
+"""Command-line tools; each parses its flags and makes one library call."""
 
 # The commands `t2t-phrase-NAME` and their modules, in the order in which users meet them.
 COMMANDS = {

@@ -3,8 +3,8 @@
     t2t-phrase-align --source=train.en --target=train.de
     t2t-phrase-align --source=train.en --target=train.de --source=dev.en --target=dev.de
 
-Files that are given together are aligned together, so that a small one is aligned with what is
-learnt from all of them. Words are separated by blanks. Nothing is needed but the text.
+Files given together are aligned together, so that a small one benefits from the statistics of all.
+Words are separated by blanks. No data but the text are needed.
 """
 
 from __future__ import annotations
@@ -72,11 +72,11 @@ def define_flags() -> None:
 
 @dataclasses.dataclass(frozen=True)
 class Text:
-    """Two parallel files, and where their alignment goes.
+    """Two parallel files, and the file for their alignment.
 
     Attributes:
         source, target, output: names of files.
-        pairs: the words of each line of both.
+        pairs: the words of each pair of lines.
     """
 
     source: str
@@ -117,7 +117,7 @@ def checked_names() -> list[tuple[str, str, str]]:
     """Return the names of source, target and output of each pair of files.
 
     Raises:
-        UsageError: there is none, or there are not as many of each.
+        UsageError: no files are named, or their numbers differ.
         UserError: an output is an input or another output, or cannot be written.
     """
     sources, targets, outputs = FLAGS.source or [], FLAGS.target or [], FLAGS.output_file or []

@@ -1,4 +1,4 @@
-"""Checks which backend Keras would use, before importing it fails with a traceback."""
+"""Checks which backend Keras would use, before importing Keras fails with a traceback."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from t2t_phrase.config import UserError, nearest
 
 VARIABLE = "KERAS_BACKEND"
-# SavedModels and probes need TensorFlow; what trains or reads a model also runs on JAX.
+# SavedModels and probes need TensorFlow; commands that train or read a model also run on JAX.
 TENSORFLOW, EITHER = ("tensorflow",), ("tensorflow", "jax")
 
 
@@ -20,11 +20,11 @@ def check_backend(
 ) -> None:
     """Check that Keras will use a backend that the command can use.
 
-    Keras takes it from `KERAS_BACKEND`, or else from `keras.json` in `KERAS_HOME` or `~/.keras`.
+    Keras reads it from `KERAS_BACKEND`, or else from `keras.json` in `KERAS_HOME` or `~/.keras`.
 
     Args:
         usable: the backends that the command can use.
-        environment: the variables.
+        environment: the environment variables.
 
     Raises:
         UserError: Keras uses another backend, or one that is not installed.
@@ -43,10 +43,10 @@ def check_backend(
 
 
 def backend_named(environment: Mapping[str, str] = os.environ) -> tuple[str, str]:
-    """Return the backend that Keras will use, and where its name stands.
+    """Return the backend that Keras will use, and the place that names it.
 
     Args:
-        environment: the variables.
+        environment: the environment variables.
     """
     if named := environment.get(VARIABLE, ""):
         return named, VARIABLE

@@ -1,12 +1,12 @@
-"""t2t-phrase-cluster: starts t2t-phrase-trainer on several hosts, as the workers of one training.
+"""t2t-phrase-cluster: starts t2t-phrase-trainer on several hosts, as the workers of one run.
 
     t2t-phrase-cluster --hosts=node1,node2 -- --problem=translate_text --data_dir=/shared/data \\
         --hparams_set=transformer_base --output_dir=runs/mine
     t2t-phrase-cluster --hosts=node1,node2 --index=1 -- ...
 
-What follows `--` is for the trainer. The first command starts all workers: those on this machine
-directly, others by ssh. The second one starts worker 1 only, as Slurm or Kubernetes do on each
-host.
+Arguments after `--` are for the trainer. The first command starts all workers: those on this
+machine directly, others by ssh. The second one starts only worker 1, as Slurm or Kubernetes do on
+each host.
 """
 
 from __future__ import annotations
@@ -86,8 +86,8 @@ def addresses_of(hosts: Sequence[str], port: int) -> list[str]:
     """Return HOST:PORT for each worker.
 
     Args:
-        hosts: HOST or HOST:PORT of each.
-        port: of the first worker of a host; others have the next ones.
+        hosts: HOST or HOST:PORT of each worker.
+        port: port of a host's first worker; its other workers have the next ones.
     """
     found: list[str] = []
     for host in filter(None, map(str.strip, hosts)):
@@ -103,8 +103,8 @@ def config_of(addresses: Sequence[str], index: int) -> str:
     """Return `TF_CONFIG` of a worker.
 
     Args:
-        addresses: HOST:PORT of all.
-        index: of this one.
+        addresses: HOST:PORT of all workers.
+        index: the number of this worker.
     """
     cluster = {"worker": list(addresses)}
     return json.dumps({"cluster": cluster, "task": {"type": "worker", "index": index}})
@@ -114,7 +114,7 @@ def check_names(hosts: Sequence[str]) -> None:
     """Refuse hosts that the others would look for on their own machine.
 
     Raises:
-        UserError: `localhost` stands beside other hosts.
+        UserError: `localhost` is listed with other hosts.
     """
     if "localhost" in hosts and set(hosts) != {"localhost"}:
         raise UserError(

@@ -18,7 +18,7 @@ from t2t_phrase.config import clipped, nearest
 
 
 def run() -> NoReturn:
-    """Start the command that the first argument names; it sees the other arguments."""
+    """Start the command that the first argument names, with the other arguments."""
     arguments = sys.argv[1:]
     if not arguments or arguments[0] in ("-h", "--help", "help"):
         print(overview())

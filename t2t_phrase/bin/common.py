@@ -22,12 +22,12 @@ from t2t_phrase.io.terminal import close_lines
 def run(
     main: Callable[[Sequence[str]], None], *, tensorflow: bool | Callable[[], bool] = True
 ) -> NoReturn:
-    """Run an absl `main` and exit; every failure but a bug is one line on standard error.
+    """Run an absl `main` and exit; every failure but a bug prints one line on standard error.
 
     Args:
         main: called with the arguments that are not flags.
-        tensorflow: whether the command uses TensorFlow, or a function that says so once the flags
-            are parsed.
+        tensorflow: whether the command uses TensorFlow, or a function that returns this once the
+            flags are parsed.
     """
 
     def guarded(argv: Sequence[str]) -> None:
@@ -51,7 +51,7 @@ def run(
 
 
 def _exit_code(action: Callable[[], None]) -> int:
-    """Do something, report how it ended, and return the exit code."""
+    """Run an action, report how it ended, and return the exit code."""
     code: Any = endings.DONE
     try:
         with _signals_raised():
@@ -66,7 +66,7 @@ def _exit_code(action: Callable[[], None]) -> int:
         ending = endings.ending_of(error)
         if ending.text:
             streams.write_if_possible(sys.stderr, f"{ending.text}\n")
-        # Who interrupts again, while the interpreter waits for its threads, wants no traceback.
+        # A second interrupt, while the interpreter waits for its threads, prints no traceback.
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         streams.discard_if_stuck(sys.stdout)
         code = ending.code
@@ -75,7 +75,7 @@ def _exit_code(action: Callable[[], None]) -> int:
 
 @contextlib.contextmanager
 def _signals_raised() -> Iterator[None]:
-    """Raise `Signalled` where SIGTERM or SIGHUP would end the process without any cleaning up."""
+    """Raise `Signalled` where SIGTERM or SIGHUP would end the process without cleaning up."""
     owner = os.getpid()
 
     def on_signal(number: int, frame: Any) -> None:
@@ -101,7 +101,7 @@ def _check_arguments_are_utf8() -> None:
     """Refuse arguments that TensorFlow could not read as file names.
 
     Raises:
-        WrongUsage: one is not UTF-8.
+        WrongUsage: an argument is not UTF-8.
     """
     for argument in sys.argv[1:]:
         try:
@@ -121,9 +121,9 @@ def _describe(main: Callable[[Sequence[str]], None]) -> None:
 def load_tensorflow() -> None:
     """Import TensorFlow without its start-up messages, which would bury the command's output.
 
-    Where Keras uses JAX, TensorFlow sees no GPU, and it need not be installed. The messages are
-    written by C++ code before any setting is read, so the file descriptor itself is redirected. If
-    the import fails, they are printed after all.
+    If Keras uses JAX, TensorFlow sees no GPU and need not be installed. The messages are written
+    by C++ code before any setting is read, so the file descriptor itself is redirected. If the
+    import fails, the messages are printed after all.
     """
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     on_jax = backend_named()[0] == "jax"
@@ -139,9 +139,9 @@ def load_tensorflow() -> None:
 
             tf.config.list_physical_devices()
             if on_jax:
-                # Otherwise it would reserve the memory that JAX needs.
+                # Otherwise TensorFlow would reserve the memory that JAX needs.
                 tf.config.set_visible_devices([], "GPU")
-            # Each shape of a batch has a graph of its own, on purpose.
+            # Each batch shape has its own graph, on purpose.
             tf.get_logger().addFilter(
                 lambda record: "tf.function retracing" not in record.getMessage()
             )
@@ -157,7 +157,7 @@ def load_tensorflow() -> None:
 
 
 def _temporary_file() -> IO[bytes]:
-    """Return a temporary file; what is written to it is lost if the disk is full."""
+    """Return a temporary file, or one that discards its content if the disk is full."""
     try:
         return tempfile.TemporaryFile()
     except OSError:

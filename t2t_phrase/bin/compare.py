@@ -1,11 +1,11 @@
-"""t2t-phrase-compare: trains hparams sets by one recipe and compares their translations.
+"""t2t-phrase-compare: trains hparams sets with one recipe and compares their translations.
 
     t2t-phrase-compare --problem=translate_ende_multi30k --data_dir=data --train_steps=3000 \\
         --hparams_sets=transformer_30k,phrase_interleaved_queryk_1_2_30k --output_dir=runs/compare
 
 The first set is the baseline with which the others are compared, seed by seed. Each step is one of
-the commands, printed before it runs. Finished steps are not repeated, so the same command continues
-an interrupted comparison, also with more sets or seeds. The table is printed and written to
+the commands, printed before it runs. Finished steps are not repeated, so the same command resumes
+an interrupted comparison, even with more sets or seeds. The table is printed and written to
 table.md and table.json in --output_dir.
 """
 

@@ -86,7 +86,7 @@ def log_probabilities(
     """Return the log-probability of each (sentence, source, target).
 
     Raises:
-        UserError: the model cannot be loaded, or it reads segments and there are none.
+        UserError: the model cannot be loaded, or the segments that it reads are missing.
     """
     from t2t_phrase.decoding.scoring import Scorer
 
@@ -113,7 +113,7 @@ def texts_of_sources(
     """Return the text of each feature for every source sentence.
 
     Raises:
-        UserError: a feature is one of the target, a file is missing, or a line does not fit.
+        UserError: a feature belongs to the target, a file is missing, or a line does not fit.
     """
     for feature in features:
         if feature.side == "target":

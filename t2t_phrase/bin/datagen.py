@@ -193,7 +193,7 @@ def main(argv: Sequence[str]) -> None:
 
 
 def chosen_task() -> Task | None:
-    """Return the task that flags choose; None: all of the work.
+    """Return the task that the flags choose; None: all of the work.
 
     Raises:
         UserError: the flags contradict each other.
@@ -213,7 +213,7 @@ def chosen_task() -> Task | None:
 
 
 def estimate(problem: Problem) -> str:
-    """Return a line with about how long the recommended training takes on this CPU."""
+    """Return a line with the estimated duration of the recommended training on this CPU."""
     from t2t_phrase.cores import usable_cores
     from t2t_phrase.training.estimate import matrix_rate, training_seconds
 
@@ -235,10 +235,10 @@ def estimate(problem: Problem) -> str:
 
 
 def verify(problems: Sequence[Problem]) -> None:
-    """Print what is wrong with the data of each problem.
+    """Print the faults in the data of each problem.
 
     Raises:
-        UserError: anything is.
+        UserError: there is a fault.
     """
     from t2t_phrase.data.generation import damage
 

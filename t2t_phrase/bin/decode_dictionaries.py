@@ -59,7 +59,7 @@ def refuse_dictionaries(task: str, names: Sequence[str] = NAMES) -> None:
     """Refuse the flags for a task that has no use for them.
 
     Raises:
-        UsageError: one of them is given.
+        UsageError: such a flag is given.
     """
     for name in names:
         if FLAGS[name].value:

@@ -2,7 +2,7 @@
 
     t2t-phrase-demo --work_dir=runs/demo
 
-Each step is one of the other commands, printed before it runs; copy them to change something.
+Each step is one of the other commands, printed before it runs, to be copied and changed.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def define_flags() -> None:
 def commands(
     work_dir: pathlib.Path, *, hparams_set: str, hparams: str, train_steps: int
 ) -> list[list[str]]:
-    """Return the commands of the demo: lists of a module of `t2t_phrase.bin` and its flags."""
+    """Return the commands of the demo, each a module of `t2t_phrase.bin` and its flags."""
     data, run = f"--data_dir={work_dir / 'data'}", f"--output_dir={work_dir / 'model'}"
     problem = f"--problem={PROBLEM}"
     translation = work_dir / "test.de"
@@ -112,12 +112,12 @@ def check_hparams() -> None:
 
 
 def call(command: Sequence[str]) -> int:
-    """Run a command to its end and return its exit code; signals are passed on to it.
+    """Run a command to its end, passing on signals, and return its exit code.
 
-    It decides itself what a signal means: the trainer, for example, saves a checkpoint first.
+    The command decides how to react: the trainer, for example, saves a checkpoint first.
     """
     caught = 0
-    # In a session of its own, so that Ctrl-C reaches it once: from here.
+    # In its own session, so that Ctrl-C reaches the command only once: from here.
     with subprocess.Popen(command, start_new_session=True) as process:
         while True:
             try:
@@ -128,7 +128,7 @@ def call(command: Sequence[str]) -> int:
             except Signalled as error:
                 caught = error.number
             process.send_signal(caught)
-    # A negative status is that of a signal.
+    # A negative status stands for a signal.
     return 128 - status if status < 0 else status or (128 + caught if caught else 0)
 
 

@@ -1,18 +1,18 @@
-"""t2t-phrase-dictionary: makes a dictionary for each sentence, or one of words, from references.
+"""t2t-phrase-dictionary: makes dictionaries for single sentences, or of words, from references.
 
     t2t-phrase-dictionary --source=dev.en --reference=dev.de --alignments=dev.de.align \
         --translation=plain.de --output_file=dev.dictionary
     t2t-phrase-decoder ... --decode_from_file=dev.en --sentence_dictionary=dev.dictionary
 
-So much would a translation gain if a customer said how some words are to be translated: the
-experiment of Alkhouli et al. (2018), Section 7.
+These commands show how much a translation would gain if a customer specified the translations of
+some words: the experiment of Alkhouli et al. (2018), Section 7.
 
     t2t-phrase-dictionary --words --source=train.en --reference=train.de \
         --alignments=train.de.align --output_file=words.tsv
     t2t-phrase-decoder ... --decode_hparams=replace_unknown=true --unknown_dictionary=words.tsv
 
-With --words it is the translation of every source word: the target word that it is aligned with
-most often in a corpus.
+With --words, the dictionary has a translation for every source word: the target word with which it
+is aligned most often in a corpus.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def define_flags() -> None:
 
 
 def main(argv: Sequence[str]) -> None:
-    """Make a dictionary for each sentence, or one of words."""
+    """Make a dictionary for each sentence, or a dictionary of words."""
     del argv
     read = [name for name in INPUTS if not (FLAGS.words and name == "translation")]
     if missing := [name for name in (*read, "output_file") if not FLAGS[name].value]:
@@ -123,10 +123,10 @@ def main(argv: Sequence[str]) -> None:
 
 
 def corpus(names: dict[str, str]) -> Iterator[tuple[str, str, str]]:
-    """Yield source, target and alignment of every sentence pair.
+    """Yield the source, target and alignment of every sentence pair.
 
     Args:
-        names: of the files.
+        names: names of the files.
 
     Raises:
         UserError: the files have different numbers of lines.
@@ -148,10 +148,10 @@ def corpus(names: dict[str, str]) -> Iterator[tuple[str, str, str]]:
 def entries_of_sentences(
     names: dict[str, str], texts: dict[str, list[str]], stop_words: frozenset[str]
 ) -> Iterator[tuple[int, list[Entry]]]:
-    """Yield the number of each sentence that has entries, and these.
+    """Yield the number of each sentence that has entries, and its entries.
 
     Args:
-        names: of the files, for messages.
+        names: names of the files, for messages.
         texts: the lines of each file.
         stop_words: see `simulated_entries`.
 

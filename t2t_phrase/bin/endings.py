@@ -14,7 +14,7 @@ from t2t_phrase.bin.flag_parsing import WrongUsage
 from t2t_phrase.config import UserError
 
 DONE, BUG, USAGE, MACHINE = 0, 1, 2, 3
-# As a shell reports a command that signal n ended.
+# A command ended by signal n exits with 128 + n, as reported by shells.
 SIGNALLED = 128
 
 _KEPT = "finished files are kept, and the same command continues from there or starts again"
@@ -24,7 +24,7 @@ class Signalled(BaseException):
     """A signal asked the command to end; raised in the main thread.
 
     Args:
-        number: of the signal.
+        number: the number of the signal.
     """
 
     def __init__(self, number: int) -> None:
@@ -37,7 +37,7 @@ class Ending(NamedTuple):
 
     Attributes:
         code: the exit code.
-        text: what is written to standard error; empty for a quiet ending.
+        text: the text for standard error; empty for a quiet ending.
     """
 
     code: int
@@ -69,12 +69,12 @@ def ending_of(error: BaseException) -> Ending:
 
 
 def one_line(error: BaseException | str) -> str:
-    """Return a message without line ends and names of TensorFlow's nodes."""
+    """Return a message without line breaks and the names of TensorFlow's nodes."""
     return " ".join(machine_errors.without_nodes(str(error)).split())
 
 
 def _lines(error: UserError) -> list[str]:
-    """Return the lines of a message, which lists things one a line, with their indentation."""
+    """Return the lines of a message with their indentation; lists have one item per line."""
     lines = [line for line in str(error).splitlines() if line.strip()]
     return ["  " * line.startswith("  ") + one_line(line) for line in lines] or [""]
 

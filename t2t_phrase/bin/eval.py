@@ -9,7 +9,7 @@
     t2t-phrase-eval --alignments=test.de.align --gold_alignments=gold.align
 
 `--tokenize=intl` reproduces the cased score of t2t-bleu, and with `--lowercase` the uncased one;
-`--tokenize=moses-de --lowercase` is what papers on Multi30k report.
+`--tokenize=moses-de --lowercase` gives the score that papers on Multi30k report.
 """
 
 from __future__ import annotations
@@ -139,10 +139,10 @@ def main(argv: Sequence[str]) -> None:
 
 
 def score_alignments() -> None:
-    """Print precision, recall and error rate of alignments.
+    """Print the precision, recall and error rate of alignments.
 
     Raises:
-        UsageError: a file is missing, or there is something else to be scored.
+        UsageError: a file is missing, or something else is to be scored, too.
     """
     if not (FLAGS.alignments and FLAGS.gold_alignments):
         raise app.UsageError("--alignments and --gold_alignments are required together")
@@ -181,7 +181,7 @@ def check_comet_flags(*, resampled: bool) -> None:
     """Check that COMET can be computed.
 
     Raises:
-        UserError: something that it needs is missing, or systems are compared.
+        UserError: something that COMET needs is missing, or systems are compared.
     """
     if resampled:
         raise UserError(
@@ -200,7 +200,7 @@ def check_plot() -> None:
 
     Raises:
         UsageError: there is nothing to draw.
-        UserError: the file cannot be written, is one of the inputs, or is to be no PNG.
+        UserError: the file cannot be written, is one of the inputs, or is not named as a PNG.
     """
     if FLAGS.ngrams is None:
         raise app.UsageError("--plot requires --ngrams, which it draws")
@@ -215,7 +215,7 @@ def check_plot() -> None:
 
 
 def note_same_files() -> None:
-    """Say on standard error if one file is given for two purposes."""
+    """Print a note on standard error if one file is given for two purposes."""
     named = [("translation", FLAGS.translation), ("baseline", FLAGS.baseline)]
     named += [("alignments", FLAGS.alignments), ("gold_alignments", FLAGS.gold_alignments)]
     named += [("reference", path) for path in FLAGS.reference or ()]
@@ -309,7 +309,7 @@ def read_same_length(path: str, expected: int) -> list[str]:
     """Return the lines of a file.
 
     Raises:
-        UserError: their number differs from that of the translation.
+        UserError: the number of lines differs from that of the translation.
     """
     lines = read_text(path)
     if len(lines) != expected:

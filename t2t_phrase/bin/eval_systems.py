@@ -15,7 +15,7 @@ from t2t_phrase.io.terminal import Screen
 from t2t_phrase.io.text_files import check_writable, read_text, stream_text
 
 FLAGS = flags.FLAGS
-# What only a page or files show.
+# Flags for content that only a page or files show.
 _IN_REPORTS = ("source", "by_length", "ngrams", "facts", "contrasts", "training_text")
 
 
@@ -56,7 +56,7 @@ def check_system_flags() -> None:
     """Check that the flags fit together.
 
     Raises:
-        UsageError: references are missing, or there is something else to be scored.
+        UsageError: references are missing, or something else is to be scored, too.
         UserError: the page or the folder is one of the inputs, or cannot be written.
     """
     reports = FLAGS.report is not None or FLAGS.report_files is not None
@@ -83,10 +83,10 @@ def check_system_flags() -> None:
 
 
 def refuse_system_flags() -> None:
-    """Refuse flags that one translation has no use for.
+    """Refuse flags that are of no use for one translation.
 
     Raises:
-        UsageError: one is given.
+        UsageError: such a flag is given.
     """
     if FLAGS.format != "text":
         raise app.UsageError("--format is for --systems")
@@ -96,10 +96,10 @@ def refuse_system_flags() -> None:
 
 
 def score_systems(boundaries: Sequence[int]) -> None:
-    """Print one table of several systems, and write what else is wanted.
+    """Print one table of several systems, and write the page and files that are asked for.
 
     Args:
-        boundaries: of source lengths in words.
+        boundaries: boundaries of source lengths, in words.
 
     Raises:
         UserError: a system is not NAME=FILE, or the files differ in length.
@@ -130,7 +130,7 @@ def score_systems(boundaries: Sequence[int]) -> None:
 def report(
     systems: dict[str, list[str]], references: list[list[str]], boundaries: Sequence[int]
 ) -> SystemScores:
-    """Write the page and the files; returns the scores."""
+    """Write the page and the files, and return the scores."""
     from t2t_phrase.evaluation.by_frequency import word_counts
     from t2t_phrase.evaluation.ngram_precision import ORDERS
     from t2t_phrase.evaluation.phenomena import read_facts
@@ -161,7 +161,7 @@ def report(
 
 
 def named_files(flag: str) -> dict[str, str]:
-    """Return the files of a flag by their names.
+    """Return the files that a flag lists, by the names of their systems.
 
     Raises:
         UserError: a part is not NAME=FILE, or a name is given twice.

@@ -1,4 +1,4 @@
-"""t2t-phrase-exporter: exports a SavedModel from strings to strings, or for CTranslate2 or ONNX.
+"""t2t-phrase-exporter: exports a model as a SavedModel on strings, or for CTranslate2 or ONNX.
 
 t2t-phrase-exporter --output_dir=runs/mine --export_dir=served --decode_hparams=beam_size=4
 """
@@ -112,8 +112,8 @@ def main(argv: Sequence[str]) -> None:
     print(f"exported to {folder}")
 
 
-# By the format: the export, its search, where the options of a search are given, and where the type
-# of numbers is chosen.
+# By format: the export, the program that would search, where the options of the search are given,
+# and where the type of numbers is chosen.
 _WITHOUT_SEARCH = {
     "ctranslate2": (
         "a model for CTranslate2",
@@ -131,7 +131,7 @@ _WITHOUT_SEARCH = {
 
 
 def check_no_search(chosen: str) -> None:
-    """Refuse options of what computes, which the models of other toolkits do not contain.
+    """Refuse options of search and computation, which models for other toolkits do not hold.
 
     Args:
         chosen: the format, "ctranslate2" or "onnx".

@@ -1,4 +1,4 @@
-"""Parsing of a command's flags; every mistake is one sentence."""
+"""Parses a command's flags; every mistake is reported in one sentence."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ HELP = "(--help lists all flags)"
 
 
 class WrongUsage(UserError):
-    """A command line that cannot be understood; the message ends with how to get help."""
+    """A command line that cannot be understood; the message ends with a hint at `--help`."""
 
     def __str__(self) -> str:
         return f"{super().__str__()} {HELP}"
@@ -32,7 +32,7 @@ def parse_flags(argv: Sequence[str]) -> list[str]:
         argv: the command's name and its arguments.
 
     Returns:
-        The name and the arguments that are no flags.
+        The name and the arguments that are not flags.
 
     Raises:
         WrongUsage: a flag is unknown, lacks its value, or has a wrong one.
@@ -47,7 +47,7 @@ def parse_flags(argv: Sequence[str]) -> list[str]:
     try:
         rest = flags.FLAGS(arguments)
     except SystemExit:
-        # absl's flags of help end with code 1, as if they were mistakes.
+        # absl's help flags exit with code 1, as if they were mistakes.
         sys.exit(0)
     except (flags.Error, ValueError) as error:
         raise WrongUsage(_explain(error)) from error
@@ -85,7 +85,7 @@ def help_text() -> str:
 def own_flags() -> Iterator[flags.Flag]:
     """Yield the flags that this library defines, without those of other libraries."""
     for module, defined in flags.FLAGS.flags_by_module_dict().items():
-        # A module that is run by `python -m` is known by the path of its file.
+        # A module run with `python -m` is known by the path of its file.
         if module.startswith("t2t_phrase.") or module == sys.argv[0]:
             yield from defined
 
@@ -170,6 +170,6 @@ def _expected(flag: flags.Flag) -> str:
 
 
 def _command(program: str) -> str:
-    """Return the name of the command, also of `python -m t2t_phrase.bin.eval`."""
+    """Return the name of the command, even for `python -m t2t_phrase.bin.eval`."""
     name = program.replace("\\", "/").rsplit("/", 1)[-1].removesuffix(".py")
     return name if name.startswith("t2t-phrase-") else f"t2t-phrase-{name.removesuffix('_t2t')}"

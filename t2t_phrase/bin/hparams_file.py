@@ -11,14 +11,14 @@ from t2t_phrase.io.files import expanded
 
 
 def merged(path: str, text: str) -> str:
-    """Return the `--hparams` that a file and a text stand for; the text has precedence.
+    """Return the `--hparams` of a file and a text together; the text has precedence.
 
     Args:
-        path: of an object with a value for each name; empty: no file.
-        text: in T2T's `a=1,b=[1,2]`.
+        path: a file with an object that has a value for each name; empty: no file.
+        text: assignments in T2T's syntax, `a=1,b=[1,2]`.
 
     Raises:
-        UserError: the file cannot be read, or is not such an object.
+        UserError: the file cannot be read, or does not hold such an object.
     """
     if not path:
         return text

@@ -3,7 +3,7 @@
     t2t-phrase-import --checkpoint_path=t2t_train/model.ckpt-250000 --hparams_set=transformer_base \
         --vocab_file=vocab.translate_ende_wmt32k.32768.subwords --output_dir=runs/imported
 
-Decoder and exporter accept the result as `--output_dir`, the trainer as `--warm_start_from`.
+The decoder and exporter accept the result as `--output_dir`, the trainer as `--warm_start_from`.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def main(argv: Sequence[str]) -> None:
 
 
 def problem_vocabularies() -> tuple[str, str]:
-    """Return the checksums of the problem's vocabularies; empty where there is none to check."""
+    """Return the checksums of the problem's vocabularies; empty if there is none to check."""
     if not (FLAGS.problem and FLAGS.data_dir):
         return "", ""
     from t2t_phrase.data.problem import get_problem

@@ -104,7 +104,7 @@ def main(argv: Sequence[str]) -> None:
     hparams = DecodeHParams().override(FLAGS.decode_hparams)
     check_flags()
     registry.discover(FLAGS.t2t_usr_dir)
-    # What can fail at once does so before the model is loaded.
+    # Checks that can fail at once come before the model is loaded.
     if FLAGS.stats_file:
         check_paths(
             FLAGS.stats_file, filter(None, (FLAGS.insights_from_file, FLAGS.references_file))
@@ -184,7 +184,7 @@ def show_statistics(
 
 
 def choose_pictures(model: Any) -> Choice:
-    """Return which attentions, layers and heads to draw; make the folder of the pictures.
+    """Return the attentions, layers and heads to draw, and make the folder of the pictures.
 
     Raises:
         UserError: the model has no such attention, layer or head, or the folder cannot be made.
@@ -247,7 +247,7 @@ def draw_heat_maps(
 
 
 def make_folder(path: str) -> pathlib.Path:
-    """Return a folder, made if it is not there.
+    """Return a folder, created if it does not exist.
 
     Raises:
         UserError: the folder cannot be created.

@@ -1,4 +1,4 @@
-"""Which flags of t2t-phrase-insights belong together."""
+"""Checks that the flags of t2t-phrase-insights belong together."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from absl import app, flags
 
 FLAGS = flags.FLAGS
 
-# The tasks that read each flag, any of them.
+# The tasks that read each flag; one of them suffices.
 _TASKS = {
     "stats_file": ("stats",),
     "insights_from_file": ("stats", "html"),
@@ -30,7 +30,7 @@ def check_flags() -> None:
     """Refuse flags that do not belong together.
 
     Raises:
-        UsageError: some do not.
+        UsageError: a flag is missing, or cannot be used with the others.
     """
     if not (FLAGS.stats or FLAGS.heat_maps or FLAGS.html):
         raise app.UsageError("--stats, --heat_maps=FOLDER or --html=FILE is needed")

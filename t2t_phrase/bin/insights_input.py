@@ -66,9 +66,9 @@ def feature_texts_of_files(
     """Return the text of each feature of the sentences of --insights_from_file.
 
     Args:
-        features: those that are needed.
+        features: the features that are needed.
         sources: the sentences.
-        references: those of --references_file; None: there are none.
+        references: the lines of --references_file; None: there are none.
 
     Raises:
         UserError: a file is missing or does not fit the sentences, or a feature is given that no
@@ -101,7 +101,7 @@ def given_features() -> dict[str, str]:
 
 
 def read_files() -> list[tuple[str, str]]:
-    """Return the pairs of the two files.
+    """Return the sentence pairs of --insights_from_file and --references_file.
 
     Raises:
         UserError: a file cannot be read, or the files have different numbers of lines.

@@ -1,4 +1,4 @@
-"""The page of t2t-phrase-insights: its flags, and what it shows."""
+"""The page of t2t-phrase-insights: its flags and its content."""
 
 from __future__ import annotations
 

@@ -8,12 +8,12 @@ import pathlib
 from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.io.reporting import note
 
-# As Linux calls the instructions.
+# Linux's names of the instructions.
 _VNNI_OR_AMX = {"avx512_vnni", "avx_vnni", "amx_int8"}
 
 
 def note_slow_integers(hparams: DecodeHParams) -> None:
-    """Say so if `quantize=int8` is asked for where float32 is faster."""
+    """Print a note if `quantize=int8` is asked for where float32 is faster."""
     if hparams.quantize and multiplies_integers() is False:
         note(
             "quantize=int8: this CPU has no instructions for products of 8-bit integers (VNNI), so "

@@ -8,7 +8,7 @@ import socket
 import sys
 from typing import NamedTuple
 
-# The path is wrong, or what is there is not what it must be.
+# The path is wrong, or leads to something of the wrong kind.
 _WRONG_PATH = {
     errno.ENOENT,
     errno.ENOTDIR,
@@ -18,9 +18,9 @@ _WRONG_PATH = {
     errno.ENAMETOOLONG,
     errno.ELOOP,
 }
-# The machine refuses what the command has to do with the path.
+# The machine does not let the command use the path.
 _REFUSED = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ETXTBSY, errno.EBUSY, errno.ENXIO}
-# The machine cannot do it now, whatever the path.
+# The machine cannot do this now, whatever the path.
 _EXHAUSTED = {
     errno.ENOSPC,
     errno.EDQUOT,
@@ -44,7 +44,7 @@ _OUT_OF_MEMORY = re.compile(
     r"\bOOM when allocating|out of memory|OUT_OF_MEMORY|failed to allocate|bad_alloc", re.I
 )
 _SHAPE = re.compile(r"tensor with shape ?(\[[0-9,]*\])")
-# Errors of TensorFlow that say "PATH; REASON", by their class.
+# Whether the machine failed, by the class of TensorFlow's errors with the text "PATH; REASON".
 _PATH_ERRORS = {
     "NotFoundError": False,
     "AlreadyExistsError": False,
@@ -62,9 +62,9 @@ class Explanation(NamedTuple):
     """An error message for the user.
 
     Attributes:
-        sentence: what happened, and what helps.
+        sentence: the cause, and a remedy.
         machine: whether the machine failed, so that the same command may succeed later; otherwise
-            what the command was given is wrong.
+            the input of the command is wrong.
     """
 
     sentence: str

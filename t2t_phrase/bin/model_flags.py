@@ -1,4 +1,4 @@
-"""The flags that choose a trained model, shared by several commands, and its loading."""
+"""The flags that choose a trained model, shared by several commands, and functions to load it."""
 
 from __future__ import annotations
 
@@ -100,13 +100,13 @@ def ensemble_weights() -> list[float] | None:
 
 
 def load(*, ensembles: bool = True) -> tuple[TrainedModel, Vocabularies]:
-    """Return the model that the flags name and its vocabularies; say on stderr which it is.
+    """Return the model that the flags name and its vocabularies; note its checkpoint on stderr.
 
     Args:
         ensembles: whether the command can work with several models.
 
     Raises:
-        UserError: there is none, it is not what the flags say, or several do not fit together.
+        UserError: a model is missing or contradicts the flags, or several do not fit together.
     """
     from t2t_phrase.runs.load_ensemble import load_ensemble
     from t2t_phrase.runs.load_model import load_model
@@ -138,14 +138,14 @@ def load(*, ensembles: bool = True) -> tuple[TrainedModel, Vocabularies]:
 
 
 def load_second(flag: str, given: str) -> tuple[TrainedModel, Vocabularies]:
-    """Return a model to compare with, and its vocabularies; say on stderr which it is.
+    """Return a model to compare with, and its vocabularies; note its checkpoint on stderr.
 
     Args:
-        flag: which names it.
-        given: its run or checkpoint, or a list: an ensemble.
+        flag: the flag that names the model.
+        given: its run or checkpoint, or a list for an ensemble.
 
     Raises:
-        UserError: there is none, or several do not fit together.
+        UserError: there is no model, or several do not fit together.
     """
     from t2t_phrase.runs.load_ensemble import load_ensemble
     from t2t_phrase.runs.load_model import load_model

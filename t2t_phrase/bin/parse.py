@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from t2t_phrase.text.trees.parser import Parser
 
 FLAGS = flags.FLAGS
-# Failures reported with their lines; others are only counted.
+# The most failures reported with their lines; others are only counted.
 LISTED = 10
 
 
@@ -83,10 +83,11 @@ def main(argv: Sequence[str]) -> None:
 
 
 def check_trees(source: str, trees: str) -> None:
-    """Check that there is a tree for every line, which spells it.
+    """Check that every line has a tree that spells it.
 
     Raises:
-        UserError: a tree is malformed or does not spell its line, or there are too few or many.
+        UserError: a tree is malformed or does not spell its line, or the numbers of trees and
+            lines differ.
     """
     from t2t_phrase.io.line_windows import windows
     from t2t_phrase.io.text_files import count_lines, stream_text
@@ -124,7 +125,7 @@ class Parsing:
         self._faults = 0
 
     def __call__(self, window: Window, done: set[int], number: int) -> Iterator[Result]:
-        """Parse what is left of a window."""
+        """Parse the remaining lines of a window."""
         del number
         from t2t_phrase.text.trees import parsers
 

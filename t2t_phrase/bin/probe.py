@@ -1,4 +1,4 @@
-"""t2t-phrase-probe: what the states of encoders tell about the syntax of a sentence.
+"""t2t-phrase-probe: measures what encoder states reveal about the syntax of a sentence.
 
     t2t-phrase-probe --output_dir=runs/base,runs/mgsa --data_dir=data
     t2t-phrase-probe --hparams_sets=transformer_demo,mgsa_syntax_demo --data_dir=data \\
@@ -6,7 +6,7 @@
 
 Trains classifiers for voice, tense, top-level sequence, smallest phrase constituent and part of
 speech (Shi et al., 2016; Hao et al., 2019): on the states of trained encoders, which do not change,
-and with encoders that are trained from scratch. Prints accuracies on sentences not trained on, with
+and with encoders that are trained from scratch. Prints accuracies on held-out sentences, with
 standard errors, next to those of baselines without a trained encoder.
 """
 
@@ -105,9 +105,9 @@ def main(argv: Sequence[str]) -> None:
     from t2t_phrase.probing.results import tables
     from t2t_phrase.probing.tasks import choose_tasks
 
-    # Each of a few shapes is compiled once, which TensorFlow warns of among the lines of progress.
+    # Each of a few shapes is compiled once; TensorFlow would warn of this between progress lines.
     tf.get_logger().setLevel("ERROR")
-    # What can fail at once does so before hours of work.
+    # Checks that can fail at once come before hours of work.
     if FLAGS.json_to_file:
         check_paths(FLAGS.json_to_file, input_files())
     hparams = ProbeHParams().override(FLAGS.probe_hparams)
@@ -139,11 +139,11 @@ def main(argv: Sequence[str]) -> None:
 
 
 def check_flags() -> list[int]:
-    """Refuse flags that do not fit each other; return the seeds.
+    """Refuse flags that do not fit together, and return the seeds.
 
     Raises:
         UsageError: flags contradict each other.
-        UserError: a seed is no number, or something is given twice.
+        UserError: a seed is not a number, or something is given twice.
     """
     if not (FLAGS.output_dir or FLAGS.hparams_sets):
         raise app.UsageError("--output_dir=RUN,... or --hparams_sets=SET,... is required")

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from t2t_phrase.training_hparams import TrainingHParams
 
 FLAGS = flags.FLAGS
-# What the built-in grammar draws if nothing else is asked for.
+# The number of sentences that the built-in grammar draws by default.
 _GRAMMAR_SENTENCES = 12_000
 _GRAMMAR = "the grammar"
 
@@ -54,7 +54,7 @@ def define_input_flags() -> None:
 
 
 def check_input_flags() -> None:
-    """Refuse flags that do not fit each other.
+    """Refuse flags that do not fit together.
 
     Raises:
         UsageError: flags contradict each other.
@@ -65,7 +65,7 @@ def check_input_flags() -> None:
 
 
 def input_files() -> list[str]:
-    """Return all files that are read.
+    """Return the names of all files that are read.
 
     Raises:
         UserError: --feature_files is malformed.
@@ -115,10 +115,10 @@ def read_input(tasks: Sequence[Task]) -> Given:
 
 
 def check_features(encoders: Iterable[TrainingHParams]) -> None:
-    """Check that there are files of the features that do not come from trees, and of no others.
+    """Check that all features that do not come from trees have files, and that all files are read.
 
     Args:
-        encoders: all that are probed.
+        encoders: the hparams of all encoders that are probed.
 
     Raises:
         UserError: a feature has no file, or no encoder reads it.

@@ -1,4 +1,4 @@
-"""The work of t2t-phrase-probe: what is loaded, and what becomes of each result."""
+"""Loads runs and reports results for t2t-phrase-probe."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ FLAGS = flags.FLAGS
 
 
 def load_run(path: str) -> tuple[TrainedEncoder, str | None]:
-    """Load a run; say on standard error which it is.
+    """Load a run, and note its checkpoint on standard error.
 
     Returns:
         (the encoder, the problem of the run).
 
     Raises:
-        UserError: it cannot be loaded, its vocabulary is missing, or it is of another --problem.
+        UserError: the run cannot be loaded, lacks its vocabulary, or is of another --problem.
     """
     from t2t_phrase.probing.probes import TrainedEncoder
     from t2t_phrase.runs.load_model import load_model
@@ -43,7 +43,7 @@ def load_run(path: str) -> tuple[TrainedEncoder, str | None]:
 
 
 def make_probes(given: Given, hparams: ProbeHParams, seeds: Sequence[int]) -> Probes:
-    """Return probes whose results are printed, and written to --json_to_file, at once."""
+    """Return probes that print each result at once, and write it to --json_to_file."""
     from t2t_phrase.probing.probes import Probes
 
     def take(result: Result, data: TaskData) -> None:

@@ -1,7 +1,7 @@
 """The lists of --registry_help.
 
-They are read from `registered.json`, so that nothing is imported; after changes of problems, models
-or hparams sets: python -m t2t_phrase.bin.registry_help
+The lists are read from `registered.json`, so that nothing is imported. After changes to problems,
+models or hparams sets, run `python -m t2t_phrase.bin.registry_help`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Entry(NamedTuple):
     Attributes:
         name: the name.
         summary: the first line of its description.
-        about: of an hparams set: its parameters and the size of corpora that it is for.
+        about: for an hparams set, its parameters and the corpus size that it is meant for.
     """
 
     name: str
@@ -38,9 +38,9 @@ def registered(word: str, *, t2t_usr_dir: str = "", titles: tuple[str, ...] = ()
     """Return the lines of --registry_help.
 
     Args:
-        word: only entries that contain it; empty or "all": all.
-        t2t_usr_dir: folder with registrations of the user; with it, everything is imported.
-        titles: which lists; empty: all.
+        word: a word that the entries must contain; empty or "all": any entry.
+        t2t_usr_dir: folder with the user's registrations; if given, everything is imported.
+        titles: titles of the lists to include; empty: all.
 
     Raises:
         UserError: no entry contains the word.
@@ -66,7 +66,7 @@ def registered(word: str, *, t2t_usr_dir: str = "", titles: tuple[str, ...] = ()
 
 
 def kept() -> dict[str, list[Entry]]:
-    """Return the library's own registrations, as `registered.json` has them."""
+    """Return the library's own registrations, from `registered.json`."""
     lists = json.loads(_FILE.read_text("utf-8"))
     return {title: [Entry(*entry) for entry in entries] for title, entries in lists.items()}
 
@@ -77,8 +77,8 @@ def imported(
     """Return all registrations by importing them.
 
     Args:
-        t2t_usr_dir: folder with registrations of the user.
-        known: entries that need not be made again; counting parameters takes time.
+        t2t_usr_dir: folder with the user's registrations.
+        known: entries that are reused, since counting parameters takes time.
     """
     registry.discover(t2t_usr_dir)
     found: dict[str, list[Entry]] = {}
@@ -98,7 +98,7 @@ def imported(
 
 
 def _about(name: str) -> str:
-    """Return the parameters of an hparams set and the size of corpora that it is for."""
+    """Return the parameters of an hparams set and the corpus size that it is meant for."""
     from t2t_phrase.models.parameter_count import count_parameters
 
     size, vocabulary = _corpus(name)
@@ -107,7 +107,7 @@ def _about(name: str) -> str:
 
 
 def _corpus(name: str) -> tuple[str, int]:
-    """Return the size of corpora that a set is for, as text, and of a vocabulary for them."""
+    """Return the corpus size that a set is meant for, as text, and a vocabulary size for it."""
     for size in SIZES:
         if name.endswith(f"_{size.name}"):
             return f", {size.name} pairs", vocabulary_size(int(min(size.most_pairs, 10**6)))

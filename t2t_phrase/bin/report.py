@@ -1,10 +1,10 @@
-"""t2t-phrase-report: a page about a run, finished or still being trained.
+"""t2t-phrase-report: writes a page about a run, finished or still being trained.
 
     t2t-phrase-report --output_dir=run --data_dir=data --report=page.html
 
 The page is one HTML file that loads nothing from the network: settings, curves, the best checkpoint
 with its signature, twenty translations of the development set, and the commands that repeat the
-run. The trainer writes the same page at its end.
+run. The trainer writes the same page at the end of training.
 """
 
 from __future__ import annotations

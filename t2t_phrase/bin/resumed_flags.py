@@ -1,4 +1,4 @@
-"""Flags of a training that its run knows, so that they need not be given again."""
+"""Training flags that a run has recorded, so that they need not be given again."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def take_flags_of_run(log: Callable[[str], None]) -> None:
     """Set flags that were not given to the settings of the run in --output_dir, if it has one.
 
     Args:
-        log: takes a line with the flags that were taken.
+        log: called with a line that lists the flags taken from the run.
 
     Raises:
         UserError: the record of the run is damaged.

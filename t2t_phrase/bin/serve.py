@@ -1,4 +1,4 @@
-"""t2t-phrase-serve: serves a trained or exported model by HTTP, as TensorFlow Serving does.
+"""t2t-phrase-serve: serves a trained or exported model over HTTP, as TensorFlow Serving does.
 
 t2t-phrase-serve --output_dir=runs/mine --data_dir=data --port=8501
 t2t-phrase-serve --export_dir=runs/mine/export --model_name=ende
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from t2t_phrase.serving.versions import Versions
 
 FLAGS = flags.FLAGS
-# What an export contains already.
+# Flags for settings that an export already contains.
 _OF_RUNS = (
     *("checkpoint_path", "data_dir", "decode_hparams", "dtype_policy", "ensemble_weights"),
     *("alignment_model_dir", "unknown_dictionary", "problem", "model", "hparams_set"),
@@ -65,7 +65,7 @@ def define_flags() -> None:
 
 
 def main(argv: Sequence[str]) -> None:
-    """Serve until a signal."""
+    """Serve until a signal arrives."""
     del argv
     check_backend(TENSORFLOW)
     check_installed()
@@ -88,7 +88,7 @@ def of_exports(limits: ServingHParams) -> Versions:
     """Return the exported versions that the flags name.
 
     Raises:
-        UserError: there is none, or a flag is part of them.
+        UserError: there is no version, or a flag is given whose value is part of an export.
     """
     from t2t_phrase.serving.service import watched_exports
 
@@ -99,10 +99,10 @@ def of_exports(limits: ServingHParams) -> Versions:
 
 
 def of_run(name: str) -> tuple[Versions, Callable[[str], str] | None]:
-    """Return the model of a run, or of several, that the flags name, and its page.
+    """Return the model of the run or runs that the flags name, and its page.
 
     Args:
-        name: of the model.
+        name: the name of the model.
     """
     from t2t_phrase.api.alignment_search import searched
     from t2t_phrase.api.live_page import live_page

@@ -11,7 +11,7 @@ FLAGS = flags.FLAGS
 
 
 def define_feature_flags() -> None:
-    """Define the flags by which a command is given features or told to make them."""
+    """Define the flags that give features of sentences or choose a parser for them."""
     flags.DEFINE_string(
         "feature_files",
         "",

@@ -14,7 +14,7 @@ STANDARD_OUTPUT = "standard output"
 
 
 class _StandardOutput(io.TextIOWrapper):
-    """Standard output; an error of writing to it names it, as those of opening files do."""
+    """Standard output, which is named in write errors, as files are in errors of opening them."""
 
     def write(self, text: str) -> int:
         with _named():
@@ -45,17 +45,17 @@ def restart_in_utf8() -> None:
 
 
 def prepare() -> None:
-    """Open the streams that the caller has closed, and let all of them be UTF-8."""
+    """Open the streams that the caller has closed, and set all of them to UTF-8."""
     for descriptor in range(3):
         try:
             os.fstat(descriptor)
         except OSError:
-            # Otherwise the next file to be opened would get the number, and what C++ code prints.
+            # Otherwise the next file opened would get the number, and the output of C++ code.
             os.open(os.devnull, os.O_RDWR)
     for name in ("stdin", "stdout", "stderr"):
         stream = getattr(sys, name)
         if stream is None:
-            # What reads standard input says itself that it is closed.
+            # Code that reads standard input reports by itself that it is closed.
             if name != "stdin":
                 setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
         elif isinstance(stream, io.TextIOWrapper) and stream is sys.__stdout__:
@@ -67,13 +67,13 @@ def prepare() -> None:
                 line_buffering=line_buffering,
             )
         elif isinstance(stream, io.TextIOWrapper):
-            # What has been read from already stays as it is.
+            # A stream that has already been read from keeps its encoding.
             with contextlib.suppress(io.UnsupportedOperation):
                 stream.reconfigure(encoding="utf-8", errors=stream.errors)
 
 
 def reader_is_gone() -> bool:
-    """Return whether what reads standard output or standard error has closed its end of a pipe."""
+    """Return whether the reader of standard output or standard error has closed the pipe."""
     poll = select.poll()
     for descriptor in (1, 2):
         poll.register(descriptor, 0)
@@ -88,7 +88,7 @@ def write_if_possible(stream: TextIO, text: str) -> None:
 
 
 def discard_if_stuck(stream: TextIO) -> None:
-    """Let what cannot be written go nowhere, so that the interpreter can end quietly."""
+    """Discard output that cannot be written, so that the interpreter can exit quietly."""
     try:
         stream.flush()
     except (OSError, ValueError):

@@ -1,12 +1,12 @@
-"""t2t-phrase-trainer: trains and evaluates a model; the same command resumes it.
+"""t2t-phrase-trainer: trains and evaluates a model; the same command resumes the run.
 
     t2t-phrase-trainer --problem=translate_text --hparams_set=transformer_30k --train_steps=3000 \\
         --data_dir=data --output_dir=runs/mine
     t2t-phrase-trainer --output_dir=runs/mine --data_dir=data
     t2t-phrase-trainer --registry_help=queryk
 
-The second command resumes the run of the first; the third lists sets with a word in their name.
-`KERAS_BACKEND=jax` before the command trains with JAX instead of TensorFlow.
+The second command resumes the run of the first; the third lists registered entries that contain a
+word. `KERAS_BACKEND=jax` before the command trains with JAX instead of TensorFlow.
 """
 
 from __future__ import annotations
@@ -211,12 +211,12 @@ def train(
     """Do what the flags ask for.
 
     Args:
-        problem: what to train on.
-        hparams: the set with its changes.
+        problem: the problem to train on.
+        hparams: the hparams set with its changes.
         overrides: these changes, in T2T's syntax.
-        told: what they change, one line each.
+        told: a description of each change, in one line.
         peers: the other workers.
-        log: takes lines.
+        log: called with each line of output.
     """
     with output_folder() as writes:
         if writes:
@@ -243,7 +243,7 @@ def train(
         else:
             outcome = run.trainer.train()
             if outcome.signal:
-                # As a shell reports a command that a signal ended, so that `train && next` stops.
+                # The code by which shells report a signal, so that `train && next` stops.
                 sys.exit(128 + outcome.signal)
             if writes and FLAGS.report:
                 from t2t_phrase.reports.run.write import report_of_training
@@ -253,10 +253,10 @@ def train(
 
 @contextlib.contextmanager
 def joined_workers(log: Callable[[str], None]) -> Iterator[Peers]:
-    """Yield the other workers that `TF_CONFIG` names, once all of them are there.
+    """Yield the other workers that `TF_CONFIG` names, once all of them have joined.
 
     Args:
-        log: takes lines.
+        log: called with each line of output.
     """
     from t2t_phrase.training.cluster import read_cluster
     from t2t_phrase.training.peers import Peers
@@ -277,7 +277,7 @@ def joined_workers(log: Callable[[str], None]) -> Iterator[Peers]:
 
 @contextlib.contextmanager
 def output_folder() -> Iterator[bool]:
-    """Claim --output_dir if this process writes there; yields whether it does."""
+    """Claim --output_dir if this process writes there, and yield whether it does."""
     from t2t_phrase.runs.writing import writing
     from t2t_phrase.training.cluster import read_cluster
 
@@ -289,7 +289,7 @@ def output_folder() -> Iterator[bool]:
 
 
 def saves() -> bool:
-    """Return whether the flags ask for a training, and not for something that leaves no files."""
+    """Return whether the flags ask for training, and not for a task that leaves no files."""
     return not FLAGS.dry_run and FLAGS.schedule != "evaluate"
 
 
@@ -299,11 +299,11 @@ def prepare(
     """Return the run that the flags describe.
 
     Args:
-        problem: what to train on.
-        hparams: the set with its changes.
+        problem: the problem to train on.
+        hparams: the hparams set with its changes.
         overrides: these changes, in T2T's syntax.
         peers: the other workers.
-        log: takes lines.
+        log: called with each line of output.
     """
     from t2t_phrase.training.distribution import make_strategy
     from t2t_phrase.training.setup import RunOptions, prepare
@@ -350,7 +350,7 @@ def prepare(
 
 
 def stops_by_bleu() -> bool:
-    """Return whether the training is to end when BLEU stops rising."""
+    """Return whether training is to end when BLEU stops rising."""
     return bool(FLAGS.eval_early_stopping_steps) and FLAGS.eval_early_stopping_metric == "bleu"
 
 

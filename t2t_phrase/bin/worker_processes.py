@@ -17,9 +17,9 @@ from typing import IO, NamedTuple
 # Seconds that workers have to end on their own after one has failed, and again after they were
 # asked to.
 PATIENCE = 15.0
-# The exit codes of a training that was asked to stop.
+# The exit codes of a run that was asked to stop.
 STOPPED = (128 + signal.SIGTERM, 128 + signal.SIGINT)
-# What a terminal sends for Ctrl-C.
+# The byte that a terminal sends for Ctrl-C.
 _INTERRUPT = b"\x03"
 
 
@@ -33,7 +33,7 @@ class Worker(NamedTuple):
     environment: Mapping[str, str]
     """Variables that are added to those of the machine."""
     folder: str
-    """Where it starts on another machine."""
+    """The folder in which the process starts on another machine."""
 
     @property
     def is_here(self) -> bool:
@@ -41,11 +41,11 @@ class Worker(NamedTuple):
         return self.host in ("localhost", "127.0.0.1", socket.gethostname(), socket.getfqdn())
 
     def start(self) -> subprocess.Popen[bytes]:
-        """Start the process; it does not receive the signals of this one's terminal."""
+        """Start the process, which does not receive signals of this process's terminal."""
         if self.is_here:
             command, variables = list(self.command), {**os.environ, **self.environment}
         else:
-            # With a terminal of its own, it ends with its connection, and can be interrupted.
+            # With its own terminal, the process ends with its connection and can be interrupted.
             command, variables = ["ssh", "-tt", self.host, self.remote_command()], {**os.environ}
         return subprocess.Popen(
             command,
@@ -57,21 +57,21 @@ class Worker(NamedTuple):
         )
 
     def remote_command(self) -> str:
-        """Return the line for the shell of the other machine."""
+        """Return the command line for the shell of the other machine."""
         variables = [f"{name}={value}" for name, value in self.environment.items()]
         command = shlex.join(["env", *variables, *self.command])
         return f"cd {shlex.quote(self.folder)} && exec {command}"
 
 
 def run_workers(workers: Sequence[Worker], *, patience: float = PATIENCE) -> int:
-    """Run all workers, print their lines with their numbers, and return an exit code.
+    """Run all workers, print their output with their numbers, and return an exit code.
 
-    The code is 0 if all end with 0, else that of the worker that ended first with another. If one
-    fails, the others are ended soon after. SIGTERM and Ctrl-C are passed on, so that the training
+    The code is 0 if all workers exit with 0, else that of the first one to exit with another. If
+    one fails, the others are ended soon after. SIGTERM and Ctrl-C are passed on, so that training
     stops after its current step.
 
     Args:
-        workers: what to run.
+        workers: the workers to run.
         patience: seconds that the others have to end after one has failed.
     """
     started: list[subprocess.Popen[bytes]] = []
@@ -101,12 +101,12 @@ def run_workers(workers: Sequence[Worker], *, patience: float = PATIENCE) -> int
 
 
 def _wait(started: Sequence[subprocess.Popen[bytes]]) -> int:
-    """Wait until all have ended or one has failed; return its exit code, or 0."""
+    """Wait until all have ended or one has failed; return 0 or the code of the failed one."""
     while True:
         codes = [process.poll() for process in started]
         for code in codes:
             if code:
-                # As a shell reports a process that a signal ended.
+                # The code by which shells report a process ended by a signal.
                 return code if code > 0 else 128 - code
         if None not in codes:
             return 0
@@ -116,7 +116,7 @@ def _wait(started: Sequence[subprocess.Popen[bytes]]) -> int:
 def _end(
     workers: Sequence[Worker], started: Sequence[subprocess.Popen[bytes]], patience: float
 ) -> None:
-    """Give processes the time to end by themselves, then ask them to."""
+    """Give processes time to end by themselves, then ask them to end."""
     for ask in (False, True):
         if ask:
             for worker, process in zip(workers, started, strict=True):

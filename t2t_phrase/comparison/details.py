@@ -25,7 +25,7 @@ def by_length(
     """Return a table of BLEU by set and source length, averaged over the seeds.
 
     Returns:
-        (Markdown, the same by set and group), without empty groups.
+        (Markdown, the means by set and group), without empty groups.
     """
     scores: dict[str, dict[str, list[float]]] = {}
     sizes = {}
@@ -54,8 +54,8 @@ def ngrams(
 ) -> tuple[str, dict[str, list[dict[str, Any]]]]:
     """Return a table of n-gram precision by set and order, averaged over the seeds.
 
-    The row of the baseline has its precision, those of other sets the difference from it and p for
-    each seed that both sets have.
+    The baseline's row has its precision; the rows of other sets have the difference from it, and p
+    for each seed that both sets have.
 
     Returns:
         (Markdown, values of each order by set).

@@ -42,7 +42,7 @@ def rows(
 
 
 def columns(made: Mapping[str, Mapping[str, Mapping[str, object]]]) -> dict[str, dict[str, str]]:
-    """Return columns for `tables.markdown` by title and set: each accuracy, then its p."""
+    """Return columns for `table.markdown` by title and set: each accuracy, then its p."""
     found: dict[str, dict[str, str]] = {}
     for name, kinds in made.items():
         for kind, values in kinds.items():

@@ -1,4 +1,4 @@
-"""Runs the steps of t2t-phrase-compare for a set and seed: train, average, translate."""
+"""The steps of t2t-phrase-compare for a set and seed: train, average, translate."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Recipe:
     """The settings that all sets share.
 
     Attributes:
-        warm_start_from: run or average that every training starts from; empty: from random weights.
+        warm_start_from: run or average from which every training starts; empty: random weights.
     """
 
     problem: str
@@ -122,12 +122,12 @@ class Recipe:
 
 
 def command_line(module: str, flags: Sequence[str]) -> str:
-    """Return a command as one would type it."""
+    """Return a command as it is typed in a shell."""
     return f"t2t-phrase-{module} {shlex.join(flags)}"
 
 
 class Steps:
-    """Runs commands, unless their output was made by the same flags from the same inputs."""
+    """Runs commands, unless their output was made with the same flags from the same inputs."""
 
     def __init__(self, folder: pathlib.Path) -> None:
         self._folder = folder
@@ -214,7 +214,7 @@ def finish(recipe: Recipe, name: str, seed: int, *, train: bool) -> bool:
 
 
 class Finished(NamedTuple):
-    """The set and seed of each finished run, and the names of those that failed."""
+    """The set and seed of each finished run, and the names of the failed runs."""
 
     done: list[tuple[str, int]]
     failed: list[str]
@@ -224,10 +224,10 @@ def compare(recipe: Recipe, sets: Sequence[str], seeds: Sequence[int], *, train:
     """Train, average and translate with each set and seed; failures do not stop the others.
 
     Args:
-        recipe: the settings that all share.
+        recipe: the settings that all runs share.
         sets: hparams sets.
         seeds: random seeds.
-        train: whether to train what is not finished.
+        train: whether to train runs that are not finished.
     """
     done, failed = [], []
     # Seeds in the outer loop, so that all sets can be compared after each.

@@ -42,7 +42,7 @@ def sentences_of(
         size: number of sentences from the grammar.
 
     Raises:
-        UserError: the data do not exist, or are of another version of the grammar.
+        UserError: the data do not exist, or are from another version of the grammar.
     """
     kept = problem.raw_text(str(data_dir), "test")[0]
     if not isinstance(problem, GrammarProblem):

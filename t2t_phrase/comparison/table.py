@@ -14,8 +14,8 @@ class Run:
     Attributes:
         parameters: number of weights.
         bleu: BLEU on the test set.
-        p_value: of the difference from the baseline of the same seed; None for the baseline itself,
-            and if the baseline is not finished.
+        p_value: p-value of the difference from the baseline of the same seed; None for the baseline
+            itself, and if the baseline is not finished.
     """
 
     name: str
@@ -32,7 +32,8 @@ class Row:
     Attributes:
         bleu: BLEU for each seed.
         p_values: p-value for each seed that has one.
-        difference: mean over the seeds that this set and the baseline share; None without any.
+        difference: mean difference from the baseline over the seeds that both have; None without
+            any.
     """
 
     name: str
@@ -79,7 +80,7 @@ def markdown(table: Sequence[Row], extra: Mapping[str, Mapping[str, str]] | None
 
     Args:
         table: its rows.
-        extra: title and, by set, content of further columns.
+        extra: content of further columns, by title, then by set.
     """
     extra = extra or {}
     several = any(len(row.bleu) > 1 for row in table)
@@ -99,14 +100,14 @@ def markdown(table: Sequence[Row], extra: Mapping[str, Mapping[str, str]] | None
 
 
 def grid(lines: Sequence[Sequence[str]]) -> str:
-    """Return rows of cells as a Markdown table, the first as its head, figures to the right."""
+    """Return rows of cells, the first as head, as a Markdown table with right-aligned numbers."""
     head, *body = lines
     rule = ["---", *["---:"] * (len(head) - 1)]
     return "\n".join("| " + " | ".join(cells) + " |" for cells in (head, rule, *body))
 
 
 def as_json(table: Sequence[Row]) -> list[dict[str, object]]:
-    """Return the rows as JSON can hold them."""
+    """Return the rows in JSON-serializable form."""
     return [
         {
             "set": row.name,

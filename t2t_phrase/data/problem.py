@@ -31,29 +31,29 @@ from t2t_phrase.text.annotations.base import read_annotations
 from t2t_phrase.text.vocabularies import Vocabularies
 
 REVERSED = "_rev"
-# The end of the names of problems of tensor2tensor whose rows hold several pairs.
+# Suffix of the names of tensor2tensor's problems whose rows hold several pairs.
 PACKED = "_packed"
 
 
 class Problem(abc.ABC):
-    """Base of every problem; a subclass defines its properties and its corpus.
+    """Base class of all problems; a subclass defines its properties and its corpus.
 
     Register a subclass with `registry.problems.register`; its name is the class name in snake
     case. `get_problem("name_rev")` returns the same problem with source and target exchanged. Both
     directions share their files, whose source and target are those of the problem without `_rev`.
 
-    A problem has one vocabulary for both languages or one for each, made of subwords or of words.
-    Words are separated by blanks, so the text of a problem with words must be tokenised.
+    A problem has one vocabulary for both languages or one for each, of subwords or of words. Words
+    are separated by blanks, so the text of a problem with words must be tokenised.
     """
 
-    languages: ClassVar[tuple[str, str]]  # source and target; they end the kept text files
+    languages: ClassVar[tuple[str, str]]  # source and target; endings of the kept text files
     vocab_size: ClassVar[int]  # entries of the vocabulary, or of the source's if two; or AUTO
     target_vocab_size: ClassVar[int] = 0  # entries of the target's; 0 = `vocab_size`
     shared_vocab: ClassVar[bool] = True  # whether source and target share one vocabulary
     vocab_type: ClassVar[Literal["subwords", "unigram", "words"]] = "subwords"
     num_shards: ClassVar[int] = 10  # training shards; dev and test have one each
     character_coverage: ClassVar[float] = 1.0  # see train_subwords
-    vocab_pairs: ClassVar[int] = 2_000_000  # most pairs that vocabularies are learnt from
+    vocab_pairs: ClassVar[int] = 2_000_000  # maximum number of pairs to learn vocabularies from
     max_characters: ClassVar[int] = 4000  # a longer side is a fault
     features: ClassVar[tuple[Feature, ...]] = (  # in addition to ids
         PHRASES,
@@ -102,17 +102,17 @@ class Problem(abc.ABC):
     def inputs_at_hand(self, tmp_dir: str) -> Inputs:
         """Return the raw data as far as they are known without a download.
 
-        They are compared with those that finished data were made from, unless nothing is there.
-        If finished data lack features whose side files are there, these are added.
+        They are compared with the raw data that finished data were made from, unless none exist.
+        If finished data lack features whose side files exist, these features are added.
 
         Raises:
-            UserError: there are files, but they cannot be read or do not belong together.
+            UserError: files exist, but they cannot be read or do not belong together.
         """
         del tmp_dir
         return Inputs()
 
     def raw_space(self, tmp_dir: str) -> RawSpace:
-        """Return the disk space in `tmp_dir` that `corpus` takes; nothing: what it reads is there.
+        """Return the disk space in `tmp_dir` that `corpus` still needs; zero if its files exist.
 
         Raises:
             UserError: a raw file cannot be read.
@@ -155,9 +155,9 @@ class Problem(abc.ABC):
 
         Raises:
             UserError: there are no data yet, the problem has no such split, or a shard is missing
-                or has another size than when it was written.
+                or has changed in size since it was written.
         """
-        # Problems can be listed without the start of TensorFlow.
+        # Problems can be listed without starting TensorFlow.
         from t2t_phrase.data.generation.damage import miscounted_splits, shard_damage
 
         folder = _folder(data_dir)
@@ -173,13 +173,13 @@ class Problem(abc.ABC):
         return [str(folder / shard["file"]) for shard in shards]
 
     def sampled_files(self, data_dir: str, segmentations: int) -> list[list[str]]:
-        """Return the shards of the first random segmentations of the training set.
+        """Return the shards of the first `segmentations` random segmentations of the training set.
 
         Raises:
-            UserError: the data have fewer of them, or as `record_files`.
+            UserError: the data have fewer segmentations, or as for `record_files`.
         """
         if not segmentations:
-            # So that problems with records of their own need no manifest.
+            # Problems with their own kind of records thus need no manifest.
             return []
         folder = _folder(data_dir)
         known = self._manifest(folder).options.get("sampled_segmentations", 0)
@@ -194,17 +194,17 @@ class Problem(abc.ABC):
     def data_digest(
         self, data_dir: str, features: Sequence[Feature], segmentations: int = 0
     ) -> str:
-        """Return a digest of what a model is trained on: content, number and order of the shards.
+        """Return a digest of a model's training data: content, number and order of the shards.
 
         It is the same for both directions, unless a feature has a counterpart.
 
         Args:
             data_dir: where the data are.
-            features: those that the model reads; others do not matter.
-            segmentations: the random segmentations of the training set that the model reads.
+            features: the features that the model reads; others do not matter.
+            segmentations: number of random segmentations of the training set that it reads.
 
         Returns:
-            A SHA-256 in hexadecimal; "" for data without a manifest, or not finished.
+            A SHA-256 in hexadecimal; "" for unfinished data or data without a manifest.
         """
         manifest = Manifest.load(manifest_path(_folder(data_dir), self.base_name))
         names = [feature.stored_name(reversed=self.reversed) for feature in features]
@@ -223,7 +223,7 @@ class Problem(abc.ABC):
         """Return all sets of references, each a list of sentences.
 
         Raises:
-            UserError: as `raw_text`.
+            UserError: as for `raw_text`.
         """
         return self._texts(data_dir, split)[1]
 
@@ -231,7 +231,7 @@ class Problem(abc.ABC):
         """Check that the records hold the features that a model reads.
 
         Raises:
-            UserError: they do not; the message says what to do.
+            UserError: a feature is missing; the message says what to do.
         """
         for feature in features:
             self._require(_folder(data_dir), feature)
@@ -242,7 +242,7 @@ class Problem(abc.ABC):
         """Return the text form of features for each kept sentence, by name.
 
         Raises:
-            UserError: as `require_features` and `raw_text`, or a kept file has been changed.
+            UserError: as for `require_features` and `raw_text`, or a kept file has been changed.
         """
         self.require_features(data_dir, features)
         source, target = self.raw_text(data_dir, split)
@@ -260,9 +260,7 @@ class Problem(abc.ABC):
         return found
 
     def labels(self, data_dir: str, feature: str) -> list[str]:
-        """Return the names of the labels that a feature stands for, in the order of their integers.
-
-        []: there are none.
+        """Return the names of a feature's labels, in the order of their integers; [] if none.
 
         Raises:
             UserError: there are no data yet.
@@ -273,7 +271,7 @@ class Problem(abc.ABC):
         return read_labels(folder, self._manifest(folder).labels).get(feature, [])
 
     def _stored(self, feature: Feature) -> Feature:
-        """Return the feature of the records that a model reads as this one."""
+        """Return the feature in the records that a model reads as this feature."""
         known = {stored.name: stored for stored in self.features}
         return known[feature.stored_name(reversed=self.reversed)]
 
@@ -351,11 +349,11 @@ class Problem(abc.ABC):
 
 
 def get_problem(name: str) -> Problem:
-    """Return the problem called `name`; `_rev` at its end reverses it.
+    """Return the problem called `name`; `_rev` at the end of the name reverses it.
 
     Raises:
-        UnknownNameError: it is not registered.
-        UserError: it names packed rows as tensor2tensor does; here, they are an option of training.
+        UnknownNameError: no such problem is registered.
+        UserError: the name is tensor2tensor's for packed rows, which are a training option here.
     """
     base = name.removesuffix(REVERSED)
     if base not in registry.problems:

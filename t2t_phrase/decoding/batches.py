@@ -9,12 +9,12 @@ import numpy as np
 
 # Padded lengths are multiples of this, so that few shapes are compiled.
 LENGTH_STEP = 8
-# Outputs of a batch, in multiples of its tokens, that a search has room for.
+# Maximum number of tokens of all outputs of a batch, as a multiple of `batch_size`.
 OUTPUTS = 8
 
 
 class Batch(NamedTuple):
-    """Which sentences are in a batch, and its shape.
+    """The sentences of a batch, and its shape.
 
     Attributes:
         lines: numbers of the sentences, from 0, one for each row that is not empty.
@@ -28,7 +28,7 @@ class Batch(NamedTuple):
         """Return the sequences of this batch's sentences as an int32 array of its shape.
 
         Args:
-            sequences: one for each sentence, those that are not in this batch included.
+            sequences: one for each sentence, including those outside this batch.
             pad: value at padding.
         """
         array = np.full(self.shape, pad, "int32")
@@ -42,15 +42,15 @@ def make_batches(
 ) -> Iterator[Batch]:
     """Yield batches of at most `batch_size` tokens (or one sentence), longest sentences first.
 
-    Sentences of length 0 are left out. The shapes are few: lengths are multiples of LENGTH_STEP,
-    and all batches of a length have the same number of rows, the last ones filled up to a power of
-    two with empty rows.
+    Sentences of length 0 are left out. There are few shapes: lengths are multiples of LENGTH_STEP,
+    and all batches of a length have the same number of rows, except that the last ones are filled
+    up to a power of two with empty rows.
 
     Args:
         lengths: of each sentence, in tokens.
         batch_size: tokens of a batch, padding included.
-        extra_length: outputs may be longer than inputs by so many tokens. Where they are much
-            longer, batches are smaller: all outputs have at most OUTPUTS times `batch_size` tokens.
+        extra_length: number of tokens by which outputs may exceed inputs. If it is large, batches
+            are smaller: all outputs together have at most OUTPUTS times `batch_size` tokens.
     """
     order = sorted((i for i, length in enumerate(lengths) if length), key=lambda i: -lengths[i])
     while order:

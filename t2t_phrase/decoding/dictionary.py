@@ -17,7 +17,7 @@ from t2t_phrase.text.dictionaries.reader import Entry
 from t2t_phrase.text.visible import first_visible
 from t2t_phrase.text.vocabularies import Encoder
 
-# A longer translation is not that of a phrase, and would make the arrays of all sentences larger.
+# Longer translations are not those of phrases, and would enlarge the arrays of all sentences.
 MOST_TOKENS = 256
 
 
@@ -27,7 +27,7 @@ class SentenceEntries:
 
     Attributes:
         starts: for each token, EOS included, the number of the entry, from 1, whose phrase begins
-            in its word; 0: none.
+            in the token's word; 0: none.
         tokens: the translation of each entry, as target tokens.
     """
 
@@ -62,7 +62,7 @@ class Dictionary:
         self._phrases = Phrases(entries)
 
     def check(self, entries: Iterable[Entry]) -> None:
-        """Encode translations, those of single sentences too.
+        """Encode translations, including those for single sentences.
 
         Raises:
             UserError: a translation cannot be spelt with the vocabulary, or is too long.
@@ -83,9 +83,9 @@ class Dictionary:
 
         Args:
             sentence: with the beginnings of its tokens.
-            entries: for this sentence; they come before those for all.
-            cut: tokens that are left of the sentence, EOS excluded; None: all.
-            longest: of no importance: a translation that is too long is cut.
+            entries: for this sentence; they take precedence over those for all.
+            cut: number of tokens to which the sentence was cut, EOS excluded; None: all.
+            longest: ignored; a translation that is too long is cut.
 
         Raises:
             UserError: as for `check`.
@@ -133,13 +133,13 @@ def encode_target(entry: Entry, encoder: Encoder) -> list[int]:
 
 
 def batch_arrays(entries: Sequence[SentenceEntries], batch: Batch) -> dict[str, np.ndarray]:
-    """Return the entries of a batch as `search.guided.Entries`, by name; {}: there are none.
+    """Return the fields of a batch's `search.guided.Entries` by name; {}: there are none.
 
     Numbers and lengths of entries are padded to powers of two, so that there are few shapes.
 
     Args:
-        entries: of each sentence, those that are not in this batch included.
-        batch: which sentences.
+        entries: of each sentence, including those outside this batch.
+        batch: selects the sentences.
     """
     own = [entries[line] for line in batch.lines]
     if not any(each.tokens for each in own):
@@ -153,13 +153,13 @@ def _token_spans(
 ) -> tuple[Sequence[int], Sequence[int]]:
     """Return the first token of the first word of each match, and the token after its last one.
 
-    Several tokens may stand for one word; of tokens that also stand for something before or after
-    it, all count.
+    A word may consist of several tokens. Tokens that also cover text before or after the match
+    count as well.
     """
     words = sentence.text.split()
     begins = np.concatenate([[0], np.cumsum([len(word) for word in words])])
     first = np.array(first_visible(sentence.text, sentence.starts))
-    # A token that is only a blank belongs to what follows it.
+    # A token that is only a blank belongs to the text after it.
     after = np.maximum(np.append(first[1:], begins[-1]), first + 1)
     starts, ends = [], []
     for match in matches:

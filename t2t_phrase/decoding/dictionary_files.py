@@ -1,4 +1,4 @@
-"""The files with dictionaries that translations are guided by."""
+"""The dictionary files that guide translations."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ NAMES = ("dictionary", "sentence_dictionary")
 
 @dataclasses.dataclass(frozen=True)
 class GivenDictionaries:
-    """The entries of the files.
+    """The entries of the dictionary files.
 
     Attributes:
-        everywhere: those for all sentences.
-        of_sentence: those of single sentences, by their number from 1.
+        everywhere: entries for all sentences.
+        of_sentence: entries for single sentences, by the number of the sentence from 1.
         files: the names of the files, by flag.
-        mode: what the entries are for.
+        mode: the purpose of the entries.
     """
 
     everywhere: list[Entry]
@@ -44,10 +44,10 @@ class GivenDictionaries:
     mode: Mode = "guide"
 
     def encoded(self, vocabularies: Vocabularies) -> Dictionary | RequiredTerms | None:
-        """Return the dictionary with its translations spelt; None: none is given.
+        """Return the dictionary with its translations as tokens; None: no dictionary is given.
 
         Raises:
-            UserError: a translation cannot be spelt, or these vocabularies cannot be guided.
+            UserError: a translation cannot be spelt, or the vocabularies do not allow dictionaries.
         """
         if not self.files:
             return None
@@ -71,15 +71,15 @@ class GivenDictionaries:
         return dictionary
 
     def of_window(self, window: Window) -> list[Sequence[Entry]]:
-        """Return the entries of each line of a window alone."""
+        """Return the sentence-specific entries of each line of a window."""
         first = window.first + 1
         return [self.of_sentence.get(first + i, ()) for i in range(len(window.lines))]
 
     def check_sentences(self, source: str | None, total: int | None) -> None:
-        """Refuse entries for sentences that do not exist, as far as their number is known.
+        """Refuse entries for sentences that do not exist, if the number of sentences is known.
 
         Raises:
-            UserError: a dictionary flag is given.
+            UserError: there are entries for a sentence after the last one.
         """
         last = max(self.of_sentence, default=0)
         if total is not None and last > total:
@@ -95,7 +95,7 @@ class GivenDictionaries:
 
     @property
     def settings(self) -> dict[str, str]:
-        """Identifies the files, for the settings of a journal."""
+        """Settings that identify the files, for a journal."""
         settings = {name: sha256_of(path)[:16] for name, path in self.files.items()}
         if self.mode != MODES[0]:
             settings["dictionary_mode"] = self.mode
@@ -110,7 +110,7 @@ def read_dictionaries(
     Args:
         dictionary: a file with entries for all sentences; "": none.
         sentence_dictionary: a file with entries for single sentences; "": none.
-        mode: what the entries are for.
+        mode: the purpose of the entries.
 
     Raises:
         UserError: a file cannot be read, an entry is malformed, or a mode is given without a file.
@@ -146,7 +146,7 @@ def missing_notes(
 
     Args:
         lines: numbers of the sentences, from 0, in their window.
-        hypotheses: the translation of each.
+        hypotheses: the translation of each sentence.
         first: number, from 0, of the first line of the window.
     """
     for line, hypothesis in zip(lines, hypotheses, strict=True):

@@ -32,7 +32,7 @@ class ParserChoice:
 
     @property
     def settings(self) -> dict[str, str]:
-        """Identifies the parser, for the settings of a journal."""
+        """Settings that identify the parser, for a journal."""
         return {"parser": self.name, "language": self.language} if self.name else {}
 
 
@@ -51,9 +51,9 @@ def feature_texts(
     Args:
         features: those that the model reads here.
         sentences: of the sides "source" and, where targets are known, "target".
-        files: the files that the sentences of a side are from, if they are from files.
-        given: the file of each feature whose file is not next to the text, by name.
-        parser: makes the trees that no file has.
+        files: the file from which the sentences of each side come, if any.
+        given: the files of features that are not next to the text, by the feature's name.
+        parser: makes the trees that are in no file.
 
     Raises:
         UserError: a file is missing or does not fit the sentences, or a feature is given that the
@@ -68,13 +68,13 @@ def feature_texts(
 
 
 class FeatureReader:
-    """Gives the text of each feature, window by window.
+    """Provides the text of each feature, window by window.
 
     Args:
         features: those that the model reads here.
-        files: the files that the sentences of a side are from, if they are from files.
-        given: the file of each feature whose file is not next to the text, by name.
-        parser: makes the trees that no file has.
+        files: the file from which the sentences of each side come, if any.
+        given: the files of features that are not next to the text, by the feature's name.
+        parser: makes the trees that are in no file.
 
     Attributes:
         files: the files of the features.
@@ -117,8 +117,8 @@ class FeatureReader:
         """Return the text of each feature, one string for each sentence.
 
         Args:
-            window: has the lines of `files` beside it.
-            sentences: of the window, for each side of a feature.
+            window: with the lines of `files` beside it.
+            sentences: of the window, for each side that has features.
 
         Raises:
             UserError: a line does not fit its sentence.
@@ -165,7 +165,7 @@ def parsed(feature: Feature, choice: ParserChoice) -> Callable[[Sequence[str]], 
 def annotator(
     features: Sequence[Feature], parser: ParserChoice
 ) -> Callable[[Sequence[str]], FeatureTexts] | None:
-    """Return a function that makes the features of typed sentences; None if there are none.
+    """Return a function that makes the features of typed sentences; None if there are no features.
 
     Raises:
         UserError: a feature cannot be made from the sentence alone.
@@ -190,8 +190,8 @@ def annotator(
 def file_beside(text_file: str | None, feature: Feature) -> str | None:
     """Return the file of a feature that belongs to a text file, if there is one.
 
-    It is called `FILE.STREAM`; the text that t2t-phrase-datagen keeps, `NAME-test.en`, has its
-    trees in `NAME-test.trees`, see `Feature.side_stream`.
+    It is named `FILE.STREAM`; the trees of a text `NAME-test.en` that t2t-phrase-datagen keeps are
+    in `NAME-test.trees`, see `Feature.side_stream`.
     """
     if not text_file:
         return None

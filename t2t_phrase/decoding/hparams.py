@@ -8,8 +8,8 @@ from typing import Literal
 
 from t2t_phrase.config import HParams
 
-# The least and the greatest value of each number. What is greater is a slip of the keyboard: it
-# would exhaust the memory, or leave the range of the numbers that the search computes with.
+# The least and the greatest value of each number. A greater value is probably a typing error: it
+# would exhaust the memory, or exceed the range of the numbers that the search computes with.
 BOUNDS: dict[str, tuple[float, float]] = {
     "beam_size": (1, 1000),
     "alpha": (0, 8),
@@ -33,21 +33,21 @@ BOUNDS: dict[str, tuple[float, float]] = {
     "shortlist_best": (0, 10_000),
     "random_seed": (1 - 2**31, 2**31 - 1),
 }
-# Logits divided by less are no longer finite.
+# Logits divided by a lower temperature are no longer finite.
 COLDEST = 0.001
-# What only sampling reads.
+# Options that only sampling reads.
 SAMPLING = ("sampling_keep_top_k", "sampling_top_p", "sampling_epsilon", "num_samples", "mbr")
-# What only beam search reads.
+# Options that only beam search reads.
 BEAMS = ("num_groups", "diversity_strength", "coverage_penalty")
-# What only a lexicon reads.
+# Options that only a search with a lexicon reads.
 SHORTLISTS = ("shortlist_frequent", "shortlist_best")
-# What no search but the library's own, without an alignment model, reads.
+# Options that only the library's own search, without an alignment model, reads.
 PLAIN_SEARCH = (*BEAMS, "no_repeat_ngram_size")
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class DecodeHParams(HParams):
-    """Options of search and output; names are those of tensor2tensor where it has one."""
+    """Options of search and output, named as in tensor2tensor where it has the same option."""
 
     beam_size: int = 4  # 1 = greedy
     alpha: float = 0.6  # exponent of the length penalty
@@ -55,27 +55,27 @@ class DecodeHParams(HParams):
     min_length: int = 0  # fewest tokens before EOS
     max_length: int = 0  # absolute limit of tokens, EOS included; 0 = only extra_length limits
     batch_size: int = 4096  # source tokens decoded at once, padding included
-    max_input_size: int = 1024  # longer inputs are cut to so many tokens, with a note; 0 = never
+    max_input_size: int = 1024  # longer inputs are cut to this many tokens, with a note; 0 = never
     return_beams: bool = False  # all hypotheses or samples, tab-separated
     write_scores: bool = False  # a score after each hypothesis, tab-separated
     token_probabilities: bool = False  # note the probability of each token of a hypothesis
     num_groups: int = 1  # diverse beams: groups of beam_size / num_groups beams each
-    diversity_strength: float = 0.0  # what a token costs for each earlier group that has taken it
+    diversity_strength: float = 0.0  # cost of a token for each earlier group that has taken it
     coverage_penalty: float = 0.0  # weight of the coverage of source tokens by attention
-    no_repeat_ngram_size: int = 0  # no sequence of so many tokens occurs twice; 0 = any may
+    no_repeat_ngram_size: int = 0  # no sequence of this many tokens occurs twice; 0 = any may
     search: str = ""  # name of a registered search; "" = beam search, or sampling as below
     sampling_temp: float = 0.0  # above 0: sample from logits / temperature instead of beam search
     sampling_keep_top_k: int = 0  # sample from the k most likely tokens only; 0 = from all
-    sampling_top_p: float = 1.0  # from the fewest likeliest tokens with this probability together
+    sampling_top_p: float = 1.0  # from the fewest likeliest tokens that sum to this probability
     sampling_epsilon: float = 0.0  # from tokens of at least this probability
     num_samples: int = 0  # samples of each sentence; 0 = one, or beam_size with return_beams
-    mbr: bool = False  # rank samples by the chrF that is to be expected of them, not by score
+    mbr: bool = False  # rank samples by their expected chrF, not by score
     random_seed: int = 0  # of sampling
     quantize: Literal["", "int8"] = ""  # "int8": multiply by 8-bit integers, on CPUs
     alignment_threshold: float = 0.15  # alignment model only: less likely positions are pruned
-    alignment_weight: float = 1.0  # alignment model only: of its log-probabilities in the score
-    write_alignments: bool = False  # source and target words that are linked, in OUTPUT.align
-    replace_unknown: bool = False  # unknown words of word-level models by those of the source
+    alignment_weight: float = 1.0  # alignment model only: weight of its log-probabilities in scores
+    write_alignments: bool = False  # links between source and target words, in OUTPUT.align
+    replace_unknown: bool = False  # unknown words of word-level models, by words of the source
     alignment_layers: tuple[int, ...] = ()  # decoder layers that links are taken from; () = all
     alignment_heads: tuple[int, ...] = ()  # heads of each layer that count for links; () = all
     shortlist_frequent: int = 100  # lexicon only: the most frequent tokens, for every sentence
@@ -87,7 +87,7 @@ class DecodeHParams(HParams):
         return self.write_alignments or self.replace_unknown
 
     def given(self, names: Iterable[str]) -> list[str]:
-        """Return those of the options that differ from their defaults."""
+        """Return those of the named options that differ from their defaults."""
         return [name for name in names if getattr(self, name) != getattr(type(self), name)]
 
     def check(self) -> Iterable[str]:
@@ -142,7 +142,7 @@ class DecodeHParams(HParams):
 
 
 def searches_of(hparams: DecodeHParams) -> int:
-    """Return the number of searches for each sentence: one, or one for each of several samples."""
+    """Return the number of searches for each sentence: one, or one for each sample."""
     if hparams.num_samples:
         return hparams.num_samples
     return hparams.beam_size if hparams.sampling_temp and hparams.return_beams else 1

@@ -1,4 +1,4 @@
-"""A translation, and what is known about it."""
+"""A translation, and the facts known about it."""
 
 from __future__ import annotations
 
@@ -16,21 +16,22 @@ class Hypothesis:
     """A translation and its score.
 
     Attributes:
-        text: one line, without tabs, whatever bytes the model put together.
+        text: one line without tabs, whatever bytes the model produced.
         score: see `Hypotheses.scores`; 0 for the empty translation of an empty line. Greedy search
             and sampling give the plain log-probability.
-        tokens: subwords, EOS included.
+        tokens: number of tokens, EOS included.
         links: between source and target words, with `write_alignments`.
-        entries: of the dictionary, that were applied.
-        unknown: with `replace_unknown`, what became of the unknown words of `text`.
-        positions: with an alignment model, at how many source positions the tokens were evaluated,
-            all of them together.
-        missing: entries of a dictionary that are required, but for which there was no room.
-        cut: whether the translation was cut at its longest length, and so does not end in EOS.
+        entries: number of dictionary entries that were applied.
+        unknown: with `replace_unknown`, the numbers of unknown words of `text` by how they were
+            replaced.
+        positions: with an alignment model, the number of source positions that were evaluated,
+            summed over the tokens.
+        missing: required entries of a dictionary for which there was no room.
+        cut: whether the translation was cut at its maximum length, and so does not end in EOS.
         source_cut: whether the source was cut to `max_input_size`.
         pieces: with `token_probabilities`, the tokens as the vocabulary spells them.
-        log_probabilities: with `token_probabilities`, that of each token, in nats; with an
-            alignment model, it includes that of the token's source position.
+        log_probabilities: with `token_probabilities`, the log-probability of each token, in nats;
+            with an alignment model, it includes that of the token's source position.
         expected_chrf: with `mbr`, the mean chrF of the text with every sample as its reference.
         ids: of the tokens.
         aligned: the source position of each token, where the search notes it.

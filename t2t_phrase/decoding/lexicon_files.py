@@ -37,7 +37,7 @@ class GivenLexicon:
         return {NAME: sha256_of(self.path)[:16]} if self.path else {}
 
     def shortlister(self, vocabularies: Vocabularies, hparams: DecodeHParams) -> Shortlister | None:
-        """Return the source of proposed target tokens; None: any may be used."""
+        """Return the shortlister of this lexicon; None: any target token may be used."""
         if not self.path:
             return None
         from t2t_phrase.decoding.shortlists import Shortlister
@@ -53,8 +53,8 @@ def read_lexicon(hparams: DecodeHParams, path: str = "") -> GivenLexicon:
         path: a file that t2t-phrase-align has written; "": none.
 
     Raises:
-        UserError: the file cannot be read or is malformed, or there is none and options for it are
-            given.
+        UserError: the file cannot be read, is malformed or cannot be used with the options, or
+            options for a lexicon are given without one.
     """
     if not path:
         if unused := [f"{name}={getattr(hparams, name)}" for name in hparams.given(SHORTLISTS)]:

@@ -1,6 +1,6 @@
-"""The samples that agree best with all others: minimum Bayes risk decoding.
+"""Minimum Bayes risk decoding: the samples that agree best with all others.
 
-Shapes: N different texts, G different n-grams of all of them.
+Shapes: N texts, G different n-grams in all of them.
 """
 
 from __future__ import annotations
@@ -13,25 +13,26 @@ import numpy as np
 
 from t2t_phrase.decoding.hypothesis import Hypothesis
 
-# Of sacreBLEU's chrF2.
+# Parameters of sacreBLEU's chrF2.
 ORDERS, BETA = 6, 2
 
 
 def by_expected_chrf(samples: Sequence[Hypothesis]) -> list[Hypothesis]:
-    """Return the samples of a sentence, those of the greatest expected chrF first.
+    """Return the samples of a sentence, those with the greatest expected chrF first.
 
-    Eikema and Aziz (2020), with chrF as the utility: of a sample h,
+    Eikema and Aziz (2020), with chrF as the utility: for a sample h,
 
         u(h) = 1 / M sum_r chrF(h, r)
 
-    over all M samples r, h included. Among equal ones, the one with the better score comes first.
+    over all M samples r, h included. Of samples with equal utility, those with better scores come
+    first.
 
     Args:
         samples: of one sentence.
     """
     texts = [sample.text for sample in samples]
     counts = Counter(texts)
-    # So that the sums do not depend on the order of the samples, not even by their rounding.
+    # Sorted, so that not even the rounding of the sums depends on the order of the samples.
     different = sorted(counts)
     weights = np.array([counts[text] for text in different], "float64")
     utilities = chrf_of_pairs(different) @ weights / len(texts)
@@ -46,10 +47,10 @@ def chrf_of_pairs(texts: Sequence[str]) -> np.ndarray:
     The n-grams of a text are counted once, and all pairs are compared at once.
 
     Popovic (2015), Eq. (1), as sacreBLEU computes it: n-grams of 1 to 6 characters without blanks;
-    precision and recall are means over the orders of which both texts have n-grams.
+    precision and recall are means over the orders for which both texts have n-grams.
 
     Args:
-        texts: different or not.
+        texts: may contain duplicates.
     """
     bare = ["".join(text.split()) for text in texts]
     precisions = np.zeros((len(texts), len(texts)))

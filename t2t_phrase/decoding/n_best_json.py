@@ -19,7 +19,7 @@ def to_json(
     Args:
         hypotheses: of one source.
         hparams: the options of decoding.
-        dictionary: whether there is one.
+        dictionary: whether a dictionary is used.
     """
     found = {
         "source_cut": any(hypothesis.source_cut for hypothesis in hypotheses),

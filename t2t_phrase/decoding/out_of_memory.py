@@ -1,4 +1,4 @@
-"""Recognises that a batch did not fit into memory, whatever computes it."""
+"""Recognises, under every backend, that a batch did not fit into memory."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ LISTED = 5
 
 
 class OutOfMemoryError(UserError):
-    """A batch did not fit; the message names its lines and what to change."""
+    """A batch did not fit into memory; the message names its lines and the options to change."""
 
     exit_code = 3
 
 
 @contextlib.contextmanager
 def explained(lines: Sequence[int], shape: tuple[int, int]) -> Iterator[None]:
-    """Turn errors about memory inside the block into a sentence for the user.
+    """Turn out-of-memory errors inside the block into a message for the user.
 
     Args:
         lines: numbers of the lines of the batch in their file, from 1.
         shape: of the batch, (rows, length).
 
     Raises:
-        OutOfMemoryError: the memory was not enough.
+        OutOfMemoryError: memory ran out.
     """
     try:
         yield

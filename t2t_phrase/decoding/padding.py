@@ -21,9 +21,9 @@ def padded_array(
     Each axis but the first is as long as the lowest power of two that has room for all.
 
     Args:
-        rows: one for each of the first rows.
-        batch_size: rows of the array.
-        depth: axes of each row.
+        rows: one for each of the first rows of the array.
+        batch_size: number of rows of the array.
+        depth: number of axes of each row.
         last: length of the last axis; None: as for the others.
     """
     sizes = [power_of_two(max(size, 1)) for size in _sizes(rows, depth)]

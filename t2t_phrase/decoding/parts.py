@@ -1,7 +1,7 @@
-"""Parts of batches, which are searched at the same time, each by one core.
+"""Parts of batches that are searched at the same time, each by one core.
 
-Cores that share the operations wait for one another in each of them. Those that search parts of
-their own never do.
+Cores that share operations wait for each other in every operation. Cores that search separate parts
+never do.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from t2t_phrase.decoding.batches import Batch
 
 
 def split_batch(batch: Batch, parts: int) -> tuple[Batch, list[slice]]:
-    """Return a batch with as many rows in each part, and the rows of each.
+    """Return a batch whose parts have the same number of rows, and the rows of each part.
 
-    A part has every `parts`-th row, and so long and short sentences.
+    A part has every `parts`-th row, and so both long and short sentences.
 
     Args:
-        batch: what is split.
-        parts: how many.
+        batch: the batch to split.
+        parts: number of parts.
     """
     rows, length = batch.shape
     rows = -(-rows // parts) * parts
@@ -33,7 +33,7 @@ def split_batch(batch: Batch, parts: int) -> tuple[Batch, list[slice]]:
 
 
 def join_rows(parts: list[Any]) -> Any:
-    """Return nested arrays (B, ...) from those of its parts, see `split_batch`."""
+    """Return the nested arrays (B, ...) of a batch from those of its parts, see `split_batch`."""
 
     def join(*values: np.ndarray) -> np.ndarray:
         stacked = np.stack(values, axis=1)
@@ -50,14 +50,14 @@ def search_in_parts(
 ) -> Generator[tuple[Batch, Any], None, None]:
     """Yield each batch and its results, in order.
 
-    While the caller uses the results of a batch, the parts of the next one are searched. Who stops
-    early closes the generator, and what has not begun is not searched.
+    While the caller uses the results of a batch, the parts of the next one are searched. A caller
+    that stops early closes the generator; parts whose search has not begun are then not searched.
 
     Args:
         search: maps the number of a batch, the batch and the rows of a part of it to nested arrays,
             each (B, ...).
         batches: with their numbers.
-        workers: how many parts are searched at the same time. One: in the thread of the caller.
+        workers: number of parts that are searched at the same time; 1: in the caller's thread.
     """
     if workers == 1:
         for number, batch in batches:

@@ -1,4 +1,4 @@
-"""The beginnings of translations, from text to what `search.prefix` reads."""
+"""The beginnings of translations, from text to the arrays that `search.prefix` reads."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ class SentencePrefix:
     """The beginning of a translation.
 
     Attributes:
-        tokens: those before the last word.
+        tokens: the tokens before the last word.
         edges: the tokens that spell a part of the last word.
-        ranges: of each place of the last word, the ranks of the tokens that spell the rest of it or
-            more; (): there is no last word.
+        ranges: for each place in the last word, the ranks of the tokens that spell the rest of the
+            word or more; (): there is no last word.
     """
 
     tokens: Sequence[int] = ()
@@ -59,12 +59,13 @@ class Prefixes:
 
         Args:
             texts: one for each sentence.
-            limits: most tokens of each translation, EOS included; 0: its source has no words.
+            limits: maximum number of tokens of each translation, EOS included; 0: its source has no
+                words.
             name: of the file, for messages.
             first: number, from 0, of the first line in its file.
 
         Raises:
-            UserError: there are more or fewer than sentences, or as for `encode`.
+            UserError: the numbers of texts and sentences differ, or as for `encode`.
         """
         if len(texts) != len(limits):
             raise UserError(
@@ -79,16 +80,18 @@ class Prefixes:
     def encode(self, text: str, *, longest: int, where: str) -> SentencePrefix:
         """Return a beginning as tokens.
 
-        The last word may go on in the translation, unless a blank follows it; then, another word
-        follows.
+        The translation may continue the last word. If a blank follows the last word, the
+        translation continues with another word instead.
 
         Args:
-            text: what the translation begins with; without words: anything.
-            longest: most tokens of the translation, EOS included; 0: its source has no words.
+            text: the beginning of the translation; if it has no words, any beginning is allowed.
+            longest: maximum number of tokens of the translation, EOS included; 0: its source has no
+                words.
             where: file and line, for messages.
 
         Raises:
-            UserError: no tokens spell the text, or there are too many; or it is not valid Unicode.
+            UserError: no tokens spell the text, it has too many tokens or is not valid Unicode, or
+                the source has no words.
         """
         check_unicode(text, where)
         words = text.split()
@@ -124,8 +127,8 @@ def prefix_arrays(prefixes: Sequence[SentencePrefix], batch: Batch) -> dict[str,
     """Return the prefixes of a batch as `search.prefix` reads them, by name; {}: there are none.
 
     Args:
-        prefixes: of each sentence, those that are not in this batch included; (): of none.
-        batch: which sentences.
+        prefixes: one for each sentence, including those outside this batch; (): no prefixes.
+        batch: selects the sentences.
     """
     own = [prefixes[line] for line in batch.lines] if prefixes else []
     if not any(prefix.ranges for prefix in own):

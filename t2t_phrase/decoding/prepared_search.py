@@ -18,9 +18,9 @@ class PreparedSearch:
     """Compiles a search and prepares the weights that it reads.
 
     Args:
-        search: maps `SearchWeights`, features and a seed to `Hypotheses`. It may take the weights
-            for constant, see `ops.quantized.quantized_product`.
-        model: whose weights they are.
+        search: maps `SearchWeights`, features and a seed to `Hypotheses`. It may treat the weights
+            as constant, see `ops.quantized.quantized_product`.
+        model: the model that has these weights.
         quantized: whether to multiply by 8-bit integers.
         xla: see `compile.compiled`.
     """
@@ -47,14 +47,14 @@ class PreparedSearch:
         """Return the search for features and a seed, with the current weights of the model.
 
         Call it once for many batches: the model may have been trained since the last call.
-        Quantising takes longer than other preparation, so it is done again only if the weights have
-        changed, as their sums tell.
+        Quantising takes longer than other preparation, so it is repeated only if the weights have
+        changed, which is detected by their sums.
         """
         if not self._quantized:
             return functools.partial(self._run, self._prepare())
         sums = np.asarray(self._sums())
         if self._known is None or not np.array_equal(sums, self._known):
-            # Products of a function that was used before would go on with the weights they saw.
+            # Products in a function that has already been used would keep the previous weights.
             self._run = self._compile(self._search)
             self._weights, self._known = self._prepare(), sums
         return functools.partial(self._run, self._weights)

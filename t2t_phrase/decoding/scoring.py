@@ -46,7 +46,7 @@ class Score(NamedTuple):
 
     Attributes:
         log_probability: of the target given its source.
-        links: between source and target words, if they were asked for.
+        links: between source and target words, if requested.
     """
 
     log_probability: float
@@ -54,16 +54,16 @@ class Score(NamedTuple):
 
 
 class Scorer:
-    """Scores pairs of lines with one model; what it compiled is kept from call to call.
+    """Scores pairs of lines with one model; compiled functions are kept from call to call.
 
     Args:
         model: any encoder-decoder.
         vocabularies: of both sides.
         batch_size: tokens of the longer side scored at once, padding included.
-        max_input_size: longer sources and targets are cut to so many tokens; 0: none is.
-        attention: of the model; gives the links of each pair. None: there are none.
-        search: maps the features of a batch to scores and positions, instead of the model's own,
-            see `search.forced_search`; gives links, too. None: the model scores.
+        max_input_size: longer sources and targets are cut to this many tokens; 0: no limit.
+        attention: of the model; gives the links of each pair. None: it gives no links.
+        search: maps the features of a batch to scores, which replace those of the model, and to
+            positions, which give links; see `search.forced_search`. None: the model scores.
         xla: see `compile.compiled`.
     """
 
@@ -106,7 +106,7 @@ class Scorer:
     ) -> list[float]:
         """Return the log-probability of each target given its source, in the order of the pairs.
 
-        An empty side counts as a sentence of no words, EOS alone.
+        An empty side counts as a sentence without words, which consists of EOS alone.
 
         Args:
             pairs: (source, target).

@@ -26,19 +26,19 @@ from t2t_phrase.word_aligner.words import compared
 class Shortlister:
     """Proposes the target tokens of each sentence.
 
-    They are: the most frequent tokens; for each source word, the tokens that its translations
-    in the lexicon consist of most often; the tokens that would spell the source in the target
-    vocabulary, for names and numbers; the translations of a dictionary's entries; and EOS and unk.
+    These are the most frequent tokens; for each source word, the tokens that occur most often in
+    its translations in the lexicon; the tokens that spell the source in the target vocabulary, for
+    names and numbers; the tokens of the dictionary's translations; and EOS and unk.
 
     Args:
         lexicon: translations of words, see `word_aligner.translation_table`. Case and punctuation
             of source words are ignored.
         encoder: of the target.
-        hparams: says how many tokens, `shortlist_frequent` and `shortlist_best`.
+        hparams: with the numbers of tokens, `shortlist_frequent` and `shortlist_best`.
 
     Attributes:
         always: tokens that are proposed for every sentence.
-        by_source: those that a source word proposes, by its `compared` form in lower case.
+        by_source: tokens that a source word proposes, by the word's `compared` form in lower case.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class Shortlister:
         """Return sentences with the tokens that their translations may consist of.
 
         Args:
-            lines: what `Translator.encode` returned.
+            lines: from `Translator.encode`.
             texts: of the same sentences.
         """
         found = []
@@ -81,7 +81,7 @@ class Shortlister:
 
 
 def _greatest(counts: Counter[int], number: int) -> list[int]:
-    """Return the tokens with the greatest counts; of equal ones, the lowest."""
+    """Return the tokens with the greatest counts; among equal counts, the lowest tokens."""
     return sorted(counts, key=lambda token: (-counts[token], token))[:number]
 
 
@@ -93,7 +93,7 @@ def shortlist_arrays(lines: EncodedSide, batch: Batch, encoder: Encoder) -> dict
 
     Args:
         lines: all sentences.
-        batch: which of them.
+        batch: selects sentences.
         encoder: of the target.
     """
     if not lines.shortlists:
@@ -106,6 +106,6 @@ def shortlist_arrays(lines: EncodedSide, batch: Batch, encoder: Encoder) -> dict
     allowed = np.zeros((batch.shape[0], size), bool)
     for row, chosen in enumerate(own):
         allowed[row, np.searchsorted(together, chosen)] = True
-    # A row without a sentence has results, too, which nobody reads.
+    # Rows without a sentence are searched, too; their results are not read.
     allowed[len(own) :, EOS_ID] = True
     return {TOKENS: tokens, ALLOWED: allowed}

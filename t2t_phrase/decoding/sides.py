@@ -28,12 +28,12 @@ def check_features(
     """Check that there is one text for each feature and sentence.
 
     Args:
-        features: that the model needs here.
-        texts: what was given.
-        sentences: how many there are.
+        features: those that the model needs here.
+        texts: the texts that were given.
+        sentences: number of sentences.
 
     Raises:
-        UserError: a feature is missing, is not read by the model, or has another number of texts.
+        UserError: a feature is missing, is not read by the model, or has the wrong number of texts.
     """
     names = [feature.name for feature in features]
     for name in texts:
@@ -62,18 +62,18 @@ class EncodedSide:
     """The sentences of one side as integers.
 
     Attributes:
-        side: which one.
+        side: source or target.
         ids: of each sentence, EOS included; [] for an empty sentence that is left out.
         lengths: of each sentence before it was cut, EOS included.
         cut: numbers, from 0, of the sentences that were cut.
-        features: for each feature its integers, as long as `ids`.
-        pads: for each feature its value at padding.
-        entries: of a dictionary, those that apply in each sentence; []: there is no dictionary.
-        prefixes: what each translation begins with; []: there are none.
-        texts: of each sentence the words that the user wrote; []: nobody asked.
-        shortlists: of each sentence the target tokens that its translation may consist of, in
+        features: the integers of each feature, as long as `ids`.
+        pads: the value of each feature at padding.
+        entries: the dictionary entries that apply in each sentence; []: there is no dictionary.
+        prefixes: the beginning of each translation; []: there are none.
+        texts: the words of each sentence as the user wrote them; []: not requested.
+        shortlists: for each sentence, the target tokens that its translation may consist of, in
             ascending order, see `decoding.shortlists`; []: any.
-        words: of each sentence the word that each token but EOS is in; []: nobody asked.
+        words: for each sentence, the word that each token but EOS is in; []: not requested.
     """
 
     side: Side
@@ -99,7 +99,7 @@ class EncodedSide:
 def tokenize(
     encoder: Encoder, texts: Sequence[str], *, starts: bool, name: str = "line"
 ) -> list[Sentence]:
-    """Return the sentences with their token ids and, if asked for, where tokens begin.
+    """Return the sentences with their token ids and, if requested, the beginnings of the tokens.
 
     Args:
         encoder: of their vocabulary.
@@ -131,13 +131,13 @@ def encode_side(
     """Encode sentences and their features.
 
     Args:
-        side: which one.
+        side: source or target.
         sentences: from `tokenize`; features need to know where tokens begin.
         features: those of this side.
         feature_texts: see `check_features`, which has checked them.
         others: the sentences of the other side, if they are known; features may need them.
-        max_tokens: longer sentences are cut to so many tokens, EOS included; 0: none is.
-        keep_empty: whether a sentence without words is EOS alone; otherwise it is [].
+        max_tokens: longer sentences are cut to this many tokens, EOS included; 0: no limit.
+        keep_empty: whether the ids of a sentence without words are EOS alone; otherwise [].
 
     Raises:
         UserError: the text of a feature does not fit its sentence.

@@ -41,7 +41,7 @@ class SpeltHypotheses:
         target: the encoder of the target.
         hparams: the options of decoding.
         unknown_words: see `Translator`.
-        tables: returns those of the target vocabulary; called where terms are required.
+        tables: returns the tables of the target vocabulary; called where terms are required.
     """
 
     target: Encoder
@@ -55,10 +55,10 @@ class SpeltHypotheses:
         """Return the hypotheses of all samples of a sentence, best first.
 
         Args:
-            samples: what each search found for it: ids (K, L), scores (K,) and notes (K, L).
+            samples: the results of each search: ids (K, L), scores (K,) and notes (K, L).
             lines: all sentences.
-            line: number of this one, from 0.
-            cut: whether it was cut.
+            line: number of this sentence, from 0.
+            cut: whether the sentence was cut.
         """
         source_words = lines.words[line] if lines.words else ()
         source = lines.texts[line] if lines.texts else ()
@@ -89,7 +89,7 @@ class SpeltHypotheses:
         """Return the hypotheses of one sentence.
 
         Args:
-            found: its ids (K, L), scores (K,) and notes (K, L).
+            found: ids (K, L), scores (K,) and notes (K, L) of the sentence.
             source_words: see `EncodedSide.words`.
             source: see `EncodedSide.texts`.
         """
@@ -130,7 +130,7 @@ class SpeltHypotheses:
     def _with_terms(
         self, hypothesis: Hypothesis, found: Hypotheses, beam: int, terms: SentenceTerms
     ) -> Hypothesis:
-        """Return a hypothesis with what became of required terms; arguments as above."""
+        """Return a hypothesis with its met and missing required terms; arguments as above."""
         met: set[int] = set()
         if TERM in found.notes:
             met = terms_met(found.ids[beam], found.notes[TERM][beam], self.tables().begins_word)
@@ -141,7 +141,7 @@ class SpeltHypotheses:
 
         Args:
             row: (L,) its ids.
-            log_probs: (L,) their log-probabilities; None: they were not noted.
+            log_probs: (L,) the log-probabilities of the ids; None: they were not noted.
         """
         if log_probs is None:
             return {}
@@ -160,9 +160,9 @@ class SpeltHypotheses:
         source_words: Sequence[int],
         source: Sequence[str],
     ) -> Hypothesis:
-        """Return a hypothesis without its unknown words; arguments as in `_hypotheses`."""
+        """Return a hypothesis with its unknown words replaced; arguments as in `_hypotheses`."""
         tokens = tokens_of_row(row.tolist())
-        # A word is a token; padding between tokens is none.
+        # Every token is a word, except padding between tokens.
         aligned = [
             source_words[position] if position < len(source_words) else None
             for token, position in zip(tokens, positions.tolist(), strict=False)

@@ -1,4 +1,4 @@
-"""Required and forbidden phrases as tokens, and which of them each sentence has."""
+"""Required and forbidden phrases as tokens, and those that apply in each sentence."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ class SentenceTerms:
 
     Attributes:
         names: of each occurrence of a required entry, for messages.
-        tokens: of each of the first occurrences, the alternatives; there is no room for the others.
-        edges: the ways to spell what is forbidden, see `search.forbidden.EDGES`.
-        longest: most tokens of the translation, EOS included.
+        tokens: the alternatives for each of the first occurrences; there is no room for the others.
+        edges: the ways to spell the forbidden phrases, see `search.forbidden.EDGES`.
+        longest: maximum number of tokens of the translation, EOS included.
     """
 
     names: Sequence[str] = ()
@@ -83,7 +83,7 @@ class RequiredTerms:
         self._everywhere = _Entries(entries)
 
     def check(self, entries: Iterable[Entry]) -> None:
-        """Encode targets, those of single sentences too.
+        """Encode targets, including those for single sentences.
 
         Raises:
             UserError: see the class.
@@ -116,9 +116,9 @@ class RequiredTerms:
 
         Args:
             sentence: the source.
-            entries: for this sentence; they come before those for all.
-            cut: of no importance: what was cut off must be translated by the entries, too.
-            longest: most tokens of the translation, EOS included.
+            entries: for this sentence; they take precedence over those for all.
+            cut: ignored; entries apply to the part that was cut off, too.
+            longest: maximum number of tokens of the translation, EOS included.
 
         Raises:
             UserError: as for `check`.
@@ -144,8 +144,8 @@ class RequiredTerms:
         """Return the terms of a batch as the search reads them, by name; {}: there are none.
 
         Args:
-            terms: of each sentence, those that are not in this batch included.
-            batch: which sentences.
+            terms: of each sentence, including those outside this batch.
+            batch: selects the sentences.
         """
         own = [terms[line] for line in batch.lines]
         found = {}
@@ -206,10 +206,10 @@ def phrase_edges(phrase: str, texts: TokenTexts) -> Sequence[Edge]:
     found = []
     for start, end, token in texts.edges(text):
         found.append(Edge(start, end, token))
-        # What ends in a blank may be followed by another one.
+        # A token that ends in a blank may be followed by one that begins with a blank.
         if text[end - 1 : end] == b" ":
             found.append(Edge(start, end - 1, token))
-    # Only what can be reached, and leads to the end.
+    # Keep only edges that can be reached and that lead to the end.
     reached = {0, 1}
     for edge in sorted(found):
         if edge.start in reached:
@@ -240,11 +240,11 @@ def terms_met(ids: Sequence[int], noted: Sequence[int], begins_word: np.ndarray)
     """Return the numbers, from 1, of the terms that an output has.
 
     Args:
-        ids: its tokens, then 0.
-        noted: of each token, see `required_terms.TERM`.
+        ids: the tokens of the output, then 0.
+        noted: the note of each token, see `required_terms.TERM`.
         begins_word: of `VocabularyTables`.
     """
-    # After the last token there is nothing that could go on with its word.
+    # After the last token, nothing can continue its word.
     following = [*ids[1:], PAD_ID]
     return {
         int(term)
@@ -257,11 +257,11 @@ def entries_of_texts(terms: Sequence[Sequence[tuple[str, str]]], texts: int) -> 
     """Return the entries of each text.
 
     Args:
-        terms: for each text its pairs of source and target.
-        texts: how many there are.
+        terms: the pairs of source and target of each text.
+        texts: number of texts.
 
     Raises:
-        UserError: there are terms for more or fewer texts, a pair is malformed, or it is not valid
+        UserError: the number of lists is not that of the texts, or a pair is malformed or not valid
             Unicode.
     """
     if len(terms) != texts:

@@ -1,4 +1,4 @@
-"""Translates lines of text: batches by length, searches, restores the order."""
+"""Translates lines of text: makes batches by length, searches, and restores the order."""
 
 from __future__ import annotations
 
@@ -53,30 +53,31 @@ from t2t_phrase.text.words.encoder import WordEncoder
 
 
 class Translator:
-    """Translates with one model; what it compiled is kept from call to call.
+    """Translates with one model; compiled functions are kept from call to call.
 
     Args:
         model: any encoder-decoder.
         vocabularies: of both sides.
         hparams: the options of decoding.
-        dictionary: how to translate certain phrases, or which are required and forbidden, and a
-            check for the entries of single sentences; None: there are none of either.
+        dictionary: translations of certain phrases, or required and forbidden phrases; needed, too,
+            for the entries of single sentences. None: there are no entries.
         unknown_words: with `replace_unknown`, translations by source word, one word each; None:
             unknown words become copies of source words.
         make_expansion: another way of continuing hypotheses, see `search.translate_ids.search`.
         xla: see `compile.compiled`.
-        workers: how many parts of a batch are searched at the same time. On a CPU, that is faster
-            if each operation uses one core only, see `divide_cores`, and XLA compiles
-            nothing. For sampling there is one part: what is drawn must not depend on the cores.
+        workers: number of parts of a batch that are searched at the same time. On a CPU, several
+            parts are faster if each operation uses only one core, see `divide_cores`, and XLA
+            compiles nothing. Sampling has one part: samples must not depend on the cores.
 
     Attributes:
-        shapes: those of all batches so far, or of their parts, each of which was compiled.
+        shapes: the shapes of all batches so far, or of their parts; the search is compiled for each
+            of them.
 
     Raises:
-        UserError: plain beam search cannot translate with the model, and there is no other way; or
-            alignments, which dictionaries and the replacement of unknown words need too, are wanted
-            of a model that has none, or of layers that it does not have; or unknown words are to be
-            replaced where the vocabulary has no such words.
+        UserError: plain beam search cannot translate with the model, and no other expansion is
+            given; or alignments, which dictionaries and the replacement of unknown words also need,
+            are requested of a model that has none, or of layers that it lacks; or unknown words are
+            to be replaced, but the vocabulary has no unknown words.
     """
 
     def __init__(
@@ -109,7 +110,7 @@ class Translator:
         aligns = hparams.aligns or hparams.coverage_penalty > 0
         aligns = aligns or (dictionary is not None and dictionary.aligns)
         if aligns and not model.capabilities.hypothesises_positions:
-            # Mistakes should show at once, not in the first batch.
+            # Raise errors at once, not in the first batch.
             source_attention(model, layers=hparams.alignment_layers, heads=hparams.alignment_heads)
 
         def run(weights: Any, features: Any, seed: Any) -> Any:
@@ -141,7 +142,7 @@ class Translator:
         Args:
             lines: sentences.
             features: the text of each source feature that the model reads.
-            entries: those of each line alone, which need a `dictionary`, if only an empty one.
+            entries: those for each single line; they need a `dictionary`, which may be empty.
             prefixes: see `with_prefixes`; (): none.
             progress: called after each batch with the number of lines done so far.
 
@@ -198,17 +199,18 @@ class Translator:
     ) -> EncodedSide:
         """Return lines whose translations begin with given texts.
 
-        A text may end within a word, and the translation completes it; a blank at its end says that
-        its last word is complete.
+        A text may end within a word, which the translation completes; a blank at the end of the
+        text marks its last word as complete.
 
         Args:
-            lines: what `encode` returned.
+            lines: from `encode`.
             prefixes: one for each line, "" for none; (): none at all.
-            name: of their file, for messages.
+            name: of the prefixes' file, for messages.
             first: number, from 0, of the first line in its file, for messages.
 
         Raises:
-            UserError: there are more or fewer than lines, or one is too long or cannot be spelt.
+            UserError: the numbers of prefixes and lines differ, or a prefix is too long or cannot
+                be spelt.
         """
         if not prefixes:
             return lines
@@ -227,7 +229,7 @@ class Translator:
     def translate_encoded(
         self, lines: EncodedSide, *, progress: Callable[[int], None] | None = None
     ) -> list[list[Hypothesis]]:
-        """Return the hypotheses of what `encode` returned."""
+        """Return the hypotheses of lines that `encode` returned."""
         results = [[NOTHING] for _ in lines.ids]
         done = sum(not ids for ids in lines.ids)
         for batch, found in self.batches(lines):
@@ -248,13 +250,13 @@ class Translator:
     ) -> Iterator[tuple[Batch, list[list[Hypothesis]]]]:
         """Yield each batch with the hypotheses of its lines, longest lines first.
 
-        Lines without words are left out. If whole batches are left out as done, the others are
-        those of a call that does everything.
+        Lines without words are left out. If `done` has the lines of whole batches, the other
+        batches are the same as without `done`.
 
         Args:
-            lines: what `encode` returned.
+            lines: from `encode`.
             done: numbers of lines to leave out.
-            number: of the first batch; it makes a difference when sampling.
+            number: of the first batch; samples depend on it.
             first: number, from 0, of the first line in its file, for messages.
 
         Raises:
@@ -309,7 +311,7 @@ class Translator:
 
 
 def check_word_level(encoder: Encoder) -> None:
-    """Refuse to replace unknown words where there are none.
+    """Refuse to replace unknown words if the vocabulary has none.
 
     Raises:
         UserError: the vocabulary spells every word.

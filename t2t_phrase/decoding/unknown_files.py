@@ -1,4 +1,4 @@
-"""The file with translations of unknown words, and how many were replaced."""
+"""The file with translations of unknown words, and counts of the words that were replaced."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class GivenUnknown:
     Attributes:
         words: translations by source word; None: there is no dictionary.
         file: the dictionary's name; "": there is none.
-        wanted: whether they are replaced.
+        wanted: whether unknown words are replaced.
     """
 
     words: Mapping[str, str] | None
@@ -35,7 +35,7 @@ class GivenUnknown:
 
     @property
     def settings(self) -> dict[str, str]:
-        """Identifies the file, for the records of settings."""
+        """Settings that identify the file, for records."""
         return {NAME: sha256_of(self.file)[:16]} if self.file else {}
 
     def counts(self, hypotheses: Sequence[Hypothesis]) -> dict[str, int]:
@@ -58,14 +58,15 @@ class GivenUnknown:
 
 
 def read_unknown(hparams: DecodeHParams, path: str = "") -> GivenUnknown:
-    """Read the dictionary that unknown words are translated by.
+    """Read the dictionary that translates unknown words.
 
     Args:
         hparams: the options of decoding.
         path: the file; "": none.
 
     Raises:
-        UserError: it cannot be read, an entry is malformed, or unknown words are not replaced.
+        UserError: the file cannot be read, an entry is malformed, or unknown words are not
+            replaced.
     """
     if not path:
         return GivenUnknown(None, "", hparams.replace_unknown)

@@ -11,7 +11,7 @@ from t2t_phrase.text.encoders import StoredEncoder
 from t2t_phrase.text.visible import spans_of_tokens
 from t2t_phrase.text.vocabularies import Encoder
 
-# The word of a token where the text has none.
+# The word of a token in a text without words.
 NO_WORD = -1
 
 
@@ -25,7 +25,7 @@ def word_links(
 
     Args:
         positions: the source position of each target token, EOS left out.
-        words: the word that each of these is in.
+        words: the word that each of these tokens is in.
         source_words: the word that each source token is in, EOS left out.
     """
     return tuple(
@@ -48,7 +48,7 @@ def words_of_text(encoder: Encoder, text: str, ids: Sequence[int]) -> list[int]:
     """Return the word that each token of a text is in.
 
     Args:
-        encoder: made the tokens.
+        encoder: the encoder that made the tokens.
         text: a sentence.
         ids: its tokens, which may be cut, without EOS.
     """
@@ -62,7 +62,7 @@ def words_of_ids(encoder: Encoder, ids: Sequence[int]) -> list[int]:
     """Return the word of the decoded text that each token is in.
 
     A token that adds nothing visible, such as a boundary between words, is in the word that follows
-    it, or in the last one. If nothing is visible, all are in NO_WORD.
+    it, or in the last one. If nothing is visible, all tokens are in NO_WORD.
 
     Args:
         encoder: of any kind; only its `decode` is used.

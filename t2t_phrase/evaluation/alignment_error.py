@@ -12,17 +12,17 @@ from t2t_phrase.text.alignments.pharaoh import Link, Links, read_links
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class AlignmentError:
-    """Counts of the links of a corpus, and the scores that follow.
+    """Counts of the links of a corpus, and the scores computed from them.
 
     Attributes:
-        sentences: pairs.
-        links: of the alignment that is scored.
+        sentences: sentence pairs.
+        links: links of the alignment that is scored.
         sure: sure links of the gold alignment.
-        possible: its other links.
+        possible: other links of the gold alignment.
         found_sure: links of the alignment that are among the sure ones.
         found: links of the alignment that are among the sure or the possible ones.
-        one_left: of the other links, those to the source word left of a right one.
-        one_right: likewise, right of a right one.
+        one_left: wrong links whose source word is one to the left of a correct one.
+        one_right: wrong links whose source word is one to the right of a correct one.
     """
 
     sentences: int
@@ -63,8 +63,8 @@ def alignment_error(links: Sequence[Collection[Link]], gold: Sequence[Links]) ->
     """Compare the links of each sentence pair with the gold ones.
 
     Args:
-        links: to be scored.
-        gold: as many.
+        links: links to score, for each sentence pair.
+        gold: gold links, for each sentence pair.
     """
     pairs = [(set(own), right) for own, right in zip(links, gold, strict=True)]
     return AlignmentError(
@@ -88,14 +88,14 @@ def _beside(own: Collection[Link], right: Collection[Link], step: int) -> int:
 def score_files(alignments: str, gold: str) -> AlignmentError:
     """Compare two files in Pharaoh format.
 
-    Marks of possible links have a meaning in the gold file only.
+    Marks of possible links matter only in the gold file.
 
     Args:
-        alignments: to be scored.
-        gold: with the right links.
+        alignments: file with the alignments to score.
+        gold: file with the gold alignments.
 
     Raises:
-        UserError: a file cannot be read, a line is malformed, or one file has more lines.
+        UserError: a file cannot be read, a line is malformed, or the numbers of lines differ.
     """
     own, right = _read(alignments), _read(gold)
     if len(own) != len(right):

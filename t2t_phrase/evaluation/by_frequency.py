@@ -1,4 +1,4 @@
-"""F1 of words by how often they occur in the training text, as in compare-mt.
+"""F1 of words by their frequency in the training text, as in compare-mt.
 
 Neubig et al. (2019), "compare-mt: A Tool for Holistic Comparison of Language Generation Systems".
 """
@@ -15,7 +15,7 @@ from sacrebleu.metrics import BLEU
 from t2t_phrase.config import UserError
 from t2t_phrase.evaluation.scores import check_lengths, forget_sentences, make_bleu
 
-# compare-mt's.
+# As in compare-mt.
 BOUNDARIES = (1, 2, 3, 4, 5, 10, 100, 1000)
 
 
@@ -25,9 +25,10 @@ class FrequencyGroup:
 
     Attributes:
         low, high: `low` <= occurrences < `high`; None: no upper limit.
-        translated: words of the translations.
-        references: words of the references.
-        right: words of the translations that their reference has too, each as often as there.
+        translated: number of words of the translations.
+        references: number of words of the references.
+        right: number of words of the translations that also occur in their reference, each counted
+            at most as often as there.
     """
 
     low: int
@@ -56,7 +57,7 @@ def word_counts(
     """Count the words of a text.
 
     Args:
-        lines: of the training text, target side.
+        lines: lines of the training text, target side.
         tokenize: see `corpus_score`.
         lowercase: whether to ignore case.
 
@@ -93,8 +94,8 @@ def f1_by_frequency(
         lowercase: whether to ignore case.
 
     Raises:
-        UserError: the lists differ in length, or as for `make_bleu`; or the boundaries are not
-            ascending and positive.
+        UserError: the lists differ in length, the boundaries are not ascending and positive, or as
+            for `make_bleu`.
     """
     if not boundaries or list(boundaries) != sorted(set(boundaries)) or boundaries[0] < 1:
         raise UserError(

@@ -95,7 +95,7 @@ def check_boundaries(boundaries: Sequence[int]) -> None:
     """Check the boundaries of ranges.
 
     Raises:
-        UserError: the bounds are not ascending and positive.
+        UserError: the boundaries are not ascending and positive.
     """
     if not boundaries or list(boundaries) != sorted(set(boundaries)) or boundaries[0] < 1:
         raise UserError(

@@ -1,4 +1,4 @@
-"""COMET by the package unbabel-comet, with a model that is on disk (Rei et al., 2020)."""
+"""COMET by the package unbabel-comet, with a model on disk (Rei et al., 2020)."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def comet_score(
         hypotheses: one translation for each.
         references: one reference for each.
         model: the checkpoint of a model that reads references.
-        batch_size: sentences that are read at once.
+        batch_size: number of sentences scored at once.
 
     Returns:
         The system score times 100; its signature names the checkpoint's folder and the package.

@@ -231,7 +231,7 @@ def as_text(found: Accuracies) -> str:
 
 
 def as_json(found: Accuracies) -> dict[str, Any]:
-    """Return the same as a JSON-serializable dictionary."""
+    """Return the accuracies as a JSON-serializable dictionary."""
 
     def share(value: Share) -> dict[str, float]:
         return {"right": value.right, "total": value.total, "accuracy": value.percent}

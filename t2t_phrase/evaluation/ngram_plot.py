@@ -16,10 +16,10 @@ COLOUR = "#1f5fa8"
 
 
 def ngram_plot(found: NgramPrecisions) -> Figure:
-    """Return the figure: the difference from the baseline by order, or without one the precision.
+    """Return the figure: by order, the difference from the baseline, or the precision without one.
 
     Orders without a value have no point. Differences with p below SIGNIFICANT are filled circles,
-    the others empty ones.
+    the others are empty circles.
     """
     figure = Figure(figsize=SIZE, dpi=DPI)
     FigureCanvasAgg(figure)

@@ -30,7 +30,7 @@ from t2t_phrase.evaluation.significance import (
 ORDERS = 8
 # The memory for one line grows with the square of the order.
 LARGEST_ORDER = 32
-# Where a single sentence has n-grams, resampling sentences changes nothing.
+# If only one sentence has n-grams, resampling sentences changes nothing.
 LEAST_SENTENCES = 2
 
 
@@ -40,9 +40,9 @@ class OrderPrecision:
 
     Attributes:
         order: their length in words.
-        ngrams: how many the translations have.
+        ngrams: their number in the translations.
         precision: share of them in the references, in per cent; None if there are none.
-        baseline: that of the other system; None if it has none, or there is no other system.
+        baseline: precision of the other system; None if it has none, or there is no other system.
         p_value: of the difference; None if there is no difference to test, or if only one sentence
             has such n-grams.
     """
@@ -55,7 +55,7 @@ class OrderPrecision:
 
     @property
     def difference(self) -> float | None:
-        """By how much the precision is larger than that of the other system."""
+        """The precision minus that of the other system."""
         if self.precision is None or self.baseline is None:
             return None
         return self.precision - self.baseline
@@ -66,10 +66,10 @@ class NgramPrecisions:
     """The n-gram precision of a system, alone or compared with another one.
 
     Attributes:
-        orders: from 1 on.
+        orders: n-grams of each order, from 1.
         signature: how n-grams were counted, in the form of sacreBLEU's signatures; with "bs" and
             "seed" if two systems were compared.
-        compared: whether they were.
+        compared: whether two systems were compared.
     """
 
     orders: list[OrderPrecision]
@@ -92,14 +92,15 @@ def ngram_precisions(
 ) -> NgramPrecisions:
     """Compute the precision of n-grams of every order up to `orders` over the whole corpus.
 
-    They are counted as for BLEU: an n-gram of a translation is right as often as it occurs in one
-    of its references. With a baseline, each order has its p by the test of `paired_bootstrap`;
-    resampled test sets on which a system has no n-grams of an order do not count for it.
+    N-grams are counted as for BLEU: an n-gram of a translation is right at most as often as it
+    occurs in one of its references. With a baseline, each order has a p-value by the test of
+    `paired_bootstrap`; resampled test sets on which a system has no n-grams of an order do not
+    count for that order.
 
     Args:
         hypotheses: one translation for each sentence.
         references: see `corpus_score`.
-        orders: the longest n-grams, in words.
+        orders: length of the longest n-grams, in words.
         baseline: the translations of another system.
         tokenize: see `corpus_score`.
         lowercase: whether to ignore case.
@@ -111,7 +112,7 @@ def ngram_precisions(
     check_orders(orders)
     lists = as_reference_lists(references)
     check_lengths(hypotheses, lists)
-    # Without effective orders, sacreBLEU would warn of scores for sentences.
+    # Without effective orders, sacreBLEU would warn about scores of sentences.
     scorer = make_bleu(
         tokenize=tokenize, lowercase=lowercase, max_ngram_order=orders, effective_order=True
     )
@@ -196,7 +197,7 @@ def _compare(ours: _Counts, theirs: _Counts, resamples: int) -> list[OrderPrecis
 
 
 def as_text(found: NgramPrecisions) -> str:
-    """Return a table with a row for each order, and "-" for what is not defined."""
+    """Return a table with a row for each order, and "-" for undefined values."""
     titles = ["order", "n-grams", "precision"]
     if found.compared:
         titles += ["baseline", "difference", "p"]

@@ -27,7 +27,7 @@ class Score:
         name: name of the metric, "BLEU", "chrF2" or "TER".
         value: in per cent; higher is better, except for TER.
         signature: sacreBLEU's signature; only scores with the same signature are comparable.
-        parts: of BLEU: the precisions of n-grams, the brevity penalty and the lengths.
+        parts: for BLEU, the n-gram precisions, the brevity penalty and the lengths.
     """
 
     name: str
@@ -54,7 +54,7 @@ def corpus_score(
         hypotheses: one translation for each sentence.
         references: one reference for each sentence, or several such lists.
         tokenize: sacreBLEU's tokenizer, used by BLEU only. "intl" reproduces t2t-bleu. "moses-de"
-            is Moses' for German, and so on.
+            is Moses' tokenizer for German, and so on.
         lowercase: whether to ignore case.
 
     Raises:
@@ -73,7 +73,7 @@ def corpus_score(
 
 
 def _parts(bleu: BLEUScore) -> str:
-    """Return the precisions, the brevity penalty and the lengths, in sacreBLEU's words."""
+    """Return the precisions, the brevity penalty and the lengths, in sacreBLEU's format."""
     precisions = "/".join(f"{precision:.1f}" for precision in bleu.precisions)
     return (
         f"{precisions} (BP = {bleu.bp:.3f} ratio = {bleu.ratio:.3f} "
@@ -104,7 +104,7 @@ def make_bleu(*, tokenize: str, lowercase: bool, **options: Any) -> BLEU:
     Args:
         tokenize: see `corpus_score`.
         lowercase: whether to ignore case.
-        **options: others that sacreBLEU has.
+        **options: further options of sacreBLEU.
 
     Raises:
         UserError: the tokenizer is unknown, or a package or model that it needs is missing; nothing
@@ -131,7 +131,7 @@ def _check_known(tokenize: str) -> None:
 
 
 def _check_model(tokenize: str) -> None:
-    """Check that the model of a tokenizer is there, which sacreBLEU would download otherwise.
+    """Check that the model of a tokenizer exists, which sacreBLEU would otherwise download.
 
     Raises:
         UserError: the model is missing.
@@ -150,7 +150,7 @@ def _check_model(tokenize: str) -> None:
 def forget_sentences(tokenizer: object) -> None:
     """Empty the caches of sacreBLEU's tokenizers, which are never read again.
 
-    They belong to their classes and would keep tens of thousands of a training's translations.
+    The caches belong to classes and would keep tens of thousands of translations during training.
     """
     for part in (tokenizer, getattr(tokenizer, "_post_tokenizer", None)):
         clear = getattr(vars(type(part)).get("__call__"), "cache_clear", None)

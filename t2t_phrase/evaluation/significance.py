@@ -1,4 +1,4 @@
-"""Statistical significance by the paired bootstrap test, that of sacreBLEU for its metrics."""
+"""Statistical significance by the paired bootstrap test; sacreBLEU's for its own metrics."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from t2t_phrase.config import UserError, shown
 from t2t_phrase.evaluation.scores import as_reference_lists, check_lengths, make_metric
 
 RESAMPLES = 1000
-# As many as sacreBLEU's command makes.
+# The default of sacreBLEU's command.
 EXCHANGES = 10_000
 
 
@@ -28,7 +28,7 @@ class PairedComparison:
         name: name of the metric.
         baseline, value: scores of the baseline and of the system, in per cent.
         p_value: share of the resampled test sets (shifted to the null hypothesis) on which the two
-            differ at least as much as they do here; below 0.05 is usually called significant.
+            differ at least as much as on the test set; below 0.05 is usually called significant.
         signature: sacreBLEU's signature of the test and the metric.
     """
 
@@ -103,7 +103,7 @@ def resampled(
     """Return the signature and sacreBLEU's result of each system, by the name of the metric.
 
     Args:
-        systems: the translations of each, by its name; the first is the baseline.
+        systems: the translations of each system, by name; the first is the baseline.
         references: see `corpus_score`.
         metrics: names, see `METRICS`.
         tokenize: see `corpus_score`.
@@ -135,15 +135,15 @@ def resampled(
 
 
 def p_value(base: Result, ours: Result) -> float:
-    """Return the p of a difference between two results of `resampled`."""
-    # sacreBLEU compares by ">", which makes no difference at all a significant one.
+    """Return the p-value of the difference between two results of `resampled`."""
+    # sacreBLEU compares by ">", which would make equal scores significantly different.
     if base.score == ours.score:
         return 1.0
     return math.nan if ours.p_value is None else float(ours.p_value)
 
 
 def resampling_seed() -> int | None:
-    """Return the seed of resampling, which sacreBLEU reads from SACREBLEU_SEED; None: no fixed one.
+    """Return the seed of resampling, which sacreBLEU reads from SACREBLEU_SEED; None: not fixed.
 
     Raises:
         UserError: the value is neither a number nor "none".
@@ -160,7 +160,7 @@ def resampling_seed() -> int | None:
 
 
 def resampled_sums(counts: np.ndarray, resamples: int = RESAMPLES) -> np.ndarray:
-    """Return the sums over the sentences of resampled test sets, the same as sacreBLEU draws.
+    """Return the sums over the sentences of resampled test sets, drawn as by sacreBLEU.
 
     Args:
         counts: (S, C) float64, C counts of each of S sentences.
@@ -175,8 +175,8 @@ def resampled_sums(counts: np.ndarray, resamples: int = RESAMPLES) -> np.ndarray
     draw, sentences = np.random.default_rng(resampling_seed()), len(counts)
     sums = np.empty((resamples, counts.shape[1]))
     for row in sums:
-        # How often each sentence is drawn: with the sentences themselves, memory would grow by a
-        # thousand.
+        # How often each sentence is drawn: gathering the drawn sentences of all test sets would
+        # take a thousand times the memory.
         times = np.bincount(draw.choice(sentences, size=sentences), minlength=sentences)
         row[:] = times @ counts
     return sums
@@ -185,12 +185,12 @@ def resampled_sums(counts: np.ndarray, resamples: int = RESAMPLES) -> np.ndarray
 def p_value_of(resampled: np.ndarray, difference: float) -> float | None:
     """Return the share of test sets on which equally good systems would differ as much, or more.
 
-    As in sacreBLEU, the differences between the systems are shifted to have the mean of equally
-    good ones, and the test set itself counts as one of the resampled ones.
+    As in sacreBLEU, the differences between the systems are shifted to the mean of equally good
+    systems, and the test set itself counts as one of the resampled ones.
 
     Args:
         resampled: (R,) the difference on each resampled test set.
-        difference: that on the test set itself.
+        difference: the difference on the test set itself.
 
     Returns:
         None if nothing was resampled; 1.0 if there is no difference.

@@ -15,10 +15,10 @@ class SystemScore:
 
     Attributes:
         value: the score, in per cent.
-        mean, interval: of the scores of resampled test sets; 95% of them are within
+        mean, interval: mean of the scores of resampled test sets; 95% of the scores are within
             mean +- interval.
-        p_value: that the difference from the first system is by chance, by paired bootstrap; None:
-            the first itself.
+        p_value: p-value of the difference from the first system, by paired bootstrap; None for the
+            first itself.
         p_randomised: the same by approximate randomisation; None if it was not computed.
     """
 
@@ -34,9 +34,9 @@ class SystemScores:
     """The scores of all systems.
 
     Attributes:
-        systems: for each system, by its name, its scores by the name of the metric.
+        systems: the scores by name of the system, then by name of the metric.
         signatures: sacreBLEU's signature of each metric and of the paired bootstrap.
-        randomised: the same of approximate randomisation; {} if it was not computed.
+        randomised: the same for approximate randomisation; {} if it was not computed.
     """
 
     systems: dict[str, dict[str, SystemScore]]
@@ -80,13 +80,13 @@ def compare_systems(
     """Score systems and compare each with the first, by sacreBLEU's paired tests.
 
     Args:
-        systems: the translations of each, by its name; two at least.
+        systems: the translations of each system, by name; at least two.
         references: see `corpus_score`.
         metrics: names, see `METRICS`.
         tokenize: see `corpus_score`.
         lowercase: whether to ignore case.
         resamples: number of test sets, drawn with replacement.
-        exchanges: number of exchanges of approximate randomisation; 0: without that test.
+        exchanges: number of exchanges of approximate randomisation; 0 skips that test.
 
     Raises:
         UserError: as for `corpus_score` and `resampling_seed`.

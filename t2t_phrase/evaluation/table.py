@@ -15,7 +15,7 @@ def format_table(header: Sequence[str], rows: Rows, kind: str, *, notes: Sequenc
 
     Args:
         header: names of the columns.
-        rows: a text for each column.
+        rows: the cells of each row, one text for each column.
         kind: one of `FORMATS`.
         notes: lines that belong to the table, such as signatures.
     """

@@ -1,1 +1,1 @@
-"""SavedModels that take strings and return strings."""
+"""Exports of models: SavedModels from strings to strings, and models for CTranslate2 and ONNX."""

@@ -1,4 +1,4 @@
-"""The backend of Keras that exports need."""
+"""The Keras backend that exports need."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ def check_tensorflow() -> None:
     """Check that models compute with TensorFlow.
 
     Raises:
-        UserError: Keras has another backend.
+        UserError: Keras uses another backend.
     """
     if keras.backend.backend() != "tensorflow":
         raise UserError(

@@ -1,4 +1,4 @@
-"""Writes a Transformer as CTranslate2 reads it."""
+"""Writes a Transformer in CTranslate2's format."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from t2t_phrase.special_ids import EOS_ID, PAD_ID, UNK_ID
 from t2t_phrase.text.encoders import StoredEncoder
 from t2t_phrase.text.vocabularies import Vocabularies
 
-# CTranslate2 has a table of positions and refuses longer sentences.
+# Rows of CTranslate2's table of positions; it refuses longer sentences.
 POSITIONS = 4096
 
 
@@ -40,7 +40,7 @@ def export_ctranslate2(
 
     Args:
         model: a plain Transformer.
-        vocabularies: of both sides.
+        vocabularies: the vocabularies of both sides.
         export_dir: folder of all versions.
         about: JSON-ready facts, such as the checkpoint.
 
@@ -112,7 +112,7 @@ def make_spec(model: Transformer, source: StoredEncoder, target: StoredEncoder) 
             timing += np.asarray(timing_signal(np.arange(POSITIONS), hparams.hidden_size))
         spec.encoder.position_encodings.encodings = timing + space
         spec.decoder.position_encodings.encodings = timing
-    # What a decoder reads before its first token.
+    # The decoder reads a zero vector before its first token.
     spec.decoder.start_from_zero_embedding = True
     for own, theirs in zip(model.encoder_layers, spec.encoder.layer, strict=True):
         _self_attention(theirs.self_attention, own.self_attention)
@@ -143,7 +143,7 @@ def make_spec(model: Transformer, source: StoredEncoder, target: StoredEncoder) 
 
 
 def _tokens(encoder: StoredEncoder, rows: int) -> list[str]:
-    """Return the token of each row of an embedding, which may have more than the vocabulary."""
+    """Return the token of each row of an embedding, which may have more rows than tokens."""
     size = encoder.vocab_size
     return [*encoder.pieces(range(size)), *(f"<unused {i}>" for i in range(size, rows))]
 
@@ -167,7 +167,7 @@ def _feed_forward(spec: Any, layer: Any) -> None:
 
 
 def _maps(spec: Any, *denses: Any) -> None:
-    """Set a linear map to the maps of one input beside each other; CTranslate2's are transposed."""
+    """Set a linear map to the concatenated maps of one input; CTranslate2's are transposed."""
     spec.weight = np.concatenate([_array(dense.kernel).T for dense in denses])
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import tensorflow as tf
 
-# Registers the operations of SentencePiece, which SavedModels consist of.
+# Registers the operations of SentencePiece, which SavedModels contain.
 import tensorflow_text  # noqa: F401
 
 from t2t_phrase.config import UserError
@@ -18,18 +18,18 @@ from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.export.staging import check_loadable
 from t2t_phrase.io.unicode_text import check_unicode
 
-# Bytes of a token, roughly; the graph alone knows how many tokens a text has.
+# Bytes per token, roughly; only the graph knows how many tokens a text has.
 _TOKEN = 4
 
 
 class ExportedTranslator:
     """A version that t2t-phrase-exporter wrote; it needs neither the run nor its data.
 
-    It is loaded when it is first used. It is pickled as its folder, so it can be given to the
+    The version is loaded on first use. It is pickled as its folder, so that it can be passed to
     workers of a cluster that have the same files.
 
     Args:
-        path: a version, or the folder of all versions: the latest.
+        path: the folder of a version, or of all versions, of which the latest is used.
 
     Raises:
         UserError: there is no version.
@@ -75,7 +75,7 @@ class ExportedTranslator:
             for number, value in enumerate(values, start=1):
                 check_unicode(value, f"{name} {number}")
         found = [""] * len(texts)
-        # Of an empty text, too, the graph knows the translation.
+        # The graph translates empty texts, too.
         lengths = [len(text.encode()) // _TOKEN + 1 for text in texts]
         options = DecodeHParams()
         for batch in make_batches(lengths, options.batch_size, extra_length=options.extra_length):

@@ -27,7 +27,7 @@ class GraphRestrictions(tf.Module):
 
     Args:
         target: the vocabulary of the target.
-        encoder: the same for tensors.
+        encoder: the same vocabulary for tensors.
     """
 
     def __init__(self, target: StoredEncoder, encoder: TfSubwords | TfWords) -> None:
@@ -40,13 +40,13 @@ class GraphRestrictions(tf.Module):
     def of(
         self, text: tf.Tensor, dictionary: tf.Tensor, begun: tf.Tensor, limits: tf.Tensor
     ) -> tuple[dict[str, Any], dict[str, tf.Tensor]]:
-        """Return the features, and what is known of each sentence, (B,) by name.
+        """Return the features, and the known facts about each sentence, (B,) by name.
 
         Args:
             text: (B,) string, the sentences.
-            dictionary: (B,) string, the required and forbidden entries of each.
-            begun: (B,) string, its prefix.
-            limits: (B,) int32, its longest output.
+            dictionary: (B,) string, the required and forbidden entries of each sentence.
+            begun: (B,) string, the prefix of each translation.
+            limits: (B,) int32, the greatest length of each output.
         """
         given = (limits, self._encoder, self.spellings)
         terms = terms_in_graph(
@@ -64,7 +64,7 @@ class GraphRestrictions(tf.Module):
         return features, {"matched": terms.matched, "kept": prefixes.kept}
 
     def applied(self, found: Hypotheses) -> tf.Tensor:
-        """Return (B,) int32: the number of terms of the best hypotheses, see `terms_met`."""
+        """Return (B,) int32: the number of terms in the best hypotheses, see `terms_met`."""
         ids, noted = found.ids[:, 0], found.notes[TERM][:, 0]
         following = tf.pad(ids[:, 1:], [(0, 0), (0, 1)])
         table = self._tables.begins_word

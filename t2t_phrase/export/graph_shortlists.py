@@ -25,7 +25,7 @@ class GraphShortlists(tf.Module):
     """Proposes the target tokens of sentences, as `Shortlister` does.
 
     Args:
-        shortlister: has read the lexicon.
+        shortlister: a shortlister that has read the lexicon.
         encode: maps strings (B,) to ragged ids (B, None) of the target vocabulary.
         vocab_size: V.
     """
@@ -92,7 +92,7 @@ class GraphShortlists(tf.Module):
         return tf.switch_case(index, [of_size(size) for size in sizes])
 
     def _mask(self, text: tf.Tensor, entries: tf.Tensor | None) -> tf.Tensor:
-        """Return (B, V) bool: the tokens of each sentence."""
+        """Return (B, V) bool: the tokens proposed for each sentence."""
         text = tf.strings.unicode_transcode(text, "UTF-8", "UTF-8")
         words = tf.strings.split(tf.strings.regex_replace(text, BLANKS, " "))
         proposed = tf.gather(self._proposed, self._table.lookup(_compared(words.flat_values)))
@@ -112,6 +112,6 @@ class GraphShortlists(tf.Module):
 
 
 def _compared(words: tf.Tensor) -> tf.Tensor:
-    """Return words (N,) as `word_aligner.words.compared` does, without case."""
+    """Return words (N,) as `word_aligner.words.compared` does, in lower case."""
     bare = tf.strings.regex_replace(words, f"^{_SIGNS}|{_SIGNS}$", "")
     return tf.strings.lower(tf.where(bare == "", words, bare), encoding="utf-8")

@@ -13,20 +13,20 @@ from t2t_phrase.special_ids import EOS_ID
 from t2t_phrase.text.annotations.base import Annotation, annotation_of
 from t2t_phrase.text.in_graph.encoders import make_tf_encoder
 
-# Far more than any token has. Texts are cut there first, so that none is too long for what cuts
-# exactly.
+# Far more than any token has. Texts are first cut by bytes, so that none is too long for the exact
+# cut.
 BYTES_PER_TOKEN = 64
 
 
 class GraphSide(tf.Module):
-    """Gives what `decoding.sides.encode_side` gives, from string tensors.
+    """Encodes string tensors as `decoding.sides.encode_side` encodes sentences.
 
     Shapes: B sentences, S tokens, a multiple of LENGTH_STEP.
 
     Args:
-        side: which one.
+        side: the side.
         model_bytes: the vocabulary of its language.
-        features: those of this side that the model reads.
+        features: the features of this side that the model reads.
 
     Raises:
         UserError: a feature has no form that can be computed in a graph.
@@ -58,8 +58,8 @@ class GraphSide(tf.Module):
         Args:
             text: (B,) string.
             *features: (B,) string, the text of each feature.
-            max_tokens: longer sentences are cut to so many tokens, EOS included; 0: none is. Of
-                more than BYTES_PER_TOKEN times as many bytes, the rest is not even looked at; with
+            max_tokens: longer sentences are cut to this number of tokens, EOS included; 0: none is.
+                Bytes beyond BYTES_PER_TOKEN times this number are not even looked at; with
                 features, which could not be cut, such a sentence counts as one without words.
             keep_empty: whether a sentence without words is EOS alone; otherwise it is padding.
         """
@@ -91,12 +91,12 @@ class GraphSide(tf.Module):
 
 
 def looked_at(text: tf.Tensor, max_tokens: int) -> tf.Tensor:
-    """Return the beginning of each text that may be among its first tokens; 0: all of it."""
+    """Return the beginning of each text, with its first `max_tokens` tokens; 0: all of it."""
     return tf.strings.substr(text, 0, max_tokens * BYTES_PER_TOKEN) if max_tokens else text
 
 
 def _with_end(rows: tf.RaggedTensor, ends: tf.Tensor, pad: int, *, keep_empty: bool) -> tf.Tensor:
-    """Return (B, S): each row and its end (B,), padded as by `decoding.batches`."""
+    """Return (B, S): each row and its end (B,), padded as in `decoding.batches`."""
     lengths = tf.cast(rows.row_lengths(), tf.int32)
     padded = rows.to_tensor(pad)
     extra = LENGTH_STEP - tf.shape(padded)[1] % LENGTH_STEP

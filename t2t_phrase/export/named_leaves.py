@@ -1,4 +1,4 @@
-"""The leaves of nested structures by name, as graphs of ONNX call them."""
+"""The leaves of nested structures, by their names in ONNX graphs."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ def named_leaves(structure: Any, prefix: str) -> dict[str, Any]:
 
 
 def with_leaves(structure: Any, prefix: str, leaves: Mapping[str, Any]) -> Any:
-    """Return a structure with other leaves, which are found by the names of `named_leaves`.
+    """Return a structure with other leaves, found by the names that `named_leaves` gives.
 
     Args:
         structure: dictionaries, lists and tuples of leaves.
         prefix: the first part of each name.
-        leaves: by name; others are left out.
+        leaves: the new leaves by name; names that are not in the structure are ignored.
     """
     names = named_leaves(structure, prefix)
     return tree.pack_sequence_as(structure, [leaves[name] for name in names])

@@ -1,4 +1,4 @@
-"""The names of the axes of tensors whose lengths are known only where a graph runs."""
+"""The names of tensor axes whose lengths are known only when a graph runs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-# In words, for those who read the names.
+# The meaning of each name.
 AXES = {
     "B": "sentences",
     "S": "source tokens, EOS and padding included",
@@ -16,9 +16,9 @@ AXES = {
     "P": "parts of the source, such as its segments",
     "past": "grows from step to step, from 0 on",
 }
-# A graph is tried with these sizes. What counts the parts of a source is at most S.
+# A graph is tried with these sizes. The number of parts of a source is at most S.
 _SIZES = {"S": 29, "B": 31, "K": 37, "past": 0}
-# In the shapes of several tensors, they stand for the same number.
+# Names that stand for the same number in the shapes of all tensors.
 _SHARED = {"B", "S", "K"}
 
 Axes = tuple[int | str, ...]
@@ -31,7 +31,7 @@ def try_shapes(
 
     Args:
         encode: maps "beams" (), K, and arrays of numbers for source tokens (B, S) to tensors.
-        inputs: shapes and types of both by name.
+        inputs: shapes and types of these inputs by name.
     """
     traced = tf.function(encode, input_signature=[dict(inputs)], autograph=False)
     known = traced.get_concrete_function().structured_outputs
@@ -48,18 +48,18 @@ def try_shapes(
 
 
 def name_axes(graph: Any, axes: Mapping[str, Axes]) -> None:
-    """Write the axes of inputs and outputs into a graph of ONNX.
+    """Write the axes of inputs and outputs into an ONNX graph.
 
-    Those that do not stand for the same number everywhere get names of their own: runtimes may take
-    two arrays whose axes have the same names for equally large.
+    Axes that do not stand for the same number everywhere get unique names: runtimes may assume that
+    arrays whose axes have the same names are equally large.
 
     Args:
         graph: an `onnx.GraphProto`.
-        axes: by the name of the input or output.
+        axes: axes by the name of the input or output.
     """
     for value in (*graph.input, *graph.output):
         shape = value.type.tensor_type.shape
-        # An array of no axes has a shape, too.
+        # An array without axes has a shape, too.
         shape.SetInParent()
         del shape.dim[:]
         for number, axis in enumerate(axes[value.name]):

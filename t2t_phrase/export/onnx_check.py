@@ -1,4 +1,4 @@
-"""Compares graphs of ONNX with the model that they were made of."""
+"""Compares ONNX graphs with the model that they were made from."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from t2t_phrase.export.onnx_graphs import NEXT, OnnxGraphs
 from t2t_phrase.models.base import EncoderDecoder
 from t2t_phrase.special_ids import EOS_ID, UNK_ID
 
-# Of the sources, EOS included; some are much shorter than others.
+# Lengths of the sources, EOS included; some are much shorter than others.
 _LENGTHS = (23, 8, 1)
 _BEAMS, _STEPS = 2, 3
-# Of the logits, as a share of the largest one.
+# Tolerance of the logits, as a share of the largest one.
 _TOLERANCE = 1e-3
 
 
 def check_same(model: EncoderDecoder, graphs: OnnxGraphs) -> None:
-    """Check that the graphs give the logits of a model: a converter may be wrong without an error.
+    """Check that the graphs give the logits of a model: a converter may fail silently.
 
     Args:
         model: an encoder-decoder that computes in float32.
@@ -44,7 +44,7 @@ def check_same(model: EncoderDecoder, graphs: OnnxGraphs) -> None:
             given = {"ids": ids, "parents": parents, "index": np.array(index, "int32")}
             found = _run(step, {**state, **given})
         except Exception as error:
-            # onnxruntime has many errors of its own, without a common class.
+            # onnxruntime has many error classes, without a common base class.
             reason = " ".join(str(error).split())[:300]
             raise UserError(
                 f"--format=onnx: onnxruntime cannot run the converted graphs ({reason}); export a "
@@ -69,7 +69,7 @@ def _sources(model: EncoderDecoder) -> dict[str, np.ndarray]:
         row[:length] = rng.integers(UNK_ID, model.vocab_size, size=length)
         row[length - 1] = EOS_ID
     others = [feature.name for feature in model.hparams.features if feature.side == "source"]
-    # What a feature's numbers mean is up to the model; 1 is always one.
+    # The model defines which numbers a feature may have; 1 is always allowed.
     return {"inputs": inputs, **{name: (inputs > 0).astype("int32") for name in others}}
 
 
@@ -77,7 +77,7 @@ def _session(model: Any) -> Any:
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
-    # Only what is fatal: errors are raised, too.
+    # Fatal messages only: errors are also raised.
     options.log_severity_level = 4
     return onnxruntime.InferenceSession(
         model.SerializeToString(), options, providers=["CPUExecutionProvider"]

@@ -1,4 +1,4 @@
-"""Converts functions of TensorFlow to graphs of ONNX, with the names of inputs and outputs kept."""
+"""Converts TensorFlow functions to ONNX graphs, keeping the names of inputs and outputs."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ import tensorflow as tf
 from t2t_phrase.config import UserError
 
 OPSET = 18
-# A file of ONNX is one protocol buffer, which holds less than 2 GB.
+# An ONNX file is one protocol buffer, which holds less than 2 GB.
 MOST_BYTES = 2**31 - 2**26
 Tensors = Mapping[str, Any]
 
 
 def check_packages() -> None:
-    """Check that the converter and the runtime are there.
+    """Check that the converter and the runtime are installed.
 
     Raises:
         UserError: a package is not installed.
@@ -37,14 +37,14 @@ def check_packages() -> None:
 def to_onnx(
     function: Callable[[Tensors], Tensors], inputs: Mapping[str, tf.TensorSpec], *, name: str
 ) -> Any:
-    """Return the graph of a function, an `onnx.ModelProto` that holds the weights, too.
+    """Return the graph of a function, an `onnx.ModelProto` that includes the weights.
 
-    All inputs stay, also those that are not read.
+    All inputs are kept, even those that are not read.
 
     Args:
         function: maps tensors by name to tensors by name.
-        inputs: shapes and types.
-        name: of the graph.
+        inputs: shapes and types of the inputs by name.
+        name: the name of the graph.
 
     Raises:
         UserError: a package is not installed, or cannot convert the graph; or the weights are too
@@ -101,9 +101,9 @@ def _converted(concrete: Any, name: str) -> Any:
                 output_names=outputs,
                 tensors_to_rename=names,
             )
-    # Not all of tf2onnx's passes: `BackToBackOptimizer` joins two reshapes also where the second
+    # Not all of tf2onnx's passes: `BackToBackOptimizer` joins two reshapes even where the second
     # takes lengths from its input, and `ReshapeOptimizer` writes -1 for a length, which no runtime
-    # can infer of an empty array.
+    # can infer for an empty array.
     passes = {
         each.__name__: each
         for each in (
@@ -120,10 +120,10 @@ def _converted(concrete: Any, name: str) -> Any:
 
 @contextlib.contextmanager
 def conversion(name: str) -> Iterator[None]:
-    """Within this, errors of TensorFlow and the converter are UserErrors.
+    """Turn errors of TensorFlow and the converter into UserErrors.
 
     Args:
-        name: of the graph.
+        name: the name of the graph.
 
     Raises:
         UserError: a graph cannot be made or converted.
@@ -175,14 +175,14 @@ def _rename(graph: Any, names: Mapping[str, str]) -> None:
             node.output[:] = [names.get(each, each) for each in node.output]
         for value in (*part.input, *part.output):
             value.name = names.get(value.name, value.name)
-        # Shapes of what is between inputs and outputs, which runtimes infer.
+        # Shapes of intermediate tensors, which runtimes infer.
         del part.value_info[:]
 
 
 def _allow_empty(graph: Any) -> None:
-    """Let a computed length of 0 in a reshape be one, as in TensorFlow.
+    """Let a computed length of 0 in a reshape mean 0, as in TensorFlow.
 
-    By default, it stands for the length of the input's axis.
+    By default, 0 stands for the length of the input's axis.
     """
     from onnx import helper
 
@@ -194,7 +194,7 @@ def _allow_empty(graph: Any) -> None:
 
 
 def _graphs(graph: Any) -> Iterator[Any]:
-    """Yield a graph and those inside its nodes, which may read its tensors."""
+    """Yield a graph and the graphs inside its nodes, which may read its tensors."""
     yield graph
     for node in graph.node:
         for attribute in node.attribute:
@@ -204,7 +204,7 @@ def _graphs(graph: Any) -> Iterator[Any]:
 
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
-    """Within this, tf2onnx does not tell what it tries."""
+    """Silence the log of tf2onnx, which reports its attempts."""
     logger = logging.getLogger("tf2onnx")
     level, disabled = logger.level, logger.disabled
     logger.setLevel(logging.CRITICAL)

@@ -1,7 +1,7 @@
-"""The encoder and the decoding step of a model as graphs of ONNX.
+"""The encoder and the decoding step of a model as ONNX graphs.
 
 Shapes: B sentences, S source tokens, K beams, V target vocabulary size. All but V are known only
-where the graphs run.
+when the graphs run.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from t2t_phrase.export.onnx_axes import Axes, name_axes, try_shapes
 from t2t_phrase.export.onnx_conversion import Tensors, conversion, inputs_read, to_onnx
 from t2t_phrase.models.base import EncoderDecoder
 
-# Begins the names of what a step returns for the next one.
+# Prefix of the names of a step's outputs that the next step reads.
 NEXT = "next_"
 _IDS = tf.TensorSpec((None, None), tf.int32)
 _NUMBER = tf.TensorSpec((), tf.int32)
@@ -33,7 +33,7 @@ class OnnxGraphs(NamedTuple):
     Attributes:
         encoder: `onnx.ModelProto`, from the source to all that a step reads of it.
         step: `onnx.ModelProto`, from the last tokens to the logits of the next ones.
-        axes: of their inputs and outputs by name, see `onnx_axes.AXES`.
+        axes: the axes of their inputs and outputs by name, see `onnx_axes.AXES`.
     """
 
     encoder: Any
@@ -42,7 +42,7 @@ class OnnxGraphs(NamedTuple):
 
 
 def make_graphs(model: EncoderDecoder) -> OnnxGraphs:
-    """Return the graphs of a model, which hold its weights and what is computed from them alone.
+    """Return the graphs of a model, which hold its weights and values computed from them alone.
 
     The encoder maps "inputs" (B, S), the features of the source (B, S) by name, and "beams" (), K,
     to "memory/..." and "cache/...". The step maps "ids" (B, K), the last tokens; "parents" (B, K),
@@ -50,7 +50,7 @@ def make_graphs(model: EncoderDecoder) -> OnnxGraphs:
     (B, K, V) float32 and "next_cache/...". Integers are int32.
 
     Args:
-        model: computes in float32.
+        model: a model that computes in float32.
 
     Raises:
         UserError: as for `to_onnx`.
@@ -78,7 +78,7 @@ def make_graphs(model: EncoderDecoder) -> OnnxGraphs:
         if name in axes
     }
     step_model = to_onnx(step, {**_LAST, **specs}, name="step")
-    # Some of the memory may have served to start the cache only.
+    # Some of the memory may have been needed only to start the cache.
     read = inputs_read(step_model)
     unread = {name for name in specs if name.startswith("memory/") and name not in read}
     for value in [value for value in step_model.graph.input if value.name in unread]:
@@ -108,10 +108,10 @@ def _encode(
 
     Args:
         model: see `make_graphs`.
-        folded: from the model's `fold_weights`, as constants.
+        folded: the values of the model's `fold_weights`, as constants.
         given: the source, its features, and "beams".
     """
-    # What a graph captures would be one of its inputs.
+    # A tensor that a graph captures would be one of its inputs.
     weights = tree.map_structure(tf.constant, folded)
     flat = zip(tree.flatten(weights), tree.flatten(folded), strict=True)
     constants = {id(tensor): value for tensor, value in flat}

@@ -1,4 +1,4 @@
-"""Writes a model as graphs of ONNX: its encoder, and one step of its decoder."""
+"""Writes a model as ONNX graphs: its encoder, and one step of its decoder."""
 
 from __future__ import annotations
 
@@ -50,14 +50,14 @@ def export_onnx(
 
     Args:
         model: an encoder-decoder on Keras' TensorFlow backend; it is exported in float32.
-        vocabularies: of both sides.
+        vocabularies: the vocabularies of both sides.
         export_dir: folder of all versions.
         about: JSON-ready facts, such as the checkpoint.
 
     Raises:
         UserError: tf2onnx is not installed, or cannot convert the model; the graphs give other
-            logits than the model; it has a search of its own or is an ensemble; its weights are too
-            large; or the folder cannot be written.
+            logits than the model; the model has its own search, is an ensemble, or has too large
+            weights; or the folder cannot be written.
         WriteError: the disk is full or fails.
     """
     check_tensorflow()
@@ -85,14 +85,14 @@ def export_onnx(
 
 
 def cannot_export(model: EncoderDecoder) -> str:
-    """Return why the steps of a model alone do not translate; empty if they do."""
+    """Return why a model cannot translate by its steps alone; empty if it can."""
     if isinstance(model, Ensemble):
         return "an ensemble is searched as a whole, and a step of ONNX is that of one model"
     return model.capabilities.cannot_translate
 
 
 def in_float32(model: EncoderDecoder) -> EncoderDecoder:
-    """Return a model that computes in float32 with the same weights: itself, or else a copy."""
+    """Return a model that computes in float32 with the same weights: the given one, or a copy."""
     if model.compute_dtype == "float32":
         return model
     copy = type(model).from_hparams(

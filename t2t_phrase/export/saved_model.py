@@ -1,4 +1,4 @@
-"""Writes a SavedModel as TensorFlow Serving wants it: one folder, one number a version."""
+"""Writes a SavedModel as TensorFlow Serving expects it: one numbered folder for each version."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ def export(
     """Write the next version of a served model and return its folder, `export_dir/N`.
 
     The folder appears under its number only when it is complete. The vocabularies are part of the
-    graph; copies lie under `assets/`, for people. `about` is kept in `assets.extra/export.json`.
+    graph, with copies for people in `assets/`. `about` is kept in `assets.extra/export.json`.
 
     Args:
         model: an encoder-decoder on Keras' TensorFlow backend.
-        vocabularies: of both sides, as t2t-phrase-datagen makes them.
-        hparams: how to search.
+        vocabularies: the vocabularies of both sides, as t2t-phrase-datagen makes them.
+        hparams: the options of decoding.
         export_dir: folder of all versions.
         about: JSON-ready facts, such as the checkpoint.
         make_expansion: another way of continuing hypotheses, see `search.translate_ids.search`.
@@ -54,7 +54,7 @@ def export(
         shortlister: proposes the target tokens of each sentence; None: all are searched.
 
     Raises:
-        UserError: another Keras backend, a vocabulary of tensor2tensor, a folder that cannot be
+        UserError: Keras uses another backend, a vocabulary is tensor2tensor's, the folder cannot be
             written or served from, or as for `ServingModule`.
         WriteError: the disk is full or fails.
     """
@@ -105,7 +105,7 @@ def _save(module: ServingModule, files: Mapping[str, StoredEncoder], folder: pat
 
 
 def _forget_gradients(path: pathlib.Path) -> None:
-    """Remove the names of gradients that are not saved, of which loading would warn."""
+    """Remove the names of gradients that are not saved, about which loading would warn."""
     saved = saved_model_pb2.SavedModel.FromString(path.read_bytes())
     for meta_graph in saved.meta_graphs:
         graph = meta_graph.graph_def

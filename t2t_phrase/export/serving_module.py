@@ -48,28 +48,29 @@ from t2t_phrase.text.in_graph.words import TfWords
 class ServingModule(tf.Module):
     """A model, its vocabularies and a way of searching, as functions of string tensors.
 
-    They return what `Translator` and `Scorer` return; their graphs consist of plain TensorFlow
-    operations and those of tensorflow_text. Each function takes the sentences and then, in the
-    order of `hparams.features`, the text of each feature that the model reads, (B,) string:
+    The functions return what `Translator` and `Scorer` return; their graphs consist of plain
+    TensorFlow operations and those of tensorflow_text. Each function takes the sentences and then,
+    in the order of `hparams.features`, the text of each feature that the model reads, (B,) string:
 
     - `translate(text, ...)`, the best `translation` (B,) of each sentence, its `score` (B,) and
       whether the sentence was `cut` (B,) to `max_input_size`;
     - `translate_with_dictionary(text, dictionary, ...)`, the same and how many entries of each
-      sentence's dictionary (B,), lines `source<TAB>target`, occurred in it (`matched`) and were
-      `applied`, both (B,), and the `alignment` (B,) of the words in Pharaoh format; for models
-      that attend to the source, see `search.guided`;
+      sentence's dictionary (B,), lines `source<TAB>target`, occurred in the sentence (`matched`)
+      and were `applied`, both (B,), and the `alignment` (B,) of the words in Pharaoh format; for
+      models that attend to the source, see `search.guided`;
     - `translate_with_constraints(text, dictionary, prefix, ...)`, where the entries are required,
       see `search.constrained`, and each translation begins with its `prefix` (B,): the same without
-      alignment, and whether the prefix was `kept` (B,); it is not if it is too long or cannot be
-      spelt. It is None where there is no beam;
-    - `nbest(text, ...)`, all `translations` (B, K), best first, their `scores` (B, K), the number
-      of them, `counts` (B,), and `cut` (B,). From place `counts` on, where a sentence has fewer
-      hypotheses than K, the texts are empty and the scores WORST. With `token_probabilities`, also
-      the `ids` of the tokens and their `token_probabilities`, both (B, K, L) and 0 after the last
-      token, and the `confidences` (B, K), see `Hypothesis`;
+      alignment, and whether the prefix was `kept` (B,), which is false if it is too long or cannot
+      be spelt. The function is None without beam search;
+    - `nbest(text, ...)`, all `translations` (B, K), best first, their `scores` (B, K), their number
+      `counts` (B,), and `cut` (B,). From place `counts` on, if a sentence has fewer hypotheses than
+      K, the texts are empty and the scores WORST. With `token_probabilities`, also the `ids` of the
+      tokens and their `token_probabilities`, both (B, K, L) and 0 after the last token, and the
+      `confidences` (B, K), see `Hypothesis`;
     - `score(source, target, ...)`, the `log_probability` (B,) of each target given its source, in
-      nats, and whether one of them was `cut` (B,); the features of the source come after the
-      source, those of the target after the target. It is None for a model that cannot score.
+      nats, and whether the source or target was `cut` (B,); the features of the source come after
+      the source, those of the target after the target. The function is None for a model that cannot
+      score.
 
     Args:
         model: an encoder-decoder on Keras' TensorFlow backend.
@@ -77,15 +78,16 @@ class ServingModule(tf.Module):
         target: the vocabulary of the target.
         hparams: the options of decoding; `return_beams` is decided by the function called.
         make_expansion: another way of continuing hypotheses, see `search.translate_ids.search`.
-        unknown_words: with `replace_unknown`, by which all translations are written, see
+        unknown_words: with `replace_unknown`, translations of unknown words for all functions, see
             `Translator`.
-        shortlister: proposes the target tokens of each sentence; there is no
-            `translate_with_constraints` then. None: all are searched.
+        shortlister: proposes the target tokens of each sentence, and excludes
+            `translate_with_constraints`; None: all tokens are searched.
 
     Raises:
         UserError: `hparams` ask for sampling or alignments, a feature cannot be computed in a
             graph, or plain beam search cannot translate with the model and there is no other way;
-            or unknown words are to be replaced where there are none, or no attention.
+            or unknown words are to be replaced, but the vocabulary has none, or the model has no
+            attention.
     """
 
     def __init__(
@@ -120,7 +122,7 @@ class ServingModule(tf.Module):
             )
         self._unknown: TfUnknownWords | None = None
         if hparams.coverage_penalty:
-            # As below.
+            # Mistakes should show at once, as below.
             source_attention(model, layers=hparams.alignment_layers, heads=hparams.alignment_heads)
         if hparams.replace_unknown:
             check_word_level(target)
@@ -136,7 +138,7 @@ class ServingModule(tf.Module):
         features = model.hparams.features
         self.source = GraphSide("source", source.model_bytes, of_side(features, "source"))
         self.target = GraphSide("target", target.model_bytes, of_side(features, "target"))
-        # What is saved are the variables themselves; the Keras layers stay behind.
+        # The variables themselves are saved, without the Keras layers.
         self.weights = [variable.value for variable in model.trainable_variables]
         self.prepared = tf.nest.map_structure(
             lambda made: tf.Variable(made, trainable=False),
@@ -178,7 +180,7 @@ class ServingModule(tf.Module):
             )
 
     def signatures(self) -> dict[str, Any]:
-        """Return the functions by the names that clients know; those that there are."""
+        """Return the functions that are not None, by the names that clients know."""
         functions = {
             "serving_default": self.translate,
             "translate_with_dictionary": self.translate_with_dictionary,
@@ -268,13 +270,13 @@ class ServingModule(tf.Module):
             text: (B,) string.
             *others: the texts of features, (B,) string.
             return_beams: whether all hypotheses are wanted.
-            dictionary: (B,) string, that of each sentence; None: there are none.
-            terms: a dictionary that is required and a prefix, (B,) string each; None: none.
+            dictionary: (B,) string, the dictionary of each sentence; None: there are none.
+            terms: a dictionary that is required and a prefix, (B,) string each; None: neither.
 
         Returns:
             (texts, scores, cut, found): (B, K) translations and scores, (B,) which sentences were
-            cut, and what else is known by name: with dictionaries, of the best ones, (B,) each,
-            and of all their tokens.
+            cut, and further facts by name: with dictionaries, about the best translations, (B,)
+            each; with token probabilities, about all translations and their tokens.
         """
         hparams = dataclasses.replace(
             self._hparams,
@@ -298,7 +300,7 @@ class ServingModule(tf.Module):
                 text, starts, dictionary, self.target.encoder, most_tokens=MOST_TOKENS
             )
             length = tf.shape(features["inputs"])[1]
-            # Of a sentence that was cut, neither EOS nor what is missing begins a phrase.
+            # In a sentence that was cut, neither EOS nor the missing part begins a phrase.
             places = tf.pad(entries.starts, [(0, 0), (0, length)])[:, :length]
             features = {
                 **features,
@@ -365,7 +367,7 @@ def token_probabilities(found: Hypotheses) -> dict[str, tf.Tensor]:
 
 
 def can_be_guided(model: EncoderDecoder) -> bool:
-    """Return whether it is known which source token a token is from, as a dictionary needs."""
+    """Return whether a model tells which source token a token is from, as dictionaries need."""
     if model.capabilities.hypothesises_positions:
         return True
     try:

@@ -1,17 +1,17 @@
 """Asks an exported model for a translation: a smoke test, and an example of a client.
 
-It needs nothing of this library, so the file can be copied anywhere:
+The client does not need this library, so the file can be copied anywhere:
 
 ```
 echo "A house ." | python smoke_client.py --export_dir=runs/ende/export
 echo "A house ." | python smoke_client.py --url=http://localhost:8501/v1/models/ende
 ```
 
-A model that reads features in addition to the text is given each by --feature=NAME=FILE, a file
-with one line for each sentence, such as the same sentences with tabs between their phrases.
+Each feature that a model reads in addition to the text is given by --feature=NAME=FILE, a file with
+one line for each sentence, such as the same sentences with tabs between their phrases.
 
-The first loads the newest version in this process, with tensorflow and tensorflow_text; the second
-calls TensorFlow Serving's REST interface, with the standard library alone.
+The first command loads the newest version in this process, with tensorflow and tensorflow_text; the
+second calls TensorFlow Serving's REST interface, with the standard library alone.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Translations = list[tuple[str, float]]
 def translate_local(
     export_dir: str, lines: Sequence[str], features: Features | None = None
 ) -> Translations:
-    """Return (translation, score) of each line by the newest version in a folder."""
+    """Return (translation, score) of each line from the newest version in a folder."""
     import tensorflow as tf
     import tensorflow_text  # noqa: F401 - registers the operations of SentencePiece
 
@@ -50,12 +50,12 @@ def translate_local(
 def translate_remote(
     url: str, lines: Sequence[str], features: Features | None = None, *, timeout: float = 60.0
 ) -> Translations:
-    """Return (translation, score) of each line by a server.
+    """Return (translation, score) of each line from a server.
 
     Args:
-        url: of the model, such as `http://localhost:8501/v1/models/ende`.
+        url: URL of the model, such as `http://localhost:8501/v1/models/ende`.
         lines: sentences.
-        features: by name, one string for each sentence, for a model that reads features.
+        features: features by name, one string for each sentence, for a model that reads features.
         timeout: seconds to wait for the answer.
     """
     inputs = {"text": lines, **(features or {})}
@@ -86,7 +86,7 @@ def _tell_cut(cut: Sequence[bool]) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Translate standard input, one sentence a line, to `score<TAB>translation`."""
+    """Translate standard input, one sentence per line, to `score<TAB>translation`."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     where = parser.add_mutually_exclusive_group(required=True)
     where.add_argument("--export_dir", help="folder of exported versions")

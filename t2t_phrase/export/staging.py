@@ -1,4 +1,4 @@
-"""The folder of served versions: each appears whole, and nothing else stays there."""
+"""The folder of served versions: each appears only when complete, and nothing else is left."""
 
 from __future__ import annotations
 
@@ -51,10 +51,10 @@ def check_loadable(folder: pathlib.Path) -> None:
 def staging(folder: pathlib.Path) -> Iterator[pathlib.Path]:
     """Yield an empty folder to write a version to; it is deleted if it is not published.
 
-    What killed exports left is removed first; several exports may run at the same time.
+    Leftovers of killed exports are removed first; several exports may run at the same time.
 
     Args:
-        folder: of all versions; created if it does not exist.
+        folder: the folder of all versions; created if it does not exist.
 
     Raises:
         UserError: the path is wrong.
@@ -92,7 +92,7 @@ def publish(temporary: pathlib.Path, folder: pathlib.Path) -> pathlib.Path:
         for name in names:
             sync(pathlib.Path(place, name))
         sync(pathlib.Path(place))
-    # mkdtemp makes folders that only their owner may read; a server is often someone else.
+    # mkdtemp makes folders that only their owner may read; a server often runs as another user.
     temporary.chmod(0o755)
     while True:
         versions = [int(path.name) for path in folder.iterdir() if path.name.isdecimal()]
@@ -115,7 +115,7 @@ def _remove_abandoned(folder: pathlib.Path) -> None:
 
 
 def _remove_after_failure(folder: pathlib.Path, error: type[BaseException] | None, *_: Any) -> None:
-    # A success changes nothing more: a process that is killed then must have exported only once.
+    # After a success, nothing more changes: a process killed then must have exported only once.
     if error is not None:
         with contextlib.suppress(OSError):
             folder.rmdir()

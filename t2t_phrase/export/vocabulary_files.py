@@ -1,4 +1,4 @@
-"""The files of vocabularies beside a model that runs without this library."""
+"""The vocabulary files next to a model that runs without this library."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from t2t_phrase.text.encoders import StoredEncoder
 
 
 def vocabulary_files(source: StoredEncoder, target: StoredEncoder) -> dict[str, StoredEncoder]:
-    """Return the encoder of each file by its name, without a folder.
+    """Return the encoder of each file by the file's name, without a folder.
 
-    One vocabulary of both sides is in `vocabulary.*`, two are in `source.*` and `target.*`.
+    A shared vocabulary is in `vocabulary.*`, separate ones are in `source.*` and `target.*`.
     """
     shared = source is target
     files = {"vocabulary": source} if shared else {"source": source, "target": target}

@@ -20,7 +20,7 @@ def check_statistics(model: Any, name: str) -> None:
 
     Args:
         model: a trained model.
-        name: of the model, for the message.
+        name: the model's name, for the message.
 
     Raises:
         UserError: the model has no attention.
@@ -39,21 +39,21 @@ def corpus_statistics(
     xla: bool | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> tuple[list[LayerStatistics], int]:
-    """Return the statistics of each layer, and how many pairs they are about.
+    """Return the statistics of each layer, and the number of pairs that they cover.
 
-    Pairs without words on both sides are left out.
+    Pairs with a side without words are left out.
 
     Args:
         model: a trained model, see `check_statistics`.
-        vocabularies: of its source and target.
+        vocabularies: the source's and the target's.
         pairs: sentences and their translations.
-        texts: of each feature that the model reads, by name, one for each pair.
-        batch_size: sentence pairs that are read at once.
+        texts: the texts of each feature that the model reads, by name, one for each pair.
+        batch_size: tokens of the longer side in one batch, including padding.
         xla: whether to compile with XLA; None: only on a GPU.
-        progress: is told how many pairs are read.
+        progress: called with the number of pairs read so far.
 
     Raises:
-        UserError: no pair has words, or a feature is missing or does not fit.
+        UserError: no pair has words on both sides, or a feature is missing or does not fit.
     """
     kept = [i for i, pair in enumerate(pairs) if all(side.split() for side in pair)]
     if not kept:

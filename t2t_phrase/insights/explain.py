@@ -1,4 +1,4 @@
-"""Explains how a model translates a sentence: its attention and what else it shows."""
+"""Explains how a model translates a sentence: its attention, probabilities and exhibits."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ if TYPE_CHECKING:
 
 
 class Explainer:
-    """Translates with one model and explains; what it compiled is kept from call to call.
+    """Translates with one model and explains; compiled functions are kept between calls.
 
-    Weights are computed operation by operation, without padding: nothing is compiled for the
+    Attention weights are computed eagerly, without padding, so that nothing is compiled for the
     length of a sentence.
 
     Args:
-        model: an `EncoderDecoder`; an `AlignedPair` with its expansion translates, too.
-        vocabularies: of its source and target.
+        model: an `EncoderDecoder`; an `AlignedPair` translates if its expansion is given.
+        vocabularies: the source's and the target's.
         hparams: the options of decoding; all hypotheses of the beam are kept.
         make_expansion: see `Translator`.
-        labels: names of the classes that the model may predict for segments, those after
-            `RARE_TAG`; (): classes are numbers.
+        labels: names of the classes after `RARE_TAG` that the model may predict for segments;
+            (): classes are shown as numbers.
         xla: whether to compile the search with XLA; None: only on a GPU.
     """
 
@@ -68,7 +68,7 @@ class Explainer:
 
     @property
     def translates(self) -> bool:
-        """Whether there are translations of the model's own; otherwise targets must be given."""
+        """Whether the model can translate; otherwise targets must be given."""
         return self._translator is not None
 
     def needed_features(self, *, targets: bool) -> tuple[Feature, ...]:
@@ -101,8 +101,8 @@ class Explainer:
         Args:
             sources: sentences with words.
             targets: the translations to explain; None: those of the model.
-            texts: of each feature that the model reads, see `needed_features`.
-            progress: is told how many sentences are translated.
+            texts: the texts of each feature that the model reads, see `needed_features`.
+            progress: called with the number of sentences translated so far.
 
         Raises:
             UserError: a sentence has no words, a feature does not fit, or the model cannot
@@ -222,7 +222,7 @@ class Explainer:
     ) -> dict[str, Sequence[Segment]]:
         """Return the segments of each partition, with the labels that the model predicts."""
         classes = self.model.partition_classes(features)
-        # It has no label, so what is predicted there has no meaning.
+        # EOS has no label, so the class predicted for it is meaningless.
         end = features[IDS["source"]].shape[1] - 1
         found: dict[str, Sequence[Segment]] = {}
         for name, membership in members.items():
@@ -237,7 +237,7 @@ class Explainer:
         return found
 
     def _label(self, number: int) -> str:
-        """Return the name of a class of labels."""
+        """Return the label that a class number stands for."""
         if number < RARE_TAG:
             return ""
         if number == RARE_TAG:

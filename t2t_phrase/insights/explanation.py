@@ -1,4 +1,4 @@
-"""One translation of one sentence, with all that its model shows of it.
+"""One translation of one sentence, with all that its model shows about it.
 
 Shapes: T target tokens, R rows, C columns.
 """
@@ -18,13 +18,13 @@ from t2t_phrase.layers.luong.window import Windows
 
 @dataclasses.dataclass(frozen=True)
 class Matrix:
-    """The weights of a head, the mean over the heads of a layer, or what else a model shows.
+    """The weights of a head, the mean over the heads of a layer, or an exhibit.
 
     Attributes:
         head: its number from 0; None: the mean, or there are no heads.
         blocks: in row m, column n the weights from rows m to columns n.
-        rows: what the rows of the blocks are.
-        columns: what their columns are.
+        rows: the group of each row of blocks.
+        columns: the group of each column of blocks.
     """
 
     head: int | None
@@ -38,9 +38,9 @@ class Layer:
     """The matrices of one layer.
 
     Attributes:
-        matrices: the mean over heads, and each head; one alone where there are no heads.
-        windows: of the rows, where they read no more of the columns; those of one sentence.
-        pruned: (R, C) bool, what a search leaves out; None: nothing is.
+        matrices: the mean over heads, and each head; a single matrix where there are no heads.
+        windows: those that limit the columns each row reads, of one sentence; None: no limits.
+        pruned: (R, C) bool, True where a search prunes; None: it prunes nothing.
         chosen: (R,) int, the column that was chosen in each row; None: there is no choice.
     """
 
@@ -57,9 +57,9 @@ class Map:
     Attributes:
         name: in `attention_maps` or `exhibits`.
         title: its heading.
-        rows: the text whose tokens the rows are, see `layout.Text`; "": of none.
+        rows: the text whose tokens the rows are, see `layout.Text`; "": none.
         columns: likewise.
-        layers: from the bottom; one alone for an exhibit.
+        layers: from the bottom; a single one for an exhibit.
     """
 
     name: str
@@ -75,7 +75,7 @@ class Segment(NamedTuple):
     Attributes:
         first: its first token.
         last: its last token.
-        label: what the model predicts that it is called; "": nothing.
+        label: the label that the model predicts; "": none.
     """
 
     first: int
@@ -92,7 +92,7 @@ class Candidate(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class Explanation:
-    """A translation of a sentence, with all that its model shows of it.
+    """A translation of a sentence, with all that its model shows about it.
 
     Attributes:
         source: the sentence.
@@ -100,15 +100,15 @@ class Explanation:
         is_own: whether the translation is the model's own.
         source_tokens: EOS included.
         target_tokens: likewise.
-        log_probabilities: (T,) of each target token, in nats; of the jump to its position, where
-            `predicts_jumps`.
+        log_probabilities: (T,) of each target token, in nats; where `predicts_jumps`, of the jump
+            to its position.
         predicts_jumps: see `Capabilities`.
         candidates: the hypotheses of the search, best first; (): the translation was given.
-        aligned: the source position of each target token: that which the model was given or which
-            a search decided on, or else the one with the greatest attention, as
-            `write_alignments` has it. (): the model shows none. A number beyond the source: none.
+        aligned: the source position of each target token: the one given to the model or chosen by
+            a search, or else the one with the greatest attention, as in `write_alignments`. ():
+            the model shows none. A number beyond the source: the token has none.
         partitions: the segments of the source, by the name of the partition.
-        maps: every attention, and what else the model shows.
+        maps: every attention and every exhibit.
     """
 
     source: str

@@ -1,7 +1,7 @@
-"""Explanations as JSON values, in little space.
+"""Explanations as compact JSON values.
 
-A weight is a whole number of thousandths, which is what pages print. All matrices of a layer are
-one text: the low bytes of their numbers, then the high bytes, compressed by zlib, in base64.
+A weight is a whole number of thousandths, as pages print it. All matrices of a layer are one
+string: the low bytes of their numbers, then the high bytes, compressed by zlib, in base64.
 
 Shapes: R rows, C columns.
 """
@@ -24,13 +24,13 @@ THOUSANDTHS = 1000
 def explanation_to_json(found: Explanation, *, bound: int) -> dict[str, Any]:
     """Return an explanation as JSON values.
 
-    If the texts of its matrices have more than `bound` characters together, single heads are left
-    out; if the rest has more as well, the largest maps are left out. "left_out" says what is, and
-    "means" of a map, whether its heads are.
+    If the strings of its matrices have more than `bound` characters together, single heads are
+    left out; if the rest still has more, the largest maps are left out too. "left_out" lists the
+    omissions, and "means" of a map tells whether its heads are among them.
 
     Args:
         found: the explanation.
-        bound: in characters.
+        bound: number of characters.
     """
     groups = _Groups()
     maps = [_map(each, groups) for each in found.maps]
@@ -50,7 +50,7 @@ def explanation_to_json(found: Explanation, *, bound: int) -> dict[str, Any]:
         "is_own": found.is_own,
         "source_tokens": [list(token) for token in found.source_tokens],
         "target_tokens": [list(token) for token in found.target_tokens],
-        # Of words that are all but certain, more than three digits would be needed.
+        # For words that are all but certain, three digits would not be enough.
         "log_probabilities": [round(float(x), 4) for x in found.log_probabilities],
         "predicts_jumps": found.predicts_jumps,
         "candidates": [[each.text, round(each.score, 4)] for each in found.candidates],
@@ -71,21 +71,21 @@ def thousandths(values: Any) -> np.ndarray:
 
 
 def packed(numbers: np.ndarray) -> str:
-    """Return uint16 numbers as text, see the module."""
+    """Return uint16 numbers as a string, see the module."""
     low, high = numbers.ravel() & 0xFF, numbers.ravel() >> 8
     content = np.concatenate([low, high]).astype("uint8").tobytes()
     return base64.b64encode(zlib.compress(content, 9)).decode()
 
 
 class _Groups:
-    """The groups of all matrices, each once: most layers have the same rows and columns."""
+    """The distinct groups of all matrices: most layers have the same rows and columns."""
 
     def __init__(self) -> None:
         self.values: list[dict[str, Any]] = []
         self._numbers: dict[Any, int] = {}
 
     def number(self, group: Group, text: str) -> int:
-        """Return the number of a group of tokens of a text."""
+        """Return the number of a group of tokens in a text; a new group gets the next one."""
         key = (group.kind, text, tuple(group.labels), tuple(group.spans))
         if key not in self._numbers:
             self._numbers[key] = len(self.values)

@@ -44,9 +44,9 @@ class Group:
     """Rows or columns of one kind.
 
     Attributes:
-        kind: what they are called, such as "tokens" or "2-grams".
-        labels: one for each of them.
-        spans: the first and the last token of each of them; (): they do not stand for tokens.
+        kind: their name, such as "tokens" or "2-grams".
+        labels: one for each row or column.
+        spans: the first and the last token of each; (): they do not stand for tokens.
     """
 
     kind: str
@@ -67,17 +67,17 @@ def heat_map(
     """Return the figure of one head, or of the mean over heads.
 
     All cells are squares of the same size, and all blocks share one colour scale, which starts at
-    0. The figure's axes are those of the blocks, row by row, and then that of the scale.
+    0. The figure has axes for each block, row by row, and then for the scale.
 
     Args:
         blocks: in row m, column n the weights (T_m, S_n) from queries m to keys n.
         queries: the rows of the blocks.
-        keys: their columns.
+        keys: the columns of the blocks.
         title: printed above the figure.
         query_side: the text of the queries, such as "target".
         key_side: the text of the keys.
-        windows: outlined in a figure of one block, with their Gaussians, if there are any; those of
-            one sentence, without its axis.
+        windows: of one sentence, without the batch axis, to be outlined in a figure of one block,
+            with their Gaussians if there are any.
     """
     rows, columns = ([len(group.labels) for group in side] for side in (queries, keys))
     cell = max(CELL, min(LARGEST_CELL, SHORTEST_SIDE / min(sum(rows), sum(columns))))

@@ -73,7 +73,7 @@ def segment_spans(membership: np.ndarray) -> list[tuple[int, int]]:
 
 
 def kind_of(units: Units) -> str:
-    """Return the name of such rows or columns, such as "tokens" or "2-grams"."""
+    """Return the name of rows or columns of these units, such as "tokens" or "2-grams"."""
     if units.partition:
         return units.partition
     return "tokens" if units.order == 1 else f"{units.order}-grams"
@@ -90,7 +90,7 @@ def _spelled(tokens: Sequence[Token]) -> str:
     words: list[Token] = []
     for token in tokens:
         if token.continues and words and words[-1].text == BOUNDARY:
-            # The boundary is a piece of its own; the word is written as any other.
+            # The boundary is a separate piece; the word is written like any other.
             token = Token(token.text, words.pop().continues)
         words.append(token)
     label = CONTINUES if words[0].continues else ""

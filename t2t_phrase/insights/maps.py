@@ -1,4 +1,4 @@
-"""From a model's weights to the matrices of an explanation."""
+"""Turns a model's weights and exhibits into the matrices of an explanation."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def attention_maps(
         features: of the pair, without padding.
         weights: from `model.attention_weights`.
         texts: of the pair.
-        partitions: by name (P, S) bool, the source tokens in each segment.
+        partitions: by name, (P, S) bool: the source tokens in each segment.
     """
     windows = model.attention_windows(features)
     for name, found in model.attention_maps().items():
@@ -78,7 +78,7 @@ def exhibit_maps(
     Args:
         exhibits: from `model.exhibits`.
         texts: of the pair.
-        threshold: less likely positions are pruned, see `alignment_threshold`.
+        threshold: positions less likely than this are pruned, see `alignment_threshold`.
     """
     for name, exhibit in exhibits.items():
         values = np.asarray(exhibit.values)

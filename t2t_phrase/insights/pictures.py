@@ -43,13 +43,13 @@ class Picture(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class Choice:
-    """Which attentions to draw.
+    """The attentions to draw.
 
     Attributes:
         attentions: names in `model.attention_maps`; () = all.
         layers: numbers from 1 on; () = all.
         heads: numbers from 0 on, or MEAN, the mean over all heads.
-        words: whether rows and columns of tokens are merged to words.
+        words: whether rows and columns of tokens are merged into words.
     """
 
     attentions: tuple[str, ...] = ()
@@ -72,8 +72,8 @@ def choose(
         maps: from `model.attention_maps`.
         attentions: some of the names in `maps`; none = all.
         layers: numbers from 1 on; none = all.
-        heads: numbers from 0 on, "mean", or "all" for each of them.
-        words: whether rows and columns of tokens are merged to words.
+        heads: numbers from 0 on, "mean", or "all" for every head.
+        words: whether rows and columns of tokens are merged into words.
 
     Raises:
         UserError: the model has no such attention, layer or head.
@@ -124,14 +124,14 @@ def draw(
     """Yield the pictures of one sentence pair one by one, since each takes some memory.
 
     A query of the decoder is labelled by the token that it predicts, a key of the decoder's
-    self-attention by the token that it has read, which is the one before.
+    self-attention by the token read at its position, which is the previous one.
 
     Args:
         weights: from `model.attention_weights` for this pair alone, without padding.
         maps: from `model.attention_maps`.
         source: the S tokens of the source.
         target: the tokens of the target.
-        partitions: by name (P, S) bool, the source tokens in each segment; None = there are none.
+        partitions: by name, (P, S) bool: the source tokens in each segment; None = there are none.
         windows: from `model.attention_windows`; None = there are none.
         choice: what to draw; None = the mean over heads of every attention.
         caption: printed below each title.
@@ -178,7 +178,7 @@ def draw(
 
 
 def _words_for(head: int | str, layout: Layout) -> tuple[str, str]:
-    """Return the part of the title and of the file name that names the head."""
+    """Return the parts of the title and of the file name that name the head."""
     if not layout.num_heads:
         return "", ""
     return (", mean over heads", "_mean") if head == MEAN else (f", head {head}", f"_head{head}")
@@ -194,16 +194,16 @@ def blocks_of_head(
 ) -> tuple[list[list[np.ndarray]], list[Group], list[Group]]:
     """Return the blocks of weights between units that exist, and the labels of these units.
 
-    Where heads have different columns, the mean has one block for each kind, the mean over the
-    heads of that kind, and a single head has the block of its own kind.
+    Where heads have different columns, the mean has one block for each kind, averaged over the
+    heads of that kind, and a single head has only the block of its kind.
 
     Args:
         weights: (H, R, C), or (R, C), as the layer returns them for a pair without padding.
         layout: of these weights.
         head: number from 0 on; None = the mean over heads.
-        row_tokens: the tokens that the rows are made of.
-        column_tokens: the tokens that the columns are made of.
-        partitions: by name (P, S) bool, the tokens in each segment.
+        row_tokens: the tokens that make up the rows.
+        column_tokens: the tokens that make up the columns.
+        partitions: by name, (P, S) bool: the tokens in each segment.
 
     Raises:
         UserError: the sentence is too short for any of the n-grams.
@@ -243,16 +243,16 @@ def merge_words(
     row_tokens: Sequence[Token],
     column_tokens: Sequence[Token],
 ) -> tuple[list[list[np.ndarray]], list[Group], list[Group]]:
-    """Return blocks whose tokens are merged to words, see `words.between_words`.
+    """Return blocks whose tokens are merged into words, see `words.between_words`.
 
     N-grams and segments stay as they are.
 
     Args:
         blocks: from `blocks_of_head`.
         queries: the rows of the blocks.
-        keys: their columns.
-        row_tokens: the tokens that the rows are made of.
-        column_tokens: the tokens that the columns are made of.
+        keys: the columns of the blocks.
+        row_tokens: the tokens that make up the rows.
+        column_tokens: the tokens that make up the columns.
     """
     tokens = kind_of(TOKENS)
     merged = [
@@ -281,7 +281,7 @@ class _Existing(NamedTuple):
 
     Attributes:
         place: index of the kind.
-        slots: which of its rows or columns they are.
+        slots: places of the units among the rows or columns of that kind.
         group: their labels.
     """
 

@@ -32,13 +32,13 @@ class SentenceAttention:
     """The attention weights of one sentence pair.
 
     Attributes:
-        model: which they are of.
+        model: the model that computed them.
         source: the tokens of the source, EOS included.
-        target: those of the target.
+        target: the tokens of the target, likewise.
         text: the target as text; the model's own translation if none was given.
         weights: the weights of each attention by name: for each layer (1, H, queries, keys).
         windows: of the source, for attention that reads windows; see `attention_windows`.
-        partitions: the segment of each token, by the name of the partition.
+        partitions: the tokens in each segment, by the name of the partition.
     """
 
     model: Any
@@ -65,8 +65,8 @@ class SentenceAttention:
     def save_weights(self, path: str | os.PathLike[str]) -> None:
         """Write an .npz file with all weights.
 
-        It has an array (H, queries, keys) for each layer, such as `cross_layer1`, and the tokens
-        as `source` and `target`.
+        The file has an array (H, queries, keys) for each layer, such as `cross_layer1`, and the
+        tokens as `source` and `target`.
 
         Raises:
             UserError: the file cannot be written.
@@ -97,7 +97,7 @@ def sentence_attention(
 
     Args:
         model: a trained model.
-        vocabularies: of its source and target.
+        vocabularies: the source's and the target's.
         source: a sentence.
         target: its translation; None: that of the model.
         texts: the text of each feature that the model reads, by name.
@@ -129,7 +129,7 @@ def sentence_attention(
         targets,
         target,
         weights,
-        # Not compiled: few models have any, and these look once.
+        # Not compiled: few models have windows, and they are computed only once.
         model.attention_windows(features),
         {name: np.asarray(found)[0] for name, found in model.partitions(features).items()},
     )
@@ -148,11 +148,11 @@ def _features_of(
 
     Args:
         side: of the sentence.
-        model: which reads them.
+        model: the model that reads them.
         encoder: of the sentence's language.
         sentence: in natural text.
-        texts: of its features.
-        other: the encoder and the sentence of the other side, if they are known.
+        texts: the texts of its features, by name.
+        other: the encoder and the sentence of the other side, if known.
     """
     features = of_side(model.hparams.features, side)
     sentences = tokenize(encoder, [sentence], starts=bool(features), name=f"{side} line")

@@ -10,8 +10,8 @@ Nguyen and Joty (2018), Tables 3 and 4. Two measures:
 
 The paper reports a "percentage of activations" without defining it. Each row of its tables sums to
 100, with 4 to 99 in the two columns of token queries together. Softmax gives every query a mass of
-1, and there are nearly as many n-grams as tokens, so those two columns would sum to nearly 50 if it
-were softmax mass. The second measure can produce such rows: compare that one with the paper.
+1, and there are nearly as many n-grams as tokens, so softmax mass would make those two columns sum
+to nearly 50. The second measure can produce such rows: it is the one to compare with the paper.
 
 Shapes: B batch, H heads, T queries, S memory positions, M and N orders of queries and memory.
 """
@@ -42,9 +42,9 @@ class Sums(NamedTuple):
     Attributes:
         mass: (M, N), the softmax mass on each order of keys, averaged over heads.
         rows: (M,), the number of queries.
-        strongest: (M, N), the number of positions whose strongest activation lies there.
+        strongest: (M, N), the number of positions whose strongest activation is there.
         positions: scalar, the number of positions.
-        entropy: (M,), of the weights of a query in nats, averaged over heads.
+        entropy: (M,), the entropy of a query's weights in nats, averaged over heads.
         largest: (M,), the largest weight of a query, averaged over heads.
     """
 
@@ -62,7 +62,7 @@ def block_sums(
     """Return the sums over one batch of one layer's weights.
 
     Query n-grams that would begin before the sentence are not counted, nor are padding, segments
-    without tokens, and queries that may attend to nothing.
+    without tokens and queries that have nothing to attend to.
 
     Args:
         weights: (B, H, R, C) as the layer returns them; (B, R, C) without heads.
@@ -160,7 +160,7 @@ class LayerStatistics:
 
     @property
     def has_kinds(self) -> bool:
-        """Whether queries or keys are of several kinds, so that shares tell anything."""
+        """Whether queries or keys are of several kinds; otherwise shares are trivial."""
         return len(self.layout.rows) > 1 or len(self.layout.all_columns) > 1
 
     def _share(self, measure: Measure, queries: list[int], keys: list[int]) -> float | None:
@@ -172,7 +172,7 @@ class LayerStatistics:
 
 
 def _tokens_and_phrases(units: Sequence[Units]) -> dict[str, list[int]]:
-    """Return the indices of "token" and "phrase" units, of each that there is."""
+    """Return the indices of "token" and "phrase" units; a kind without units is left out."""
     kinds = ["token" if unit == TOKENS else "phrase" for unit in units]
     return {
         kind: [place for place, own in enumerate(kinds) if own == kind]

@@ -20,7 +20,7 @@ def format_statistics(statistics: Sequence[LayerStatistics]) -> str:
     """Return tables with a row for each layer and a column for each quadrant, in percent.
 
     If an attention has orders above 2 or segments, tables with a column for each pair of kinds
-    follow. Where there are tokens alone, there is only the last table, of `LayerStatistics.focus`.
+    follow. With tokens alone, there is only the last table, that of `LayerStatistics.focus`.
     """
     parts = []
     for attention in dict.fromkeys(entry.attention for entry in statistics):
@@ -78,7 +78,7 @@ def _percent(share: float | None) -> str:
 def statistics_to_rows(statistics: Sequence[LayerStatistics]) -> list[list[str]]:
     """Return one table: a header, and a row for each attention, layer and measure, in percent.
 
-    The measure "focus" has the last two columns, the entropy in nats.
+    The last two columns belong to the measure "focus"; the entropy is in nats.
     """
     focus = ["entropy", "largest"]
     rows = [["attention", "layer", "measure", *QUADRANTS, *_orders(statistics), *focus]]
@@ -99,7 +99,7 @@ def _orders(statistics: Sequence[LayerStatistics]) -> list[str]:
 
 
 def statistics_to_dict(statistics: Sequence[LayerStatistics]) -> dict[str, Any]:
-    """Return the same as nested JSON values, as fractions instead of percentages."""
+    """Return the statistics as nested JSON values, with fractions instead of percentages."""
     found: dict[str, list[Any]] = {}
     for entry in statistics:
         values: dict[str, Any] = {

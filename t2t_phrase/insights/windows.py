@@ -9,7 +9,7 @@ from matplotlib.patches import Rectangle
 from t2t_phrase.layers.luong.window import Windows
 
 COLOUR = "tab:red"
-# Of the height of a row: how high a Gaussian rises at p_t.
+# The height of a Gaussian at p_t, as a fraction of the height of a row.
 HEIGHT = 0.9
 # Points of a curve within the width of a cell.
 POINTS = 8
@@ -26,9 +26,9 @@ def draw_windows(ax: Axes, windows: Windows, length: int) -> None:
     """Outline the window of each query, and draw its Gaussian or a line at p_t.
 
     Args:
-        ax: with a row of cells for each query, whose centres have whole coordinates.
+        ax: axes with a row of cells for each query; cell centres have integer coordinates.
         windows: of one sentence.
-        length: of the source; what of a window lies outside is not drawn.
+        length: of the source; the parts of windows outside it are not drawn.
     """
     for row, (centre, aligned) in enumerate(zip(windows.centre, windows.aligned, strict=True)):
         first = max(int(centre) - windows.radius, 0)

@@ -1,4 +1,4 @@
-"""Attention between words: the subwords of a word put together."""
+"""Attention between words: the subwords of each word are merged."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def between_words(
 ) -> np.ndarray:
     """Return attention between words: the mean over a query's subwords, the sum over a key's.
 
-    So the weights of a word still add up to what those of its subwords do.
+    So the weights of a word still add up to the same total as those of a subword.
 
     Args:
         block: (T, S) weights between tokens.

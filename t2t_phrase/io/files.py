@@ -1,4 +1,4 @@
-"""Writing files completely or not at all, checks of output paths, messages for failed writes."""
+"""Atomic writing of files, checks of output paths, and messages for failed writes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ StrPath = str | os.PathLike[str]
 
 
 def expanded(path: StrPath) -> pathlib.Path:
-    """Return a path with `~` replaced by the home folder, where there is one."""
+    """Return a path with `~` replaced by the home folder, if that is known."""
     # pathlib's own method raises an error for a user that does not exist.
     return pathlib.Path(os.path.expanduser(path))
 
@@ -37,17 +37,18 @@ def atomic(path: StrPath) -> Iterator[pathlib.Path]:
 
     The content is on disk before the name changes, so after a crash `path` holds either the old or
     the new content. If `path` is a symbolic link, the file that it points to is replaced; the mode
-    of a file that exists is kept. What is no regular file, such as a pipe, `/dev/null` or
-    `/dev/stdout`, is written to and never replaced. After an error the temporary file is deleted;
-    one that a kill left behind is overwritten by the next write of the same path.
+    of an existing file is kept. Anything but a regular file, such as a pipe, `/dev/null` or
+    `/dev/stdout`, is written to and never replaced. After an error, the temporary file is deleted;
+    one left behind by a kill is overwritten by the next write to the same path.
 
     Args:
         path: the file to write. The temporary file is in the same folder and has the same name
-            with `.tmp` appended; for what is no regular file, it is where the system keeps such.
+            with `.tmp` appended; if `path` is not a regular file, it is in the system's folder for
+            temporary files.
 
     Raises:
         WriteError: the disk is full, or the file or its folder is not writable.
-        BrokenPipeError: `path` is a pipe that nobody reads any more.
+        BrokenPipeError: `path` is a pipe that is no longer read.
     """
     try:
         if is_special(path):
@@ -76,7 +77,7 @@ def write(path: StrPath, content: str | bytes) -> None:
     """Write a file atomically; text is written as UTF-8 and keeps its line ends.
 
     Raises:
-        WriteError: as `atomic`.
+        WriteError: as for `atomic`.
     """
     with atomic(path) as temporary:
         temporary.write_bytes(content.encode() if isinstance(content, str) else content)
@@ -86,7 +87,7 @@ def install(temporary: pathlib.Path, target: pathlib.Path) -> None:
     """Give a finished file its name, and the mode of the file that it replaces.
 
     Raises:
-        OSError: `target` is a folder, or protected against writing.
+        OSError: `target` is a folder, or write-protected.
     """
     if target.is_dir():
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
@@ -100,10 +101,10 @@ def install(temporary: pathlib.Path, target: pathlib.Path) -> None:
 
 
 def real_path(path: StrPath) -> pathlib.Path:
-    """Return the file that a path leads to, behind `~` and symbolic links; it need not exist.
+    """Return a path with `~` and symbolic links resolved; the file need not exist.
 
     Raises:
-        OSError: the links lead in a circle.
+        OSError: the links form a cycle.
     """
     found = pathlib.Path(os.path.realpath(pathlib.Path(path).expanduser()))
     if found.is_symlink():
@@ -126,27 +127,27 @@ def is_special(path: StrPath) -> bool:
 
 
 def open_special(path: StrPath) -> io.FileIO:
-    """Open for writing what `is_special`; for a pipe with a name, wait for its reader.
+    """Open a path that `is_special` for writing; for a named pipe, wait for its reader.
 
     Raises:
         OSError: the file cannot be opened.
     """
     place = pathlib.Path(path).expanduser()
     descriptor = _descriptor(place)
-    # A pipe or file that is open already must not be opened again, at its beginning.
+    # A pipe or file that is already open must not be opened again, from its beginning.
     number = os.open(place, os.O_WRONLY) if descriptor is None else os.dup(descriptor)
     return io.FileIO(number, "w")
 
 
 def refuse_inputs(output: StrPath | None, inputs: Iterable[StrPath | None]) -> None:
-    """Refuse an output that is one of the inputs, by whatever name, before anything is lost.
+    """Refuse an output that is one of the inputs, under any name, before anything is lost.
 
-    Files are the same if they are the same on disk: `./x`, symbolic and hard links count. So does
-    what is kept beside the output while it is written, `OUTPUT.part` and `OUTPUT.tmp`.
+    Files are the same if they are the same on disk: `./x`, symbolic and hard links count. So do the
+    files kept beside the output while it is written, `OUTPUT.part` and `OUTPUT.tmp`.
 
     Args:
-        output: None: standard output, which may be redirected to a file.
-        inputs: None: standard input.
+        output: the output; None: standard output, which may be redirected to a file.
+        inputs: the inputs; None: standard input.
 
     Raises:
         UserError: the output is an input.
@@ -185,10 +186,10 @@ def explain_os_error(error: OSError, path: StrPath) -> WriteError:
 
 
 def reason_of(error: Exception) -> str:
-    """Return why a file could not be written.
+    """Return the reason why a file could not be written.
 
     Args:
-        error: of the system, or of TensorFlow, which says "NODE PATH; REASON [Op:NAME]".
+        error: an error of the system, or of TensorFlow: "NODE PATH; REASON [Op:NAME]".
     """
     reason = getattr(error, "strerror", None) or str(getattr(error, "message", "") or error)
     first = (reason.splitlines() or [type(error).__name__])[0]
@@ -199,7 +200,7 @@ def reason_of(error: Exception) -> str:
 
 
 def disk_full(path: StrPath) -> WriteError:
-    """Return the error of a disk that ran full while `path` was being written."""
+    """Return the error for a disk that filled up while `path` was being written."""
     folder = pathlib.Path(path).expanduser().parent
     free = ""
     if folder.is_dir() and not is_special(path):

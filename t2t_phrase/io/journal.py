@@ -1,4 +1,4 @@
-"""A journal of long work on a file: results are kept, and the same work continues from them."""
+"""A journal of long work on a file, which keeps results so that the same work can resume."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from t2t_phrase.io.files import StrPath, atomic, explain_os_error, real_path
 from t2t_phrase.io.line_windows import Window
 from t2t_phrase.io.resumable import Result
 
-# Starts every journal.
+# The beginning of every journal.
 MAGIC = b"t2t-phrase journal 1 "
-# Seconds after which what was written is on disk even if the machine stops.
+# Seconds after which written records are on disk, even if the machine stops.
 SYNC_EVERY = 5.0
 
 
@@ -30,9 +30,9 @@ class _Kept:
     """The state of a window.
 
     Attributes:
-        digest: its checksum.
-        lines: their number.
-        done: the places of those that are done; None: all. Millions of numbers would otherwise be
+        digest: checksum of the window.
+        lines: number of its lines.
+        done: places of the lines that are done; None: all, so that millions of numbers need not be
             kept for a long file.
     """
 
@@ -54,28 +54,28 @@ class _Kept:
 
 
 class Journal:
-    """Collects results in `OUTPUT.part`, and writes the output when all are there.
+    """Collects results in `OUTPUT.part`, and writes the output once all are complete.
 
     The first line of the file holds the settings. Each further line holds one record, a window or
-    a result, with its checksum. A record that a kill tore is dropped, and so is everything after a
+    a result, with its checksum. A record cut short by a kill is dropped, as is everything after a
     damaged one. A file without results is replaced, whatever its settings.
 
     Args:
         output: the file to write in the end.
-        settings: JSON-ready; work with other settings must not be continued.
-        endings: of further files, OUTPUT.ENDING, which are written before the output; each result
-            has the lines of each.
+        settings: JSON-ready settings; work with other settings must not be continued.
+        endings: endings of further files, OUTPUT.ENDING, which are written before the output; each
+            result has lines for each of them.
 
     Attributes:
-        path: of the journal.
+        path: path of the journal.
         results: number of results in it.
-        lines: number of lines that they have.
-        amount: sum of their amounts.
-        counts: sums of their counts.
-        damaged: whether something else than the end of the last record was dropped.
+        lines: number of lines of the results.
+        amount: sum of the results' amounts.
+        counts: sums of the results' counts.
+        damaged: whether anything other than an incomplete last record was dropped.
 
     Raises:
-        UserError: the journal is of other settings, is no journal, or is in use.
+        UserError: the journal has other settings, is not a journal, or is in use.
         WriteError: the journal cannot be written.
     """
 
@@ -107,7 +107,7 @@ class Journal:
         """Begin the next window; return the places of the lines in it that are done.
 
         Raises:
-            UserError: the journal is of another input.
+            UserError: the journal belongs to another input.
         """
         self._current += 1
         if self._current < len(self._windows):
@@ -129,7 +129,7 @@ class Journal:
         records: list[dict[str, Any]] = []
         window = self._windows[self._current]
         if window.untouched:
-            # Not before: a window without results may change, such as by correcting its trees.
+            # Not earlier: a window without results may change, for example by corrected trees.
             records.append({"window": window.digest, "lines": window.lines})
         record = {"rows": list(result.rows), "texts": list(result.texts), "amount": result.amount}
         if result.beside:
@@ -147,12 +147,12 @@ class Journal:
         """Write the output, and delete the journal.
 
         Raises:
-            UserError: the journal is of a longer input.
+            UserError: the journal belongs to a longer input.
             WriteError: the output cannot be written.
         """
         if self._current + 1 < len(self._windows):
             raise self._refusal("another input, which has more lines")
-        # The output comes last: where it is, everything is.
+        # The output comes last: if it exists, everything does.
         for ending in (*self._endings, None):
             name = self._output if ending is None else name_beside(self._output, ending)
             with atomic(name) as temporary, open(temporary, "wb") as file:
@@ -180,7 +180,7 @@ class Journal:
             os.close(self._number)
 
     def _read(self, file: BinaryIO) -> None:
-        """Take over what is in the file, if it is of the same work."""
+        """Take over the content of the file, if it belongs to the same work."""
         header = file.readline(2**20)
         if not header.endswith(b"\n"):
             if not (header.startswith(MAGIC) or MAGIC.startswith(header)):
@@ -195,7 +195,7 @@ class Journal:
                 f"{self.path}, from an earlier, unfinished run, is damaged; delete it to start "
                 "again"
             )
-        # Up to the last result, and what follows it.
+        # Bytes up to the end of the last result, and bytes after it.
         end, size = len(header), 0
         for line in file:
             record = _parsed(line)
@@ -215,7 +215,7 @@ class Journal:
         if not self.results:
             self._restart()
             return
-        # As JSON gives them back, with lists for tuples.
+        # Settings as JSON returns them, with lists for tuples.
         changed = differences(found["settings"], json.loads(json.dumps(self._settings)))
         if changed:
             raise self._refusal(f"other settings ({'; '.join(changed)})")
@@ -246,7 +246,7 @@ class Journal:
             raise _explained(error, self.path) from error
 
     def _ordered(self, ending: str | None) -> Iterator[list[str]]:
-        """Yield the lines of each window in their order, those of OUTPUT.ENDING or the output."""
+        """Yield the lines of each window in order, for OUTPUT.ENDING or, if None, the output."""
         texts: list[str] = []
         with open(self.path, "rb") as file:
             file.readline()
@@ -288,7 +288,7 @@ def _result(record: Mapping[str, Any]) -> Result:
 
 
 def _open_locked(path: pathlib.Path, output: StrPath) -> int:
-    """Open a journal to append to it, made if need be, for this process alone."""
+    """Open a journal for appending, by this process alone; create it if necessary."""
     while True:
         number = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
         try:
@@ -313,7 +313,7 @@ def _written(record: Mapping[str, Any]) -> bytes:
 
 
 def _parsed(line: bytes) -> dict[str, Any] | None:
-    """Return a record; None: it is torn or damaged."""
+    """Return a record; None if it is cut short or damaged."""
     content = line[9:-1]
     if not line.endswith(b"\n") or line[:9] != b"%08x " % zlib.crc32(content):
         return None

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from t2t_phrase.config import UserError
 
-# A window ends after so many lines, or so many characters. Sentences are sorted by length within a
-# window only; the larger it is, the less padding and the more memory.
+# A window ends after this many lines, or this many characters. Sentences are sorted by length
+# within a window only; larger windows need less padding and more memory.
 LINES = 10_000
 CHARACTERS = 2**24
 
@@ -22,7 +22,7 @@ class Window:
     Attributes:
         first: number of the first line in the file, from 0.
         lines: the lines.
-        beside: of each other file, by name, as many lines.
+        beside: equally many lines of each other file, by name.
     """
 
     first: int
@@ -50,11 +50,11 @@ def windows(
     """Yield the windows of a file; where they end depends on the lines alone.
 
     Args:
-        lines: of the file.
+        lines: lines of the file.
         beside: lines of other files, by the names of the files.
-        size: most lines of a window; None: LINES.
-        characters: a window ends after the line with which it has so many, those of the other
-            files included; None: CHARACTERS.
+        size: maximum number of lines in a window; None: LINES.
+        characters: a window ends after the line with which it reaches this many, including those of
+            the other files; None: CHARACTERS.
 
     Raises:
         UserError: another file has fewer or more lines.

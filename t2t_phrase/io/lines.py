@@ -27,7 +27,7 @@ def read_lines(path: pathlib.Path) -> Iterator[str | None]:
 def raw_lines(path: pathlib.Path) -> Iterator[bytes]:
     """Yield the lines of a file, plain or gzipped (`.gz`), as bytes with their ends.
 
-    A byte order mark is removed. What is not decoded costs little, so that lines can be skipped.
+    A byte order mark is removed. Lines are not decoded, so skipping some costs little.
 
     Raises:
         UserError: the file cannot be read, or its compression is damaged.

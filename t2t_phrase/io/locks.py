@@ -15,7 +15,7 @@ from t2t_phrase.config import UserError
 def exclusive(
     path: str | os.PathLike[str], *, busy: str = "", wait: bool = False
 ) -> Iterator[None]:
-    """Hold a lock file, which is deleted at the end; where a file system has no locks, do nothing.
+    """Hold a lock file, which is deleted at the end; on a file system without locks, do nothing.
 
     Args:
         path: the lock file, in a folder that exists.
@@ -30,14 +30,14 @@ def exclusive(
     try:
         yield
     finally:
-        # Deleted while it is held: whoever waits for it notices, see `_locked`.
+        # Deleted while it is held: a process that waits for it notices, see `_locked`.
         with contextlib.suppress(OSError):
             os.unlink(path)
         os.close(file)
 
 
 def is_held(path: str | os.PathLike[str]) -> bool | None:
-    """Return whether a live process holds a lock on a file or folder; None: that is unknown."""
+    """Return whether a live process holds a lock on a file or folder; None: unknown."""
     try:
         descriptor = os.open(path, os.O_RDONLY)
     except OSError:
@@ -56,7 +56,7 @@ def is_held(path: str | os.PathLike[str]) -> bool | None:
 
 @contextlib.contextmanager
 def held(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Hold a lock on a file or folder that exists, for `is_held` of other processes."""
+    """Hold a lock on an existing file or folder, which other processes see by `is_held`."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         with contextlib.suppress(OSError):
@@ -80,5 +80,5 @@ def _locked(path: pathlib.Path, busy: str, wait: bool) -> int:
         with contextlib.suppress(FileNotFoundError):
             if os.path.samestat(os.fstat(file), os.stat(path)):
                 return file
-        # Its last holder deleted the file between opening and locking.
+        # The last holder deleted the file between opening and locking.
         os.close(file)

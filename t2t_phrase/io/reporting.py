@@ -1,4 +1,4 @@
-"""Messages and progress: lines in a file, one line that moves in a terminal."""
+"""Messages and progress: lines in a file, one line updated in place in a terminal."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def progress(log: Log, text: str) -> None:
 
 
 def refresh(log: Log, make: Callable[[], str]) -> None:
-    """Show a line of progress where lines are replaced, and only there.
+    """Show a line of progress, but only where lines are replaced.
 
     Args:
         log: a `Screen`, or anything that takes lines.
@@ -38,8 +38,8 @@ class Ticker:
 
     Args:
         verb: what is done to lines.
-        total: how many there are; None: unknown.
-        bar: whether there may be a bar; results that go to the terminal would disturb it.
+        total: number of lines; None: unknown.
+        bar: whether to allow a bar, which results printed to the terminal would disturb.
     """
 
     def __init__(self, verb: str, total: int | None, *, bar: bool = True) -> None:
@@ -49,7 +49,7 @@ class Ticker:
         self.start(0)
 
     def start(self, done: int) -> None:
-        """Begin to measure the time that lines take.
+        """Start measuring the time that lines take.
 
         Args:
             done: number of lines that are done already.
@@ -59,7 +59,7 @@ class Ticker:
         self._close()
 
     def __call__(self, done: int) -> None:
-        """Report the number of lines that are done, if it is time."""
+        """Report the number of lines that are done, if a report is due."""
         if self._has_bar:
             self._draw(done)
             return

@@ -16,10 +16,10 @@ class Result(NamedTuple):
 
     Attributes:
         rows: places of the lines in their window, from 0.
-        texts: the line to write for each.
-        amount: anything that the caller wants the sum of, such as tokens.
-        beside: lines for other files, as many for each ending of their names.
-        counts: further sums that the caller wants, by name.
+        texts: the output for each of these lines.
+        amount: any quantity that the caller wants summed, such as tokens.
+        beside: equally many lines for other files, by the ending of the file's name.
+        counts: further quantities that the caller wants summed, by name.
     """
 
     rows: Sequence[int]
@@ -34,9 +34,9 @@ class Sink(Protocol):
 
     Attributes:
         results: number of results so far, those of earlier runs included.
-        lines: number of their lines.
-        amount: sum of their amounts.
-        counts: sums of their counts.
+        lines: number of the results' lines.
+        amount: sum of the results' amounts.
+        counts: sums of the results' counts.
     """
 
     results: int
@@ -57,7 +57,7 @@ class Sink(Protocol):
         """End the work, after the last window."""
 
 
-# Does what is left of a window, given the places that are done and the number of results so far.
+# Does the rest of a window, given the places that are done and the number of results so far.
 Work = Callable[[Window, set[int], int], Iterator[Result]]
 
 
@@ -72,7 +72,7 @@ def run(
 
     Args:
         parts: the windows.
-        work: does one; lines that are done must not change how the others are done.
+        work: does one window; lines that are done must not affect the results of the others.
         sink: where the results go.
         progress: called after each result with the number of lines done so far.
     """
@@ -88,13 +88,13 @@ def run(
 
 
 class Stream:
-    """Writes the lines of each window in their order once the window is done.
+    """Writes the lines of each window in order once the window is done.
 
-    There is one file only: results must have nothing beside.
+    There is only one file: `Result.beside` must be empty.
 
     Args:
-        file: unbuffered, so that nothing is left to be written after an error.
-        name: of the file in messages.
+        file: an unbuffered file, so that nothing is left to be written after an error.
+        name: name of the file in messages.
     """
 
     def __init__(self, file: io.RawIOBase | io.BufferedIOBase, name: str) -> None:
@@ -123,7 +123,7 @@ class Stream:
 
         Raises:
             WriteError: the lines cannot be written.
-            BrokenPipeError: nobody reads them any more.
+            BrokenPipeError: the lines are no longer read.
         """
         del window
         content = memoryview("".join(f"{text}\n" for text in self._texts).encode())
@@ -137,4 +137,4 @@ class Stream:
             raise explain_os_error(error, self._name) from error
 
     def finish(self) -> None:
-        """Do nothing: everything is written."""
+        """Do nothing: everything has been written."""

@@ -1,4 +1,4 @@
-"""JSON of users, read strictly: what is ambiguous or no text is refused, with its place."""
+"""Strict reading of users' JSON: ambiguity and invalid text are refused, naming the place."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ _HALF = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 def parse_json(text: str, name: str) -> Any:
-    """Return the value that a text in JSON describes.
+    """Return the value that a JSON text describes.
 
     Args:
         text: the JSON.
-        name: where it is from, for messages.
+        name: origin of the text, for messages.
 
     Raises:
-        UserError: it is not valid JSON, is nested too deeply, gives a name of an object twice, or
-            has a number that is none or a string that is not valid Unicode.
+        UserError: the text is not valid JSON, is nested too deeply, gives a name in an object
+            twice, or has an invalid number, such as NaN, or a string that is not valid Unicode.
     """
     try:
         value = json.loads(text, object_pairs_hook=_unambiguous, parse_constant=_refuse)

@@ -1,4 +1,4 @@
-"""A line that moves at the bottom of a terminal, and lines above it."""
+"""A line that is updated in place at the bottom of a terminal, and lines above it."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import weakref
 from collections.abc import Callable
 from typing import Any, Literal, TextIO
 
-# Seconds between two looks of a line that is refreshed.
+# Seconds between two updates of a line that is refreshed.
 INTERVAL = 0.2
-# Of terminals that do not tell their size.
+# Size of terminals that do not report theirs.
 _COLUMNS, _ROWS = 80, 24
-# A terminal has one bottom, whoever writes there.
+# All open lines: they share the bottom of the terminal.
 _open: weakref.WeakSet[MovingLine] = weakref.WeakSet()
 
 
@@ -22,10 +22,10 @@ class MovingLine:
 
     Args:
         stream: a terminal.
-        done: number of things that are done already.
-        total: number of things to be done; None: there is a text, or their number is unknown.
-        unit: name of a thing, after a number.
-        title: before the bar.
+        done: number of items that are already done.
+        total: number of items to be done; None: there is a text, or the number is unknown.
+        unit: name of an item, shown after a number.
+        title: text before the bar.
     """
 
     def __init__(
@@ -38,11 +38,11 @@ class MovingLine:
         title: str = "",
     ) -> None:
         self._stream = stream
-        # Only what runs in a terminal needs the package.
+        # The package is only needed in a terminal.
         from tqdm import tqdm
 
         class Bar(tqdm):
-            # Without a thread that wakes up to see whether the bar should be drawn more often.
+            # No thread that wakes up to check whether the bar should be drawn more often.
             monitor_interval = 0
 
         self._bar: Any = Bar(
@@ -59,12 +59,12 @@ class MovingLine:
         _open.add(self)
 
     def show(self, text: str) -> None:
-        """Draw a text; what does not fit into the line is cut."""
+        """Draw a text, cut to the width of the line."""
         self._bar.ncols = _width(self._stream)
         self._bar.set_description_str(text.replace("\n", " "))
 
     def advance(self, done: int) -> None:
-        """Draw the bar where `done` things are done."""
+        """Draw the bar with `done` items done."""
         self._bar.ncols = _width(self._stream)
         self._bar.update(done - self._bar.n)
 
@@ -73,7 +73,7 @@ class MovingLine:
         self._bar.clear()
 
     def redraw(self) -> None:
-        """Draw the line as it was."""
+        """Draw the line again, unchanged."""
         self._bar.refresh()
 
     def close(self) -> None:
@@ -87,11 +87,11 @@ def is_terminal(stream: TextIO) -> bool:
     try:
         return stream.isatty()
     except (AttributeError, ValueError):
-        return False  # closed, or no stream of the system
+        return False  # closed, or not a stream of the system
 
 
 def _width(stream: TextIO) -> int:
-    """Return the columns that a line may have; some terminals do not tell their size."""
+    """Return the maximum width of a line; some terminals do not report their size."""
     try:
         columns = os.get_terminal_size(stream.fileno()).columns
     except (OSError, ValueError):
@@ -100,7 +100,7 @@ def _width(stream: TextIO) -> int:
 
 
 def print_line(text: str, stream: TextIO) -> None:
-    """Print lines at once, above what moves."""
+    """Print lines immediately, above any moving lines."""
     for line in list(_open):
         line.hide()
     print(text, file=stream, flush=True)
@@ -109,16 +109,16 @@ def print_line(text: str, stream: TextIO) -> None:
 
 
 def close_lines() -> None:
-    """Remove all lines that move."""
+    """Remove all moving lines."""
     for line in list(_open):
         line.close()
 
 
 class Screen:
-    """Prints lines; in a terminal those of progress take each other's place.
+    """Prints lines; in a terminal, each line of progress replaces the one before.
 
     Args:
-        stream: to print to.
+        stream: stream to print to.
     """
 
     def __init__(self, stream: Literal["stdout", "stderr"] = "stdout") -> None:
@@ -131,7 +131,7 @@ class Screen:
         print_line(text, self._stream)
 
     def progress(self, text: str) -> None:
-        """Print a line of progress; in a terminal it moves."""
+        """Print a line of progress; in a terminal, replace the previous one."""
         if not is_terminal(self._stream):
             print_line(text, self._stream)
             return
@@ -141,12 +141,12 @@ class Screen:
         self._shown = time.monotonic()
 
     def refresh(self, make: Callable[[], str]) -> None:
-        """Show another line of progress in a terminal, a few times in a second at most."""
+        """Show another line of progress in a terminal, at most a few times a second."""
         if time.monotonic() - self._shown >= INTERVAL and is_terminal(self._stream):
             self.progress(make())
 
     def close(self) -> None:
-        """Remove the line that moves, before something else writes to the terminal."""
+        """Remove the moving line before something else writes to the terminal."""
         if self._line is not None:
             self._line.close()
             self._line = None

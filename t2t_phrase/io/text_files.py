@@ -17,7 +17,7 @@ from t2t_phrase.config import UserError
 from t2t_phrase.io.files import StrPath, atomic, explain_os_error, is_special, real_path
 from t2t_phrase.io.lines import read_lines
 
-# Bytes read of a line of a stream; far more than any model translates.
+# Maximum bytes read of each line of a stream; far more than any model translates.
 LONGEST_LINE = 2**20
 _BOM = b"\xef\xbb\xbf"
 
@@ -40,12 +40,12 @@ def read_text(path: str) -> list[str]:
 def stream_text(path: str | None, *, note: Callable[[str], object] | None = None) -> Iterator[str]:
     """Yield the lines of `read_text` one after the other, in bounded memory.
 
-    Of a line that is longer than LONGEST_LINE, that many bytes are read, or a few less where a
-    character would be cut.
+    A line longer than LONGEST_LINE is cut to that many bytes, or a few less so as not to split a
+    character.
 
     Args:
         path: a file, plain or gzipped; None: standard input.
-        note: told about lines that are longer.
+        note: called with a message about each line that is cut.
 
     Raises:
         UserError: as for `read_text`.
@@ -66,14 +66,15 @@ def stream_text(path: str | None, *, note: Callable[[str], object] | None = None
 
 
 def count_lines(path: str | None, check: Callable[[str, int], object] | None = None) -> int | None:
-    """Read a file once to count its lines and to find what is wrong with it.
+    """Read a file once to count its lines and to find faults in it.
 
     Args:
         path: as for `stream_text`.
         check: called with each line and its number, from 1; raises a `UserError` if it is bad.
 
     Returns:
-        None for standard input, a pipe and the like, which can be read only once.
+        The number of lines; None for standard input, pipes and the like, which can be read only
+        once.
 
     Raises:
         UserError: as for `read_text`.
@@ -113,11 +114,11 @@ def split_pair(line: str, path: str, number: int) -> tuple[str, str]:
 def check_writable(path: StrPath) -> None:
     """Check that a file can be written, before the work that fills it.
 
-    Nothing is opened that could wait, such as a pipe with a name.
+    Nothing that could block, such as a named pipe, is opened.
 
     Raises:
-        UserError: it is a folder, its folder does not exist or is not writable, or the file is
-            protected.
+        UserError: the path is a folder, its folder does not exist or is not writable, or the file
+            is write-protected.
     """
     place = pathlib.Path(path).expanduser()
     if place.is_dir() or str(path).endswith("/"):
@@ -150,7 +151,7 @@ def write_text(path: str, lines: Sequence[str]) -> None:
 
 
 def _probe(path: pathlib.Path) -> None:
-    """Create a file and delete it; another process may be writing one of this name."""
+    """Create a file and delete it; another process may be writing a file of this name."""
     try:
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL))
         path.unlink()

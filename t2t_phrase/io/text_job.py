@@ -1,4 +1,4 @@
-"""Work on the lines of a text: from a file or standard input to another."""
+"""Work on the lines of a text, from a file or standard input to a file or standard output."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ class Outcome:
     """The results of a job.
 
     Attributes:
-        lines: of the text.
-        kept: those of them that an earlier run did.
+        lines: number of lines of the text.
+        kept: number of lines done by an earlier run.
         amount: sum of the results' amounts in this run.
-        total: the same with those of earlier runs.
-        counts: sums of the results' counts, those of earlier runs included.
+        total: the same, earlier runs included.
+        counts: sums of the results' counts, earlier runs included.
     """
 
     lines: int
@@ -48,16 +48,17 @@ def check_paths(target: str | None, inputs: Iterable[str | None]) -> None:
 
 
 def check_beside(target: str | None, ending: str, inputs: Iterable[str | None], why: str) -> None:
-    """Refuse a further output `TARGET.ENDING` that has no place, as `check_paths` does.
+    """Refuse a further output `TARGET.ENDING` that is impossible; see `check_paths`.
 
     Args:
         target: the output; None: standard output.
-        ending: of the further one.
-        inputs: of the command.
-        why: the option that asks for it.
+        ending: ending of the further output.
+        inputs: inputs of the command.
+        why: the option that asks for the further output.
 
     Raises:
-        UserError: the output is no file, or the further one is an input or cannot be written.
+        UserError: the output is not a regular file, or the further output is an input or cannot be
+            written.
     """
     if target is None or is_special(target):
         raise UserError(
@@ -68,7 +69,7 @@ def check_beside(target: str | None, ending: str, inputs: Iterable[str | None], 
 
 
 def check_counts(source: str | None, total: int | None, beside: Iterable[str]) -> None:
-    """Refuse files next to a text that have more or fewer lines, as far as they can be read twice.
+    """Refuse files with more or fewer lines than the text beside them, if they can be read twice.
 
     Args:
         source: the text; None: standard input.
@@ -96,22 +97,22 @@ def do(
 ) -> Outcome:
     """Do the work on every line of a text, and write one line for each, in the same order.
 
-    A file is written when everything is done; until then, what is done is kept in `TARGET.part`,
-    from where the same call continues. Standard output, pipes and the like are written to as the
-    work proceeds.
+    A file is written when everything is done; until then, results are kept in `TARGET.part`, from
+    which the same call resumes. Standard output, pipes and the like are written to as the work
+    proceeds.
 
     Args:
         work: see `resumable.Work`; `Window.beside` has the lines of `beside` by path.
         source: a file; None: standard input.
         target: a file; None: standard output.
         beside: files with a line for each line of the text.
-        settings: what the results depend on.
-        ticker: told how many lines are done.
-        endings: of further files, `TARGET.ENDING`, see `Journal`; not for standard output and the
-            like.
+        settings: the settings that the results depend on.
+        ticker: called with the number of lines done.
+        endings: endings of further files, `TARGET.ENDING`, see `Journal`; not for standard output
+            and the like.
 
     Raises:
-        UserError: something cannot be read or written, or `TARGET.part` is of other work.
+        UserError: something cannot be read or written, or `TARGET.part` belongs to other work.
     """
     with contextlib.ExitStack() as stack:
         sink: Journal | Stream
@@ -144,7 +145,7 @@ def _stream(target: str | None, stack: contextlib.ExitStack) -> Stream:
         if sys.stdout is None:
             raise UserError("standard output is closed; name a file to write")
         sys.stdout.flush()
-        # Without a buffer, nothing is left over that Python would try to write again at its end.
+        # Without a buffer, nothing is left that Python would try to write again when it exits.
         buffer: Any = sys.stdout.buffer
         return Stream(getattr(buffer, "raw", buffer), "standard output")
     try:

@@ -1,4 +1,4 @@
-"""Strings that cannot be written in UTF-8 are refused, with their place."""
+"""A check that refuses strings that cannot be written in UTF-8, naming their place."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from t2t_phrase.config import UserError
 def check_unicode(text: str, name: str) -> None:
     """Refuse a text with half of a surrogate pair.
 
-    Files cannot hold one, because their lines are decoded strictly, but strings of Python can.
+    Lines of files cannot hold one, because they are decoded strictly, but Python strings can.
 
     Args:
-        text: of any length.
-        name: where it is from, for messages.
+        text: text of any length.
+        name: origin of the text, for messages.
 
     Raises:
-        UserError: there is one.
+        UserError: the text has half of a surrogate pair.
     """
     try:
         text.encode()

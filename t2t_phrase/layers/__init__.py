@@ -1,4 +1,4 @@
-"""Keras layers, one public class per file; `t2t_phrase.layers.InterleavedQueryK` finds any of them.
+"""Keras layers, one public class per file, accessible as in `t2t_phrase.layers.InterleavedQueryK`.
 
 A module is imported when one of its layers is first used.
 """

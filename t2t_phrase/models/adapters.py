@@ -1,4 +1,4 @@
-"""Low-rank adapters (LoRA; Hu et al., 2021), by Keras' own implementation."""
+"""Low-rank adapters (LoRA; Hu et al., 2021), as implemented in Keras."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ def add_lora(model: keras.Model, rank: int) -> int:
 
         W' = W + A B
 
-    with A (inputs, rank) and B (rank, outputs), which is zero at first.
+    with A (inputs, rank) and B (rank, outputs), which is initially zero.
 
-    Kernels of `keras.layers.Dense` have it: the maps of attention and the feed-forward networks.
-    Convolutions over n-grams, embeddings and LSTMs do not, and stay as they are.
+    The kernels of `keras.layers.Dense` are adapted: the maps of attention and of feed-forward
+    networks. Convolutions over n-grams, embeddings and LSTMs stay as they are.
 
     Args:
-        model: whose variables all exist.
-        rank: of the products.
+        model: a model whose variables all exist.
+        rank: rank of the products.
 
     Returns:
-        How many kernels have an adapter.
+        The number of kernels with an adapter.
 
     Raises:
         ValueError: the model has no dense kernel.

@@ -17,7 +17,7 @@ from t2t_phrase.models.exhibit import Exhibit
 from t2t_phrase.models.members import exhibits_of_member, maps_of_member, of_member
 from t2t_phrase.ops.masks import padding_mask
 
-# Begins the names of what the alignment model shows.
+# Prefix of the names of the alignment model's attention maps, partitions and exhibits.
 SECOND = "alignment model"
 
 
@@ -26,27 +26,28 @@ class AlignedPairHParams:
     """The hyperparameters of a pair of models.
 
     Attributes:
-        features: what its models read of the source in addition to token ids.
+        features: the source features that its models read in addition to token ids.
     """
 
     features: tuple[Feature, ...]
 
 
 class AlignedPair(EncoderDecoder):
-    """Words by one model, given the source positions that another one proposes.
+    """Predicts words with one model, given the source positions that another model proposes.
 
-    Alkhouli et al. (2018), Section 3. It holds both models for the search of
-    `decoding.search.alignment_expansion`, which alone knows how to step; neither a loss nor scores
-    are up to it. It must be made of models that exist, and is not registered.
+    Alkhouli et al. (2018), Section 3. The pair holds both models for the search of
+    `decoding.search.alignment_expansion`, which alone can step them; it has neither a loss nor
+    scores. It must be created from existing models, and is not registered.
 
-    What it shows of a pair of sentences is what both models show of it, given the alignment of the
-    target among the features. The names of the alignment model begin with "alignment model/".
+    It shows the attention, partitions and exhibits of both models for a pair of sentences, given
+    the alignment of the target among the features. Names from the alignment model begin with
+    "alignment model/".
 
     Args:
         lexical: a model whose `step` takes the position of the next token, such as
             `AlignmentAssistedTransformer`.
-        alignment: a model whose `step` takes that of the last one and predicts a jump, such as
-            `AlignmentModel`; with the same source and target vocabularies.
+        alignment: a model whose `step` takes the position of the last token and predicts a jump,
+            such as `AlignmentModel`; with the same source and target vocabularies.
 
     Raises:
         UserError: one of the models is of another kind.
@@ -77,14 +78,14 @@ class AlignedPair(EncoderDecoder):
         self.built = True
 
     def weights_to_compute_with(self) -> list[tuple[keras.Variable, Any]]:
-        """Return those of both models."""
+        """Return the variables of both models with their values."""
         return [
             *self.lexical.weights_to_compute_with(),
             *self.alignment.weights_to_compute_with(),
         ]
 
     def fold_weights(self) -> Cache:
-        """Return those of each model."""
+        """Return the folded weights of each model."""
         return {
             "lexical": self.lexical.fold_weights(),
             "alignment": self.alignment.fold_weights(),
@@ -107,32 +108,32 @@ class AlignedPair(EncoderDecoder):
         }
 
     def token_log_probabilities(self, features: Features) -> Any:
-        """Return (B, T) float32: those of the lexical model, given the alignment of the target."""
+        """Return the lexical model's values, (B, T) float32, given the alignment of the target."""
         return self.lexical.token_log_probabilities(features)
 
     def attention_maps(self) -> dict[str, AttentionMap]:
-        """Return those of both models."""
+        """Return the attention maps of both models."""
         second = maps_of_member(SECOND, self.alignment.attention_maps())
         return {**self.lexical.attention_maps(), **second}
 
     def attention_weights(self, features: Features) -> dict[str, list[Any]]:
-        """Return those of both models, given the alignment of the target."""
+        """Return the weights of both models, given the alignment of the target."""
         return self._both(features, "attention_weights")
 
     def attention_windows(self, features: Features) -> dict[str, list[Windows | None]]:
-        """Return those of both models, given the alignment of the target."""
+        """Return the windows of both models, given the alignment of the target."""
         return self._both(features, "attention_windows")
 
     def partitions(self, features: Features) -> dict[str, Any]:
-        """Return those of both models."""
+        """Return the partitions of both models."""
         return self._both(features, "partitions")
 
     def partition_classes(self, features: Features) -> dict[str, Any]:
-        """Return those of both models."""
+        """Return the classes that both models predict."""
         return self._both(features, "partition_classes")
 
     def exhibits(self, features: Features) -> dict[str, Exhibit]:
-        """Return those of both models, given the alignment of the target."""
+        """Return the exhibits of both models, given the alignment of the target."""
         second = exhibits_of_member(SECOND, self.alignment.exhibits(features))
         return {**self.lexical.exhibits(features), **second}
 

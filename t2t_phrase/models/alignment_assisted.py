@@ -20,7 +20,7 @@ from t2t_phrase.models.transformer_hparams import TransformerHParams
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class AlignmentAssistedHParams(PhraseHParams):
-    """The fields of `PhraseHParams`; the attentions are plain by default, any will do."""
+    """The fields of `PhraseHParams`; the attentions may be of any kind, plain by default."""
 
     model: ClassVar[str] = "alignment_assisted_transformer"
     cannot_pack: ClassVar[str] = ""
@@ -39,7 +39,7 @@ def with_alignment_heads(base: TransformerHParams, **changes: Any) -> AlignmentA
     """Return `base` with an alignment head in every cross-attention.
 
     Args:
-        base: the sizes and the recipe; those of a `PhraseHParams` with its attentions.
+        base: the sizes and the recipe; a `PhraseHParams` also gives its attentions.
         **changes: other fields of `AlignmentAssistedHParams`.
     """
     return AlignmentAssistedHParams(**{**vars(base), **changes})
@@ -49,9 +49,9 @@ def with_alignment_heads(base: TransformerHParams, **changes: Any) -> AlignmentA
 class AlignmentAssistedTransformer(LexicalModel, PhraseTransformer):
     """The Transformer with one more head in every cross-attention: the alignment head.
 
-    Alkhouli et al. (2018), Section 3.1; everything but that head is `PhraseTransformer`'s. Given
-    the alignment of the target, it trains and scores like any model. To translate, it needs an
-    alignment model that proposes positions, see `models.aligned_pair.AlignedPair`.
+    Alkhouli et al. (2018), Section 3.1; everything but that head is as in `PhraseTransformer`.
+    Given the alignment of the target, it trains and scores like any model. To translate, it needs
+    an alignment model that proposes positions, see `models.aligned_pair.AlignedPair`.
 
     Args:
         hparams: sizes, dropouts and attentions.

@@ -18,7 +18,7 @@ from t2t_phrase.models.luong_hparams import LuongHParams
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class AlignmentAssistedRnnHParams(LuongHParams):
-    """The fields of `LuongHParams`; the attention is global, with any score but by location."""
+    """The fields of `LuongHParams`; the attention is global, with any score but "location"."""
 
     model: ClassVar[str] = "alignment_assisted_rnn"
     cannot_pack: ClassVar[str] = LuongHParams.cannot_pack

@@ -39,7 +39,7 @@ from t2t_phrase.ops.position import positions_at
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class AlignmentModelHParams(TransformerHParams):
-    """A Transformer's fields. There is no softmax over words, so none can have its own matrix."""
+    """A Transformer's fields. There is no softmax over words that could have its own matrix."""
 
     model: ClassVar[str] = "alignment_model"
     cannot_pack: ClassVar[str] = ""
@@ -73,7 +73,7 @@ def with_jumps(base: TransformerHParams, **changes: Any) -> AlignmentModelHParam
 
 @registry.models.register
 class AlignmentModel(Transformer):
-    """Predicts the jump from one aligned source position to the next, from all that came before.
+    """Predicts the jump from one aligned source position to the next, given all that precedes it.
 
     Alkhouli et al. (2018), Section 3.2. The encoder is a Transformer's. The decoder has
     self-attention to the target and feed-forward networks, and a single attention to the source,
@@ -83,15 +83,15 @@ class AlignmentModel(Transformer):
 
         p(a_i - a_{i-1} | a_<i, y_<i, x) = softmax((s_i + h_{a_{i-1}}) W)
 
-    Before the first token there is no position, and no encoder output is added; its jump is
-    counted from in front of the source, see `ops.jumps`.
+    Before the first token there is no position, and no encoder output is added; the first jump
+    starts in front of the source, see `ops.jumps`.
 
     Shapes: B batch, S source length, T target length, D hidden size, K beams, $J = 201$ jumps.
 
     Args:
         hparams: sizes and dropouts.
         vocab_size: entries of the source vocabulary.
-        target_vocab_size: those of the target vocabulary; None: both share one.
+        target_vocab_size: entries of the target vocabulary; None: source and target share one.
 
     Call arguments:
         features: "inputs" (B, S) int, "targets" (B, T) int and "alignment" (B, T) int, the source
@@ -142,8 +142,8 @@ class AlignmentModel(Transformer):
     def batch_loss(self, features: Features, training: bool = False) -> Loss:
         """Return the smoothed cross-entropy of the jumps, which is 0 for a perfect model.
 
-        Beside "loss" and "nll", "accuracy" is the share of jumps that are the likeliest, and
-        "clipped" that of jumps longer than 100, which count as 100.
+        Besides "loss" and "nll", the result has "accuracy", the share of jumps with the highest
+        probability, and "clipped", the share of jumps longer than 100, which count as 100.
         """
         encoded = self.encode(features, training=training)
         hidden = self.decode(features, encoded, training=training).hidden
@@ -159,13 +159,13 @@ class AlignmentModel(Transformer):
         return -self.token_losses(hidden, jumps_in(features).classes)["nll"]
 
     def token_losses(self, hidden: Any, targets: Any) -> dict[str, Any]:
-        """Return the losses of `models.token_losses` of the sums (B, T, D) and classes of jumps."""
+        """Return the losses of `models.token_losses` for the sums (B, T, D) and jump classes."""
         kernel = ops.transpose(ops.convert_to_tensor(self.jump_map.kernel))
         smoothing = self.hparams.label_smoothing
         return token_losses(hidden, kernel, targets, label_smoothing=smoothing)
 
     def attention_maps(self) -> dict[str, AttentionMap]:
-        """Return, for each name in `attention_weights`, what its rows and columns are."""
+        """Return the meaning of the rows and columns for each name in `attention_weights`."""
         encoder = tuple(layer.self_attention.layout for layer in self.encoder_layers)
         decoder = tuple(layer.self_attention.layout for layer in self.decoder_layers)
         return {
@@ -202,7 +202,7 @@ class AlignmentModel(Transformer):
         return ops.cast(self.jump_map(hidden), "float32")
 
     def fold_weights(self) -> Cache:
-        """Return nothing: there is no map to the vocabulary."""
+        """Return an empty dictionary: there is no map to the vocabulary."""
         return {}
 
     def prepare_memory(self, features: Features, folded: Cache | None = None) -> Cache:
@@ -227,7 +227,7 @@ class AlignmentModel(Transformer):
             logits (B, K, J) of jumps, and the rest as for `EncoderDecoder`.
 
         Raises:
-            UserError: there are no positions, because the model was to translate by itself.
+            UserError: `previous` is missing: an alignment model cannot translate by itself.
         """
         if previous is None:
             raise UserError(self.capabilities.cannot_translate)

@@ -1,4 +1,4 @@
-"""The recurrent alignment model: predicts the next source position by LSTMs, as a jump."""
+"""The recurrent alignment model: predicts the next source position with LSTMs, as a jump."""
 
 from __future__ import annotations
 
@@ -71,15 +71,15 @@ class AlignmentModelRnn(Luong):
 
         p(a_i - a_{i-1} | a_<i, y_<i, x) = softmax((s_i + h_{a_{i-1}}) W)
 
-    with the states h of Luong's encoder and s of his decoder without attention, which starts from
+    with the states h of Luong's encoder and s of its decoder without attention, which starts from
     the last state of the encoder. Jumps and the position before the first token are those of
     `AlignmentModel`. The recurrent alignment models of Alkhouli and Ney (2017) read the encoder's
-    state within the decoder; this is the form that Alkhouli et al. (2018) give, Section 3.2.
+    state within the decoder; this is the form that Alkhouli et al. (2018) give in Section 3.2.
 
     Args:
         hparams: sizes and dropout.
         vocab_size: entries of the source vocabulary.
-        target_vocab_size: those of the target vocabulary; None: both share one.
+        target_vocab_size: entries of the target vocabulary; None: source and target share one.
 
     Call arguments and results are those of `AlignmentModel`.
     """
@@ -145,7 +145,7 @@ class AlignmentModelRnn(Luong):
                 the start.
 
         Raises:
-            UserError: there are no positions, because the model was to translate by itself.
+            UserError: `previous` is missing: an alignment model cannot translate by itself.
         """
         if previous is None:
             raise UserError(self.capabilities.cannot_translate)

@@ -27,7 +27,7 @@ Cache = dict[str, Any]
 
 
 class Mean(NamedTuple):
-    """A figure as its parts, which add up over batches and replicas.
+    """A figure as total and count, which add up over batches and replicas.
 
     Attributes:
         total: float32 scalar.
@@ -39,14 +39,14 @@ class Mean(NamedTuple):
 
 
 class Encoded(NamedTuple):
-    """The encoded source. Every field is a dictionary, whose names are the model's own.
+    """The encoded source. Each model chooses the names in the dictionaries.
 
     Attributes:
         memory: what the decoder reads, such as "tokens" (B, S, D).
         masks: where it may attend to, such as "tokens" (B, 1, 1, S) bool.
         weights: attention weights, one entry for each layer.
         losses: auxiliary losses, reported beside those of the model.
-        objective: float32 scalar, what they add to the objective.
+        objective: float32 scalar that the auxiliary losses add to the objective.
     """
 
     memory: dict[str, Any]
@@ -60,11 +60,11 @@ class Loss(NamedTuple):
     """The loss of a batch.
 
     Attributes:
-        objective: float32 scalar, the only one with a gradient: a sum over target tokens. An update
-            minimises its mean over the target tokens (or sentences, see `gradient_mean` of
+        objective: float32 scalar, the only value with a gradient: a sum over target tokens. An
+            update minimises its mean over the target tokens (or sentences, see `gradient_mean` of
             `TrainingHParams`) of all replicas.
-        means: what is reported, by name. "loss" (the training loss) and "nll" (the negative
-            log-probability in nats), both per target token, are always there; names that end in
+        means: the reported figures by name. "loss" (the training loss) and "nll" (the negative
+            log-probability in nats), both per target token, are always present; names that end in
             "accuracy" are shares.
     """
 
@@ -79,8 +79,8 @@ class Step(NamedTuple):
         logits: (B, K, V) float32.
         cache: for the next step.
         weights: the weights of this step's attention, one entry for each layer, named as in
-            `attention_weights`: "cross" (B, H, K, S). What a caller does not use is not computed
-            in a compiled function.
+            `attention_weights`: "cross" (B, H, K, S). A compiled function does not compute weights
+            that its caller does not use.
     """
 
     logits: Any
@@ -150,7 +150,7 @@ class EncoderDecoder(keras.Model):
         keras.saving.register_keras_serializable(package=cls.__module__.partition(".")[0])(cls)
 
     def get_config(self) -> dict[str, Any]:
-        """Return hyperparameters and sizes of vocabularies, from which `from_config` builds."""
+        """Return the hyperparameters and vocabulary sizes from which `from_config` builds."""
         return {
             "hparams": self.hparams.to_dict(),
             "vocab_size": self.vocab_size,
@@ -192,7 +192,7 @@ class EncoderDecoder(keras.Model):
         return self.batch_loss(x, training=training).objective / ops.sum(real)
 
     def batch_loss(self, features: Features, training: bool = False) -> Loss:
-        """Return the training objective, and what is reported, over a batch's target tokens.
+        """Return the training objective and the reported figures over a batch's target tokens.
 
         Not called `loss`: Keras sets an attribute of that name on every model.
         """
@@ -228,8 +228,8 @@ class EncoderDecoder(keras.Model):
         Args:
             folded: from `fold_weights`.
             tokens: (N,) int32.
-            allowed: (B, N) bool, those of each sentence, for a model that normalises its logits;
-                the logits of others are not read.
+            allowed: (B, N) bool, the allowed tokens of each sentence, for a model that normalises
+                its logits; the logits of other tokens are not read.
 
         Raises:
             UserError: the map to the vocabulary is not among the folded weights.
@@ -240,11 +240,11 @@ class EncoderDecoder(keras.Model):
         return {**folded, "softmax": columns(folded["softmax"], tokens)}
 
     def prepare_memory(self, features: Features, folded: Cache | None = None) -> Any:
-        """Return all that decoding reads of the source: it does not change from step to step.
+        """Return all that decoding reads of the source, which does not change from step to step.
 
         Args:
-            features: those of the source.
-            folded: from `fold_weights`; None: made here.
+            features: the features of the source.
+            folded: from `fold_weights`; None: computed here.
         """
         raise NotImplementedError
 
@@ -274,7 +274,7 @@ class EncoderDecoder(keras.Model):
         raise NotImplementedError
 
     def take_memory(self, memory: Any, rows: Any) -> Any:
-        """Return the result that `prepare_memory` would have for some of its sentences only.
+        """Return the result that `prepare_memory` would return for some of its sentences only.
 
         Only a model whose `step` takes positions needs this, see `models.aligned_pair`.
 
@@ -285,22 +285,22 @@ class EncoderDecoder(keras.Model):
         raise NotImplementedError
 
     def source_states(self, features: Features, training: bool = False) -> Any:
-        """Return (B, S, D): what the encoder makes of each source token, for probing.
+        """Return (B, S, D): the encoder's representation of each source token, for probing.
 
         Values at padding have no meaning. A model without this method cannot be probed.
 
         Args:
-            features: those of the source.
+            features: the features of the source.
             training: whether dropout is active.
         """
         raise NotImplementedError
 
     def attention_maps(self) -> dict[str, AttentionMap]:
-        """Return, for each name in `attention_weights`, what its rows and columns are."""
+        """Return the meaning of the rows and columns for each name in `attention_weights`."""
         return {}
 
     def attention_weights(self, features: Features) -> dict[str, list[Any]]:
-        """Return the weights of every attention, teacher-forced: a list of layers for each name.
+        """Return the weights of every attention, teacher-forced: for each name, a list by layer.
 
         The names and shapes are those of `attention_maps`.
         """
@@ -308,10 +308,10 @@ class EncoderDecoder(keras.Model):
         return {}
 
     def attention_windows(self, features: Features) -> dict[str, list[Windows | None]]:
-        """Return the windows of attention that reads no more of each sentence, teacher-forced.
+        """Return the windows of local attention, teacher-forced.
 
-        The names are those of `attention_maps`, those of other attention left out, and the lists
-        have an element for each layer; None: that layer reads everything.
+        The names are those of `attention_maps`, without other attention. The lists have an element
+        for each layer; None: that layer reads everything.
         """
         del features
         return {}
@@ -324,8 +324,8 @@ class EncoderDecoder(keras.Model):
     def partition_classes(self, features: Features) -> dict[str, Any]:
         """Return the class that the model predicts for the label of each segment: (B, P) int.
 
-        They are those of `features.TAGS`, by the name of the partition; partitions whose labels it
-        does not predict are left out.
+        The classes are those of `features.TAGS`, by the name of the partition; partitions whose
+        labels the model does not predict are left out.
         """
         del features
         return {}

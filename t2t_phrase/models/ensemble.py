@@ -28,7 +28,7 @@ class EnsembleHParams:
     """The hyperparameters of an ensemble.
 
     Attributes:
-        features: what any of its members reads in addition to token ids.
+        features: the features that any of its members reads in addition to token ids.
     """
 
     features: tuple[Feature, ...]
@@ -41,15 +41,15 @@ class Ensemble(EncoderDecoder):
 
     with weights that sum to 1.
 
-    An ensemble translates and scores like any model. It is not trained: its members are, each by
-    itself. It must be made of models that exist, and is not registered.
+    An ensemble translates and scores like any model. It is not trained; its members are trained
+    separately. It must be created from existing models, and is not registered.
 
     Its attention is that of the members, as if their layers were stacked. Shapes: M models, the
     others as in `EncoderDecoder`.
 
     Args:
         models: the members, all with the same source and target vocabularies.
-        weights: a positive number for each, which are divided by their sum; None: all are equal.
+        weights: a positive number for each model, to be divided by their sum; None: equal weights.
 
     Raises:
         UserError: there are no models, two of them read different features of the same name, or
@@ -98,15 +98,15 @@ class Ensemble(EncoderDecoder):
         return _log_mean_exp(found, self.log_weights)
 
     def weights_to_compute_with(self) -> list[tuple[keras.Variable, Any]]:
-        """Return those of all members, which may compute with different types."""
+        """Return the variables of all members, which may compute in different types."""
         return [pair for model in self.models for pair in model.weights_to_compute_with()]
 
     def fold_weights(self) -> Cache:
-        """Return those of each member."""
+        """Return the folded weights of each member."""
         return {"models": [model.fold_weights() for model in self.models]}
 
     def shorten(self, folded: Cache, tokens: Any, allowed: Any) -> Cache:
-        """Return those of each member, whose probabilities are those among the allowed tokens."""
+        """Return the shortened weights of each member, and the tokens to normalise over."""
         parts = zip(self.models, folded["models"], strict=True)
         shortened = [model.shorten(part, tokens, allowed) for model, part in parts]
         return {"models": shortened, "allowed": allowed}
@@ -128,8 +128,8 @@ class Ensemble(EncoderDecoder):
 
         Returns:
             logits: logarithms of the mean probabilities.
-            cache: those of all members.
-            weights: those of all members.
+            cache: the caches of all members.
+            weights: the attention weights of all members.
         """
         steps = [
             model.step(ids, index, part, state)
@@ -167,7 +167,7 @@ class Ensemble(EncoderDecoder):
         return _stacked([model.attention_weights(features) for model in self.models])
 
     def partitions(self, features: Features) -> dict[str, Any]:
-        """Return the partitions of all members: that named "x" of the second one is "1/x"."""
+        """Return the partitions of all members: "x" of the second one is named "1/x"."""
         return {
             name: partition
             for number, model in enumerate(self.models)
@@ -175,7 +175,7 @@ class Ensemble(EncoderDecoder):
         }
 
     def partition_classes(self, features: Features) -> dict[str, Any]:
-        """Return the classes that members predict, named as the partitions are."""
+        """Return the classes that members predict, named like the partitions."""
         return {
             name: classes
             for number, model in enumerate(self.models)
@@ -195,7 +195,7 @@ class Ensemble(EncoderDecoder):
         }
 
     def exhibits(self, features: Features) -> dict[str, Exhibit]:
-        """Return the exhibits of all members: "x" of the second one is "1/x"."""
+        """Return the exhibits of all members: "x" of the second one is named "1/x"."""
         return {
             name: exhibit
             for number, model in enumerate(self.models)
@@ -213,7 +213,7 @@ def _log_weights(weights: Sequence[float] | None, members: int) -> tuple[float, 
     for weight in weights:
         if not (math.isfinite(weight) and weight > 0):
             raise UserError(f"the weights of an ensemble must be positive numbers, got {weight:g}")
-    # Not the logarithm of a ratio, which is 0 where one weight is far below another.
+    # Not the logarithm of a ratio, since a ratio is 0 where one weight is far below another.
     largest = max(weights)
     total = math.log(sum(weight / largest for weight in weights))
     return tuple(math.log(weight) - math.log(largest) - total for weight in weights)
@@ -234,7 +234,7 @@ def _log_mean_exp(values: Sequence[Any], log_weights: Sequence[float]) -> Any:
 
 
 def _stacked(weights: Sequence[dict[str, list[Any]]]) -> dict[str, list[Any]]:
-    """Return for each name the layers of all members."""
+    """Return the layers of all members for each name."""
     names = dict.fromkeys(name for member in weights for name in member)
     return {name: [x for member in weights for x in member.get(name, [])] for name in names}
 

@@ -21,8 +21,8 @@ def jump_exhibits(logits: Any, features: Features) -> dict[str, Exhibit]:
     Jumps of more than S positions, which all leave the sentence, are left out.
 
     Args:
-        logits: (B, T, J) of jumps.
-        features: with the alignment of the targets.
+        logits: (B, T, J), of jumps.
+        features: the features of the batch, with the alignment of the targets.
     """
     length = int(ops.shape(features["inputs"])[1])
     log_probs = ops.log_softmax(ops.cast(logits, "float32"), axis=-1)

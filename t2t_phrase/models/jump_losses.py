@@ -13,11 +13,11 @@ from t2t_phrase.ops.masks import padding_mask
 
 
 def loss_of_jumps(losses: dict[str, Any], features: Features) -> Loss:
-    """Return `loss_of_tokens`, and beside it "clipped": the share of jumps that are too long.
+    """Return the result of `loss_of_tokens` with "clipped", the share of jumps that are too long.
 
     Args:
-        losses: from `token_losses`, of the classes of jumps.
-        features: of the batch, "targets" and "alignment" among them.
+        losses: from `token_losses`, for the classes of jumps.
+        features: the features of the batch, with "targets" and "alignment".
     """
     objective, means = loss_of_tokens(losses, features["targets"])
     real = ops.cast(padding_mask(features["targets"]), "float32")

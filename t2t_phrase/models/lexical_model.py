@@ -16,7 +16,7 @@ from t2t_phrase.ops.position import positions
 
 
 class LexicalModel(EncoderDecoder):
-    """Comes first among the bases of a lexical model; the other is the model without alignment.
+    """First base class of a lexical model; the second is the model without alignment.
 
     A subclass implements `align_memory`.
     """
@@ -26,9 +26,9 @@ class LexicalModel(EncoderDecoder):
         "alignment model: give the folder of its run to t2t-phrase-decoder or "
         "t2t-phrase-exporter with --alignment_model_dir"
     )
-    # What of the memory has an axis for sentences.
+    # The entries of the memory that have an axis for sentences.
     memory_of_sentences: ClassVar[tuple[str, ...]]
-    # What reads the alignment.
+    # Title for the part of the model that reads the alignment.
     alignment_title: ClassVar[str] = "alignment head"
 
     def align_memory(self, memory: Cache, alignment: Any) -> Cache:
@@ -36,14 +36,14 @@ class LexicalModel(EncoderDecoder):
 
         Args:
             memory: from `prepare_memory`.
-            alignment: (B, K) int, the source position of the token that is predicted.
+            alignment: (B, K) int, the source position that the predicted token is aligned with.
         """
         raise NotImplementedError
 
     def exhibits(self, features: Features) -> dict[str, Exhibit]:
-        """Return the weights of what reads the alignment: 1 at the aligned position, 0 elsewhere.
+        """Return the alignment as weights: 1 at the aligned position, 0 elsewhere.
 
-        The row of a token that is aligned with nothing has no 1.
+        The row of a token that is aligned with nothing is all 0.
         """
         alignment = ops.cast(features[ALIGNMENT.name], "int32")
         weights = ops.equal(alignment[..., None], positions(ops.shape(features["inputs"])[1]))
@@ -72,7 +72,7 @@ class LexicalModel(EncoderDecoder):
             alignment: see `align_memory`.
 
         Raises:
-            UserError: no alignment model proposes alignments.
+            UserError: `alignment` is missing, because there is no alignment model to propose it.
         """
         if alignment is None:
             raise UserError(self.capabilities.cannot_translate)

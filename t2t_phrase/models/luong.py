@@ -55,12 +55,11 @@ class Luong(EncoderDecoder):
         p(y_t | y_<t, x) = softmax(W_s h~_t)
 
     Every layer of the decoder starts from the last state of the same layer of the encoder. Source
-    embeddings, target embeddings and W_s are three matrices; none of the maps has a bias but the
-    gates.
+    embeddings, target embeddings and W_s are three matrices; no map but the gates has a bias.
 
-    Differs from the paper: sources end in EOS, which the encoder reads, first if it reads
-    backwards, and which may be attended to; dropout also falls on what the softmax reads, as in
-    Zaremba et al. (2014), which the paper follows.
+    Differs from the paper: sources end in EOS, which the encoder reads (first if it reads
+    backwards) and which may be attended to; dropout is also applied to the input of the softmax,
+    as in Zaremba et al. (2014), which the paper follows.
 
     Shapes: B batch, S source length, T target length, D hidden size, V target vocabulary size, K
     beams.
@@ -120,7 +119,7 @@ class Luong(EncoderDecoder):
         )
 
     def _output_map(self, rows: int) -> WordEmbedding:
-        """Return W_s, the matrix of the softmax over so many tokens."""
+        """Return W_s, the matrix of the softmax over `rows` tokens."""
         return self._embedding("softmax", rows)
 
     def _encoder_layer(self, name: str) -> LSTM | BidirectionalLSTM:
@@ -138,7 +137,7 @@ class Luong(EncoderDecoder):
         }
 
     def make_attention(self) -> AttentionalVector | None:
-        """Return a new attention layer, or None; a model with another kind overrides this."""
+        """Return a new attention layer or None; a model with another attention overrides this."""
         hparams = self.hparams
         if hparams.attention == "none":
             return None
@@ -234,7 +233,7 @@ class Luong(EncoderDecoder):
         )
 
     def _alignment(self, features: Features) -> Any | None:
-        """Return the attention's inputs from the targets' alignment: none."""
+        """Return the alignment of the targets for the attention; None: it reads no alignment."""
         del features
         return None
 
@@ -279,7 +278,7 @@ class Luong(EncoderDecoder):
         return ops.transpose(kernel)  # (D, V)
 
     def fold_weights(self) -> Cache:
-        """Return the map to the vocabulary and the LSTMs' kernels, as `ops.product_layout` does."""
+        """Return the vocabulary map and the LSTMs' kernels as `ops.product_layout` keeps them."""
         kernels = [kept(kernel) for kernel in self.decoder.fused_kernels()]
         return {"softmax": kept(self._softmax_map()), "kernels": kernels}
 

@@ -21,15 +21,15 @@ class LuongHParams(RegularizationHParams):
 
     hidden_size: int = 1000  # of embeddings and of every layer
     num_hidden_layers: int = 4  # of the encoder, and as many of the decoder
-    encoder_reads: Literal["forwards", "backwards", "both"] = "forwards"  # both: U / 2 each way
+    encoder_reads: Literal["forwards", "backwards", "both"] = "forwards"  # both: half size each way
     attention: Literal["none", "global", "local_m", "local_p"] = "none"
-    # The score location is for global attention only.
+    # The score "location" is for global attention only.
     attention_score: Literal["dot", "general", "concat", "location"] = "dot"
     attention_window: int = 0  # D of $2D + 1$ positions; set with local attention only
     attention_positions: int = 0  # source positions with weights; set with location only
-    input_feeding: bool = False  # the decoder reads the attentional vector of the step before
+    input_feeding: bool = False  # the decoder reads the attentional vector of the previous step
     dropout: float = 0.0  # of the inputs of every layer and of the softmax
-    initial_range: float = 0.1  # weights start uniform in +-this; 0: each kind as is usual for it
+    initial_range: float = 0.1  # weights start uniform in +-this; 0: as usual for their kind
 
     def check(self) -> Iterable[str]:
         """Yield one sentence for each fault in how the fields fit together."""

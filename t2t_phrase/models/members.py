@@ -1,4 +1,4 @@
-"""Attention of models that are part of another one, under names that tell them apart."""
+"""Names that tell apart the attention of models that are part of another model."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def of_member(member: str, values: dict[str, Any]) -> dict[str, Any]:
 
 
 def maps_of_member(member: str, maps: dict[str, AttentionMap]) -> dict[str, AttentionMap]:
-    """Return attention maps with "x" called "MEMBER/x", which their titles begin with, too."""
+    """Return attention maps with "x" called "MEMBER/x" and titles that begin with "MEMBER: "."""
     return of_member(
         member,
         {
@@ -47,7 +47,7 @@ def maps_of_member(member: str, maps: dict[str, AttentionMap]) -> dict[str, Atte
 
 
 def exhibits_of_member(member: str, exhibits: dict[str, Exhibit]) -> dict[str, Exhibit]:
-    """Return exhibits with "x" called "MEMBER/x", which their titles begin with, too."""
+    """Return exhibits with "x" called "MEMBER/x" and titles that begin with "MEMBER: "."""
     return of_member(
         member,
         {

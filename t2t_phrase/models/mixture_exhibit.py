@@ -11,10 +11,10 @@ from t2t_phrase.models.exhibit import Exhibit
 
 
 def mixture_exhibit(transparent: TransparentAttention, batch_size: Any) -> Exhibit:
-    """Return the shares of all encoder layers' phrases that each decoder layer reads.
+    """Return the shares that each decoder layer reads of the phrases of all encoder layers.
 
     They are the same for all sentences. The rows are decoder layers; the last column is for the
-    phrases of the encoder's output, the others for those of the inputs of its layers.
+    phrases of the encoder's output, the others for the phrases of its layers' inputs.
 
     Args:
         transparent: the layer of the model.

@@ -52,8 +52,8 @@ COMPOSITIONS: dict[str, type[keras.layers.Layer]] = {
 class MultiGranularityTransformer(PhraseTransformer):
     """The Transformer with encoder layers whose heads attend to tokens and segments.
 
-    Hao et al. (2019). The segments are those of fixed length, or the constituents of the top
-    levels of the sentence's tree; see `MultiGranularityAttention`.
+    Hao et al. (2019). The segments have a fixed length, or are the constituents of the top levels
+    of the sentence's tree; see `MultiGranularityAttention`.
 
     Shapes: N partitions, P rows for segments, the others as in `Transformer`.
 
@@ -62,7 +62,7 @@ class MultiGranularityTransformer(PhraseTransformer):
         vocab_size: V.
 
     With a `tag_loss_weight` lambda, an update minimises the translation loss + $lambda L_tag$, Eq.
-    (12), where L_tag is the sum over all labelled segments of these encoder layers.
+    (12), where L_tag is the sum over all labelled segments in these encoder layers.
 
     Call arguments:
         features: as for `Transformer`; with granularities from trees also "levels", (B, S) int,
@@ -141,7 +141,7 @@ class MultiGranularityTransformer(PhraseTransformer):
         """Return which tokens the segments of each partition contain, (B, N, P, S) bool.
 
         Raises:
-            UserError: the model reads trees, and there are none.
+            UserError: the model reads trees, but the features contain none.
         """
         inputs, pairs = features["inputs"], features.get(PAIRS["source"])
         length, real = ops.shape(inputs)[1], padding_mask(inputs)
@@ -186,7 +186,7 @@ class MultiGranularityTransformer(PhraseTransformer):
         memberships = self.memberships(features)
         x, weights, segments = self._run_layers(features, memberships, training=training)
         losses: dict[str, Mean] = {}
-        # Where nothing is learnt there are no labels.
+        # Only the batches of training and development sets contain labels.
         if "tags" in features:
             for classifier, vectors in zip(self.tag_classifiers, segments, strict=False):
                 found = self._tag_losses(classifier, vectors, features, memberships)
@@ -202,9 +202,9 @@ class MultiGranularityTransformer(PhraseTransformer):
     def _run_layers(
         self, features: Features, memberships: Any, *, training: bool
     ) -> tuple[Any, list[Any], list[Any]]:
-        """Return the last layer's output, all weights, and the vectors of segments of each layer.
+        """Return the last layer's output, all weights, and the segment vectors of each layer.
 
-        Layers without granularities have no vectors.
+        Layers without granularities have no segment vectors.
         """
         x, mask = self._embed_source(features, training), source_mask(features)
         pairs = given(pairs=features.get(PAIRS["source"]))

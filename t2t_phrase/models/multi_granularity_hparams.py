@@ -20,8 +20,8 @@ _NAME = re.compile(r"(?P<kind>ngram|level)_(?P<number>[1-9]\d{0,2})")
 class MultiGranularityHParams(PhraseHParams):
     """The granularities of the encoder's self-attention, and how segments become vectors.
 
-    Encoder layers without it, the decoder and the cross-attention are plain by default; any of
-    `PhraseHParams` will do.
+    All other attention (encoder layers without granularities, decoder, cross-attention) is plain by
+    default, but may be any that `PhraseHParams` allows.
     """
 
     model: ClassVar[str] = "multi_granularity_transformer"
@@ -33,7 +33,7 @@ class MultiGranularityHParams(PhraseHParams):
     # The heads are dealt to these in equal parts: tokens; ngram_N, segments of N tokens; level_K,
     # the constituents at depth K of the sentence's tree, which is stored with the data.
     granularities: tuple[str, ...] = (TOKENS, "ngram_2", "ngram_3", "ngram_4")
-    granularity_layers: tuple[int, ...] = (1,)  # encoder layers that have them; 1 = the bottom one
+    granularity_layers: tuple[int, ...] = (1,)  # encoder layers with granularities; 1 = bottom
     composition: Literal["max", "lstm", "attention"] = "attention"  # of the tokens of a segment
     interaction: Literal["none", "lstm", "on_lstm"] = "none"  # among the segments of a sentence
     on_lstm_chunk_size: int = 8  # on_lstm only: units of a head that share a master gate
@@ -116,7 +116,7 @@ class MultiGranularityHParams(PhraseHParams):
 
 
 def is_level(name: str) -> bool:
-    """Return whether this is the name of a granularity made from trees."""
+    """Return whether `name` is that of a granularity from trees."""
     match = _NAME.fullmatch(name)
     return match is not None and match["kind"] == "level"
 
@@ -134,9 +134,9 @@ def parse_granularity(name: str) -> tuple[str, int]:
 
 
 def heads_of(hparams: MultiGranularityHParams) -> tuple[str, ...]:
-    """Return the granularity of each head; those of tokens come first.
+    """Return the granularity of each head; heads of tokens come first.
 
-    Where the heads cannot be dealt equally, the first granularities have one more.
+    Where the heads cannot be dealt equally, the first granularities have one more head.
     """
     names = hparams.granularities
     each, rest = divmod(hparams.num_heads, len(names))

@@ -1,4 +1,4 @@
-"""Masks and positions of a batch, whose rows hold one pair each, or several that are kept apart.
+"""Masks and positions of a batch whose rows hold one pair each, or several separate pairs.
 
 Rows of several pairs come with the number of the pair that each token belongs to, see
 `features.PAIRS`. Without these numbers, masks are those of one pair in each row.
@@ -65,7 +65,7 @@ def segments_mask(features: Features, membership: Any, side: Side) -> Any:
     Args:
         features: of both sides.
         membership: (B, P, S) bool, which source tokens each segment contains.
-        side: of the queries.
+        side: the side of the queries.
 
     Returns:
         bool, broadcastable to (B, 1, S, P) or (B, 1, T, P).
@@ -82,7 +82,7 @@ def jumps_in(features: Features) -> Jumps:
 
 
 def source_places(features: Features, places: Any) -> Any:
-    """Return (B, T) int, where in their rows positions in the sources are; -1: nowhere.
+    """Return (B, T) int, positions in sources as positions in rows; -1: outside of the source.
 
     Args:
         features: of both sides.

@@ -19,7 +19,7 @@ def variable_shapes(hparams: TrainingHParams, *, vocab_size: int) -> dict[str, t
             model = registry.models[hparams.model].from_hparams(hparams, vocab_size=vocab_size)
         return {variable.path: tuple(variable.shape) for variable in model.trainable_variables}
 
-    # Keras keeps a list of uninitialised variables for each thread. A thread of its own makes sure
+    # Keras keeps a list of uninitialised variables for each thread. A separate thread makes sure
     # that these are forgotten.
     with concurrent.futures.ThreadPoolExecutor(1) as pool:
         return pool.submit(build).result()

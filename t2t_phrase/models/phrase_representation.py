@@ -51,7 +51,7 @@ from t2t_phrase.ops.partition import (
 class PhraseRepresentationHParams(PhraseHParams):
     """The partition of the source, the pooling of segments, and the widths of both networks.
 
-    The attentions, which are other sublayers, are plain by default; any of `PhraseHParams` will do.
+    The attentions, which are other sublayers, may be any of `PhraseHParams`, by default plain.
     """
 
     model: ClassVar[str] = "phrase_representation_transformer"
@@ -115,9 +115,9 @@ def with_phrase_representation(
 class PhraseRepresentationTransformer(PhraseTransformer):
     """The Transformer whose tokens look up phrases of the source, in encoder and decoder.
 
-    Xu et al. (2020). Encoder layer k makes phrases of its input and its tokens attend to them; one
-    more pooling makes phrases of the encoder's output. Decoder layers attend to the last phrases,
-    or, by transparent attention, each to its own mixture of all.
+    Xu et al. (2020). Each encoder layer pools its input into phrases, to which its tokens attend; a
+    final pooling makes phrases of the encoder's output. Decoder layers attend to these last phrases
+    or, with transparent attention, each to its own mixture of all phrases.
 
     Differs from the paper: with norm="pre" sublayers read normalised inputs, and so do the
     poolings; the paper normalises after the sum.
@@ -129,8 +129,8 @@ class PhraseRepresentationTransformer(PhraseTransformer):
         vocab_size: V.
 
     Call arguments:
-        features: as for `Transformer`; with phrases="parsed" also "phrases", (B, S) int: from 1 on
-            and ascending the phrase that each source token is in, 0 at padding.
+        features: as for `Transformer`; with phrases="parsed" also "phrases", (B, S) int: the number
+            of the phrase that each source token is in, ascending from 1; 0 at padding.
         training: whether dropout is active.
     """
 
@@ -156,7 +156,7 @@ class PhraseRepresentationTransformer(PhraseTransformer):
             )
 
     def make_pooling(self, name: str) -> keras.layers.Layer:
-        """Return a new layer that makes phrases of tokens."""
+        """Return a new layer that pools tokens into phrases."""
         hparams = self.hparams
         outer = name if not hparams.attentive_pooling else "glance"
         glance: keras.layers.Layer
@@ -178,7 +178,7 @@ class PhraseRepresentationTransformer(PhraseTransformer):
         )
 
     def make_combination(self) -> AttentiveCombination:
-        """Return a new layer by which tokens look phrases up."""
+        """Return a new layer with which tokens look up phrases."""
         hparams = self.hparams
         return AttentiveCombination(
             attention=MultiHeadAttention(
@@ -190,7 +190,7 @@ class PhraseRepresentationTransformer(PhraseTransformer):
             ),
             hidden_size=hparams.hidden_size,
             units=hparams.phrase_combination_size or 3 * hparams.hidden_size,
-            # Parsed phrases may be as many as tokens, and so may those of a packed row.
+            # There may be as many phrases as tokens if they are parsed or the rows are packed.
             by_segment=not hparams.packed_length
             and (hparams.phrases == "length" or hparams.phrase_length >= SHORTEST),
             dropout=hparams.relu_dropout,
@@ -223,7 +223,7 @@ class PhraseRepresentationTransformer(PhraseTransformer):
         """Return which source tokens each phrase holds, (B, P, S) bool.
 
         Raises:
-            UserError: the model reads parsed phrases, and there are none.
+            UserError: the model reads parsed phrases, but the features contain none.
         """
         inputs, pairs = features["inputs"], features.get(PAIRS["source"])
         length = ops.shape(inputs)[1]
@@ -246,7 +246,7 @@ class PhraseRepresentationTransformer(PhraseTransformer):
         return segment_membership(numbers, slots if pairs is None else length)
 
     def attention_maps(self) -> dict[str, AttentionMap]:
-        """Return, for each name in `attention_weights`, what its rows and columns are."""
+        """Return the meaning of the rows and columns for each name in `attention_weights`."""
         phrases = Units(partition="phrases")
         encoder, decoder = (
             tuple(
@@ -281,9 +281,9 @@ class PhraseRepresentationTransformer(PhraseTransformer):
     def attention_weights(self, features: Features) -> dict[str, list[Any]]:
         """Return the weights of every attention, teacher-forced, as its layer returns them.
 
-        To those of `Transformer` come those of the attentions to phrases, "encoder_phrases"
-        (B, H, S, P) and "decoder_phrases" (B, H, T, P), and of the poolings, "pooling" (B, P, S):
-        one for each encoder layer's input, one for the encoder's output.
+        In addition to the weights of `Transformer`, there are those of the attentions to phrases,
+        "encoder_phrases" (B, H, S, P) and "decoder_phrases" (B, H, T, P), and of the poolings,
+        "pooling" (B, P, S): one for each encoder layer's input, one for the encoder's output.
         """
         return super().attention_weights(features)
 
@@ -301,8 +301,8 @@ class PhraseRepresentationTransformer(PhraseTransformer):
     ) -> Encoded:
         """Return the encoded source.
 
-        Its memory is the encoder's output, "tokens" (B, S, D), and what each decoder layer reads
-        of the phrases, "phrases", a list of (B, P, D); its masks are "tokens" (B, 1, 1, S) and
+        Its memory is the encoder's output, "tokens" (B, S, D), and the phrases that each decoder
+        layer reads, "phrases", a list of (B, P, D); its masks are "tokens" (B, 1, 1, S) and
         "phrases" (B, 1, 1, P). Arguments as for `Transformer`.
         """
         x = self._embed_source(features, training)
@@ -337,7 +337,7 @@ class PhraseRepresentationTransformer(PhraseTransformer):
         )
 
     def _phrases_by_reader(self, memories: list[Any]) -> list[Any]:
-        """Return the mixture of all encoder layers' phrases for each decoder layer."""
+        """Return the phrases or the mixture of phrases that each decoder layer reads."""
         if self.transparent_attention is None:
             return [memories[-1]] * len(self.decoder_layers)
         mixed = self.transparent_attention(ops.stack(memories, axis=1))  # (B, N, P, D)

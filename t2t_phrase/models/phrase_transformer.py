@@ -123,7 +123,7 @@ class AttentionChoice(NamedTuple):
 
     @property
     def packs(self) -> bool:
-        """Whether the attention is told where sentences begin in rows of several."""
+        """Whether the attention is told where sentences begin in rows that hold several."""
         taken = inspect.signature(registry.attentions[self.attention].call).parameters
         return "query_positions" in taken
 
@@ -171,8 +171,8 @@ def with_phrase_attention(
 class PhraseTransformer(Transformer):
     """The Transformer with any kind of n-gram attention in each of its three positions.
 
-    Nguyen and Joty (2018); everything but the attention is `Transformer`'s. Distances of relative
-    positions, `max_relative_position`, are those between the ends of n-grams.
+    Nguyen and Joty (2018); everything but the attention is as in `Transformer`. Distances of
+    relative positions, `max_relative_position`, are those between the ends of n-grams.
 
     Args:
         hparams: sizes, dropouts and attentions.

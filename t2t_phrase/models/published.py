@@ -12,7 +12,7 @@ class Published(NamedTuple):
         millions: parameters in millions.
         where: paper, table and row.
         vocab_size: number of subwords for which to count ours.
-        remark: why ours differs, if not because of rounding or the vocabulary.
+        remark: the reason that ours differs, if not rounding or the vocabulary.
     """
 
     millions: float

@@ -1,12 +1,13 @@
 """R-Drop: Liang et al. (2021), "R-Drop: Regularized Dropout for Neural Networks", Eq. (1) to (4).
 
-Each pair is read twice, with other dropout masks. The objective is
+Each pair is read twice, with different dropout masks. The objective is
 
     1/2 (CE_1 + CE_2) + alpha/4 [KL(P_1 || P_2) + KL(P_2 || P_1)]
 
-per target token, which is half of the paper's.
+per target token.
 
-Differs from the paper: it is halved, so that the loss of a token is as large as without R-Drop.
+Differs from the paper: the objective is half of the paper's, so that the loss of a token is as
+large as without R-Drop.
 
 Shapes: B pairs of a batch, T target length, D hidden size, V target vocabulary size.
 """
@@ -23,7 +24,7 @@ from t2t_phrase.ops.masks import padding_mask
 
 
 def twice(features: Features) -> Features:
-    """Return a batch with each row a second time: (2B, ...), the second ones after the first."""
+    """Return a batch that contains each row twice: (2B, ...), all second copies after the first."""
     return {name: ops.concatenate([value, value], axis=0) for name, value in features.items()}
 
 
@@ -31,15 +32,15 @@ def r_drop_loss(loss: Loss, hidden: Any, kernel: Any, targets: Any, *, weight: f
     """Return the objective of R-Drop.
 
     Args:
-        loss: of the 2B rows, without R-Drop.
+        loss: the loss of the 2B rows, without R-Drop.
         hidden: (2B, T, D) float, the decoder's output.
         kernel: (V, D), the matrix of the softmax.
         targets: (2B, T) int.
-        weight: alpha, of the divergence.
+        weight: alpha, the weight of the divergence.
 
     Returns:
-        The loss as of B rows; in addition to what `loss` reports "divergence", the mean over the
-        target tokens, in nats.
+        The loss, scaled to B rows; in addition to the figures of `loss`, it reports "divergence",
+        the mean over the target tokens, in nats.
     """
     width = hidden.shape[-1]
     first, second = (ops.reshape(half, (-1, width)) for half in ops.split(hidden, 2, axis=0))

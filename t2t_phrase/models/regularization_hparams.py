@@ -1,4 +1,4 @@
-"""Hyperparameters of regularisation beside dropout and label smoothing."""
+"""Hyperparameters of regularisation other than dropout and label smoothing."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class RegularizationHParams(TrainingHParams):
     """Word dropout and R-Drop, for models of any family that predict tokens."""
 
     source_word_dropout: float = 0.0  # share of source tokens read as unknown in training
-    target_word_dropout: float = 0.0  # the same of the target tokens that the decoder reads
+    target_word_dropout: float = 0.0  # likewise for the target tokens that the decoder reads
     r_drop: float = 0.0  # weight of R-Drop's divergence of two passes; 0 = one pass
 
     def check(self) -> Iterable[str]:

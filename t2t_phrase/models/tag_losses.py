@@ -14,12 +14,12 @@ from t2t_phrase.models.base import Mean
 
 
 def classes_of_segments(tags: Any, membership: Any, level: int) -> Any:
-    """Return the class of the label of each segment of a level, (B, P) int32; 0 = it has none.
+    """Return the class of the label of each segment of a level, (B, P) int32; 0 = no label.
 
     Args:
         tags: (B, S) int, see `features.TAGS`.
         membership: (B, P, S) bool, which tokens each segment of the level contains.
-        level: from 1.
+        level: the level, from 1 on.
     """
     of_tokens = ops.cast(tags, "int32") // TAG_CLASSES ** (level - 1) % TAG_CLASSES
     # All tokens of a segment have the same class.
@@ -29,8 +29,8 @@ def classes_of_segments(tags: Any, membership: Any, level: int) -> Any:
 def tag_means(logits: Any, classes: Any) -> dict[str, Mean]:
     """Return the cross-entropy and the accuracy of predicted labels.
 
-    Hao et al. (2019), Eq. (10), of which this is the sum over the segments of all sentences that
-    have a label: EOS has none.
+    Hao et al. (2019), Eq. (10), summed over all labelled segments of all sentences; EOS has no
+    label.
 
     Args:
         logits: (B, P, C) float32.
@@ -50,7 +50,7 @@ def tag_means(logits: Any, classes: Any) -> dict[str, Mean]:
 
 
 def add_means(sums: dict[str, Mean], more: dict[str, Mean]) -> dict[str, Mean]:
-    """Return figures over the segments of both; names that `sums` lacks count as 0 there."""
+    """Return the figures of `more` added to those of `sums`, where missing names count as 0."""
     zero = Mean(0.0, 0.0)
     return {
         name: Mean(sums.get(name, zero).total + mean.total, sums.get(name, zero).count + mean.count)

@@ -1,4 +1,4 @@
-"""From the decoder's output to the loss of each target token, and of a batch.
+"""The loss of each target token, and of a batch, from the decoder's output.
 
 Shapes: B batch, T target length, D hidden size, V target vocabulary size.
 """
@@ -23,7 +23,7 @@ def token_losses(
         hidden: (B, T, D) float.
         kernel: the matrix of the softmax, (V, D); a variable or a tensor.
         targets: (B, T) int.
-        label_smoothing: probability mass taken from the right token.
+        label_smoothing: probability mass taken from the correct token.
 
     Returns:
         "loss", "nll" and "accuracy", each (B, T) float32, see `smoothed_cross_entropy`.
@@ -39,7 +39,7 @@ def token_losses(
 
 
 def loss_of_tokens(tokens: dict[str, Any], targets: Any) -> Loss:
-    """Return the loss of a batch, of which padding is no part.
+    """Return the loss of a batch, excluding padding.
 
     Args:
         tokens: from `token_losses`; all are reported, and "loss" is minimised.

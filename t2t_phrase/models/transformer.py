@@ -68,7 +68,7 @@ class Transformer(EncoderDecoder):
     Call arguments and results are those of `EncoderDecoder`.
 
     Raises:
-        HParamsError: two vocabularies, but one embedding for both.
+        HParamsError: there are two vocabularies, but one embedding for both.
     """
 
     hparams_class: ClassVar[type[TransformerHParams]] = TransformerHParams
@@ -221,7 +221,8 @@ class Transformer(EncoderDecoder):
     def batch_loss(self, features: Features, training: bool = False) -> Loss:
         """Return the smoothed cross-entropy, which is 0 for a perfect model.
 
-        Beside "loss" and "nll", "accuracy" is the share of target tokens that are the likeliest.
+        Besides "loss" and "nll", the result has "accuracy", the share of target tokens with the
+        highest probability.
         """
         r_drop = self.hparams.r_drop if training else 0.0
         if r_drop:
@@ -246,7 +247,7 @@ class Transformer(EncoderDecoder):
         return token_losses(hidden, self.softmax.kernel, targets, label_smoothing=smoothing)
 
     def attention_maps(self) -> dict[str, AttentionMap]:
-        """Return, for each name in `attention_weights`, what its rows and columns are."""
+        """Return the meaning of the rows and columns for each name in `attention_weights`."""
         encoder = tuple(layer.self_attention.layout for layer in self.encoder_layers)
         decoder = tuple(layer.self_attention.layout for layer in self.decoder_layers)
         cross = tuple(layer.cross_attention.layout for layer in self.decoder_layers)
@@ -271,9 +272,9 @@ class Transformer(EncoderDecoder):
         """Return the encoded source: "tokens" (B, S, D) and their mask.
 
         Args:
-            features: those of the source.
+            features: the features of the source.
             training: whether dropout is active.
-            folded: from `fold_weights`; None: what is needed of it is made here.
+            folded: from `fold_weights`; None: the needed weights are computed here.
         """
         del folded
         x = self._embed_source(features, training)
@@ -341,7 +342,7 @@ class Transformer(EncoderDecoder):
         return positions(ops.shape(features[IDS[side]])[1]) if packed is None else packed
 
     def _decoder_masks(self, features: Features, encoded: Encoded) -> dict[str, Any]:
-        """Return the masks of decoder layers, and where rows hold several pairs the positions."""
+        """Return the masks of decoder layers, and the positions where rows hold several pairs."""
         masks = {
             "attention_mask": target_mask(features),
             "memory_mask": cross_mask(features, encoded.masks["tokens"]),

@@ -8,8 +8,8 @@ from typing import ClassVar, Literal
 
 from t2t_phrase.models.regularization_hparams import RegularizationHParams
 
-# tensor2tensor's encoder adds one of 32 vectors that name the kind of text to be produced. The
-# table is kept so that its checkpoints load.
+# tensor2tensor's encoder adds one of 32 vectors that stand for the kind of text to produce. The
+# table is kept so that tensor2tensor's checkpoints load.
 TARGET_SPACES = 32
 
 
@@ -23,12 +23,12 @@ class TransformerHParams(RegularizationHParams):
     hidden_size: int = 512  # D, width of every residual stream
     filter_size: int = 2048  # inner width of the feed-forward networks
     num_heads: int = 8
-    num_hidden_layers: int = 6  # layers of each stack that does not say otherwise
+    num_hidden_layers: int = 6  # layers of each stack, unless set below
     num_encoder_layers: int = 0  # 0 = num_hidden_layers
     num_decoder_layers: int = 0  # 0 = num_hidden_layers
     norm: Literal["pre", "post"] = "pre"
     pos: Literal["timing", "none"] = "timing"  # absolute positions
-    max_relative_position: int = 0  # distance told apart in self-attention; 0 = no distances
+    max_relative_position: int = 0  # largest distance told apart in self-attention; 0 = none
     attention_dropout: float = 0.1
     relu_dropout: float = 0.1
     layer_prepostprocess_dropout: float = 0.1
@@ -48,7 +48,7 @@ class TransformerHParams(RegularizationHParams):
         yield from self.below_one(
             "attention_dropout", "relu_dropout", "layer_prepostprocess_dropout"
         )
-        # Far above every published model, and below what only fills the memory.
+        # Far above every published model, but below sizes that would only fill the memory.
         yield from self.at_most(
             hidden_size=2**17,
             filter_size=2**20,

@@ -70,7 +70,7 @@ def attention_weights(logits: Any, mask: Any | None) -> Any:
 
 
 def heads_product(x: Any, maps: Any) -> Any:
-    """Return (B, H S, W): each head's part of `x` times the map of that head, head after head.
+    """Return (B, H S, W): each head's part of `x` times that head's map, one head after another.
 
     Args:
         x: (B, S, D), the heads concatenated.
@@ -97,9 +97,9 @@ def attention_context(weights: Any, value: Any) -> Any:
 
 
 def _takes_einsum(queries: int | None) -> bool:
-    """Return whether the products of so many queries are faster as einsum.
+    """Return whether einsum is faster for the products of this many queries.
 
-    They are where operations run one by one and queries are few: their number is known in a step of
-    decoding, not in training, where the gradient of einsum is slow.
+    It is where operations run one by one and queries are few: their number is known in a decoding
+    step, but not in training, where the gradient of einsum is slow.
     """
     return queries is not None and not within_xla()

@@ -11,10 +11,10 @@ from keras import ops
 
 
 def write_block(x: Any, values: Any, index: Any, *, axis: int) -> Any:
-    """Return `x` with its block `index` along `axis` replaced, in one pass over `x`.
+    """Return `x` with block `index` along `axis` replaced, in one pass over `x`.
 
-    Blocks are as long as `values` along the axis; `x` consists of a whole number of them. It serves
-    for small arrays, and where sizes are unknown while the graph is traced.
+    Blocks are as long as `values` along the axis; `x` consists of a whole number of them. Meant for
+    small arrays, and for sizes that are unknown while the graph is traced.
 
     Args:
         x: (..., L * N, ...).
@@ -35,9 +35,9 @@ def add_block(history: Any, values: Any, index: Any, *, axis: int) -> Any:
     """Return a history with the block of one more time step.
 
     A history has one of two forms. One has room for all L steps, and block `index` is replaced: XLA
-    does so in place, but where operations run one by one, the whole array is copied in each step.
-    The other is as long as the past and grows; that is known by its length along `axis`, which is
-    unknown while the graph is traced. It begins with no block, see `start_decoder`.
+    does so in place, but where operations run one by one, each step copies the whole array. The
+    other is as long as the past and grows; it is recognised by its length along `axis`, which is
+    unknown while the graph is traced, and starts without blocks, see `start_decoder`.
 
     Args:
         history: (..., L * N, ...) or (..., index * N, ...).

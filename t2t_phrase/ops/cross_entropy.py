@@ -13,9 +13,9 @@ from keras import ops, tree
 from t2t_phrase.ops.row_blocks import RowBlocks, put_rows
 from t2t_phrase.ops.row_sum import row_sum
 
-# Up to so many logits are made once: 0.6 GiB, those of 4096 tokens and 40,000 entries.
+# Up to this many logits are computed only once: 0.6 GiB, for 4096 tokens and 40,000 entries.
 LOGITS_MADE_ONCE = 4096 * 40_000
-# Of more, so many at a time, 0.25 GiB: 2048 tokens and 32,000 entries.
+# Beyond that, this many at a time: 0.25 GiB, for 2048 tokens and 32,000 entries.
 LOGITS_OF_A_BLOCK = 2**26
 # Matrix units are fastest with multiples of this many rows.
 ROWS_UNIT = 128
@@ -56,12 +56,12 @@ def smoothed_cross_entropy(
         smoothed = logsumexp(z) - (c - l) z_y - l sum_j z_j - constant
 
     where the constant is the entropy of the smoothed target, as in tensor2tensor. Neither one-hot
-    targets nor log-probabilities are built: beside the logits only their softmax is, which the
-    gradient, $softmax(z) - l - (c - l) onehot(y)$, needs again.
+    targets nor log-probabilities are built: besides the logits, only their softmax is, which the
+    gradient, $softmax(z) - l - (c - l) onehot(y)$, reuses.
 
-    The logits of usual batches are made once, and their softmax is kept for the gradient. Those of
-    more tokens are never in memory together, see `blocks_of_tokens`: the gradient makes the logits
-    of each block again, which costs one more product with the vocabulary.
+    The logits of usual batches are computed once, and their softmax is kept for the gradient. Those
+    of larger batches are never in memory together, see `blocks_of_tokens`: the gradient recomputes
+    the logits of each block, which costs one more product with the vocabulary.
 
     Args:
         hidden: (N, D) float.
@@ -96,7 +96,7 @@ def smoothed_cross_entropy(
         outputs = (smoothed, normalizer - target, ops.cast(target >= top, "float32"))
 
         def gradient(*args: Any, upstream: Any = None) -> Any:
-            # TensorFlow passes the outputs' gradients side by side, JAX as one tuple.
+            # TensorFlow passes the outputs' gradients as separate arguments, JAX as one tuple.
             passed = tree.flatten(args if upstream is None else upstream)
             scale = ops.expand_dims(passed[0], -1)
             scaled = ops.cast(scale, hidden.dtype) * hidden
@@ -137,7 +137,7 @@ def _logits(hidden: Any, kernel: Any) -> Any:
 
 
 def _softmax(hidden: Any, kernel: Any, labels: Any) -> tuple[Any, tuple[Any, Any, Any]]:
-    """Return the probabilities (N, V); and logsumexp, label's and largest of the logits, (N,)."""
+    """Return probabilities (N, V), and (N,) each: logsumexp, label's logit and largest logit."""
     logits = _logits(hidden, kernel)
     probs = ops.softmax(logits, axis=-1)
     top = ops.max(logits, axis=-1)

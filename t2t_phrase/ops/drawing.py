@@ -1,4 +1,4 @@
-"""Random choices with given probabilities, the same ones wherever they are made.
+"""Random choices with given probabilities, reproducible wherever they are drawn.
 
 Shapes: N rows, V choices, M parts.
 """
@@ -14,7 +14,7 @@ from t2t_phrase.ops.random_bits import random_bits
 from t2t_phrase.ops.rows import take_rows
 
 # A probability of 1, as an integer. Sums of integers are exact in any order, so graphs, XLA and JAX
-# differ by the rounding of the softmax only. The sum of a row has room for twice as much.
+# differ only in the rounding of the softmax. The sum of a row has room for twice this value.
 _UNITS = 2.0**30
 
 
@@ -26,8 +26,8 @@ def draw(logits: Any, seed: Any) -> Any:
     entries.
 
     Args:
-        logits: (N, V) float32, V known; -inf is never chosen, and neither is a probability below
-            $2^-30$.
+        logits: (N, V) float32, V known; -inf is never chosen, nor is an entry with a probability
+            below $2^-30$.
         seed: (2,) int, see `random_bits`.
     """
     vocab = logits.shape[-1]
@@ -37,7 +37,7 @@ def draw(logits: Any, seed: Any) -> Any:
         units = ops.pad(units, [(0, 0), (0, width - vocab % width)])
     blocks = ops.reshape(units, (-1, -(-vocab // width), width))
     sums = ops.sum(blocks, axis=-1)
-    # Where a logit is no number, neither is the sum.
+    # Where a logit is NaN, the sum is meaningless.
     total = ops.maximum(ops.sum(sums, axis=-1, keepdims=True), 1)
     number = ops.mod(_numbers(ops.shape(logits)[0], seed)[:, None], total)
     block, rest = _fall(sums, number)
@@ -52,7 +52,7 @@ def _numbers(count: Any, seed: Any) -> Any:
 
 
 def _fall(units: Any, numbers: Any) -> tuple[Any, Any]:
-    """Return the parts that numbers fall into, (N,) int32, and what is left of these, (N, 1).
+    """Return the part that each number falls into, (N,) int32, and its offset there, (N, 1).
 
     Args:
         units: (N, M) int32, the size of each part.

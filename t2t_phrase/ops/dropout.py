@@ -12,7 +12,7 @@ from keras import ops
 from t2t_phrase.compile import traced, within_xla
 from t2t_phrase.ops.random_bits import places, random_bits
 
-# Values of a random number of 16 bits.
+# The number of values of a random number of 16 bits.
 LEVELS = 1 << 16
 # Lengths that masks are compiled for, each at most 1.25 times the one before.
 _LENGTHS = [quarters << power for power in range(29) for quarters in (4, 5, 6, 7)]
@@ -37,10 +37,10 @@ def dropout(x: Any, rate: float, seed: Any) -> Any:
 
 
 def _mask(shape: tuple[Any, ...], seed: Any, threshold: int, dtype: str) -> Any:
-    """Return (*shape): 0 with probability threshold / LEVELS, else what scales elements up.
+    """Return (*shape): 0 with probability threshold / LEVELS, else the factor for kept elements.
 
-    Operations one by one would take a pass over memory for each step of the hash. So the mask is a
-    program of XLA even where nothing else is; it is made for a few lengths and cut.
+    Run one by one, each operation of the hash would take a pass over memory. So XLA compiles the
+    mask even where it compiles nothing else: for a few lengths, from which the mask is cut.
     """
     count = places(shape)
     if within_xla():

@@ -10,9 +10,9 @@ from t2t_phrase.ops.position import positions
 
 
 def hard_attention(value: Any, places: Any) -> Any:
-    """Return (B, T, W): at query i, the value at the position `places[i]`.
+    """Return (B, T, W): for query i, the value at position `places[i]`.
 
-    It is the weighted sum of the values with one-hot weights, so a place outside of the memory,
+    This is the weighted sum of the values with one-hot weights, so a position outside the memory,
     such as -1, gives zeros.
 
     Args:

@@ -18,12 +18,12 @@ def history_ngram_logits(query: Any, key: Any, visible: Any) -> Any:
 
         logit_i = sum_{t=0}^{n-1} q[t] . k_{i-n+1+t},    k_i = 0 for i < 0
 
-    Nguyen and Joty (2018), Eq. (6), for a head of one order, without its scale.
+    Nguyen and Joty (2018), Eq. (6), for a head of one order, without the scale.
 
     A history keeps the tokens of all beams side by side, see `ops.masks.history_mask`; k_i is the
     key of the token that a beam may see at time i. Every q[t] is multiplied by the keys of all
     tokens, and the products are added along the beam's own tokens. The logits of entries that the
-    beam may not see mean nothing.
+    beam may not see are meaningless.
 
     Args:
         query: (B, R, h, n d_k), q[0] ... q[n-1] side by side.
@@ -41,7 +41,7 @@ def history_ngram_logits(query: Any, key: Any, visible: Any) -> Any:
     products = ops.reshape(products, (-1, heads, rows // beams, beams, order, times, beams))
     own = ops.cast(ops.reshape(visible, (-1, 1, 1, beams, 1, times, beams)), products.dtype)
     earlier = ops.sum(products[..., :-1, :, :] * own, axis=-1)  # (B, h, R / K, K, n - 1, L)
-    # Of the tokens before the sentence, all products are zero.
+    # All products of tokens before the sentence are zero.
     earlier = ops.pad(earlier, [*[(0, 0)] * 5, (order - 1, 0)])
     before = sum(earlier[..., t, t : t + times] for t in range(order - 1))
     logits = products[..., -1, :, :] + before[..., None]

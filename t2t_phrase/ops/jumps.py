@@ -2,7 +2,7 @@
 
 Alkhouli et al. (2018), Section 3.2. A jump is $a_i - a_{i-1}$, clipped to +-MOST; its class, which
 a model predicts, is the clipped jump plus MOST. Before the first target token the position is
-BEFORE, in front of the first source token, so a first token that is aligned with it is a jump of 1.
+BEFORE, in front of the first source token, so an alignment of the two first tokens is a jump of 1.
 
 Shapes: B batch, T target length, S source length, K beams.
 """
@@ -24,7 +24,7 @@ class Jumps(NamedTuple):
     """The jumps of a batch.
 
     Attributes:
-        previous: (B, T) int32, the position that the token before is aligned with.
+        previous: (B, T) int32, the position that the preceding token is aligned with.
         classes: (B, T) int32, the class of each jump.
         clipped: (B, T) bool, whether the jump is longer than MOST.
     """
@@ -39,8 +39,8 @@ def jumps_of(alignment: Any, places: Any | None = None) -> Jumps:
 
     Args:
         alignment: (B, T) int, the position that each token is aligned with.
-        places: (B, T) int, where rows hold several targets, the position of each token in its own,
-            whose first has none before it; None: each row is a target.
+        places: (B, T) int, where rows hold several targets: the position of each token in its
+            target, whose first token has no predecessor; None: each row is a target.
     """
     alignment = ops.cast(alignment, "int32")
     previous = ops.pad(alignment[:, :-1], [(0, 0), (1, 0)], constant_values=BEFORE)
@@ -53,8 +53,8 @@ def jumps_of(alignment: Any, places: Any | None = None) -> Jumps:
 def position_log_probs(jump_log_probs: Any, previous: Any, length: Any) -> Any:
     """Return (B, K, S): the log-probability of the jump to each source position.
 
-    Jumps that leave the sentence have probabilities as well, so those of its positions add up to
-    less than 1. Positions farther away than MOST have that of the longest jump, each of them.
+    Jumps that leave the sentence have probabilities as well, so the probabilities of its positions
+    need not add up to 1. Each position farther away than MOST has that of the longest jump.
 
     Args:
         jump_log_probs: (B, K, CLASSES) float.

@@ -19,8 +19,8 @@ def layer_norm(x: Any, scale: Any, offset: Any, *, epsilon: float) -> Any:
         n = (x - mean(x)) / sqrt(var(x) + epsilon)
         y = scale * n + offset
 
-    It runs in float32 at least. The gradient that backends derive from this takes more passes over
-    memory than the one here, where with $g = scale * dy$
+    It is computed in at least float32. The gradient that backends derive takes more passes over
+    memory than the one implemented here, which is, with $g = scale * dy$,
 
         dx = (g - mean(g) - n * mean(g * n)) / sqrt(var(x) + epsilon)
 
@@ -44,7 +44,7 @@ def layer_norm(x: Any, scale: Any, offset: Any, *, epsilon: float) -> Any:
         normed = centred * inverse
 
         def gradient(*args: Any, upstream: Any = None) -> Any:
-            # TensorFlow passes the gradient of the output, JAX names it.
+            # TensorFlow passes the gradient of the output by position, JAX by name.
             passed = ops.cast(args[0] if upstream is None else upstream, dtype)
             scaled = passed * scale
             x_grad = inverse * (

@@ -1,4 +1,4 @@
-"""The likeliest tokens of logits, and what turns their logits into log-probabilities.
+"""The likeliest tokens of logits, and the normalizer that turns logits into log-probabilities.
 
 Choosing the best of a long row takes longer than anything else that is done with the logits.
 
@@ -15,7 +15,7 @@ from keras import ops
 from t2t_phrase.compile import within_xla
 from t2t_phrase.ops.rows import take_rows
 
-# Shorter blocks would not pay: finding the best of each would take as long as choosing at once.
+# Shorter blocks would not pay off: finding each maximum would take as long as choosing directly.
 SHORTEST_BLOCK = 8
 
 
@@ -38,7 +38,7 @@ def likeliest(logits: Any, count: int) -> Likeliest:
     """Return the C likeliest tokens.
 
     A long vocabulary is split into blocks. The C tokens are in the C blocks with the greatest
-    maxima, and only these are searched: any other block has C tokens before its own.
+    maxima, and only these are searched: C tokens rank ahead of those of any other block.
 
     Args:
         logits: (..., V) float32, V known.
@@ -63,10 +63,10 @@ def likeliest(logits: Any, count: int) -> Likeliest:
 
 
 def block_width(vocab: int, count: int) -> int | None:
-    """Return the length of the blocks that a vocabulary is split into; None: that would not pay.
+    """Return the length of the blocks to split a vocabulary into; None if that does not pay off.
 
-    There are about as many maxima of blocks to choose from as logits in the blocks chosen. A
-    divisor of V is preferred, even if it is a few times longer or shorter: padding copies all
+    With this length, there are about as many maxima to choose from as logits in the chosen blocks.
+    A divisor of V is preferred, even if it is a few times longer or shorter: padding copies all
     logits.
 
     Args:
@@ -92,17 +92,17 @@ def _split(rows: Any, width: int) -> Any:
 
 
 def _of_blocks(rows: Any, blocks: Any, count: int) -> Likeliest:
-    """Return the likeliest tokens of logits (N, V), given these in blocks, too."""
+    """Return the likeliest tokens of logits (N, V), which are given in blocks, too."""
     vocab, width = rows.shape[-1], blocks.shape[-1]
     maxima = ops.max(blocks, axis=-1)
     chosen = ops.cast(ops.top_k(maxima, count)[1], "int32")
-    # In the order of the vocabulary, so that the first of equal logits is the lowest token.
+    # In vocabulary order, so that the first of equal logits is the lowest token.
     chosen = ops.sort(chosen, axis=-1)
     searched = ops.reshape(take_rows(blocks, chosen), (-1, count * width))
     logits, places = ops.top_k(searched, count)
     places = ops.cast(places, "int32")
     tokens = take_rows(chosen, places // width) * width + places % width
-    # Where a logit is no number, the order is undefined, and padding might come first.
+    # Where a logit is NaN, the order is undefined, and padding might come first.
     tokens = ops.minimum(tokens, vocab - 1)
     return Likeliest(logits, tokens, _normalizer(rows, tokens[:, 0], ops.max(maxima, axis=-1)))
 
@@ -117,8 +117,8 @@ def _normalizer(rows: Any, best: Any, greatest: Any) -> Any:
     """
     if within_xla():
         return ops.logsumexp(rows, axis=-1)
-    # The softmax is one operation. The probability of the likeliest token is never so small that it
-    # is lost; where a logit is no number, it might be one, unlike the greatest.
+    # The softmax is one operation. The probability of the likeliest token is too large to
+    # underflow; where a logit is NaN, the probability might not be, but `greatest` is.
     probability = take_rows(ops.softmax(rows, axis=-1), best[:, None])[:, 0]
     return greatest - ops.log(probability)
 

@@ -9,11 +9,11 @@ from t2t_phrase.ops.product import product
 
 
 def map_states(function: Callable[[Any], Any], x: Any) -> Any:
-    """Return `function(x)`; where there is one position only, the function is given (B, D).
+    """Return `function(x)`; if there is only one position, the function is given (B, D).
 
-    The product of three axes with a matrix transposes by a permutation that is computed, and XLA
-    cannot make its gradient within a loop where the number of rows is unknown. Within loops over
-    time there is one position.
+    The product of a tensor of three axes with a matrix transposes by a computed permutation, and
+    XLA cannot derive its gradient within a loop where the number of rows is unknown. Within loops
+    over time there is one position.
 
     Args:
         function: maps (..., D) to (..., U).
@@ -26,11 +26,11 @@ def map_states(function: Callable[[Any], Any], x: Any) -> Any:
 
 
 def linear(x: Any, kernel: Any) -> Any:
-    """Return `x @ kernel`, by `map_states` and `product`.
+    """Return `x @ kernel`, computed with `map_states` and `product`.
 
     Args:
         x: (B, T, D).
-        kernel: (D, U), or what `operand` returns.
+        kernel: (D, U), or a result of `operand`.
 
     Returns:
         (B, T, U).

@@ -32,8 +32,8 @@ def same_pair_mask(pairs: Any, memory_pairs: Any) -> Any:
 
     Args:
         pairs: (B, T) int, the number of the pair of each query, see `features.PAIRS`.
-        memory_pairs: (B, S) int, the same of the memory; or (B, H, S) for a memory of each head,
-            then the result is (B, H, T, S).
+        memory_pairs: (B, S) int, likewise for the memory; or (B, H, S) for a memory of each head,
+            in which case the result is (B, H, T, S).
     """
     if len(memory_pairs.shape) == 2:
         memory_pairs = memory_pairs[:, None]
@@ -48,20 +48,20 @@ def causal_mask(length: Any) -> Any:
 
 
 def history_mask(ancestors: Any, index: Any) -> Any:
-    """Return (B, 1, K, L * K) bool: what each beam may see of the history of all beams.
+    """Return (B, 1, K, L * K) bool: the part of all beams' history that each beam may see.
 
     The histories of all beams are kept side by side, position t of beam k at $t K + k$, and are
     never moved; a beam sees only the positions of its own ancestors.
 
     Args:
         ancestors: (B, K, L) int; at [b, k, t], the beam that held token t of beam k at time t.
-        index: the time of the current token; later ones are hidden.
+        index: the time of the current token; later tokens are hidden.
     """
     batch, beam_size, length = ops.shape(ancestors)
     own = ops.equal(ancestors[..., None], ops.arange(beam_size))  # (B, K, L, K)
     past = positions(length) <= index
     visible = ops.logical_and(own, past[:, None])
-    # A known B stays known, also where L is not.
+    # A known B stays known, even where L is not.
     return ops.reshape(visible, (batch, 1, beam_size, length * beam_size))
 
 

@@ -1,8 +1,8 @@
-"""Masks over n-grams, made from masks over tokens. True = may attend.
+"""Masks over n-grams, derived from masks over tokens. True = may attend.
 
 An n-gram of order n is indexed by its last token j, and exists if $j >= n - 1$. A query may attend
-to it where it may attend to its last token: under padding at the right, under a causal mask, and
-where rows hold several sentences, it may then attend to its other tokens too.
+to an n-gram if it may attend to the last token: with padding on the right, with a causal mask, and
+where rows hold several sentences, it may then attend to the other tokens too.
 
 Shapes: B batch, H heads, T queries, S memory positions, N and M orders of memory and queries, K
 beams. Token masks are broadcastable to (B, H, T, S).
@@ -29,12 +29,12 @@ def ngram_memory_mask(
     """Return a mask broadcastable to (B, H, T, N S), one block of S columns for each order.
 
     Args:
-        attention_mask: over tokens, with a last axis of S; None = everywhere.
-        orders: of the n-grams in the memory.
+        attention_mask: mask over tokens, with a last axis of S; None = everywhere.
+        orders: orders of the n-grams in the memory.
         length: S.
         beam_size: number of entries at each position, see `ops.masks.history_mask`.
         memory_positions: (B, S) int, where rows hold several sentences, which the mask keeps apart:
-            the position of each token in its own. None: each row is a sentence.
+            the position of each token in its sentence. None: each row is a sentence.
     """
     if memory_positions is None:
         position = positions(length, beam_size)
@@ -59,7 +59,7 @@ def ngram_query_mask(
 
     Args:
         mask: bool, broadcastable to (B, H, T, S).
-        orders: of the query n-grams.
+        orders: orders of the query n-grams.
         query_positions: (T,) int, or (B, T) where rows hold several sentences.
         real: bool, broadcastable to (B, T), False at padding; None = all are real.
     """
@@ -79,6 +79,6 @@ def attended_mask(attention_mask: Any) -> Any:
 
 
 def with_all_axes(attention_mask: Any) -> Any:
-    """Return a mask that is broadcastable to (B, H, T, S) as one with four axes."""
+    """Return a mask broadcastable to (B, H, T, S), reshaped to four axes."""
     mask = ops.convert_to_tensor(attention_mask)
     return ops.reshape(mask, (*[1] * (4 - len(mask.shape)), *ops.shape(mask)))

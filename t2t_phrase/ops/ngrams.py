@@ -1,8 +1,8 @@
 """Convolution of n-grams, and the windows of tokens that n-grams consist of.
 
 An n-gram of order n is indexed by its last token j. It consists of the tokens j-n+1 ... j, with
-zeros in place of tokens before the sentence. So every order has as many n-grams as tokens. Where a
-row holds several sentences, what is before a sentence is part of another one.
+zeros in place of tokens before the sentence. So there are as many n-grams of every order as tokens.
+Where a row holds several sentences, the tokens before a sentence belong to another one.
 
 Shapes: B batch, S positions, K beams, D width of a token, D' width of an n-gram.
 """
@@ -19,15 +19,15 @@ from t2t_phrase.ops.product import product
 def ngram_conv(x: Any, kernel: Any) -> Any:
     """Return Conv_n of all positions: $sum_t x[j-n+1+t] kernel[t]$, (B, S, D').
 
-    Nguyen and Joty (2018), Eq. (4), with the zero padding of Section 3.2.1 at the left.
+    Nguyen and Joty (2018), Eq. (4), with the zero padding of Section 3.2.1 on the left.
 
     Args:
         x: (B, S, D).
         kernel: (n, D, D'), of the same type.
     """
     padded = ops.pad(x, [(0, 0), (kernel.shape[0] - 1, 0), (0, 0)])
-    # Compared with n shifted products and one product of unfolded windows, forward and backward
-    # pass together are the fastest on a CPU, even for n = 1.
+    # On a CPU, forward and backward pass together are faster than with n shifted products or one
+    # product of unfolded windows, even for n = 1.
     return ops.conv(padded, kernel, padding="valid", data_format="channels_last")
 
 
@@ -36,7 +36,7 @@ def window_product(windows: Any, kernel: Any) -> Any:
 
     Args:
         windows: (..., n D), from `unfold` or `unfold_latest`.
-        kernel: (n, D, D'), a variable or of the same type.
+        kernel: (n, D, D'), a variable or a tensor of the same type.
     """
     return product(windows, kernel)
 
@@ -48,7 +48,7 @@ def unfold(x: Any, order: int, positions: Any | None = None) -> Any:
         x: (..., S, D).
         order: n.
         positions: broadcastable to (..., S), int: where rows hold several sentences, the position
-            of each token in its own; None: each row is a sentence.
+            of each token in its sentence; None: each row is a sentence.
     """
     if order == 1:
         return x

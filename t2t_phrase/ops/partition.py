@@ -1,12 +1,12 @@
 """Partitions of a sentence into segments.
 
-A partition assigns an integer to each token, (..., S): the number of its segment, which starts at 1
-and never decreases, and 0 at padding. So a segment is a run of adjacent tokens. Pooling and
-attention read it as a boolean matrix, `segment_membership`, (..., P, S), True where segment p
-contains token s. Rows after a sentence's last segment are empty. The partition of a sentence
-depends on that sentence alone, not on padding or batch, and P depends on S alone, so P is static
-wherever S is. Where a row holds several sentences, the segments of the whole row are numbered; P is
-S then, since there may be sentences of one token.
+A partition assigns an integer to each token, (..., S): the number of its segment, or 0 at padding.
+Numbers start at 1 and never decrease, so a segment is a run of adjacent tokens. Pooling and
+attention read a partition as a boolean matrix, `segment_membership`, (..., P, S), True where
+segment p contains token s. Rows after a sentence's last segment are empty. The partition of a
+sentence depends on that sentence alone, not on padding or batch, and P depends on S alone, so P is
+static wherever S is. Where a row holds several sentences, segments are numbered across the row; P
+is S then, since there may be sentences of one token.
 
 Shapes: B batch, P rows for segments, S positions; ... any number of axes.
 """
@@ -27,14 +27,14 @@ SHORTEST, LONGEST, PARTS = 3, 8, 6
 def fixed_partition(real: Any, length: Any, pairs: Any | None = None) -> Any:
     """Return the partition (..., S) int32 into segments of `length` tokens.
 
-    Differs from the paper: the last segment of a sentence may be shorter, where Hao et al. (2019),
-    Section 3.2, fill it up with padding.
+    Differs from the paper: the last segment of a sentence may be shorter, whereas Hao et al.
+    (2019), Section 3.2, fill it up with padding.
 
     Args:
         real: (..., S) bool, True at tokens, False at the padding that follows them.
-        length: tokens in a segment; int, or (...) int to use another length for each sentence.
-        pairs: (B, S) int, where rows hold several sentences, the number of each token's, see
-            `features.PAIRS`; None: rows are sentences.
+        length: tokens in a segment; int, or (...) int for a different length in each sentence.
+        pairs: (B, S) int, where rows hold several sentences: the number of each token's sentence,
+            see `features.PAIRS`; None: rows are sentences.
     """
     if pairs is not None:
         return joined_partition(positions_in_pairs(pairs) // length + 1, pairs)
@@ -63,10 +63,10 @@ def length_partition(real: Any, pairs: Any | None = None) -> Any:
 
 
 def joined_partition(numbers: Any, pairs: Any) -> Any:
-    """Return the partition (B, S) int32 of rows of several sentences from that of each sentence.
+    """Return the partition (B, S) int32 of rows of several sentences from those of the sentences.
 
     Args:
-        numbers: (B, S) int; in each sentence, they begin with 1.
+        numbers: (B, S) int, the partition of each sentence, numbered from 1.
         pairs: (B, S) int, the number of each token's sentence, see `features.PAIRS`.
     """
     before = [(0, 0), (1, 0)]
@@ -78,7 +78,7 @@ def joined_partition(numbers: Any, pairs: Any) -> Any:
 
 
 def level_partition(levels: Any, level: int) -> Any:
-    """Return the partition (..., S) int32 that cutting a tree at one depth makes.
+    """Return the partition (..., S) int32 that results from cutting a tree at one depth.
 
     Hao et al. (2019), Section 3.2: the segments of level k are the constituents at depth k, and
     the words whose branch ends above it.
@@ -86,7 +86,7 @@ def level_partition(levels: Any, level: int) -> Any:
     Args:
         levels: (..., S) int, for each token the lowest level at which a segment begins with it,
             1 for the first token; 0 at padding. See `text.trees.tree_levels`. So where rows hold
-            several sentences, each begins with a segment.
+            several sentences, each sentence begins a new segment.
         level: k, at least 1.
     """
     begins = ops.cast(ops.less_equal(levels, level), "int32")
@@ -106,7 +106,7 @@ def fixed_slots(length: Any, shortest: int) -> Any:
 
 def length_slots(length: Any) -> Any:
     """Return the P that `length_partition` needs for sentences of up to `length` tokens."""
-    # The most segments of SHORTEST tokens are in the longest sentence that has such segments.
+    # The longest sentence that has segments of SHORTEST tokens has the most of them.
     most = fixed_slots((SHORTEST + 1) * PARTS - 1, SHORTEST)
     if isinstance(length, int):
         return min(fixed_slots(length, SHORTEST), max(most, fixed_slots(length, LONGEST)))
@@ -127,7 +127,7 @@ def segment_membership(numbers: Any, slots: Any) -> Any:
 
 
 def segment_pairs(membership: Any, pairs: Any) -> Any:
-    """Return (B, ..., P) int: the pair that each segment belongs to, 0 without a token.
+    """Return (B, ..., P) int: the pair that each segment belongs to, 0 if it has no token.
 
     Args:
         membership: (B, ..., P, S) bool.

@@ -15,11 +15,11 @@ from t2t_phrase.ops.rows import take_rows
 
 
 def positions(length: Any, beam_size: Any = 1) -> Any:
-    """Return (S,) int32: the position of each entry of a row in its sentence, from 0 on.
+    """Return (S,) int32: the position of each entry of a row in its sentence, counted from 0.
 
     Args:
         length: S; a number, or a scalar where a graph is traced for rows of unknown length.
-        beam_size: how many entries each position has: a decoder's history holds those of all beams
+        beam_size: number of entries at each position: a decoder's history holds those of all beams
             side by side, see `ops.masks.history_mask`; a number or a scalar.
     """
     entries = ops.arange(length, dtype="int32")
@@ -33,11 +33,11 @@ def positions_at(index: Any, count: Any) -> Any:
 
 
 def pair_starts(pairs: Any, memory_pairs: Any) -> Any:
-    """Return (B, T) int32: where in its row of a memory the pair of each token begins.
+    """Return (B, T) int32: where each token's pair begins in the same row of a memory.
 
     Args:
         pairs: (B, T) int, the number of the pair that each token belongs to, see `features.PAIRS`.
-        memory_pairs: (B, S) int, the same of the memory.
+        memory_pairs: (B, S) int, likewise for the memory.
     """
     same = ops.equal(pairs[:, :, None], memory_pairs[:, None, :])
     return ops.cast(ops.argmax(same, axis=-1), "int32")
@@ -63,15 +63,15 @@ def lengths_in_pairs(pairs: Any) -> Any:
 
 
 def places_in_rows(places: Any, pairs: Any, memory_pairs: Any) -> Any:
-    """Return (B, T) int32: where in its row of a memory each position of a sentence is.
+    """Return (B, T) int32: positions within sentences of a memory as positions within its rows.
 
     Args:
-        places: (B, T) int, a position in the sentence of the memory that each token's pair has.
+        places: (B, T) int, for each token a position in the memory's sentence of the token's pair.
         pairs: (B, T) int, as in `pair_starts`.
         memory_pairs: (B, S) int, likewise.
 
     Returns:
-        -1 for a position outside of that sentence.
+        -1 for a position outside that sentence.
     """
     places = ops.cast(places, "int32")
     rows = places + pair_starts(pairs, memory_pairs)
@@ -85,8 +85,8 @@ def timing_signal(positions: Any, hidden_size: int) -> Any:
 
     The D/2 frequencies decrease geometrically from 1 to 1e-4, as in tensor2tensor.
 
-    Differs from the paper: Vaswani et al. (2017), Section 3.5, interleave sines and cosines and
-    let the frequencies end one step before 1e-4; the blocks are a permutation of that.
+    Differs from the paper: Vaswani et al. (2017), Section 3.5, interleave sines and cosines, which
+    only permutes these blocks, and let the frequencies end one step before 1e-4.
 
     Args:
         positions: (T,) int.

@@ -1,7 +1,7 @@
 """Products with weights, in whichever form a search keeps them.
 
-Layers multiply by `product`. A search can have it multiply by 8-bit integers in place of a layer's
-variable, see `quantized_weights`.
+Layers multiply with `product`. A search can make it multiply by 8-bit integers in place of a
+layer's variable, see `quantized_weights`.
 
 Shapes: D inputs, U outputs.
 """
@@ -38,7 +38,7 @@ def product(x: Any, weights: Any) -> Any:
 
     Args:
         x: (..., D) float.
-        weights: what `operand` takes or returns; leading axes of a variable are joined to D.
+        weights: anything `operand` takes or returns; leading axes of a variable are joined to D.
     """
     weights = operand(weights, x.dtype)
     if isinstance(weights, QuantizedMatrix):
@@ -51,11 +51,11 @@ def product(x: Any, weights: Any) -> Any:
 
 
 def operand(weights: Any, dtype: Any) -> Any:
-    """Return the matrix that `product` multiplies by; call it before a loop with such products.
+    """Return the matrix that `product` multiplies by; call this before a loop of such products.
 
     Args:
         weights: a variable (..., U), or a tensor, `KeptMatrix` or `QuantizedMatrix` (D, U).
-        dtype: of a variable's value.
+        dtype: the type to cast a variable's value to.
     """
     if not isinstance(weights, keras.Variable):
         return weights
@@ -67,11 +67,11 @@ def operand(weights: Any, dtype: Any) -> Any:
 def quantized_weights(
     matrices: Mapping[int, QuantizedMatrix], *, constant: bool = False
 ) -> Iterator[None]:
-    """Within this, `product` multiplies by these matrices in place of variables.
+    """Make `product` multiply by these matrices in place of variables within the context.
 
     Args:
-        matrices: by the `id` of the variable.
-        constant: see `quantized_product`, for all products with 8-bit integers.
+        matrices: the matrices, by the `id` of the variable.
+        constant: see `quantized_product`; holds for all products with 8-bit integers.
     """
     token = _QUANTIZED.set(_Quantized(matrices, constant))
     try:
@@ -81,10 +81,10 @@ def quantized_weights(
 
 
 def columns(matrix: KeptMatrix | QuantizedMatrix, numbers: Any) -> KeptMatrix | QuantizedMatrix:
-    """Return some columns of a matrix (D, U), as it is kept.
+    """Return some columns of a matrix (D, U), in the form in which the matrix is kept.
 
     Args:
-        matrix: what a search keeps.
+        matrix: a matrix as a search keeps it.
         numbers: (N,) int.
     """
     if isinstance(matrix, QuantizedMatrix):

@@ -1,8 +1,8 @@
-"""The layout in which a search keeps the matrices that it multiplies few rows by, again and again.
+"""The layout in which a search keeps matrices that it repeatedly multiplies by few rows.
 
-In bfloat16, a CPU reads the pairs of numbers along the dimension that is summed over. They are side
-by side in the transposed matrix; otherwise each product puts them there first. In float32, the
-matrix itself is faster for the hundred rows and more of a usual batch.
+In bfloat16, a CPU reads pairs of numbers along the dimension that is summed over. In the transposed
+matrix, the numbers of a pair are adjacent; otherwise each product rearranges them first. In
+float32, the matrix itself is faster for the hundred or more rows of a usual batch.
 
 Shapes: D inputs, U outputs.
 """
@@ -19,7 +19,7 @@ class KeptMatrix(NamedTuple):
     """A matrix (D, U) as a search keeps it.
 
     Attributes:
-        stored: in bfloat16 (U, D), else (D, U).
+        stored: (U, D) in bfloat16, else (D, U).
     """
 
     stored: Any
@@ -31,14 +31,14 @@ class KeptMatrix(NamedTuple):
 
 
 def kept(matrix: Any) -> KeptMatrix:
-    """Return a matrix (D, U) as it is to be kept."""
+    """Return a matrix (D, U) in the form in which a search keeps it."""
     return KeptMatrix(ops.transpose(matrix) if _transposed(matrix) else matrix)
 
 
 def multiplied(matrix: KeptMatrix) -> Any:
-    """Return the matrix (D, U) of what `kept` returned.
+    """Return the matrix (D, U) from the result of `kept`.
 
-    Call it where the product is made, in the loop of a search: compilers then multiply by the
+    Call this where the product is computed, in the loop of a search: compilers then multiply by the
     transposed matrix and do not transpose it.
     """
     return ops.transpose(matrix.stored) if _transposed(matrix) else matrix.stored

@@ -1,15 +1,15 @@
 """Matrices of 8-bit integers, and products with them.
 
-A matrix W has one scale for each column, and the rows x of what it is multiplied by get one each:
+A matrix W has one scale for each column, and each row x that is multiplied by W gets one, too:
 
     Q = round(W / s_W),  q = round(x / s_x)
     x W = s_x (q Q) s_W
 
-but for the rounding, where s_x is a 127th of a row's largest absolute value, and s_W a 63rd of a
+up to rounding, where s_x is a 127th of a row's largest absolute value, and s_W a 63rd of a
 column's. $q Q$ is a product of integers. A row's result does not depend on other rows.
 
 Columns have 7 bits, since CPUs without instructions for this (AVX-512 VNNI, AVX-VNNI) add pairs of
-products in 16 bits, and cut off what is larger: 255 * 63 * 2 is not. So all CPUs have one result.
+products in 16 bits with saturation, and 255 * 63 * 2 fits. So all CPUs give the same result.
 
 Shapes: N rows, D inputs, U outputs.
 """
@@ -26,9 +26,9 @@ from t2t_phrase.compile import within_xla
 
 # The largest integer of a row; -128 is left out, so that zero is in the middle.
 LARGEST = 127.0
-# Of a column.
+# The largest integer of a column.
 LARGEST_WEIGHT = 63.0
-# In place of the largest number of a row or column of zeros.
+# Replaces the largest number of a row or column of zeros.
 _TINY = 1e-30
 
 
@@ -73,8 +73,8 @@ def quantized_product(x: Any, matrix: QuantizedMatrix, *, constant: bool = False
     Args:
         x: (..., D) float.
         matrix: (D, U).
-        constant: whether the function that is traced is always called with this matrix. A CPU then
-            keeps it in the layout that its products read, and would not notice another one.
+        constant: whether the traced function is always called with this matrix. A CPU then keeps
+            the matrix in the layout that its products read, and would not notice a different one.
     """
     inputs, units = matrix.shape
     rows = ops.cast(ops.reshape(x, (-1, inputs)), "float32")
@@ -95,7 +95,7 @@ def _largest(x: Any, axis: int) -> Any:
 
 
 def _by_onednn() -> bool:
-    """Return whether integers are multiplied as such in the function that is being traced."""
+    """Return whether the function that is being traced multiplies integers as such."""
     if keras.backend.backend() != "tensorflow" or within_xla():
         return False
     import tensorflow as tf
@@ -105,7 +105,7 @@ def _by_onednn() -> bool:
 
 @functools.cache
 def _onednn_is_there() -> bool:
-    """Return whether TensorFlow has oneDNN's product of integers, and no GPU."""
+    """Return whether TensorFlow has oneDNN's product of integers and sees no GPU."""
     import tensorflow as tf
 
     if tf.config.list_logical_devices("GPU"):
@@ -121,7 +121,7 @@ def _onednn_is_there() -> bool:
 
 def _onednn_product(integers: Any, matrix: QuantizedMatrix, constant: bool) -> Any:
     """Return $q Q s_W$, (N, U) float32, of integers q (N, D)."""
-    # TensorFlow makes this operation where it finds a quantised model in a graph, and has no
+    # TensorFlow creates this operation where it finds a quantised model in a graph, and has no
     # function for it.
     import tensorflow as tf
     from tensorflow.core.framework.attr_value_pb2 import AttrValue
@@ -130,14 +130,14 @@ def _onednn_product(integers: Any, matrix: QuantizedMatrix, constant: bool) -> A
         return AttrValue(list=AttrValue.ListValue(type=[each.as_datatype_enum for each in found]))
 
     largest = tf.constant(LARGEST)
-    # The operation takes the largest number for that of 127.
+    # The operation assumes that the largest number is stored as 127.
     scales = matrix.largest * (LARGEST / LARGEST_WEIGHT)
     no_bias = tf.zeros((matrix.shape[-1],))
     inputs = [
         tf.bitcast(integers, tf.qint8),
         tf.bitcast(matrix.values, tf.qint8),
         no_bias,
-        # The least and the greatest number; what counts is the larger absolute value.
+        # The least and the greatest number; only the larger absolute value counts.
         largest,
         largest,
         scales,

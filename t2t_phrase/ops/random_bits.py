@@ -1,4 +1,4 @@
-"""Random bits from a seed, as a hash of their places."""
+"""Random bits from a seed, as a hash of their positions."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from typing import Any
 
 from keras import ops
 
-# A prime; what is left of a seed fits all integer types of all devices.
+# A prime; the remainder of a seed fits all integer types of all devices.
 _SEEDS = 2**31 - 1
 
 
 def random_bits(count: Any, seed: Any) -> Any:
-    """Return (count,) uint16, uniform random integers: a function of place and seed.
+    """Return (count,) uint16, uniform random integers: a function of position and seed.
 
     Number i is the upper half of the first word of pcg3d(i, *seed) by Jarzynski and Olano (2020),
-    "Hash Functions for GPU Rendering". Hashing takes a few operations, which XLA fuses with what
-    reads the bits. TensorFlow's own generator takes several times as long on a CPU.
+    "Hash Functions for GPU Rendering". Hashing takes a few operations, which XLA fuses with those
+    that read the bits. TensorFlow's own generator takes several times as long on a CPU.
 
     Args:
         count: a number or a scalar, below $2^31$.
-        seed: what `keras.random.SeedGenerator.next` returns, (2,) int.
+        seed: from `keras.random.SeedGenerator.next`, (2,) int.
     """
     seed = ops.cast(ops.mod(seed, _SEEDS), "uint32")
     place = ops.cast(ops.arange(count, dtype="int32"), "uint32")
@@ -38,7 +38,7 @@ def random_bits(count: Any, seed: Any) -> Any:
 
 
 def places(shape: Sequence[Any]) -> Any:
-    """Return the number of elements of a shape; without a tensor, where all lengths are known."""
+    """Return the number of elements of a shape: an int where all lengths are known."""
     if all(isinstance(length, int) for length in shape):
         return math.prod(shape)
     return ops.prod(shape)

@@ -1,4 +1,4 @@
-"""Recurrence over time: the loop, which takes any cell, and the cells of LSTM and ON-LSTM.
+"""Recurrence over time: the loop, which takes any cell, and the step of an LSTM.
 
 Shapes: B batch, T time steps, U units of a state, W width of a cell's inputs.
 """
@@ -24,22 +24,22 @@ def scan(
 ) -> tuple[Any, State]:
     """Run a cell over the time steps of a batch of sequences.
 
-    A step at which a sequence is padded keeps its state, and its output is zero; so a sequence
-    that is read in reverse starts from its last real step. Random numbers must not be drawn by the
-    cell: draw dropout masks before, and pass them with the inputs or let the cell close over them.
+    A padding step keeps the state of its sequence, and its output is zero; so a sequence that is
+    read in reverse starts from its last real step. The cell must not draw random numbers: draw
+    dropout masks before, and pass them with the inputs or let the cell close over them.
 
     Args:
         cell: one step. It may close over tensors, such as weights.
         inputs: (B, T, W), at least one step; any further axes may follow T.
-        state: where every sequence starts; float32.
+        state: the initial state of every sequence; float32.
         mask: (B, T) bool, True at real steps. None: no padding.
         reverse: whether to go from the last step to the first.
 
     Returns:
         (outputs (B, T, U) float32 in the order of `inputs`, state after the last step taken).
     """
-    # Keras' RNN knows its number of iterations, without which XLA differentiates no loop on
-    # TensorFlow; `ops.scan` does not tell it.
+    # Keras' RNN tells XLA the number of iterations, without which XLA cannot differentiate a loop
+    # on TensorFlow; `ops.scan` does not.
     loop = keras.layers.RNN(
         _KerasCell(cell, state),
         return_sequences=True,
@@ -50,13 +50,13 @@ def scan(
         dtype="float32",
         name="scan",
     )
-    # Called as a layer it would attach the mask to the outputs, and warn wherever they are used.
+    # Called as a layer, it would attach the mask to the outputs, and warn wherever they are used.
     outputs, *state_after = loop.call(inputs, initial_state=list(state), mask=mask)
     return ops.flip(outputs, axis=1) if reverse else outputs, tuple(state_after)
 
 
 class _KerasCell:
-    """A cell as `keras.layers.RNN` wants it."""
+    """A cell in the form that `keras.layers.RNN` expects."""
 
     compute_dtype = "float32"  # of the states
 
@@ -86,8 +86,8 @@ def lstm_step(
     Args:
         projected: (..., 4U), $x_t W + b$: input gate, forget gate, candidate, output gate.
         state: (h (..., U), c (..., U)) float32.
-        kernel: the matrix of the paper's U, (U, 4U), or what `operand` returns of it; or (G, U, 4U)
-            for G cells side by side, whose state is (B, G, U).
+        kernel: the matrix U above, (U, 4U), or the result of `operand` for it; or (G, U, 4U) for G
+            cells side by side, whose state is (B, G, U).
         recurrent_mask: dropout mask, broadcastable to (..., U), that multiplies h_{t-1}.
 
     Returns:
@@ -100,7 +100,7 @@ def lstm_step(
 
 
 def fused_lstm_step(x: Any, state: State, kernel: Any, projected: Any) -> tuple[Any, State]:
-    """Take one step of `lstm_step` whose inputs and state meet in one product.
+    """Take one step as `lstm_step` does, with a single product for inputs and state.
 
         (i, f, g, o) = [x_t; h_{t-1}] K + p_t
 
@@ -109,9 +109,9 @@ def fused_lstm_step(x: Any, state: State, kernel: Any, projected: Any) -> tuple[
     Args:
         x: (..., D).
         state: (h (..., U), c (..., U)) float32.
-        kernel: K, (D + U, 4U): the matrix of the inputs above that of the state, or what `kept` or
-            `quantize` returns of it.
-        projected: p_t, broadcastable to (..., 4U): the bias, and what else was computed before.
+        kernel: K, (D + U, 4U): the matrix of the inputs above that of the state, or the result of
+            `kept` or `quantize` for it.
+        projected: p_t, broadcastable to (..., 4U): the bias, and any other terms computed before.
 
     Returns:
         (h_t, (h_t, c_t)).
@@ -135,5 +135,5 @@ def recurrent_product(h: Any, kernel: Any) -> Any:
     h = ops.cast(h, kernel.dtype)
     if len(kernel.shape) == 2:
         return ops.cast(product(h, kernel), "float32")
-    # With an ellipsis for B, Keras would multiply and sum, many times slower.
+    # With an ellipsis for B, Keras would multiply and sum, which is many times slower.
     return ops.cast(ops.einsum("bgu,guv->bgv", h, kernel), "float32")

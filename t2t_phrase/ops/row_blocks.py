@@ -1,4 +1,4 @@
-"""Working through many rows in blocks, so that what is made of a row is never there for all.
+"""Processing many rows in blocks, so that intermediate results never exist for all rows at once.
 
 Shapes: N rows, R rows of a block.
 """
@@ -14,15 +14,15 @@ from keras import ops
 
 @dataclasses.dataclass(frozen=True)
 class RowBlocks:
-    """Divides N rows into blocks of R and a rest of 1 to R, which comes last.
+    """Divides N rows into blocks of R and a rest of 1 to R rows, which comes last.
 
-    The rest is for its user to begin with; `loop` then takes the blocks. A small number of rows is
-    all rest. Where the compiler knows N, nothing of the loop is left then.
+    The caller processes the rest first; `loop` then takes the blocks. If rows are few, all of them
+    are the rest, and where the compiler knows N, it removes the loop.
 
     Args:
         rows: N, an int or a tensor.
         size: R.
-        undivided: the largest N of which all is rest, at least R.
+        undivided: the largest N for which all rows are the rest, at least R.
     """
 
     rows: Any
@@ -48,12 +48,12 @@ class RowBlocks:
         return ops.concatenate([ops.zeros((self.end, *x.shape[1:]), x.dtype), x])
 
     def loop(self, step: Callable[..., Iterable[Any]], values: Sequence[Any]) -> tuple[Any, ...]:
-        """Return the values after a step for each block.
+        """Return the values after one step for each block.
 
         Args:
             step: given the indices (R,) of the block's rows and the values, returns the values
-                after it. One block is in memory at a time.
-            values: nonempty tensors, whose shapes remain.
+                after the step. One block is in memory at a time.
+            values: nonempty tensors, whose shapes do not change.
         """
         if isinstance(self.end, int) and self.end == 0:
             return tuple(values)
@@ -73,9 +73,9 @@ def put_rows(x: Any, rows: Any, values: Any) -> Any:
 
 
 def _known_after(number: Any, values: Iterable[Any]) -> Any:
-    """Return `number`, but not before the values are there.
+    """Return `number`, but not before the values have been computed.
 
-    TensorFlow would start as many as ten rounds of a loop at once.
+    Otherwise TensorFlow would start as many as ten iterations of a loop at once.
     """
     for value in values:
         first = value[(0,) * len(value.shape)]

@@ -11,7 +11,7 @@ from keras import ops
 
 
 def take_rows(x: Any, rows: Any) -> Any:
-    """Return x[b, rows[b, k]], of the shape of `rows` and the further axes of `x`.
+    """Return x[b, rows[b, k]], with the axes of `rows` and then the further axes of `x`.
 
     `take_along_axis` would build an index for every element, and fails where the other axes are
     empty.

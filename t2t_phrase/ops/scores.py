@@ -1,7 +1,7 @@
 """Luong's attention scores as pure functions.
 
 Luong et al. (2015), Section 3.1. Shapes: B batch, T queries, S memory positions, N positions of a
-window, U width of the decoder's states, A width of queries and keys, P positions of weights.
+window, U width of the decoder's states, A width of queries and keys, P positions with a score.
 """
 
 from __future__ import annotations

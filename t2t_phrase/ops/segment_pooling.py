@@ -1,7 +1,7 @@
 """Pooling the tokens of each segment of a partition into one vector.
 
 No function builds a vector for every pair of segment and token: sums are one matrix product with
-the (P, S) matrix, and maxima spread within segments by steps of doubling length.
+the (P, S) matrix, and maxima spread within segments in steps of doubling length.
 
 Shapes: B batch, P rows for segments, S positions, D width. `membership` is (B, P, S) bool, see
 `ops.partition`. A row without a token gives zeros.
@@ -51,7 +51,7 @@ def to_tokens(segments: Any, membership: Any) -> Any:
 
 
 def own_segment(segments: Any, membership: Any) -> Any:
-    """Return the same as `to_tokens`, but exact in any dtype, and meaningless at padding."""
+    """Return the result of `to_tokens`, but exact in any dtype, and meaningless at padding."""
     slot = _first(membership, axis=1)  # (B, S)
     return _take_rows(segments, slot)
 
@@ -75,7 +75,7 @@ def segment_max(x: Any, membership: Any, *, longest: int | None = None) -> Any:
     exists = ops.any(membership, axis=-1)
 
     def spread(shift: Any, y: Any) -> Any:
-        """Return at each token the maximum with the token `shift` before it in its segment."""
+        """Return the maximum of each token and the token `shift` before it in its segment."""
         # A roll wraps around, which does no harm: only a token of the same segment can count.
         same = ops.equal(number, ops.roll(number, shift, axis=1))
         penalty = ops.cast(ops.where(same, 0.0, MASKED), y.dtype)
@@ -100,7 +100,7 @@ def segment_max(x: Any, membership: Any, *, longest: int | None = None) -> Any:
         result = largest(x)
 
         def gradient(*args: Any, upstream: Any = None) -> Any:
-            # TensorFlow passes the output's gradient itself, JAX by name.
+            # TensorFlow passes the gradient of the output by position, JAX by name.
             passed = tree.flatten(args if upstream is None else upstream)[0]
             wins = ops.cast(ops.equal(x, own_segment(result, membership)), x.dtype)
             shared_by = weighted_sum(membership, wins)  # (B, P, D)
@@ -121,8 +121,8 @@ def gather_segments(x: Any, membership: Any, longest: Any) -> tuple[Any, Any]:
         longest: N, an upper bound on the number of tokens in a segment.
 
     Returns:
-        (tokens (B, P, N, D), last (B, P) int32): after the last token of a segment come others
-        without meaning; `last` is the number of the last one, from 0, or -1 without a token.
+        (tokens (B, P, N, D), last (B, P) int32): vectors after the last token of a segment are
+        meaningless; `last` is the index of that token in its segment, or -1 without a token.
     """
     first = _first(membership, axis=-1)  # (B, P)
     last = ops.sum(ops.cast(membership, "int32"), axis=-1) - 1
@@ -149,8 +149,8 @@ def max_shares(x: Any, pooled: Any, membership: Any) -> Any:
 
 
 def _first(membership: Any, axis: int) -> Any:
-    """Return the number of the first True along an axis, int32; 0 where there is none."""
-    # ONNX has no such operation for truth values.
+    """Return the index of the first True along an axis, int32; 0 where there is none."""
+    # ONNX has no such operation for booleans.
     return ops.cast(ops.argmax(ops.cast(membership, "int32"), axis=axis), "int32")
 
 

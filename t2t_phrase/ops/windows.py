@@ -13,7 +13,7 @@ from t2t_phrase.ops.rows import take_rows
 
 
 def window_positions(centre: Any, radius: int) -> Any:
-    """Return (B, T, N) int32: the positions around each centre, also those outside the sentence.
+    """Return (B, T, N) int32: the positions around each centre, even those outside the sentence.
 
     Args:
         centre: (B, T) int.
@@ -23,7 +23,7 @@ def window_positions(centre: Any, radius: int) -> Any:
 
 
 def gather_windows(x: Any, positions: Any) -> Any:
-    """Return (B, T, N, W): the rows of `x` at these positions, and any rows for those outside.
+    """Return (B, T, N, W): the rows of `x` at these positions; arbitrary rows outside of `x`.
 
     Args:
         x: (B, S, W).
@@ -37,7 +37,7 @@ def spread_windows(weights: Any, positions: Any, length: Any) -> Any:
 
     Args:
         weights: (B, T, N).
-        positions: (B, T, N) int, from `window_positions`; the weights of those outside are lost.
+        positions: (B, T, N) int, from `window_positions`; weights outside the sentence are lost.
         length: S.
     """
     size = weights.shape[-1]

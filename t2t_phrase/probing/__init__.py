@@ -1,1 +1,1 @@
-"""Probing: what the states of an encoder tell about the syntax of a sentence."""
+"""Probing the states of an encoder for the syntax of a sentence."""

@@ -16,7 +16,7 @@ from t2t_phrase.text.trees.trees import read_tree
 
 MAJORITY, WORD_TYPE, BOUNDARIES, UNTRAINED = "majority", "word_type", "boundaries", "untrained"
 BASELINES = (WORD_TYPE, BOUNDARIES, UNTRAINED)
-# The levels of the models that read boundaries.
+# Number of levels of the models that read boundaries.
 _LEVELS = 3
 Keys = Callable[[ProbeSentence, TaskData], Sequence[Hashable]]
 
@@ -25,7 +25,7 @@ def choose_baselines(names: Sequence[str]) -> tuple[str, ...]:
     """Return the baselines with these names.
 
     Raises:
-        UserError: one is unknown.
+        UserError: a baseline is unknown.
     """
     for name in names:
         if name not in BASELINES:
@@ -37,13 +37,13 @@ def choose_baselines(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def predictions(name: str, data: TaskData, corpus: ProbeCorpus) -> list[np.ndarray] | None:
-    """Return the predictions for the test split; None: the baseline says nothing about the task.
+    """Return the predictions for the test split; None: the baseline does not apply to the task.
 
-    What a label is predicted from is looked up among the labels of the training split; the most
-    frequent one counts, or that of the whole split for what did not occur there.
+    Each label is predicted from a key, such as the word: as the most frequent label of the key in
+    the training split, or the most frequent label of the whole split if the key is absent.
 
     Args:
-        name: of the baseline.
+        name: name of the baseline.
         data: the task, with the labels of `corpus`.
         corpus: the sentences.
     """
@@ -85,10 +85,10 @@ def _word_types(sentence: ProbeSentence, data: TaskData) -> Sequence[Hashable]:
 
 
 def _boundaries(sentence: ProbeSentence, data: TaskData) -> Sequence[Hashable]:
-    """Return the sizes of the segments of a sentence, or a word's place in its segments.
+    """Return the sizes of the segments of a sentence, or each word's place in its segments.
 
-    The segments are those of `tree_levels`, in words: of level 1 for a sentence, and for a word of
-    each of the first three levels.
+    The segments are those of `tree_levels`, measured in words: of level 1 for a sentence, and of
+    each of the first three levels for a word.
     """
     levels = [word.level for word in tree_levels(read_tree(sentence.tree))]
     if data.task.unit == "sentence":

@@ -13,7 +13,7 @@ from t2t_phrase.probing.corpus import SPLITS, ProbeCorpus, ProbeSentence, Split
 from t2t_phrase.probing.tasks import Task
 
 OTHER = "OTHER"
-# What has no label has this number.
+# The number of a missing label.
 NONE = -1
 
 
@@ -24,10 +24,10 @@ class TaskData:
     Attributes:
         task: the task.
         classes: the labels of the training split, the most frequent first.
-        labels: for each sentence of a split an int32 array of class numbers, of size 1 or one for
-            each word. Labels that the training split lacks have the number `len(classes)`, which is
-            never predicted.
-        skipped: sentences or words without a label, in all splits.
+        labels: for each sentence of a split, an int32 array of class numbers, a single one or one
+            for each word. Labels that the training split lacks have the number `len(classes)`,
+            which is never predicted.
+        skipped: number of sentences or words without a label, in all splits.
     """
 
     task: Task
@@ -52,7 +52,7 @@ class TaskData:
         return float(self.shares("test")[0])
 
     def describe(self) -> str:
-        """Return a line about the classes and what is left out."""
+        """Return a line about the classes and the sentences or words left out."""
         task, shares = self.task, self.shares("train")
         shown = ", ".join(
             f"{name} {share:.1%}" for name, share in zip(self.classes[:5], shares, strict=False)
@@ -70,12 +70,12 @@ def task_data(task: Task, corpus: ProbeCorpus, *, tss_classes: int = 0) -> TaskD
 
     Args:
         task: the task.
-        corpus: labelled for it.
-        tss_classes: most classes of the task "tss": the sequences of the training split that are
-            the most frequent, and OTHER; 0: every sequence is a class.
+        corpus: a corpus labelled for the task.
+        tss_classes: maximum number of classes of the task "tss": the most frequent sequences of the
+            training split, and OTHER; 0: every sequence is a class.
 
     Raises:
-        UserError: a split has no label, or the training split has but one.
+        UserError: a split has no label, or the training split has only one distinct label.
     """
     counts = Counter(
         label
@@ -95,12 +95,12 @@ def task_data(task: Task, corpus: ProbeCorpus, *, tss_classes: int = 0) -> TaskD
             f"--tasks={task.name}: every {task.unit} of the training split is {only}, so that "
             f"there is nothing to tell apart; give other trees, or leave {task.name} out"
         )
-    # Ties in the order of the alphabet, so that the order of the lines does not matter.
+    # Ties are in alphabetical order, so that the order of the lines does not matter.
     ranked = sorted(counts, key=lambda label: (-counts[label], label))
     numbers = {label: number for number, label in enumerate(ranked)}
     if task.name == "tss" and tss_classes and len(ranked) > tss_classes:
         kept = ranked[: tss_classes - 1]
-        # Like any class at its place by frequency, since the first is the majority's.
+        # OTHER is ordered by frequency like any class, since the first one is the majority.
         rest = sum(counts[label] for label in ranked[tss_classes - 1 :])
         ranked = sorted([*kept, OTHER], key=lambda label: -counts.get(label, rest))
         numbers = {label: ranked.index(label if label in kept else OTHER) for label in counts}

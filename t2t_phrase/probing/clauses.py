@@ -18,8 +18,8 @@ class Verb(NamedTuple):
 
     Attributes:
         tag: its part of speech.
-        word: in lower case.
-        has_object: whether a noun phrase stands beside it.
+        word: the verb in lower case.
+        has_object: whether a noun phrase follows the verb as a sibling.
     """
 
     tag: str
@@ -28,18 +28,18 @@ class Verb(NamedTuple):
 
     @property
     def finite(self) -> bool:
-        """Whether it has a tense."""
+        """Whether the verb has a tense."""
         return self.tag in _FINITE
 
 
 def main_verbs(parse: Parse) -> list[Verb]:
-    """Return the verbs of the main verb phrase, from the outermost one on.
+    """Return the verbs of the main verb phrase, from the outermost to the innermost.
 
     "She has been seen" has three. A verb phrase below another clause, as in "(has) to be seen",
     does not belong to it. Of coordinated clauses and verb phrases, the first counts.
 
     The main clause is the highest S, SINV, SQ or SBARQ with a verb or a verb phrase as its child;
-    below a clause without, the first clause with a finite verb is looked for, or else with any.
+    below a clause without one, it is the first clause with a finite verb, or else with any verb.
 
     Returns:
         An empty list for a sentence without a main clause, such as a fragment.
@@ -79,7 +79,7 @@ def _is_verb(node: Constituent) -> bool:
 
 
 def _verb_phrase(children: list[Constituent]) -> Constituent | None:
-    """Return the first verb phrase behind a subject, or else the first one."""
+    """Return the first verb phrase after a subject, or else the first one."""
     subject = next((i for i, child in enumerate(children) if child.label == "NP"), 0)
     for candidates in (children[subject:], children):
         for child in candidates:

@@ -1,4 +1,4 @@
-"""Sentences with their trees, each once, in three splits."""
+"""Distinct sentences with their trees, in three splits."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from t2t_phrase.text.trees.trees import TreeError, unescaped, word_ends
 
 Split = Literal["train", "dev", "test"]
 SPLITS: tuple[Split, ...] = ("train", "dev", "test")
-# One sentence in so many belongs to dev, and as many to test: 10/1/1.
+# One sentence in this many belongs to dev, and one to test: 10/1/1.
 SHARE = 12
 
 
 @dataclasses.dataclass(frozen=True)
 class ProbeSentence:
-    """A sentence and what is to be predicted of it.
+    """A sentence and its labels.
 
     Attributes:
         text: natural text.
-        tree: in brackets, for the features that models read.
+        tree: its tree in brackets, for the features that models read.
         line: its line in the file of trees, from 1.
-        words: as they are written in the tree.
-        starts: for each word the number, from 0, of its first visible character.
-        labels: by task.
+        words: its words as written in the tree.
+        starts: for each word, the number, from 0, of its first visible character.
+        labels: the labels to predict, by task.
     """
 
     text: str
@@ -42,11 +42,11 @@ class ProbeSentence:
 
 @dataclasses.dataclass(frozen=True)
 class ProbeCorpus:
-    """Distinct sentences by split, and why others were left out.
+    """Distinct sentences by split, and the reasons for leaving out others.
 
     Attributes:
         splits: the sentences.
-        left_out: numbers of lines by reason.
+        left_out: numbers of lines left out, by reason.
     """
 
     splits: dict[Split, list[ProbeSentence]]
@@ -60,11 +60,11 @@ class ProbeCorpus:
 
 
 def split_of(text: str) -> Split:
-    """Return the split of a sentence, which depends on nothing else.
+    """Return the split of a sentence, which depends only on the sentence.
 
-    Sentences that differ in blanks and case only are in the same one.
+    Sentences that differ only in blanks and case are in the same split.
     """
-    # Another hash than that of the grammar's own splits, which would not be independent.
+    # Not the hash of the grammar's own splits, which would make these depend on them.
     digest = hashlib.blake2b(_key(text).encode(), digest_size=8, person=b"probing").digest()
     place = int.from_bytes(digest, "big") % SHARE
     return "test" if place == 0 else "dev" if place == 1 else "train"
@@ -77,18 +77,18 @@ def make_corpus(
     name: str,
     most: int | None = None,
 ) -> ProbeCorpus:
-    """Read trees, label sentences and deal them to splits.
+    """Read trees, label sentences and assign them to splits.
 
-    A sentence that was there before, whatever its blanks and case, is left out.
+    A sentence that repeats an earlier one, apart from blanks and case, is left out.
 
     Args:
-        lines: (tree, sentence); without a sentence it is the words of the tree with blanks between.
-        tasks: what to label.
-        name: of the file of trees, for messages.
-        most: number of sentences to take; None: all.
+        lines: (tree, sentence); None for a sentence: the words of the tree, separated by blanks.
+        tasks: the tasks for which sentences are labelled.
+        name: name of the file of trees, for messages.
+        most: maximum number of sentences; None: all.
 
     Raises:
-        UserError: a tree cannot be read or does not spell its sentence; the line is named.
+        UserError: a tree cannot be read or does not spell its sentence; the message names the line.
     """
     splits: dict[Split, list[ProbeSentence]] = {split: [] for split in SPLITS}
     left_out: Counter[str] = Counter()

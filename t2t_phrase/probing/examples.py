@@ -1,6 +1,6 @@
 """Batches for training and measuring a probe: vectors of frozen states, or sentences.
 
-A batch holds the examples of a number of sentences, all batches of about as many. Few shapes occur.
+All batches hold the examples of about the same number of sentences. Few shapes occur.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class ProbeBatch(NamedTuple):
     Attributes:
         features: arrays by name.
         labels: the numbers of the classes, NONE where there is no label.
-        sentences: of the shape of the labels, the number of the sentence of each.
+        sentences: the number of each label's sentence, in the shape of the labels.
     """
 
     features: dict[str, np.ndarray]
@@ -44,7 +44,7 @@ class Examples(Protocol):
         """Yield all examples, in an order drawn by `rng` if it is given.
 
         Args:
-            size: sentences of a batch.
+            size: number of sentences of a batch.
             rng: draws the order.
         """
 
@@ -105,7 +105,7 @@ class SentenceExamples:
     def batches(self, size: int, rng: np.random.Generator | None = None) -> Iterator[ProbeBatch]:
         """Yield ids, features, "words" and "ends", each (B, S), with labels (B, S) or (B,).
 
-        Sentences of similar length are together; the order of the batches is drawn, too.
+        Sentences of similar length are batched together; the order of the batches is drawn, too.
         """
         lengths = np.array(
             [max(map(len, pair)) for pair in zip(self.inputs.side.ids, self.inputs.words)]  # noqa: B905

@@ -21,7 +21,7 @@ class Choice(NamedTuple):
 class ProbeHParams(HParams):
     """The classifier and its training; `scratch_*` are for encoders trained with it."""
 
-    # With several of these, the best combination of the first seed is used for all seeds.
+    # If several are given, the best combination for the first seed is used for all seeds.
     hidden_units: tuple[int, ...] = (50, 200)  # of the classifier's only hidden layer
     learning_rates: tuple[float, ...] = (0.0003, 0.001, 0.003)
     scratch_learning_rates: tuple[float, ...] = (0.0002, 0.0005, 0.001)

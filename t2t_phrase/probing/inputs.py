@@ -19,8 +19,9 @@ class EncoderInputs:
 
     Attributes:
         side: ids and features, EOS included.
-        words: for each sentence the number of the first token of each word.
-        ends: one more than that of its last token; None: the first token stands for the word.
+        words: for each sentence, the number of the first token of each word.
+        ends: likewise, one more than the number of its last token; None: the first token stands for
+            the word.
     """
 
     side: EncodedSide
@@ -40,12 +41,12 @@ def encoder_inputs(
     """Encode sentences and the source features that a model reads, and nothing else.
 
     Args:
-        sentences: those of a split.
+        sentences: the sentences of a split.
         encoder: the source vocabulary.
-        features: what the model reads of the source.
-        name: of the file of trees, for messages.
-        files: by feature the lines of its file, one for each tree; without them, its lines are the
-            trees.
+        features: the source features that the model reads.
+        name: name of the file of trees, for messages.
+        files: by feature, the lines of its file, one for each tree; without a file, the lines are
+            the trees.
         whole_words: whether all tokens of a word stand for it, or its first token alone.
 
     Raises:

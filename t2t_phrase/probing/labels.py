@@ -1,6 +1,6 @@
-"""The labels to predict, of sentences and words, by rules over Penn Treebank trees.
+"""The labels of sentences and words to predict, by rules over Penn Treebank trees.
 
-The tasks are those of Shi et al. (2016), who do not give all rules; docs/probing.md lists these.
+The tasks are those of Shi et al. (2016), who do not give all rules; docs/probing.md lists ours.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ ACTIVE, PASSIVE = "active", "passive"
 PAST, NON_PAST = "past", "non-past"
 _BE = frozenset(["be", "am", "is", "are", "was", "were", "been", "being", "'m", "'re", "'s"])
 _GET = frozenset(["get", "gets", "got", "gotten", "getting"])
-# Perfect forms, whatever stands before them.
+# Perfect forms, regardless of the preceding verb.
 _NEVER_PASSIVE = frozenset({"been"})
 
 
 def voice(parse: Parse) -> str | None:
     """Return whether the main clause is active or passive; None: it has no verb.
 
-    It is passive where a form of "be" or "get" governs a past participle in the main verb phrase.
+    It is passive if a form of "be" or "get" governs a past participle in the main verb phrase.
     """
     verbs = main_verbs(parse)
     if not verbs:
@@ -43,9 +43,9 @@ def tense(parse: Parse) -> str | None:
 
 
 def tss(parse: Parse) -> str | None:
-    """Return the labels of the top node's children, such as `NP-VP-.`; None: there is none.
+    """Return the labels of the top node's children, such as `NP-VP-.`; None: no single top node.
 
-    A clause that consists of another one is passed over; a bare word is called X.
+    A clause whose only child is another clause is skipped; a bare word is labelled X.
     """
     node = parse.top
     if node.label in WRAPPERS or is_tag(node):
@@ -56,9 +56,9 @@ def tss(parse: Parse) -> str | None:
 
 
 def spc(parse: Parse) -> tuple[str | None, ...]:
-    """Return for each word the label of the smallest constituent above its part of speech.
+    """Return, for each word, the label of the smallest constituent above its part of speech.
 
-    None: a word below nothing but a wrapper.
+    None: there is only a wrapper above the word.
     """
     return tuple(phrase for _, phrase in _above_words(parse))
 
@@ -81,8 +81,8 @@ def _is_passive(first: Verb, second: Verb) -> bool:
 def _above_words(parse: Parse) -> list[tuple[str | None, str | None]]:
     """Return the part of speech and the smallest constituent above each word."""
     found: list[tuple[str | None, str | None]] = []
-    # Of a node: whether it is a part of speech and the constituent above it. Not recursive,
-    # because degenerate trees are deep.
+    # A node, and the label of the constituent above it. Not recursive, because degenerate trees
+    # are deep.
     stack = [(parse.top, "")]
     while stack:
         node, above = stack.pop()

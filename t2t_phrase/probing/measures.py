@@ -1,4 +1,4 @@
-"""Accuracy, macro-F1 and their errors, and a test whether two encoders differ."""
+"""Accuracy, macro-F1, the error of the accuracy, and a test of whether two encoders differ."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ class Measures(NamedTuple):
     """Scores of the predictions for a split.
 
     Attributes:
-        accuracy: share of the labels that are predicted.
+        accuracy: share of the labels that are predicted correctly.
         macro_f1: mean, over the classes that occur among labels or predictions, of the harmonic
             mean of precision and recall.
-        standard_error: of the accuracy, for sentences that were drawn at random; the words of a
-            sentence are not independent.
+        standard_error: standard error of the accuracy, for sentences drawn at random; the words of
+            a sentence are not independent.
     """
 
     accuracy: float
@@ -28,7 +28,7 @@ class Measures(NamedTuple):
 
 
 def labels_of(labels: Sequence[np.ndarray]) -> list[np.ndarray]:
-    """Return, for each sentence, the labels that are there."""
+    """Return the labels of each sentence without NONE."""
     return [numbers[numbers != NONE] for numbers in labels]
 
 
@@ -36,8 +36,8 @@ def measure(predicted: Sequence[np.ndarray], labels: Sequence[np.ndarray]) -> Me
     """Compare predictions with labels.
 
     Args:
-        predicted: for each sentence the class of each label that is there.
-        labels: for each sentence the numbers of the classes, NONE where there is no label.
+        predicted: for each sentence, the predicted class of each label that is not NONE.
+        labels: for each sentence, the numbers of the classes, NONE where there is no label.
     """
     gold = labels_of(labels)
     right = [p == g for p, g in zip(predicted, gold, strict=True)]
@@ -53,12 +53,12 @@ def measure(predicted: Sequence[np.ndarray], labels: Sequence[np.ndarray]) -> Me
 def mcnemar(first: np.ndarray, second: np.ndarray) -> float:
     """Return the p-value of McNemar's exact test.
 
-    It is the probability, if both encoders were equally good, that the labels that one alone gets
-    right are shared out between them at least as unequally.
+    It is the probability that, if both encoders were equally good, the labels that only one of them
+    predicts correctly would be divided between them at least as unequally.
 
     Args:
-        first: bool, for each label whether the first encoder predicts it.
-        second: the same of the second encoder.
+        first: bool, for each label, whether the first encoder predicts it correctly.
+        second: likewise for the second encoder.
     """
     ones = int(np.sum(first & ~second))
     discordant = ones + int(np.sum(second & ~first))

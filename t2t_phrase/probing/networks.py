@@ -31,9 +31,9 @@ class Classifier:
     """A network of one hidden layer over vectors.
 
     Args:
-        classes: C.
+        classes: number of classes, C.
         hidden_units: size of the hidden layer.
-        dropout: before and after it.
+        dropout: rate of dropout before and after the hidden layer.
     """
 
     def __init__(self, classes: int, *, hidden_units: int, dropout: float) -> None:
@@ -67,9 +67,9 @@ class EncoderClassifier:
     """The encoder of a model and a classifier over its states, trained together.
 
     Args:
-        model: its decoder is not used.
-        of_words: whether words are classified, or sentences.
-        classifier: of the states.
+        model: the model; its decoder is not used.
+        of_words: whether words, rather than sentences, are classified.
+        classifier: classifier of the states.
     """
 
     def __init__(self, model: EncoderDecoder, of_words: bool, classifier: Classifier) -> None:

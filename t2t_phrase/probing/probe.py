@@ -1,4 +1,4 @@
-"""A probe of one task in either setting: on states that stay, or with an encoder from scratch."""
+"""A probe of one task in either setting: on frozen states, or with an encoder from scratch."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ def probe_states(
 
     Args:
         data: the task.
-        states: with words, if the task is about words.
+        states: the states by split; with those of words, if the task is about words.
         hparams: the classifier and its training.
-        choice: its size and learning rate.
-        seed: of its weights, its dropout and the order of the batches.
-        log: told about progress.
+        choice: the classifier's size and learning rate.
+        seed: seed of the weights, the dropout and the batch order.
+        log: receives messages about progress.
     """
     examples: dict[Split, Examples] = {}
     for split in SPLITS:
@@ -65,13 +65,13 @@ def probe_from_scratch(
 
     Args:
         data: the task.
-        encoder: of the model.
-        inputs: the sentences.
+        encoder: hparams of the model.
+        inputs: the sentences by split.
         hparams: the classifier and the training.
         choice: the classifier's size, and the learning rate.
         vocab_size: entries of the source vocabulary.
-        seed: of all weights, of dropout and of the order of the batches.
-        log: told about progress.
+        seed: seed of all weights, the dropout and the batch order.
+        log: receives messages about progress.
     """
     of_words = data.task.unit == "word"
     examples: dict[Split, Examples] = {
@@ -84,15 +84,15 @@ def probe_from_scratch(
 
 
 def scratch_sets(names: Sequence[str], overrides: str, layers: int) -> dict[str, TrainingHParams]:
-    """Return hparams sets with encoders of some layers; their decoders, unused, have one.
+    """Return hparams sets with encoders of `layers` layers; their unused decoders have one.
 
     Where a set has `granularity_layers`, all layers have granularities: Hao et al. (2019), Section
     4.2, train "three encoder layers with proposed MG-SA variants".
 
     Args:
-        names: of the sets.
-        overrides: changes to the sets that have the field; they have precedence.
-        layers: of the encoders.
+        names: names of the sets.
+        overrides: changes to the sets that have the field; they take precedence.
+        layers: number of layers of the encoders.
 
     Raises:
         UserError: a set is unknown, no set has a field, or the changes do not fit one.
@@ -108,7 +108,7 @@ def scratch_sets(names: Sequence[str], overrides: str, layers: int) -> dict[str,
     }
     made = {}
     for name, hparams in sets.items():
-        # A field that no set has is left in, so that the message names similar ones.
+        # A field that no set has is kept, so that the error message names similar ones.
         changes = {field: value for field, value in wanted.items() if hasattr(hparams, field)}
         changes |= {
             field: value
@@ -126,7 +126,7 @@ def check_model(name: str) -> None:
     """Check that a model provides the states of its encoder.
 
     Args:
-        name: registered, of the model.
+        name: registered name of the model.
 
     Raises:
         UserError: the model's encoder states are not available.
@@ -142,9 +142,9 @@ def untrained_model(hparams: TrainingHParams, *, vocab_size: int, seed: int) -> 
     """Return a model with random weights.
 
     Args:
-        hparams: of the model.
+        hparams: hparams of the model.
         vocab_size: entries of the source vocabulary.
-        seed: of the weights.
+        seed: seed of the weights.
     """
     keras.utils.set_random_seed(seed)
     model: EncoderDecoder = registry.models[hparams.model].from_hparams(

@@ -1,4 +1,4 @@
-"""Encoders probed one after the other, each task with each seed."""
+"""Probing of several encoders in turn, for each task with each seed."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ class Given:
     """Sentences and tasks.
 
     Attributes:
-        name: of the file of trees.
+        name: name of the file of trees.
         corpus: the sentences.
-        tasks: with the labels of the sentences.
+        tasks: the tasks, with the labels of the sentences.
         files: the lines of --feature_files by feature.
     """
 
@@ -51,7 +51,7 @@ class Given:
         """Return the encoder inputs for the sentences of each split.
 
         Raises:
-            UserError: a feature that it reads is missing.
+            UserError: a feature that the encoder reads is missing.
         """
         features = of_side(hparams.features, "source")
         return {
@@ -71,11 +71,11 @@ class TrainedEncoder(NamedTuple):
     """A trained model whose encoder is probed.
 
     Attributes:
-        path: of the run.
+        path: path of the run.
         model: the model.
-        hparams_set: its set.
+        hparams_set: its hparams set.
         checkpoint: its checkpoint.
-        encoder: of the source vocabulary.
+        encoder: encoder of the source vocabulary.
     """
 
     path: str
@@ -86,18 +86,18 @@ class TrainedEncoder(NamedTuple):
 
 
 class Probes:
-    """Probes encoders one after the other.
+    """Probes encoders in turn.
 
     Args:
         given: sentences and tasks.
         hparams: options of the probes.
-        seeds: of the probes.
+        seeds: seeds of the probes.
         xla: whether XLA compiles trained encoders; None: only on a GPU.
         on_result: called with each result and the data of its task.
-        report: is given messages; default: standard error.
+        report: receives messages; default: standard error.
 
     Attributes:
-        results: what is done.
+        results: the results so far.
     """
 
     def __init__(
@@ -115,7 +115,7 @@ class Probes:
         self._xla, self._on_result, self._report = xla, on_result, report
 
     def of_baselines(self, names: Sequence[str]) -> None:
-        """Add what needs no encoder: the most frequent label, and these baselines.
+        """Add results that need no encoder: of the most frequent label, and of these baselines.
 
         Args:
             names: see `baselines.BASELINES`; an untrained encoder is added by `of_untrained`.
@@ -130,10 +130,10 @@ class Probes:
                     self._add(data, found, setting="baseline", hparams_set=title)
 
     def of_untrained(self, hparams_set: str, hparams: TrainingHParams, encoder: Encoder) -> None:
-        """Probe the states of an encoder with random weights, other ones for each seed.
+        """Probe the states of an encoder with random weights, which differ between seeds.
 
         Raises:
-            UserError: a line of a feature does not fit.
+            UserError: a line of a feature does not fit its sentence.
         """
         inputs = self._inputs(encoder, hparams)
         states: dict[int, dict[Split, States]] = {}
@@ -152,10 +152,10 @@ class Probes:
         )
 
     def of_run(self, run: TrainedEncoder) -> None:
-        """Probe the encoder of a run, which does not change.
+        """Probe the frozen encoder of a run.
 
         Raises:
-            UserError: a line of a feature does not fit.
+            UserError: a line of a feature does not fit its sentence.
         """
         hparams = run.model.hparams
         start = time.monotonic()
@@ -181,7 +181,7 @@ class Probes:
         """Probe the encoder of an hparams set, trained from scratch for each task.
 
         Raises:
-            UserError: a line of a feature does not fit.
+            UserError: a line of a feature does not fit its sentence.
         """
         inputs = self._inputs(encoder, hparams)
 
@@ -224,7 +224,7 @@ class Probes:
     def _of_task(
         self, probe: Probe, data: TaskData, choices: Sequence[Choice], fields: dict[str, Any]
     ) -> None:
-        """Probe an encoder for a task with all seeds, by the choice that is best with the first."""
+        """Probe an encoder for a task with all seeds, by the choice that is best for the first."""
         beginning = f"{data.task.name}, {fields['hparams_set']}, {fields['encoder']}"
 
         def fitted(options: ProbeHParams, choice: Choice, seed: int) -> Fitted:
@@ -234,7 +234,7 @@ class Probes:
         first, full = self._seeds[0], self._hparams
         trial = full.trial() if len(choices) > 1 else full
         tried = {choice: fitted(trial, choice, first) for choice in choices}
-        # Of equally good ones the first.
+        # Of equally good choices, the first.
         best = max(choices, key=lambda choice: tried[choice].dev)
         for seed in self._seeds:
             done = seed == first and trial == full

@@ -24,18 +24,18 @@ class Result:
 
     Attributes:
         setting: "frozen", "scratch" or "baseline".
-        hparams_set: of the encoder; of a baseline without one, its name.
+        hparams_set: hparams set of the encoder; the name of a baseline without an encoder.
         encoder: the run, as it was given, SCRATCH, UNTRAINED or "".
-        checkpoint: that the run's weights are from; "" without one.
+        checkpoint: checkpoint of the run's weights; "" without one.
         supervised: whether the encoder was trained to predict labels of constituents.
-        task: its name.
-        seed: of the probe.
+        task: name of the task.
+        seed: seed of the probe.
         accuracy, macro_f1, standard_error: on the test split, see `measures.Measures`.
-        dev_accuracy: on the development split.
-        hidden_units, learning_rate: that the development split chose.
-        epoch: that was the best.
-        steps: updates made.
-        right: bool, for each label of the test split whether it is predicted.
+        dev_accuracy: accuracy on the development split.
+        hidden_units, learning_rate: chosen on the development split.
+        epoch: the best epoch.
+        steps: number of updates.
+        right: bool, for each label of the test split, whether it is predicted correctly.
     """
 
     setting: Setting
@@ -77,7 +77,7 @@ def make_result(data: TaskData, predicted: Sequence[np.ndarray], **fields: Any) 
 
     Args:
         data: the task.
-        predicted: for each sentence the class of each label that is there.
+        predicted: for each sentence, the predicted class of each label that is not NONE.
         **fields: the other fields of `Result`.
     """
     labels = data.labels["test"]
@@ -91,9 +91,9 @@ class Row:
     """The results of an encoder, or of all encoders of one hparams set, by task.
 
     Attributes:
-        title: of the hparams set.
-        encoder: which encoders they are.
-        results: by the name of the task, in the order of runs and seeds.
+        title: title of the hparams set or baseline.
+        encoder: description of the encoder or encoders.
+        results: the results by name of the task, in the order of runs and seeds.
     """
 
     title: str
@@ -102,7 +102,7 @@ class Row:
 
 
 def rows(results: Sequence[Result], *, pool_runs: bool = False) -> list[Row]:
-    """Return the rows of the tables, in the order in which encoders come first.
+    """Return the rows of the tables, in the order in which encoders first occur.
 
     Args:
         results: of all probes and baselines.
@@ -131,8 +131,8 @@ def rows(results: Sequence[Result], *, pool_runs: bool = False) -> list[Row]:
 def tables(tasks: Sequence[TaskData], results: Sequence[Result], *, pool_runs: bool = False) -> str:
     """Return Markdown tables of accuracy, macro-F1 and p-values: a row for each encoder.
 
-    A cell of the first is mean ± standard error, in per cent. p is that of McNemar's test against
-    the first encoder that is no baseline, over the labels of all runs and seeds together.
+    Accuracy is mean ± standard error, in per cent. The p-values are from McNemar's test against the
+    first encoder that is not a baseline, over the labels of all runs and seeds together.
 
     Args:
         tasks: the columns.
@@ -174,14 +174,14 @@ def as_json(
     results: Sequence[Result],
     options: dict[str, Any],
 ) -> dict[str, Any]:
-    """Return all that is known as JSON can hold it; accuracies are shares of 1.
+    """Return everything known in JSON-serializable form; accuracies are between 0 and 1.
 
     Args:
-        trees: where the trees are from.
+        trees: source of the trees.
         corpus: the sentences.
-        tasks: what was probed.
-        results: of the probes done so far.
-        options: of all probes.
+        tasks: the probed tasks.
+        results: results of the probes done so far.
+        options: options of all probes.
     """
     return {
         "trees": trees,

@@ -1,4 +1,4 @@
-"""The states that a trained encoder, which no longer changes, gives to sentences and words."""
+"""The states of a frozen encoder for sentences and words."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class States:
 
     Attributes:
         sentences: (N, D) float32.
-        words: for each sentence (W, D) float32; None: they were not asked for.
+        words: for each sentence (W, D) float32; None if not requested.
     """
 
     sentences: np.ndarray
@@ -34,10 +34,10 @@ class States:
 
 
 class StateReader:
-    """Computes states; what it compiled is kept from call to call.
+    """Computes states; the compiled function is kept from call to call.
 
     Args:
-        model: any that has `source_states`.
+        model: any model that has `source_states`.
         batch_size: tokens encoded at once, padding included.
         xla: see `compile.compiled`.
     """
@@ -69,13 +69,13 @@ class StateReader:
             progress: called after each batch with the number of sentences done so far.
 
         Raises:
-            OutOfMemoryError: a batch does not fit.
+            OutOfMemoryError: a batch does not fit in memory.
         """
         count = len(inputs.side.ids)
         sentences: list[Any] = [None] * count
         words: list[Any] = [None] * count
         done = 0
-        # A word may have several numbers of the same token, so there may be more words than tokens.
+        # Several words may share a token, so there may be more words than tokens.
         lengths = [max(map(len, pair)) for pair in zip(inputs.side.ids, inputs.words, strict=True)]
         for batch in make_batches(lengths, self._batch_size):
             with explained([line + 1 for line in batch.lines], batch.shape):

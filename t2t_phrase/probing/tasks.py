@@ -19,10 +19,10 @@ class Task:
     """A kind of label to predict.
 
     Attributes:
-        name: in flags and tables.
-        unit: what has a label.
+        name: its name in flags and tables.
+        unit: the unit that has a label.
         label: the rule.
-        without: who has none, for messages.
+        without: description of units without a label, for messages.
     """
 
     name: str

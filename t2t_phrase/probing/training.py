@@ -1,4 +1,4 @@
-"""Training of a probe until the development split no longer improves."""
+"""Training of a probe until accuracy on the development split no longer improves."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from t2t_phrase.probing.corpus import Split
 from t2t_phrase.probing.examples import Examples, ProbeBatch
 from t2t_phrase.probing.networks import Network
 
-# The most seconds between two lines about progress, and the fewest.
+# Maximum and minimum seconds between two lines about progress.
 _PERIOD, _PAUSE = 10.0, 2.0
 
 
@@ -25,10 +25,10 @@ class Recipe(NamedTuple):
 
     Attributes:
         rate: the learning rate.
-        warmup: updates during which it rises to that.
-        batch_size: sentences.
-        max_epochs: the most epochs.
-        patience: epochs without improvement after which it stops.
+        warmup: number of updates during which the learning rate rises to `rate`.
+        batch_size: number of sentences of a batch.
+        max_epochs: maximum number of epochs.
+        patience: epochs without improvement after which training stops.
     """
 
     rate: float
@@ -42,11 +42,12 @@ class Fitted(NamedTuple):
     """A trained probe and its accuracy.
 
     Attributes:
-        dev: accuracy on the development split, of the best epoch.
-        test: accuracy on the test split of the same weights.
-        epoch: the best one, from 1.
-        steps: updates made until the end.
-        predictions: for each sentence of the test split, the class of each label that is there.
+        dev: accuracy of the best epoch on the development split.
+        test: accuracy of the same weights on the test split.
+        epoch: the best epoch, from 1.
+        steps: number of updates until the end.
+        predictions: for each sentence of the test split, the predicted class of each label that is
+            not NONE.
     """
 
     dev: float
@@ -72,15 +73,15 @@ def fit(
 ) -> Fitted:
     """Train a network, and leave it with the weights of its best epoch.
 
-    An epoch is better than another by its accuracy on the development split, and where that is the
-    same, by the likelihood of the right labels.
+    The best epoch has the highest accuracy on the development split, and among equals, the highest
+    likelihood of the right labels.
 
     Args:
-        network: with its initial weights.
-        examples: of the three splits.
-        recipe: how.
-        seed: of the order of the batches.
-        log: told about progress.
+        network: network with its initial weights.
+        examples: examples of the three splits.
+        recipe: the training.
+        seed: seed of the batch order.
+        log: receives messages about progress.
     """
     trainer = _Trainer(network, recipe, examples["train"])
     rng = np.random.default_rng(seed)
@@ -121,10 +122,10 @@ class _Trainer:
         self._classes = traced(self._best, input_signature=[features])
 
     def _used(self, batch: ProbeBatch) -> list[keras.Variable]:
-        """Return the variables that the logits depend on: a decoder's are not among them."""
+        """Return the variables that the logits depend on, without those of a decoder."""
         with tf.GradientTape() as tape:
             loss = self._loss(batch.features, batch.labels)
-        # Layers make their weights when they are called first.
+        # Layers create their weights when they are first called.
         variables = self._network.trainable_variables
         gradients = tape.gradient(loss, [variable.value for variable in variables])
         return [v for v, gradient in zip(variables, gradients, strict=True) if gradient is not None]
@@ -146,7 +147,7 @@ class _Trainer:
         return _Score(right / count, likelihood / max(known, 1.0))
 
     def predict(self, examples: Examples) -> list[np.ndarray]:
-        """Return, for each sentence, the class of each label that is there."""
+        """Return, for each sentence, the predicted class of each label that is not NONE."""
         found: dict[int, list[int]] = {}
         for batch in examples.batches(self._recipe.batch_size):
             there = batch.labels != NONE
@@ -200,7 +201,7 @@ class _Trainer:
 
 
 def _any_length(array: np.ndarray) -> Any:
-    """Return the type of arrays with any number of rows, and, of integers, of any length."""
+    """Return the type of arrays with any number of rows and, for integers, of any length."""
     # The width of vectors is that of the weights.
     known = array.shape[1:] if array.dtype.kind == "f" else (None,) * (array.ndim - 1)
     return tf.TensorSpec((None, *known), array.dtype)
@@ -215,14 +216,14 @@ class _Watch:
         self._losses: list[float] = []
 
     def tick(self, epoch: int, loss: float) -> None:
-        """Count an update; report it if it is time."""
+        """Count an update; report progress if it is due."""
         self.steps += 1
         self._losses.append(loss)
         if time.monotonic() - self._last >= _PERIOD:
             self._report(epoch)
 
     def end_epoch(self, epoch: int, score: str) -> None:
-        """Report the scores of an epoch, if the last report is not just past."""
+        """Report the scores of an epoch, unless the last report was just made."""
         if time.monotonic() - self._last >= _PAUSE:
             self._report(epoch, score)
         self._losses = []

@@ -1,4 +1,4 @@
-"""Trees as labels are read from them: without traces, function tags and the node above them."""
+"""Trees prepared for labels: without traces, function tags and the node above the sentence."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from t2t_phrase.text.trees.constituents import Constituent, constituents
 from t2t_phrase.text.trees.tree_levels import UNNAMED
 from t2t_phrase.text.trees.trees import TreeError, read_tree, words
 
-# What treebanks and parsers call the node above a sentence.
+# Labels of treebanks and parsers for the node above a sentence.
 WRAPPERS = frozenset({"", "ROOT", "TOP", "S1"})
 _TRACE = re.compile(r"\(\s*-NONE-[^()\s]*\s+[^()\s]*\s*\)")
 _EMPTY = re.compile(r"\(\s*[^()\s]*\s*\)")
@@ -19,9 +19,9 @@ class Parse(NamedTuple):
     """A tree whose labels are plain: `NP`, not `NP-SBJ-1`.
 
     Attributes:
-        top: the highest node that is no wrapper; a wrapper, if it has several nodes below or a
-            part of speech alone.
-        words: as they are written in the tree.
+        top: the highest node that is not a wrapper; a wrapper, if it has several children or only a
+            part of speech.
+        words: the words as written in the tree.
         line: the tree in brackets without traces.
     """
 
@@ -31,7 +31,7 @@ class Parse(NamedTuple):
 
     @property
     def is_flat(self) -> bool:
-        """Whether the tree stands for the want of one, as `t2t-phrase-parse` writes it."""
+        """Whether the tree stands for a missing one, as written by `t2t-phrase-parse`."""
         return self.top.label in WRAPPERS and all(
             is_tag(node) and node.label == UNNAMED for node in self.top.children
         )
@@ -41,7 +41,7 @@ def read_parse(line: str) -> Parse:
     """Read a tree in Penn Treebank brackets.
 
     Raises:
-        TreeError: it is not one, or nothing is left of it without its traces.
+        TreeError: the line is not a tree, or the tree has no words but traces.
     """
     tree = read_tree(line)
     if "-NONE-" in line:
@@ -65,7 +65,7 @@ def plain_label(label: str) -> str:
 
 
 def without_traces(line: str) -> str:
-    """Return a tree in brackets without its traces and what consists of nothing else."""
+    """Return a tree in brackets without its traces and constituents that contain nothing else."""
     line, found = _TRACE.subn("", line)
     while found:
         line, found = _EMPTY.subn("", line)
@@ -82,5 +82,5 @@ def _unwrapped(node: Constituent) -> Constituent:
 
 
 def is_tag(node: Constituent) -> bool:
-    """Return whether a node is a part of speech: a word alone is below it."""
+    """Return whether a node is a part of speech: its only child is a word."""
     return len(node.children) == 1 and not node.children[0].children

@@ -1,4 +1,4 @@
-"""The vector of a sentence and those of its words, from the states of its tokens.
+"""The vectors of a sentence and of its words, from the states of its tokens.
 
 Shapes: B batch, S tokens, W words, D hidden size.
 """

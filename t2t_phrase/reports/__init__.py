@@ -1,1 +1,1 @@
-"""Pages in HTML: one file each, without network access, for screens, paper and screen readers."""
+"""HTML pages: one file each, without network access, for screens, paper and screen readers."""

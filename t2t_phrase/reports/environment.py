@@ -19,7 +19,7 @@ def environment() -> jinja2.Environment:
     """Return the environment: everything is escaped, and a name without a value is an error.
 
     Every value that a template prints goes through `visible`. Markup, such as the result of
-    `tojson`, stays as it is. Filters beside those of Jinja2: `clipped`, see `reports.text`.
+    `tojson`, stays as it is. Filters besides those of Jinja2: `clipped`, see `reports.text`.
     """
     made = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
@@ -36,7 +36,7 @@ def environment() -> jinja2.Environment:
 
 
 def source_of(name: str) -> str:
-    """Return the text of a file of templates, such as a script."""
+    """Return the text of a file in `templates/`, such as a script."""
     return (TEMPLATES / name).read_text(encoding="utf-8")
 
 

@@ -1,7 +1,7 @@
-"""Figures of matplotlib inside pages: SVG with texts as text, in the colours of the page.
+"""Matplotlib figures inside pages: SVG with text kept as text, in the colours of the page.
 
-Draw with the colours of this module. They are replaced by variables of the page, which differ in
-light and dark mode.
+Draw with the colours of this module. They are replaced by variables of the page, which differ
+between light and dark mode.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from t2t_phrase.reports.text import visible
 
 
 class Series(NamedTuple):
-    """The look of one series of a plot, which differs in more than its colour.
+    """The look of one series of a plot; series differ in more than colour.
 
     Attributes:
         color, marker, linestyle: as matplotlib names them.
@@ -32,7 +32,7 @@ class Series(NamedTuple):
     linestyle: str
 
 
-# Colours that stand for variables of the page. As they are, they are those of light mode.
+# Colours that stand for variables of the page. Their values are the colours of light mode.
 INK, FAINT = "#1a1c1f", "#8b9099"
 SERIES = (
     Series("#1f5fa8", "o", "-"),
@@ -86,16 +86,16 @@ def new_figure(width: float = 5.6, height: float = 3.2) -> Figure:
 
 
 def legend_above(axes: Axes) -> None:
-    """Name the lines above the axes, where they hide nothing."""
+    """Add the legend above the axes, where it hides nothing."""
     axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=3, borderaxespad=0.2)
 
 
 def inline_svg(figure: Figure, name: str, *, label: str) -> Markup:
-    """Return a figure as SVG to stand inside HTML; equal figures give equal text.
+    """Return a figure as SVG for use inside HTML; equal figures give equal text.
 
     Args:
         figure: drawn with the colours of this module.
-        name: begins the ids inside, so that those of several figures differ.
+        name: prefix of the ids inside, so that those of several figures differ.
         label: read out by screen readers instead of the drawing.
     """
     with matplotlib.rc_context({"svg.fonttype": "none"}):
@@ -119,7 +119,7 @@ def inline_svg(figure: Figure, name: str, *, label: str) -> Markup:
 
 
 def _references(root: ElementTree.Element) -> set[str]:
-    """Return the ids that something inside refers to."""
+    """Return the ids that elements inside refer to."""
     found: set[str] = set()
     for element in root.iter():
         for key, value in element.attrib.items():

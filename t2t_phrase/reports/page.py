@@ -17,7 +17,7 @@ from t2t_phrase.reports.environment import environment, source_of
 
 # Bytes. Mail servers commonly refuse more than 10 MB, and attachments grow by a third.
 BOUND = 5_000_000
-# Escaping makes sure that no text of a user can contain it.
+# Escaping ensures that no text of a user can contain this string.
 _SIZE = "<!--size of the page-->"
 _THEME = "theme.js"
 
@@ -29,9 +29,9 @@ def render(
 
     Args:
         template: name of a file in `templates/`, which extends `base.html`.
-        scripts: names of JavaScript files there, run at the end of the page. Browsers run no others
-            (a content security policy with their hashes), nor `onclick` and the like.
-        submits: whether forms may be sent to the server that the page is from.
+        scripts: names of JavaScript files in that folder, run at the end of the page. A content
+            security policy with their hashes blocks all others, and `onclick` and the like.
+        submits: whether forms may be sent to the server that the page comes from.
         **values: for the template.
 
     Raises:
@@ -61,8 +61,8 @@ def fitted(make: Callable[[int], str], count: int, *, bound: int = BOUND) -> str
     """Return a page with as many of `count` items as fit into `bound` bytes.
 
     Args:
-        make: returns the page with the first n items; it is to say in the page what is left out.
-        count: how many there are.
+        make: returns the page with the first n items; the page should state what is left out.
+        count: number of items.
         bound: the largest size of the page.
 
     Raises:
@@ -78,7 +78,7 @@ def fitted(make: Callable[[int], str], count: int, *, bound: int = BOUND) -> str
                 f"the page would have {size_text(size)}, above the limit of {size_text(bound)}; "
                 "give it less to show"
             )
-        # All items as large as the mean, and a little less.
+        # As many as fit if all have the mean size, and a little fewer.
         count = min(count - 1, int(count * bound / size * 0.95))
 
 

@@ -1,10 +1,10 @@
-"""Text of users as pages can show it: no character that browsers drop or refuse."""
+"""Users' text as pages can show it, without characters that browsers drop or refuse."""
 
 from __future__ import annotations
 
 from t2t_phrase.config import UserError
 
-# Characters of one text, such as a sentence; a page says what it leaves out.
+# The most characters of one text, such as a sentence; a page states what it leaves out.
 LONGEST = 8000
 _REPLACEMENT = "\ufffd"
 
@@ -36,7 +36,7 @@ def _pictures() -> dict[int, str]:
     table |= {0x7F: "\u2421"}
     table |= dict.fromkeys(range(0x80, 0xA0), _REPLACEMENT)
     table |= dict.fromkeys(range(0xD800, 0xE000), _REPLACEMENT)
-    # These two and the last ones of each plane are no characters.
+    # The last two code points of each plane are not characters.
     table |= {code: _REPLACEMENT for plane in range(17) for code in _last_of(plane)}
     return table
 

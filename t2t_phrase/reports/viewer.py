@@ -10,7 +10,7 @@ from t2t_phrase.reports.page import BOUND, fitted, render, size_text
 from t2t_phrase.reports.text import LONGEST, clipped, visible
 
 SCRIPTS = ("viewer_data.js", "viewer_map.js", "viewer_words.js", "viewer_attention.js", "viewer.js")
-# Of a page, what the matrices of one sentence may take; the rest is for everything else.
+# The share of a page that the matrices of one sentence may take; the rest is for everything else.
 _SHARE = 0.7
 
 
@@ -52,7 +52,7 @@ def data_bound(models: int) -> int:
     """Return the `bound` of `explanation_to_json` with which a sentence fits into a page.
 
     Args:
-        models: how many the page shows.
+        models: number of models on the page.
     """
     return int(BOUND * _SHARE / models)
 
@@ -66,12 +66,12 @@ def viewer_page(
     template: str = "viewer.html",
     **values: Any,
 ) -> ViewerPage:
-    """Return the page; the last sentences are left out, and it says so, where they do not fit.
+    """Return the page; if not all sentences fit, the last ones are left out, and it says so.
 
     Args:
-        models: which translate.
-        sentences: what they translate; none, if the template says something else.
-        left_out: how many more there were.
+        models: the models that translate.
+        sentences: the sentences to show; may be empty if the template shows something else.
+        left_out: number of sentences that are already left out.
         title: of the page.
         template: `viewer.html`, or one that extends it.
         **values: for that template.
@@ -121,7 +121,7 @@ def _text(text: str) -> str:
 
 
 def _clean(value: Any) -> Any:
-    """Return JSON values whose texts are such as pages can show, see `reports.text`."""
+    """Return JSON values with texts as pages can show them, see `reports.text`."""
     if isinstance(value, str):
         return visible(value)
     if isinstance(value, Mapping):

@@ -50,8 +50,8 @@ def average_checkpoints(
         (path of the new checkpoint, steps of the averaged ones).
 
     Raises:
-        UserError: a checkpoint is damaged or given twice, two are of runs with other settings or
-            differ in names or shapes of weights, or one is in the output folder.
+        UserError: a checkpoint is damaged or given twice, two are of runs with different settings
+            or differ in names or shapes of weights, or one is in the output folder.
         WriteError: the disk is full or fails.
     """
     resolved = [checkpoints.resolve(path) for path in paths]

@@ -1,4 +1,4 @@
-"""Writes and opens the files of a checkpoint: by TensorFlow, or without it under JAX."""
+"""Writes and opens the files of a checkpoint: with TensorFlow, or without it under JAX."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ def write_files(
     """Write PATH.index and PATH.data-*.
 
     Args:
-        path: without these endings.
-        groups: variables or arrays by name, of "model" and of "optimizer".
+        path: the path without these endings.
+        groups: variables or arrays by name, for "model" and for "optimizer".
         step: number of updates.
         state: JSON.
 
     Raises:
-        Exception: they cannot be written, see `write_errors`.
+        Exception: the files cannot be written, see `write_errors`.
     """
     if not _by_tensorflow():
         _write_bundle(path, groups, step, state)
@@ -36,7 +36,7 @@ def write_files(
         for group, values in groups.items()
     }
     checkpoint = tf.train.Checkpoint(
-        # TensorFlow keeps every Python number that it has made a tensor of, for ever.
+        # TensorFlow would keep every Python number that it converts to a tensor, forever.
         step=tf.Variable(np.asarray(step, np.int64)),
         state=tf.Variable(state),
         **tracked,
@@ -77,7 +77,7 @@ def damage() -> tuple[type[Exception], ...]:
 
 
 def shortage() -> tuple[type[Exception], ...]:
-    """Return the errors for want of memory for a tensor."""
+    """Return the errors for lack of memory for a tensor."""
     if not _by_tensorflow():
         return (MemoryError,)
     import tensorflow as tf

@@ -16,20 +16,20 @@ from t2t_phrase.runs.checkpoint_files import damage, open_files, shortage
 from t2t_phrase.runs.object_graph import KEY as GRAPH
 from t2t_phrase.runs.object_graph import SUFFIX as SUFFIX
 
-# TensorFlow takes paths for patterns in which these have a meaning.
+# TensorFlow takes paths as patterns, in which these have a meaning.
 _PATTERN = re.compile(r"[\[\]*?\\]")
 
 
 class DamagedCheckpointError(UserError):
-    """A checkpoint is not what was saved."""
+    """A checkpoint is not as it was saved."""
 
 
 class CheckpointReader:
     """Reads the tensors of a checkpoint, each checked against its checksum.
 
     Args:
-        path: without the endings `.index` and `.data-*`.
-        way_on: returns, for the path of a damaged checkpoint, what its user can do.
+        path: the path without the endings `.index` and `.data-*`.
+        way_on: returns advice to the user, for the path of a damaged checkpoint.
 
     Raises:
         UserError: the files cannot be opened.
@@ -55,7 +55,7 @@ class CheckpointReader:
         except damage() as error:
             raise self._damaged(index) from error
         if GRAPH in self.shapes:
-            # Nothing else reads it, and a file is whole or damaged.
+            # Nothing else reads the graph, and any damage to a file must be found.
             self.get(GRAPH)
 
     def get(self, key: str) -> Any:
@@ -73,7 +73,7 @@ class CheckpointReader:
             raise self._damaged(names) from error
 
     def verify(self) -> None:
-        """Read everything.
+        """Read all tensors.
 
         Raises:
             DamagedCheckpointError: a checksum differs.

@@ -37,7 +37,7 @@ class CheckpointWriteError(files.WriteError):
 
 @dataclasses.dataclass(frozen=True)
 class RestoreReport:
-    """Which variables a checkpoint and a model have in common; entries are names of variables."""
+    """A comparison of the variables of a checkpoint and a model, by their names."""
 
     matched: tuple[str, ...]
     missing: tuple[str, ...]
@@ -71,7 +71,7 @@ def write(
     Args:
         path: such as `run/model.ckpt-1000`.
         model: variables or arrays by name.
-        optimizer: likewise.
+        optimizer: variables or arrays by name.
         step: number of updates so far.
         state: JSON-serialisable values, such as the position in the data.
 
@@ -90,7 +90,7 @@ def write(
         written = sorted(temporary.iterdir(), key=lambda f: f.suffix == ".index")
         for file in written:
             files.sync(file)
-        # Otherwise an earlier checkpoint of that name would have the data of two for a moment.
+        # Otherwise an earlier checkpoint of that name would briefly mix the data of both.
         pathlib.Path(f"{target}.index").unlink(missing_ok=True)
         for file in written:
             os.replace(file, target.parent / file.name)
@@ -127,7 +127,7 @@ def reader(path: str | os.PathLike[str]) -> CheckpointReader:
     """Open a checkpoint.
 
     Raises:
-        UserError: it cannot be read, or is damaged; the message says how to go on.
+        UserError: the checkpoint cannot be read, or is damaged; the message gives advice.
     """
     return CheckpointReader(path, _way_on)
 
@@ -185,8 +185,8 @@ def complete(folder: str | os.PathLike[str]) -> list[str]:
 def latest(folder: str | os.PathLike[str]) -> str | None:
     """Return the newest complete checkpoint of a folder; None: there is none.
 
-    It is the one that the file `checkpoint` names. If that is damaged or names another, it is the
-    one with the highest step, and a warning says so.
+    It is the one that the file `checkpoint` names. If this file is damaged or names one that is
+    missing, it is the one with the highest step, with a warning.
     """
     whole = complete(folder)
     state = pathlib.Path(folder) / STATE_FILE
@@ -243,7 +243,7 @@ def files_of(path: str | os.PathLike[str]) -> list[pathlib.Path]:
 
 
 def _named_newest(state: pathlib.Path) -> str | None:
-    """Return the name of the newest checkpoint by the file `checkpoint`; None: it is damaged."""
+    """Return the newest checkpoint that the file `checkpoint` names; None: the file is damaged."""
     try:
         text = state.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
@@ -253,7 +253,7 @@ def _named_newest(state: pathlib.Path) -> str | None:
 
 
 def _way_on(path: str) -> str:
-    """Return a hint at the alternatives to a damaged checkpoint."""
+    """Return advice on the alternatives to a damaged checkpoint."""
     folder = pathlib.Path(path).parent
     others = [other for other in complete(folder) if pathlib.Path(other) != pathlib.Path(path)]
     if found := next(filter(_is_good, reversed(others)), None):

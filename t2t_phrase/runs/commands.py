@@ -18,12 +18,12 @@ FILE = "commands.json"
 
 @dataclasses.dataclass(frozen=True)
 class Command:
-    """One start of a training.
+    """One start of a training run.
 
     Attributes:
         started: local time, "2026-11-24 20:18:00".
-        version: of this library.
-        arguments: of t2t-phrase-trainer.
+        version: version of this library.
+        arguments: arguments of t2t-phrase-trainer.
     """
 
     started: str
@@ -34,12 +34,12 @@ class Command:
 def add_command(
     folder: str | os.PathLike[str], arguments: Sequence[str], *, log: Callable[[str], None]
 ) -> None:
-    """Add a command to `commands.json`; where that fails, a line of the log says so.
+    """Add a command to `commands.json`; a failure is only logged.
 
     Args:
-        folder: of the run.
-        arguments: of t2t-phrase-trainer.
-        log: takes a line.
+        folder: folder of the run.
+        arguments: arguments of t2t-phrase-trainer.
+        log: called with warnings.
     """
     try:
         known = read_commands(folder)
@@ -56,7 +56,7 @@ def add_command(
 
 
 def read_commands(folder: str | os.PathLike[str]) -> list[Command]:
-    """Return the commands of a run, in their order; [] if none are known.
+    """Return the commands of a run, in order; [] if none are known.
 
     Raises:
         UserError: the file cannot be read, or is damaged.

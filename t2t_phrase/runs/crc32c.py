@@ -9,12 +9,12 @@ import numpy as np
 # Castagnoli's polynomial, its bits reversed.
 _POLYNOMIAL = 0x82F63B78
 _ONES = 0xFFFFFFFF
-# Bytes that are divided among the lanes at once, and the most lanes, which are computed together.
+# Bytes that are divided among the lanes at once, and the most lanes that are computed together.
 _CHUNK = 2**23
 _LANES = 2**16
-# Bytes that a lane should have at least; below, joining lanes takes longer than the bytes.
+# The fewest bytes of a lane; with fewer, joining lanes takes longer than computing the bytes.
 _LEAST = 128
-# Up to so many bytes, a loop in Python is faster.
+# Up to this many bytes, a loop in Python is faster.
 _FEW = 4096
 
 
@@ -34,7 +34,7 @@ def crc32c(data: bytes | memoryview | np.ndarray, before: int = 0) -> int:
 
 
 def masked(crc: int) -> int:
-    """Return a checksum as files hold it, so that checksums of checksums are no trivial ones."""
+    """Return a checksum as files hold it, so that checksums of checksums are not trivial."""
     return (((crc >> 15) | (crc << 17)) + 0xA282EAD8) & _ONES
 
 
@@ -45,7 +45,7 @@ def _plain(data: np.ndarray) -> int:
     lanes = 1
     while lanes < _LANES and lanes * 2 * _LEAST <= len(data):
         lanes *= 2
-    # A multiple of two bytes each. From the state 0, zeros at the front change nothing.
+    # Each lane has an even number of bytes. From the state 0, zeros at the front change nothing.
     length = -(-len(data) // (2 * lanes)) * 2
     padded = np.zeros(lanes * length, np.uint8)
     padded[len(padded) - len(data) :] = data
@@ -84,13 +84,13 @@ def _table() -> np.ndarray:
 
 
 def _shifted(states: np.ndarray, count: int) -> np.ndarray:
-    """Return the states (n,) uint32 after `count` zeros."""
+    """Return the states (n,) uint32 after `count` zero bytes."""
     return _times(_zeros(count), states)
 
 
 @functools.lru_cache(maxsize=256)
 def _zeros(count: int) -> np.ndarray:
-    """Return (32,) uint32: the states that the bits of a state become by `count` zeros."""
+    """Return (32,) uint32: the state that each bit of a state becomes after `count` zero bytes."""
     bits: np.ndarray = np.uint32(1) << np.arange(32, dtype=np.uint32)
     if count == 0:
         return bits

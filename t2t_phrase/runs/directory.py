@@ -33,13 +33,13 @@ class RunDirectory:
     If a checkpoint cannot be written, `save` logs a warning and keeps the error in `unsaved`;
     earlier checkpoints are not affected. `save_scores` does the same in `unscored`.
 
-    If the optimizer keeps moving averages of the weights, checkpoints have these as the model, and
-    the weights themselves as part of the optimizer's state.
+    If the optimizer keeps moving averages of the weights, checkpoints hold the averages as the
+    model, and the weights themselves as part of the optimizer's state.
 
     Args:
         folder: `--output_dir`.
         model: its weights are saved.
-        optimizer: built; its state is saved.
+        optimizer: a built optimizer; its state is saved.
         keep: number of checkpoints to keep; older ones are deleted.
         period: steps between regular checkpoints. Others, such as one saved at a signal, are
             deleted with the next save, so that averages are over regular ones.
@@ -68,7 +68,7 @@ class RunDirectory:
         )
         self._averages = moving_averages(optimizer, model)
         for name, average in self._averages.items():
-            # The averages are the result of the training; what is trained belongs to its state.
+            # The averages are the result of training; the trained weights belong to its state.
             self._model[name] = average
             del self._optimizer[f"{name}/{_AVERAGE}"]
             self._optimizer[f"{name}/{_TRAINED}"] = self._weights[name]
@@ -122,7 +122,7 @@ class RunDirectory:
         Raises:
             UserError: `evaluations.json` cannot be read, or is damaged.
         """
-        # What lies in a folder without a checkpoint is of another training.
+        # Scores in a folder without a checkpoint are from another run.
         history = History.load(self.folder, until=step) if step else History()
         if step and not history.scores and checkpoints.complete(self.folder / BEST):
             self._log(
@@ -133,7 +133,7 @@ class RunDirectory:
         return history
 
     def restore_weights(self) -> int:
-        """Set the weights only from the latest checkpoint; return its step, 0 if there is none.
+        """Set only the weights from the latest checkpoint; return its step, 0 if there is none.
 
         Raises:
             UserError: the checkpoint holds another model's weights.
@@ -146,7 +146,7 @@ class RunDirectory:
 
     @contextlib.contextmanager
     def averaged_weights(self) -> Iterator[None]:
-        """Let the model have the moving averages of its weights, if the optimizer keeps them."""
+        """Give the model the moving averages of its weights, if the optimizer keeps them."""
         trained = {name: self._weights[name].numpy() for name in self._averages}
         for name, average in self._averages.items():
             self._weights[name].assign(average)
@@ -189,12 +189,12 @@ class RunDirectory:
     def save_scores(self, history: History, best: int | None) -> None:
         """Keep the best checkpoint in `best/`, then write `evaluations.json`.
 
-        Scores that are written thus have their best checkpoint. What cannot be written is logged,
-        and remembered in `unscored`.
+        Scores that are written therefore have their best checkpoint. An error is logged, and kept
+        in `unscored`.
 
         Args:
             history: all scores.
-            best: the step to be kept; None: it has been kept before.
+            best: step of the checkpoint to keep; None: it has been kept before.
         """
         if not self._writes:
             return
@@ -213,7 +213,7 @@ class RunDirectory:
             self.unscored = None
 
     def save_translations(self, translations: BestTranslations) -> None:
-        """Write the translations with the best score; where that fails, the log says so."""
+        """Write the translations with the best score; a failure is only logged."""
         if not self._writes:
             return
         try:
@@ -222,10 +222,10 @@ class RunDirectory:
             self._log(f"WARNING: the best translations are not saved: {error}; training continues")
 
     def keep_best(self, step: int) -> None:
-        """Let `best/` contain the checkpoint of `step`, if that is still there, and no other.
+        """Make the checkpoint of `step` the only one in `best/`, if it still exists.
 
         Raises:
-            OSError: the file cannot be written.
+            OSError: a file cannot be written.
         """
         source = self.folder / f"{checkpoints.PREFIX}-{step}"
         if not self._writes or str(source) not in checkpoints.complete(self.folder):
@@ -263,8 +263,8 @@ def moving_averages(
     """Return the moving averages that an optimizer keeps, by the names of the model's weights.
 
     Args:
-        optimizer: built; with `use_ema` or without.
-        model: whose weights it updates.
+        optimizer: a built optimizer, with or without `use_ema`.
+        model: the model whose weights it updates.
     """
     # An optimizer with loss scaling contains the one that makes the updates.
     if not getattr(optimizer, "inner_optimizer", optimizer).use_ema:

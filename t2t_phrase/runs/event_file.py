@@ -17,7 +17,7 @@ from t2t_phrase.runs.protobuf import field, fixed
 
 _VERSION = b"brain.Event:2"
 _FLOAT32 = 1
-# What says to TensorBoard that a tensor is a scalar, and which of its pages shows it.
+# Tells TensorBoard that a tensor is a scalar, and which of its pages shows it.
 _SCALAR = field(1, field(1, b"scalars")) + field(4, 1)
 _COUNT = itertools.count()
 
@@ -26,16 +26,16 @@ class EventFile:
     """A new file in a folder, which `write` appends to.
 
     Args:
-        folder: made where it does not exist.
+        folder: created if it does not exist.
 
     Raises:
-        OSError: the file cannot be made.
+        OSError: the file cannot be created.
     """
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
         pathlib.Path(folder).mkdir(parents=True, exist_ok=True)
         now = time.time()
-        # As TensorFlow names it, so that files of one process differ, and sort by time.
+        # Named as by TensorFlow, so that files of one process differ, and sort by time.
         host, number = socket.gethostname(), next(_COUNT)
         name = f"events.out.tfevents.{int(now):010d}.{host}.{os.getpid()}.{number}.v2"
         self._file = open(pathlib.Path(folder) / name, "xb", buffering=0)  # noqa: SIM115
@@ -46,10 +46,10 @@ class EventFile:
 
         Args:
             step: number of updates made.
-            values: by name.
+            values: the scalars by name.
 
         Raises:
-            OSError: they cannot be written.
+            OSError: the scalars cannot be written.
         """
         records = []
         for name, value in values.items():

@@ -30,7 +30,7 @@ class History:
         return {step: scores[metric] for step, scores in self.scores.items() if metric in scores}
 
     def best(self, metric: str, *, lower: bool) -> int | None:
-        """Return the step with the best finite score, the earliest of equals; None: there is none.
+        """Return the step with the best finite score, the earliest in a tie; None: there is none.
 
         Args:
             metric: name of a score.
@@ -94,7 +94,7 @@ def parse(content: bytes) -> dict[int, dict[str, float]]:
 
 
 def _is_score(value: object) -> bool:
-    # A loss may be infinite, a whole number of hundreds of digits cannot be one.
+    # A loss may be infinite, but an integer of hundreds of digits cannot be a loss.
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return False
     return isinstance(value, float) or abs(value) < 2**53

@@ -16,8 +16,9 @@ def keep_vocabularies(vocabularies: Vocabularies, folder: pathlib.Path) -> None:
     """Write the vocabularies of a run into its folder.
 
     Args:
-        vocabularies: those of tensor2tensor are kept by `t2t-phrase-import` and not here.
-        folder: of the run.
+        vocabularies: the vocabularies; `t2t-phrase-import`, not this function, keeps those of
+            tensor2tensor.
+        folder: folder of the run.
 
     Raises:
         WriteError: the disk is full, or the folder is not writable.
@@ -28,7 +29,7 @@ def keep_vocabularies(vocabularies: Vocabularies, folder: pathlib.Path) -> None:
 
 
 def copy_vocabularies(source: pathlib.Path, target: pathlib.Path) -> None:
-    """Copy the vocabularies that a folder has to another one.
+    """Copy the vocabularies in a folder to another folder.
 
     Raises:
         WriteError: the disk is full, or the folder is not writable.
@@ -42,8 +43,8 @@ def kept_vocabularies(folder: pathlib.Path, record: RunRecord) -> Vocabularies |
     """Return the vocabularies that a folder has; None: it has none.
 
     Args:
-        folder: of a run, or of its best or averaged checkpoint.
-        record: of the run.
+        folder: folder of a run, or of its best or averaged checkpoint.
+        record: record of the run.
 
     Raises:
         UserError: a file is damaged, or one of two is missing.

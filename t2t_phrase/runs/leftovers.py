@@ -1,4 +1,4 @@
-"""Removes what killed processes left in the folder of a run."""
+"""Removes files that killed processes left in the folder of a run."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def remove_leftovers(folder: str | os.PathLike[str]) -> list[str]:
     other process is writing there.
 
     Returns:
-        The names of what was deleted.
+        The names of the deleted files and folders.
     """
     place = pathlib.Path(folder)
     try:

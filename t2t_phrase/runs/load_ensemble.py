@@ -43,12 +43,13 @@ def load_ensemble(
         dtype_policy: see `load_model`.
 
     Raises:
-        UserError: one cannot be loaded, or they do not fit together: vocabularies or directions
-            differ, two read different features of one name, or the weights are wrong.
+        UserError: a model cannot be loaded, or the models do not fit together: vocabularies or
+            directions differ, two read different features with the same name, or the weights are
+            wrong.
     """
     found = [checkpoints.resolve(path) for path in paths]
     records = [find_record(checkpoint) for checkpoint in found]
-    # What differs is found before any weights are read.
+    # Differences are found before any weights are read.
     for checkpoint, record in zip(found[1:], records[1:], strict=True):
         _check_fits(record, checkpoint, records[0], found[0])
     parts = tuple(load_model(checkpoint, dtype_policy=dtype_policy) for checkpoint in found)

@@ -39,10 +39,10 @@ def find_record(checkpoint: str | os.PathLike[str]) -> RunRecord:
 
 
 def run_above(folder: str | os.PathLike[str]) -> pathlib.Path | None:
-    """Return the folder of the run that a folder such as `best/` belongs to; None: it is no such.
+    """Return the folder of the run that a folder such as `best/` belongs to, or None.
 
     Args:
-        folder: of a checkpoint.
+        folder: folder of a checkpoint.
     """
     place = pathlib.Path(folder).resolve()
     below = place.name in (BEST, AVERAGED) and (place.parent / FILE).exists()
@@ -69,10 +69,11 @@ def load_model(
     Args:
         path: the `--output_dir` of a run (its latest checkpoint), or one checkpoint.
         problem: if given, must be the problem that the model was trained on.
-        dtype_policy: what the model computes with; None: as in its training.
+        dtype_policy: dtype policy of the model; None: as in its training.
 
     Raises:
-        UserError: no checkpoint, no `hparams.json`, another problem, or weights that do not fit.
+        UserError: the checkpoint or `hparams.json` is missing, the problem is another one, or the
+            weights do not fit.
     """
     checkpoint = checkpoints.resolve(path)
     place = _record_folder(checkpoint)

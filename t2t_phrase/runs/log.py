@@ -17,10 +17,10 @@ class RunLog:
 
     Lines are kept in memory until the folder holds a run, so that a mistake leaves no file behind.
     A line that cannot be written, because the disk is full or the folder is gone, is only passed
-    on; the first time, a line says so.
+    on; the first time, with a warning.
 
     Args:
-        folder: of the run.
+        folder: folder of the run.
         log: called with each line.
     """
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from t2t_phrase.runs.protobuf import field
 
 KEY = "_CHECKPOINTABLE_OBJECT_GRAPH"
-# What TensorFlow appends to the name of a variable.
+# The suffix that TensorFlow appends to the name of a variable.
 SUFFIX = "/.ATTRIBUTES/VARIABLE_VALUE"
 _HAS_VALUES = field(5, field(1, 1))
 
@@ -16,8 +16,8 @@ def key_of(name: str, group: str = "") -> str:
     """Return the key of a variable of a group; the format escapes "/" in names.
 
     Args:
-        name: of the variable.
-        group: its folder in the graph; empty: it has none.
+        name: name of the variable.
+        group: its group in the graph; empty: it has none.
     """
     escaped = name.replace(".", "..").replace("/", ".S")
     return f"{group}/{escaped}{SUFFIX}" if group else f"{escaped}{SUFFIX}"

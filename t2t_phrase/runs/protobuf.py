@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 
 def varint(number: int) -> bytes:
-    """Return a number that is not negative, seven bits to a byte, the lowest first."""
+    """Return the bytes of a nonnegative number, seven bits per byte, the lowest first."""
     encoded = bytearray()
     while number > 0x7F:
         encoded.append(number & 0x7F | 0x80)
@@ -17,11 +17,11 @@ def varint(number: int) -> bytes:
 
 
 def read_varint(data: bytes, place: int) -> tuple[int, int]:
-    """Return a number and the place behind it.
+    """Return a number and the place after it.
 
     Raises:
-        IndexError: the data end within it.
-        ValueError: it has more than 64 bits.
+        IndexError: the data end within the number.
+        ValueError: the number has more than 64 bits.
     """
     number = shift = 0
     while True:
@@ -50,11 +50,11 @@ def fixed(number: int, value: int | float) -> bytes:
 
 
 def fields(message: bytes) -> Iterator[tuple[int, int | bytes]]:
-    """Yield number and value of each field; those of fixed width as integers.
+    """Yield the number and value of each field; values of fixed width as integers.
 
     Raises:
         IndexError: the message ends within a field.
-        ValueError: it is no message.
+        ValueError: the data are not a message.
     """
     place = 0
     while place < len(message):

@@ -19,10 +19,10 @@ from t2t_phrase.io.files import write
 from t2t_phrase.training_hparams import TrainingHParams
 
 FILE = "hparams.json"
-# Entries that may differ where a run is resumed; data are compared on their own.
+# Entries that may differ when a run is resumed; the data are compared separately.
 _NO_SETTINGS = ("data", "t2t_usr_dir", "version")
 _CHECKSUM = "checksum"
-# Above these, a damaged number would fill the memory before anything else shows it.
+# A damaged number above these would fill the memory before the damage is noticed.
 _LARGEST = {"vocab_size": 2**24, "target_vocab_size": 2**24}
 _LARGEST_OF_OTHERS = 2**63
 
@@ -35,17 +35,18 @@ class RunRecord:
         problem, model, hparams_set: registered names.
         overrides: the `--hparams` that were given, in T2T's syntax.
         hparams: all resolved values.
-        vocab_size: entries of the source vocabulary, filled up to what the embedding has.
+        vocab_size: entries of the source vocabulary, padded to the rows of the embedding.
         vocabulary: SHA-256 of the source vocabulary, in hexadecimal.
         random_seed: seed of weights, data order and dropout.
-        replicas: number of equal parts that a batch is computed in: of devices, or more where each
-            adds up gradients (`effective_batch_size`), so that their number may change.
+        replicas: number of equal parts that a batch is computed in: the number of devices, or more
+            if each adds up gradients (`effective_batch_size`), so that the number of devices may
+            change.
         train_steps: number of updates if the learning rate depends on it, else 0.
-        target_vocab_size, target_vocabulary: likewise of the target; None and "" where source and
+        target_vocab_size, target_vocabulary: the same for the target; None and "" if source and
             target share one vocabulary.
         data: digest of the training and development data, see `Problem.data_digest`; "": unknown.
         t2t_usr_dir: folder of the user's registrations; "": none.
-        version: of this library.
+        version: version of this library.
     """
 
     problem: str
@@ -67,10 +68,10 @@ class RunRecord:
     def resolved(self) -> TrainingHParams:
         """Return the hyperparameters as an object of the model's class.
 
-        The name of the set is not needed: it may be another one today.
+        The name of the set is not needed, since the set may have changed.
 
         Raises:
-            UserError: the model is unknown, or its hyperparameters no longer have a recorded name.
+            UserError: the model is unknown, or a recorded hyperparameter no longer exists.
         """
         if self.model not in registry.models:
             registry.discover()
@@ -139,10 +140,10 @@ class RunRecord:
         """Refuse to resume a run that was started with other settings or on other data.
 
         Raises:
-            UserError: settings differ; the message lists them as "name: old -> new". Or the data
-                differ.
+            UserError: settings differ, and the message lists them as "name: old -> new"; or the
+                data differ.
         """
-        # Fields that the model's hyperparameters gained since take their defaults.
+        # Fields added to the model's hyperparameters since then take their defaults.
         try:
             complete = dataclasses.replace(earlier, hparams=earlier.resolved().to_dict())
         except UserError as error:
@@ -175,9 +176,9 @@ class RunRecord:
         return differences(self.settings(), other.settings())
 
     def settings(self) -> dict[str, Any]:
-        """Return the settings that may not change on resume, by name; data are apart."""
+        """Return the settings that may not change on resume, by name, without the data."""
         named = {k: v for k, v in dataclasses.asdict(self).items() if k not in _NO_SETTINGS}
-        # The resolved values say what the set and the overrides did, whatever they are called.
+        # The resolved values include the set and the overrides, whatever these are called.
         del named["hparams_set"], named["overrides"]
         return {**named.pop("hparams"), **named}
 
@@ -186,7 +187,7 @@ def resolve_hparams(hparams_set: str, overrides: str) -> tuple[TrainingHParams, 
     """Return a registered set with `--hparams` applied, and "name: old -> new" for each change.
 
     Raises:
-        UserError: an unknown set, or wrong overrides, all of them at once.
+        UserError: the set is unknown, or overrides are wrong; the message names all of them.
     """
     base = registry.hparams[hparams_set]()
     changed = base.override(overrides)

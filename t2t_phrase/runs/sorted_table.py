@@ -1,4 +1,4 @@
-"""Tables of sorted keys, as LevelDB's: the index of a checkpoint."""
+"""Tables of sorted keys, as in LevelDB: the index of a checkpoint."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from t2t_phrase.runs.protobuf import read_varint, varint
 
 _MAGIC = struct.pack("<Q", 0xDB4775248B80FB57)
 _FOOTER = 48
-# A block is closed once it has so many bytes; every 16th key of it is whole, not a continuation.
+# A block is closed once it has this many bytes; every 16th key is whole, not a continuation.
 _BLOCK, _WHOLE = 2**18, 16
 _PLAIN = b"\0"  # Blocks are not compressed.
 
 
 def table_of(entries: Mapping[bytes, bytes]) -> bytes:
-    """Return the file that has these entries."""
+    """Return the content of the file with these entries."""
     data, blocks, block = bytearray(), [], _Block()
     for key in sorted(entries):
         block.add(key, entries[key])
@@ -36,7 +36,7 @@ def entries_of(data: bytes) -> dict[bytes, bytes]:
     """Return the entries of a file.
 
     Raises:
-        ValueError: it is no table, or a checksum differs.
+        ValueError: the data are not a table, or a checksum differs.
         IndexError: a block ends too early.
     """
     if len(data) < _FOOTER or data[-len(_MAGIC) :] != _MAGIC:
@@ -44,7 +44,7 @@ def entries_of(data: bytes) -> dict[bytes, bytes]:
     footer = data[-_FOOTER:]
     meta, place = _handle(footer, 0)
     index, _ = _handle(footer, place)
-    # It has no entries, but a file is whole or damaged.
+    # This block has no entries, but any damage to a file must be found.
     _block(data, meta)
     entries: dict[bytes, bytes] = {}
     for handle in _entries(_block(data, index)).values():
@@ -76,7 +76,7 @@ class _Block:
 
 
 def _append(data: bytearray, block: bytes) -> bytes:
-    """Append a block; return its handle, the place and the size."""
+    """Append a block; return its handle, which encodes its place and size."""
     handle = varint(len(data)) + varint(len(block))
     checked = block + _PLAIN
     data += checked + struct.pack("<I", masked(crc32c(checked)))

@@ -1,7 +1,7 @@
 """TensorFlow's format of checkpoints, read and written without TensorFlow.
 
-An index (`sorted_table`) has type, shape, place and checksum of each tensor, the other file their
-bytes one after the other.
+The index (`sorted_table`) has the type, shape, place and checksum of each tensor; the other file
+has the bytes of all tensors in succession.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from t2t_phrase.runs.crc32c import crc32c, masked
 from t2t_phrase.runs.protobuf import field, fields, fixed, read_varint, varint
 from t2t_phrase.runs.sorted_table import entries_of, table_of
 
-# Numbers that TensorFlow gives to types, of all that models and optimizers may have.
+# TensorFlow's numbers for all types that models and optimizers may have.
 _TYPES = {
     "float32": 1,
     "float64": 2,
@@ -49,8 +49,8 @@ def write_bundle(path: str, tensors: Mapping[str, np.ndarray | bytes]) -> None:
     """Write PATH.data-00000-of-00001 and PATH.index.
 
     Args:
-        path: without these endings.
-        tensors: by key; bytes are a scalar string.
+        path: the path without these endings.
+        tensors: the tensors by key; bytes are a scalar string.
 
     Raises:
         OSError: the files cannot be written.
@@ -83,11 +83,11 @@ class BundleReader:
     """Reads tensors, each checked against its checksum.
 
     Args:
-        path: without the endings `.index` and `.data-*`.
+        path: the path without the endings `.index` and `.data-*`.
 
     Raises:
         OSError: the index cannot be read.
-        ValueError: it is damaged; so with IndexError.
+        ValueError: the index is damaged; this may also raise an IndexError.
     """
 
     def __init__(self, path: str) -> None:
@@ -105,7 +105,7 @@ class BundleReader:
         """Return an array, or the bytes of a scalar string.
 
         Raises:
-            ValueError: it is damaged, or of a type that no model has.
+            ValueError: the tensor is damaged, or of a type that no model has.
         """
         entry = self._entries[key]
         shard = f"{self._path}.data-{entry.shard:05d}-of-{self._shards:05d}"

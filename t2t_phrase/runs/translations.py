@@ -21,7 +21,7 @@ class BestTranslations:
     Attributes:
         step: number of updates.
         bleu: their score, in per cent.
-        signature: sacreBLEU's.
+        signature: sacreBLEU's signature.
         lines: one translation for each sentence.
     """
 
@@ -41,7 +41,7 @@ class BestTranslations:
 
     @classmethod
     def load(cls, folder: str | os.PathLike[str]) -> BestTranslations | None:
-        """Read the file; None if there is none.
+        """Read the file; return None if it does not exist.
 
         Raises:
             UserError: the file cannot be read, or is damaged.

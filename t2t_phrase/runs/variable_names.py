@@ -35,7 +35,7 @@ def optimizer_variables(
     for variable in optimizer.variables:
         prefixes = [owner for owner in owners if variable.name.startswith(f"{owner}_")]
         owner = max(prefixes, key=len, default="")
-        # Keras numbers variables without a name through the whole process.
+        # Keras numbers variables without a name across the whole process.
         name = re.sub(r"^variable_\d+$", "variable", variable.name)
         if owner:
             name = f"{owners[owner]}/{name.removeprefix(owner)[1:]}"

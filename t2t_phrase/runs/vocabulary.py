@@ -29,11 +29,12 @@ def run_vocabularies(
 
     Args:
         trained: the model.
-        data_dir: where t2t-phrase-datagen put the vocabularies; None: those that the run has kept.
-        problem: whose vocabularies they are, where the run does not say.
+        data_dir: folder of the vocabularies from t2t-phrase-datagen; None: the run's own copies.
+        problem: problem of the vocabularies, if the run does not name one.
 
     Raises:
-        UserError: they cannot be found, or are not those that the model was trained with.
+        UserError: the vocabularies cannot be found, or are not those that the model was trained
+            with.
     """
     files = imported_files(trained.checkpoint, trained.record)
     if files:
@@ -56,8 +57,8 @@ def find_kept(checkpoint: str, record: RunRecord) -> Vocabularies | None:
     """Return the vocabularies next to a checkpoint, or those of the run above; None: neither.
 
     Args:
-        checkpoint: of the run, or of a folder such as `averaged/` below it.
-        record: of the run.
+        checkpoint: a checkpoint of the run, or in a folder such as `averaged/` below it.
+        record: record of the run.
 
     Raises:
         UserError: a file is damaged.
@@ -84,9 +85,9 @@ def check_vocabularies(vocabularies: Vocabularies, record: RunRecord, place: str
     """Check that these are the vocabularies of a run.
 
     Args:
-        vocabularies: found in `place`.
-        record: of the run.
-        place: as it reads in messages.
+        vocabularies: the vocabularies found in `place`.
+        record: record of the run.
+        place: name of the place in messages.
 
     Raises:
         UserError: the vocabularies differ.
@@ -121,10 +122,10 @@ def check_same_texts(
     """Check that two models read the same ids of the same languages.
 
     Args:
-        vocabularies: of the first.
-        first: the model that the other one helps.
-        second: the other one.
-        place: where the second is from, as it reads in messages.
+        vocabularies: vocabularies of the first model.
+        first: the model that the second one helps.
+        second: the second model.
+        place: origin of the second model, as named in messages.
 
     Raises:
         UserError: the second translates between other languages, or has other vocabularies.
@@ -151,10 +152,10 @@ def imported_files(checkpoint: str, record: RunRecord) -> list[pathlib.Path]:
     """Return the files of the vocabularies that an imported run brought; none for other runs.
 
     Args:
-        checkpoint: of the imported run, or of a folder such as `averaged/` below it.
-        record: of the run.
+        checkpoint: a checkpoint of the imported run, or in a folder such as `averaged/` below it.
+        record: record of the run.
     """
-    # Only a run that is of no problem of this library brings its own.
+    # Only a run without a problem of this library brings its own vocabularies.
     folder = pathlib.Path(checkpoint).parent
     places = [] if record.problem else [folder, run_above(folder)]
     for place in filter(None, places):

@@ -24,18 +24,18 @@ from t2t_phrase.text.vocabularies import Encoder, Vocabularies
 # both vocabularies have, or leave them at their random initial values.
 OtherVocabulary = Literal["same", "map", "new"]
 OTHER_VOCABULARY = ("same", "map", "new")
-# Layers with a row for each entry of a vocabulary; a joint one has the name of the source's.
+# Layers with a row for each entry of a vocabulary; a joint table is named like the source's.
 _TABLES = {"embedding": 0, "source_embedding": 0, "target_embedding": 1, "softmax": 1}
 
 
 @dataclasses.dataclass(frozen=True)
 class WarmStart:
-    """Which weights were copied, and from which checkpoint.
+    """The result of a warm start: the weights that were copied, and their checkpoint.
 
     Attributes:
-        checkpoint: its path.
+        checkpoint: path of the checkpoint.
         report: the variables that were copied as a whole, and the others.
-        mapped: for each table that was copied by entries, a line with their number.
+        mapped: for each table that was copied entry by entry, a line with the number of entries.
     """
 
     checkpoint: str
@@ -76,13 +76,14 @@ def warm_start(
     Args:
         model: the model to initialise.
         path: a run's folder (its latest checkpoint) or a checkpoint.
-        vocabularies: of the model; None: the vocabularies are not compared.
-        other_vocabulary: what to do if the checkpoint is of another vocabulary: "same" refuses it,
-            "map" copies the rows of the entries that both have, "new" leaves embeddings and softmax
-            at random values.
+        vocabularies: vocabularies of the model; None: the vocabularies are not compared.
+        other_vocabulary: what to do if the checkpoint has another vocabulary: "same" refuses it,
+            "map" copies the rows of the entries that both vocabularies have, "new" leaves
+            embeddings and softmax at random values.
 
     Raises:
-        UserError: there is no checkpoint, no weight of it fits, or its vocabulary is another one.
+        UserError: there is no checkpoint, none of its weights fits, or its vocabulary differs and
+            is refused or has no copy to map.
     """
     checkpoint = checkpoints.resolve(path)
     variables = checkpoints.model_variables(model)
@@ -137,13 +138,13 @@ def _differs(vocabularies: Vocabularies, record: RunRecord) -> bool:
 
 
 def _side(name: str) -> int | None:
-    """Return 0 for a table of the source vocabulary, 1 for one of the target's, else None."""
+    """Return 0 for a table of the source vocabulary, 1 for the target vocabulary, or None."""
     layer, _, weight = name.partition("/")
     return _TABLES.get(layer) if weight == "embeddings" else None
 
 
 def _map_rows(variable: keras.Variable, stored: np.ndarray, old: Encoder, new: Encoder) -> str:
-    """Copy the rows (D,) of the entries that both vocabularies have; return how many they are."""
+    """Copy the rows (D,) of the entries that both vocabularies have; return a line on them."""
     values = np.array(keras.ops.convert_to_numpy(variable.value))
     if values.shape[1:] != stored.shape[1:]:
         return f"none of {new.vocab_size:,} entries, since the size is {stored.shape[1:]}"
@@ -159,6 +160,6 @@ def _map_rows(variable: keras.Variable, stored: np.ndarray, old: Encoder, new: E
 
 
 def _pieces(encoder: Encoder) -> list[str]:
-    # Both are what datagen makes.
+    # Vocabularies made by datagen are stored encoders.
     assert isinstance(encoder, StoredEncoder)
     return encoder.pieces(range(encoder.vocab_size))

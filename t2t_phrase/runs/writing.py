@@ -1,4 +1,4 @@
-"""Takes a folder to write a run to: creates it, keeps other processes out, and tidies it."""
+"""Claims a folder to write a run to: creates it, keeps other processes out, and tidies it."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ _PROTECTED = {errno.EACCES, errno.EPERM, errno.EROFS}
 
 @contextlib.contextmanager
 def writing(folder: str | os.PathLike[str], *, flag: str = "--output_dir") -> Iterator[None]:
-    """Be the only process that writes to a folder, which is created if it does not exist.
+    """Keep other processes from writing to a folder, which is created if it does not exist.
 
-    What killed processes left there is removed first. At the end, folders that were created and
+    Leftovers of killed processes are removed first. At the end, folders that were created and
     are still empty are removed, so that a mistake leaves nothing behind.
 
     Args:
         folder: the folder of a run, or of an average.
-        flag: which names it in messages.
+        flag: the flag that names the folder in messages.
 
     Raises:
         UserError: the path is wrong, or another process is writing to it.

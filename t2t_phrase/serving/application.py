@@ -1,4 +1,4 @@
-"""The HTTP interface: TensorFlow Serving's, with health, metrics and pages beside it."""
+"""The HTTP interface: TensorFlow Serving's, plus health, metrics and pages."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from t2t_phrase.serving.versions import Versions, find_version, status_of
 
 _MODEL = "/v1/models/{name}"
 _VERSION = "/v1/models/{name}/versions/{version}"
-# After these, what is left of the body may still arrive, and would be taken for a request.
+# After these, the rest of the body may still arrive, and would be taken for a request.
 _CLOSING = (408, 413)
 
 
@@ -42,13 +42,13 @@ def make_application(
     """Return the application of one model.
 
     Args:
-        name: of the model, in addresses.
-        versions: of the model.
-        queue: where sentences wait for the workers.
+        name: the name of the model in addresses.
+        versions: the versions of the model.
+        queue: the queue in which sentences wait for the workers.
         hparams: limits and times.
-        metrics: of the server.
+        metrics: the metrics of the server.
         draining: whether the server is about to stop.
-        explained: makes the page at `/`; None: it is a form that translates.
+        explained: makes the page at `/`; None: the page is a form that translates.
     """
     app: FastAPI = FastAPIOffline(
         title=f"t2t_phrase: {name}",

@@ -1,22 +1,22 @@
-"""Estimates of what the next batches will take, from what earlier ones have taken."""
+"""Estimates of how long the next batches will take, from the times of earlier ones."""
 
 from __future__ import annotations
 
-# How much a batch counts when the next one is noted.
+# The weight of a batch once the next one is noted.
 DECAY = 0.98
-# Until there are so many batches, the first of which are slow.
+# The number of batches before the first estimate, since the first ones are slow.
 FEWEST = 10
-# The overhead of a step in the time of rows: the bounds, and what is assumed at first.
+# The overhead of a step, in multiples of the time of a row: the bounds, and the initial value.
 LEAST, MOST, ASSUMED = 0.5, 64.0, 8.0
 
 
 class BatchTimes:
-    """Estimates by least squares what a step of a search takes.
+    """Estimates the time of a step of a search by least squares.
 
         y = a + b x
 
-    where x is the number of rows of a batch and y its seconds by the length of its longest row.
-    Recent batches count most.
+    where x is the number of rows of a batch and y its seconds divided by the length of its longest
+    row. Recent batches count most.
     """
 
     def __init__(self) -> None:
@@ -27,9 +27,9 @@ class BatchTimes:
         """Note a batch.
 
         Args:
-            rows: of the batch.
-            longest: length of its longest row, in bytes.
-            seconds: how long it took.
+            rows: the number of rows.
+            longest: the length of the longest row, in bytes.
+            seconds: the time that the batch took.
         """
         self._count += 1
         x, y = float(rows), seconds / max(1, longest)
@@ -41,7 +41,7 @@ class BatchTimes:
 
     @property
     def overhead(self) -> float:
-        """a / b: the time of a step without rows, in the time of rows."""
+        """a / b: the time of a step without rows, in multiples of the time of a row."""
         if self._count < FEWEST:
             return ASSUMED
         variance = self._xx * self._weight - self._x**2

@@ -18,19 +18,19 @@ def choose_batch(
     """Return the numbers of sentences of similar length, from the shortest to the longest.
 
     A batch takes as many steps as its longest sentence, and each step has an overhead whatever the
-    number of rows, in seconds up to a constant:
+    number of rows, so that up to a constant factor
 
         time = longest (overhead + rows)
 
-    Of all batches with one sentence that must be part of it, the one with the most bytes of text
-    in this time is chosen.
+    Of all batches that contain the sentence `must`, the one with the most bytes of text per unit of
+    time is chosen.
 
     Args:
-        lengths: of each sentence that waits, in bytes.
-        most_rows: sentences of a batch.
-        most_bytes: of a batch, each sentence counted as long as the longest; a sentence alone may
-            have more.
-        overhead: of a step, in the time of rows.
+        lengths: the length of each waiting sentence, in bytes.
+        most_rows: the most sentences in a batch.
+        most_bytes: the most bytes in a batch, each sentence counted as long as the longest; a
+            sentence alone may have more.
+        overhead: the overhead of a step, in multiples of the time of a row.
         must: the number of the sentence that must be in the batch.
     """
     order = sorted(range(len(lengths)), key=lambda number: (lengths[number], number))
@@ -38,7 +38,7 @@ def choose_batch(
     # A sentence without text also takes a step.
     ordered = np.maximum([lengths[number] for number in order], 1)
     sums = np.concatenate([[0], np.cumsum(ordered)])
-    # With some sentence as the longest, the best others are those that come right before it.
+    # With a given sentence as the longest, the best others come right before it.
     last = np.arange(place, len(order))[:, None]
     first = last - np.arange(min(most_rows, len(order)))[None]
     inside = (first <= place) & (place <= last)

@@ -8,8 +8,8 @@ from starlette.requests import ClientDisconnect, Request
 
 from t2t_phrase.serving.errors import RequestError
 
-# Of a body that is too large, so many times the limit are read and dropped: a client that is still
-# sending would not see the answer.
+# Of a body that is too large, up to this many times the limit is read and dropped: a client that is
+# still sending would not see the answer.
 _DROPPED = 8
 
 
@@ -18,11 +18,11 @@ async def read_body(request: Request, *, most_bytes: int, seconds: float) -> byt
 
     Args:
         request: the request.
-        most_bytes: of the body.
-        seconds: in which all of it must arrive.
+        most_bytes: the greatest size of the body.
+        seconds: the time in which the whole body must arrive.
 
     Raises:
-        RequestError: 413, it is too large; 408, it is too slow; 400, the client has gone.
+        RequestError: 413, the body is too large; 408, it is too slow; 400, the client has gone.
     """
     too_large = RequestError(
         413, f"the body has more than {most_bytes} bytes; send the sentences in several requests"

@@ -13,13 +13,13 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 def limited_connection(
     *, most: int, read_timeout: float, write_timeout: float
 ) -> type[asyncio.Protocol]:
-    """Return uvicorn's protocol of HTTP/1.1 with limits.
+    """Return uvicorn's HTTP/1.1 protocol with limits.
 
     uvicorn itself waits forever for the headers of a request, and for a client to read its answer.
 
     Args:
-        most: connections at the same time; others are answered by 503 and closed.
-        read_timeout: seconds from the first connection, or from the first byte of a further
+        most: the most connections at the same time; others are answered with 503 and closed.
+        read_timeout: seconds from the start of the connection, or from the first byte of a further
             request, to the end of the headers; then the connection is closed after 408.
         write_timeout: seconds that a client may leave an answer unread; then it is disconnected.
     """

@@ -1,4 +1,4 @@
-"""The time between the wish that a server stops and its end."""
+"""The time between the signal that stops a server and its end."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Draining:
     gone.
 
     Attributes:
-        begun: whether it is.
+        begun: whether the server is about to stop.
     """
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""Requests that are not answered by a prediction, and the HTTP status of each."""
+"""Errors of requests that are not answered with a prediction, and the HTTP status of each."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ class RequestError(Exception):
     """A request is refused; the message goes to the client.
 
     Args:
-        status: of HTTP.
+        status: the HTTP status.
         message: one sentence.
         headers: further headers of the answer.
     """

@@ -1,4 +1,4 @@
-"""The page at `/` of a run: a sentence is translated and explained."""
+"""The page at `/` of a run, which translates and explains a sentence."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 from t2t_phrase.serving.errors import RequestError
 
-# Characters of a sentence.
+# The most characters of a sentence.
 LONGEST = 2000
-# Sentences that wait or are being explained.
+# The most sentences that wait or are being explained.
 MOST_WAITING = 8
 
 
@@ -18,7 +18,7 @@ class ExplainedSentences:
     """Makes pages one after the other, apart from the queue of predictions.
 
     Args:
-        page: maps a sentence to a page in HTML; "" to the page without one.
+        page: maps a sentence to a page in HTML; "" to the page without a sentence.
         seconds: the longest time that a client waits.
     """
 
@@ -31,7 +31,7 @@ class ExplainedSentences:
         """Return the page of a sentence.
 
         Raises:
-            RequestError: 413, it is too long; 429, too many wait; 504, it takes too long.
+            RequestError: 413, the text is too long; 429, too many wait; 504, it takes too long.
         """
         if len(text) > LONGEST:
             raise RequestError(413, f"the sentence has more than {LONGEST} characters")

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-# Registers the operations of SentencePiece, which SavedModels consist of.
+# Registers the operations of SentencePiece, which SavedModels contain.
 import tensorflow_text  # noqa: F401
 
 from t2t_phrase.config import UserError
@@ -22,7 +22,7 @@ from t2t_phrase.serving.servable import Output, Servable, Signature
 from t2t_phrase.text.encoders import StoredEncoder, load_encoder
 from t2t_phrase.text.vocabularies import Vocabularies
 
-# What the vocabulary of the target is called in an export, see `export.saved_model`.
+# The names of the target's vocabulary in an export, see `export.saved_model`.
 _VOCABULARIES = ("target.*", "vocabulary.*")
 
 
@@ -39,14 +39,14 @@ def servable_of_run(
 
     Args:
         model: an encoder-decoder on Keras' TensorFlow backend.
-        vocabularies: of both sides.
+        vocabularies: the vocabularies of both sides.
         hparams: the options of decoding.
-        version: its number, such as the step of its checkpoint.
+        version: the number of the version, such as the step of its checkpoint.
         make_expansion: see `ServingModule`.
         unknown_words: see `ServingModule`.
 
     Raises:
-        UserError: as for `ServingModule`; or a vocabulary of tensor2tensor, which has no graph.
+        UserError: as for `ServingModule`; or a vocabulary is tensor2tensor's, which has no graph.
     """
     source, target = (stored(encoder) for encoder in vocabularies)
     module = ServingModule(model, source, target, hparams, make_expansion, unknown_words)
@@ -62,10 +62,10 @@ def servable_of_saved_model(folder: pathlib.Path) -> Servable:
     """Return a version that t2t-phrase-exporter wrote.
 
     Args:
-        folder: of the version, named after its number.
+        folder: the folder of the version, named after its number.
 
     Raises:
-        UserError: it cannot be loaded, or is no such version.
+        UserError: the version cannot be loaded, or t2t-phrase-exporter did not write it.
     """
     try:
         loaded = tf.saved_model.load(str(folder))
@@ -82,7 +82,7 @@ def servable_of_saved_model(folder: pathlib.Path) -> Servable:
 
 
 def _warm_up(servable: Servable) -> None:
-    """Run each signature once, since the first call takes longest; shows that they work."""
+    """Run each signature once, since the first call takes longest, and to see that it works."""
     for signature in servable.signatures.values():
         signature.run([[b"a"]] * len(signature.inputs))
 
@@ -108,7 +108,7 @@ def _signature(name: str, function: Any) -> Signature:
 
     def run(columns: Sequence[Sequence[bytes]]) -> dict[str, list[Any]]:
         tensors = [tf.constant(column, tf.string) for column in columns]
-        # A SavedModel takes its inputs by name, a function that was traced here in their order.
+        # A SavedModel takes its inputs by name, a function that was traced here by position.
         by_name = dict(zip(inputs, tensors, strict=True))
         found = function(**by_name) if named else function(*tensors)
         return {output: _values(value.numpy()) for output, value in found.items()}
@@ -137,7 +137,7 @@ def _values(array: np.ndarray) -> list[Any]:
 
 
 def _counter_of(assets: pathlib.Path) -> Callable[[Sequence[bytes]], int] | None:
-    """Return a counter of tokens for a version; None: its vocabulary is not beside it."""
+    """Return a counter of tokens for a version; None: the version has no vocabulary file."""
     found = [path for pattern in _VOCABULARIES for path in sorted(assets.glob(pattern))]
     return _counter(load_encoder(found[0])) if found else None
 

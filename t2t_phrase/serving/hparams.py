@@ -25,16 +25,16 @@ BOUNDS: dict[str, tuple[float, float]] = {
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ServingHParams(HParams):
-    """Options of batches, limits and times of the server."""
+    """Options for the batches, limits and times of the server."""
 
     max_batch_size: int = 64  # sentences searched at once
     max_batch_bytes: int = 16_384  # bytes of text searched at once, padding included
     batch_wait_ms: float = 5.0  # how long the first sentence of a batch waits for others
     workers: int = 0  # batches searched at the same time; 0 = one for each core, 1 on a GPU
-    max_queue: int = 1024  # sentences that may wait; more are answered by 429
-    max_body: int = 4 << 20  # bytes of a request; more are answered by 413
-    max_connections: int = 1000  # open at the same time; others are answered by 503
-    timeout: float = 30.0  # seconds from request to answer; longer ones are answered by 504
+    max_queue: int = 1024  # sentences that may wait; more are answered with 429
+    max_body: int = 4 << 20  # bytes of a request; more are answered with 413
+    max_connections: int = 1000  # open at the same time; others are answered with 503
+    timeout: float = 30.0  # seconds from request to answer; later ones are answered with 504
     read_timeout: float = 10.0  # seconds in which headers, and then the body, must have arrived
     drain_seconds: float = 1.0  # after SIGTERM, how long new requests are still answered
     watch_seconds: float = 1.0  # how often a folder of versions is read

@@ -1,4 +1,4 @@
-"""Whether the packages of the extra `serve` are installed."""
+"""Checks whether the packages of the extra `serve` are installed."""
 
 from __future__ import annotations
 

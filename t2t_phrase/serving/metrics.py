@@ -7,7 +7,7 @@ from collections.abc import Callable
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
-# Seconds; percentiles are interpolated between them.
+# Bucket bounds in seconds; percentiles are interpolated between them.
 _LATENCIES = (
     *(0.005, 0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3, 0.5, 0.75),
     *(1.0, 1.5, 2.0, 3.0, 5.0, 10.0, 30.0, 60.0),
@@ -24,7 +24,7 @@ class Metrics:
         version: returns the version that answers requests.
 
     Attributes:
-        answered: how many requests for predictions got an answer, errors included.
+        answered: the number of requests for predictions that got an answer, errors included.
     """
 
     def __init__(
@@ -76,9 +76,9 @@ class Metrics:
         """Count a request for a prediction.
 
         Args:
-            signature: its name; empty: the request has none that exists.
-            status: of HTTP.
-            seconds: from the request to its answer.
+            signature: the name of its signature; empty: the request names none that exists.
+            status: the HTTP status.
+            seconds: the time from the request to its answer.
         """
         self.answered += 1
         self._requests.labels(signature, str(status)).inc()
@@ -93,5 +93,5 @@ class Metrics:
         self._busy.inc(seconds)
 
     def text(self) -> bytes:
-        """Return all metrics as Prometheus reads them."""
+        """Return all metrics in Prometheus' format."""
         return generate_latest(self._registry)

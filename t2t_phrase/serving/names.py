@@ -8,7 +8,7 @@ import re
 from t2t_phrase.config import UserError, shown
 from t2t_phrase.runs.directory import AVERAGED, BEST
 
-# Folders whose names say nothing of the model.
+# Folders whose names say nothing about the model.
 _WITHIN = (BEST, AVERAGED, "export")
 
 
@@ -16,11 +16,11 @@ def model_name(given: str | None, folder: str) -> str:
     """Return the name of a model.
 
     Args:
-        given: `--model_name`; None: it is that of the folder, or of the run that it belongs to.
-        folder: of a run or of exported versions.
+        given: `--model_name`; None: the name of the folder, or of the run that it belongs to.
+        folder: the folder of a run or of exported versions.
 
     Raises:
-        UserError: it cannot be part of an address.
+        UserError: the name cannot be part of an address.
     """
     place = pathlib.Path(folder).expanduser().resolve()
     while given is None and place.name in _WITHIN:

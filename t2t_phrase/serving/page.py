@@ -10,7 +10,7 @@ def form_page(name: str) -> str:
     """Return the page for a model.
 
     Args:
-        name: of the model, in addresses.
+        name: the name of the model in addresses.
     """
     template = importlib.resources.files("t2t_phrase.serving").joinpath("form.html")
     return template.read_text(encoding="utf-8").replace("{{ name }}", html.escape(name))

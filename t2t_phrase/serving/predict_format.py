@@ -1,4 +1,4 @@
-"""TensorFlow Serving's JSON of a prediction: requests to rows of bytes, results to answers."""
+"""TensorFlow Serving's JSON for predictions: converts requests to rows, results to answers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from t2t_phrase.io.strict_json import parse_json
 from t2t_phrase.serving.errors import RequestError
 
 DEFAULT = "serving_default"
-# Outputs of these names are bytes and not text.
+# Outputs whose names end like this are bytes and not text.
 _BYTES = "_bytes"
 
 Row = tuple[bytes, ...]
@@ -22,7 +22,7 @@ class PredictRequest(NamedTuple):
     """A prediction that a client asks for.
 
     Attributes:
-        signature: its name.
+        signature: the name of the signature.
         rows: the inputs of each sentence, in the order of the signature's inputs.
         by_row: whether the answer is one object for each sentence ("instances"), not one list for
             each output ("inputs").
@@ -41,7 +41,7 @@ def parse_predict(body: bytes, inputs_of: Callable[[str], Sequence[str]]) -> Pre
         inputs_of: maps the name of a signature to the names of its inputs.
 
     Raises:
-        RequestError: 400, with what is wrong and where.
+        RequestError: 400, the body is wrong; the message says where.
     """
     request = _object_of(body)
     name = request.get("signature_name") or DEFAULT

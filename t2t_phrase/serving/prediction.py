@@ -22,11 +22,11 @@ class Prediction:
     """Answers requests with the results of a queue.
 
     Args:
-        name: of the model.
-        versions: of the model.
-        queue: where sentences wait for the workers.
+        name: the name of the model.
+        versions: the versions of the model.
+        queue: the queue in which sentences wait for the workers.
         hparams: limits and times.
-        metrics: are told each answer.
+        metrics: metrics that count each answer.
     """
 
     def __init__(
@@ -44,12 +44,12 @@ class Prediction:
         """Return the answer to a request as JSON-ready values.
 
         Args:
-            request: with the body.
-            name: of the model that the client asks for.
-            version: its version; None: the current one.
+            request: the request, with its body.
+            name: the name of the model that the client asks for.
+            version: the version of the model; None: the current one.
 
         Raises:
-            RequestError: it cannot be answered.
+            RequestError: the request cannot be answered.
         """
         start = time.monotonic()
         status, signature = 500, ""
@@ -96,7 +96,7 @@ class Prediction:
             raise RequestError(
                 504, f"the search did not end within {hparams.timeout:g} s; send fewer sentences"
             ) from None
-        # The worker has reported it; its text may show more than clients should see.
+        # The worker has reported the error, whose text may show more than clients should see.
         except Exception as error:
             raise RequestError(
                 500, f"the sentences could not be searched ({type(error).__name__})"
@@ -108,7 +108,7 @@ def check_model(given: str, name: str) -> None:
     """Check that a request asks for the model that is served.
 
     Raises:
-        RequestError: 404, it does not; 400, what is given is no name.
+        RequestError: 404, it asks for another model; 400, the given name is malformed.
     """
     if ":" in given:
         raise RequestError(

@@ -22,7 +22,7 @@ class QueueFull(Exception):
     """There is no room for the sentences of a request.
 
     Attributes:
-        retry_after: seconds until there probably is, an integer of at least 1.
+        retry_after: seconds until there probably is room, an integer of at least 1.
     """
 
     def __init__(self, retry_after: int) -> None:
@@ -38,8 +38,8 @@ class Job:
         rows: the inputs of each sentence.
 
     Attributes:
-        future: of the results, one for each row. Once it is cancelled, the rows that still wait
-            are not searched.
+        future: a future of the results, one for each row. Once it is cancelled, the rows that
+            still wait are not searched.
     """
 
     def __init__(self, kind: Any, rows: Sequence[Row]) -> None:
@@ -64,7 +64,7 @@ class Job:
                 self.future.set_result(self._results)
 
     def fail(self, error: BaseException) -> None:
-        """Note that a row has no result, so that the job has none."""
+        """Note that a row, and so the job, has no result."""
         with contextlib.suppress(InvalidStateError):
             self.future.set_exception(error)
 
@@ -74,9 +74,9 @@ class Waiting(NamedTuple):
 
     Attributes:
         job: the job.
-        place: the number of the row in it.
-        length: of its inputs, in bytes.
-        arrived: when it came, in seconds of the queue's clock.
+        place: the number of the row in the job.
+        length: the length of its inputs, in bytes.
+        arrived: the time of its arrival, in seconds of the queue's clock.
     """
 
     job: Job
@@ -86,14 +86,14 @@ class Waiting(NamedTuple):
 
 
 class BatchQueue:
-    """Joins the rows of many jobs to batches; may be used by any number of threads.
+    """Joins the rows of many jobs into batches; may be used by any number of threads.
 
     The row that has waited longest is in the next batch, with rows of its kind that are similar in
     length, see `choose_batch`. So no row waits forever.
 
     Args:
-        most_rows: of a batch.
-        most_bytes: of a batch, see `choose_batch`.
+        most_rows: the most rows in a batch.
+        most_bytes: the most bytes in a batch, see `choose_batch`.
         patience: how long, in seconds, a row may wait for others.
         capacity: the greatest number of rows that wait.
         clock: returns the time in seconds.
@@ -121,7 +121,7 @@ class BatchQueue:
         return len(self._rows)
 
     def put(self, job: Job) -> None:
-        """Let all rows of a job wait.
+        """Add all rows of a job.
 
         Raises:
             QueueFull: there is no room for all of them.
@@ -139,7 +139,7 @@ class BatchQueue:
             self._changed.notify_all()
 
     def take(self) -> list[Waiting]:
-        """Return the next batch, all of one kind; wait until there is one. Empty: there is no more.
+        """Wait for the next batch, all of one kind, and return it; empty: there are no more.
 
         A batch is handed out when it is full, when its first row has waited long enough, or when
         the queue is closed.
@@ -160,8 +160,7 @@ class BatchQueue:
     def note_speed(self, batch: Sequence[Waiting], seconds: float) -> None:
         """Note how long a batch took.
 
-        The size of the next ones depends on it, and clients that are refused are told when to
-        return.
+        This determines the size of the next batches, and when refused clients are told to retry.
         """
         with self._changed:
             self._times.note(len(batch), max(waiting.length for waiting in batch), seconds)
@@ -170,7 +169,7 @@ class BatchQueue:
         self._seconds_per_row = 0.9 * known + 0.1 * now if known else now
 
     def close(self) -> None:
-        """Hand out what waits without further delay, and then nothing."""
+        """Hand out the waiting rows without further delay, and then no more."""
         with self._changed:
             self._closed = True
             self._changed.notify_all()

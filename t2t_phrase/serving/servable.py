@@ -9,7 +9,7 @@ from typing import Any
 from t2t_phrase.config import nearest
 from t2t_phrase.serving.errors import RequestError
 
-# The values of each input (B), to those of each output (B, ...).
+# Maps the values of each input (B) to those of each output (B, ...).
 Run = Callable[[Sequence[Sequence[bytes]]], Mapping[str, list[Any]]]
 
 
@@ -18,7 +18,7 @@ class Output:
     """A result of a signature.
 
     Attributes:
-        dtype: TensorFlow's name of its type, such as "DT_STRING".
+        dtype: TensorFlow's name for its type, such as "DT_STRING".
         shape: the first dimension is that of the sentences; -1 is unknown.
     """
 
@@ -28,13 +28,13 @@ class Output:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Signature:
-    """One of the things that a model does with sentences.
+    """A function of sentences that a model offers.
 
     Attributes:
-        name: by which clients choose it.
-        inputs: their names; each is (B,) string.
-        outputs: by name.
-        run: does it.
+        name: the name by which clients choose it.
+        inputs: the names of the inputs, each (B,) string.
+        outputs: the outputs by name.
+        run: the function.
     """
 
     name: str
@@ -48,9 +48,9 @@ class Servable:
     """One version of a model.
 
     Attributes:
-        version: its number.
-        signatures: by name.
-        count_tokens: counts the tokens of translations; None: it is not known how.
+        version: the number of the version.
+        signatures: the signatures by name.
+        count_tokens: counts the tokens of translations; None: they cannot be counted.
     """
 
     version: int
@@ -61,7 +61,7 @@ class Servable:
         """Return a signature.
 
         Raises:
-            RequestError: 400, there is none of that name.
+            RequestError: 400, no signature has that name.
         """
         if name not in self.signatures:
             hint = nearest(name, self.signatures) or f"; known: {', '.join(self.signatures)}"

@@ -23,18 +23,18 @@ from t2t_phrase.serving.versions import Versions
 
 # Connections that the system has accepted and the server has not.
 _BACKLOG = 512
-# After which a connection without a request is closed; longer than clients commonly keep theirs.
+# Time after which an idle connection is closed; longer than clients commonly keep theirs.
 _IDLE_SECONDS = 75
 # Files that the process needs besides connections.
 _OTHER_FILES = 128
 
 
 def bind(host: str, port: int) -> socket.socket:
-    """Return a socket with an address, which does not listen yet.
+    """Return a socket bound to an address, which does not listen yet.
 
     Args:
         host: name or address; "localhost" and "127.0.0.1" are reached from this machine only.
-        port: 0: any that is free.
+        port: the port; 0: any that is free.
 
     Raises:
         UserError: the address is unknown, in use or not allowed.
@@ -61,8 +61,8 @@ class TranslationServer:
     """A server of one model.
 
     Args:
-        name: of the model, in addresses.
-        versions: of the model.
+        name: the name of the model in addresses.
+        versions: the versions of the model.
         hparams: limits and times.
         listener: see `bind`.
         workers: how many batches are searched at the same time.
@@ -119,7 +119,7 @@ class TranslationServer:
         )
 
     def run(self) -> None:
-        """Answer requests until SIGTERM, SIGINT or `stop`, and those that have come until then."""
+        """Answer requests until SIGTERM, SIGINT or `stop`, finishing those that have arrived."""
         self._service.start()
         try:
             self._server.run(sockets=[self._listener])
@@ -138,10 +138,10 @@ class _GracefulServer(uvicorn.Server):
     """Answers for some time after the signal, telling clients to close their connections.
 
     Args:
-        config: of uvicorn.
-        draining: is begun by the signal.
-        seconds: how long new requests are still answered then.
-        on_start: is called when the server listens.
+        config: the configuration of uvicorn.
+        draining: begun by the signal.
+        seconds: how long new requests are still answered after the signal.
+        on_start: called when the server listens.
     """
 
     def __init__(
@@ -156,7 +156,7 @@ class _GracefulServer(uvicorn.Server):
         self._loop: asyncio.AbstractEventLoop | None = None
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Begin to listen, and say so."""
+        """Begin to listen, and call `on_start`."""
         await super().startup(sockets=sockets)
         self._on_start()
 
@@ -193,7 +193,7 @@ class _GracefulServer(uvicorn.Server):
 
 
 def allowed_connections(wanted: int) -> int:
-    """Return the number of connections that may be open, having raised the limit of open files."""
+    """Raise the limit of open files, and return the number of connections that may be open."""
     needed = wanted + _BACKLOG + _OTHER_FILES
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft != resource.RLIM_INFINITY and soft < needed:

@@ -22,11 +22,11 @@ from t2t_phrase.serving.workers import Workers
 
 
 class Service:
-    """Serves one model; the sockets are someone else's.
+    """Serves one model, without opening sockets.
 
     Args:
-        name: of the model, in addresses.
-        versions: of the model.
+        name: the name of the model in addresses.
+        versions: the versions of the model.
         hparams: limits and times.
         workers: how many batches are searched at the same time.
         connections: returns the number of open connections, for the metrics.
@@ -34,9 +34,9 @@ class Service:
             None: the page at `/` only translates.
 
     Attributes:
-        application: of ASGI.
+        application: the ASGI application.
         draining: whether the server is about to stop.
-        metrics: what was counted.
+        metrics: the metrics of the server.
     """
 
     def __init__(
@@ -65,11 +65,11 @@ class Service:
         self._workers = Workers(queue, workers, self.metrics.note_batch)
 
     def start(self) -> None:
-        """Begin to search what comes."""
+        """Begin to search incoming sentences."""
         self._workers.start()
 
     def stop(self) -> None:
-        """Finish what has come, and load no further version."""
+        """Finish the sentences that have arrived, and load no further version."""
         self._versions.stop()
         self._workers.stop()
 
@@ -79,7 +79,7 @@ def watched_exports(export_dir: str | os.PathLike[str], hparams: ServingHParams)
 
     Args:
         export_dir: the folder.
-        hparams: say how often it is read.
+        hparams: options, of which `watch_seconds` is read.
 
     Raises:
         UserError: there is no version that can be loaded.
@@ -98,13 +98,13 @@ def export_application(
     hparams: ServingHParams | None = None,
     workers: int = 1,
 ) -> FastAPI:
-    """Return the application of exported versions, for any server of ASGI, such as Ray Serve.
+    """Return the application of exported versions, for any ASGI server, such as Ray Serve.
 
     Its threads run until the process ends.
 
     Args:
         export_dir: folder of the versions, which is watched.
-        name: of the model, in addresses; None: that of the folder or of its run.
+        name: the name of the model in addresses; None: that of the folder or of its run.
         hparams: limits and times; those of connections are up to the server.
         workers: how many batches are searched at the same time.
 

@@ -1,4 +1,4 @@
-"""The version of a model that answers requests; a folder of versions is watched."""
+"""The version of a model that answers requests, possibly the latest in a watched folder."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ AVAILABLE, LOADING, END = "AVAILABLE", "LOADING", "END"
 
 
 class State(NamedTuple):
-    """The state of a version, in TensorFlow Serving's words.
+    """The state of a version, in TensorFlow Serving's terms.
 
     Attributes:
         state: LOADING, AVAILABLE or END.
-        error: why it could not be loaded; empty: it could.
+        error: why the version could not be loaded; empty: no error.
     """
 
     state: str
@@ -36,11 +36,11 @@ class Versions(Protocol):
         """Return the state of each version that the server has seen."""
 
     def stop(self) -> None:
-        """Load nothing more."""
+        """Load no further version."""
 
 
 class OneVersion:
-    """A model that stays as it is, such as that of a run.
+    """A model that does not change, such as that of a run.
 
     Args:
         servable: the model.
@@ -64,7 +64,7 @@ class WatchedVersions:
     then, and while a version is loaded, the current one stays.
 
     Args:
-        folder: of versions, each a folder named after its number.
+        folder: the folder of versions, each a folder named after its number.
         load: loads a version.
 
     Attributes:
@@ -101,7 +101,7 @@ class WatchedVersions:
         return dict(self._states)
 
     def watch(self, seconds: float) -> None:
-        """Look for changes of the folder every so many seconds, in a thread."""
+        """Look for changes in the folder at intervals of `seconds`, in a thread."""
 
         def loop() -> None:
             while not self._stopped.wait(seconds):
@@ -117,7 +117,7 @@ class WatchedVersions:
                 return
 
     def stop(self) -> None:
-        """Load nothing more; a version that is being loaded does not take over."""
+        """Load no further version; one that is being loaded does not take over."""
         self._stopped.set()
 
     def _try(self, number: int) -> bool:
@@ -129,7 +129,7 @@ class WatchedVersions:
         self._states[number] = State(LOADING)
         try:
             servable = self._load(place)
-        # A version that fails in whatever way must not end the thread.
+        # A version that fails in any way must not end the thread.
         except Exception as error:
             self._damaged[number] = files
             self._states[number] = State(END, str(error))
@@ -162,9 +162,9 @@ def find_version(versions: Versions, name: str, version: str | None) -> Servable
     """Return the version that a request asks for.
 
     Args:
-        versions: of the model.
-        name: of the model, for messages.
-        version: its number as text; None: the current one.
+        versions: the versions of the model.
+        name: the name of the model, for messages.
+        version: the number of the version as text; None: the current one.
 
     Raises:
         RequestError: 404, there is no such version.

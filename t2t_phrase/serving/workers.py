@@ -1,4 +1,4 @@
-"""The threads that search what waits in the queue."""
+"""The threads that search the sentences in the queue."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class Workers:
     """Threads that take batches from a queue until it is closed and empty.
 
     Args:
-        queue: of jobs whose kind is a `Kind`.
+        queue: a queue of jobs whose kind is a `Kind`.
         count: how many batches are searched at the same time.
-        on_batch: is given the sentences, tokens and seconds of each batch.
+        on_batch: called with the sentences, tokens and seconds of each batch.
     """
 
     def __init__(
@@ -42,7 +42,7 @@ class Workers:
             thread.start()
 
     def stop(self) -> None:
-        """Close the queue, and wait until what was in it is done."""
+        """Close the queue, and wait until all its rows are done."""
         self._queue.close()
         for thread in self._threads:
             thread.join()
@@ -61,13 +61,13 @@ class Workers:
 def search_batch(signature: Signature, batch: Sequence[Waiting]) -> dict[str, list[Any]]:
     """Search a batch, give each job its results, and return all of them.
 
-    If a batch fails, its halves are searched, so that only those sentences fail that cannot be
-    searched alone.
+    If a batch fails, its halves are searched, so that only sentences that cannot be searched alone
+    fail.
     """
     rows = [waiting.job.rows[waiting.place] for waiting in batch]
     try:
         outputs = dict(signature.run(list(zip(*rows, strict=True))))
-    # Whatever the reason is, the server goes on.
+    # Whatever the reason is, the server keeps running.
     except Exception as error:
         if len(batch) == 1:
             note(f"{signature.name}: a request of {batch[0].length} bytes failed: {error}")
@@ -97,7 +97,7 @@ def _tokens(servable: Servable, outputs: dict[str, list[Any]]) -> int:
     for name in _TRANSLATIONS:
         for value in outputs.get(name, []):
             best.append(value[0] if isinstance(value, list) else value)
-    # A number for a graph, which must not stop the thread.
+    # The count is only for the metrics, and must not stop the thread.
     with contextlib.suppress(Exception):
         return servable.count_tokens(best)
     return 0

@@ -1,1 +1,1 @@
-"""Reads checkpoints of the original tensor2tensor."""
+"""Import of checkpoints of the original tensor2tensor."""

@@ -43,10 +43,10 @@ class Imported:
         tensors: values of our variables by name.
         sizes: the hyperparameters that the checkpoint determines.
         vocab_size: entries of the source vocabulary.
-        target_vocab_size: entries of the target vocabulary; None: one for both languages.
+        target_vocab_size: entries of the target vocabulary; None: source and target share one.
         step: updates made; 0 if not recorded.
         notes: one sentence for each variable that needed a decision.
-        unused: variables of the checkpoint that nothing was made of, optimizer state aside.
+        unused: variables of the checkpoint that no tensor uses, except those counted in `state`.
         state: number of variables that hold the optimizer's state and counters.
     """
 
@@ -71,7 +71,7 @@ def read_t2t_checkpoint(
 
     Args:
         path: the training folder, or a checkpoint in it.
-        hparams: hyperparameters of the model; its sizes must be those of the checkpoint.
+        hparams: hyperparameters of the model, whose sizes must be those of the checkpoint.
         model: registered name of the model.
         source_vocab_size: entries of the source vocabulary; needed only where the checkpoint holds
             two embeddings and does not say which is the source's.
@@ -131,7 +131,7 @@ def infer_sizes(
     """Return the hyperparameters that the shapes of T2T's variables determine.
 
     Args:
-        shapes: by name without the model's prefix.
+        shapes: shapes of the variables by name, without the model's prefix.
         source_vocab_size: see `read_t2t_checkpoint`.
 
     Raises:
@@ -226,7 +226,7 @@ def _body(
 
 
 def _matching(name: str, shapes: Iterable[str], norm: str, vocab_size: int) -> list[str]:
-    """Return the T2T variables that make up one of ours, shards in order."""
+    """Return the T2T variables that make up our variable `name`, with shards in order."""
     try:
         pattern = re.compile(t2t_pattern(name, norm=norm, vocab_size=vocab_size))
     except (KeyError, AttributeError):
@@ -253,9 +253,9 @@ def write_run(
     Args:
         imported: from `read_t2t_checkpoint`.
         folder: a new `--output_dir`.
-        record: what the run is.
-        vocabularies: tensor2tensor's `vocab.*.subwords`, of the source and, if the target has one
-            of its own, of the target; copied into the run.
+        record: the record of the run.
+        vocabularies: tensor2tensor's `vocab.*.subwords` of the source and, if separate, of the
+            target; copied into the run.
 
     Raises:
         UserError: the folder already contains checkpoints, cannot be written, or is being written
@@ -292,7 +292,7 @@ def write_run(
 
 
 def _check_free(folder: pathlib.Path) -> None:
-    """Refuse a folder with checkpoints; those of an interrupted import have no record yet."""
+    """Refuse a folder with checkpoints, unless an interrupted import left them without a record."""
     for path in checkpoints.complete(folder):
         ours = f"step{SUFFIX}" in checkpoints.reader(path).shapes
         if not ours or (folder / RECORD_FILE).exists():

@@ -35,15 +35,15 @@ EMBEDDINGS = {
 
 
 def t2t_pattern(name: str, *, norm: str, vocab_size: int) -> str:
-    """Return a regular expression for the T2T variables that make up ours called `name`.
+    """Return a regular expression for the T2T variables that make up our variable `name`.
 
     The expression matches names without the model's prefix ("transformer/"). A sharded embedding
-    matches several variables, which are concatenated by rows in the order of their numbers.
+    matches several variables, which are concatenated along rows in the order of their numbers.
 
     Args:
         name: the path of one of our variables, without the model's name.
         norm: "pre" or "post"; T2T's post-norm models name their normalisations differently.
-        vocab_size: of the side that an embedding belongs to; T2T's names contain it.
+        vocab_size: vocabulary size of the embedding's side; T2T's names contain it.
 
     Raises:
         KeyError: T2T has no such variable.

@@ -1,4 +1,4 @@
-"""The encoder of a vocabulary, whether of subwords or of words."""
+"""The encoder of a subword or word vocabulary."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from t2t_phrase.config import UserError
 from t2t_phrase.text.subwords.encoder import SubwordEncoder
 from t2t_phrase.text.words.encoder import HEADER, WordEncoder
 
-# What t2t-phrase-datagen makes: `model_bytes` is the vocabulary's file.
+# Encoders of the vocabularies of t2t-phrase-datagen; `model_bytes` is the content of the file.
 StoredEncoder = SubwordEncoder | WordEncoder
 
 

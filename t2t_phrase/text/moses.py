@@ -12,15 +12,15 @@ _NAME = re.compile(r"moses-[a-z]{2,3}")
 
 
 def is_moses(tokenize: str) -> bool:
-    """Return whether a tokenizer is Moses' for a language, such as "moses-de"."""
+    """Return whether a tokenizer is Moses' tokenizer for a language, such as "moses-de"."""
     return tokenize.startswith(PREFIX)
 
 
 class MosesTokenizer:
-    """Normalises punctuation and tokenises, by sacremoses; a tokenizer for sacreBLEU's BLEU.
+    """Normalises punctuation and tokenises with sacremoses; a tokenizer for sacreBLEU's BLEU.
 
     Args:
-        tokenize: "moses-" and the two letters of the language.
+        tokenize: "moses-" and the two or three letters of the language.
 
     Raises:
         UserError: the package is missing, or the language is not two or three letters.

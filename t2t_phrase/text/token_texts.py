@@ -1,6 +1,6 @@
 """The texts that tokens spell, and the tokens that can spell a given text.
 
-Texts are bytes of UTF-8 with a blank before each word, the first one too.
+Texts are bytes of UTF-8 with a blank before each word, including the first.
 
 Shapes: V vocabulary size.
 """
@@ -19,7 +19,7 @@ from t2t_phrase.special_ids import EOS_ID, PAD_ID, UNK_ID
 from t2t_phrase.text.dictionaries.matching import is_edge
 from t2t_phrase.text.encoders import StoredEncoder
 
-# No text contains it, so it is greater than any byte that may follow.
+# Greater than any byte of a text, because UTF-8 does not use it.
 _GREATEST = b"\xff"
 
 
@@ -41,11 +41,11 @@ class VocabularyTables(NamedTuple):
     """Tables of the target vocabulary that searches read, (V,) each.
 
     Attributes:
-        begins_word: bool, whether the word before it is complete where this token follows: it
+        begins_word: bool, whether the preceding word is complete when this token follows: the token
             begins with a blank or with punctuation, or is EOS.
-        ends_word: bool, whether a word may begin after it without a blank: it ends in a blank or in
-            punctuation, or there is no text before it.
-        ranks: int32, the place of its text among all, in the order of bytes; -1 for special tokens.
+        ends_word: bool, whether a word may begin after the token without a blank: the token ends in
+            a blank or in punctuation, or is the padding that precedes all text.
+        ranks: int32, the rank of the token's text in the order of bytes; -1 for special tokens.
     """
 
     begins_word: Any
@@ -57,7 +57,7 @@ class TokenTexts:
     """The texts of all tokens of a vocabulary, for fast look-up.
 
     Args:
-        encoder: of the vocabulary.
+        encoder: encoder of the vocabulary.
     """
 
     def __init__(self, encoder: StoredEncoder) -> None:
@@ -98,14 +98,14 @@ class TokenTexts:
         ]
 
     def ranks_beginning_with(self, text: bytes) -> tuple[int, int]:
-        """Return the lowest rank of the tokens whose text begins so, and that after the highest."""
+        """Return the first rank, and the one after the last, of tokens that begin with `text`."""
         return (
             bisect.bisect_left(self._ordered, text),
             bisect.bisect_left(self._ordered, text + _GREATEST),
         )
 
     def prefixes(self) -> dict[bytes, tuple[int, int]]:
-        """Return `ranks_beginning_with` of everything that a token begins with."""
+        """Return `ranks_beginning_with` of every prefix of a token's text."""
         found: dict[bytes, tuple[int, int]] = {}
         for rank, text in enumerate(self._ordered):
             for end in range(1, len(text) + 1):
@@ -115,17 +115,17 @@ class TokenTexts:
 
 
 def spelt(text: str) -> bytes:
-    """Return a text of words as tokens spell it."""
+    """Return the words of a text as tokens spell them, with a blank before each."""
     return "".join(f" {word}" for word in text.split()).encode()
 
 
 def first_char(text: bytes) -> str:
-    """Return the first character of a text, or "" where there is none or only a part of it."""
+    """Return the first character of a text, or "" if there is none or only a part of one."""
     return text[:4].decode("utf-8", "ignore")[:1] if text and text[0] & 0xC0 != 0x80 else ""
 
 
 def last_char(text: bytes) -> str:
-    """Return the last character of a text, or "" where there is none or only a part of it."""
+    """Return the last character of a text, or "" if there is none or only a part of one."""
     start = len(text) - 1
     while start > 0 and text[start] & 0xC0 == 0x80:
         start -= 1

@@ -1,7 +1,7 @@
 """The beginnings of tokens, counted in visible (non-blank) characters.
 
-Annotations describe words or phrases, tokens are pieces of text; visible characters are what both
-have in common, whatever blanks there are between words.
+Annotations describe words or phrases; tokens are pieces of text. Visible characters are common to
+both, regardless of the blanks between words.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Sequence
 def first_visible(text: str, starts: Sequence[int]) -> list[int]:
     """Return the number, from 0, of the first visible character of each token.
 
-    A token that is only a blank has that of the following one, or the last one of the text.
+    A token that is only a blank has the number of the next token, or the last one of the text.
 
     Args:
         text: a sentence.
@@ -30,7 +30,7 @@ def first_visible(text: str, starts: Sequence[int]) -> list[int]:
 
 
 def spans_of_tokens(text: str, starts: Sequence[int], spans: Sequence[str]) -> list[int]:
-    """Return the number, from 0, of the span that the first visible character of each token is in.
+    """Return the number, from 0, of the span with the first visible character of each token.
 
     Args:
         text: a sentence.

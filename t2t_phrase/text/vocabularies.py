@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple, Protocol
 
-# In the folder of a run: a copy of its joint vocabulary, or of those of source and target.
+# Copies, in the folder of a run, of its joint vocabulary or its source and target vocabularies.
 JOINT_FILE = "vocab.joint"
 SIDE_FILES = ("vocab.source", "vocab.target")
 
@@ -21,14 +21,14 @@ class Encoder(Protocol):
         """Return the ids of `text`, without EOS."""
 
     def encode_with_starts(self, texts: Sequence[str]) -> list[tuple[list[int], list[int]]]:
-        """Return, for each text, the ids and where each begins in it, in bytes of UTF-8."""
+        """Return the ids of each text and the byte offsets (UTF-8) at which they begin."""
 
     def decode(self, ids: Iterable[int]) -> str:
         """Return the text of `ids` up to the first EOS."""
 
 
 class Vocabularies(NamedTuple):
-    """The encoders of both sides; the same object twice where the languages share one."""
+    """The encoders of both sides; the same object twice if the languages share a vocabulary."""
 
     source: Encoder
     target: Encoder

@@ -1,4 +1,4 @@
-"""One definition of blank characters, for files, vocabularies and kept text."""
+"""One definition of blank characters for files, vocabularies and stored text."""
 
 from __future__ import annotations
 

@@ -11,13 +11,13 @@ import numpy as np
 class Agreement:
     """Shares numbers among the workers, so that all of them take the same decisions.
 
-    A worker that stopped alone would leave the others waiting for it for ever. Each call is one
-    small all-reduce, which all workers must take part in at the same point. This one is of a
+    A worker that stopped alone would leave the others waiting for it forever. Each call is one
+    small all-reduce, in which all workers must take part at the same point. This class is for a
     single worker, and costs nothing; see `WorkerAgreement` for several.
 
     Attributes:
         worker: the number of this worker, the chief's being 0.
-        workers: how many there are.
+        workers: the number of workers.
         is_chief: whether this worker is the chief.
     """
 
@@ -30,11 +30,11 @@ class Agreement:
         return float(self._everyones([number])[:, 0].max())
 
     def of_chief(self, numbers: Sequence[float]) -> list[float]:
-        """Return the chief's numbers; those of the other workers do not matter."""
+        """Return the chief's numbers; those of the other workers are ignored."""
         return self._everyones(numbers)[0].tolist()
 
     def text_of_chief(self, text: str) -> str:
-        """Return the chief's text; those of the other workers do not matter."""
+        """Return the chief's text; the texts of the other workers are ignored."""
         return text
 
     def share(self, variables: Iterable[keras.Variable]) -> None:

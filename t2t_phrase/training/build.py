@@ -40,12 +40,12 @@ def build(
     """Return a model and its optimizer; the initial weights are the same on every engine.
 
     Args:
-        hparams: of model and optimizer.
+        hparams: hyperparameters of the model and the optimizer.
         name: the registered name of the model.
         vocab_size: entries of the source vocabulary.
-        target_vocab_size: of the target vocabulary; None: they share one.
+        target_vocab_size: entries of the target vocabulary; None: both sides share one.
         schedule: the learning rate.
-        seed: of the weights.
+        seed: seed of the weights.
         strategy: the devices, from `make_strategy`.
 
     Raises:
@@ -81,11 +81,11 @@ def make_stepper(
 
     Args:
         built: the model and its optimizer.
-        hparams: of the updates.
-        seed: of dropout.
+        hparams: hyperparameters of the updates.
+        seed: seed of dropout.
         strategy: the devices that the model was built on.
-        parts: what each device divides its share of a batch into; None: as the hyperparameters say.
-        xla: whether TensorFlow compiles by XLA; None: on GPUs only. JAX always does.
+        parts: number of parts of each device's share of a batch; None: as the hyperparameters say.
+        xla: whether TensorFlow compiles with XLA; None: on GPUs only. JAX always does.
         log: called with a line for each compilation.
 
     Raises:

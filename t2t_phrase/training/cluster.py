@@ -20,9 +20,9 @@ class Cluster(NamedTuple):
     addresses: tuple[str, ...] = ()
     """HOST:PORT of each; empty without other workers."""
     rank: int = 0
-    """Of this process in `addresses`."""
+    """Index of this process in `addresses`."""
     led: bool = False
-    """Whether the chief has a role of its own, so that it is not one of the numbered workers."""
+    """Whether the chief has a separate role, so that it is not one of the numbered workers."""
 
     @property
     def workers(self) -> int:
@@ -50,8 +50,8 @@ def read_cluster(environment: Mapping[str, str] = os.environ) -> Cluster:
     """Return the cluster that `TF_CONFIG` describes; without it, one worker.
 
     Raises:
-        UserError: it is not `{"cluster": {"worker": ["HOST:PORT", ...]}, "task": {"type":
-            "worker", "index": 0}}`.
+        UserError: `TF_CONFIG` does not have the form `{"cluster": {"worker": ["HOST:PORT", ...]},
+            "task": {"type": "worker", "index": 0}}`.
     """
     text = environment.get(VARIABLE, "").strip()
     if text in ("", "{}"):
@@ -63,7 +63,7 @@ def read_cluster(environment: Mapping[str, str] = os.environ) -> Cluster:
     if not isinstance(stated, dict) or not isinstance(stated.get("cluster"), dict):
         raise _fault('has no "cluster"')
     addresses = {role: _addresses(role, listed) for role, listed in stated["cluster"].items()}
-    # As TensorFlow numbers them.
+    # In the order in which TensorFlow numbers them.
     chiefs, workers = addresses.get("chief", []), addresses.get("worker", [])
     everyone = [*chiefs, *workers]
     if not everyone:
@@ -79,10 +79,10 @@ def read_cluster(environment: Mapping[str, str] = os.environ) -> Cluster:
 
 
 def check_port(cluster: Cluster) -> None:
-    """Check that this worker can listen at its port.
+    """Check that this worker can listen on its port.
 
     Raises:
-        UserError: another process does.
+        UserError: another process uses the port.
     """
     if not cluster.address:
         return

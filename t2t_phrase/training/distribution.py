@@ -1,4 +1,4 @@
-"""Choose the engine, by Keras' backend, and the devices, of this machine or of several."""
+"""Choose the engine by Keras' backend, and the devices of this machine or of several."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ def make_strategy(
 ) -> Any:
     """Return the strategy for the available devices: a `tf.distribute.Strategy`, or `JaxDevices`.
 
-    If `TF_CONFIG` in the environment lists several workers, this process joins them; call this
-    before any other use of TensorFlow then. JAX trains on one machine.
+    If `TF_CONFIG` in the environment lists several workers, this process joins them; in that case,
+    call this before any other use of TensorFlow. JAX trains on one machine.
 
     Args:
         worker_gpu: number of GPUs of this machine to use; 0: all of them, or the CPU if there are
             none.
         devices: use these devices of TensorFlow instead, such as ("CPU:0", "CPU:1").
-        patience: seconds that another worker may be silent for; `Peers` says which one it was.
+        patience: seconds that another worker may be silent; `Peers` says which one it was.
 
     Raises:
         UserError: the machine has fewer GPUs than requested, or `TF_CONFIG` is wrong.
@@ -44,7 +44,7 @@ def devices_of_worker(worker_gpu: int) -> int:
         worker_gpu: as for `make_strategy`.
 
     Raises:
-        UserError: as by `make_strategy`.
+        UserError: as for `make_strategy`.
     """
     if on_jax():
         from t2t_phrase.training.jax_devices import make_devices

@@ -1,4 +1,4 @@
-"""When to stop for want of improvement on the development set."""
+"""Early stopping for lack of improvement on the development set."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from t2t_phrase.config import UserError, nearest
 from t2t_phrase.runs.history import History
 from t2t_phrase.training.means import lower_is_better
 
-# A direction other than that of these names is a mistake; only a model's own names leave a choice.
+# The direction of these metrics is fixed; only for a model's own metrics is there a choice.
 _COMMON = ("loss", "nll", "neg_log_perplexity", "accuracy", "bleu")
 
 
@@ -54,7 +54,7 @@ class EarlyStopping:
         return lower_is_better(self.metric) if self.minimize is None else self.minimize
 
     def check(self, known: Iterable[str]) -> None:
-        """Raise a UserError if there is patience with a metric that is not among the scores."""
+        """Raise a UserError if early stopping is on and its metric is not among the scores."""
         names = sorted(known)
         if self.steps and self.metric not in names:
             raise UserError(
@@ -63,7 +63,7 @@ class EarlyStopping:
             )
 
     def exhausted(self, history: History) -> bool:
-        """Return whether the metric has not improved for `steps`.
+        """Return whether the metric has not improved for `steps` steps.
 
         Evaluations without the metric do not count.
         """

@@ -1,4 +1,4 @@
-"""An estimate of the time of a training, before it begins."""
+"""An estimate of the training time, before training begins."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy as np
 from t2t_phrase.models.parameter_count import count_parameters
 from t2t_phrase.training_hparams import TrainingHParams
 
-# Shares measured on CPUs: of the rate of large products that a training reaches, and of the
-# positions of a batch that are no padding.
+# Shares measured on CPUs: the share of the rate of large products that training reaches, and the
+# share of the positions of a batch that are not padding.
 _UTILISATION = 0.5
 _REAL = 0.9
 _SIZE = 1024  # of the matrices
@@ -32,15 +32,15 @@ def matrix_rate() -> float:
 def training_seconds(
     hparams: TrainingHParams, *, vocab_size: int, train_steps: int, rate: float
 ) -> float:
-    """Return about how long a training takes, without evaluations.
+    """Return an estimate of the training time in seconds, without evaluations.
 
     Each parameter takes six operations for each pair of a source and a target token: a product and
-    a sum forwards, and twice as many backwards. It is right to a factor of two.
+    a sum forwards, and twice as many backwards. The estimate is right within a factor of two.
 
     Args:
         hparams: the set.
         vocab_size: entries of the joint vocabulary.
-        train_steps: updates.
+        train_steps: number of updates.
         rate: from `matrix_rate`.
     """
     tokens = (hparams.effective_batch_size or hparams.batch_size) * _REAL

@@ -1,4 +1,4 @@
-"""Development scores: what the model reports with teacher forcing, and BLEU of its translations."""
+"""Development scores: the model's means with teacher forcing, and BLEU of its translations."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ class DevScores:
     """The result of an evaluation.
 
     Attributes:
-        means: what the model reports, by name, see `means.values`.
+        means: the means that the model reports, by name, see `means.values`.
         tokens: number of target tokens.
         bleu: BLEU of the translations; None: nothing was translated.
         signature: sacreBLEU's signature; empty where another worker translated.
-        translations: of the development set; empty likewise.
+        translations: translations of the development set; empty likewise.
     """
 
     means: dict[str, float]

@@ -37,7 +37,7 @@ def facts_of_run(record: RunRecord, loop: LoopOptions, *, evaluate: bool, eval_s
         record: the settings of the run, and its data.
         loop: when to report, save, evaluate and stop.
         evaluate: whether there are evaluations.
-        eval_steps: batches of each.
+        eval_steps: number of batches in each evaluation.
     """
     return {
         **record.settings(),

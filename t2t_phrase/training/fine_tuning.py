@@ -1,4 +1,4 @@
-"""Which variables are trained, and how fast: frozen ones, and factors on the learning rate."""
+"""Fine-tuning: frozen variables, and factors on the learning rates of variables."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from t2t_phrase.training_hparams import parse_factor
 
 
 def freeze(model: keras.Model, patterns: Iterable[str]) -> int:
-    """Make variables untrainable; returns how many.
+    """Make variables untrainable; return their number.
 
     Args:
-        model: whose variables all exist.
-        patterns: such as `embedding/*` or `encoder_layer_?/*`, see `fnmatch`.
+        model: a model whose variables all exist.
+        patterns: patterns of names, such as `embedding/*` or `encoder_layer_?/*`, see `fnmatch`.
 
     Raises:
         HParamsError: a pattern matches no variable, or nothing is left to train.
@@ -39,12 +39,12 @@ def freeze(model: keras.Model, patterns: Iterable[str]) -> int:
 def scale_learning_rates(
     optimizer: keras.optimizers.Optimizer, model: keras.Model, factors: Iterable[str]
 ) -> None:
-    """Multiply the learning rate of some variables; the last pattern that matches one counts.
+    """Multiply the learning rate of some variables; a variable's last matching pattern counts.
 
     Args:
         optimizer: built on the trainable variables of the model.
-        model: whose variables all exist.
-        factors: such as `encoder_*=0.1`.
+        model: a model whose variables all exist.
+        factors: patterns of names with their factors, such as `encoder_*=0.1`.
 
     Raises:
         HParamsError: a pattern matches no variable.

@@ -12,8 +12,8 @@ class FusedAdam(keras.optimizers.Adam):
     """`keras.optimizers.Adam`, computed by TensorFlow's kernel for it.
 
     Keras writes the update as a dozen operations on each variable, every one of which passes over
-    memory; for small models starting them costs as much. Variables, options and results are those
-    of Keras, but for rounding.
+    memory; for small models, launching them costs as much. Variables, options and results are
+    those of Keras, up to rounding.
     """
 
     def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:

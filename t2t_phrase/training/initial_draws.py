@@ -16,9 +16,9 @@ _ROUNDS = 10
 _MULTIPLIERS = (np.uint64(0xD2511F53), np.uint64(0xCD9E8D57))
 _KEY_STEPS = (np.uint64(0x9E3779B9), np.uint64(0xBB67AE85))
 _WORD, _HALF = np.uint64(0xFFFFFFFF), np.uint64(32)
-# What TensorFlow turns a seed into a key with.
+# The key with which TensorFlow hashes a seed into a key.
 _SEEDING_KEY = (0x3EC8F720, 0x02461E29)
-# TensorFlow's seeds are 32-bit integers; Keras divides larger ones by this.
+# TensorFlow's seeds are 32-bit integers; Keras takes larger ones modulo this.
 _SEEDS = 2**31 - 2
 # Counters that are hashed at once, which takes some MB.
 _BLOCK = 2**18
@@ -26,10 +26,10 @@ _BLOCK = 2**18
 
 @contextlib.contextmanager
 def tensorflow_draws() -> Iterator[None]:
-    """Let Keras' initializers draw what they draw with TensorFlow from the same seed.
+    """Let Keras' initializers draw the same numbers as with TensorFlow from the same seed.
 
     With TensorFlow this changes nothing. Otherwise uniform and normal numbers are made in NumPy;
-    the former are the same bit for bit, the latter to rounding.
+    the former are the same bit for bit, the latter up to rounding.
     """
     if keras.backend.backend() == "tensorflow":
         yield
@@ -44,7 +44,7 @@ def tensorflow_draws() -> Iterator[None]:
 
 
 class _Draws:
-    """Keras' random numbers for the backend, but for the distributions that this has itself."""
+    """Keras' random numbers for the backend, except for the distributions defined here."""
 
     def __init__(self, others: Any) -> None:
         self._others = others
@@ -86,7 +86,7 @@ def uniform(count: int, seed: int) -> np.ndarray:
 
 
 def normal(count: int, seed: int) -> np.ndarray:
-    """Return (count,) float32, as `tf.random.stateless_normal` with seed (seed, 0), to rounding."""
+    """Return (count,) float32, up to rounding as `tf.random.stateless_normal`, seed (seed, 0)."""
     pairs = _floats(_words(count, seed)).reshape(-1, 2)
     radius = np.sqrt(np.float32(-2) * np.log(np.maximum(pairs[:, 0], np.float32(1e-7))))
     angle = np.float32(2 * math.pi) * pairs[:, 1]

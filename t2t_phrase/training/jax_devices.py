@@ -22,10 +22,10 @@ REPLICAS = "replicas"
 class JaxDevices:
     """Devices that hold the same weights and share the rows of each batch.
 
-    It has the attributes of a `tf.distribute.Strategy` that setting up a run reads.
+    It has the attributes of a `tf.distribute.Strategy` that are needed to set up a run.
 
     Args:
-        devices: of this machine.
+        devices: devices of this machine.
     """
 
     devices: tuple[Any, ...]
@@ -48,7 +48,8 @@ class JaxDevices:
         """Return the layout of an array.
 
         Args:
-            *axes: `REPLICAS` for an axis that is divided among the devices; none: all have all.
+            *axes: `REPLICAS` for an axis that is divided among the devices; no axes: every device
+                has the whole array.
         """
         return NamedSharding(self.mesh, PartitionSpec(*axes))
 
@@ -56,9 +57,9 @@ class JaxDevices:
         """Return a function that each device computes on its rows, and whose results are added up.
 
         Args:
-            function: called with the number of the device, `whole` arguments that all devices have,
-                and a dictionary of (parts, rows, length), of which it has its share of the rows.
-            whole: their number.
+            function: called with the number of the device, `whole` arguments that are the same on
+                all devices, and a dictionary of (parts, rows, length) with its share of the rows.
+            whole: the number of arguments that are the same on all devices.
         """
         if len(self.devices) == 1:
             return lambda *arguments: function(0, *arguments)
@@ -88,7 +89,7 @@ def make_devices(worker_gpu: int = 0) -> JaxDevices:
         worker_gpu: number of GPUs or TPU cores; 0: all of them, or the CPU if there are none.
 
     Raises:
-        UserError: the machine has fewer, or `TF_CONFIG` lists other workers.
+        UserError: the machine has fewer than `worker_gpu`, or `TF_CONFIG` lists other workers.
     """
     if read_cluster().workers > 1:
         raise UserError(

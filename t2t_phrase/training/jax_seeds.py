@@ -6,16 +6,16 @@ from typing import Any
 
 from jax import numpy as jnp
 
-# What `ops.random_bits` divides seeds by: 2^31 - 1, so 2^31 leaves 1, which makes division easy.
+# The modulus of seeds in `ops.random_bits`: 2^31 - 1, so 2^31 leaves 1, which makes division easy.
 _PRIME = 2**31 - 1
-# The draws of a generator in one step take so many successive numbers.
+# The draws of a generator in one step take this many successive numbers.
 _DRAWS = 1024
 
 
 def seeds(seed: int, step: Any, shard: Any, *, shards: int, generators: int) -> list[Any]:
     """Return a state (2,) uint32 for every generator; each draw adds to its second number.
 
-    What is drawn with them is what TensorFlow draws with (seed, place), where
+    The numbers drawn are those that TensorFlow draws with (seed, place), where
 
         place = ((step * shards + shard) * generators + index) * 1024
 
@@ -23,8 +23,8 @@ def seeds(seed: int, step: Any, shard: Any, *, shards: int, generators: int) -> 
         seed: below 2^32.
         step: scalar, the number of updates made.
         shard: scalar, the number of the part of the batch.
-        shards: how many parts there are.
-        generators: how many there are in the model.
+        shards: number of parts of the batch.
+        generators: number of generators in the model.
     """
     begin = _times(jnp.asarray(step, jnp.uint32), shards * generators * _DRAWS)
     begin = _rest(begin + _times(jnp.asarray(shard, jnp.uint32), generators * _DRAWS))

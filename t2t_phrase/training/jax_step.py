@@ -25,7 +25,7 @@ class JaxStepper(BaseStepper):
     """Trains and evaluates a model with JAX, on `JaxDevices`.
 
     The variables of model and optimizer have the new values after each update. Their old arrays are
-    given to the update, which writes the new values in their place. Arguments are those of
+    donated to the update, which writes the new values in their place. Arguments are those of
     `BaseStepper`; XLA always compiles.
 
     Attributes:
@@ -68,7 +68,7 @@ class JaxStepper(BaseStepper):
         return _values(self.trainable), _values(self.slots), _values(self.fixed)
 
     def _compiled(self, function: Callable[..., Any], given_away: Sequence[int] = ()) -> Any:
-        # Results are laid out as the variables are, so that later calls find nothing to move.
+        # Results have the layout of the variables, so that later calls need not move them.
         layout = self.strategy.sharding() if self.replicas > 1 else None
         return jax.jit(function, donate_argnums=given_away, out_shardings=layout)
 
@@ -81,7 +81,7 @@ class JaxStepper(BaseStepper):
         }
         if self.replicas == 1:
             return arrays
-        # The rows of a part are those of all devices, so shards are numbered as by TensorFlow.
+        # Each part is divided among all devices, so shards are numbered as with TensorFlow.
         return jax.device_put(arrays, self.strategy.sharding(None, REPLICAS))
 
     def _in_order(self, means: dict[str, Mean]) -> dict[str, Mean]:
@@ -95,7 +95,7 @@ class JaxStepper(BaseStepper):
         norm = _global_norm(gradients)
         if self.clip_grad_norm:
             gradients = _clipped(gradients, self.clip_grad_norm * scale, norm)
-        # With loss scaling, it divides them by the scale.
+        # With loss scaling, the optimizer divides the gradients by the scale.
         values, slots = self.optimizer.stateless_apply(slots, gradients, values)
         return (
             list(values),
@@ -119,7 +119,7 @@ class JaxStepper(BaseStepper):
     def _mean_gradient(
         self, values: Arrays, slots: Arrays, fixed: Arrays, features: Features, units: Any
     ) -> tuple[Arrays, Loss, Any]:
-        """Return the gradient of the mean objective, times the loss scale; loss and scale."""
+        """Return the gradient of the mean objective, times the loss scale; the loss; the scale."""
         with keras.StatelessScope(state_mapping=list(zip(self.slots, slots, strict=True))):
             scale = loss_scale(self.optimizer)
             step = self.optimizer.iterations.value
@@ -154,7 +154,7 @@ class JaxStepper(BaseStepper):
         first = (0, {name: array[0] for name, array in features.items()})
         if self.parts == 1:
             return part(*first)
-        # In a loop one part at a time is in memory.
+        # In a loop, only one part at a time is in memory.
         shapes = jax.eval_shape(part, *first)
         zeros = jax.tree.map(lambda each: jnp.zeros(each.shape, each.dtype), shapes)
         return jax.lax.scan(add, zeros, (jnp.arange(self.parts), dict(features)))[0]
@@ -200,6 +200,6 @@ def _global_norm(arrays: Arrays) -> Any:
 
 
 def _clipped(gradients: Arrays, limit: Any, norm: Any) -> Arrays:
-    """Return gradients whose norm is at most the limit; all are NaN if it is not finite."""
+    """Return gradients whose norm is at most the limit; all are NaN if `norm` is not finite."""
     factor = limit * jnp.minimum(1 / norm, 1 / limit) + (norm - norm)
     return [gradient * factor for gradient in gradients]

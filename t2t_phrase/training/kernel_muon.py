@@ -9,19 +9,19 @@ from keras import ops
 
 
 class KernelMuon(keras.optimizers.Muon):
-    """`keras.optimizers.Muon` that takes kernels of convolutions and of attention heads, too.
+    """`keras.optimizers.Muon` that also takes kernels of convolutions and attention heads.
 
-    Keras leaves everything that is not a matrix to Adam. Here, that is only embeddings, the
-    softmax's included, and vectors. A kernel (..., inputs, outputs) is a matrix whose rows are all
-    its axes but the last; for two axes, nothing differs.
+    Keras leaves everything that is not a matrix to Adam; this class leaves only vectors and
+    embeddings, including the softmax's. A kernel (..., inputs, outputs) is treated as a matrix
+    whose rows are all axes but the last; for two axes, nothing differs.
     """
 
     def zeropower_via_newtonschulz5(self, x: Any, steps: int) -> Any:
-        """Return the update of a kernel: nearly orthogonal, as a matrix.
+        """Return the update of a kernel, which is nearly orthogonal as a matrix.
 
         Args:
             x: the momentum, of the shape of the kernel.
-            steps: iterations.
+            steps: number of iterations.
         """
         return ops.reshape(super().zeropower_via_newtonschulz5(_matrix(x), steps), x.shape)
 
@@ -30,7 +30,7 @@ class KernelMuon(keras.optimizers.Muon):
         return ops.reshape(super().lr_adjust(_matrix(x)), x.shape)
 
     def _apply_weight_decay(self, variables: Any) -> None:
-        # Keras computes a decay of 0, too, for every variable in every update.
+        # Keras computes even a decay of 0 for every variable in every update.
         if self.weight_decay or self.adam_weight_decay:
             super()._apply_weight_decay(variables)
 

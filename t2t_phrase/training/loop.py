@@ -35,14 +35,14 @@ from t2t_phrase.training.signals import StopRequest
 from t2t_phrase.training.stepper import BaseStepper, StepResult, Totals
 from t2t_phrase.training.summaries import Summaries
 
-# Until the first progress line; users of a slow machine should know that it works.
+# Seconds until the first progress line; users of a slow machine should know that it is working.
 _FIRST_LINE = 10.0
 _SMALLER_BATCHES = "lower batch_size or max_length in --hparams"
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class LoopOptions:
-    """When to do what.
+    """When to stop, report, save and evaluate.
 
     Attributes:
         train_steps: step at which training ends, counted from the start of the run.
@@ -72,7 +72,7 @@ class LoopOptions:
 
 
 class Outcome(NamedTuple):
-    """The end of a training."""
+    """The end of a training run."""
 
     step: int
     reason: Literal["finished", "early", "signal"]
@@ -92,19 +92,18 @@ class _Pending(NamedTuple):
 class Trainer:
     """Trains a model to the last step, or until it is asked to stop.
 
-    With several workers, each runs one of these, and all of them stop at the same step for the same
-    reason.
+    With several workers, each runs a trainer, and all stop at the same step for the same reason.
 
     Args:
         stepper: makes the updates.
         pipeline: yields the batches.
         directory: saves the checkpoints.
         schedule: the learning rate, for the reports.
-        options: when to do what.
+        options: when to stop, report, save and evaluate.
         evaluator: scores the development set; None: train only.
         summaries: writes TensorBoard scalars.
         log: called with one line of text.
-        peers: is told what this worker does.
+        peers: told the current activity of this worker.
     """
 
     stepper: BaseStepper
@@ -123,9 +122,9 @@ class Trainer:
         Raises:
             UserError: the loss is not finite, the data, the latest checkpoint or `evaluations.json`
                 are damaged, or early stopping names an unknown metric. Checkpoints that were saved
-                before are kept, as with the next two.
+                before are kept, also for the next two errors.
             WriteError: the last checkpoint, or its scores, could not be written; with several
-                workers, any of them.
+                workers, any checkpoint or its scores.
             OutOfMemoryError: a batch does not fit in memory.
         """
         step, position, history = self._resume()
@@ -144,7 +143,7 @@ class Trainer:
         return outcome
 
     def _resume(self) -> tuple[int, Position, History]:
-        """Let all workers begin where the chief does, which alone reads the folder of the run."""
+        """Let all workers start from the chief's state; only it reads the folder of the run."""
         agreement = self.stepper.agreement
         told = ""
         if agreement.is_chief:
@@ -325,7 +324,7 @@ class Trainer:
         start = time.perf_counter()
         saved = self.directory.save(step, position)
         if self.peers.cluster.workers > 1:
-            # Their time would be lost with the work that is not saved.
+            # The time of all workers would be lost with the work that is not saved.
             self._check_written(step)
         self._saved_at = time.monotonic()
         self._progress.pause(time.perf_counter() - start)

@@ -7,7 +7,7 @@ from typing import Any
 import keras
 from keras import ops
 
-# Below this scale, what overflows is not the scaled gradient.
+# Below this scale, an overflow is not due to the scaling.
 LEAST_SCALE = 1.0
 
 
@@ -21,8 +21,8 @@ def with_loss_scale(
     checkpoints.
 
     Args:
-        optimizer: that makes the updates.
-        initial_scale: of the first update.
+        optimizer: the optimizer that makes the updates.
+        initial_scale: scale of the first update.
     """
     return keras.optimizers.LossScaleOptimizer(optimizer, initial_scale=initial_scale)
 

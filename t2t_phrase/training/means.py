@@ -9,7 +9,7 @@ from t2t_phrase.models.base import Mean
 
 
 def add(sums: Mapping[str, Mean], more: Mapping[str, Mean]) -> dict[str, Mean]:
-    """Return the sums of both, as numbers; a name that only one of them has is kept."""
+    """Return the sums of two sets of means, as numbers; names in only one of them are kept."""
     added = dict(sums)
     for name, mean in more.items():
         sum_so_far = added.get(name, Mean(0.0, 0.0))
@@ -20,7 +20,7 @@ def add(sums: Mapping[str, Mean], more: Mapping[str, Mean]) -> dict[str, Mean]:
 
 
 def values(sums: Mapping[str, Mean]) -> dict[str, float]:
-    """Return each mean, 0 if it counts nothing, and beside "nll" tensor2tensor's name for it."""
+    """Return each mean, 0 if its count is 0, and "nll" also as tensor2tensor names it, negated."""
     found = {}
     for name, mean in sums.items():
         # A count may be below 1: it is a sum of weights where a model weights its tokens.

@@ -16,14 +16,14 @@ class OutOfMemoryError(UserError):
 
 @contextlib.contextmanager
 def explained(what: str | Callable[[], str], advice: str) -> Iterator[None]:
-    """Turn an error for want of memory into a sentence.
+    """Turn an out-of-memory error into one with a plain message.
 
     Args:
-        what: what was computed, such as "the evaluation at step 7", or a function that says so.
+        what: what was computed, such as "the evaluation at step 7", or a function that returns it.
         advice: what the user can do.
 
     Raises:
-        OutOfMemoryError: there was not enough memory in the block.
+        OutOfMemoryError: the block ran out of memory.
     """
     try:
         yield
@@ -36,7 +36,7 @@ def explained(what: str | Callable[[], str], advice: str) -> Iterator[None]:
 
 def is_shortage(error: BaseException) -> bool:
     """Return whether an error of any library means that memory ran out."""
-    # Only the libraries in use know their classes, and XLA has several.
+    # The classes are compared by name, since a library may not be in use, and XLA has several.
     names = {kind.__name__ for kind in type(error).__mro__}
     return (
         isinstance(error, MemoryError)

@@ -17,7 +17,7 @@ from t2t_phrase.training_hparams import (
     parse_option,
 )
 
-# Arguments that are no options: the trainer sets the schedule, clips the reduced gradient, makes
+# Arguments that are not options: the trainer sets the schedule, clips the reduced gradient, makes
 # one update in each step, and never overwrites weights with their moving averages.
 _SET_ELSEWHERE = frozenset({
     *("self", "learning_rate", "name", "kwargs", "clipnorm", "clipvalue", "global_clipnorm"),
@@ -71,8 +71,8 @@ def make_optimizer(
 def optimizer_class(name: str) -> type[keras.optimizers.Optimizer]:
     """Return the class of a registered optimizer, or Keras' class for a name in `OPTIMIZERS`.
 
-    These names are those of the classes in lower case. For Adam, on TensorFlow, it is a subclass
-    with a faster update; for Muon, one for all kernels.
+    Those names are the class names in lower case. For Adam on TensorFlow, the class is a subclass
+    with a faster update; for Muon, a subclass for all kernels.
     """
     if name in registry.optimizers:
         return registry.optimizers[name]
@@ -91,7 +91,7 @@ def optimizer_class(name: str) -> type[keras.optimizers.Optimizer]:
 def options_of(name: str) -> dict[str, Any]:
     """Return the options that `optimizer_options` may set, with Keras' defaults.
 
-    These are the numbers and switches of its constructor for which there is no field.
+    These are the numbers and switches of the constructor for which there is no field.
     """
     by_field = {OPTIMIZER_FIELDS[field] for field in fields_of(name)}
     parameters = inspect.signature(optimizer_class(name).__init__).parameters.values()

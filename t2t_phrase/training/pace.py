@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 UPDATE = "update"
-# Seconds of waiting in one update that are worth a warning; the next one comes after twice that.
+# Seconds of waiting in one update before a warning; the next warning comes after twice as long.
 _WAIT = 10.0
-# How many times as long as those of the others the updates of a slow worker take.
+# A worker is slow if its updates take this many times as long as those of the others.
 _SLOW = 1.5
 
 
@@ -19,13 +19,13 @@ class State(NamedTuple):
     step: int = 0
     """The update that it works on, counted from 1; 0: it has not begun."""
     doing: str = "start"
-    """`UPDATE`, or what may take longer than that."""
+    """`UPDATE`, or an activity that may take longer."""
     seconds: float = 0.0
     """Seconds that its own part of an update takes, its data included; 0: not known."""
 
 
 class Pace:
-    """Finds workers that are behind, from the states of all.
+    """Finds workers that are behind, from the states of all workers.
 
     Args:
         name: returns the name of a worker for messages.
@@ -35,7 +35,7 @@ class Pace:
     def __init__(self, name: Callable[[int], str], limit: float) -> None:
         self._name, self._limit = name, limit
         self._behind: dict[int, tuple[int, float]] = {}
-        """The step of each worker that is behind, and since when."""
+        """For each worker that is behind, its step and the time when it fell behind."""
         self._next = _WAIT
         self._said: dict[int, float] = {}
 
@@ -43,8 +43,8 @@ class Pace:
         """Return a sentence for each worker that is newly slow, or behind.
 
         Args:
-            states: of all workers, by their number.
-            now: the time in seconds, from any start.
+            states: the states of all workers, by number.
+            now: the time in seconds, from any origin.
         """
         found = []
         worker, waited = self._waited_for(states, now)
@@ -59,11 +59,11 @@ class Pace:
         return found + self._slow(states)
 
     def stuck(self, states: Mapping[int, State], now: float) -> str:
-        """Return a sentence about a worker that the others have waited for too long; else "".
+        """Return a sentence about a worker that has kept the others waiting too long, or "".
 
         Args:
-            states: of all workers, by their number.
-            now: the time in seconds, from the same start as in `warnings`.
+            states: the states of all workers, by number.
+            now: the time in seconds, from the same origin as in `warnings`.
         """
         worker, waited = self._waited_for(states, now)
         if worker is None or waited < self._limit:
@@ -72,11 +72,11 @@ class Pace:
         return f"{self._name(worker)} is alive, but has been at step {step} for {waited:.0f} s"
 
     def _waited_for(self, states: Mapping[int, State], now: float) -> tuple[int | None, float]:
-        """Return the worker that has been behind for the longest time, and this time."""
+        """Return the worker that has been behind the longest, and for how many seconds."""
         first = max(state.step for state in states.values())
         before, self._behind = self._behind, {}
         for worker, (step, doing, _) in states.items():
-            # An evaluation takes the time that it takes.
+            # Only updates have a time limit; evaluations do not.
             if 0 < step < first and doing == UPDATE:
                 then, since = before.get(worker, (step, now))
                 self._behind[worker] = step, since if then == step else now
@@ -92,7 +92,7 @@ class Pace:
         slowest = max(known, key=known.__getitem__)
         others = statistics.median(s for worker, s in known.items() if worker != slowest)
         ratio = known[slowest] / others
-        # Said again only where it has become much worse.
+        # Repeated only if the ratio has become much worse.
         if ratio < _SLOW * self._said.get(slowest, 1.0):
             return []
         self._said[slowest] = ratio

@@ -18,13 +18,13 @@ from t2t_phrase.training.cluster import Cluster
 from t2t_phrase.training.pace import Pace, State
 from t2t_phrase.training.wire import TICK, SilentError, Wire
 
-# The chief listens at its port in TF_CONFIG plus this, or minus, where that is no port.
+# The chief listens on its port in TF_CONFIG plus this, or minus this if the sum is not a port.
 OFFSET = 1000
 # Seconds that a worker may be silent.
 TIMEOUT = 60.0
-# Workers may be started so many times as long apart, and keep the others waiting in an update.
+# Workers may start this many timeouts apart, and may keep the others waiting as long in an update.
 STARTING = 10
-# Seconds in which a last message reaches the others.
+# Seconds for a last message to reach the others.
 _LINGER = 1.0
 _WAY_ON = "all workers stop; the same command on all of them goes on from the last checkpoint"
 
@@ -38,10 +38,10 @@ class LostWorkerError(UserError):
 
 
 def end_process(error: LostWorkerError) -> NoReturn:
-    """End this process, whatever its main thread waits for, with the sentence of an error."""
+    """End this process with the message of an error, whatever its main thread is waiting for."""
     time.sleep(_LINGER)
-    # Last, below what TensorFlow has logged about the loss in the meantime. Its collectives cannot
-    # be interrupted. Files are written completely or not at all.
+    # Printed last, below TensorFlow's messages about the lost worker. TensorFlow's collectives
+    # cannot be interrupted. Files are written completely or not at all.
     with contextlib.suppress(OSError, ValueError):
         print(f"error: {error}", file=sys.stderr, flush=True)
         sys.stdout.flush()
@@ -56,19 +56,19 @@ class _Link:
     inbox: queue.Queue[Any] = dataclasses.field(default_factory=queue.Queue)
     state: State = State()  # noqa: RUF009
     left: bool = False
-    """Whether it has said that it is done."""
+    """Whether the other worker has said that it is done."""
 
 
 class Peers:
     """Connections between the chief and each other worker; a context in which they train.
 
-    Each worker sends a sign of life every second. Where one is silent for too long, closes its
+    Each worker sends a sign of life every second. If a worker is silent for too long, closes its
     connection, or reports an error, the chief tells all others, and each of them ends with one
-    sentence that names it: where the main thread is in a method of this object, by an exception,
-    otherwise by ending the process. Without other workers, nothing of this happens.
+    sentence that names that worker: by an exception if the main thread is in a method of this
+    object, otherwise by ending the process. Without other workers, none of this happens.
 
     An error that ends the block is reported to the others; an error of TensorFlow, which may be
-    about another worker's end, is exchanged for the sentence that names that worker.
+    due to another worker's end, is replaced by the sentence that names that worker.
 
     Args:
         cluster: the workers.
@@ -88,7 +88,7 @@ class Peers:
         self.cluster, self.timeout = cluster, timeout
         self._log, self._end = log, end
         self._links: dict[int, _Link] = {}
-        # Held to change what follows.
+        # Held to change the attributes below.
         self._change = threading.Condition()
         self._verdict: LostWorkerError | None = None
         self._listens = False
@@ -101,7 +101,7 @@ class Peers:
 
     def __exit__(self, kind: Any, error: BaseException | None, traceback: Any) -> None:
         if error is None or isinstance(error, SystemExit):
-            # All workers stop at the same step by a signal.
+            # On a signal, all workers stop at the same step.
             self._tell(bye=True)
         elif self._links and not self._verdict:
             if _is_of_tensorflow(error) and (found := self._await_verdict()):
@@ -116,14 +116,14 @@ class Peers:
         self.close()
 
     def join(self, facts: Mapping[str, Any]) -> None:
-        """Wait until all workers are there, and check that they have the same facts.
+        """Wait until all workers are connected, and check that they have the same facts.
 
         Args:
             facts: see `compare`.
 
         Raises:
-            LostWorkerError: a worker does not come, or has other facts.
-            UserError: this worker cannot listen at its port.
+            LostWorkerError: a worker does not connect, or has other facts.
+            UserError: this worker cannot listen on its port.
         """
         if self.cluster.workers == 1:
             return
@@ -140,10 +140,10 @@ class Peers:
         """Check that all workers have the same facts.
 
         Args:
-            facts: what must be the same, by a name for messages.
+            facts: the values that must be the same, by the name to use in messages.
 
         Raises:
-            LostWorkerError: a worker has others; the message names it and what differs.
+            LostWorkerError: a worker has other facts; the message names it and the difference.
         """
         own = {name: str(value) for name, value in facts.items()}
         if not self._links:
@@ -166,7 +166,7 @@ class Peers:
             self._tell(say=True)
 
     def of_chief(self, value: Any) -> Any:
-        """Return the chief's value, which can be written as JSON; those of others do not matter.
+        """Return the chief's value, which must be JSON-serialisable; the others' are ignored.
 
         Raises:
             LostWorkerError: a worker is gone.
@@ -180,12 +180,12 @@ class Peers:
         return value
 
     def at(self, step: int, doing: str, seconds: float = 0.0) -> None:
-        """Note what this worker does, for messages of the others.
+        """Record the current activity of this worker, for messages of the others.
 
         Args:
             step: number of the update that it works on.
-            doing: "update", or a word for what may take longer.
-            seconds: that its own part of an update takes; 0: not known.
+            doing: "update", or a word for an activity that may take longer.
+            seconds: seconds that its own part of an update takes; 0: not known.
         """
         self._state = State(step, doing, seconds)
 
@@ -252,7 +252,7 @@ class Peers:
         self._listen_to(self._links[0].wire, 0)
 
     def _welcome(self, wire: Wire, message: dict[str, Any]) -> int | None:
-        """Return the number of the worker that has connected; None: a stranger."""
+        """Return the number of the worker that has connected; None: it is refused."""
         index = message.get("hello")
         if type(index) is not int or not 0 < index < self.cluster.workers:
             return None
@@ -277,7 +277,7 @@ class Peers:
         threading.Thread(target=self._receive, args=(wire, index), daemon=True).start()
 
     def _receive(self, wire: Wire, index: int | None) -> None:
-        """Take what comes over a connection, until its end."""
+        """Handle the messages of a connection until it ends."""
         try:
             for message in wire.messages():
                 if index is None:
@@ -289,7 +289,7 @@ class Peers:
         except SilentError:
             cause = f"has not been heard for {self.timeout:g} s"
         except ConnectionResetError:
-            # It had not read all that it was sent.
+            # The worker had not read everything that it was sent.
             cause = "has ended without a word"
         except (OSError, ValueError) as error:
             cause = f"has been lost ({getattr(error, 'strerror', None) or error})"
@@ -312,9 +312,9 @@ class Peers:
             link.left = True
 
     def _tell(self, **message: Any) -> None:
-        """Send a message to all that this worker is connected to."""
+        """Send a message to every worker that this one is connected to."""
         for link in list(self._links.values()):
-            # Who cannot be reached is noticed where nothing comes from it.
+            # A worker that cannot be reached is noticed by its silence.
             with contextlib.suppress(OSError):
                 link.wire.send(**message)
 
@@ -353,7 +353,7 @@ class Peers:
                     self._fail(f"{stuck}; {_WAY_ON}")
 
     def _fail(self, sentence: str, code: int = 3, source: int | None = None) -> None:
-        """Let all workers end with a sentence; the first one counts."""
+        """Let all workers end with a sentence; only the first call counts."""
         with self._change:
             if self._verdict or self._closed.is_set():
                 return
@@ -369,7 +369,7 @@ class Peers:
             self._end(self._verdict)
 
     def _await_verdict(self) -> LostWorkerError | None:
-        """Wait as long as it takes to notice that a worker is gone; return what it was."""
+        """Wait as long as it takes to notice that a worker is gone; return its error, if any."""
         with self._listening(), self._change:
             self._change.wait_for(lambda: self._verdict is not None, self.timeout + 5 * TICK)
         return self._verdict

@@ -15,7 +15,7 @@ _SPEED = ("tokens_per_second", "steps_per_second", "non_pad", "input_wait", "sec
 
 @dataclasses.dataclass
 class Progress:
-    """Counts what happened since the last progress line.
+    """Counts updates, tokens and time since the last progress line.
 
     Args:
         train_steps: the step at which training ends.
@@ -41,7 +41,7 @@ class Progress:
         """Count one update.
 
         Args:
-            reported: what the model reports.
+            reported: the means that the model reports.
             tokens: source and target tokens.
             size: the same with padding.
             waited: seconds spent waiting for the batch.
@@ -104,6 +104,6 @@ class Progress:
 
 
 def clock(seconds: float) -> str:
-    """Return h:mm:ss."""
+    """Return a time as h:mm:ss."""
     whole = round(seconds)
     return f"{whole // 3600}:{whole // 60 % 60:02d}:{whole % 60:02d}"

@@ -35,12 +35,12 @@ _SHARE = 0.9
 
 
 def short_run_warning(hparams: Any, *, train_steps: int) -> str:
-    """Return a warning if a run ends before its rate gets to where the schedule leads; else "".
+    """Return a warning if a run ends before its rate reaches the schedule's maximum; else "".
 
     The highest rate of the run is compared with that of a run that is as long as warm-up and decay.
 
     Args:
-        hparams: with the schedule.
+        hparams: hyperparameters with the schedule.
         train_steps: the step at which the run ends.
     """
     factors = [factor.strip() for factor in hparams.learning_rate_schedule.split("*")]

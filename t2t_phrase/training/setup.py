@@ -41,7 +41,7 @@ _LARGEST = 2**32 - 1
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class RunOptions:
-    """The model and data of a training, and the folder for its results.
+    """The model and data of a run, and the folder for its results.
 
     Attributes:
         problem: the problem; its data are in `data_dir`.
@@ -53,7 +53,7 @@ class RunOptions:
         hparams: the set with these changes.
         random_seed: seed of weights, data order and dropout.
         warm_start_from: run or checkpoint to take initial weights from; empty: random weights.
-        warm_start_vocab: what to do if that is of another vocabulary, see `warm_start`.
+        warm_start_vocab: what to do if that has another vocabulary, see `warm_start`.
         keep_checkpoint_max: number of checkpoints to keep.
         eval_steps: largest number of development batches for the loss, 0: no limit.
         evaluate: whether to evaluate on the development set.
@@ -179,7 +179,7 @@ def prepare(
     model = built.model
     if writes:
         _claim(options.output_dir, record, vocabularies)
-    # Others receive the chief's weights when the training begins.
+    # Other workers receive the chief's weights when training begins.
     if options.warm_start_from and chief:
         if checkpoints.complete(options.output_dir):
             say(f"{options.output_dir} has checkpoints: --warm_start_from is ignored")
@@ -275,7 +275,7 @@ class EpochLog:
 
 
 def _replicas_of_earlier(options: RunOptions) -> int:
-    """Return the number of equal parts of a batch in the run that is resumed; 0: there is none."""
+    """Return the number of equal parts of a batch in the run that is resumed; 0: no such run."""
     if not checkpoints.complete(options.output_dir):
         return 0
     return RunRecord.load(options.output_dir).replicas
@@ -287,7 +287,7 @@ def _trackers(options: RunOptions, record: RunRecord) -> list[Tracker]:
 
 
 def _rows(encoder: Encoder) -> int:
-    """Return the rows of the embedding of a vocabulary."""
+    """Return the number of rows of the embedding of a vocabulary."""
     return -(-encoder.vocab_size // VOCAB_MULTIPLE) * VOCAB_MULTIPLE
 
 
@@ -302,7 +302,7 @@ def _buckets(hparams: TrainingHParams, shards: int) -> Buckets:
 
 
 def training_shapes(hparams: TrainingHParams, shards: int) -> Buckets:
-    """Return the buckets of training; of packed rows, there is one."""
+    """Return the buckets of training; for packed rows, there is only one."""
     length = hparams.packed_length
     if not length:
         return _buckets(hparams, shards)
@@ -328,7 +328,7 @@ def _reads(options: RunOptions, files: Sequence[str]) -> RecordReader:
 
 
 def _check_folder(options: RunOptions, record: RunRecord, log: Callable[[str], None]) -> None:
-    """Check that what the folder holds to be resumed is this run; without it, the folder is new."""
+    """Check that the folder holds checkpoints of this run, or none at all."""
     folder = pathlib.Path(options.output_dir)
     best = checkpoints.complete(folder / BEST)
     if checkpoints.complete(folder):

@@ -1,5 +1,4 @@
-"""One update with TensorFlow: a pure, compiled forward-and-gradient on each replica, then the
-optimizer."""
+"""One update with TensorFlow: pure, compiled loss and gradient per replica, then the optimizer."""
 
 from __future__ import annotations
 
@@ -18,8 +17,8 @@ from t2t_phrase.training.stepper import BaseStepper, Features, StepResult
 from t2t_phrase.training.worker_agreement import agreement_of
 
 _IDS = tf.TensorSpec((None, None), tf.int32)
-# Gradients are summed over the workers in packs of about so many bytes, those that are computed
-# first in the first pack, so that its sum is under way while others are computed. See
+# Gradients are summed over the workers in packs of about this many bytes. The first pack has the
+# gradients computed first, so that it is summed while the others are computed. See
 # `benchmarks/all_reduce.py`.
 PACK = 2**25
 
@@ -69,7 +68,7 @@ class Stepper(BaseStepper):
             if self.clip_grad_norm:
                 limit = self.clip_grad_norm * scale
                 gradients, _ = tf.clip_by_global_norm(gradients, limit, norm)
-            # With loss scaling, it divides them by the scale.
+            # With loss scaling, the optimizer divides the gradients by the scale.
             self.optimizer.apply(gradients, self.trainable)
             return StepResult(loss.objective, loss.means, units[0], norm / scale, scale, ready)
 
@@ -104,14 +103,14 @@ class Stepper(BaseStepper):
 
         def part(number: Any) -> Any:
             rows = _rows(features, number * here + replica % here, self.parts * here)
-            # Scaling the loss costs nothing; scaling the gradients would be a pass over all.
+            # Scaling the loss costs nothing; scaling the gradients would be a pass over them all.
             return self._gradient(
                 values, self._seeds(number * self.replicas + replica), scale, rows
             )
 
         sums = part(0)
         if self.parts > 1:
-            # In a loop one part at a time is in memory; parts that are written out may overlap.
+            # In a loop, only one part at a time is in memory; unrolled parts may overlap.
             _, sums = tf.while_loop(
                 lambda number, sums: number < self.parts,
                 lambda number, sums: (
@@ -122,7 +121,7 @@ class Stepper(BaseStepper):
                 parallel_iterations=1,
             )
         for gradient, value in zip(sums[0], values, strict=True):
-            # That of an embedding is not known to have it; TensorFlow would not make packs then.
+            # The gradient of an embedding has no static shape, without which there are no packs.
             gradient.set_shape(value.shape)
         return sums
 
@@ -139,7 +138,7 @@ class Stepper(BaseStepper):
     def _seeds(self, shard: Any) -> list[Any]:
         """Return a state (2,) int64 for every generator; each draw adds to its second number."""
         step = tf.cast(self.optimizer.iterations.value, tf.int64)
-        # Far apart, so that the draws of one layer in one step do not overlap the next one's.
+        # Far apart, so that the draws of one layer in one step do not overlap any others.
         place = (step * self.shards + tf.cast(shard, tf.int64)) * max(1, len(self.generators))
         return [
             tf.stack([tf.constant(self.seed, tf.int64), (place + index) * 1024])
@@ -186,16 +185,16 @@ class Stepper(BaseStepper):
 
 
 def _rows(features: Features, shard: Any, shards: int) -> dict[str, Any]:
-    """Return the rows of one of several shards that a batch consists of."""
+    """Return the rows of one of the shards of a batch."""
     rows = tf.shape(features["inputs"])[0] // shards
     start = shard * rows
     return {name: value[start : start + rows] for name, value in features.items()}
 
 
 def _when_computed(gradients: Sequence[Any]) -> Any:
-    """Return the time when the last of the gradients is there."""
+    """Return the time at which the last of the gradients is computed."""
     with tf.device("CPU:0"):
-        # The copy of a number waits until the gradient that comes last is computed.
+        # The first variable's gradient is computed last; the copy of one number waits for it.
         last = tf.identity(tf.reshape(gradients[0], [-1])[0])
         with tf.control_dependencies([last]):
             return tf.timestamp()

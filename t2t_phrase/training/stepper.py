@@ -24,7 +24,7 @@ class StepResult(NamedTuple):
     objective: Any
     """The sum over target tokens that was minimised."""
     means: dict[str, Mean]
-    """What the model reports, see `models.base.Loss`."""
+    """The means that the model reports, see `models.base.Loss`."""
     tokens: Any
     """Target tokens."""
     grad_norm: Any
@@ -32,8 +32,8 @@ class StepResult(NamedTuple):
     loss_scale: Any
     """The number that the loss was multiplied by; 1 without loss scaling."""
     ready: Any
-    """When this worker had its own part of the gradient, in seconds since 1970; 0: without other
-    workers."""
+    """The time when this worker had computed its own part of the gradient, in seconds since 1970;
+    0: without other workers."""
 
 
 class Totals(NamedTuple):
@@ -52,23 +52,23 @@ class BaseStepper:
     A subclass for each engine sets `_train` and `_probe`, functions of a batch and its units, and
     `_eval`, a function of a batch.
 
-    A batch is computed in shards of as many rows each: `parts` on each replica, one after the
-    other. The random state of dropout is a function of (seed, step, shard, layer) and of nothing
-    else, so that a resumed run draws what an uninterrupted one would have drawn, and eight parts
-    on one replica what eight replicas draw.
+    A batch is computed in shards of equal size: `parts` on each replica, one after the other. The
+    random state of dropout depends only on (seed, step, shard, layer), so that a resumed run draws
+    the same numbers as an uninterrupted one, and eight parts on one replica draw the same numbers
+    as eight replicas.
 
     Args:
         strategy: the devices, from `make_strategy`. Model and optimizer were made in its scope,
             and the optimizer was built.
         model: an `EncoderDecoder`; only its `batch_loss` is used.
-        optimizer: one of Keras' optimizers. It applies gradients that are summed over the replicas
-            already.
+        optimizer: one of Keras' optimizers. It applies gradients that are already summed over the
+            replicas.
         seed: seed of dropout.
-        features: what the model reads besides the token ids of both sides.
+        features: features that the model reads besides the token ids of both sides.
         clip_grad_norm: largest norm of the gradient; 0: no limit.
-        gradient_mean: "tokens" or "sentences", over which of all replicas the objective that is
-            differentiated is a mean.
-        parts: what each replica divides its share of a batch into; their gradients are added up.
+        gradient_mean: "tokens" or "sentences": the objective that is differentiated is the mean
+            over those of all replicas.
+        parts: number of parts of each replica's share of a batch; their gradients are added up.
         packed: whether the rows of training hold several pairs, see `features.PAIRS`; those of
             evaluation hold one each.
         xla: whether XLA compiles the pure function, once for each shape.
@@ -103,7 +103,7 @@ class BaseStepper:
 
     @property
     def _pairs(self) -> tuple[str, ...]:
-        """The names of the numbers of pairs that batches of training hold."""
+        """The names of the arrays that number the pairs in packed training batches."""
         return tuple(PAIRS.values()) if self.packed else ()
 
     @property
@@ -120,7 +120,7 @@ class BaseStepper:
         """Return the rows of each batch that this worker computes.
 
         Args:
-            parts: what each replica divides its share into: `parts` of this object for batches of
+            parts: number of parts of each replica's share: `parts` of this object for batches of
                 training, 1 for those of evaluation.
         """
         agreement = self.agreement
@@ -137,9 +137,9 @@ class BaseStepper:
         Args:
             features: "inputs" (rows, S) int32, "targets" (rows, T) int32, and each of `features`,
                 int32 of the shape of its side's ids; likewise the numbers of pairs if rows are
-                packed. They are the rows of `share(parts)`; without other workers, these are all.
+                packed. The rows are those of `share(parts)`: without other workers, all rows.
                 The number of rows of a batch is a multiple of the number of shards.
-            totals: of all rows; None: as counted here, so that `features` must have all of them.
+            totals: counts over all rows; None: counted here, so `features` must have all rows.
         """
         return self._counted("train", self._train, features, self._units(features, totals))
 
@@ -153,7 +153,7 @@ class BaseStepper:
         float(self._counted("train", self._probe, features, self._units(features, None)))
 
     def fake_features(self, rows: int, source: int, target: int) -> dict[str, np.ndarray]:
-        """Return a batch of real tokens, which takes as much memory as any of its shape.
+        """Return a batch without padding, which takes as much memory as any of its shape.
 
         Args:
             rows: number of sentence pairs, of which the result has this worker's share.
@@ -164,18 +164,18 @@ class BaseStepper:
         lengths = {"source": source, "target": target}
         fake = {name: np.ones((rows, lengths[side]), np.int32) for side, name in IDS.items()}
         for feature in self.features:
-            # The value at padding is the one that is valid for every feature.
+            # The value at padding is valid for every feature.
             fake[feature.name] = np.full((rows, lengths[feature.side]), feature.pad, np.int32)
         if self.packed:
             fake |= {PAIRS[side]: np.ones((rows, lengths[side]), np.int32) for side in IDS}
         return fake
 
     def _units(self, features: Features, totals: Totals | None) -> np.ndarray:
-        """Return (2,): the target tokens, and what the objective is a mean over: these, or pairs.
+        """Return (2,): the target tokens, and the tokens or pairs that the objective averages over.
 
         Args:
             features: as for `train`.
-            totals: likewise.
+            totals: as for `train`.
         """
         if totals is None:
             targets = np.asarray(features["targets"])
@@ -189,12 +189,12 @@ class BaseStepper:
         return np.asarray(counts, np.float32)
 
     def _traces(self, function: Any) -> int:
-        """Return the number of traces of a function, its compilation by XLA apart."""
+        """Return the number of traces of a function, not counting compilations by XLA."""
         del function
         return 0
 
     def _given(self, kind: str, features: Features) -> Any:
-        """Return features as the function of that kind takes them, see `_counted`."""
+        """Return features in the form that the function of a kind takes, see `_counted`."""
         raise NotImplementedError
 
     def _counted(self, kind: str, function: Any, features: Features, *more: Any) -> Any:

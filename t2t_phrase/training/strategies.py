@@ -18,14 +18,14 @@ def make_strategy(
 ) -> tf.distribute.Strategy:
     """Return the strategy for the available devices.
 
-    If `TF_CONFIG` in the environment lists several workers, this process joins them; call this
-    before any other use of TensorFlow then.
+    If `TF_CONFIG` in the environment lists several workers, this process joins them; in that case,
+    call this before any other use of TensorFlow.
 
     Args:
         worker_gpu: number of GPUs of this machine to use; 0: all of them, or the CPU if there are
             none.
         devices: use these devices instead, such as ("CPU:0", "CPU:1").
-        patience: seconds that another worker may be silent for; `Peers` says which one it was.
+        patience: seconds that another worker may be silent; `Peers` says which one it was.
 
     Raises:
         UserError: the machine has fewer GPUs than requested, or `TF_CONFIG` is wrong.

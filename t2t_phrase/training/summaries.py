@@ -12,10 +12,10 @@ from t2t_phrase.training.trackers import Tracker
 
 
 class Summaries:
-    """Writes scalars for TensorBoard; a full disk ends this, but not the training.
+    """Writes scalars for TensorBoard; a full disk stops this, but not the training.
 
     Args:
-        folder: `--output_dir`; those of evaluations go to its subfolder `eval`, as in
+        folder: `--output_dir`; scalars of evaluations go to its subfolder `eval`, as in
             tensor2tensor.
         writes: whether this process writes files.
         log: called with a warning if scalars cannot be written.
@@ -59,7 +59,7 @@ class Summaries:
             try:
                 tracker.write(step, values)
             except Exception as error:
-                # Whatever a service does, the training goes on.
+                # Whatever a service does, training continues.
                 self._trackers.remove(tracker)
                 name = type(tracker).__name__.strip("_")
                 self._log(f"WARNING: {name} receives no more scalars: {error}")

@@ -1,4 +1,4 @@
-"""Weights & Biases and MLflow, which receive the scalars that TensorBoard does."""
+"""Weights & Biases and MLflow, which receive the same scalars as TensorBoard."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Tracker(Protocol):
 
 class _Wandb:
     def __init__(self, module: Any, folder: pathlib.Path, settings: Mapping[str, Any]) -> None:
-        # The same folder is the same run, also after it is resumed.
+        # The same folder is the same run, even after it is resumed.
         self._run = module.init(
             project="t2t_phrase",
             name=folder.name,
@@ -63,12 +63,12 @@ TRACKERS: dict[str, Callable[[Any, pathlib.Path, Mapping[str, Any]], Tracker]] =
 def make_trackers(
     names: Sequence[str], folder: pathlib.Path, settings: Mapping[str, Any]
 ) -> list[Tracker]:
-    """Return the trackers with these names, which begin a run each.
+    """Return the trackers with these names, each of which begins a run.
 
     Args:
-        names: of `TRACKERS`.
-        folder: of the run.
-        settings: of the run, by name.
+        names: names in `TRACKERS`.
+        folder: folder of the run.
+        settings: settings of the run, by name.
 
     Raises:
         UserError: a name is unknown, or its package is not installed.
@@ -77,7 +77,7 @@ def make_trackers(
 
 
 def check_trackers(names: Sequence[str]) -> None:
-    """Check that trackers can be made, before a training begins.
+    """Check that trackers can be made, before training begins.
 
     Raises:
         UserError: a name is unknown, or its package is not installed.

@@ -9,9 +9,9 @@ import threading
 from collections.abc import Iterator
 from typing import Any
 
-# Seconds between two signs of life, and between two looks whether there was one.
+# Seconds between two signs of life, and between two checks for one.
 TICK = 1.0
-# Bytes of a line; a stranger that connects could fill the memory otherwise.
+# The most bytes in a line; otherwise, a stranger that connects could fill the memory.
 _LONGEST = 2**26
 
 
@@ -20,9 +20,9 @@ class SilentError(OSError):
 
 
 class Wire:
-    """A connection over which objects are sent as JSON, one a line.
+    """A connection over which objects are sent as JSON, one per line.
 
-    Any thread may send; one may receive.
+    Any thread may send; only one may receive.
 
     Args:
         connection: a connected socket.
@@ -49,17 +49,17 @@ class Wire:
         """Yield the messages of the other end, until it closes the connection.
 
         Raises:
-            SilentError: nothing has come for `patience` seconds.
+            SilentError: nothing has arrived for `patience` seconds.
             OSError: the connection is broken.
-            ValueError: what comes is not of this protocol.
+            ValueError: the data received do not follow this protocol.
         """
         pending, waited = b"", 0.0
         while True:
             try:
                 received = self._connection.recv(2**16)
             except TimeoutError:
-                # Waits are counted, not measured: where this process itself was suspended, the
-                # other end had no fault.
+                # Waits are counted, not measured: if this process itself was suspended, the
+                # other end was not at fault.
                 waited += min(TICK, self._patience)
                 if waited >= self._patience:
                     raise SilentError from None

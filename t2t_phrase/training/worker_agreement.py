@@ -1,4 +1,4 @@
-"""Agreement of several workers, by all-reduces of TensorFlow."""
+"""Agreement of several workers, through TensorFlow's all-reduce."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class WorkerAgreement(Agreement):
 
     Args:
         strategy: from `make_strategy`.
-        cluster: the workers, of which there are several.
+        cluster: the workers, at least two.
     """
 
     def __init__(self, strategy: tf.distribute.Strategy, cluster: Cluster) -> None:
@@ -32,7 +32,7 @@ class WorkerAgreement(Agreement):
         self._sum = traced(self._sum_workers, input_signature=[tf.TensorSpec((None,), tf.int64)])
 
     def text_of_chief(self, text: str) -> str:
-        """Return the chief's text; those of the other workers do not matter."""
+        """Return the chief's text; the texts of the other workers are ignored."""
         size = int(self.of_chief([len(content := text.encode())])[0])
         own = np.frombuffer(content, np.uint8) if self.is_chief else np.zeros(size, np.uint8)
         return self._of_chief(own).tobytes().decode()
@@ -50,8 +50,8 @@ class WorkerAgreement(Agreement):
                 variable.assign(content.view(value.dtype).reshape(value.shape))
 
     def _of_chief(self, content: np.ndarray) -> np.ndarray:
-        """Return the chief's bytes; (N,) uint8, of which the others know the number."""
-        # Sums of integers are exact, and every kind of device has these.
+        """Return the chief's bytes, (N,) uint8; the others give an array of the same size."""
+        # Sums of integers are exact, and every kind of device supports them.
         padded = np.zeros(-(-len(content) // 8) * 8, np.uint8)
         if self.is_chief:
             padded[: len(content)] = content
@@ -77,7 +77,7 @@ class WorkerAgreement(Agreement):
     def _sum_workers(self, numbers: tf.Tensor) -> tf.Tensor:
         def replica(numbers: tf.Tensor) -> tf.Tensor:
             context = tf.distribute.get_replica_context()
-            # Of several replicas of a worker, the first one gives its numbers.
+            # Of several replicas of a worker, only the first contributes its numbers.
             count = self._strategy.num_replicas_in_sync // self.workers
             first = tf.equal(context.replica_id_in_sync_group % count, 0)
             own = tf.where(first, numbers, tf.zeros_like(numbers))
@@ -88,13 +88,13 @@ class WorkerAgreement(Agreement):
 
 
 def agreement_of(strategy: tf.distribute.Strategy) -> Agreement:
-    """Return the agreement of the workers of a strategy, of which there may be one."""
+    """Return the agreement of the one or more workers of a strategy."""
     cluster = read_cluster()
     return WorkerAgreement(strategy, cluster) if cluster.workers > 1 else Agreement()
 
 
 def _groups(variables: Iterable[keras.Variable]) -> Iterator[list[keras.Variable]]:
-    """Yield groups of variables of at most about `_GROUP` bytes."""
+    """Yield groups of variables of about `_GROUP` bytes."""
     group: list[keras.Variable] = []
     size = 0
     for variable in variables:

@@ -11,9 +11,9 @@ from t2t_phrase.word_aligner.progress import Log, Progress
 from t2t_phrase.word_aligner.symmetrization import SYMMETRIZATIONS, Link
 from t2t_phrase.word_aligner.words import numbered
 
-# Words of the longest side that is aligned.
+# Maximum number of words on each side of a pair that is aligned.
 LONGEST = 200
-# What the other steps cost if an iteration of model 1 costs one.
+# Costs of the other steps, relative to an iteration of model 1.
 _READ_COST, _HMM_COST, _SEARCH_COST = 30.0, 3.5, 7.0
 
 
@@ -22,7 +22,7 @@ class AlignerOptions:
     """The options of the aligner.
 
     Attributes:
-        iterations: of EM, for each of the two models and directions.
+        iterations: number of EM iterations, for each of the two models and directions.
         symmetrization: a name of `SYMMETRIZATIONS`.
         lowercase: whether case is ignored.
     """
@@ -33,7 +33,7 @@ class AlignerOptions:
 
 
 def can_align(source: Sequence[str], target: Sequence[str]) -> bool:
-    """Return whether a pair has words on both sides, and not too many."""
+    """Return whether a pair has words on both sides, at most `LONGEST` on each."""
     return 0 < len(source) <= LONGEST and 0 < len(target) <= LONGEST
 
 
@@ -46,14 +46,14 @@ def align(
 ) -> list[set[Link]]:
     """Return the links of each sentence pair; none for a pair that `can_align` excludes.
 
-    Two models are trained on all pairs, in both directions: IBM model 1, and from its lexicon a
-    hidden Markov model, whose best alignments are symmetrised. Nothing is drawn at random.
+    Two models are trained on all pairs, in both directions: IBM model 1 and then, starting from its
+    lexicon, a hidden Markov model, whose best alignments are symmetrised. Nothing is random.
 
     Args:
         sources: the words of each source.
         targets: the words of each target.
-        options: how to align.
-        log: takes a line for each iteration.
+        options: the options of the aligner.
+        log: called with a line for each step.
     """
     pairs = [n for n, pair in enumerate(zip(sources, targets, strict=True)) if can_align(*pair)]
     source, target = (
@@ -83,14 +83,14 @@ def _none(pairs: Sequence[int]) -> list[list[Link]]:
 def _align_directed(
     sources: Sequence[Ids], targets: Sequence[Ids], iterations: int, name: str, progress: Progress
 ) -> list[list[Link]]:
-    """Return for each pair at most one link of each target word.
+    """Return the links of each pair, at most one for each target word.
 
     Args:
         sources: words as numbers from 0; not empty.
-        targets: the same.
-        iterations: of EM, for each model.
+        targets: likewise.
+        iterations: number of EM iterations, for each model.
         name: of the direction, for messages.
-        progress: told about each step.
+        progress: reports each step.
     """
     cells = make_cells(sources, targets)
     progress.step(f"{name}: {len(cells.given):,} pairs of words occur together", _READ_COST)

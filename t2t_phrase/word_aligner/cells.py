@@ -1,4 +1,4 @@
-"""Sentence pairs as arrays: one cell for each source word, or none, and each target word."""
+"""Sentence pairs as arrays: a cell for each pair of a source word, or none, and a target word."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-# Of a chunk, whose arrays are in memory several times, as 64-bit numbers.
+# Maximum number of cells of a chunk, which has several 64-bit arrays of this size in memory.
 MOST_CELLS = 2_000_000
 
 Ids = Sequence[int]
 
 
 class Bucket(NamedTuple):
-    """Pairs of the same two lengths, I source and J target words.
+    """Sentence pairs of the same two lengths, I source and J target words.
 
     Attributes:
-        pairs: (n,) int, their numbers.
-        first: where the cells begin in those of the chunk.
+        pairs: (n,) int, the numbers of the pairs.
+        first: the place of the first cell among those of the chunk.
         shape: (J, n, I + 1). In the last axis, 0 is the empty word, which precedes the source.
     """
 
@@ -28,16 +28,16 @@ class Bucket(NamedTuple):
     shape: tuple[int, int, int]
 
     def of(self, values: np.ndarray) -> np.ndarray:
-        """Return the values of these cells, a view in `shape`, from those of the chunk."""
+        """Return the part of a chunk's values that belongs to the bucket, a view in `shape`."""
         return values[self.first : self.first + int(np.prod(self.shape))].reshape(self.shape)
 
 
 class Chunk(NamedTuple):
-    """Some buckets.
+    """Buckets that are processed together.
 
     Attributes:
         entries: (cells,) int32, the entry of the lexical table for each cell.
-        buckets: whose cells follow each other.
+        buckets: the buckets; their cells follow each other.
     """
 
     entries: np.ndarray
@@ -49,10 +49,10 @@ class Cells:
     """The cells of a corpus, for a table of word pairs that occur in the same sentence pair.
 
     Attributes:
-        chunks: of the cells.
-        given: (entries,) int, for each entry of the table the source word; 0: the empty word.
+        chunks: the cells, in chunks.
+        given: (entries,) int, the source word of each entry of the table; 0: the empty word.
         vocab_size: number of different target words.
-        target_words: of all sentences.
+        target_words: number of target words in all sentences.
     """
 
     chunks: list[Chunk]
@@ -66,7 +66,7 @@ def make_cells(sources: Sequence[Ids], targets: Sequence[Ids]) -> Cells:
 
     Args:
         sources: words as numbers from 0; at least one sentence, and none without words.
-        targets: the same.
+        targets: likewise.
     """
     width = 1 + max(map(max, targets))
     groups = list(_groups(sources, targets))
@@ -74,7 +74,7 @@ def make_cells(sources: Sequence[Ids], targets: Sequence[Ids]) -> Cells:
     def keys_of(group: list[np.ndarray]) -> list[np.ndarray]:
         return [_keys(pairs, sources, targets, width) for pairs in group]
 
-    # The keys of all cells would need twice the memory of the entries, so they are made twice.
+    # The keys of all cells would need twice the memory of the entries, so they are computed twice.
     known = [np.unique(np.concatenate([keys.ravel() for keys in keys_of(g)])) for g in groups]
     table = np.unique(np.concatenate(known))
     chunks = []
@@ -90,7 +90,7 @@ def make_cells(sources: Sequence[Ids], targets: Sequence[Ids]) -> Cells:
 
 
 def _groups(sources: Sequence[Ids], targets: Sequence[Ids]) -> Iterator[list[np.ndarray]]:
-    """Yield lists of groups of pairs with the same lengths, as many as a chunk may have."""
+    """Yield the groups of each chunk; a group consists of pairs with the same two lengths."""
     by_lengths: dict[tuple[int, int], list[int]] = {}
     for number, (source, target) in enumerate(zip(sources, targets, strict=True)):
         by_lengths.setdefault((len(source), len(target)), []).append(number)
@@ -113,7 +113,7 @@ def _groups(sources: Sequence[Ids], targets: Sequence[Ids]) -> Iterator[list[np.
 def _keys(
     pairs: np.ndarray, sources: Sequence[Ids], targets: Sequence[Ids], width: int
 ) -> np.ndarray:
-    """Return (J, n, I + 1) int64: a number for each pair of words, for pairs of a bucket."""
+    """Return (J, n, I + 1) int64: a number for each pair of words in the pairs of a bucket."""
     source = np.array([[-1, *sources[number]] for number in pairs], np.int64) + 1
     target = np.array([targets[number] for number in pairs], np.int64)
     return np.asarray(source * width + target.T[:, :, None])

@@ -1,8 +1,9 @@
 """The hidden Markov model of word alignments (Vogel et al., 1996), with an empty word.
 
 The state is the last source position that a word was aligned with, 0 at the start. With
-probability `EMPTY` a target word comes from the empty word, and the state remains (Och and Ney,
-2003); otherwise the state moves by `jumps.transitions`, and the word comes from the new position.
+probability `EMPTY` a target word comes from the empty word, and the state does not change (Och and
+Ney, 2003); otherwise the state moves by `jumps.transitions`, and the word comes from the new
+position.
 
 Shapes: n sentence pairs of I source and J target words.
 """
@@ -20,7 +21,7 @@ from t2t_phrase.word_aligner.lexicon import add_counts, estimate
 
 # Probability that a target word comes from the empty word.
 EMPTY = 0.2
-# Numbers that the search compares at once.
+# Maximum number of scores that the search compares at once.
 _MOST_COMPARED = 4_000_000
 
 Transitions = Callable[[int], np.ndarray]
@@ -29,12 +30,12 @@ Transitions = Callable[[int], np.ndarray]
 def iteration(
     cells: Cells, lexicon: np.ndarray, weights: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, float]:
-    """Return lexicon and jumps after one iteration of EM, and the log-likelihood before it.
+    """Return lexicon and jump weights after an iteration of EM, and the log-likelihood before it.
 
     Args:
         cells: of the corpus.
         lexicon: (entries,) float64.
-        weights: of jumps.
+        weights: of jumps, see `jumps.uniform`.
     """
     counts, jump_counts, likelihood = np.zeros_like(lexicon), np.zeros_like(weights), 0.0
     transitions = _remembered(weights)
@@ -51,7 +52,7 @@ def iteration(
 
 
 def expect(emissions: np.ndarray, moving: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
-    """Return the expected counts of some pairs' alignments (forward-backward algorithm).
+    """Return the expected counts of the alignments of some pairs (forward-backward algorithm).
 
     Args:
         emissions: (J, n, I + 1), the probability of each target word given the empty word and
@@ -77,7 +78,7 @@ def expect(emissions: np.ndarray, moving: np.ndarray) -> tuple[np.ndarray, np.nd
         before[j + 1] = after / sums[j]
     posteriors = np.empty_like(emissions)
     arrivals = np.empty_like(words)
-    rest = np.ones((pairs, states))  # what follows, divided by the same sums
+    rest = np.ones((pairs, states))  # backward probabilities, divided by the same sums
     for j in reversed(range(longest)):
         stay = empty[j] / sums[j]
         arrivals[j] = words[j] * rest[:, 1:] / sums[j]
@@ -94,12 +95,12 @@ def viterbi(
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Yield the numbers of some pairs, (n,), and their best alignments, (n, J) int.
 
-    An alignment has the source position of each target word, from 1, or 0 for the empty word.
+    An alignment gives the source position of each target word, from 1, or 0 for the empty word.
 
     Args:
         cells: of the corpus.
         lexicon: (entries,) float64.
-        weights: of jumps.
+        weights: of jumps, see `jumps.uniform`.
     """
     transitions = _remembered(weights)
     for chunk in cells.chunks:
@@ -139,5 +140,5 @@ def best_path(emissions: np.ndarray, moving: np.ndarray) -> np.ndarray:
 
 
 def _remembered(weights: np.ndarray) -> Transitions:
-    # Buckets come in the order of the source's length, so one matrix is enough.
+    # Buckets are ordered by source length, so caching one matrix is enough.
     return functools.lru_cache(maxsize=1)(lambda length: jumps.transitions(weights, length))

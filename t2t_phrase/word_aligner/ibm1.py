@@ -1,4 +1,4 @@
-"""IBM model 1 (Brown et al., 1993): every source word, and the empty one, is as likely."""
+"""IBM model 1 (Brown et al., 1993): all source words and the empty word are equally likely."""
 
 from __future__ import annotations
 

@@ -13,20 +13,21 @@ def uniform(longest: int) -> np.ndarray:
     """Return (2 * longest + 1,) float64: weights of jumps from -longest to longest, all the same.
 
     Args:
-        longest: the words of the longest source.
+        longest: number of words of the longest source.
     """
     return np.ones(2 * longest + 1)
 
 
 def transitions(weights: np.ndarray, length: int) -> np.ndarray:
-    """Return (length + 1, length) float64: the probability to move from each position to another.
+    """Return (length + 1, length) float64: the probabilities of moving between positions.
 
-    Positions are from 1 to `length`; rows also have 0, where every sentence starts. A row is what
-    the weights of its jumps are after division by their sum, mixed with the uniform distribution.
+    Columns are the positions 1 to `length`; rows also have 0, where every sentence starts. A row
+    consists of the weights of its jumps, divided by their sum and mixed with the uniform
+    distribution.
 
     Args:
         weights: of jumps, see `uniform`.
-        length: the words of the source.
+        length: number of words of the source.
     """
     chosen = np.maximum(weights, _FLOOR)[_jumps(length) + len(weights) // 2]
     chosen /= chosen.sum(axis=1, keepdims=True)

@@ -6,7 +6,7 @@ import numpy as np
 
 from t2t_phrase.word_aligner.cells import Cells
 
-# What no entry falls below, so that every sentence remains possible.
+# Lower bound of the entries, so that every sentence remains possible.
 FLOOR = 1e-12
 
 
@@ -16,11 +16,11 @@ def uniform(cells: Cells) -> np.ndarray:
 
 
 def estimate(cells: Cells, counts: np.ndarray) -> np.ndarray:
-    """Return (entries,) float64: counts divided by those of the same source word.
+    """Return (entries,) float64: counts divided by their sum for the same source word.
 
     Args:
         cells: of the corpus.
-        counts: (entries,) float64, how often a target word is expected to be aligned with the word.
+        counts: (entries,) float64, expected number of alignments of the two words of each entry.
     """
     totals = np.bincount(cells.given, counts)
     found = counts / np.maximum(totals, FLOOR)[cells.given]

@@ -12,11 +12,11 @@ Log = Callable[[str], object]
 
 
 class Progress:
-    """Reports steps whose relative costs are known, and how long the others will take.
+    """Reports steps whose relative costs are known, and how long the remaining ones will take.
 
     Args:
         total: sum of the costs of all steps.
-        log: takes a line for each step.
+        log: called with a line for each step.
     """
 
     def __init__(self, total: float, log: Log) -> None:
@@ -29,9 +29,9 @@ class Progress:
         """Report that a step is done.
 
         Args:
-            title: what was done.
+            title: description of the step.
             cost: of the step.
-            log_likelihood: of a word, in nats, if the step has computed it.
+            log_likelihood: mean over words, in nats, if the step has computed it.
         """
         self._done += cost
         seconds = time.monotonic() - self._begin

@@ -12,16 +12,16 @@ _NEIGHBOURS = ((-1, 0), (0, -1), (1, 0), (0, 1), (-1, -1), (-1, 1), (1, -1), (1,
 def grow_diag_final_and(forward: Collection[Link], backward: Collection[Link]) -> set[Link]:
     """Return the intersection, grown by links of the union.
 
-    First links that neighbour one that is there, also diagonally, and whose source or target word
-    has none yet, until there are no more; then links both of whose words have none, first those of
-    `forward`.
+    First, links that neighbour an accepted link, also diagonally, and whose source or target word
+    has no link yet are added until there are no more; then links whose words both have none, those
+    of `forward` first.
     """
     found, union = set(forward) & set(backward), {*forward, *backward}
     sources, targets = {i for i, _ in found}, {j for _, j in found}
     rows, grown = sorted(union), True
     while grown:
         grown = False
-        # A link that was added counts at once, as it does where a matrix is walked through.
+        # An added link counts at once, as in implementations that walk through a matrix.
         for i, j in rows:
             if (i, j) not in found:
                 continue

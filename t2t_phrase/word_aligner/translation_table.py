@@ -14,9 +14,9 @@ class Translation(NamedTuple):
     """A translation of a word.
 
     Attributes:
-        source: the word; "": a target word that is linked to no source word.
+        source: the word; "" for a target word that is linked to no source word.
         target: its translation.
-        probability: share of the translation among all of the word.
+        probability: share of this translation among all translations of the word.
         times: how often the two are linked.
     """
 
@@ -66,11 +66,11 @@ def read_translations(lines: Iterable[str], name: str) -> list[Translation]:
     """Return the translations in the lines of a file.
 
     Args:
-        lines: as `write_translation` makes them.
+        lines: as `write_translation` returns them.
         name: of the file, for messages.
 
     Raises:
-        UserError: a line is something else, or there is none.
+        UserError: a line is malformed, or there are no lines.
     """
     found = []
     for number, line in enumerate(lines, start=1):

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 
 
 def compared(word: str, *, lowercase: bool) -> str:
-    """Return a word without the punctuation at its ends, unless it is nothing else.
+    """Return a word without the punctuation at its ends, unless it consists of punctuation only.
 
     So "house." and "house" are the same word in text that is not tokenised.
 
     Args:
-        word: without blanks.
+        word: a word without blanks.
         lowercase: whether case is ignored.
     """
     first, last = 0, len(word)
@@ -25,7 +25,7 @@ def compared(word: str, *, lowercase: bool) -> str:
 
 
 def numbered(sentences: Sequence[Sequence[str]], *, lowercase: bool) -> list[list[int]]:
-    """Return each word as a number, counted from 0 in the order of their appearance."""
+    """Return each word as a number, counted from 0 in the order of first appearance."""
     spelt: dict[str, str] = {}
     numbers: dict[str, int] = {}
     found = []
@@ -40,5 +40,5 @@ def numbered(sentences: Sequence[Sequence[str]], *, lowercase: bool) -> list[lis
 
 
 def _is_punctuation(char: str) -> bool:
-    # Signs of vowels and tones are neither letters nor punctuation.
+    # Vowel signs and tone marks are neither letters nor punctuation.
     return unicodedata.category(char)[0] in "PS"

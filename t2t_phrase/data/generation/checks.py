@@ -1,4 +1,4 @@
-"""Checks the side lines of sentence pairs, in several processes where there are many."""
+"""Checks the side lines of sentence pairs, in several processes if there are many pairs."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from t2t_phrase.features import OTHER, Feature
 from t2t_phrase.text.annotations.base import annotation_of
 from t2t_phrase.text.annotations.labels import LabelAnnotation
 
-# Pairs that are checked at once.
+# Pairs that are checked at a time.
 _BATCH = 500
-# Batches before worker processes are started, which takes seconds.
+# Batches checked in this process before workers are started, which takes seconds.
 _BATCHES_HERE = 10
 
 
@@ -25,8 +25,8 @@ class Checked(NamedTuple):
     """Pairs whose side lines have been read.
 
     Attributes:
-        pairs: all of them.
-        misfits: what is wrong with their lines, with file and line.
+        pairs: the pairs.
+        misfits: messages about lines that do not fit, with file and line.
         labels: how often each label occurs, for each feature that has labels.
     """
 
@@ -38,13 +38,13 @@ class Checked(NamedTuple):
 def check_all(
     pairs: Iterator[Pair], streams: Sequence[str], features: Sequence[Feature], *, workers: int
 ) -> Iterator[Checked]:
-    """Check pairs in their order, some at a time.
+    """Check pairs in order, batch by batch.
 
     Args:
-        pairs: with texts that are clean.
+        pairs: pairs with clean texts.
         streams: names of the lines in `Pair.side`.
-        features: those made from the streams.
-        workers: processes; 1: this process.
+        features: the features made from the streams.
+        workers: number of processes; 1: this process.
 
     Raises:
         UserError: a worker process was killed.

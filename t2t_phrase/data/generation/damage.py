@@ -15,7 +15,7 @@ from t2t_phrase.text.encoders import load_encoder
 
 
 def damaged_files(folder: pathlib.Path, manifest: Manifest) -> Iterator[str]:
-    """Yield a line for each finished file that is not as it was written; all are read."""
+    """Yield a message for each finished file that is missing or changed; all files are read."""
     for name, sha256, size in manifest.files():
         path = folder / name
         if not path.is_file():
@@ -32,7 +32,7 @@ def damaged_files(folder: pathlib.Path, manifest: Manifest) -> Iterator[str]:
 
 
 def miscounted_splits(manifest: Manifest) -> Iterator[str]:
-    """Yield the names of splits whose shards do not hold as many records as there are pairs."""
+    """Yield the names of splits whose shards do not hold one record for each pair."""
     for name, split in manifest.splits.items():
         if sum(shard["records"] for shard in filter(None, split["shards"])) != split["pairs"]:
             yield name
@@ -42,8 +42,8 @@ def shard_damage(folder: pathlib.Path, shard: Mapping[str, Any]) -> str:
     """Return a description of a shard's damage, judged by its size; "" if there is none.
 
     Args:
-        folder: of the data.
-        shard: its entry in the manifest.
+        folder: the data folder.
+        shard: the shard's entry in the manifest.
     """
     path = folder / shard["file"]
     if not path.is_file():
@@ -57,13 +57,13 @@ def shard_damage(folder: pathlib.Path, shard: Mapping[str, Any]) -> str:
 
 
 def verify(folder: pathlib.Path, base_name: str) -> Iterator[str]:
-    """Yield a line for everything that is wrong with the data of a problem; nothing is written.
+    """Yield a message for each fault in the data of a problem; nothing is written.
 
     Checksums of all files are compared, and records, lines and vocabulary entries are counted.
 
     Args:
-        folder: of the data.
-        base_name: of the problem.
+        folder: the data folder.
+        base_name: base name of the problem.
 
     Raises:
         UserError: the manifest cannot be read.

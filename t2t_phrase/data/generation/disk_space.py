@@ -1,4 +1,4 @@
-"""Disk space that data generation needs, stated before it begins and compared with what is free."""
+"""Disk space that data generation needs, logged beforehand and compared with the free space."""
 
 from __future__ import annotations
 
@@ -14,12 +14,13 @@ from t2t_phrase.data.generation.progress import Log
 from t2t_phrase.data.generation.segmentations import sample_splits
 from t2t_phrase.io.files import expanded
 
-# Bytes of a shard for each byte of text: ids of two bytes, and where each sentence begins. Tokens
-# of large vocabularies have at least so many bytes of text each; those of the smallest about one.
+# Shards hold ids of two bytes and the offsets of sentences. Tokens of vocabularies up to these
+# sizes, and of larger ones, have at least this many bytes of text each, those of the smallest about
+# one; offsets take this many bytes for each byte of text.
 _BYTES_OF_TOKEN = {1000: 1.4, 4000: 2.4, 16_000: 3.2}
 _LARGE_VOCABULARY = 3.6
 _OFFSETS = 0.06
-# Estimates may be wrong by this share of them, so that less is refused only below the rest.
+# Estimates may be wrong by this fraction; only less free space than the remainder is refused.
 _MARGIN = 0.15
 
 
@@ -28,9 +29,9 @@ class Need:
     """Space that is needed in a folder.
 
     Attributes:
-        folder: which need not exist yet.
-        bytes: on its disk, beyond what is used now.
-        what: it is for.
+        folder: the folder, which need not exist yet.
+        bytes: bytes needed on its disk, beyond those used now.
+        what: purpose of the space.
     """
 
     folder: pathlib.Path
@@ -40,12 +41,12 @@ class Need:
 
 @dataclasses.dataclass(frozen=True)
 class DataSpace:
-    """About the bytes of generated data.
+    """Approximate size of generated data, in bytes.
 
     Attributes:
-        text: of the text that shards are made from, which is deleted in the end.
-        shards: of all shards.
-        spooled: of shards while they are written.
+        text: size of the text that shards are made from, which is deleted in the end.
+        shards: size of all shards.
+        spooled: size of the temporary files of shards that are being written.
     """
 
     text: int
@@ -54,7 +55,7 @@ class DataSpace:
 
     @property
     def most(self) -> int:
-        """The most that is taken at any time."""
+        """The most space taken at any time."""
         return self.text + self.shards + self.spooled
 
 
@@ -64,10 +65,10 @@ def data_space(
     """Return the space that data take.
 
     Args:
-        text_bytes: of the training set.
-        options: of the data, as in a manifest.
-        workers: processes that write shards.
-        share: of the training shards that are made.
+        text_bytes: size of the training set's text.
+        options: options of the data, as in a manifest.
+        workers: number of processes that write shards.
+        share: share of the training shards that are made.
     """
     sizes = [options[name] for name in ("vocab_size", "target_vocab_size") if options[name]]
     # "auto" stands for a size that grows with the corpus.
@@ -84,7 +85,7 @@ def data_space(
 
 
 def used_bytes(paths: Iterable[pathlib.Path]) -> int:
-    """Return the bytes of files; those that vanish are of none."""
+    """Return the total size of files in bytes; files that have vanished count as empty."""
     total = 0
     for path in paths:
         try:
@@ -95,12 +96,12 @@ def used_bytes(paths: Iterable[pathlib.Path]) -> int:
 
 
 def require_space(needs: Sequence[Need], *, title: str, log: Log) -> None:
-    """Log what is needed and what is free, and refuse if it is clearly too little.
+    """Log the needed and the free space, and refuse if clearly too little is free.
 
     Args:
-        needs: by folder; those of folders on one disk add up.
-        title: what the lines begin with.
-        log: takes a line for each.
+        needs: the needs of each folder; those on the same disk add up.
+        title: beginning of the lines.
+        log: takes a line for each need.
 
     Raises:
         UserError: a disk has too little free space.

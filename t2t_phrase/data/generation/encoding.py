@@ -1,4 +1,4 @@
-"""Makes shards from the text that was staged, in several processes if there are many pairs."""
+"""Makes shards from staged text, in several processes if there are many pairs."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from t2t_phrase.data.generation.split_stager import SplitStager
 from t2t_phrase.data.generation.staging import feature_streams
 from t2t_phrase.data.generation.workers import write_shards
 
-# Above this many pairs the start of worker processes is worth its seconds.
+# Number of pairs above which starting worker processes, which takes seconds, pays off.
 _MANY_PAIRS = 20_000
 
-# Split and number.
+# The split and the number of a shard.
 ShardKey = tuple[str, int]
 
 
 def processes(num_workers: int) -> int:
-    """Return the number of processes that an option stands for."""
+    """Return the number of processes that the option `num_workers` stands for."""
     return num_workers or os.cpu_count() or 1
 
 
@@ -42,17 +42,17 @@ def write_missing(
     """Write shards.
 
     Args:
-        keys: which.
-        manifest: of the data, with their vocabularies and labels.
-        stager: has staged the text.
-        folder: of the data.
-        pairs: the number of their pairs.
-        num_workers: processes; 0: one for each CPU if there are many pairs, else one.
+        keys: the shards to write.
+        manifest: manifest of the data, with their vocabularies and labels.
+        stager: the stager of the text, which must be staged already.
+        folder: the data folder.
+        pairs: number of pairs in these shards.
+        num_workers: number of processes; 0: one for each CPU if there are many pairs, else one.
         log: takes lines of progress.
-        done: called for each shard with its entry in the manifest.
+        done: called with the key of each finished shard and its entry in the manifest.
 
     Raises:
-        UserError: a shard could not be written; those before are complete.
+        UserError: a shard could not be written; those written before are complete.
     """
     base = manifest.problem
     files = [str(folder / entry["file"]) for entry in manifest.vocabulary]

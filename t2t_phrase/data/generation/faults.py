@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 
 from t2t_phrase.data.sources.corpus import Pair
 
-# Faults reported with file and line; others are only counted.
+# Faults of each kind that are reported with file and line; others are only counted.
 LISTED = 10
 
 
@@ -18,22 +18,22 @@ class Faults:
     """Counts of faulty lines by kind, and the first few of each kind.
 
     Attributes:
-        counts: by kind.
-        places: for each kind, (index in the corpus, "file:line") of the first ones.
+        counts: number of faults by kind.
+        places: for each kind, (index in the corpus, "file:line") of its first faults.
     """
 
     counts: collections.Counter[str] = dataclasses.field(default_factory=collections.Counter)
     places: dict[str, list[tuple[int, str]]] = dataclasses.field(default_factory=dict)
 
     def add(self, kind: str, index: int, place: str) -> None:
-        """Record one fault; indices must not descend."""
+        """Record one fault; indices must not decrease."""
         self.counts[kind] += 1
         listed = self.places.setdefault(kind, [])
         if len(listed) < LISTED:
             listed.append((index, place))
 
     def by_kind(self) -> dict[str, int]:
-        """Return the counts, in the order of the kinds' names."""
+        """Return the counts, sorted by the names of the kinds."""
         return {kind: count for kind, count in sorted(self.counts.items()) if count}
 
     def describe(self, consequence: str) -> list[str]:
@@ -47,7 +47,7 @@ class Faults:
 
 
 def joined(parts: Iterable[Faults]) -> Faults:
-    """Return the faults of parts of a corpus as those of the whole."""
+    """Combine the faults of the parts of a corpus into those of the whole."""
     whole = Faults()
     for part in parts:
         whole.counts.update(part.counts)

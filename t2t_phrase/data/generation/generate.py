@@ -32,15 +32,15 @@ def generate(
     A run that was killed may be repeated with other raw files or options: files that do not fit
     them are made again. Once the data are complete, models may depend on them: damaged files are
     repaired, but other raw files or options are refused. If tasks have made the training shards,
-    the data are completed from these.
+    the data are completed from them.
 
     Args:
         problem: what to generate; both directions of a problem share their data.
         data_dir: where the data go.
         tmp_dir: where the raw corpus is, or where it is downloaded to.
-        options: what differs from the problem's defaults.
+        options: deviations from the problem's defaults.
         log: takes one line of progress.
-        only_vocabulary: ends once the vocabulary is there, which tasks need.
+        only_vocabulary: stop once the vocabulary, which tasks need, exists.
 
     Raises:
         UserError: the raw corpus is missing or faulty, the disk is full or clearly too small, a
@@ -67,22 +67,22 @@ def generate_task(
     options: GenerateOptions = GenerateOptions(),  # noqa: B008 (immutable)
     log: Log = print,
 ) -> None:
-    """Write the training shards of one task, and its record; continue where it was stopped.
+    """Write the training shards and the record of one task; continue where an earlier run stopped.
 
-    The vocabulary must be in `data_dir`, or be given. Tasks may share the folder, or their files
-    are copied to one; there, `generate` completes the data.
+    The vocabulary must be in `data_dir`, or be given. Tasks share one folder, or their files are
+    copied to one; `generate` completes the data there.
 
     Args:
         problem: what to generate.
         data_dir: where the data go.
         tmp_dir: where the raw corpus is, or where it is downloaded to.
-        task: which share of the shards.
+        task: the task, which determines its share of the shards.
         options: as for `generate`.
         log: takes one line of progress.
 
     Raises:
-        UserError: there is no vocabulary, options, raw files or vocabulary are not those of other
-            tasks or of the data, or as `generate`.
+        UserError: there is no vocabulary; the options, raw files or vocabulary differ from those of
+            other tasks or of the data; or as for `generate`.
     """
     folder = expanded(data_dir)
     base = problem.base_name

@@ -1,4 +1,4 @@
-"""Vocabularies that are given to datagen instead of being learnt from the corpus."""
+"""Vocabularies that are given to datagen instead of being learned from the corpus."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from t2t_phrase.io.files import expanded
 from t2t_phrase.text.encoders import StoredEncoder, load_encoder
 from t2t_phrase.text.vocabularies import JOINT_FILE, SIDE_FILES
 
-# Options that a given vocabulary decides.
+# Options that a given vocabulary determines.
 _DECIDED = ("vocab_type", "shared_vocab", "vocab_size", "target_vocab_size")
 _RECORD = "hparams.json"
 
 
 def given_vocabularies(options: GenerateOptions) -> list[StoredEncoder]:
-    """Return the vocabulary that options name, or those of source and target; none: to be learnt.
+    """Return the given vocabulary, or those of source and target; [] if they are to be learned.
 
     Args:
         options: `vocab_file` names files; `vocab_from` a folder of data or of a run.
 
     Raises:
-        UserError: a file is missing or damaged, a folder has none or several vocabularies, or
-            options contradict a given vocabulary.
+        UserError: a file is missing or damaged, a folder has no vocabulary or several, or options
+            contradict a given vocabulary.
     """
     if not (options.vocab_file or options.vocab_from):
         return []
@@ -52,7 +52,7 @@ def given_vocabularies(options: GenerateOptions) -> list[StoredEncoder]:
 
 
 def given_options(encoders: list[StoredEncoder]) -> dict[str, Any]:
-    """Return the options that given vocabularies stand for."""
+    """Return the options that given vocabularies imply."""
     sizes = [encoder.vocab_size for encoder in encoders]
     return {
         "vocab_type": "words" if encoders[0].file_ending == "txt" else "subwords",

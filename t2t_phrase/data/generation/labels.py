@@ -1,4 +1,4 @@
-"""The vocabularies of labels: files with one label in each line, the most frequent one first."""
+"""The vocabularies of labels: files with one label per line, the most frequent first."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def labelled(features: Sequence[Feature]) -> dict[str, LabelAnnotation]:
 def labels_intact(
     folder: pathlib.Path, entries: Mapping[str, Mapping[str, Any]], features: Sequence[Feature]
 ) -> bool:
-    """Return whether the labels of all these features that have some are on disk."""
+    """Return whether the label files of all features with labels are on disk, undamaged."""
     return all(
         name in entries and has_checksum(folder / entries[name]["file"], entries[name]["sha256"])
         for name in labelled(features)
@@ -37,14 +37,14 @@ def write_labels(
     features: Sequence[Feature],
     log: Log,
 ) -> dict[str, dict[str, Any]]:
-    """Write the most frequent labels of each feature that has some.
+    """Write the most frequent labels of each feature with labels.
 
     Args:
-        base_name: of the problem.
-        folder: of the data.
+        base_name: base name of the problem.
+        folder: the data folder.
         counts: how often each label occurs in the training set, by feature.
-        features: what the records will hold.
-        log: takes a line for each feature some of whose labels are left out.
+        features: the features that the records will hold.
+        log: takes a line for each feature whose rarest labels are left out.
 
     Returns:
         Entries of the manifest, by feature.
@@ -67,7 +67,7 @@ def write_labels(
 def read_labels(
     folder: pathlib.Path, entries: Mapping[str, Mapping[str, Any]]
 ) -> dict[str, list[str]]:
-    """Return the labels of each feature that has some, in the order of their integers."""
+    """Return the labels of each feature with labels, in the order of their integers."""
     return {
         name: (folder / entry["file"]).read_text(encoding="utf-8").split("\n")[:-1]
         for name, entry in entries.items()

@@ -17,7 +17,7 @@ from t2t_phrase.io.files import write
 
 FORMAT = 1
 SUFFIX = "-manifest.json"
-# The splits that decide what a training does.
+# The splits that affect training.
 TRAINED_ON = ("train", "dev")
 
 CHECKSUMS = Object(others=str)
@@ -62,7 +62,7 @@ _SHAPE = Object(
 
 
 def manifest_path(folder: pathlib.Path, base_name: str) -> pathlib.Path:
-    """Return where the manifest of a problem lies."""
+    """Return the path of a problem's manifest."""
     return folder / f"{base_name}{SUFFIX}"
 
 
@@ -72,21 +72,21 @@ class Manifest:
 
     Attributes:
         problem: name of the problem, without `_rev`.
-        options: everything that decides the bytes of the data.
+        options: everything that determines the bytes of the data.
         inputs: SHA-256 of the raw files by name.
-        parts: for each split the names of the files of its parts; empty if unknown.
-        versions: packages that took part.
-        vocabulary: once it exists `file`, `sha256` and `size` of the joint vocabulary, or of the
+        parts: for each split, the names of the files of its parts; empty if unknown.
+        versions: versions of the packages involved, by name.
+        vocabulary: once it exists, `file`, `sha256` and `size` of the joint vocabulary, or of the
             source's and the target's.
-        labels: the same for the labels of each feature that has some, by its name.
-        splits: for each split that is staged `pairs`, `faults`, `content` (a digest of its
+        labels: the same for the labels of each feature with labels, by the name of the feature.
+        splits: for each staged split, `pairs`, `faults`, `content` (a digest of its
             sentences), `text` and `side` (SHA-256 of kept files by name), and `shards`, a list with
             an entry or null for each shard: `file`, `sha256`, `bytes`, `records`, `source_tokens`,
             `target_tokens`, `digests` (SHA-256 of the ids and of each feature, by name), and for
             each feature that the records hold, by its name, the number of different values in a
             sentence, summed over the sentences.
-        complete: whether all is done.
-        released: whether it has been complete before, so that models may depend on it.
+        complete: whether everything is done.
+        released: whether the data have ever been complete, so that models may depend on them.
     """
 
     problem: str
@@ -106,7 +106,7 @@ class Manifest:
         return bool(shards) and all(shard and name in shard for shard in shards)
 
     def files(self) -> Iterator[tuple[str, str, int | None]]:
-        """Yield name, SHA-256 and size of all files that are finished; None: size unknown."""
+        """Yield the name, SHA-256 and size of all finished files; None: size unknown."""
         for entry in (*self.vocabulary, *self.labels.values()):
             yield entry["file"], entry["sha256"], None
         for split in self.splits.values():
@@ -116,13 +116,13 @@ class Manifest:
                 yield name, sha256, None
 
     def digest(self, features: Sequence[str], segmentations: int = 0) -> str:
-        """Return a digest of what a model is trained on, and of its order.
+        """Return a digest of the data that a model is trained on, and of their order.
 
         It does not depend on features that the model does not read, so that trees can be added.
 
         Args:
-            features: names of those that it reads.
-            segmentations: the random segmentations of the training set that it reads.
+            features: names of the features that the model reads.
+            segmentations: number of random segmentations of the training set that it reads.
 
         Returns:
             A SHA-256 in hexadecimal; "" until all records are finished and hold these features.
@@ -143,7 +143,7 @@ class Manifest:
 
     @classmethod
     def load(cls, path: pathlib.Path) -> Manifest | None:
-        """Read a manifest; None if there is no such file.
+        """Read a manifest; return None if there is no such file.
 
         Raises:
             UserError: the file cannot be read, or is not a manifest of this version.
@@ -168,7 +168,7 @@ class Manifest:
         """Check that the data were made with these options.
 
         Raises:
-            UserError: they were made with others; the message names the differences.
+            UserError: the options differ; the message names the differences.
         """
         found = differences(self.options, options)
         if found:
@@ -178,7 +178,7 @@ class Manifest:
             )
 
     def input_changes(self, inputs: Inputs, *, welcome: Collection[str] = ()) -> list[str]:
-        """Return the differences of raw files from those of the data, see `changes`."""
+        """Return the differences between raw files and those of the data, see `changes`."""
         return changes(Inputs(self.inputs, self.parts), inputs, welcome=welcome)
 
     def require_same_inputs(
@@ -187,7 +187,7 @@ class Manifest:
         """Check that the available raw files are those that the data were made from.
 
         Raises:
-            UserError: they are not; the message names the differences.
+            UserError: the raw files differ; the message names the differences.
         """
         found = self.input_changes(inputs, welcome=welcome)
         if found:
@@ -202,7 +202,7 @@ class Manifest:
             yield "problem has another name than the file"
         starts = (f"{self.problem}-", f"vocab.{self.problem}.")
         for name, _, _ in self.files():
-            # Such as a path that leads out of the folder.
+            # For example, a path that leads out of the folder.
             if not name.startswith(starts) or "/" in name or not name.isprintable():
                 yield f"{name!r} is not a file of the problem"
         if len(self.vocabulary) > 2:

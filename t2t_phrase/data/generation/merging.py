@@ -1,4 +1,4 @@
-"""Takes what tasks have made into the manifest of the data."""
+"""Merges the shards of tasks into the manifest of the data."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ def require_all_tasks(
     """Check that tasks can be merged.
 
     Args:
-        records: of the tasks, at least one.
+        records: records of the tasks, at least one.
         wanted: a manifest with the options of the merge.
-        folder: of the data.
+        folder: the data folder.
 
     Raises:
-        UserError: a task is missing, has not finished or differs from others, or a file that it
-            has made is missing.
+        UserError: a task is missing, has not finished or differs from others, or one of its files
+            is missing.
     """
     count = records[0].tasks
     by_task = {record.task: record for record in records}
@@ -71,12 +71,12 @@ def merge(records: Sequence[TaskRecord], manifest: Manifest, inputs: Inputs) -> 
     """Enter the shards of all tasks into a manifest, as if they had been made for it.
 
     Args:
-        records: of all tasks, see `require_all_tasks`.
-        manifest: changed in place.
-        inputs: what the corpus of the merge is made from.
+        records: records of all tasks, see `require_all_tasks`.
+        manifest: the manifest, changed in place.
+        inputs: the raw files that the corpus of the merge is made from.
 
     Raises:
-        UserError: the tasks read other raw files than the merge does, or other text.
+        UserError: the raw files or the text that the tasks read differ from those of the merge.
     """
     first = records[0]
     where = f"{manifest.problem}: {first.of}"

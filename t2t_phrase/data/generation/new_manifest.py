@@ -1,4 +1,4 @@
-"""The manifest that data generation starts from: what options and problem ask for."""
+"""The manifest that data generation starts from, with the options of the user and the problem."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from t2t_phrase.data.problem import Problem
 
 
 def new_manifest(problem: Problem, options: GenerateOptions) -> Manifest:
-    """Return the manifest of data of which nothing is made yet.
+    """Return the manifest of data before anything is made.
 
     Raises:
         UserError: options contradict each other, or a given vocabulary cannot be used.
@@ -26,7 +26,7 @@ def new_manifest(problem: Problem, options: GenerateOptions) -> Manifest:
 
 
 def wanted_options(problem: Problem, options: GenerateOptions) -> dict[str, Any]:
-    """Return everything that decides the bytes of the data: the options, else the problem's.
+    """Return everything that determines the bytes of the data: given options, else the problem's.
 
     Raises:
         UserError: options contradict each other, or a given vocabulary cannot be used.

@@ -27,12 +27,12 @@ class GenerateOptions(HParams):
     vocab_file: tuple[str, ...] = ()  # a vocabulary to use, or the source's and the target's
     vocab_from: str = ""  # folder of data or of a run whose vocabulary is used
     max_characters: int = 0  # a longer side is a fault
-    max_cases: int = 0  # most training pairs to read; 0 = all
-    sampled_segmentations: int = 0  # of the training set, drawn at random; 0 = none
+    max_cases: int = 0  # maximum number of training pairs to read; 0 = all
+    sampled_segmentations: int = 0  # random segmentations of the training set; 0 = none
     sampling_alpha: float = 0.1  # see `segmentations.Sampling`
-    sampling_sides: Literal["both", "source", "target"] = "both"  # whose segmentations are drawn
+    sampling_sides: Literal["both", "source", "target"] = "both"  # sides that are sampled
     random_seed: int = 429459  # order of the records within training shards
-    num_workers: int = 0  # processes; 0 = one for each CPU if the corpus is large, else one
+    num_workers: int = 0  # processes; 0 = one per CPU if the corpus is large, else one
 
     def check(self) -> Iterator[str]:
         """Yield a message for each value that is out of range."""

@@ -18,7 +18,7 @@ from t2t_phrase.data.sources.corpus import Corpus, Pair
 from t2t_phrase.io.files import explain_os_error
 from t2t_phrase.text.whitespace import normalize_whitespace
 
-# Lines of a file that are written at once.
+# Lines that are written to a file at a time.
 _LINES = 200
 
 
@@ -28,10 +28,10 @@ class Portion:
 
     Attributes:
         corpus: the raw pairs.
-        files: source and target file of each shard that is written, by its number.
+        files: source and target file of each shard that is written, by the shard's number.
         shards: the number of all shards.
         max_characters: a longer side is a fault.
-        max_cases: the pairs that are read of the corpus; 0: all.
+        max_cases: number of pairs that are read from the corpus; 0: all.
     """
 
     corpus: Corpus
@@ -41,7 +41,7 @@ class Portion:
     max_cases: int
 
     def split(self, number: int) -> list[Portion]:
-        """Return portions that together are this one, at most as many as there are shards."""
+        """Return up to `number` portions that together make up this one, none without shards."""
         owned = [sorted(self.files)[start::number] for start in range(number)]
         return [
             dataclasses.replace(self, files={shard: self.files[shard] for shard in own})
@@ -55,8 +55,8 @@ class StagedPortion:
     """The result of staging a portion.
 
     Attributes:
-        pairs: those written.
-        faults: of all pairs of its shards.
+        pairs: number of pairs written.
+        faults: faults of all pairs of its shards.
         sums: SHA-256 of the files, by name.
     """
 
@@ -68,12 +68,12 @@ class StagedPortion:
 def stage_portions(
     portions: Sequence[Portion], *, read: Callable[[], object], waiting: Callable[[], object]
 ) -> StagedPortion:
-    """Stage portions of a training set, each in a process of its own if there are several.
+    """Stage portions of a training set, each in its own process if there are several.
 
     Args:
-        portions: no shard is in two of them.
+        portions: portions that have no shard in common.
         read: called for each pair, if there is one portion.
-        waiting: called now and then, if there are several.
+        waiting: called periodically, if there are several portions.
 
     Raises:
         UserError: the corpus is faulty, the disk is full, or a process was killed.
@@ -108,7 +108,7 @@ def stage_portion(portion: Portion, read: Callable[[], object] = int) -> StagedP
         for index, pair in _pairs(portion):
             read()
             clean = [normalize_whitespace(text or "") for text in pair.texts]
-            # One that is not UTF-8 is empty here.
+            # A text that is not UTF-8 is empty here.
             if not all(clean) or len(max(map(str, pair.texts), key=len)) > portion.max_characters:
                 for kind, place in find_faults(pair, max_characters=portion.max_characters):
                     faults.add(kind, index, place)
@@ -152,7 +152,7 @@ class _Lines:
             self._write()
 
     def finish(self) -> str:
-        """Write what is left to the disk; returns the SHA-256."""
+        """Write the remaining lines to disk; return the SHA-256."""
         self._write()
         try:
             os.fsync(self._file.fileno())

@@ -29,7 +29,7 @@ class Progress:
         self.count = 0
 
     def advance(self, pairs: int = 1) -> None:
-        """Count `pairs` more."""
+        """Count `pairs` more pairs."""
         self.count += pairs
         # Reading the clock for each of 25M pairs would take too long.
         if pairs > 1 or self.count % 1000 == 0:

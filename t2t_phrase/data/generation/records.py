@@ -36,10 +36,10 @@ class ShardTask:
     """A shard to write: parallel text files in, one record file out.
 
     Attributes:
-        source, target: text files with as many lines.
+        source, target: text files with equally many lines.
         side: files with the lines of streams, by the name of the stream.
-        features: what the records hold, made from those lines.
-        labels: the labels of features that have some, in the order of their integers.
+        features: the features that the records hold, made from those lines.
+        labels: the labels of each feature with labels, in the order of their integers.
         output: the record file.
         vocabularies: files of the source's and the target's vocabulary.
         shuffle_seed: seed of the order of the records; None keeps the order of the lines.
@@ -63,7 +63,7 @@ def shard_name(base: str, split: str, index: int, count: int) -> str:
 
 
 def write_shard(task: ShardTask) -> dict[str, Any]:
-    """Encode and write one shard; returns its entry in the manifest.
+    """Encode and write one shard; return its entry in the manifest.
 
     Raises:
         UserError: the disk is full, or a file cannot be read or written.
@@ -92,7 +92,7 @@ def write_shard(task: ShardTask) -> dict[str, Any]:
 
 
 def read_examples(path: str) -> Iterator[tuple[list[int], list[int]]]:
-    """Yield (inputs, targets) of a shard, as they are stored."""
+    """Yield (inputs, targets) of each record of a shard, as they are stored."""
     shard = open_shard(path)
     inputs, targets = (shard.ragged(name) for name in IDS.values())
     for record in range(shard.records):
@@ -112,7 +112,7 @@ def count_records(path: pathlib.Path) -> int:
 
 
 def _written(shard: Shard, output: pathlib.Path, different: Mapping[str, int]) -> dict[str, Any]:
-    """Write a shard; returns its entry."""
+    """Write a shard; return its entry in the manifest."""
     with atomic(output) as temporary:
         write_arrays(temporary, shard)
         entry = {
@@ -128,7 +128,7 @@ def _written(shard: Shard, output: pathlib.Path, different: Mapping[str, int]) -
 def _shuffled(count: int, seed: str) -> np.ndarray:
     """Return the numbers from 0 to count - 1 in an order drawn from the seed: (count,) int64."""
     order = array.array("q", range(count))
-    # It exchanges items, which an array can as well as a list.
+    # Shuffling swaps items, which works on an array as on a list.
     random.Random(seed).shuffle(order)
     return np.array(order, np.int64)
 
@@ -141,7 +141,7 @@ def _type_of_ids(encoder: StoredEncoder | SegmentationSampler) -> type:
 def _encode(
     task: ShardTask, encoders: Mapping[Side, StoredEncoder | SegmentationSampler]
 ) -> Iterator[list[dict[str, Sequence[int]]]]:
-    """Yield the integers of sentence pairs by name, some pairs at a time."""
+    """Yield the integers of sentence pairs by name, in batches of pairs."""
     sources = map(str, read_lines(pathlib.Path(task.source)))
     targets = map(str, read_lines(pathlib.Path(task.target)))
     sides = {stream: side_lines(pathlib.Path(path)) for stream, path in task.side.items()}
@@ -196,7 +196,7 @@ def _encoder(task: ShardTask, side: Side) -> StoredEncoder | SegmentationSampler
 def _sentences(
     encoder: StoredEncoder | SegmentationSampler, texts: list[str], *, starts: bool
 ) -> list[Sentence]:
-    """Return the texts with their ids; without `starts`, which take time, those may be empty."""
+    """Return the texts with their ids; without `starts`, which cost time, these may be empty."""
     if starts or isinstance(encoder, SegmentationSampler):
         encoded = encoder.encode_with_starts(texts)
     else:

@@ -17,8 +17,8 @@ class Sampling:
     Attributes:
         alpha: with a unigram model, the exponent of the probabilities of segmentations (Kudo,
             2018); with BPE, the probability of leaving out a merge (Provilkov et al., 2020).
-        sides: whose segmentations are drawn; the other side has its usual one.
-        seed: of the shard.
+        sides: sides whose segmentations are drawn; the other side keeps its usual segmentation.
+        seed: seed of the shard.
     """
 
     alpha: float
@@ -27,19 +27,19 @@ class Sampling:
 
 
 def sample_split(number: int) -> str:
-    """Return the name of the split with a segmentation of the training set, counted from 0."""
+    """Return the name of the split with random segmentation `number`, counted from 0."""
     return f"train-sample-{number:04d}"
 
 
 def sample_splits(options: Mapping[str, Any]) -> list[str]:
-    """Return the splits that data with these options have beside those of the corpus."""
+    """Return the splits that data with these options have in addition to those of the corpus."""
     return [sample_split(number) for number in range(options.get("sampled_segmentations", 0))]
 
 
 def sampling_options(
     *, segmentations: int, alpha: float, sides: str, vocab_type: str
 ) -> dict[str, Any]:
-    """Return the options in the manifest of data; none without sampled segmentations.
+    """Return the sampling options for a manifest; none without sampled segmentations.
 
     Raises:
         UserError: the vocabulary is of words, which have one segmentation only.
@@ -62,9 +62,9 @@ def sampling_of(options: Mapping[str, Any], split: str, shard: int) -> Sampling 
     """Return the distribution for a shard of a split; None for the usual segmentation.
 
     Args:
-        options: those of the manifest.
-        split: its name.
-        shard: its number.
+        options: the options in the manifest.
+        split: name of the split.
+        shard: number of the shard.
     """
     if split not in sample_splits(options):
         return None

@@ -1,4 +1,4 @@
-"""The shape that JSON values of our own files must have; files may be damaged or edited by hand."""
+"""Shapes of JSON values in files that the library writes, which may be damaged or hand-edited."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Object:
 
     Args:
         required: shapes of the members that must exist.
-        optional: shapes of those that may exist.
+        optional: shapes of the members that may exist.
         others: shape of all other members; None: there must not be any.
     """
 
@@ -31,7 +31,7 @@ class Nullable:
 
 
 def parse(text: bytes) -> Any:
-    """Return a JSON value.
+    """Parse a JSON value.
 
     Raises:
         ValueError: the text is not JSON.
@@ -48,10 +48,10 @@ def require(value: Any, shape: Any) -> None:
     Args:
         value: the value.
         shape: `str`, `bool`, `int` (not negative), `object` (anything), an `Object`, a `Nullable`,
-            or a list of one shape, that of all elements.
+            or a list with one shape, which all elements must have.
 
     Raises:
-        ValueError: it has another shape; the message names the first place.
+        ValueError: the value has another shape; the message names the first place.
     """
     for fault in _faults(value, shape, ""):
         raise ValueError(fault)

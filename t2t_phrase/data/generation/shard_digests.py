@@ -1,4 +1,4 @@
-"""Digests of what shards hold, whatever their format."""
+"""Digests of the content of shards, independent of their format."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from t2t_phrase.data.shards.ragged import Ragged, spans
 from t2t_phrase.data.shards.shard import Shard
 from t2t_phrase.features import IDS
 
-# Records that are digested at once.
+# Records that are digested at a time.
 _RECORDS = 10000
 
 
 def digests_of(shard: Shard) -> dict[str, str]:
     """Return the SHA-256 of the "ids" and of each feature.
 
-    What is digested are the sentences in their order, each as 32-bit integers with their number
-    before them; of the ids, the source of each pair and then its target.
+    The sentences are digested in order, each as 32-bit integers preceded by their number; for the
+    ids, the source of each pair and then its target.
     """
     inputs, targets = (shard.ragged(name) for name in IDS.values())
     columns: dict[str, tuple[Ragged, ...]] = {"ids": (inputs, targets)}
@@ -33,7 +33,7 @@ def digests_of(shard: Shard) -> dict[str, str]:
 
 
 def _with_lengths(rows: Ragged, records: slice) -> Ragged:
-    """Return some rows, each with its length before it."""
+    """Return some rows, each preceded by its length."""
     splits = rows.splits[records.start : records.stop + 1]
     values = rows.values[splits[0] : splits[-1]]
     lengths = np.diff(splits)
@@ -42,7 +42,7 @@ def _with_lengths(rows: Ragged, records: slice) -> Ragged:
 
 
 def _in_turn(columns: Sequence[Ragged]) -> bytes:
-    """Return the first row of each, the second row of each, and so on."""
+    """Return the first row of each column, then the second row of each, and so on."""
     offsets = np.cumsum([0] + [len(rows.values) for rows in columns[:-1]])
     starts = np.stack(
         [rows.splits[:-1] + offset for rows, offset in zip(columns, offsets, strict=True)], axis=1

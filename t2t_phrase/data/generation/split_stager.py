@@ -1,4 +1,4 @@
-"""Makes sure that the clean text of each split is there, reading the corpus where it is not."""
+"""Makes sure that the clean text of each split exists, reading the corpus where it does not."""
 
 from __future__ import annotations
 
@@ -25,30 +25,30 @@ from t2t_phrase.data.sources.corpus import Corpus
 from t2t_phrase.data.sources.inputs import Inputs
 from t2t_phrase.io.files import explain_os_error, sha256_of
 
-# Changes whenever work files that were left by other code cannot be used any more.
+# Changes whenever work files left by earlier code can no longer be used.
 _FORMAT = 3
 
 
 class SplitStager:
-    """Stages the splits of a corpus: writes their text, from which the rest is made.
+    """Stages the splits of a corpus: writes their text, from which everything else is made.
 
-    Training text is distributed to one group of work files for each shard. The text of dev and
+    Training text is distributed over work files, one group for each shard. The text of dev and
     test, and side streams, go to the data folder.
 
     Args:
-        problem: whose corpus it is.
+        problem: the problem of the corpus.
         corpus: the raw sentence pairs.
-        inputs: what the corpus is made from.
-        manifest: of the data; splits are entered.
-        folder: of the data.
-        work: folder of files that are not needed once the data are complete.
+        inputs: the raw files that the corpus is made from.
+        manifest: manifest of the data, into which splits are entered.
+        folder: the data folder.
+        work: folder for files that are not needed once the data are complete.
         log: takes one line of progress.
-        workers: processes that read a large training set, or check side lines once there are many;
-            1: this process.
+        workers: number of processes that read a large training set, or check side lines if there
+            are many; 1: this process.
 
     Attributes:
-        features: what the records will hold in addition to ids.
-        labels: how often each label occurs in the training set, by feature, once that was staged.
+        features: the features that the records will hold in addition to ids.
+        labels: how often each label occurs in the training set, by feature, once it is staged.
     """
 
     def __init__(
@@ -78,10 +78,10 @@ class SplitStager:
         self.labels: dict[str, dict[str, int]] = {}
 
     def stage(self, split: str, *, needed: bool) -> None:
-        """Make sure that the text of a split is there, and enter it into the manifest.
+        """Make sure that the text of a split exists, and enter the split into the manifest.
 
         Args:
-            split: its name.
+            split: name of the split.
             needed: whether shards or vocabularies are still to be made from it.
 
         Raises:
@@ -97,13 +97,13 @@ class SplitStager:
             self.labels = record.labels
 
     def stage_shards(self, own: Sequence[int], name: str) -> StagedSplit:
-        """Make sure that the text of some training shards is there; nothing else is written.
+        """Make sure that the text of some training shards exists; nothing else is written.
 
         The record of the whole training set is used if there is one.
 
         Args:
             own: the numbers of the shards.
-            name: of their record.
+            name: name of their record.
 
         Returns:
             A record that describes the text of these shards at least.
@@ -143,7 +143,7 @@ class SplitStager:
         return [self._folder / name for name in (*self._text_names(split, 2), *side)]
 
     def _kept(self, split: str) -> bool:
-        """Return whether the files that belong to the data are there."""
+        """Return whether the kept files of a split exist, undamaged."""
         entry = self._manifest.splits.get(split)
         return (
             entry is not None
@@ -157,7 +157,7 @@ class SplitStager:
     def _usable(
         self, split: str, record: StagedSplit, names: Collection[str] | None = None
     ) -> bool:
-        # Without checksums of the corpus it is unknown whether it is still the same.
+        # Without checksums, it is unknown whether the corpus is still the same.
         return (
             bool(self._inputs.checksums)
             and record.made_from == self._made_from(split)
@@ -183,7 +183,7 @@ class SplitStager:
         )
 
     def _read(self, split: str) -> StagedSplit:
-        """Write the text of a split to the work folder, and the record that it is finished."""
+        """Write the text of a split to the work folder, and then its record."""
         train = split == "train"
         if train and not self._streams:
             return self._read_plain(range(self._shards), split)
@@ -283,7 +283,7 @@ class SplitStager:
         }
 
     def _take_other_sentences(self, split: str) -> None:
-        """Drop what was made from earlier sentences of a split, or refuse if it was finished."""
+        """Drop everything made from a split's earlier sentences; refuse if data were finished."""
         if self._manifest.released:
             raise UserError(
                 f"the {split} set of {self._base} has other sentences now than those that the data "
@@ -291,7 +291,7 @@ class SplitStager:
                 "sentences out otherwise; use another --data_dir, or delete "
                 f"{self._base}-manifest.json there to make the data again"
             )
-        # Vocabularies are learnt from the training set, and everything is encoded by them.
+        # Vocabularies are learned from the training set, and everything is encoded with them.
         dropped = list(self._manifest.splits) if split == "train" else [split]
         if split == "train":
             self._manifest.vocabulary, self._manifest.labels = [], {}
@@ -317,7 +317,7 @@ def training_content(sums: Mapping[str, str], shards: int) -> str:
 
     Args:
         sums: SHA-256 of the work files, by name.
-        shards: their number.
+        shards: number of shards.
     """
     names = [name for shard in range(shards) for name in work_names(shard)]
     return content_digest({name: sums[name] for name in names})

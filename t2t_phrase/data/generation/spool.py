@@ -1,4 +1,4 @@
-"""Pairs that are being made into a shard, in files that vanish with the process."""
+"""Temporary storage for the pairs of a shard, in files that vanish with the process."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from t2t_phrase.data.shards.ragged import Ragged
 from t2t_phrase.data.shards.shard import Shard
 from t2t_phrase.features import IDS, Side
 
-# Pairs that are put into another order at once.
+# Pairs that are reordered at a time.
 _PAIRS = 10_000
 
 
 class Spool:
-    """Collects pairs on disk, so that memory does not grow with a shard; a context manager.
+    """Collects pairs on disk, so that memory does not grow with the shard; a context manager.
 
     Args:
-        folder: on whose disk the files lie. They have no names.
+        folder: folder on whose disk the files lie, without names.
         types: the type of each column of integers, by name: "inputs", "targets" and features.
-        side_of: the side that each of them describes.
+        side_of: the side that each column describes.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class Spool:
             self._lengths[side].extend(len(pair[name]) for pair in pairs)
 
     def shard(self) -> Shard:
-        """Return all pairs, mapped into memory, until the context ends.
+        """Return all pairs, mapped into memory, for use until the context ends.
 
         Raises:
             OSError: the disk is full.
@@ -80,10 +80,10 @@ class Spool:
 
     @contextlib.contextmanager
     def in_order(self, order: np.ndarray) -> Iterator[Shard]:
-        """Yield the pairs in another order, on disk, too.
+        """Yield the pairs in another order, also on disk.
 
         Args:
-            order: (pairs,) the number of each pair.
+            order: (pairs,) the numbers of the pairs in this order.
 
         Raises:
             OSError: the disk is full.

@@ -1,7 +1,7 @@
-"""The record of a staged split: its work files are finished if, and only if, this describes them.
+"""The record of a staged split: work files are finished if, and only if, it describes them.
 
-It is written once all work files are on disk. Work files without a record, of another content or
-made from something else are remains of a run that was killed, and are written again.
+It is written once all work files are on disk. Work files that have no record, different content or
+another origin are left over from a run that was killed, and are written again.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ class StagedSplit:
     """A record of a split's work files, written once all its pairs are read.
 
     Attributes:
-        made_from: see `digest`, of whatever decides the content of the files.
-        pairs: sentence pairs.
+        made_from: `digest` of everything that determines the content of the files.
+        pairs: number of sentence pairs.
         faults: number of faults by kind.
-        labels: how often each label occurs in training pairs, by the feature that has it.
-        content: see `digest`, of the files of sources and targets.
+        labels: how often each label occurs in training pairs, by feature.
+        content: `digest` of the source and target files.
         work: SHA-256 of the files that shards are made from, by name.
-        text, side: SHA-256 of the kept text and of the kept streams, by name. They are moved from
-            the work folder to the data folder.
+        text, side: SHA-256 of the kept text and of the kept streams, by name. These files are moved
+            from the work folder to the data folder.
     """
 
     made_from: str
@@ -77,12 +77,12 @@ class StagedSplit:
     def intact(
         self, work: pathlib.Path, folder: pathlib.Path, names: Collection[str] | None = None
     ) -> bool:
-        """Return whether all files still have their content.
+        """Return whether all files are unchanged.
 
         Args:
             work: the work folder.
             folder: the data folder, to which kept files may have been moved.
-            names: of the work files that matter; None: all.
+            names: names of the work files that matter; None: all.
         """
         own = self.work if names is None else names
         return all(

@@ -32,7 +32,7 @@ class Staged:
     """Result of `stage`.
 
     Attributes:
-        pairs: those written.
+        pairs: number of pairs written.
         faults: number of faults by kind.
         labels: how often each label occurs in dealt pairs, for each feature that has labels.
         messages: lines to be logged.
@@ -48,10 +48,10 @@ class Outputs(NamedTuple):
     """The files that pairs are written to.
 
     Attributes:
-        dealt: paths of each shard, among which the pairs are distributed by `deal`: source, target
-            and one for each of `feature_streams(features)`.
-        whole: paths that get all pairs, one for each text of a pair and then one for each stream;
-            or none.
+        dealt: for each shard, the paths of its source, its target and each of
+            `feature_streams(features)`; `deal` distributes the pairs over the shards.
+        whole: paths of files that get all pairs, one for each text of a pair and then one for each
+            stream; or none.
     """
 
     dealt: Sequence[Sequence[pathlib.Path]]
@@ -79,8 +79,8 @@ def stage(
         max_characters: a longer side is a fault.
         progress: counts the pairs.
         streams: names of the lines in `Pair.side`.
-        features: those made from the streams; their lines are checked.
-        workers: processes that check them; 1: this process.
+        features: the features made from the streams, whose lines are checked.
+        workers: number of processes that check them; 1: this process.
 
     Raises:
         UserError: invalid UTF-8 where it is an error, a line that does not fit its sentence, no
@@ -152,7 +152,7 @@ def require_pairs(count: int, faults: Faults) -> None:
     """Check that a split has pairs.
 
     Raises:
-        UserError: there are none; the message says what is wrong with those that were read.
+        UserError: there are no usable pairs; the message lists the faults of those that were read.
     """
     if not count:
         detail = "; ".join(faults.describe("dropped"))
@@ -169,7 +169,7 @@ def _open(stack: contextlib.ExitStack, path: pathlib.Path) -> TextIO:
 
 
 def _close(file: TextIO) -> None:
-    # What `_to_disk` could not write, closing cannot either; the first error is the one to report.
+    # If `_to_disk` could not write, closing cannot either; the first error is the one to report.
     with contextlib.suppress(OSError):
         file.close()
 
@@ -182,7 +182,7 @@ def _write(file: TextIO, text: str) -> None:
 
 
 def _to_disk(file: TextIO) -> None:
-    # Buffered text is written here, so that a full disk may show only now.
+    # Buffered text is written here, so a full disk may become apparent only now.
     try:
         file.flush()
         os.fsync(file.fileno())

@@ -14,9 +14,9 @@ def summary(problem: Problem, manifest: Manifest, features: Sequence[Feature]) -
     """Yield lines on vocabularies, shards, faults and kept text.
 
     Args:
-        problem: whose data they are.
-        manifest: of complete data.
-        features: those that the records hold.
+        problem: the problem of the data.
+        manifest: manifest of complete data.
+        features: the features that the records hold.
     """
     options = manifest.options
     titles = ("joint",) if options["shared_vocab"] else problem.languages
@@ -46,11 +46,11 @@ def summary(problem: Problem, manifest: Manifest, features: Sequence[Feature]) -
 
 
 def kept_texts(base: str, manifest: Manifest) -> str:
-    """Return the names of the files of text, as a shell writes them: "x-{dev,test}.{en,de}".
+    """Return the names of the text files in shell notation: "x-{dev,test}.{en,de}".
 
     Args:
-        base: name of the problem, with which they begin.
-        manifest: of complete data.
+        base: base name of the problem, with which the names begin.
+        manifest: manifest of complete data.
     """
     splits: dict[tuple[str, ...], list[str]] = {}
     for split, entry in manifest.splits.items():

@@ -1,4 +1,4 @@
-"""Makes the training shards of one task, whose vocabulary exists."""
+"""Makes the training shards of one task from an existing vocabulary."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ class TaskGeneration:
 
     Args:
         problem: what to generate.
-        folder: of the data.
+        folder: the data folder.
         tmp_dir: where the raw corpus is.
-        options: what differs from the problem's defaults.
-        task: which share.
+        options: deviations from the problem's defaults.
+        task: the task to run.
         log: takes one line of progress.
     """
 
@@ -63,8 +63,8 @@ class TaskGeneration:
         """Make the shards that are missing or damaged.
 
         Raises:
-            UserError: the vocabulary is missing, options, raw files or vocabulary are not those of
-                other tasks or of the data, the corpus is faulty, or the disk is full.
+            UserError: the vocabulary is missing; the options, raw files or vocabulary differ from
+                those of other tasks or of the data; the corpus is faulty; or the disk is full.
         """
         fresh = new_manifest(self._problem, self._options)
         manifest = Manifest.load(self._path) or fresh
@@ -166,7 +166,7 @@ class TaskGeneration:
             )
 
     def _record(self, manifest: Manifest, inputs: Inputs) -> TaskRecord:
-        """Return the record of this task, with the shards that are as they were written."""
+        """Return the record of this task, with the shards that are intact."""
         fresh = TaskRecord(
             self._task.index,
             self._task.count,

@@ -1,4 +1,4 @@
-"""Tasks: shares of a training set's shards that machines make, and the records of what is made.
+"""Tasks, each a share of the training shards for one machine to make, and their records.
 
 Task k of N makes the shards k, k + N, k + 2 N, ... of the training set. Its record lies in the data
 folder, beside its shards, so that both can be copied to the folder in which the data are completed.
@@ -42,8 +42,8 @@ class Task:
     """A share of the work.
 
     Args:
-        index: of the task, from 0.
-        count: of all tasks.
+        index: number of the task, from 0.
+        count: number of all tasks.
 
     Raises:
         UserError: there is no such task.
@@ -63,7 +63,7 @@ class Task:
         return f"task {self.index} of {self.count}"
 
     def shards(self, count: int) -> range:
-        """Return the numbers of its training shards.
+        """Return the numbers of the task's training shards.
 
         Raises:
             UserError: there are fewer shards than tasks.
@@ -76,11 +76,11 @@ class Task:
         return range(self.index, count, self.count)
 
     def record_path(self, folder: pathlib.Path, base_name: str) -> pathlib.Path:
-        """Return where the record of the task lies."""
+        """Return the path of the task's record."""
         return folder / f"{base_name}-task-{self.index:05d}-of-{self.count:05d}.json"
 
     def lock_path(self, folder: pathlib.Path, base_name: str) -> pathlib.Path:
-        """Return the lock that the task's process holds."""
+        """Return the path of the lock file that the task's process holds."""
         return folder / f".{base_name}-task-{self.index:05d}-of-{self.count:05d}-lock"
 
 
@@ -89,13 +89,13 @@ class TaskRecord:
     """The record of a task; saved after every shard.
 
     Attributes:
-        task: its number.
+        task: number of the task.
         tasks: the number of all tasks.
         options, inputs, parts, versions, vocabulary: as in a `Manifest`.
-        staged: of the text that it has staged itself `pairs`, `faults`, and `work`, the SHA-256 of
-            its files; None: it took the text that was staged for all tasks.
-        shards: for each split that is made of the training set, the entries of the shards that are
-            finished, by their numbers in decimals.
+        staged: `pairs`, `faults` and `work`, the SHA-256 of the files, of the text that the task
+            staged itself; None: it used the text that was staged for all tasks.
+        shards: for each split that is made from the training set, the entries of the finished
+            shards, by their numbers in decimal.
         complete: whether the task has nothing left to do.
     """
 
@@ -116,13 +116,13 @@ class TaskRecord:
         return Task(self.task, self.tasks)
 
     def entries(self) -> Iterator[tuple[str, int, dict[str, Any]]]:
-        """Yield split, number and entry of all shards that are finished."""
+        """Yield the split, number and entry of each finished shard."""
         for split, shards in self.shards.items():
             for number, entry in shards.items():
                 yield split, int(number), entry
 
     def differs_from(self, other: TaskRecord) -> str:
-        """Return in what this task differs from another one, so that they cannot be merged; ""."""
+        """Return the differences that prevent a merge with another task; "" if there are none."""
         found = differences(self.options, other.options)
         if not found:
             inputs = [Inputs(record.inputs, record.parts) for record in (self, other)]
@@ -144,10 +144,10 @@ class TaskRecord:
 
 
 def load_records(folder: pathlib.Path, base_name: str) -> list[TaskRecord]:
-    """Return the records of all tasks in a folder, which are of one number of tasks.
+    """Return the records of all tasks in a folder, which must agree on the number of tasks.
 
     Raises:
-        UserError: one cannot be read, or they are of different numbers of tasks.
+        UserError: a record cannot be read, or the records disagree on the number of tasks.
     """
     pattern = re.compile(rf"{re.escape(base_name)}-task-(\d+)-of-(\d+)\.json")
     matches = [m for m in (pattern.fullmatch(p.name) for p in folder.iterdir()) if m]

@@ -8,7 +8,7 @@ from t2t_phrase.data.generation.portions import Portion, StagedPortion, stage_po
 from t2t_phrase.data.generation.progress import Log, Progress
 from t2t_phrase.io.reporting import progress
 
-# Bytes of text from which the start of processes is worth its seconds.
+# Bytes of text from which starting processes, which takes seconds, pays off.
 MANY_BYTES = 2**25
 _INTERVAL = 10.0
 
@@ -20,10 +20,10 @@ def stage_training_text(
 
     Args:
         portion: what to write.
-        title: what the lines of progress begin with.
-        log: takes them.
-        workers: processes, at most.
-        text_bytes: about the bytes that are read of the corpus; 0: unknown.
+        title: beginning of the lines of progress.
+        log: takes these lines.
+        workers: maximum number of processes.
+        text_bytes: approximate size of the whole training set's text; 0: unknown.
 
     Raises:
         UserError: the corpus is faulty, the disk is full, or a process was killed.
@@ -55,7 +55,7 @@ class _Written:
         self._last = time.monotonic()
 
     def report(self) -> None:
-        """Log a line if it is time to."""
+        """Log a line if one is due."""
         now = time.monotonic()
         if now - self._last >= _INTERVAL:
             self._last = now

@@ -1,4 +1,4 @@
-"""The vocabularies of a problem's data: which there are, and learning one."""
+"""The vocabularies of a problem's data: their options, and how they are learned or taken over."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from t2t_phrase.text.words.training import train_words
 
 
 def vocabulary_options(problem: Problem, options: GenerateOptions) -> dict[str, Any]:
-    """Return type, number and sizes of the vocabularies: those of the options, else the problem's.
+    """Return the type, number and sizes of the vocabularies: given options, else the problem's.
 
     Raises:
         UserError: a size is given for a target vocabulary that does not exist, or a given
@@ -57,12 +57,12 @@ def take_vocabularies(
     encoders: Sequence[StoredEncoder],
     log: Log,
 ) -> list[dict[str, Any]]:
-    """Write given vocabularies next to the data; returns their entries in the manifest.
+    """Write given vocabularies next to the data; return their entries in the manifest.
 
     Args:
-        problem: whose data they are.
-        manifest: with the files of an earlier run, which may be replaced.
-        folder: where they go.
+        problem: the problem of the data.
+        manifest: manifest with the files of an earlier run, which may be replaced.
+        folder: the data folder.
         encoders: one for both languages, or one for each.
         log: takes a line for each vocabulary.
 
@@ -87,17 +87,17 @@ def learn_vocabularies(
     dealt: Sequence[Sequence[pathlib.Path]],
     log: Log,
 ) -> list[dict[str, Any]]:
-    """Learn the vocabularies that a manifest's options ask for; returns their entries.
+    """Learn the vocabularies that a manifest's options ask for; return their entries.
 
     Args:
-        problem: whose vocabularies they are.
-        manifest: with the options, and the number of training pairs.
-        folder: where they go.
+        problem: the problem of the data.
+        manifest: manifest with the options and the number of training pairs.
+        folder: the data folder.
         dealt: the text files of each training shard.
         log: takes a line for each vocabulary.
 
     Raises:
-        UserError: as `learn_vocabulary`.
+        UserError: as for `learn_vocabulary`.
     """
     options = manifest.options
     pairs = manifest.splits["train"]["pairs"]
@@ -146,12 +146,12 @@ def learn_vocabulary(
     """Learn a vocabulary, write it, and return its entry in the manifest.
 
     Args:
-        path: of the new file.
-        text: to learn from.
-        vocab_type: its units.
-        vocab_size: its entries, at most.
+        path: path of the new file.
+        text: text to learn from.
+        vocab_type: units of the vocabulary.
+        vocab_size: maximum number of entries.
         character_coverage: see `train_subwords`.
-        known: names of files that it may replace.
+        known: names of files that may be replaced.
 
     Raises:
         UserError: the text is empty, `vocab_size` is too small, another file has the name, or the
@@ -170,12 +170,12 @@ def learn_vocabulary(
 
 
 def _entries(size: int | str, pairs: int) -> int:
-    """Return the entries of a vocabulary, which "auto" leaves to the size of the corpus."""
+    """Return the size of a vocabulary; "auto" stands for one chosen by the size of the corpus."""
     return vocabulary_size(pairs) if size == "auto" else int(size)
 
 
 def _written(path: pathlib.Path, model: bytes, *, known: Collection[str]) -> dict[str, Any]:
-    """Write a vocabulary, unless somebody else's file is there; return its entry."""
+    """Write a vocabulary, unless an unrelated file has its name; return its entry."""
     if path.is_file() and path.read_bytes() != model and path.name not in known:
         raise UserError(
             f"{path} exists and was not made from this corpus: add --vocab_file={path} to use it, "
@@ -188,14 +188,14 @@ def _written(path: pathlib.Path, model: bytes, *, known: Collection[str]) -> dic
 def sample(
     shards: Sequence[Sequence[pathlib.Path]], columns: Sequence[int], share: float
 ) -> Iterator[str]:
-    """Yield a share of the sentences of a corpus that was distributed by `staging.deal`.
+    """Yield a share of the sentences of a corpus that was distributed by `dealing.deal`.
 
-    They are chosen by the text of the pairs, so that the number of shards is irrelevant.
+    They are chosen by the text of the pairs, so the number of shards is irrelevant.
 
     Args:
         shards: the text files of each shard, source and target first.
         columns: which of a shard's files to read.
-        share: of the pairs, in (0, 1].
+        share: share of the pairs, in (0, 1].
     """
     for source, target, *_ in shards:
         for column in columns:

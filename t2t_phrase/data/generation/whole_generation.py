@@ -32,18 +32,18 @@ from t2t_phrase.data.sources.inputs import Inputs
 from t2t_phrase.features import Feature
 from t2t_phrase.io.files import expanded, explain_os_error
 
-# Damaged files that are named; others are only counted.
+# Number of damaged files that are named; others are only counted.
 _LISTED = 5
 
 
 class WholeGeneration:
-    """One run of the generator on one folder, which nobody else writes to.
+    """One run of the generator on one folder, to which no other process writes.
 
     Args:
         problem: what to generate.
-        folder: of the data.
+        folder: the data folder.
         tmp_dir: where the raw corpus is, or where it is downloaded to.
-        options: what differs from the problem's defaults.
+        options: deviations from the problem's defaults.
         log: takes one line of progress.
     """
 
@@ -66,7 +66,7 @@ class WholeGeneration:
         self._manifest = Manifest.load(self._path) or self._new_manifest()
 
     def run(self, *, only_vocabulary: bool) -> Manifest:
-        """Do the remaining steps, or those up to the vocabulary; returns the manifest.
+        """Do the remaining steps, or those up to the vocabulary; return the manifest.
 
         Raises:
             UserError: see `generate`.
@@ -133,7 +133,7 @@ class WholeGeneration:
         return new_manifest(self._problem, self._options)
 
     def _require_raw_space(self) -> None:
-        """State and compare the space for raw files that are not there yet, and for the data."""
+        """Log and check the space for raw files that do not exist yet, and for the data."""
         raw = self._problem.raw_space(self._tmp_dir)
         if raw.download + raw.unpacked:
             what = "downloads and unpacked text"
@@ -192,14 +192,14 @@ class WholeGeneration:
         train = self._manifest.splits["train"]
         for split in self._samples():
             entry = {**train, "faults": {}, "text": {}, "side": {}}
-            # Taken out, so that they stand behind all other splits.
+            # Removed first, so that these splits come after all others.
             earlier = self._manifest.splits.pop(split, {})
             entry["shards"] = earlier.get("shards", [None] * len(train["shards"]))
             self._manifest.splits[split] = entry
         self._save()
 
     def _start_anew(self, reason: str) -> None:
-        """Delete what an unfinished run has written."""
+        """Delete everything that an unfinished run has written."""
         self._log(f"{self._base}: {reason}: what it has written is made again")
         names = [name for name, _, _ in self._manifest.files()]
         for split, entry in self._manifest.splits.items():
@@ -216,7 +216,7 @@ class WholeGeneration:
         self._save()
 
     def _left_to_do(self) -> bool:
-        """Return whether complete data have to be repaired, or features to be added."""
+        """Return whether complete data have to be repaired, or extended by features."""
         inputs = self._problem.inputs_at_hand(self._tmp_dir)
         welcome = self._welcome(inputs)
         self._manifest.require_same_inputs(self._path, inputs, welcome=welcome)
@@ -243,7 +243,7 @@ class WholeGeneration:
         ]
 
     def _welcome(self, inputs: Inputs) -> set[str]:
-        """Return names of the side files that finished data may be extended by."""
+        """Return the names of the side files that finished data may be extended by."""
         return {n for f in self._new_features(inputs) for n in inputs.side[f.side_stream]}
 
     def _drop_shards(self, split: str) -> None:
@@ -292,7 +292,7 @@ class WholeGeneration:
                 self._problem, self._manifest, self._folder, stager.dealt(), self._log
             )
         if self._manifest.vocabulary not in ([], found):
-            # Another release of SentencePiece may learn others, which the old shards do not fit.
+            # Another release of SentencePiece may learn other entries, which old shards do not fit.
             self._log(f"{self._base}: the vocabulary is another one than before: all shards follow")
             for split in self._manifest.splits:
                 self._drop_shards(split)
@@ -322,7 +322,7 @@ class WholeGeneration:
         return processes(self._options.num_workers)
 
     def _clean(self) -> None:
-        """Delete what is not needed once the data are complete."""
+        """Delete everything that is not needed once the data are complete."""
         shutil.rmtree(self._work, ignore_errors=True)
         leftovers = (
             f"{self._base}-*.tmp",

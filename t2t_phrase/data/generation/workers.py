@@ -1,4 +1,4 @@
-"""Work in several processes, none of which outlives the one that started them."""
+"""Work in several processes, none of which outlives the process that started it."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from t2t_phrase.data.generation.records import ShardTask, write_shard
 K = TypeVar("K", bound=Hashable)
 R = TypeVar("R")
 
-# Tasks that wait for a worker, for each worker.
+# Waiting tasks per worker.
 _WAITING = 2
 
 
 class WorkerLost(UserError):
-    """A worker process ended by itself."""
+    """A worker process ended unexpectedly."""
 
     exit_code = 3
 
@@ -36,8 +36,8 @@ def write_shards(
     """Write shards and yield (key, manifest entry) as each is done.
 
     Args:
-        tasks: what to write, by any key.
-        num_workers: processes; 1: this process.
+        tasks: the shards to write, by any key.
+        num_workers: number of processes; 1: this process.
 
     Raises:
         UserError: a shard could not be written; those yielded before are complete.
@@ -59,12 +59,12 @@ def in_order(
     """Yield the result of a function for each task, in the order of the tasks.
 
     Args:
-        function: of a module, since it is called in other processes.
-        tasks: its arguments, taken as workers need them.
-        workers: processes, which are only started if there are tasks.
+        function: a module-level function, since it is called in other processes.
+        tasks: the arguments of each call, taken as workers need them.
+        workers: number of processes, which are only started if there are tasks.
 
     Raises:
-        UserError: the function raised one, or a process was killed.
+        UserError: the function raised a UserError, or a process was killed.
     """
     first = next(tasks, None)
     if first is None:
@@ -90,13 +90,13 @@ def gathered(
     """Return the result of a function for each task, in the order of the tasks.
 
     Args:
-        function: of a module, since it is called in other processes.
-        tasks: its arguments.
-        workers: processes.
-        waiting: called every second until all is done.
+        function: a module-level function, since it is called in other processes.
+        tasks: the arguments of each call.
+        workers: number of processes.
+        waiting: called every second until everything is done.
 
     Raises:
-        UserError: the function raised one, or a process was killed.
+        UserError: the function raised a UserError, or a process was killed.
     """
     with _pool(workers) as pool:
         futures = [pool.submit(function, *task) for task in tasks]
@@ -133,7 +133,7 @@ def _pool(workers: int) -> Iterator[concurrent.futures.ProcessPoolExecutor]:
 
 def _start(user_folders: list[str]) -> None:
     _die_with_parent()
-    # They may define annotation types.
+    # Modules in these folders may define annotation types.
     for folder in user_folders:
         registry.discover(folder)
 

@@ -1,4 +1,4 @@
-"""Which pairs share a row, and where they lie in it, from the lengths of the sentences alone."""
+"""The packing of pairs into rows, determined from the lengths of the sentences alone."""
 
 from __future__ import annotations
 
@@ -11,29 +11,29 @@ import numpy as np
 from t2t_phrase.data.input.reader import Pairs
 from t2t_phrase.features import IDS
 
-# Constants, since they determine the rows. More open rows save less than 1% of padding, and the
+# A constant, since it determines the rows. More open rows save less than 1% of padding, and the
 # time to find one grows with their number.
 OPEN_ROWS = 8
 
-# Lengths are looked up for so many pairs at a time.
+# Lengths are looked up for this many pairs at a time.
 _SLICE = 2**16
 
 
 class Places(NamedTuple):
-    """Where the pairs of a batch lie, if a row holds several; N pairs."""
+    """The places of the N pairs of a batch whose rows hold several pairs."""
 
     source: np.ndarray
     """(N,) where each source begins, counted through all rows of the batch."""
     target: np.ndarray
-    """(N,) the same of the targets."""
+    """(N,) the same for the targets."""
     ordinals: np.ndarray
-    """(N,) the number of each pair within its row, from 1 on."""
+    """(N,) the number of each pair within its row, from 1."""
 
 
 def lengths_of(pairs: Pairs, longest: int) -> np.ndarray:
-    """Return (2, pairs): the tokens of each source and target, `longest` + 1 for all longer ones.
+    """Return (2, pairs): the length of each source and target, `longest` + 1 for all longer ones.
 
-    This takes two or four bytes for each pair.
+    The result takes two or four bytes for each pair.
     """
     found = np.empty((len(IDS), len(pairs)), np.min_scalar_type(longest + 1))
     for shard, columns in enumerate(pairs.columns):
@@ -48,15 +48,15 @@ def pack_rows(
 ) -> Iterator[list[int]]:
     """Yield the numbers of the pairs of each row.
 
-    Pairs come one after the other, and each is put into the first of `OPEN_ROWS` rows in which both
-    of its sides find room. Where there is none, the row with the fewest free places is finished,
-    and the pair begins another one. So rows come in about the order of their pairs, and memory does
-    not grow with the number of pairs.
+    Each pair in turn is put into the first of `OPEN_ROWS` rows that has room for both of its sides.
+    If none has, the row with the fewest free places is finished, and the pair begins a new one. The
+    rows thus follow roughly the order of their pairs, and memory does not grow with the number of
+    pairs.
 
     Args:
-        order: numbers of pairs, in the order in which they come.
+        order: numbers of the pairs, in the order in which they are packed.
         lengths: from `lengths_of`.
-        length: places of a row on either side.
+        length: number of places in a row on each side.
         longest: pairs with a side longer than this are left out; at most `length`.
     """
     rows: list[list[int]] = []
@@ -86,13 +86,13 @@ def pack_rows(
 def batches_of(
     rows: Iterator[list[int]], lengths: np.ndarray, *, length: int, size: int
 ) -> Iterator[tuple[np.ndarray, Places]]:
-    """Yield the numbers of the pairs of each batch, row after row, and where they lie.
+    """Yield the numbers of the pairs of each batch, row by row, and their places.
 
     Args:
         rows: from `pack_rows`.
         lengths: from `lengths_of`.
-        length: places of a row on either side.
-        size: rows of a batch; the last batch may have fewer.
+        length: number of places in a row on each side.
+        size: number of rows in a batch; the last batch may have fewer.
     """
     while taken := list(itertools.islice(rows, size)):
         counts = np.array([len(row) for row in taken])
@@ -106,7 +106,7 @@ def batches_of(
 
 
 def _starts(lengths: np.ndarray, firsts: np.ndarray, counts: np.ndarray, length: int) -> np.ndarray:
-    """Return where each sentence begins if those of a row follow each other, and so do the rows."""
+    """Return the start of each sentence, with sentences laid end to end in rows of `length`."""
     before = np.cumsum(lengths) - lengths
     rows = np.arange(len(counts)) * length
     return before + np.repeat(rows - before[firsts], counts)

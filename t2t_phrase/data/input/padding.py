@@ -28,9 +28,9 @@ class Padded(NamedTuple):
     features: dict[str, np.ndarray]
     """Its arrays by name, (rows, bound) int32."""
     tokens: int
-    """Source and target tokens of all its pairs, padding excluded."""
+    """Number of source and target tokens of all its pairs, padding excluded."""
     targets: int
-    """Target tokens of all its pairs."""
+    """Number of target tokens of all its pairs."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -39,8 +39,8 @@ class Padder:
 
     Args:
         pairs: the pairs.
-        features: those that the batches hold beside the ids.
-        share: the rows that the arrays have; the tokens of others are not read, only counted.
+        features: the features that the batches hold in addition to the ids.
+        share: the rows that the arrays have; the tokens of other rows are not read, only counted.
     """
 
     pairs: Pairs
@@ -56,11 +56,11 @@ class Padder:
         """Return the content of each batch.
 
         Args:
-            shapes: of the batches.
+            shapes: shapes of the batches.
             members: the numbers of the pairs of each batch.
-            packed: where they lie, if rows hold several pairs; the arrays then include the numbers
-                of the pairs within their rows, see `features.PAIRS`. None: each of the first rows
-                holds one pair.
+            packed: the places of the pairs, if rows hold several; the arrays then include the
+                numbers of the pairs within their rows, see `features.PAIRS`. None: each of the
+                first rows holds one pair.
         """
         own = [Shape(self.share.rows(shape.rows), shape.bound) for shape in shapes]
         ends = np.cumsum([shape.rows * shape.bound for shape in own])
@@ -97,8 +97,8 @@ class Padder:
 
         Args:
             firsts: where the arrays of each batch begin.
-            shapes: of the whole batches.
-            begins: where the pairs of each begin, counted through all of its rows.
+            shapes: shapes of the whole batches.
+            begins: where the pairs of each batch begin, counted through all of its rows.
         """
         found = []
         for first, shape, begin in zip(firsts, shapes, begins, strict=True):
@@ -118,7 +118,7 @@ class Padder:
     ) -> tuple[dict[str, np.ndarray], np.ndarray]:
         """Return flat arrays in which each pair begins at its places.
 
-        Also return (2, pairs): the tokens of each source and target.
+        Also return (2, pairs): the number of tokens of each source and target.
         """
         begin: dict[Side, np.ndarray] = {"source": sources, "target": targets}
         filled = (*IDS.values(), *(() if ordinals is None else PAIRS.values()))

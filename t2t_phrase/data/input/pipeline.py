@@ -18,7 +18,7 @@ from t2t_phrase.data.input.plan import buckets_of, epoch_order, plan_epoch
 from t2t_phrase.data.input.reader import Pairs, RecordReader
 from t2t_phrase.data.input.share import Share
 
-# Batches of about so many places are read at once, which spreads the cost of each shard.
+# Batches with about this many places in all are read together, which spreads the cost per shard.
 _PLACES = 2**19
 
 
@@ -27,28 +27,29 @@ class Position(NamedTuple):
 
     epoch: int = 0
     batches: int = 0
-    """How many batches of the epoch are consumed."""
+    """The number of batches of the epoch that have been consumed."""
 
 
 class Batch(NamedTuple):
     """Sentence pairs padded to a bucket's shape; rows without a sentence are all padding."""
 
     features: dict[str, np.ndarray]
-    """What a model reads, (rows, bound) int32 each: "inputs", "targets" and all features; where
-    rows hold several pairs, also the numbers of these, see `features.PAIRS`. One of several workers
-    has only its own rows, see `Share`; all else is about all rows."""
+    """The arrays that a model reads, (rows, bound) int32 each: "inputs", "targets" and all
+    features; where rows hold several pairs, also the numbers of the pairs, see `features.PAIRS`.
+    One of several workers has only its own rows, see `Share`; all other fields describe all rows.
+    """
     shape: Shape
     """The rows and the bound."""
     numbers: np.ndarray
     """The numbers of the sentence pairs among `pairs`, in the order of the rows."""
     pairs: Pairs
-    """What they were read from."""
+    """The pairs that the batch was read from."""
     position: Position
     """The position of the stream after this batch."""
     tokens: int
-    """Source and target tokens, padding excluded."""
+    """Number of source and target tokens, padding excluded."""
     target_tokens: int
-    """Target tokens."""
+    """Number of target tokens."""
 
     @property
     def inputs(self) -> np.ndarray:
@@ -62,7 +63,7 @@ class Batch(NamedTuple):
 
     @property
     def size(self) -> int:
-        """Source and target places, padding included."""
+        """Number of source and target places, padding included."""
         return 2 * self.shape.rows * self.shape.bound
 
     def describe(self) -> str:
@@ -84,10 +85,10 @@ class _Planned(NamedTuple):
     members: np.ndarray
     """The numbers of its pairs."""
     places: Places | None
-    """Where these lie; None: one in each row."""
+    """The places of the pairs; None: one pair in each row."""
 
 
-# From the order of an epoch's pairs, and how many batches of it to skip.
+# A function of the order of an epoch's pairs and the number of its batches to skip.
 _Plan = Callable[[np.ndarray, int], Iterator[_Planned]]
 
 
@@ -113,20 +114,20 @@ class TrainingPipeline:
     """An endless stream of batches, which depends only on its arguments.
 
     Each epoch shuffles the pairs (`plan.epoch_order`), distributes them over the buckets, and
-    yields the batch of a bucket as soon as it is full. At the end of an epoch the remaining pairs
-    of short buckets fill up the batches of longer ones. If it packs, a row holds as many pairs as
-    find room in it (`packing.pack_rows`). All of this is decided from the lengths of the sentences;
+    yields the batch of a bucket as soon as it is full. At the end of an epoch, the remaining pairs
+    of short buckets fill up the batches of longer ones. If `packed`, a row holds as many pairs as
+    fit into it (`packing.pack_rows`). All of this is decided from the lengths of the sentences;
     their tokens are read when their batch is due.
 
     Args:
         reader: the training shards.
-        buckets: the shapes of the batches; to pack, a single one.
-        seed: of the order; not negative.
+        buckets: the shapes of the batches; a single one if `packed`.
+        seed: seed of the order; not negative.
         on_epoch: called with the counts of each epoch after it has been read.
         samples: shards of random segmentations of the same pairs; epoch e reads number e modulo
-            their count. None: every epoch reads `reader`.
+            their count. If there are none, every epoch reads `reader`.
         packed: whether rows hold several pairs.
-        max_length: longer pairs are left out; None: those that are longer than the longest bucket.
+        max_length: longer pairs are left out; None: the length of the longest bucket.
         share: the rows that are read; the plan is the same for all shares.
     """
 
@@ -161,7 +162,7 @@ class TrainingPipeline:
         return self.buckets.max_length if self.max_length is None else self.max_length
 
     def _open(self, reader: RecordReader) -> tuple[Pairs, int, _Plan]:
-        """Return the pairs of some shards, how many are too long, and what plans an epoch."""
+        """Return the pairs of some shards, the number of overlong ones, and an epoch's planner."""
         pairs = reader.open()
         if not len(pairs):
             raise _empty(reader)
@@ -236,7 +237,7 @@ def _packed(
 def _read(
     planned: Iterator[_Planned], padder: Padder, epoch: int, done: int
 ) -> Generator[Batch, None, int]:
-    """Yield the planned batches, before which `done` of the epoch come; return how many it has."""
+    """Yield the planned batches, which follow `done` others of the epoch; return the total."""
     while group := _next_group(planned):
         shapes, members, places = zip(*group, strict=True)
         packed = None if places[0] is None else places

@@ -1,4 +1,4 @@
-"""Which pairs make up which batch of an epoch, from the lengths of the sentences alone."""
+"""The distribution of pairs over the batches of an epoch, from the sentence lengths alone."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from t2t_phrase.data.shards.ragged import spans
 SLAB = 256
 WINDOW = 2**20
 
-# Lengths are looked up in slices of this many pairs, which bounds the memory that this takes.
+# Lengths are looked up in slices of this many pairs, which bounds the memory used.
 _SLICE = 2**20
 
 
 @dataclasses.dataclass(frozen=True)
 class Plan:
-    """The batches of an epoch; batch i is of `buckets[i]` and holds `of(i)`.
+    """The batches of an epoch; batch i belongs to `buckets[i]` and holds the pairs `of(i)`.
 
     Args:
-        members: numbers of pairs, those of one batch beside each other.
+        members: numbers of the pairs, those of a batch next to each other.
         starts: where in `members` each batch begins.
-        counts: the pairs of each batch.
+        counts: the number of pairs of each batch.
         buckets: the bucket of each batch.
     """
 
@@ -45,7 +45,7 @@ class Plan:
 def buckets_of(pairs: Pairs, buckets: Buckets) -> np.ndarray:
     """Return the bucket of each pair, by its longer side; `len(buckets)` where none is long enough.
 
-    This takes one or two bytes for each pair.
+    The result takes one or two bytes for each pair.
     """
     found = np.empty(len(pairs), np.min_scalar_type(len(buckets)))
     done = 0
@@ -61,9 +61,9 @@ def buckets_of(pairs: Pairs, buckets: Buckets) -> np.ndarray:
 def epoch_order(count: int, random: np.random.Generator) -> np.ndarray:
     """Return the numbers from 0 to count - 1 in random order.
 
-    Runs of `SLAB` pairs are put in a random order, and each `WINDOW` of the result is shuffled. So
-    one window is read from disk at a time and in pieces of some size, and up to that many pairs
-    every order is as likely as any other. Datagen shuffles each shard.
+    Runs of `SLAB` pairs are put in a random order, and each `WINDOW` of the result is shuffled.
+    Thus, one window at a time is read from disk, in whole runs, and for up to `WINDOW` pairs, every
+    order is equally likely. Datagen shuffles each shard.
     """
     firsts = random.permutation(-(-count // SLAB)) * SLAB
     order = spans(firsts, np.minimum(SLAB, count - firsts)).astype(_type_for(count))
@@ -75,11 +75,11 @@ def epoch_order(count: int, random: np.random.Generator) -> np.ndarray:
 def plan_epoch(order: np.ndarray, bucket_of: np.ndarray, buckets: Buckets) -> Plan:
     """Distribute pairs over the buckets; a batch comes as soon as its bucket is full.
 
-    At the end the remaining pairs of short buckets fill up the batches of longer ones. Pairs that
+    At the end, the remaining pairs of short buckets fill up the batches of longer ones. Pairs that
     fit no bucket are left out.
 
     Args:
-        order: numbers of pairs, in the order in which they come.
+        order: numbers of the pairs, in the order in which they are distributed.
         bucket_of: the bucket of each pair by number, see `buckets_of`.
         buckets: the shapes of the batches.
     """
@@ -98,7 +98,7 @@ def plan_epoch(order: np.ndarray, bucket_of: np.ndarray, buckets: Buckets) -> Pl
         left += [(bucket, int(i)) for i in members[first + len(begun) * rows : end]]
     start, bucket_of_batch = np.concatenate(starts), np.concatenate(full)
     counts = np.asarray(buckets.rows)[bucket_of_batch]
-    # The place in the order of the pair that completes each batch.
+    # Batches come in the order of the pairs that complete them.
     coming = np.argsort(by_bucket[start + counts - 1])
     last = _left_over(left, buckets)
     sizes = np.array([len(group) for _, group in last], np.int64)

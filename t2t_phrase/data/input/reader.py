@@ -1,4 +1,4 @@
-"""Open the shards of a split as one list of sentence pairs."""
+"""Opens the shards of a split as one list of sentence pairs."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _REPAIR = "t2t-phrase-datagen repairs it if it is run again with the flags of th
 
 
 class Example(NamedTuple):
-    """One sentence pair and where it was read."""
+    """One sentence pair and its origin."""
 
     inputs: np.ndarray
     """(S,) int32, EOS last."""
     targets: np.ndarray
     """(T,) int32, EOS last."""
     features: dict[str, np.ndarray]
-    """(S,) or (T,) int32 for each feature that was asked for, by name."""
+    """(S,) or (T,) int32 for each requested feature, by name."""
     file: str
     """The shard."""
     record: int
@@ -51,7 +51,7 @@ class Pairs:
         object.__setattr__(self, "starts", np.concatenate([[0], np.cumsum(counts, dtype=np.int64)]))
 
     starts: np.ndarray = dataclasses.field(init=False)
-    """(shards + 1,) int64: the number of the first pair of each shard, and that of all pairs."""
+    """(shards + 1,) int64: the number of the first pair of each shard, then the count of pairs."""
 
     def __len__(self) -> int:
         return int(self.starts[-1])
@@ -69,8 +69,8 @@ class RecordReader:
     Args:
         files: the shards of one split.
         reversed: whether inputs and targets are exchanged.
-        features: what else to read; their sides are those after the exchange. The records hold the
-            `counterpart` of one that has it.
+        features: further features to read; their sides are those after the exchange. If `reversed`,
+            the `counterpart` of a feature that has one is read from the records.
     """
 
     files: tuple[str, ...]
@@ -91,7 +91,7 @@ class RecordReader:
         """Yield all examples, one after the other.
 
         Raises:
-            UserError: as `open`.
+            UserError: as for `open`.
         """
         pairs = self.open()
         for file, columns in zip(pairs.files, pairs.columns, strict=True):
@@ -100,7 +100,7 @@ class RecordReader:
                 yield Example(row.pop("inputs"), row.pop("targets"), row, file, record)
 
     def _columns(self, file: str) -> dict[str, Ragged]:
-        # What the records call each name, and the side that they describe by it.
+        # The name of each column in the records.
         stored = {IDS["source"]: "inputs", IDS["target"]: "targets"}
         if self.reversed:
             stored = {"inputs": "targets", "targets": "inputs"}
@@ -126,7 +126,7 @@ class RecordReader:
 
 
 def _load(file: str, names: tuple[str, ...]) -> dict[str, Ragged]:
-    """Return the rows of these names as a shard stores them; none for a feature that it lacks."""
+    """Return the stored rows of these names, empty ones for a feature that the shard lacks."""
     shard = open_shard(file)
     none = Ragged(np.zeros(0, np.int32), np.zeros(shard.records + 1, np.int64))
     return {name: shard.ragged(name) if name in shard.values else none for name in names}

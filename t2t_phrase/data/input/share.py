@@ -12,7 +12,7 @@ class Share:
     """Some of the equal parts, the shards, that every batch is divided into.
 
     Args:
-        shards: number of shards of a batch; each has as many consecutive rows.
+        shards: number of shards of a batch; each has equally many consecutive rows.
         own: numbers of the shards of this worker, in the order in which it computes them.
     """
 
@@ -26,8 +26,8 @@ class Share:
         Args:
             worker: number of the worker.
             workers: number of workers.
-            replicas: devices of all workers.
-            parts: shards that each device computes, one after the other.
+            replicas: number of devices of all workers.
+            parts: number of shards that each device computes, one after the other.
         """
         here = replicas // workers
         first = worker * here
@@ -36,15 +36,15 @@ class Share:
 
     @property
     def is_all(self) -> bool:
-        """Whether these are all rows, in their order."""
+        """Whether the share consists of all rows, in order."""
         return self.own == tuple(range(self.shards))
 
     def rows(self, rows: int) -> int:
-        """Return the number of rows that are in this share of a batch."""
+        """Return the number of rows in this share of a batch that has `rows` rows."""
         return rows // self.shards * len(self.own)
 
     def places(self, rows: int) -> np.ndarray:
-        """Return (rows,): the place of each row of a batch among these rows, or -1."""
+        """Return (rows,): the place of each row of a batch among those of this share, or -1."""
         size = rows // self.shards
         places = np.full((self.shards, size), -1)
         places[list(self.own)] = np.arange(len(self.own) * size).reshape(-1, size)

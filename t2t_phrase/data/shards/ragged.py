@@ -39,7 +39,7 @@ class Ragged(NamedTuple):
 
 
 def spans(starts: np.ndarray, lengths: np.ndarray) -> np.ndarray:
-    """Return start, start + 1, ..., start + length - 1 of each pair, one after the other."""
+    """Return start, start + 1, ..., start + length - 1 for each start and length, concatenated."""
     ends = np.cumsum(lengths)
     total = int(ends[-1]) if len(ends) else 0
     found = np.repeat(starts - ends + lengths, lengths)

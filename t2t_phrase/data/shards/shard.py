@@ -1,10 +1,10 @@
-"""A shard: sentence pairs as a few arrays in one file, read where they lie.
+"""A shard: sentence pairs as a few arrays in one file, which is mapped into memory.
 
 The file begins with `MAGIC`, the length of a description (8 bytes, little-endian) and its checksum
 (4 bytes). The description is JSON: the number of records, and for each array its name, type,
 length, place, checksum, and the side that it describes. Arrays lie at multiples of 8 bytes. They
-are "source.splits" and "target.splits", int64, which say where each sentence begins, and for
-"inputs", "targets" and each feature all its integers: uint16 if they fit, else int32.
+are "source.splits" and "target.splits", int64, with the start of each sentence, and for "inputs",
+"targets" and each feature, an array of all its integers: uint16 if they fit, else int32.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def write_arrays(path: str | os.PathLike[str], shard: Shard) -> None:
 
 
 def read_records(path: pathlib.Path) -> int:
-    """Return the number of records of a shard, whose arrays are not read.
+    """Return the number of records of a shard without reading its arrays.
 
     Raises:
         UserError: the shard is damaged.
@@ -103,7 +103,7 @@ def read_records(path: pathlib.Path) -> int:
 
 
 def open_shard(path: str | os.PathLike[str]) -> Shard:
-    """Check all checksums, which reads the file once, and map its arrays into memory.
+    """Check all checksums of a shard, which reads the file once, and map its arrays into memory.
 
     Raises:
         UserError: the shard is damaged.
@@ -136,7 +136,7 @@ def _description(path: str | os.PathLike[str], file: BinaryIO) -> tuple[Mapping[
     if not fixed.startswith(MAGIC):
         raise UserError(f"{path} is damaged: it does not begin like a shard")
     length, crc32 = _LENGTHS.unpack(fixed[len(MAGIC) :])
-    # A damaged length must not fill the memory.
+    # A damaged length must not exhaust the memory.
     content = file.read(length) if length <= size else b""
     if len(content) != length or zlib.crc32(content) != crc32:
         raise UserError(f"{path} is damaged: the checksum of its description differs")

@@ -1,13 +1,13 @@
-"""Text of collections as files: OPUS' Moses archives, and datasets of the Hugging Face hub.
+"""Text of collections as files: Moses archives of OPUS, and datasets of the Hugging Face hub.
 
-A file list names one side of a collection like a file:
+A file list names one side of a collection as if it were a file:
 
 ```
 de-en.txt.zip:en             the file that ends in .en in an archive of OPUS in Moses format
 hf:opus_books/en-fr/train:en one language of a split of a dataset with translations
 ```
 
-Each side is written to a text file in a hidden folder next to the list, once.
+Each side is written once, to a text file in a hidden folder next to the list.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ _HUB = "hf:"
 
 
 def as_file(name: str, folder: pathlib.Path) -> pathlib.Path:
-    """Return the path of a text, which is made if it is part of a collection.
+    """Return the path of a text file, writing it first if the text is part of a collection.
 
     Args:
-        name: as in a file list.
-        folder: of the list.
+        name: the name, as in a file list.
+        folder: folder of the list.
 
     Raises:
         UserError: the collection is missing or damaged, or does not have the language.
@@ -56,7 +56,7 @@ def _of_archive(archive: pathlib.Path, language: str, folder: pathlib.Path) -> p
                     f"{archive} has {len(found) or 'no'} files that end in .{language}"
                     f"{nearest(language, endings)}; it has {', '.join(names)}"
                 )
-            # The checksum in the name: another archive gives another file.
+            # With the checksum in the name, another archive gives another file.
             info = opened.getinfo(found[0])
             target = folder / FOLDER / f"{archive.stem}-{info.CRC:08x}.{language}"
             return _once(target, lambda file: shutil.copyfileobj(opened.open(info), file))
@@ -89,14 +89,14 @@ def _of_hub(name: str, folder: pathlib.Path) -> pathlib.Path:
                     f"{name}: the dataset has no {language!r}{nearest(language, texts)}; "
                     f"it has {', '.join(texts)}"
                 )
-            # A line feed would shift all lines that follow.
+            # A line feed would shift all following lines.
             file.write(" ".join(str(texts[language]).split()).encode() + b"\n")
 
     return _once(target, write)
 
 
 def _once(target: pathlib.Path, write: Callable[[IO[bytes]], object]) -> pathlib.Path:
-    """Return a file, written if it is not there; it is complete or absent."""
+    """Return a file, writing it if it does not exist; it is always complete or absent."""
     if target.is_file():
         return target
     temporary = target.with_name(f"{target.name}.tmp")

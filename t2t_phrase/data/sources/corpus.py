@@ -42,8 +42,8 @@ class Corpus(abc.ABC):
     """Raw sentence pairs of a problem, split by split.
 
     Attributes:
-        skips: whether `some` costs little for what is not wanted, so that several processes may
-            read a part each.
+        skips: whether `some` skips unwanted pairs cheaply, so that several processes may read a
+            part each.
     """
 
     skips: ClassVar[bool] = False
@@ -65,20 +65,20 @@ class Corpus(abc.ABC):
 
         Args:
             split: as in `pairs`.
-            wanted: whether the pair of a number is.
+            wanted: tells whether the pair with a given number is wanted.
 
         Raises:
-            UserError: as `pairs`.
+            UserError: as for `pairs`.
         """
         return (found for found in enumerate(self.pairs(split)) if wanted(found[0]))
 
     def text_bytes(self, split: str) -> int:
-        """Return about how many bytes the text of a split has; 0: unknown."""
+        """Return the approximate size of a split's text in bytes; 0: unknown."""
         del split
         return 0
 
     def inputs(self) -> Inputs:
-        """Return the available raw files; data made from others are not mixed with these.
+        """Return the available raw files; data made from different files are never mixed.
 
         Raises:
             UserError: a file cannot be read.
@@ -102,9 +102,9 @@ class TextCorpus(Corpus):
     """Parallel files with one sentence per line, plain or gzipped, or NIST's SGML sets.
 
     Args:
-        files: the parts of each split; each part consists of the source file and one or
-            more reference files with as many lines, or a `.sgm` source set and its reference set.
-        features: what side files to look for, see `find_side_files`.
+        files: the parts of each split; each part consists of the source file and one or more
+            reference files with equally many lines, or a `.sgm` source set and its reference set.
+        features: features whose side files to look for, see `find_side_files`.
 
     Raises:
         UserError: only some of the files have side files of a stream.
@@ -144,7 +144,7 @@ class TextCorpus(Corpus):
         return Inputs(checksums, parts, side)
 
     def names(self) -> list[tuple[str, pathlib.Path]]:
-        """Return all text files and then all side files, each with a name of its own."""
+        """Return all text files and then all side files, each with a unique name."""
         text = (path for parts in self._files.values() for part in parts for path in part)
         side = (path for paths in self._side_files.values() for path in paths.values())
         return named((*text, *side))
@@ -167,14 +167,14 @@ class TextCorpus(Corpus):
         """Yield the wanted pairs; the lines of others are not decoded.
 
         Raises:
-            UserError: as `pairs`.
+            UserError: as for `pairs`.
         """
         if self._side_files or any(map(_is_sgml, self._files[split])):
             return super().some(split, wanted)
         return some_of_parts([tuple(part) for part in self._files[split]], wanted)
 
     def text_bytes(self, split: str) -> int:
-        """Return about how many bytes the split's files have, once they are unpacked."""
+        """Return the approximate size of the split's files in bytes, uncompressed."""
         beside = [paths for paths in self._side_files.values()]
         return sum(
             text_size(path) + sum(text_size(paths[path]) for paths in beside if path in paths)
@@ -208,7 +208,7 @@ def parallel_lines(part: Sequence[pathlib.Path]) -> Iterator[Pair]:
     """Yield the lines of a source file and its references.
 
     Raises:
-        UserError: a file cannot be read, or they differ in length.
+        UserError: a file cannot be read, or the files differ in length.
     """
     names = tuple(str(path) for path in part)
     columns = [read_lines(path) for path in part]
@@ -227,8 +227,8 @@ def some_of_parts(
     """Yield the wanted pairs of parallel files, as `parallel_lines`, one part after the other.
 
     Args:
-        parts: each of a source file and its references.
-        wanted: whether the pair of a number is, counted from 0 through all parts.
+        parts: parts, each of a source file and its references.
+        wanted: tells whether the pair with a given number, from 0 through all parts, is wanted.
 
     Raises:
         UserError: a file cannot be read, or the files of a part differ in length.

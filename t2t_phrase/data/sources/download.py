@@ -1,6 +1,6 @@
 """Raw files by name, found in a folder or downloaded to it; their checksums are verified.
 
-What has been received is kept in `NAME.part`, from which the next attempt or run continues.
+Received bytes are kept in `NAME.part`, from which the next attempt or run resumes.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from t2t_phrase.config import UserError
 from t2t_phrase.data.sources.inputs import checksum
 from t2t_phrase.io.files import explain_os_error
 
-ATTEMPTS = 4  # without anything new in between
+ATTEMPTS = 4  # in a row, without progress in between
 TIMEOUT = 60.0  # seconds without data
 _BLOCK = 2**18
 _MIB = 2**20
@@ -49,15 +49,15 @@ def fetch(
     log: Callable[[str], None] = print,
     pause: float = 2.0,
 ) -> pathlib.Path:
-    """Return the path of a file in `folder`; downloads it if it is missing.
+    """Return the path of a file in `folder`; download it if it is missing.
 
     Args:
         url: address of the file.
         folder: where the file is, or is downloaded to.
         sha256: expected checksum.
-        name: of the file; default: what `url` ends in.
+        name: name of the file; default: the last part of `url`.
         log: takes a line for each download, every few seconds, and for each failed attempt.
-        pause: seconds before the second attempt; doubles with each further one.
+        pause: seconds before the second attempt, doubled for each further one.
 
     Raises:
         DownloadError: the download fails four times in a row, or the file does not exist.
@@ -114,7 +114,7 @@ class _Download:
     log: Callable[[str], None]
 
     def run(self, pause: float) -> None:
-        """Receive everything; continues after interruptions."""
+        """Receive everything, resuming after interruptions."""
         failures = 0
         while True:
             before = self._size()
@@ -125,7 +125,7 @@ class _Download:
                 self._check(resumed=before > 0)
                 return
             except _Interrupted as error:
-                # Long downloads may be interrupted any number of times, if they get on.
+                # Long downloads may be interrupted any number of times if they make progress.
                 failures = 1 if self._size() >= before + _MIB else failures + 1
                 if failures == ATTEMPTS:
                     raise self._failed(f"{error}, {ATTEMPTS} times") from error
@@ -156,7 +156,7 @@ class _Download:
                     self._start_afresh()
                     raise _Interrupted("the server sent another part of the file")
             elif start:
-                # The server knows no ranges, and sends the whole file.
+                # The server does not support ranges, and sends the whole file.
                 self._start_afresh()
                 start = 0
             length = response.headers.get("Content-Length", "")
@@ -176,7 +176,7 @@ class _Download:
         except urllib.error.HTTPError as error:
             with error:
                 if error.code == http.client.REQUESTED_RANGE_NOT_SATISFIABLE and start:
-                    # All of it is there, or the server has a shorter file: the checksum tells.
+                    # The file is complete, or the server has a shorter one: the checksum tells.
                     return None
                 if error.code in _PERMANENT and error.code not in _TRANSIENT:
                     raise self._failed(f"HTTP {error.code} {error.reason}") from error

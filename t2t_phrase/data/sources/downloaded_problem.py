@@ -37,7 +37,7 @@ class DownloadedProblem(Problem):
         return self._corpus(folder)
 
     def inputs_at_hand(self, tmp_dir: str) -> Inputs:
-        """Return the files; one that is not in `tmp_dir` has the checksum of its download."""
+        """Return the files; those missing in `tmp_dir` have the checksums of their downloads."""
         corpus = self._corpus(expanded(tmp_dir))
         found = corpus.inputs()
         if not found.checksums:

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from t2t_phrase.config import UserError
 from t2t_phrase.io.files import sha256_of
 
-# For each split the names of the files of its parts, in order.
+# For each split, the names of the files of its parts, in order.
 Parts = Mapping[str, list[list[str]]]
 
 
@@ -20,7 +20,7 @@ class Inputs:
     Attributes:
         checksums: SHA-256 of the raw files by name; empty if none of them is at hand.
         parts: the names of the text files, see `Parts`; empty if unknown.
-        side: for each side stream the names of its files.
+        side: for each side stream, the names of its files.
     """
 
     checksums: Mapping[str, str] = dataclasses.field(default_factory=dict)
@@ -30,12 +30,12 @@ class Inputs:
 
 @dataclasses.dataclass(frozen=True)
 class RawSpace:
-    """Disk space that raw files still need, in bytes, about.
+    """Approximate disk space that raw files still need, in bytes.
 
     Attributes:
-        download: of what is downloaded.
-        unpacked: of what is unpacked.
-        text: of their text, uncompressed.
+        download: size of the downloads.
+        unpacked: size of the unpacked files.
+        text: size of their text, uncompressed.
     """
 
     download: int = 0
@@ -44,7 +44,7 @@ class RawSpace:
 
 
 def named(paths: Iterable[pathlib.Path]) -> list[tuple[str, pathlib.Path]]:
-    """Return each path with a name of its own: that of the file, or `FILE#2` for a second one."""
+    """Return each path with a unique name: the file's, or `FILE#2` for a second such file."""
     taken: dict[str, pathlib.Path] = {}
     for path in paths:
         name, count = path.name, 1
@@ -70,11 +70,11 @@ def checksum(path: pathlib.Path) -> str:
 def changes(old: Inputs, new: Inputs, *, welcome: Collection[str] = ()) -> list[str]:
     """Return the differences, as "added: a, b", "changed: c" and "gone: d".
 
-    Files that are not at hand at all, or parts that are not known, count as unchanged.
+    Files count as unchanged if none is at hand, and parts if they are unknown.
 
     Args:
-        old: what was recorded.
-        new: what is there now.
+        old: the recorded inputs.
+        new: the current inputs.
         welcome: names that may be added.
     """
     found = list(_differing_files(old.checksums, new.checksums, welcome))

@@ -16,7 +16,7 @@ from t2t_phrase.features import Feature
 from t2t_phrase.io.files import expanded
 
 Parts = list[list[pathlib.Path]]
-# In a list of files, how often the pairs of each training part come in an epoch.
+# The key in a file list for how often the pairs of each training part occur in an epoch.
 WEIGHTS, MOST_WEIGHT = "weights", 100
 
 
@@ -31,7 +31,7 @@ class LocalProblem(Problem):
     - or NIST's SGML: a source set `SPLIT.zh.sgm` and a reference set `SPLIT.en.sgm`.
 
     Text files may be gzipped (`.gz` at the end of the name). Side files of the problem's features,
-    with one line for each sentence, may be beside all text files of a language: constituency trees
+    with one line for each sentence, may lie beside all text files of a language: constituency trees
     of the sources as `SPLIT.zh.trees`, `SPLIT.PART.zh.trees` or `SPLIT.zh.sgm.trees`.
     """
 
@@ -94,8 +94,8 @@ def read_file_list(path: pathlib.Path) -> dict[str, Parts]:
     """Read `{"train": [["a.en", "a.de"], ...], "dev": [["dev.en", "dev.de.0", "dev.de.1"]]}`.
 
     Every part is a source file and its reference files, relative to the folder of the list, or
-    sides of a collection, see `sources.collections`. With
-    `"weights": [1, 4]`, the pairs of the second training part come four times in each epoch.
+    sides of a collection, see `sources.collections`. With `"weights": [1, 4]`, the pairs of the
+    second training part occur four times in each epoch.
 
     Raises:
         UserError: the file does not have this form.
@@ -155,7 +155,7 @@ class _CheckedCorpus(TextCorpus):
         self._features = features
 
     def notes(self) -> Iterator[str]:
-        """Yield a sentence for each file that seems to belong to the corpus and is not read."""
+        """Yield a sentence for each file that seems to belong to the corpus but is not read."""
         read = {path for _, path in self.names()}
         texts = [path for parts in self._files.values() for part in parts for path in part]
         beginnings = {*SPLITS, *(text.name.removesuffix(".gz") for text in texts)}

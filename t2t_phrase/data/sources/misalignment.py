@@ -14,7 +14,7 @@ def first_shifted_line(first: pathlib.Path, second: pathlib.Path) -> int:
 
     Translations have similar lengths. Before the break, line i fits line i; after it, line i fits
     line i + d, d being the difference of the files' line counts. The answer is the break that
-    makes the sum of the log length ratios smallest.
+    minimises the sum of the log length ratios.
     """
     a, b = _lengths(first), _lengths(second)
     shorter, longer = sorted((a, b), key=len)

@@ -1,4 +1,4 @@
-"""A corpus in Moses' tokens and in lower case, as papers on Multi30k train and score."""
+"""A corpus in Moses tokens and lower case, as papers on Multi30k use it to train and score."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ class MosesLowercased(Corpus):
     Side lines, which describe the words of the text as it was, are left out.
 
     Args:
-        corpus: the text as it is written.
-        languages: of source and references.
+        corpus: the original text.
+        languages: languages of source and references.
 
     Raises:
         UserError: the package sacremoses is missing.

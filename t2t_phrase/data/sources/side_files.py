@@ -1,4 +1,4 @@
-"""Side files: one line for each sentence of a text file beside which they are found.
+"""Side files, which lie beside a text file and have one line for each of its sentences.
 
 Trees of `train.en`, and of `train.en.gz`, are in `train.en.trees` or `train.en.trees.gz`.
 """
@@ -24,12 +24,12 @@ def find_side_files(
     """Find the side files that hold features.
 
     Args:
-        files: for each split its parts, each of a source file and reference files.
-        features: which to look for, beside the source files or beside the first reference, see
+        files: for each split, its parts, each of a source file and reference files.
+        features: features to look for, beside the source files or beside the first reference, see
             `Feature.file_side`.
 
     Returns:
-        For each stream that exists the path of the side file of every text file.
+        For each stream that exists, the path of the side file of every text file.
 
     Raises:
         UserError: only some of the text files have side files of a stream.
@@ -59,7 +59,7 @@ def find_side_files(
 
 
 def text_column(side: Side) -> int:
-    """Return which of a pair's texts is meant by a side: the source, or the first reference."""
+    """Return the index of a side's text in a pair: the source, or the first reference."""
     return 0 if side == "source" else 1
 
 
@@ -76,7 +76,7 @@ def side_lines(path: pathlib.Path) -> Iterator[str]:
 
 
 def count_mismatch(text: pathlib.Path, side: pathlib.Path, sentences: int) -> UserError:
-    """Return the error of a side file that does not have one line for each sentence."""
+    """Return the error for a side file that does not have one line for each sentence."""
     count = sum(1 for _ in read_lines(side))
     hint = ""
     if f".{TREES}" in side.suffixes:

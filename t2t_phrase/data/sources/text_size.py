@@ -1,4 +1,4 @@
-"""Sizes of text files, as far as they can be told without reading them whole."""
+"""Sizes of text files, exact or estimated, without reading whole files."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ _GZIP = 16 + zlib.MAX_WBITS
 
 
 def text_size(path: pathlib.Path) -> int:
-    """Return the bytes of a text file, about those of the text if it is gzipped (`.gz`).
+    """Return the bytes of a text file, or about those of its text if it is gzipped (`.gz`).
 
-    0: the file cannot be read, which its reader will explain.
+    Return 0 if the file cannot be read, which its reader will explain.
     """
     try:
         size = path.stat().st_size

@@ -1,4 +1,4 @@
-"""Archives of WMT corpora: which there are, fetching them, and unpacking what is read of them."""
+"""Archives of WMT corpora: listing, downloading, and unpacking the files that are read."""
 
 from __future__ import annotations
 
@@ -24,27 +24,27 @@ from t2t_phrase.data.sources.inputs import checksum
 from t2t_phrase.io import locks
 from t2t_phrase.io.files import atomic, write
 
-# What reading a damaged archive raises.
+# The errors that reading a damaged archive raises.
 _DAMAGE = (EOFError, ValueError, tarfile.TarError, zlib.error)
-# About how many bytes of text are in a compressed byte, and how much larger than the mean the part
-# of a language may be in an archive of several.
+# Approximate bytes of text per compressed byte, and the factor by which the part of one language in
+# an archive of several may exceed the mean.
 _RATIO, _LARGER = 3.3, 1.5
-# Bytes of a file that are copied at once.
+# Bytes of a file that are copied at a time.
 _BLOCK = 2**20
 
 
 @dataclasses.dataclass(frozen=True)
 class Archive:
-    """An archive of tensorflow-datasets' list, and what is read of it.
+    """An archive in tensorflow-datasets' list, and the files in it that are read.
 
     Attributes:
         url: its address.
-        name: its file.
+        name: its file name.
         sha256: its checksum.
-        size: its bytes.
-        members: names or patterns of its files that are read; "": what it is when it is unpacked.
-        share: about the share of its content that these are.
-        unique: whether no other archive of the list has this name.
+        size: its size in bytes.
+        members: names or patterns of its files that are read; "": the archive itself, unpacked.
+        share: approximate share of its members in its content.
+        unique: whether no other archive in the list has this name.
     """
 
     url: str
@@ -56,17 +56,17 @@ class Archive:
     unique: bool
 
     def folder(self, raw: pathlib.Path) -> pathlib.Path:
-        """Return where its members lie, within the folder of raw files."""
+        """Return the folder of its members, within the folder of raw files."""
         return raw / "unpacked" / f"{self.name}-{self.sha256[:12]}"
 
     @property
     def unpacked_bytes(self) -> int:
-        """About how many bytes its members have, which may be compressed themselves."""
+        """Approximate size in bytes of its members, which may be compressed themselves."""
         return round(self.size * self.share * (1 if self.name.endswith(".tar") else _RATIO))
 
     @property
     def text_bytes(self) -> int:
-        """About how many bytes of text its members have."""
+        """Approximate size in bytes of the text of its members."""
         return round(self.size * self.share * _RATIO)
 
 
@@ -80,7 +80,7 @@ def archives(subsets: Iterable[str], foreign: str) -> list[Archive]:
 
     Args:
         subsets: names in tensorflow-datasets.
-        foreign: the language beside English.
+        foreign: the language other than English.
     """
     known = url_infos()
     sums: dict[str, set[str]] = {}
@@ -110,11 +110,11 @@ def archives(subsets: Iterable[str], foreign: str) -> list[Archive]:
 
 
 def places(subset: str, foreign: str, raw: pathlib.Path, known: Sequence[Archive]) -> list[str]:
-    """Return where tensorflow-datasets would have unpacked the archives of a subset.
+    """Return the paths of a subset's unpacked archives, as tensorflow-datasets takes them.
 
     Args:
-        subset: its name.
-        foreign: the language beside English.
+        subset: name of the subset.
+        foreign: the language other than English.
         raw: the folder of raw files.
         known: the archives.
     """
@@ -130,12 +130,12 @@ def places(subset: str, foreign: str, raw: pathlib.Path, known: Sequence[Archive
 
 
 def is_unpacked(archive: Archive, raw: pathlib.Path) -> bool:
-    """Return whether all that is read of an archive lies in the folder of raw files."""
+    """Return whether all members of an archive lie in the folder of raw files."""
     return _marker(archive, raw).is_file()
 
 
 def at_hand(archive: Archive, raw: pathlib.Path) -> pathlib.Path:
-    """Return where an archive lies, or is downloaded to."""
+    """Return the path at which an archive lies, or to which it is downloaded."""
     path = raw / archive.name
     if archive.unique or (path.is_file() and checksum(path) == archive.sha256):
         return path
@@ -144,17 +144,18 @@ def at_hand(archive: Archive, raw: pathlib.Path) -> pathlib.Path:
 
 
 def unpack(archive: Archive, raw: pathlib.Path) -> None:
-    """Download an archive if it is missing, and unpack its members if they are.
+    """Download an archive if it is missing, and unpack its members if they are missing.
 
-    One member is in memory in pieces, one after the other. What was unpacked before an interruption
-    is kept.
+    Members are copied one after the other and in pieces, which bounds the memory used. Those
+    unpacked before an interruption are kept.
 
     Args:
         archive: what to unpack.
         raw: the folder of raw files.
 
     Raises:
-        UserError: it cannot be downloaded, is damaged or lacks a member, or the disk is full.
+        UserError: the archive cannot be downloaded, is damaged or lacks a member, or the disk is
+            full.
     """
     if is_unpacked(archive, raw):
         return
@@ -191,9 +192,9 @@ def text_files(subset: str, found: Sequence[str], foreign: str) -> tuple[pathlib
     """Return the two files of a subset of parallel text; none if it has another format.
 
     Args:
-        subset: its name.
-        found: its `places`.
-        foreign: the language beside English.
+        subset: name of the subset.
+        found: the `places` of the subset.
+        foreign: the language other than English.
     """
     names = wmt.DATASET_MAP[subset].get_path(foreign)
     if len(names) != 2 or any(name.endswith(".sgm") or "*" in name for name in names):
@@ -208,12 +209,12 @@ def text_files(subset: str, found: Sequence[str], foreign: str) -> tuple[pathlib
 def read_subset(
     subset: str, found: Sequence[str], foreign: str
 ) -> Iterator[tuple[int, dict[str, str]]]:
-    """Yield line number and texts by language of a subset, as tensorflow-datasets reads it.
+    """Yield the line number and texts by language of a subset's pairs, via tensorflow-datasets.
 
     Args:
-        subset: its name.
-        found: its `places`.
-        foreign: the language beside English.
+        subset: name of the subset.
+        found: the `places` of the subset.
+        foreign: the language other than English.
     """
     config = wmt.WmtConfig(
         name=subset,
@@ -224,12 +225,12 @@ def read_subset(
     )
     logger = logging.getLogger("absl")
     level = logger.level
-    # It warns of every configuration that is not its own.
+    # tensorflow-datasets warns of every configuration that is not its own.
     logger.setLevel(logging.ERROR)
     builder = wmt.WmtTranslate(config=config, data_dir=pathlib.Path(found[0]).parent)
     logger.setLevel(level)
     for key, example in builder._generate_examples([subset], {subset: list(found)}):
-        # Its keys end in the number of the line, from 0.
+        # The keys end in the number of the line, from 0.
         yield int(key.rsplit("/", 1)[1]) + 1, example
 
 
@@ -243,7 +244,7 @@ def _marker(archive: Archive, raw: pathlib.Path) -> pathlib.Path:
 
 
 def _copy(content: IO[bytes], target: pathlib.Path) -> None:
-    # Complete or absent; of archives with several languages, another problem may have it unpacked.
+    # A file is complete or absent; another problem may have unpacked it from a shared archive.
     if target.is_file():
         return
     target.parent.mkdir(parents=True, exist_ok=True)

@@ -14,7 +14,7 @@ from t2t_phrase.data.sources.text_size import text_size
 
 @dataclasses.dataclass(frozen=True)
 class Subset:
-    """A subset of tensorflow-datasets that lies on disk.
+    """A subset of tensorflow-datasets that is on disk.
 
     Attributes:
         name: its name.
@@ -30,12 +30,12 @@ class Subset:
 class WmtCorpus(Corpus):
     """The subsets of each split, one after the other.
 
-    Files of parallel text, the largest ones, are read line by line; other formats, such as SGML and
-    TMX, by tensorflow-datasets.
+    Files of parallel text, which are the largest, are read line by line; other formats, such as
+    SGML and TMX, are read by tensorflow-datasets.
 
     Args:
         languages: source and target; one of them is English.
-        subsets: those of each split.
+        subsets: the subsets of each split.
     """
 
     skips = True
@@ -52,11 +52,11 @@ class WmtCorpus(Corpus):
         return tuple(split for split in SPLITS if split in self._subsets)
 
     def inputs(self) -> Inputs:
-        """Return the subsets of each split: the checksums of their archives are known."""
+        """Return the names of the subsets of each split, whose archives have known checksums."""
         return subset_inputs({k: [s.name for s in found] for k, found in self._subsets.items()})
 
     def text_bytes(self, split: str) -> int:
-        """Return about how many bytes the texts of the split have."""
+        """Return the approximate size of the split's texts in bytes."""
         return sum(
             text_size(path)
             for subset in self._subsets.get(split, ())
@@ -65,10 +65,10 @@ class WmtCorpus(Corpus):
         )
 
     def pairs(self, split: str) -> Iterator[Pair]:
-        """Yield the pairs of the subsets in their order.
+        """Yield the pairs of the subsets in order.
 
         Raises:
-            UserError: a file is damaged, or two of them differ in length.
+            UserError: a file is damaged, or the two files of a subset differ in length.
         """
         return (pair for _, pair in self.some(split, lambda index: True))
 
@@ -76,7 +76,7 @@ class WmtCorpus(Corpus):
         """Yield the wanted pairs; the lines of others are not decoded.
 
         Raises:
-            UserError: as `pairs`.
+            UserError: as for `pairs`.
         """
         begun = 0
         for subset in self._subsets[split]:

@@ -1,4 +1,4 @@
-"""Problems made of the WMT corpora of tensorflow-datasets."""
+"""Problems with WMT corpora of tensorflow-datasets."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class WmtProblem(Problem):
-    """A problem of WMT corpora, downloaded and checked by what tensorflow-datasets knows of them.
+    """A problem of WMT corpora, downloaded and verified by the records of tensorflow-datasets.
 
     Archives that are already in `tmp_dir`, under their original names, are not downloaded.
     """
@@ -26,7 +26,7 @@ class WmtProblem(Problem):
     features = ()  # no side files can be put beside files in archives
 
     def corpus(self, tmp_dir: str) -> Corpus:
-        """Download the archives of the subsets, and unpack what is read of them.
+        """Download the archives of the subsets, and unpack the files that are read.
 
         Raises:
             UserError: a download fails, or its content is not as expected.
@@ -50,12 +50,12 @@ class WmtProblem(Problem):
         return WmtCorpus(languages=self.languages, subsets=found)
 
     def inputs_at_hand(self, tmp_dir: str) -> Inputs:
-        """Return the names of the subsets, the checksums of whose archives are known."""
+        """Return the names of the subsets, whose archives have known checksums."""
         del tmp_dir
         return subset_inputs(self.subsets)
 
     def raw_space(self, tmp_dir: str) -> RawSpace:
-        """Return the bytes still to be downloaded and unpacked, by the sizes of the archives."""
+        """Return the space that downloads and unpacking still need, by the archives' sizes."""
         from t2t_phrase.data.sources.wmt_archives import at_hand, is_unpacked
 
         folder = expanded(tmp_dir)

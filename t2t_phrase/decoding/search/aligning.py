@@ -29,7 +29,7 @@ def aligning_decoder(
 
     Args:
         decoder: of a batch.
-        attention: what counts.
+        attention: the layers and heads that count.
         partitions: of the sources of the batch, see `SourceAttention.partitions`.
         shape: (B, K).
     """
@@ -40,7 +40,7 @@ def aligning_decoder(
         return Step(logits, {"decoder": inner, POSITION: position}, weights)
 
     def reorder(cache: Any, parents: Any) -> Any:
-        # The position is found again in every step.
+        # The position is computed again in every step.
         return {**cache, "decoder": decoder.reorder(cache["decoder"], parents)}
 
     def notes(cache: Any) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Continuations by a position of the source and a token: alignment-based search.
+"""Continuations by a source position and a token: alignment-based search.
 
 Shapes: B sentences, K beams, S source positions, V vocabulary size.
 """
@@ -43,32 +43,32 @@ def alignment_expansion(
     """Continue hypotheses by source positions and, given each of these, by tokens.
 
     Alkhouli et al. (2018), Algorithm 1. In every step, the alignment model gives the probability
-    of each source position for each hypothesis. Positions below `alignment_threshold` are pruned;
-    of a hypothesis for which none is left, none is pruned. The lexical model is evaluated for the
+    of each source position for each hypothesis. Positions below `alignment_threshold` are pruned,
+    unless no position of the hypothesis would be left. The lexical model is evaluated for the
     others, and a continuation (hypothesis, position, token) adds
 
         log p(token | position, ...) + alignment_weight log p(position | ...)
 
-    to the score. All continuations compete in one beam; the K best that go on and the K best that
-    end are returned, so nothing but pruning is lost.
+    to the score. All continuations compete in one beam; the K best that continue and the K best
+    that end are returned, so nothing is lost except by pruning.
 
-    The pairs of hypothesis and position that are left are evaluated K of each sentence at a time,
-    as if they were its beams, until all are done, see `alignment_rounds`: pruning saves whole
+    The remaining pairs of hypothesis and position are evaluated K of each sentence at a time, as if
+    they were its beams, until all are done, see `alignment_rounds`: pruning saves whole
     evaluations. The state of the lexical model changes only at the end, with one more evaluation
-    for the pairs that won. Sentences that are done and hypotheses that do not exist have no pairs.
+    for the chosen pairs. Sentences that are done and hypotheses that do not exist have no pairs.
 
     Args:
         pair: both models.
-        decoder: of a batch, by `start_decoder` for the pair.
-        features: of the batch; the entries of a dictionary among them, see `search.guided`, are
-            forced at the positions that begin their phrases; so is a REFERENCE, token by token.
-            Prefixes, required terms and forbidden phrases hold, see `search.restrictions`.
+        decoder: of a batch, from `start_decoder` for the pair.
+        features: of the batch. Dictionary entries, see `search.guided`, are forced at the positions
+            that begin their phrases; a REFERENCE is forced token by token. Prefixes, required terms
+            and forbidden phrases are respected, see `search.restrictions`.
         hparams: the options of decoding.
 
     Returns:
         An expansion with the notes POSITION int32, the source position of each token, BEFORE after
-        the end; EVALUATED int32, how many positions were evaluated for the hypothesis that the
-        token continues; and ENTRY, where there are entries.
+        the end; EVALUATED int32, the number of positions that were evaluated for the hypothesis
+        that the token continues; and ENTRY, where there are entries.
 
     Raises:
         UserError: `hparams` ask for sampling.
@@ -166,7 +166,7 @@ def alignment_expansion(
         return candidates, after
 
     def reorder(cache: Any, parents: Any) -> Any:
-        # The other states are those of the K best that go on already; the search keeps their order.
+        # The other states already belong to the K best that continue; the search keeps their order.
         return {
             **cache,
             "alignment": pair.alignment.reorder(cache["alignment"], parents),
@@ -185,7 +185,8 @@ def _forced(own: dict[str, Any], pairs: Any, length: Any) -> tuple[Any, Any, For
     """Return the tokens that entries force at pairs (B, N), see `force_entries`.
 
     Args:
-        own: "entries", "forcing", their state before the token, and "held", see `Restrictions`.
+        own: "entries"; "forcing", the state of entries before the token; and "held", see
+            `Restrictions`.
         pairs: of a hypothesis and a position.
         length: S.
     """

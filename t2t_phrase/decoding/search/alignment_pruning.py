@@ -1,4 +1,4 @@
-"""Which source positions each hypothesis is continued at, and in which order.
+"""The source positions at which each hypothesis is continued, and their order.
 
 Shapes: B sentences, K beams, S source positions.
 """
@@ -13,11 +13,11 @@ from keras import ops
 def surviving_positions(log_probs: Any, real: Any, threshold: float) -> Any:
     """Return (B, K, S) bool: the positions that are at least as likely as `threshold`.
 
-    Alkhouli et al. (2018), Algorithm 1, lines 10 to 17: where there is none, all positions survive.
+    Alkhouli et al. (2018), Algorithm 1, lines 10 to 17: if there is none, all positions survive.
 
     Args:
         log_probs: (B, K, S) float32, of each position for each hypothesis.
-        real: (B, S) bool, which positions are not padding; others never survive.
+        real: (B, S) bool, the positions that are not padding; others never survive.
         threshold: in [0, 1].
     """
     real = real[:, None, :]
@@ -26,18 +26,18 @@ def surviving_positions(log_probs: Any, real: Any, threshold: float) -> Any:
 
 
 class Packed(NamedTuple):
-    """Pairs of a hypothesis k and a position s, each the number $k S + s$, in rounds of K.
+    """Pairs of a hypothesis k and a position s, numbered $k S + s$, in rounds of K.
 
     Attributes:
-        order: (B, K S) int32, those to be evaluated first.
-        counts: (B,) int32, how many of these there are.
+        order: (B, K S) int32, all pairs, starting with those to be evaluated.
+        counts: (B,) int32, the number of pairs to be evaluated.
     """
 
     order: Any
     counts: Any
 
     def rounds(self, size: int) -> Any:
-        """Return in how many rounds of `size` pairs they are done for all sentences."""
+        """Return the number of rounds of `size` pairs that are needed for all sentences."""
         return ops.max((self.counts + size - 1) // size)
 
     def round(self, number: Any, size: int) -> tuple[Any, Any]:
@@ -47,7 +47,7 @@ class Packed(NamedTuple):
 
 
 def pack(wanted: Any) -> Packed:
-    """Return the pairs to be evaluated, (B, K, S) bool, side by side."""
+    """Return the pairs that are `wanted`, (B, K, S) bool, side by side."""
     batch, beams, length = ops.shape(wanted)
     wanted = ops.reshape(wanted, (batch, beams * length))
     numbers = ops.arange(beams * length, dtype="int32")

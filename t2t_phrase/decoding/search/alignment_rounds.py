@@ -14,7 +14,7 @@ from keras import ops
 from t2t_phrase.decoding.search.alignment_pruning import Packed
 from t2t_phrase.decoding.search.best_pairs import NEVER, Best, Evaluated
 
-# A round is made for the whole batch, or for one of these shares of it.
+# A round evaluates a part of the batch: its size is that of the batch divided by one of these.
 SHARES = (1, 4, 16)
 
 
@@ -23,7 +23,7 @@ class Sentences(NamedTuple):
 
     Attributes:
         tokens: (B, K) int32, the last token of each hypothesis.
-        cache: the model's state, and whatever else there is of each sentence.
+        cache: the model's state, and any other state of each sentence.
         scores: (B, K S) float32, of each pair, without a token.
         packed: the pairs that are to be evaluated.
     """
@@ -34,7 +34,7 @@ class Sentences(NamedTuple):
     packed: Packed
 
 
-# Maps memory, sentences and pairs (B, K) to what can follow.
+# Maps memory, sentences and pairs (B, K) to the candidates that can follow.
 Evaluate = Callable[[Any, Sentences, Any], Evaluated]
 # Maps a memory and numbers (N,) of sentences to the memory of these.
 TakeMemory = Callable[[Any, Any], Any]
@@ -50,13 +50,13 @@ def best_pairs(
 ) -> Best:
     """Return the best continuations of each sentence.
 
-    A round evaluates the next K pairs of each sentence that has more. Few have many; so once few
-    enough are left, a round is made for a part of the batch only, for which their memory and state
-    are copied.
+    A round evaluates the next K pairs of each sentence that has more. Few sentences have many
+    pairs; so once few enough sentences are left, a round evaluates only a part of the batch, for
+    which their memory and state are copied.
 
     Args:
         sentences: those of the batch.
-        memory: the model's.
+        memory: of the model.
         evaluate: runs the model.
         take_memory: see `EncoderDecoder.take_memory`.
         spare: see `Best.none`.
@@ -66,7 +66,7 @@ def best_pairs(
     sizes: list[int] = []
     if isinstance(batch, int):  # else a graph is traced for any number of sentences
         sizes = sorted({-(-batch // share) for share in SHARES}, reverse=True)
-    # Those with the most pairs come first.
+    # Sentences with the most pairs come first.
     by_count = ops.argsort(-counts)
     rank = ops.argsort(by_count)
 

@@ -25,19 +25,20 @@ class BatchDecoder(NamedTuple):
         step: maps (ids (B, K) int32, time, cache) to a `Step`.
         cache: before the first token.
         reorder: maps (cache, parents (B, K) int32) to the cache of the beams that continue them.
-        notes: maps the cache after a step to what is to be noted about the token that follows each
-            hypothesis, (B, K) by name.
+        notes: maps the cache after a step to the notes on the token that follows each hypothesis,
+            (B, K) by name.
         pads: the padding of each note, see `Expansion.notes`.
         forced: maps the cache after a step to the token that must follow each hypothesis, (B, K)
             int32, -1 where any may; None: any may follow all of them.
-        memory: what the model prepared of the sources, for expansions that step it themselves.
+        memory: what the model prepared from the sources, for expansions that step the model
+            themselves.
         barred: maps (the cache after a step, V) to the tokens that must not follow each hypothesis,
-            (B, K, V) bool; None: any may follow all of them. They keep their share of the
+            (B, K, V) bool; None: any may follow all of them. Barred tokens keep their share of the
             probability.
-        busy: maps the cache after a step to the hypotheses whose next token is that of a given
+        busy: maps the cache after a step to the hypotheses whose next token belongs to a given
             beginning, (B, K) bool; None: there is none.
-        penalties: maps the cache after a step to what is added to the score of each hypothesis if
-            it ends now, (B, K) float32, see `Candidates`; None: nothing.
+        penalties: maps the cache after a step to the penalty added to the score of each hypothesis
+            if it ends now, (B, K) float32, see `Candidates`; None: there is none.
     """
 
     step: Callable[[Any, Any, Any], Step]
@@ -65,7 +66,7 @@ class BatchDecoder(NamedTuple):
 
 
 def of_inner(function: Callable[..., Any] | None) -> Callable[..., Any] | None:
-    """Return a decoder's function for one around it, whose cache holds its own as "decoder"."""
+    """Return an inner decoder's function for the outer cache, which holds its own as "decoder"."""
     if function is None:
         return None
     return lambda cache, *others: function(cache["decoder"], *others)
@@ -84,12 +85,12 @@ def start_decoder(
 
     Args:
         model: an `EncoderDecoder`.
-        features: those of the source, see `EncoderDecoder`.
+        features: of the source, see `EncoderDecoder`.
         beam_size: K.
         length: of the longest output, a number or a scalar.
         folded: from the model's `fold_weights`, which many batches may share; None: made here.
-        growing: whether histories grow from step to step, see `ops.blocks.add_block`. Where no
-            graph is traced, or only one of constants, they have room for the longest output anyway.
+        growing: whether histories grow from step to step, see `ops.blocks.add_block`. If no graph
+            is traced, or only one of constants, they have room for the longest output in any case.
     """
     if growing:
         length = _nothing_yet(features["inputs"], length)
@@ -108,13 +109,13 @@ def around(
     step: Callable[[Any, Any, Any], tuple[Step, dict[str, Any]]],
     reorder: Callable[[Any, Any], dict[str, Any]],
 ) -> BatchDecoder:
-    """Return a decoder around another one, with a state of its own beside "decoder" in the cache.
+    """Return a decoder around another one, with additional state beside "decoder" in the cache.
 
-    What the inner decoder says of its cache holds for the whole.
+    Notes, forced and barred tokens, busy hypotheses and penalties are those of the inner decoder.
 
     Args:
         inner: any.
-        own: the state before the first token.
+        own: the additional state before the first token.
         step: maps (ids (B, K) int32, time, cache) to a step of the inner decoder and the next
             state.
         reorder: maps (cache, parents (B, K) int32) to the state of the beams that continue them.
@@ -140,6 +141,6 @@ def around(
 
 
 def _nothing_yet(inputs: Any, length: Any) -> Any:
-    """Return a scalar 0 that is unknown while a graph is traced; `length` if it cannot be."""
+    """Return a scalar 0 that is unknown while a graph is traced; `length` if it would be known."""
     zero = ops.sum(inputs[:0])
     return zero if ops.zeros((zero,)).shape[0] is None else length

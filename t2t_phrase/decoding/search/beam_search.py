@@ -1,4 +1,4 @@
-"""Beam search as in tensor2tensor, for whatever continues the hypotheses.
+"""Beam search as in tensor2tensor, for any way of continuing hypotheses.
 
 Shapes: B sentences, K beams, C candidates, L longest output of the batch.
 """
@@ -26,8 +26,8 @@ class Hypotheses(NamedTuple):
         scores: (B, K) float32, the log-probability; if the hypothesis has ended, divided by the
             length penalty, plus the penalty of its last token, see `Candidates`; WORST where fewer
             than K were found.
-        notes: (B, K, L, ...) what the expansion noted about each token, by name; padded after the
-            last one.
+        notes: (B, K, L, ...) the expansion's notes on each token, by name; padded after the last
+            one.
     """
 
     ids: Any
@@ -51,10 +51,10 @@ def beam_search(
 ) -> Hypotheses:
     """Find the K best outputs of every sentence.
 
-    There are two lists of K hypotheses: those that may go on (alive) and those that have ended
+    There are two lists of K hypotheses: those that may continue (alive) and those that have ended
     (finished). A sentence is done when no alive hypothesis can displace a finished one any more, or
-    at its own longest length. From then on its lists do not change, so its result does not depend
-    on the rest of the batch. If no hypothesis has ended by then, the alive ones are returned.
+    at its maximum length. From then on its lists do not change, so its result does not depend on
+    the rest of the batch. If no hypothesis has ended by then, the alive ones are returned.
 
     Args:
         expansion: continues the alive hypotheses.
@@ -87,7 +87,7 @@ def beam_search(
         if candidates.penalties is not None:
             scores += candidates.penalties
 
-        # The K best that go on.
+        # The K best that continue.
         best, kept = ops.top_k(ops.where(ended, -float("inf"), log_probs), beam_size)
         new = {"log_probs": best}
         new["alive"], new["last"] = _map(lambda x: _pick(x, kept), (history, last))
@@ -141,7 +141,7 @@ _map = keras.tree.map_structure
 
 
 def _repeat(value: Any, sizes: tuple[Any, ...]) -> Any:
-    """Return (*sizes, ...), `value` (...) everywhere."""
+    """Return `value` (...) repeated to (*sizes, ...)."""
     return ops.broadcast_to(value, (*sizes, *ops.shape(value)))
 
 

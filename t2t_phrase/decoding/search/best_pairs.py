@@ -23,10 +23,10 @@ class Required(NamedTuple):
 
     Attributes:
         tokens: (B, K, N) int32, further tokens that may follow.
-        logits: (B, K, N) float32, theirs; -inf: it may not follow.
+        logits: (B, K, N) float32, of these tokens; -inf: the token may not follow.
         banks_of: maps tokens (B, K, M) to the banks of the candidates, (B, K, M) int32, -1 where a
             token may not follow.
-        number_of_banks: they are numbered from 0.
+        number_of_banks: number of banks; banks are numbered from 0.
     """
 
     tokens: Any
@@ -42,7 +42,7 @@ class Evaluated(NamedTuple):
         logits: (B, K, V) float32, of the tokens.
         forced: (B, K) int32, see `likeliest_allowed`, or None.
         barred: (B, K, V) bool, see `likeliest_allowed`, or None.
-        required: those of required terms; None: nothing is required.
+        required: the candidates of required terms; None: nothing is required.
     """
 
     logits: Any
@@ -55,12 +55,12 @@ class Best(NamedTuple):
     """The best continuations so far, best first; every field (B, K).
 
     Attributes:
-        log_probs: float32, of those that go on; -inf: there is none.
-        tokens: int32, their tokens.
-        pairs: int32, hypothesis times S plus position, of those that go on.
-        ended: float32, log-probabilities of those that end.
-        ended_pairs: int32, as `pairs`.
-        banks: int32, of those that go on; 0 where nothing is required.
+        log_probs: float32, of continuations that do not end; -inf: there is none.
+        tokens: int32, of continuations that do not end.
+        pairs: int32, hypothesis times S plus position, of continuations that do not end.
+        ended: float32, log-probabilities of continuations that end.
+        ended_pairs: int32, as `pairs`, of continuations that end.
+        banks: int32, of continuations that do not end; 0 where nothing is required.
     """
 
     log_probs: Any
@@ -72,11 +72,11 @@ class Best(NamedTuple):
 
     @classmethod
     def none(cls, like: Any, spare: int = 0) -> Best:
-        """Return that of no continuation.
+        """Return an instance without continuations.
 
         Args:
             like: (B, K).
-            spare: places for more than K that go on.
+            spare: number of places beyond K for continuations that do not end.
         """
         ended = ops.zeros_like(like, "int32")
         going_on = ops.pad(ended, [(0, 0), (0, spare)])
@@ -84,7 +84,7 @@ class Best(NamedTuple):
         return cls(scores, going_on, going_on, never, ended, going_on)
 
     def chosen(self, number_of_banks: Any) -> Best:
-        """Return the K of those that go on which are chosen from the banks, by their scores.
+        """Return the K continuations that are chosen from the banks, ordered by their scores.
 
         Args:
             number_of_banks: see `Required`.
@@ -110,11 +110,11 @@ class Best(NamedTuple):
         Args:
             scores: (B, K) float32, of hypothesis and position.
             pairs: (B, K) int32.
-            evaluated: what can follow them.
+            evaluated: the candidates that can follow the pairs.
         """
         logits, forced, barred, required = evaluated
         beams, vocab = logits.shape[1:]
-        # One more than can go on, because EOS may be among them.
+        # One more than can continue, because EOS may be among them.
         each = min(beams + 1, vocab)
         top, tokens, normalizer = likeliest_allowed(logits, each, forced, barred)  # (B, K, each)
         scores -= normalizer
@@ -137,7 +137,7 @@ class Best(NamedTuple):
         if required is None:
             log_probs, kept = ops.top_k(every, self.log_probs.shape[1])
         else:
-            # With K / 2 to spare, a candidate that is chosen from all is kept from each part.
+            # With K / 2 spare places, each part keeps every candidate that is chosen from all.
             kept = deal(
                 every,
                 ops.concatenate([self.banks, banks], axis=1),

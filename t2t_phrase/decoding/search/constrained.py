@@ -49,7 +49,7 @@ class Constraints(NamedTuple):
     limits: Any
 
     def at(self, index: Any) -> Constraints:
-        """Return those with the room (B, 1) that is left at a time, for the next token, too."""
+        """Return these with limits (B, 1): the room left at a time, the next token included."""
         return self._replace(limits=(self.limits - index)[:, None])
 
 
@@ -72,17 +72,17 @@ def constrained_expansion(
 ) -> Expansion:
     """Continue hypotheses so that every translation has all required terms.
 
-    Candidates are the 2K likeliest tokens of each hypothesis, and the tokens that begin its unmet
-    terms or go on with them. The bank of a candidate is the number of tokens of terms that it has;
-    2K are chosen, half a beam by their scores and the others from the banks in turn, see `deal`,
-    and the first K of these that have not ended go on. EOS may only follow once all terms are met,
-    and what would leave too few tokens for the others is no candidate. Where nothing is required,
-    the result is that of `plain_expansion`.
+    Candidates are the 2K likeliest tokens of each hypothesis, and the tokens that begin or continue
+    its unmet terms. The bank of a candidate is the number of term tokens that it contains; 2K
+    candidates are chosen, half a beam by their scores and the others from the banks in turn, see
+    `deal`, and the first K of these that have not ended continue. EOS may only follow once all
+    terms are met, and a token that would leave too few tokens for the other terms is not a
+    candidate. Where nothing is required, the result is that of `plain_expansion`.
 
-    Differs from the papers: they prune; here, a term counts only as whole words.
+    Differs from the papers: nothing is pruned, and a term counts only as whole words.
 
     Args:
-        decoder: of a batch; what it forces and bars holds.
+        decoder: of a batch; its forced and barred tokens are respected.
         constraints: of the batch.
         beam_size: K.
         min_length: fewest tokens before EOS.
@@ -126,7 +126,7 @@ def best_constrained(
         log_probs: (B, K) of the hypotheses.
         constraints: of the batch; its `limits` are (B, 1), the tokens that are left.
         progress: of the hypotheses.
-        allowed: what may follow.
+        allowed: limits on the next tokens.
     """
     terms, room = constraints.terms, constraints.limits
     beams, vocab = logits.shape[1:]
@@ -159,7 +159,7 @@ def best_constrained(
 
 
 def without_early_end(allowed: Allowed, terms: Any, progress: Progress, vocab_size: int) -> Allowed:
-    """Return limits that bar EOS where terms are missing, too."""
+    """Return limits that also bar EOS where terms are missing."""
     missing = tokens_left(terms, progress) > 0
     early = ops.logical_and(ops.arange(vocab_size) == EOS_ID, missing[..., None])
     barred = early if allowed.barred is None else ops.logical_or(early, allowed.barred)
@@ -167,7 +167,7 @@ def without_early_end(allowed: Allowed, terms: Any, progress: Progress, vocab_si
 
 
 def number_of_banks(terms: Any) -> Any:
-    """Return the number of banks: one more than there are tokens of terms."""
+    """Return the number of banks: one more than the maximum number of term tokens."""
     return ops.shape(terms)[1] * ops.shape(terms)[3] + 1
 
 
@@ -176,8 +176,8 @@ def banks_of(
 ) -> tuple[Any, Any]:
     """Return the banks of candidates, and the terms that they complete, each (B, M) int32.
 
-    The bank is the number of tokens of terms that a candidate has; -1 where it would leave too few
-    tokens for the others.
+    The bank is the number of term tokens that a candidate contains; -1 where it would leave too few
+    tokens for the other terms.
 
     Args:
         constraints: of the batch; its `limits` are (B, 1), the tokens that are left.
@@ -200,13 +200,13 @@ def banks_of(
 
 
 def with_own(top: Any, tokens: Any, own_tokens: Any, own: Any) -> tuple[Any, Any]:
-    """Return the likeliest tokens and those of terms together, logits and tokens.
+    """Return the logits and ids of the likeliest tokens together with those of terms.
 
     Args:
-        top: (..., C) float32, the logits of the likeliest.
-        tokens: (..., C) int32, the likeliest.
-        own_tokens: (..., N) int32, those of terms.
-        own: (..., N) float32, theirs; -inf where a token may not follow.
+        top: (..., C) float32, the logits of the likeliest tokens.
+        tokens: (..., C) int32, the likeliest tokens.
+        own_tokens: (..., N) int32, the tokens of terms.
+        own: (..., N) float32, the logits of terms' tokens; -inf where a token may not follow.
     """
     known = ops.logical_and(
         own_tokens[..., None] == tokens[..., None, :], top[..., None, :] > NEVER
@@ -216,7 +216,7 @@ def with_own(top: Any, tokens: Any, own_tokens: Any, own: Any) -> tuple[Any, Any
 
 
 class TermTokens(NamedTuple):
-    """Tokens that begin unmet terms or go on with them.
+    """Tokens that begin or continue unmet terms.
 
     Attributes:
         tokens: (B, K, N) int32.
@@ -227,19 +227,19 @@ class TermTokens(NamedTuple):
     possible: Any
 
     def of(self, logits: Any) -> Any:
-        """Return their logits (B, K, N) among those (B, K, V) of all; -inf if impossible."""
+        """Return the tokens' logits (B, K, N), from those of all, (B, K, V); -inf if impossible."""
         return ops.where(self.possible, _of_tokens(logits, self.tokens), NEVER)
 
 
 def term_tokens(terms: Any, progress: Progress, allowed: Allowed, room: Any) -> TermTokens:
     """Return the tokens of unmet terms that may follow.
 
-    Where only tokens of terms leave room for the others, no phrase is forbidden.
+    Where only term tokens leave room for the other terms, no phrase is forbidden.
 
     Args:
         terms: of the batch.
         progress: of the hypotheses.
-        allowed: what may follow; with `barred`.
+        allowed: limits on the next tokens, with `barred`.
         room: (B, 1) int32, the tokens that are left.
     """
     tokens = next_tokens(terms, progress)

@@ -15,7 +15,7 @@ from t2t_phrase.decoding.search.source_attention import SourceAttention
 from t2t_phrase.models.base import Step
 from t2t_phrase.ops.rows import take_rows
 
-# What no coverage falls below, whose logarithm is taken.
+# Lower bound of the coverage, so that its logarithm is finite.
 FLOOR = 1e-6
 
 
@@ -28,7 +28,7 @@ def covering_decoder(
     beam_size: int,
     weight: float,
 ) -> BatchDecoder:
-    """Return a decoder that penalises hypotheses which end and have not attended to all words.
+    """Return a decoder that penalises hypotheses that end without attending to all words.
 
     Wu et al. (2016), Eq. (14): the score of a hypothesis Y of a source X is
 
@@ -36,12 +36,12 @@ def covering_decoder(
 
     with p_ij the probability with which target token j attends to source token i.
 
-    Differs from the paper: with several layers and heads, p_ij is their mean; EOS is no source
-    token; and a token that nothing attends to counts as if `FLOOR` did.
+    Differs from the paper: with several layers and heads, p_ij is their mean; EOS is not a source
+    token; and the coverage of a token is at least `FLOOR`.
 
     Args:
         decoder: of a batch.
-        attention: what counts.
+        attention: the layers and heads that count.
         partitions: of the sources of the batch, see `SourceAttention.partitions`.
         real: (B, S) bool, the source tokens that are to be attended to.
         beam_size: K.

@@ -1,4 +1,4 @@
-"""Candidates dealt to banks: dynamic beam allocation with fixed shapes.
+"""Candidates dealt from banks: dynamic beam allocation with fixed shapes.
 
 Shapes: B sentences, M candidates, C chosen.
 """
@@ -14,17 +14,17 @@ def deal(scores: Any, banks: Any, *, number_of_banks: Any, count: int, by_score:
     """Return (B, C) int32: the candidates that are chosen, in this order.
 
     The best of all come first, and then candidates from all banks in turn, as in Hu et al. (2019):
-    the best of each bank, the highest bank before the others, then the second best of each, and so
-    on. Post and Vilar (2018) give each bank an equal share, and others what it does not use;
-    choosing in turn needs no counts.
+    the best of each bank, from the highest bank to the lowest, then the second best of each, and so
+    on. Post and Vilar (2018) give each bank an equal share, and other banks the part that it does
+    not use; choosing in turn needs no counts.
 
-    Differs from the papers: some candidates are chosen by their scores alone. Otherwise the highest
-    banks, whose hypotheses begin with all terms, leave no room for others in a small beam.
+    Differs from the papers: some candidates are chosen by their scores alone. Otherwise, in a small
+    beam, the highest banks, whose hypotheses begin with all terms, would leave no room for others.
 
     Args:
         scores: (B, M) float32; -inf: not a candidate, chosen last.
         banks: (B, M) int32.
-        number_of_banks: they are numbered from 0.
+        number_of_banks: number of banks; banks are numbered from 0.
         count: C, at most M.
         by_score: the number of candidates that are chosen by their scores alone.
     """

@@ -36,9 +36,9 @@ def diverse_expansion(
         log p(y_1, ..., y_t | x) - strength c(y_t)
 
     where c(y_t) counts the chosen continuations of earlier groups that end in y_t. A hypothesis
-    keeps its log-probability: the scores of all groups can be compared. As in
-    `plain_expansion`, hypotheses that end leave room for others that go on. A group whose result is
-    certain counts no longer.
+    keeps its log-probability, so the scores of all groups can be compared. As in `plain_expansion`,
+    hypotheses that end leave room for others that continue. A group whose result is certain no
+    longer counts.
 
     Args:
         decoder: of a batch, with K beams.
@@ -91,8 +91,8 @@ def diverse_expansion(
 def _best(lowered: Any, logits: Any, before: Any, forced: Any | None) -> tuple[Any, Any, Any]:
     """Return (log-probabilities, parents, tokens) of a group's continuations, each (B, 2K / G).
 
-    The best come first. Those that go on and are not among the K / G best of these are excluded:
-    a search would choose among them by log-probabilities that are not lowered.
+    The best come first. Of those that do not end, all but the K / G best are excluded, because a
+    search would choose among them by log-probabilities that are not lowered.
 
     Args:
         lowered: (B, K / G, V), by which continuations are chosen.
@@ -130,8 +130,8 @@ def _by_group(values: Any, groups: int) -> Any:
 def join_groups(found: Hypotheses, groups: int) -> Hypotheses:
     """Return the hypotheses of all groups, best first.
 
-    Where any of them has ended, those that have not are no results, as in `beam_search`. A sentence
-    without tokens has one result, as there.
+    As in `beam_search`, hypotheses that have not ended are left out if another one of the sentence
+    has ended, and a sentence without tokens has one result.
 
     Args:
         found: of B * G sentences with K / G beams.

@@ -10,14 +10,14 @@ from typing import Any, NamedTuple
 
 
 class Alive(NamedTuple):
-    """The hypotheses that have not ended, as far as their continuations depend on them.
+    """The state of hypotheses that have not ended, as far as their continuations depend on it.
 
     Attributes:
         log_probs: (B, K) float32. -inf: there is no such hypothesis, as in all beams but the first
             at the start.
         tokens: (B, K) int32, the last token of each; 0 at the start.
         notes: (B, K, ...) the last notes of each, by name; at the start their padding.
-        done: (B,) bool, the sentences whose result is certain; what continues them is not read.
+        done: (B,) bool, the sentences whose result is certain; their continuations are not read.
     """
 
     log_probs: Any
@@ -30,16 +30,16 @@ class Candidates(NamedTuple):
     """Hypotheses that are one token longer, in any order.
 
     C is at least K. A search keeps the K best that have not ended and, among those that have, the
-    K best so far; so what it finds is exact if these are among the candidates. Where fewer than K
-    can go on, the others have log-probability -inf: they and what continues them are never returned
-    as translations. A sentence without any hypothesis that can go on is done.
+    K best so far; so its result is exact if these are among the candidates. Where fewer than K can
+    continue, the others have log-probability -inf: they and their continuations are never returned
+    as translations. A sentence without any hypothesis that can continue is done.
 
     Attributes:
         log_probs: (B, C) float32, of all tokens so far.
         parents: (B, C) int32, the beam that each continues.
         tokens: (B, C) int32.
         ended: (B, C) bool, whether the token is the last one.
-        notes: (B, C, ...) whatever else is to be remembered about the token, by name.
+        notes: (B, C, ...) any other facts to remember about the token, by name.
         penalties: (B, C) float32, at most 0, added to the score of those that end, after the length
             penalty; None: there are none.
     """
@@ -60,11 +60,11 @@ class Expansion(NamedTuple):
 
     Attributes:
         expand: maps (`Alive`, time, cache) to (`Candidates`, cache). It is traced once, so it must
-            be made of `keras.ops`; its results for a sentence must not depend on the others.
+            use `keras.ops`; its results for a sentence must not depend on other sentences.
         cache: nested tensors for the first call of `expand`, of the same shapes in every step.
         reorder: maps (cache, parents (B, K) int32) to the cache of the beams that continue them.
-        notes: for each of the candidates' notes a number or tensor of its shape (...) and type,
-            which pads it after the end and is its value before the first token.
+        notes: for each note of the candidates, a number or tensor of its shape (...) and type,
+            which pads the note after the end and is its value before the first token.
     """
 
     expand: Expand

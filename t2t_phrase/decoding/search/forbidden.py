@@ -1,4 +1,4 @@
-"""A decoder that never writes certain phrases, whatever tokens could spell them.
+"""A decoder that never writes certain phrases, by whatever tokens.
 
 Shapes: B sentences, K beams, V vocabulary size, G edges.
 """
@@ -15,19 +15,19 @@ from t2t_phrase.decoding.search.token_masks import looked_up, tokens_mask
 from t2t_phrase.models.base import Step
 
 # The name, among the features of a batch, of the ways to spell the phrases, (B, G, 3) int32: a
-# place in a phrase, the place after a token, and the token. Places count through all phrases; from
-# ANYWHERE and WORD_BEGINS, each phrase may begin, at END it would be complete. Edges without a
-# token are padding.
+# place in a phrase, the place after a token, and the token. Places are numbered through all
+# phrases; at ANYWHERE and WORD_BEGINS, any phrase may begin; at END, one would be complete. Edges
+# without a token are padding.
 EDGES = "forbidden_edges"
 ANYWHERE, WORD_BEGINS, END, FIRST_PLACE = 0, 1, 2, 3
 
 
 def next_phrases(edges: Any, inside: Any, tokens: Any, ends_word: Any) -> Any:
-    """Return where hypotheses are in the phrases after one more token.
+    """Return the places of hypotheses in the phrases after one more token.
 
     Args:
         edges: see EDGES.
-        inside: (B, K, G + FIRST_PLACE) bool, the places where each was.
+        inside: (B, K, G + FIRST_PLACE) bool, the places of each before that token.
         tokens: (B, K) int32, the last token of each.
         ends_word: (B, K) bool, whether a word may begin after it.
     """
@@ -47,7 +47,7 @@ def next_phrases(edges: Any, inside: Any, tokens: Any, ends_word: Any) -> Any:
 
 
 def usable(edges: Any, inside: Any) -> Any:
-    """Return (B, K, G) bool: the edges that go on from where each hypothesis is."""
+    """Return (B, K, G) bool: the edges that start at the places of each hypothesis."""
     batch, beams, _ = ops.shape(inside)
     starts = ops.broadcast_to(edges[:, None, :, 0], (batch, beams, ops.shape(edges)[1]))
     here = ops.take_along_axis(inside, starts, axis=2)
@@ -74,8 +74,8 @@ def forbidding_decoder(
     """Return a decoder whose outputs have none of the phrases.
 
     A phrase is barred at its last token, so words that are spelt with the same tokens and more are
-    barred as well. The other tokens keep the probability that they have among all. In what the
-    outputs are made to begin with, nothing is barred.
+    barred as well. The other tokens keep the probability that they have among all. Within the given
+    beginning of an output, nothing is barred.
 
     Args:
         decoder: any.
@@ -99,7 +99,7 @@ def forbidding_decoder(
         own = barred_by_phrases(edges, cache["inside"], vocab_size)
         busy = decoder.is_busy(cache["decoder"])
         if busy is not None:
-            # What translations begin with is given.
+            # Given beginnings are not restricted.
             own = ops.logical_and(own, ops.logical_not(busy)[..., None])
         others = decoder.barred_tokens(cache["decoder"], vocab_size)
         return own if others is None else ops.logical_or(own, others)

@@ -36,13 +36,13 @@ def forced_search(
 ) -> Forced:
     """Return the best source positions of given targets, as far as beam search finds them.
 
-    The score of a target is that of `alignment_expansion`, and not divided by any length penalty.
+    The score of a target is that of `alignment_expansion`, not divided by any length penalty.
 
     Args:
         pair: both models.
-        features: "inputs" (B, S) int32 and "targets" (B, T) int32, and what else the models read of
-            the source.
-        hparams: the options of decoding; those of the output's length do not matter.
+        features: "inputs" (B, S) int32 and "targets" (B, T) int32, and any other features of the
+            source that the models read.
+        hparams: the options of decoding; those of the output's length are ignored.
         make_expansion: `alignment_expansion` of the pair.
     """
     targets = ops.cast(features["targets"], "int32")

@@ -1,4 +1,4 @@
-"""A decoder that is made to translate some source phrases as a dictionary says.
+"""A decoder that must translate some source phrases as in a dictionary.
 
 Alkhouli et al. (2018), Section 7: where the source position that the next token attends to most
 begins a phrase of the dictionary, all tokens but the suggested one have an infinite cost.
@@ -41,9 +41,9 @@ class Forcing(NamedTuple):
     """The progress of each hypothesis through the entries.
 
     Attributes:
-        entry: (B, K) int32, the number of the entry whose translation is going on; 0: none.
-        place: (B, K) int32, its next token.
-        used: (B, K, E) bool, which entries have been begun.
+        entry: (B, K) int32, the number of the entry whose translation is in progress; 0: none.
+        place: (B, K) int32, the place of its next token.
+        used: (B, K, E) bool, the entries that have begun.
     """
 
     entry: Any
@@ -63,13 +63,13 @@ def force_entries(
 ) -> tuple[Any, Any, Forcing]:
     """Return the tokens that the entries force now, (B, K) int32 each, and the next state.
 
-    An entry begins where no other one is going on and it has not been used in the hypothesis.
+    An entry begins if no other is in progress and it has not yet been used in the hypothesis.
 
     Args:
         entries: of the batch.
         state: before the token.
         positions: (B, K) int32, the source position that the token is aligned with.
-        busy: (B, K) bool, where no entry may begin; None: nowhere.
+        busy: (B, K) bool, where no entry may begin; None: entries may begin everywhere.
 
     Returns:
         (tokens, begun, state): the token that must come next, -1 where any may; the number of the
@@ -88,7 +88,7 @@ def force_entries(
     flat = ops.reshape(entries.tokens, (-1, count * length))
     index = ops.maximum(entry - 1, 0) * length + state.place
     token = ops.take_along_axis(flat, index, axis=1)
-    # What follows in the entry; nothing at its last place.
+    # The next token of the entry; 0 at its last place.
     following = ops.pad(entries.tokens[:, :, 1:], [(0, 0), (0, 0), (0, 1)])
     following = ops.take_along_axis(ops.reshape(following, (-1, count * length)), index, axis=1)
     more = ops.logical_and(going_on, following > 0)
@@ -101,7 +101,7 @@ def force_entries(
 
 
 def guided_decoder(decoder: BatchDecoder, entries: Entries, beam_size: int) -> BatchDecoder:
-    """Return a decoder that forces the translations of entries, and notes which.
+    """Return a decoder that forces the translations of entries, and notes these entries.
 
     Forced tokens keep the probability that they have among all tokens.
 
@@ -116,7 +116,7 @@ def guided_decoder(decoder: BatchDecoder, entries: Entries, beam_size: int) -> B
     def step(ids: Any, index: Any, cache: Any) -> Step:
         logits, inner, weights = decoder.step(ids, index, cache["decoder"])
         positions = decoder.notes(inner)[POSITION]
-        # Only the forced token can have followed, so the state needs not know which one did.
+        # Only the forced token can have followed, so the state need not depend on the last token.
         forced, begun, after = force_entries(
             entries, Forcing(*cache["state"]), positions, decoder.is_busy(inner)
         )

@@ -16,7 +16,7 @@ class OutputLimits(NamedTuple):
     """The longest outputs, EOS included.
 
     Attributes:
-        each: (B,) int32, that of each sentence.
+        each: (B,) int32, the limit of each sentence.
         longest: upper bound of `each`; a number, or a scalar where a graph is traced for sources of
             unknown length.
     """
@@ -41,7 +41,7 @@ def output_limits(inputs: Any, hparams: DecodeHParams) -> OutputLimits:
 
 
 def longest_output(length: int, hparams: DecodeHParams) -> int:
-    """Return the limit of one sentence of so many tokens, EOS included; 0 for none."""
+    """Return the limit of a sentence of `length` tokens, EOS included; 0 for an empty one."""
     if not length:
         return 0
     longest = length + hparams.extra_length

@@ -29,10 +29,10 @@ from t2t_phrase.ops.rows import take_rows
 
 
 class Restrictions:
-    """Prefixes, required terms and forbidden phrases of a batch; there may be none of them.
+    """Prefixes, required terms and forbidden phrases of a batch, if there are any.
 
-    They depend on hypotheses and not on positions. In each step, `advance` tells what is held of
-    each hypothesis, and `evaluated` uses that for pairs.
+    They depend on hypotheses and not on positions. In each step, `advance` computes the
+    restrictions of each hypothesis, and `evaluated` applies them to pairs.
 
     Args:
         features: of the batch.
@@ -44,7 +44,7 @@ class Restrictions:
     """
 
     def __init__(self, features: Mapping[str, Any], beam_size: int) -> None:
-        # Only its states matter, the logits are those of pairs.
+        # Only the states of this decoder matter; the logits are those of pairs.
         silent = BatchDecoder(
             lambda ids, index, cache: Step(None, cache, {}), {}, lambda cache, parents: cache
         )
@@ -60,11 +60,11 @@ class Restrictions:
 
     @property
     def spare(self) -> int:
-        """The number of further candidates that must be kept of each round of pairs."""
+        """The number of further candidates that must be kept from each round of pairs."""
         return 0 if self._constraints is None else self._beam_size // 2
 
     def chosen(self, best: Best) -> Best:
-        """Return the K best that go on, by their scores."""
+        """Return the K best that do not end, ordered by their scores."""
         if self._constraints is None:
             return best
         return best.chosen(number_of_banks(self._constraints.terms))
@@ -72,7 +72,7 @@ class Restrictions:
     def advance(
         self, tokens: Any, index: Any, state: dict[str, Any], vocab_size: int
     ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Return the next state, and what is held of hypotheses, each (B, ...), by name.
+        """Return the next state, and the restrictions of hypotheses, each (B, ...), by name.
 
         Args:
             tokens: (B, K) int32, the last token of each.

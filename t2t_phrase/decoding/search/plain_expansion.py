@@ -18,7 +18,7 @@ from t2t_phrase.special_ids import EOS_ID
 def plain_expansion(decoder: BatchDecoder, *, min_length: int = 0) -> Expansion:
     """Continue hypotheses by their 2K best tokens over all beams; EOS ends them.
 
-    At most K of the 2K can end, so K always go on.
+    At most K of the 2K can end, so K always continue.
 
     Args:
         decoder: of a batch.
@@ -42,12 +42,12 @@ def plain_expansion(decoder: BatchDecoder, *, min_length: int = 0) -> Expansion:
 def candidates_of(
     decoder: BatchDecoder, cache: Any, log_probs: Any, parents: Any, tokens: Any
 ) -> Candidates:
-    """Return continuations with what a decoder says about the hypotheses that they continue.
+    """Return continuations with a decoder's notes and penalties for the parent hypotheses.
 
     Args:
         decoder: of a batch.
-        cache: after its step.
-        log_probs: see `Candidates`, as the others.
+        cache: of the decoder, after its step.
+        log_probs: (B, C); all three as in `Candidates`.
         parents: (B, C).
         tokens: (B, C).
     """
@@ -76,10 +76,10 @@ def forbid_early_end(logits: Any, index: Any, min_length: int) -> Any:
 def only_forced(values: Any, tokens: Any, logits: Any, forced: Any) -> tuple[Any, Any]:
     """Return the likeliest tokens and their logits if some tokens are forced, each (..., C).
 
-    That is as if the logits of all other tokens were -inf.
+    The result is as if the logits of all other tokens were -inf.
 
     Args:
-        values: (..., C), the greatest logits, the greatest first.
+        values: (..., C), the greatest logits in descending order.
         tokens: (..., C) int32, their tokens.
         logits: (..., V).
         forced: (...) int32, the only tokens that may follow; -1: any may.
@@ -125,7 +125,7 @@ def best_continuations(
     """Return (log-probabilities, parent beams, tokens), each (B, 2K), best first.
 
     The best 2K over all beams are among the best 2K of each beam; so the normalised
-    log-probabilities of the whole vocabulary are never written out.
+    log-probabilities of the whole vocabulary are never stored.
 
     Args:
         logits: (B, K, V) float32 of the next tokens.

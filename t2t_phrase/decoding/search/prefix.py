@@ -1,7 +1,8 @@
 """A decoder that begins every translation with a given text, which may end within a word.
 
-The words of the text but the last one are tokens, which are forced. The last word may go on, so its
-tokens are unknown: any are allowed that together spell it, or spell something that begins with it.
+The words of the text before the last one are tokens, which are forced. The translation may continue
+the last word, so its tokens are unknown: all tokens are allowed that together spell the word or a
+text that begins with it.
 
 Shapes: B sentences, K beams, V vocabulary size, P tokens, G edges, Q places in the last word.
 """
@@ -26,11 +27,11 @@ class Prefix(NamedTuple):
 
     Attributes:
         tokens: (B, P) int32, the tokens before the last word, then 0.
-        edges: (B, G, 3) int32, the tokens that spell a part of the last word and leave more of it:
-            from which place to which place of the word, and the token; 0 where there is none.
+        edges: (B, G, 3) int32, the tokens that spell a part of the last word and leave a rest: the
+            places in the word where the part begins and ends, and the token; 0 where there is none.
         ranges: (B, Q, 2) int32, the tokens that spell the rest of the last word from each place, or
-            more than that: the lowest of their ranks, see `VocabularyTables`, and the one after the
-            highest. A sentence without a last word has 0 only.
+            more than that: the lowest of their ranks, see `VocabularyTables`, and the rank after
+            the highest. All are 0 for a sentence without a last word.
     """
 
     tokens: Any
@@ -46,7 +47,7 @@ def prefix_of(features: Mapping[str, Any]) -> Prefix | None:
 
 
 def start_places(prefix: Prefix, beam_size: int) -> Any:
-    """Return (B, K) int32: where hypotheses are in the last word, Q if there is none."""
+    """Return (B, K) int32: the places of hypotheses in the last word; Q if there is none."""
     batch, count, _ = ops.shape(prefix.ranges)
     wanted = ops.any(prefix.ranges > 0, axis=(1, 2))
     return ops.broadcast_to(
@@ -55,11 +56,11 @@ def start_places(prefix: Prefix, beam_size: int) -> Any:
 
 
 def next_places(prefix: Prefix, places: Any, tokens: Any, index: Any) -> Any:
-    """Return (B, K) int32: where hypotheses are in the last word after one more token.
+    """Return (B, K) int32: the places of hypotheses in the last word after one more token.
 
     Args:
         prefix: of the batch.
-        places: (B, K) int32, where they were.
+        places: (B, K) int32, their places before that token.
         tokens: (B, K) int32, the last token of each.
         index: number of tokens, this one included.
     """
@@ -90,7 +91,7 @@ def barred_by_prefix(prefix: Prefix, places: Any, index: Any, ranks: Any, vocab_
 
     Args:
         prefix: of the batch.
-        places: (B, K) int32, where hypotheses are in it.
+        places: (B, K) int32, the places of hypotheses in the last word.
         index: the time.
         ranks: of `VocabularyTables`.
         vocab_size: V.

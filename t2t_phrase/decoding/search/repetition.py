@@ -42,7 +42,7 @@ def nonrepeating_decoder(
         others = decoder.barred_tokens(cache["decoder"], vocab_size)
         return own if others is None else ops.logical_or(own, others)
 
-    # The input of each step, of which the first is no token, and the number of the last one.
+    # The input of each step, the first of which is not a token, and the number of the last step.
     start = {"history": ops.zeros((*shape, length), "int32"), "time": ops.zeros((), "int32")}
     return around(decoder, start, step, reorder)._replace(barred=barred)
 
@@ -51,7 +51,7 @@ def completing(history: Any, index: Any, size: int, vocab_size: int) -> Any:
     """Return (B, K, V) bool: the tokens that would end an n-gram that has occurred.
 
     Args:
-        history: (B, K, L) int32, the tokens so far from place 1 to `index`.
+        history: (B, K, L) int32, the tokens so far at the places from 1 to `index`.
         index: number of the tokens, a scalar.
         size: n.
         vocab_size: V.

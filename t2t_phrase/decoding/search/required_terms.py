@@ -17,7 +17,7 @@ from t2t_phrase.ops.rows import take_rows
 # alternative, 0 after its end. Where the first alternative has no tokens, there is no term.
 TERMS = "required_terms"
 # The note with the number of the term, from 1, that a token completes, else 0. It does not count
-# where the next token goes on with the same word.
+# if the next token continues the same word.
 TERM = "required_term"
 
 
@@ -25,9 +25,9 @@ class Progress(NamedTuple):
     """The state of each hypothesis.
 
     Attributes:
-        met: (B, N, T) bool, the terms that are written.
+        met: (B, N, T) bool, the terms that have been written.
         matched: (B, N, T, A, L) bool, whether the last tokens are those of an alternative up to
-            each place. Tokens of a term that is met are not those of another one.
+            each place. Tokens of a term that is met do not count for another one.
         last: (B, N) int32, the number of the term, from 1, that the last token completes; else 0.
     """
 
@@ -36,7 +36,7 @@ class Progress(NamedTuple):
     last: Any
 
     def of(self, parents: Any) -> Progress:
-        """Return that of the hypotheses (B, M)."""
+        """Return the progress of the hypotheses `parents` (B, M)."""
         return Progress(*(take_rows(values, parents) for values in self))
 
 
@@ -56,7 +56,7 @@ def start_progress(terms: Any, beam_size: int) -> Progress:
 
 
 def sizes_of(terms: Any) -> Any:
-    """Return (B, T) int32: the tokens of the shortest alternative of each term, 0: no term."""
+    """Return (B, T) int32: the length of the shortest alternative of each term; 0: no term."""
     lengths = _lengths(terms)
     most = ops.shape(terms)[-1] + 1
     shortest = ops.min(ops.where(lengths > 0, lengths, most), axis=-1)
@@ -66,10 +66,10 @@ def sizes_of(terms: Any) -> Any:
 def advance(terms: Any, progress: Progress, tokens: Any, begins_word: Any) -> Progress:
     """Return the state after one more token.
 
-    A term is met by the token that completes one of its alternatives, unless another alternative
-    is going on that more is written of. If the next token goes on with the word, it was another
-    word, and the term is not met. Of several terms that are completed at once, the longest one is
-    met, of equal ones the first.
+    A term is met by the token that completes one of its alternatives, unless more of another,
+    unfinished alternative has been written. If the next token continues the word, the word is a
+    different one, and the term is not met. Of several terms completed at once, the longest is met;
+    of equally long ones, the first.
 
     Args:
         terms: of the batch.
@@ -106,13 +106,13 @@ def tokens_left(terms: Any, progress: Progress) -> Any:
     """Return (B, N) int32: the fewest tokens with which all terms can be met."""
     unmet = ops.where(progress.met, 0, sizes_of(terms)[:, None])
     written = ops.where(progress.met, 0, _written(terms, progress.matched))
-    # What a completed term has in common with others is its own.
+    # Tokens that a completed term shares with others count for it alone.
     going_on = ops.where(progress.last > 0, 0, ops.max(written, axis=-1))
     return ops.sum(unmet, axis=-1) - going_on
 
 
 def next_tokens(terms: Any, progress: Progress) -> Any:
-    """Return (B, N, 2 T A) int32: the tokens that begin terms or go on with them; 0: none."""
+    """Return (B, N, 2 T A) int32: the tokens that begin or continue terms; 0: none."""
     batch, hypotheses, count, alternatives, places = ops.shape(progress.matched)
     open_terms = ops.logical_not(progress.met)[..., None]
     begin = ops.where(open_terms, terms[:, None, :, :, 0], 0)
@@ -132,7 +132,7 @@ def _lengths(terms: Any) -> Any:
 
 
 def _written(terms: Any, matched: Any) -> Any:
-    """Return (B, N, T) int32: by how many tokens the shortest rest is less than a whole term."""
+    """Return (B, N, T) int32: each term's length less that of its shortest rest; at least 0."""
     places = ops.shape(terms)[3]
     place = ops.arange(1, places + 1, dtype="int32")
     reached = ops.max(ops.where(matched, place, 0), axis=-1)  # (B, N, T, A)

@@ -23,7 +23,7 @@ from t2t_phrase.text.token_texts import VocabularyTables
 # outputs, (B,) int32.
 BEGINS_WORD, ENDS_WORD, RANKS = VocabularyTables._fields
 LIMITS = "output_limits"
-# The names of searches that restrictions hold for.
+# The names of searches that support restrictions.
 PLAIN = ("", "beam_search")
 
 
@@ -34,7 +34,7 @@ def with_tables(
 
     Args:
         features: of a batch.
-        tables: called if so.
+        tables: called only if there are any.
     """
     if not is_restricted(features):
         return features
@@ -68,10 +68,11 @@ def constraints_of(features: Mapping[str, Any]) -> Constraints | None:
 
 
 def check_restrictions(features: Mapping[str, Any], hparams: DecodeHParams) -> None:
-    """Refuse restrictions that the options cannot be combined with.
+    """Refuse restrictions that cannot be combined with the options.
 
     Raises:
-        UserError: a search of the user's own is chosen, or required terms have no beam.
+        UserError: a search of the user's own is chosen, or required terms are combined with
+            sampling, groups of beams or a beam of one.
     """
     if is_restricted(features) and hparams.search not in PLAIN:
         raise UserError(
@@ -97,7 +98,7 @@ def check_restrictions(features: Mapping[str, Any], hparams: DecodeHParams) -> N
 
 
 def can_require(hparams: DecodeHParams) -> bool:
-    """Return whether terms can be required with these options; if not, see above."""
+    """Return whether terms can be required with these options, see `check_restrictions`."""
     single = hparams.num_groups == 1 and not hparams.sampling_temp
     return single and hparams.beam_size > 1 and hparams.search in PLAIN
 

@@ -17,7 +17,7 @@ from t2t_phrase.decoding.search.sampling_filters import NO_FILTERS, Filters, fil
 from t2t_phrase.ops.drawing import draw
 from t2t_phrase.ops.likeliest import logits_of
 
-# More than the tokens of any output.
+# More than the number of tokens of any output.
 SEED_STRIDE = 1 << 16
 
 
@@ -36,7 +36,7 @@ def sampling_expansion(
         temperature: divides the logits; 0: take the most likely token, as greedy search does.
         filters: which tokens may be drawn.
         min_length: fewest tokens before EOS.
-        seed: (2,) int, read only when tokens are drawn. It fixes them, under every backend and
+        seed: (2,) int, read only when tokens are drawn. It determines them, under every backend and
             however the search is compiled.
     """
     if temperature:
@@ -64,6 +64,6 @@ def sampling_expansion(
 
 def _draw(logits: Any, index: Any, seed: Any) -> Any:
     """Return (B,) int32 tokens of logits (B, V)."""
-    # Far apart, so that one seed's draws are not the next one's a token later.
+    # Far apart, so that the draws of one seed are not those of the next seed one token later.
     now = ops.stack([seed[0], seed[1] * SEED_STRIDE + ops.cast(index, seed.dtype)])
     return draw(logits, now)

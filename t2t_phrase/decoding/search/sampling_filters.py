@@ -23,8 +23,8 @@ class Filters(NamedTuple):
 
     Attributes:
         keep_top_k: only the k likeliest are kept; 0: all.
-        top_p: only the likeliest are kept, as few as have this probability together (nucleus
-            sampling, Holtzman et al., 2020); 1: all.
+        top_p: only the smallest set of likeliest tokens that together have this probability is kept
+            (nucleus sampling, Holtzman et al., 2020); 1: all.
         epsilon: only tokens of at least this probability are kept (Hewitt et al., 2022); 0: all.
     """
 
@@ -42,11 +42,11 @@ def filters_of(hparams: DecodeHParams) -> Filters:
 
 
 def filtered(logits: Any, filters: Filters) -> Any:
-    """Return logits (B, V) that exclude what must not be drawn.
+    """Return logits (B, V) that exclude tokens that must not be drawn.
 
     Args:
         logits: (B, V) float32, divided by the temperature.
-        filters: exclude tokens.
+        filters: the filters to apply.
     """
     kept = logits
     if filters.keep_top_k:

@@ -20,10 +20,10 @@ class SearchWeights(NamedTuple):
 
     Attributes:
         folded: from the model's `fold_weights`.
-        cast: the weights whose type is not the one that the model computes with, in that type, by
-            their number in `weights_to_compute_with`; kernels (..., U) as matrices, see
-            `ops.product_layout`. Layers would cast them to the same in each step.
-        quantized: kernels of 8-bit integers by the same number, which layers multiply by in place
+        cast: the weights whose type is not the one that the model computes with, cast to that type,
+            by their number in `weights_to_compute_with`; kernels (..., U) as matrices, see
+            `ops.product_layout`. Otherwise, layers would cast them in each step.
+        quantized: kernels of 8-bit integers by the same number; layers multiply by these in place
             of the others.
     """
 
@@ -33,10 +33,10 @@ class SearchWeights(NamedTuple):
 
 
 class ConstantWeights(NamedTuple):
-    """Weights that a function which is traced is always called with.
+    """Weights with which a traced function is always called.
 
     Attributes:
-        weights: these; see `ops.quantized.quantized_product`.
+        weights: the weights, see `ops.quantized.quantized_product`.
     """
 
     weights: SearchWeights
@@ -48,7 +48,7 @@ def prepare_weights(model: Any, *, quantized: bool = False) -> SearchWeights:
     Call it again when the weights have changed.
 
     Args:
-        model: whose weights they are.
+        model: the model that has these weights.
         quantized: whether to multiply by 8-bit integers, see `ops.quantized`.
     """
     cast, integers = {}, {}
@@ -64,7 +64,7 @@ def prepare_weights(model: Any, *, quantized: bool = False) -> SearchWeights:
 
 @contextlib.contextmanager
 def reading(model: Any, weights: SearchWeights, *, constant: bool = False) -> Iterator[None]:
-    """Within this, the model reads the prepared weights in place of its variables.
+    """Let the model read the prepared weights in place of its variables, within the context.
 
     Args:
         model: an `EncoderDecoder`.

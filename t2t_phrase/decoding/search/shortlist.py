@@ -23,12 +23,12 @@ TOKENS, ALLOWED = "shortlist_tokens", "shortlist_allowed"
 class Shortlist(NamedTuple):
     """The tokens that the translations of a batch may consist of.
 
-    Within the search, a token is its place in `tokens`. Pad and EOS are the first two, so their
-    numbers are the same as in the vocabulary.
+    Within the search, a token is represented by its place in `tokens`. Pad and EOS are the first
+    two, so their numbers are the same as in the vocabulary.
 
     Attributes:
         tokens: (N,) int32, in ascending order; padded at the end with the last of them.
-        allowed: (B, N) bool, those of each sentence; False at padding.
+        allowed: (B, N) bool, the tokens of each sentence; False at padding.
     """
 
     tokens: Any
@@ -48,7 +48,7 @@ def shortlist_of(features: Mapping[str, Any]) -> Shortlist | None:
     """Return the shortlist among the features of a batch; None: there is none.
 
     Raises:
-        UserError: there are restrictions too, which need the whole vocabulary.
+        UserError: there are also restrictions, which need the whole vocabulary.
     """
     if TOKENS not in features:
         return None
@@ -61,7 +61,7 @@ def shortlist_of(features: Mapping[str, Any]) -> Shortlist | None:
 
 
 def in_places(features: Mapping[str, Any], shortlist: Shortlist) -> Mapping[str, Any]:
-    """Return features whose target tokens, those of a dictionary, are places in the shortlist."""
+    """Return features with the dictionary's target tokens as places in the shortlist."""
     if guided.TOKENS not in features:
         return features
     return {**features, guided.TOKENS: shortlist.places(features[guided.TOKENS])}
@@ -70,8 +70,8 @@ def in_places(features: Mapping[str, Any], shortlist: Shortlist) -> Mapping[str,
 def shortlisted_decoder(decoder: BatchDecoder, shortlist: Shortlist) -> BatchDecoder:
     """Return a decoder that takes and scores places in a shortlist.
 
-    The probability of a token is that among the tokens of its sentence's shortlist, as in Marian.
-    So it does not depend on the other sentences of the batch.
+    Probabilities are normalised over the shortlist of each sentence, as in Marian, so they do not
+    depend on the other sentences of the batch.
 
     Args:
         decoder: of a model with weights of the shortlist, see `EncoderDecoder.shorten`.

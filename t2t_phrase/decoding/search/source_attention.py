@@ -1,4 +1,4 @@
-"""Which source tokens a model attends to, whatever kinds of attention it has.
+"""The source tokens that a model attends to, for any kinds of attention.
 
 Shapes: B batch, H heads, R rows (the beams of one step, or the tokens of a target), C columns, S
 source length, P segments.
@@ -22,7 +22,7 @@ Weights = Mapping[str, Sequence[Any]]
 
 @dataclasses.dataclass(frozen=True)
 class SourceAttention:
-    """The layers and heads by which a decoder looks at source tokens.
+    """The layers and heads by which a decoder attends to source tokens.
 
     Attributes:
         layers: (name, number from 0, layout) of each layer, named as in `attention_maps`.
@@ -128,7 +128,7 @@ def _spread(weights: Any, units: Units, partitions: Mapping[str, Any]) -> Any:
     if units.partition:
         membership = ops.cast(partitions[units.partition], "float32")  # (B, P, S)
         sizes = ops.maximum(ops.sum(membership, axis=-1, keepdims=True), 1.0)
-        # Beside heads with more columns, only the first are segments.
+        # If other heads have more columns, only the first columns are segments.
         weights = weights[..., : ops.shape(membership)[1]]
         return ops.matmul(weights, membership / sizes)
     if units.order == 1:

@@ -1,4 +1,4 @@
-"""Masks over the vocabulary of a few tokens.
+"""Masks over the vocabulary for a few tokens.
 
 Shapes: B sentences, K beams, G tokens, V vocabulary size.
 """

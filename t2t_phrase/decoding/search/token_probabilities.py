@@ -1,4 +1,4 @@
-"""Notes of the probability of each token, whatever continues the hypotheses.
+"""Notes on the probability of each token, for any way of continuing hypotheses.
 
 Shapes: B sentences, K beams, C candidates.
 """
@@ -26,7 +26,7 @@ def noting_probabilities(expansion: Expansion) -> Expansion:
         inner = {name: note for name, note in alive.notes.items() if name != LOG_PROB}
         found, cache = expansion.expand(alive._replace(notes=inner), index, cache)
         before = ops.take_along_axis(alive.log_probs, found.parents, axis=1)  # (B, C)
-        # The difference of two hypotheses that do not exist is no number.
+        # The difference of two hypotheses that do not exist is NaN.
         exists = ops.isfinite(found.log_probs)
         added = ops.where(exists, found.log_probs - ops.where(exists, before, 0.0), 0.0)
         return found._replace(notes={**found.notes, LOG_PROB: added}), cache

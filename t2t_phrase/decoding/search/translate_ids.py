@@ -1,4 +1,4 @@
-"""Translates token ids with a model, as the options of decoding say."""
+"""Translates token ids with a model, according to the options of decoding."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ from t2t_phrase.decoding.search.token_probabilities import noting_probabilities
 from t2t_phrase.special_ids import EOS_ID
 
 Features = Mapping[str, Any]
-# Between the seeds of two samples of a sentence: a large prime.
+# The distance between the seeds of two samples of a sentence: a large prime.
 _SAMPLES_APART = 1_000_000_007
 MakeExpansion = Callable[[BatchDecoder, Features, DecodeHParams], Expansion]
 
@@ -95,27 +95,26 @@ def search(
 
     Args:
         model: an `EncoderDecoder`.
-        features: "inputs", (B, S) int32, 0-padded, EOS at the end of each sentence, and what else
-            the model or the expansion reads of the source; with the entries of a dictionary, see
-            `search.guided`, these are forced; with a shortlist, see `search.shortlist`, only its
-            tokens are searched; with constraints on the outputs, see
-            `search.restrictions`, these hold.
+        features: "inputs", (B, S) int32, 0-padded, EOS at the end of each sentence, and any other
+            features of the source that the model or the expansion reads. Dictionary entries, see
+            `search.guided`, are forced; with a shortlist, see `search.shortlist`, only its tokens
+            are searched; constraints on the outputs, see `search.restrictions`, are respected.
         limits: the longest outputs.
         hparams: the options of decoding.
         seed: distinguishes the batches when sampling: int, or (2,) int with the number of the batch
             and that of the sample.
         weights: from `prepare_weights`, which many batches may share; None: made here.
-        make_expansion: maps (decoder, features, hparams) to another way of continuing hypotheses
-            than `plain_expansion`; `min_length` is then up to it, and so are the decoder's notes
-            and forced tokens. None: as the options say, see `chosen_expansion`.
-        growing: whether what the decoder keeps of the past grows from step to step: faster where a
-            graph is executed one operation after the other, impossible under XLA. It always does
-            where `limits.longest` is no number.
+        make_expansion: maps (decoder, features, hparams) to another expansion than
+            `plain_expansion`; the other one must take care of `min_length` and of the decoder's
+            notes and forced tokens. None: chosen by the options, see `chosen_expansion`.
+        growing: whether the decoder's histories grow from step to step: faster where a graph is
+            executed one operation after the other, impossible under XLA. They always grow if
+            `limits.longest` is not a number.
 
     Raises:
-        UserError: the model cannot be searched by the expansion that the options say; or
-            alignments, a dictionary or coverage are asked for, and the model shows no attention to
-            the source, or the expansion leaves the decoder's notes out.
+        UserError: the model cannot be searched by the expansion that the options choose; or
+            alignments, a dictionary or coverage are requested, but the model shows no attention to
+            the source, or the expansion omits the decoder's notes.
     """
     make_expansion = chosen_expansion(hparams, make_expansion)
     if make_expansion is None and model.capabilities.cannot_translate:
@@ -127,7 +126,7 @@ def search(
     if isinstance(weights, ConstantWeights):
         weights = weights.weights
     shortlist, folded = shortlist_of(features), weights.folded
-    # Each batch has a shortlist of its own.
+    # Each batch has its own shortlist.
     constant = constant and shortlist is None
     with reading(model, weights, constant=constant):
         if shortlist is not None:
@@ -158,7 +157,7 @@ def search(
             max_lengths=limits.each if groups == 1 else ops.repeat(limits.each, groups),
             length=limits.longest,
             beam_size=beam_size // groups,
-            # A single hypothesis has no other to be compared with: its score is not divided.
+            # A single hypothesis is not compared with others, so its score is not divided.
             alpha=0.0 if beam_size == 1 else hparams.alpha,
             only_best=not hparams.return_beams,
         )
@@ -171,8 +170,8 @@ def chosen_expansion(hparams: DecodeHParams, given: MakeExpansion | None) -> Mak
     """Return the search that the options name, or else the given one; None: there is neither.
 
     Raises:
-        UserError: the name is unknown, there are both, or the given one cannot do what the options
-            ask for.
+        UserError: the name is unknown, a search is both named and given, or the given one does not
+            support the options.
     """
     if not hparams.search:
         if given is not None and (unread := hparams.given(PLAIN_SEARCH)):
@@ -208,10 +207,10 @@ def _expansion(
     sizes: tuple[Any, int, Any],
     seed: Any,
 ) -> Expansion:
-    """Return the way of continuing hypotheses that the options say.
+    """Return the way of continuing hypotheses that the options choose.
 
     Args:
-        model: as the others, see `search`.
+        model: see `search`.
         decoder: of the batch.
         features: see `search`.
         hparams: the options of decoding.

@@ -22,16 +22,16 @@ class AlignedAttention(ImplicitMasks, keras.layers.Layer):
 
     Alkhouli et al. (2018), Section 3.1. The weights of the alignment head are 1 at the source
     position a_i that target position i is aligned with and 0 elsewhere; like every head it reads a
-    projection of the memory, d_k wide, and goes through rows of its own of the output map:
+    projection of the memory, d_k wide, and has its own rows in the output map:
 
         output_i = [head_1,i; ...; head_H,i; head_A,i] [W_O; W_A]
                  = attention(query, memory)_i + (memory_{a_i} W_V,A) W_A
 
-    The second form needs to know nothing of the attention that it extends. W_A starts at zero, so a
-    model whose other weights are those of a trained one first computes what that one does.
+    The second form needs no knowledge of the attention that it extends. W_A starts at zero, so a
+    model with all other weights from a trained model initially computes the same as that model.
 
-    It follows the protocol of `MultiHeadAttention`, for a memory that does not change. The queries'
-    positions become part of the projected memory by `align`.
+    The layer follows the protocol of `MultiHeadAttention`, for a memory that does not change.
+    `align` adds the aligned positions of the queries to the projected memory.
 
     Shapes: B batch, T queries, S memory positions, D `hidden_size`, d_k `head_size`, K beams.
 
@@ -43,12 +43,12 @@ class AlignedAttention(ImplicitMasks, keras.layers.Layer):
     Call arguments:
         query: (B, T, D) float.
         memory: (B, S, D) float.
-        alignment: (B, T) int, the memory position that each query is aligned with; outside of the
-            memory, it is aligned with nothing.
-        attention_mask: bool, broadcastable to (B, H, T, S); True = may attend. It does not concern
+        alignment: (B, T) int, the memory position that each query is aligned with; a position
+            outside the memory means that the query is aligned with nothing.
+        attention_mask: bool, broadcastable to (B, H, T, S); True = may attend. It does not affect
             the alignment head.
         training: whether dropout is active; the alignment head has none.
-        query_positions: passed on to `attention`, where rows hold several sentences.
+        query_positions: passed on to `attention` where rows hold several sentences.
         memory_positions: likewise.
 
     Returns:
@@ -79,7 +79,7 @@ class AlignedAttention(ImplicitMasks, keras.layers.Layer):
     def build(
         self, query_shape: Any, memory_shape: Any = None, alignment_shape: Any = None
     ) -> None:
-        """Create the weights of both."""
+        """Create the weights of the attention and of the alignment head."""
         build_once(self.attention, query_shape, memory_shape or query_shape)
         self.value_map.build((*query_shape[:-1], self.hidden_size))
         self.output_map.build((*query_shape[:-1], self.head_size))

@@ -15,10 +15,10 @@ from t2t_phrase.layers.transformer.decoder_layer import DecoderLayer, Positions
 
 @keras.saving.register_keras_serializable(package="t2t_phrase")
 class AlignedDecoderLayer(DecoderLayer):
-    """Self-attention, attention to the source with an alignment head, feed-forward.
+    """Self-attention, attention to the source with an alignment head, feed-forward network.
 
-    Alkhouli et al. (2018), Figure 2. The weights of the attention that is extended have the names
-    that they have in a `DecoderLayer`, so that a run without alignments can be started from.
+    Alkhouli et al. (2018), Figure 2. The weights of the extended attention have the same names as
+    in a `DecoderLayer`, so that training can start from a run without alignments.
 
     Args:
         cross_attention: an `AlignedAttention`.
@@ -41,7 +41,7 @@ class AlignedDecoderLayer(DecoderLayer):
 
     def build(self, x_shape: Any, memory_shape: Any = None, alignment_shape: Any = None) -> None:
         """Create the weights of all sublayers."""
-        # Here, because a weight is named after the layers that are being built when it is made.
+        # Here, because a weight is named after the layers being built when it is created.
         build_once(self.cross_attention.attention, x_shape, memory_shape or x_shape)
         super().build(x_shape, memory_shape)
 

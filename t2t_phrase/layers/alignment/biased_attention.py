@@ -23,18 +23,19 @@ class BiasedAttention(AttentionalVector):
         score(h_t, h_s) = v^T tanh(W_1 h_t + W_2 h_s + [s = a_t] b)
 
     This is our form of the bias that Alkhouli et al. (2018) take from Alkhouli and Ney (2017) for
-    their recurrent models. b starts at zero, so a model whose other weights are those of a trained
-    one first computes what that one does.
+    their recurrent models. b starts at zero, so a model with all other weights from a trained model
+    initially computes the same as that model.
 
-    The queries' positions become part of the projected memory by `align`.
+    `align` adds the aligned positions of the queries to the projected memory.
 
     Args:
-        score: compares states by keys, such as `ConcatScore`; those by location have none.
+        score: a score that compares states with keys, such as `ConcatScore`; `LocationScore` has
+            no keys.
         **kwargs: as for `AttentionalVector`.
 
     Call arguments are those of `AttentionalVector`, and:
-        alignment: (B, T) int, the memory position that each query is aligned with; outside of the
-            memory, it is aligned with nothing.
+        alignment: (B, T) int, the memory position that each query is aligned with; a position
+            outside the memory means that the query is aligned with nothing.
     """
 
     def build(self, query_shape: Any, memory_shape: Any) -> None:

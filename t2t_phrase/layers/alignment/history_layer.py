@@ -1,4 +1,4 @@
-"""One layer of a decoder that looks at no source."""
+"""One layer of a decoder that does not attend to a source."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from t2t_phrase.layers.transformer.encoder_layer import EncoderLayer
 
 @keras.saving.register_keras_serializable(package="t2t_phrase")
 class HistoryLayer(EncoderLayer):
-    """Self-attention to the history and the feed-forward network, for whole sentences or by step.
+    """Self-attention to the history, feed-forward network, for whole sentences or step by step.
 
-    Alkhouli et al. (2018), Section 3.2. For whole sentences, it is an encoder layer that is given a
-    causal mask.
+    Alkhouli et al. (2018), Section 3.2. For whole sentences, it is an encoder layer with a causal
+    mask.
 
     Args:
         **kwargs: as for `EncoderLayer`.
@@ -26,7 +26,7 @@ class HistoryLayer(EncoderLayer):
         return self.self_attention.start_cache(batch_size, beam_size, length)
 
     def reorder(self, cache: Cache, parents: Any) -> Cache:
-        """Follow a change of beams: `parents` (B, K) names the beam each new one continues."""
+        """Return the cache for new beams, which continue the beams `parents` (B, K)."""
         return self.self_attention.reorder(cache, parents)
 
     def step(
@@ -41,7 +41,8 @@ class HistoryLayer(EncoderLayer):
             attention_mask: (B, 1, K, L * K) bool, see `ops.masks.history_mask`.
 
         Returns:
-            (output, weights, cache): (B, K, D), those of self-attention, and for the next step.
+            (output, weights, cache): (B, K, D), the weights of self-attention, and the cache for
+            the next step.
         """
         attended, weights, cache = self.self_attention.step(
             self.attention_residual.before(x), cache, index, attention_mask

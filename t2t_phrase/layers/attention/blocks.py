@@ -1,4 +1,4 @@
-"""Attention weights cut into blocks, one for each kind of rows and columns."""
+"""Attention weights cut into blocks, one for each kind of row and column."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from t2t_phrase.layers.attention.layout import Layout
 
 
 def split_blocks(weights: Any, layout: Layout) -> list[list[Any]]:
-    """Return block by block the weights from `layout.rows` to `layout.all_columns`.
+    """Return the weights from `layout.rows` to `layout.all_columns`, block by block.
 
     Args:
         weights: (B, H, R, C) as the layer returns them; a NumPy array or a tensor.
-        layout: of these weights.
+        layout: the layout of these weights.
 
     Returns:
-        In row m, column n the weights (B, h, R_m, C_n) of all heads that have such columns.
+        In row m, column n, the weights (B, h, R_m, C_n) of all heads that have such columns.
     """
     rows = ops.shape(weights)[2] // len(layout.rows)
     kinds = layout.all_columns

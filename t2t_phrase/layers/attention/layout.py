@@ -1,7 +1,7 @@
 """The meaning of the rows and columns of attention weights.
 
 Every attention layer has a `layout`, and every model describes its attentions by `attention_maps`.
-Statistics, heat maps and alignments read these and need not know any kind of attention.
+Statistics, heat maps and alignments read these and need not know the kinds of attention.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ class Layout:
 
     Attributes:
         num_heads: H; 0: the weights are (B, R, C).
-        rows: what the R rows are, in blocks of equal size.
-        columns: what the C columns are, likewise.
-        columns_by_head: if not empty, what the columns of each of the H heads are, instead of
-            `columns`; a head with fewer than C uses the first.
+        rows: the units of the R rows, in blocks of equal size.
+        columns: the units of the C columns, likewise.
+        columns_by_head: if not empty, the units of the columns of each of the H heads, instead of
+            `columns`; a head with fewer than C columns uses the first ones.
         reaches_back: whether n-grams may begin before the sentence, which is padded with zeros.
     """
 
@@ -65,9 +65,9 @@ class AttentionMap:
 
     Attributes:
         title: heading of pictures and tables, such as "cross-attention".
-        rows: the text that the rows are made of.
-        columns: the text that the columns are made of.
-        layouts: of the weights of each layer.
+        rows: the text that the rows stand for.
+        columns: the text that the columns stand for.
+        layouts: the layouts of the weights of each layer.
     """
 
     title: str

@@ -43,11 +43,11 @@ class MultiHeadAttention(ImplicitMasks, keras.layers.Layer):
 
     All attention layers follow the same protocol. A memory that does not change while decoding is
     projected once, by `project_memory`, and read by `attend`, or by `attend_step` where a query
-    depends on earlier ones, which `start_queries` begins to collect. A growing history is kept in a
-    cache: `start_cache` makes it, `step` adds one token of every beam to it and attends to it. The
-    history itself is never reordered; the mask says which of its K entries at each time a beam
-    descends from. What does depend on the order of the beams is moved by `reorder` and
-    `reorder_queries`. `layout` describes the weights.
+    depends on earlier queries, whose state `start_queries` creates. A growing history is kept in a
+    cache: `start_cache` creates it, and `step` adds one token of every beam and attends to the
+    history. The history itself is never reordered; the mask tells from which of its K entries at
+    each time a beam descends. State that depends on the order of the beams is moved by `reorder`
+    and `reorder_queries`. `layout` describes the weights.
 
     Shapes: B batch, T queries, S memory positions, D `hidden_size`, H `num_heads`, $d_k = D / H$,
     K beams, L longest output.
@@ -63,9 +63,9 @@ class MultiHeadAttention(ImplicitMasks, keras.layers.Layer):
         attention_mask: bool, broadcastable to (B, H, T, S); True = may attend. None = everywhere.
         training: whether dropout is active.
         query_positions: (B, T) int, where rows hold several sentences, which the mask keeps apart:
-            the position of each query in its own. An attention that needs to know no more than the
-            mask and distances within a sentence, like this one, does not read them.
-        memory_positions: (B, S) int, the same of the memory.
+            the position of each query in its sentence. An attention that needs only the mask and
+            distances within a sentence, like this one, does not read them.
+        memory_positions: (B, S) int, likewise for the memory.
 
     Returns:
         (output, weights): (B, T, D), and (B, H, T, S) float32 before dropout.
@@ -224,8 +224,8 @@ class MultiHeadAttention(ImplicitMasks, keras.layers.Layer):
             attention_mask: bool, broadcastable to (B, H, K, S).
 
         Returns:
-            (output, weights, queries): (B, K, D), (B, H, K, S), and what the next call
-            needs to know of the queries so far.
+            (output, weights, queries): (B, K, D), (B, H, K, S), and the state of the queries so
+            far for the next call.
         """
         del index
         output, weights = self.attend(query, projected, attention_mask)

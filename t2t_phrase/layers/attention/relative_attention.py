@@ -26,7 +26,7 @@ class RelativeMultiHeadAttention(MultiHeadAttention):
     of `MultiHeadAttention`, with $T = S$.
 
     Args:
-        max_relative_position: the largest distance that is told apart, at least 1.
+        max_relative_position: the distance beyond which all distances are alike, at least 1.
         **kwargs: as for `MultiHeadAttention`.
 
     Raises:
@@ -60,7 +60,7 @@ class RelativeMultiHeadAttention(MultiHeadAttention):
         memory_positions: Any | None = None,
     ) -> tuple[Any, Any]:
         """Attend from every query to the memory, which must be the query itself."""
-        # Distances within a sentence are those within its row.
+        # Distances within a sentence equal those within its row.
         del query_positions, memory_positions
         position = positions(ops.shape(query)[1])
         projected = self._with_distances(self.project_memory(memory), position, position)

@@ -1,1 +1,1 @@
-"""The parts that every Transformer is built of."""
+"""The building blocks of every Transformer."""

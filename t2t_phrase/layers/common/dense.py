@@ -1,4 +1,4 @@
-"""A dense map whose bias is faster to train, and whose kernel may be of 8-bit integers."""
+"""A dense map whose bias is faster to train, and whose kernel may consist of 8-bit integers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from t2t_phrase.ops.product import product
 
 @keras.saving.register_keras_serializable(package="t2t_phrase")
 class Dense(keras.layers.Dense):
-    """`keras.layers.Dense` by `ops.product`, with a bias whose gradient is that of `ops.bias`.
+    """`keras.layers.Dense` with the product of `ops.product` and the bias gradient of `ops.bias`.
 
     Arguments, weights and results are those of Keras' layer.
     """
@@ -22,7 +22,6 @@ class Dense(keras.layers.Dense):
         """Map (..., width) to (..., units)."""
         x = product(inputs, self.kernel)
         if self.use_bias:
-            # Custom gradients are for tensors, and `convert_to_tensor` returns variables as they
-            # are.
+            # Custom gradients need tensors, and `convert_to_tensor` returns variables unchanged.
             x = add_bias(x, ops.cast(self.bias, self.bias.dtype))
         return x if self.activation is None else self.activation(x)

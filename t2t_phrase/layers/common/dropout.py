@@ -11,7 +11,7 @@ from t2t_phrase.ops.dropout import dropout
 
 @keras.saving.register_keras_serializable(package="t2t_phrase")
 class Dropout(keras.layers.Layer):
-    """`keras.layers.Dropout` in less time, see `ops.dropout`.
+    """A faster `keras.layers.Dropout`, see `ops.dropout`.
 
     Args:
         rate: probability of setting an element to 0, in [0, 1).
@@ -21,7 +21,7 @@ class Dropout(keras.layers.Layer):
         training: whether dropout is active.
 
     Returns:
-        What `x` is.
+        (...) of the type of `x`.
     """
 
     def __init__(self, rate: float, **kwargs: Any) -> None:

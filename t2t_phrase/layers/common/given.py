@@ -8,6 +8,6 @@ from typing import Any
 def given(**arguments: Any) -> dict[str, Any]:
     """Return the arguments that are not None.
 
-    So a layer that lacks an argument can be called where nobody gives it.
+    So a layer that lacks an argument can be called as long as the argument is None.
     """
     return {name: value for name, value in arguments.items() if value is not None}

@@ -1,7 +1,7 @@
 """Keras' implicit masks, as `Embedding(mask_zero=True)` makes them, for layers with explicit ones.
 
-Keras attaches a mask (B, S) to a tensor, and each layer passes it on. Layers here take masks as
-arguments whose shapes are those of attention; this mixin translates.
+Keras attaches a mask (B, S) to a tensor, and each layer passes it on. The layers here take masks as
+arguments with the shapes that attention needs; this mixin translates.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from keras import ops
 
 
 class MaskArgument(NamedTuple):
-    """The argument of a layer that excludes padding of one of its inputs.
+    """The argument of a layer that masks the padding of one of its inputs.
 
     Attributes:
-        name: of the argument.
-        axes: number of axes of the mask if the caller gives none; the first is that of the
+        name: name of the argument.
+        axes: number of axes of the mask if the caller gives none; the first axis is that of the
             sentences, the last that of the positions.
     """
 
@@ -32,16 +32,17 @@ Masks = tuple[tuple[str, MaskArgument], ...]
 class ImplicitMasks:
     """Mixin for layers: a mask that Keras has attached to an input counts like an explicit one.
 
-    Where both are given, a position needs both. The first output has the mask of the first input.
+    Where both are given, a position must be True in both. The first output has the mask of the
+    first input.
 
     Attributes:
-        implicit_masks: the name of each input with the argument that excludes its padding.
+        implicit_masks: the name of each input with the argument that masks its padding.
     """
 
     implicit_masks: ClassVar[Masks] = ()
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Call the layer, with its implicit masks in explicit arguments."""
+        """Call the layer, passing implicit masks as explicit arguments."""
         try:
             given = inspect.signature(self.call).bind_partial(*args, **kwargs).arguments  # type: ignore[attr-defined]
         except TypeError:
@@ -56,7 +57,7 @@ class ImplicitMasks:
             mask = ops.reshape(mask, (-1, *[1] * (axes - 2), ops.shape(mask)[-1]))
             combined = mask if explicit is None else ops.logical_and(explicit, mask)
             kwargs[argument.name] = combined
-            # The explicit mask may have been given by its place.
+            # The explicit mask may have been passed by position.
             place = list(inspect.signature(self.call).parameters).index(argument.name)  # type: ignore[attr-defined]
             if place < len(args):
                 del kwargs[argument.name]

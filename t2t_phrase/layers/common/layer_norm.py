@@ -17,8 +17,8 @@ EPSILON = 1e-6
 class LayerNorm(keras.layers.Layer):
     """Normalisation of every position, see `ops.layer_norm`.
 
-    `keras.layers.LayerNormalization` computes the same and takes longer to train. Scale and offset
-    are float32 under every dtype policy, and so is what is computed with them.
+    `keras.layers.LayerNormalization` computes the same but takes longer to train. Scale and offset
+    are float32 under every dtype policy, and so are computations with them.
 
     Args:
         epsilon: added to the variance.
@@ -27,7 +27,7 @@ class LayerNorm(keras.layers.Layer):
         x: (..., D) float.
 
     Returns:
-        (..., D) of the type that the policy computes with.
+        (..., D) of the policy's compute dtype.
     """
 
     def __init__(self, *, epsilon: float = EPSILON, **kwargs: Any) -> None:
@@ -45,7 +45,7 @@ class LayerNorm(keras.layers.Layer):
 
     def call(self, x: Any) -> Any:
         """Normalise every position."""
-        # Custom gradients are for tensors, and `convert_to_tensor` returns variables as they are.
+        # Custom gradients need tensors, and `convert_to_tensor` returns variables unchanged.
         scale, offset = (ops.cast(weight, weight.dtype) for weight in (self.gamma, self.beta))
         normed = layer_norm(ops.convert_to_tensor(x), scale, offset, epsilon=self.epsilon)
         return ops.cast(normed, self.compute_dtype)

@@ -1,4 +1,4 @@
-"""The wrapper of every sublayer: normalisation, dropout, and the residual connection."""
+"""The wrapper around every sublayer: normalisation, dropout, and the residual connection."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Residual(keras.layers.Layer):
         pre-norm:   y = x + dropout(f(norm(x)))
         post-norm:  y = norm(x + dropout(f(x)))
 
-    `before` gives the sublayer its input, and calling the layer takes its output:
+    `before` returns the input of the sublayer, and a call takes the sublayer's output:
 
     ```python
     y = residual(x, f(residual.before(x)))
@@ -28,8 +28,8 @@ class Residual(keras.layers.Layer):
         dropout: probability of dropping an output of the sublayer, in [0, 1).
 
     Call arguments:
-        x: (B, T, D) float, what the sublayer read before normalisation.
-        output: (B, T, D) float, what the sublayer made of it.
+        x: (B, T, D) float, the input of the sublayer before normalisation.
+        output: (B, T, D) float, the output of the sublayer.
         training: whether dropout is active.
 
     Returns:

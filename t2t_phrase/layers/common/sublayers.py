@@ -14,7 +14,7 @@ def build_once(layer: keras.layers.Layer, *shapes: Any) -> None:
 
 
 def deserialize_sublayers(config: dict[str, Any]) -> dict[str, Any]:
-    """Return `config` with every serialised layer in it made again."""
+    """Return `config` with every serialised layer in it deserialised."""
     return {
         name: keras.saving.deserialize_keras_object(value)
         if isinstance(value, dict) and "class_name" in value

@@ -1,4 +1,4 @@
-"""Token embeddings, which may serve as the softmax too."""
+"""Token embeddings, whose matrix the softmax may share."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from t2t_phrase.ops.masks import padding_mask
 
 @keras.saving.register_keras_serializable(package="t2t_phrase")
 class TokenEmbedding(keras.layers.Layer):
-    """Looks tokens up: $sqrt(D) E[id]$, and zeros at padding.
+    """Looks up the vectors of tokens: $sqrt(D) E[id]$, and zeros at padding.
 
-    Vaswani et al. (2017), Section 3.4. The matrix starts as $N(0, D^-1/2)$; `kernel` gives it to
-    the softmax that shares it.
+    Vaswani et al. (2017), Section 3.4. The matrix starts as $N(0, D^-1/2)$; a softmax that shares
+    the matrix reads it from `kernel`.
 
     Args:
         vocab_size: V.
         hidden_size: D.
-        mask_zero: whether Keras' implicit mask of padding goes with the output.
+        mask_zero: whether the output carries Keras' implicit mask of padding.
 
     Call arguments:
         ids: (B, T) int, 0 = padding.

@@ -18,7 +18,7 @@ class WordDropout(keras.layers.Layer):
 
     Differs from the paper (Sennrich et al., 2016, "Edinburgh Neural Machine Translation Systems for
     WMT 16"): the embedding is that of the unknown token instead of zero, and other embeddings are
-    not scaled; each occurrence of a word is dropped apart from the others.
+    not scaled; each occurrence of a word is dropped independently of the others.
 
     Args:
         rate: probability of replacing a token, in [0, 1), rounded to a multiple of 1/65536.
@@ -28,7 +28,7 @@ class WordDropout(keras.layers.Layer):
         training: whether tokens are replaced.
 
     Returns:
-        What `ids` is.
+        (...) of the type of `ids`.
     """
 
     def __init__(self, rate: float, **kwargs: Any) -> None:

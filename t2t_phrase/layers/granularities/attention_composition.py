@@ -1,4 +1,4 @@
-"""Self-attention within segments, in which the max-pooled segment asks."""
+"""Self-attention within segments, with the max-pooled segment as the query."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from t2t_phrase.ops.segment_pooling import without_padding
 
 @keras.saving.register_keras_serializable(package="t2t_phrase")
 class AttentionComposition(ImplicitMasks, keras.layers.Layer):
-    """Self-attention within each segment; its maximum is the query.
+    """Self-attention within each segment, with the segment's maximum as the query.
 
     Hao et al. (2019), Section 3.2, for a head and a segment of the tokens x_1, ..., x_l:
 

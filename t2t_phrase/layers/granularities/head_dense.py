@@ -12,14 +12,14 @@ from t2t_phrase.layers.common.initializers import kernel_initializer
 
 @keras.saving.register_keras_serializable(package="t2t_phrase")
 class HeadDense(keras.layers.Layer):
-    """A linear map for each of several heads, each of its own, in one product.
+    """A separate linear map for each of several heads, computed in one product.
 
     Shapes: B batch, G heads, N positions, W width of the inputs.
 
     Args:
         num_heads: G.
         units: width of the outputs.
-        use_bias: whether to add a bias, at first 0.
+        use_bias: whether to add a bias, initially 0.
 
     Call arguments:
         x: (B, G, N, W) float.
@@ -51,7 +51,7 @@ class HeadDense(keras.layers.Layer):
         self.built = True
 
     def _initial_kernels(self, shape: Any, dtype: Any = None) -> Any:
-        # Keras would take the first axis for a filter's and scale by it.
+        # Keras would treat the first axis as that of a filter and scale by it.
         initializer = kernel_initializer()
         return ops.stack([initializer(shape[1:], dtype) for _ in range(shape[0])])
 

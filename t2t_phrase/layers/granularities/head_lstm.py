@@ -13,7 +13,7 @@ from t2t_phrase.ops.recurrent import State, lstm_step, scan
 
 @keras.saving.register_keras_serializable(package="t2t_phrase")
 class HeadLSTM(keras.layers.Layer):
-    """A long short-term memory for each head, each with weights of its own, in one loop.
+    """A long short-term memory for each head, each with its own weights, in one loop.
 
     The equations are those of `ops.recurrent.lstm_step`. As in `LSTM`, the bias of the forget gate
     starts at 1. States stay float32 under every dtype policy.
@@ -25,9 +25,9 @@ class HeadLSTM(keras.layers.Layer):
 
     Call arguments:
         x: (B, G, N, W) float. A later time step has no effect on an earlier one, so padding may
-            follow; its outputs have no meaning.
+            follow; its outputs are meaningless.
         continues: (B, G, N) bool, False where another sequence begins, before which the state is
-            zero again. None: each row is one sequence.
+            reset to zero. None: each row is one sequence.
 
     Returns:
         (B, G, N, W).
@@ -103,7 +103,7 @@ class HeadLSTM(keras.layers.Layer):
             kept = ops.cast(inputs[..., -1:], "float32")
             return self.step(inputs[..., :-1], tuple(part * kept for part in state), kernel)
 
-        # The loop has one tensor of inputs.
+        # The loop takes a single tensor of inputs.
         flags = ops.cast(continues, projected.dtype)[..., None]
         joined = ops.concatenate([projected, flags], axis=-1)
         outputs, _ = scan(step, joined, (start, start))

@@ -18,12 +18,12 @@ class HeadONLSTM(HeadLSTM):
     Shen et al. (2019); the equations are those of `on_lstm_step.on_lstm_step`.
 
     Args:
-        chunk_size: neighbouring units that share a value of the master gates; 2, 3, ... of them
-            make W.
+        chunk_size: number of neighbouring units that share a value of the master gates; W consists
+            of 2, 3, ... such chunks.
         **kwargs: as for `HeadLSTM`, with the same call arguments and results.
 
     Raises:
-        ValueError: when built, if W is not such a multiple of `chunk_size`.
+        ValueError: when built, if W is not `chunk_size` times 2, 3, ...
     """
 
     def __init__(self, *, chunk_size: int, **kwargs: Any) -> None:

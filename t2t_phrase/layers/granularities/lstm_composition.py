@@ -67,5 +67,5 @@ class LSTMComposition(ImplicitMasks, keras.layers.Layer):
 
 
 def min_of(bound: int, length: Any) -> Any:
-    """Return the smaller one: a number, or a scalar where the length is only known in the graph."""
+    """Return the smaller value: a number, or a scalar if only the graph knows the length."""
     return min(bound, length) if isinstance(length, int) else ops.minimum(bound, length)

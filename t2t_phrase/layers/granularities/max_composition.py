@@ -16,8 +16,8 @@ class MaxComposition(ImplicitMasks, keras.layers.Layer):
     """The largest value of each dimension within each segment.
 
     Hao et al. (2019), Section 3.2, "Composition Strategies". All compositions have these
-    arguments, call arguments and results; each head has weights of its own, which all of its
-    segments share. A row without tokens gives zeros, or what has no effect on the others.
+    arguments, call arguments and results; each head has its own weights, which all of its segments
+    share. A row without tokens gives zeros, or a vector that has no effect on other rows.
 
     Shapes: B batch, G heads, S tokens, P rows for segments, W width of a head.
 

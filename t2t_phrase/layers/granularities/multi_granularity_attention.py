@@ -42,8 +42,8 @@ class MultiGranularityAttention(ImplicitMasks, keras.layers.Layer):
     The outputs of all heads are concatenated and multiplied by W_O. No map has a bias.
 
     Differs from the paper: W_F. Eq. (8) gives g_m the width of a head, d_k, but does not say how
-    the tokens, of width D, come to it; here they are mapped first, by each head on its own. Like
-    F_h in Eq. (4), W_F, COM and REC have weights of their own for each head.
+    the tokens, of width D, are brought to this width; here each head maps them first. Like F_h in
+    Eq. (4), W_F, COM and REC have separate weights for each head.
 
     Shapes: B batch, S tokens, P rows for segments, D `hidden_size`, H heads, G of which attend to
     segments, $d_k = D / H$, N partitions.
@@ -62,8 +62,8 @@ class MultiGranularityAttention(ImplicitMasks, keras.layers.Layer):
         attention_mask: bool, broadcastable to (B, 1, 1, S), True at tokens. None = everywhere.
             Where rows hold several sentences, (B, 1, S, S), which keeps these apart.
         training: whether dropout is active.
-        pairs: (B, S) int, where rows hold several sentences, the number of each token's, 0 at
-            padding; $P = S$ then. Their segments are kept apart by it. None: rows are sentences.
+        pairs: (B, S) int, where rows hold several sentences: the number of each token's sentence, 0
+            at padding, which keeps their segments apart; $P = S$ then. None: rows are sentences.
 
     Returns:
         (output, weights, segments): (B, S, D); (B, H, S, S) float32 before dropout, in which the
@@ -71,7 +71,8 @@ class MultiGranularityAttention(ImplicitMasks, keras.layers.Layer):
         (B, G, P, d_k).
 
     Raises:
-        ValueError: D is not a multiple of H, or a head has an unknown partition or none is left.
+        ValueError: D is not a multiple of H, heads of tokens are not the first ones, a head has an
+            unknown partition, or no head attends to segments.
     """
 
     implicit_masks = (("x", ATTENTION),)
@@ -183,7 +184,7 @@ class MultiGranularityAttention(ImplicitMasks, keras.layers.Layer):
         related = segments
         if self.interaction is not None:
             related = self.interaction(segments, **given(continues=continues))
-        # Rows after the last segment are as long as a sentence needs them, so that all heads fit.
+        # Padded from P to S, so that heads of segments are as wide as heads of tokens.
         missing = length - ops.shape(membership)[2]
         key, value = (
             ops.pad(head_map(related), [(0, 0), (0, 0), (0, missing), (0, 0)])

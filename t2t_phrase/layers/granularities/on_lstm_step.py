@@ -50,7 +50,7 @@ def on_lstm_step(
 
 
 def _spread(x: Any, times: int) -> Any:
-    """Return every value of the last axis `times` times."""
+    """Return `x` with every value repeated `times` times along the last axis."""
     # XLA cannot differentiate `ops.repeat` within a loop.
     stacked = ops.stack([x] * times, axis=-1)
     return ops.reshape(stacked, (*ops.shape(x)[:-1], x.shape[-1] * times))

@@ -1,4 +1,4 @@
-"""Predicts what segments are called from their vectors."""
+"""Prediction of the labels of segments from their vectors."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ class TagClassifier(keras.layers.Layer):
 
     Args:
         heads: the partition of each of the G heads.
-        partitions: those whose segments have labels.
+        partitions: the partitions whose segments have labels.
         classes: C.
 
     Call arguments:
         segments: (B, G, P, d_k) float, as `MultiGranularityAttention` returns them.
 
     Returns:
-        For each of `partitions` by its name, (B, P, C) float32.
+        (B, P, C) float32 for each of `partitions`, by name.
     """
 
     def __init__(

@@ -41,7 +41,7 @@ class AttentionalVector(ImplicitMasks, keras.layers.Layer):
         query: (B, T, U) float, decoder states.
         memory: (B, S, M) float, encoder states.
         attention_mask: bool, broadcastable to (B, 1, T, S); True = may attend. None = everywhere.
-        training: without effect: there is no dropout.
+        training: has no effect, as there is no dropout.
 
     Returns:
         (h~ (B, T, U), weights (B, 1, T, S) float32).
@@ -84,7 +84,7 @@ class AttentionalVector(ImplicitMasks, keras.layers.Layer):
         return self.attend(query, self.project_memory(memory), attention_mask, training=training)
 
     def project_memory(self, memory: Any) -> Cache:
-        """Return the memory and, if the score does not compare with the memory itself, its keys."""
+        """Return the memory and, unless the score uses the memory itself as keys, its keys."""
         memory = ops.cast(memory, self.compute_dtype)
         keys = self.score.project_memory(memory)
         return {"memory": memory} if keys is None else {"memory": memory, "key": keys}
@@ -153,7 +153,7 @@ class AttentionalVector(ImplicitMasks, keras.layers.Layer):
         """Return the contexts (B, T, M) and the weights (B, 1, T, S) float32.
 
         Args:
-            query: (B, T, U), of the computation's type.
+            query: (B, T, U), of the compute dtype.
             projected: from `project_memory`.
             attention_mask: see the class.
             places: (T,) int, the position of each query in the target.
@@ -171,5 +171,5 @@ class AttentionalVector(ImplicitMasks, keras.layers.Layer):
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> AttentionalVector:
-        """Make the layer of a configuration."""
+        """Build from `get_config`'s result."""
         return cls(**deserialize_sublayers(config))

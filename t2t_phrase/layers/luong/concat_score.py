@@ -16,7 +16,7 @@ from t2t_phrase.ops.scores import additive_logits
 class ConcatScore(Score):
     """$score(h_t, h_s) = v_a^T tanh(W_a [h_t; h_s])$, with v_a as long as h_t.
 
-    W_a consists of a part for each state, so the share of the memory is computed once.
+    W_a consists of one part for each state, so the term of the memory is computed only once.
 
     Arguments and results are those of `Score`.
     """
@@ -30,19 +30,19 @@ class ConcatScore(Score):
         self.built = True
 
     def project_query(self, query: Any) -> Any:
-        """Return the share of the decoder states within the tanh, (B, T, U)."""
+        """Return the term of the decoder states within the tanh, (B, T, U)."""
         return linear(query, self.value(self.query_kernel))
 
     def project_memory(self, memory: Any) -> Any:
-        """Return the share of the encoder states within the tanh, (B, S, U)."""
+        """Return the term of the encoder states within the tanh, (B, S, U)."""
         return ops.matmul(memory, self.value(self.key_kernel))
 
     def key_width(self, memory_width: int) -> int:
-        """Return U, the width of the share of the encoder states."""
+        """Return U, the width of the term of the encoder states."""
         del memory_width
         return int(self.vector.shape[0])
 
     def logits(self, query: Any, keys: Any, length: Any) -> Any:
-        """Return $v_a^T tanh(x)$, where x is the sum of both shares."""
+        """Return $v_a^T tanh(x)$, where x is the sum of both terms."""
         del length
         return additive_logits(query, keys, self.value(self.vector))

@@ -16,8 +16,8 @@ from t2t_phrase.ops.scores import dot_logits
 class GeneralScore(Score):
     """$score(h_t, h_s) = h_t^T W_a h_s$.
 
-    The product with W_a is taken on the side of the query. So the keys are the memory itself, of
-    which local attention gathers one window, not two.
+    The query is multiplied by W_a, so the keys are the memory itself, of which local attention
+    gathers one window, not two.
 
     Arguments and results are those of `Score`.
     """

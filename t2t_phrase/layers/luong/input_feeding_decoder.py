@@ -1,4 +1,4 @@
-"""A stack of LSTM layers that reads what it attended to at the time step before."""
+"""A stack of LSTM layers that reads the attentional vector of the previous time step."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ class InputFeedingDecoder(RecurrentDecoder):
 
     Luong et al. (2015), Section 3.3; h~ is zero before the first time step. So the attention is
     part of the recurrence, and a whole sentence is one loop over its time steps. The products of
-    the inputs x with their weights, and all dropout masks, are made before the loop.
+    the inputs x with their weights, and all dropout masks, are computed before the loop.
 
     The state has one more part, the last h~.
 
-    Arguments and results are those of `RecurrentDecoder`; there must be an attention.
+    Arguments and results are those of `RecurrentDecoder`; `attention` must not be None.
     """
 
     def input_widths(self, width: int) -> list[int]:
-        """Return the width of the inputs of each layer; the lowest one reads h~, too."""
+        """Return the width of the inputs of each layer; the lowest layer reads h~, too."""
         return super().input_widths(width + self.units)
 
     def start_state(self, initial_state: Sequence[Any] | None, *shape: Any) -> State:
@@ -47,7 +47,7 @@ class InputFeedingDecoder(RecurrentDecoder):
         hidden, top, projected = self._read(
             x, memory, attention_mask, initial_state, training, alignment
         )
-        # Only insights reads the weights, so they are no part of the loop.
+        # Only `insights` reads the weights, so they are not part of the loop.
         assert self.attention is not None
         _, weights = self.attention.attend(top, projected, attention_mask)
         return hidden, weights
@@ -60,7 +60,7 @@ class InputFeedingDecoder(RecurrentDecoder):
         initial_state: Sequence[Any] | None = None,
         training: bool = False,
     ) -> Any:
-        """Return h^L (B, T, U), from which the attention looks; arguments are those of a call."""
+        """Return h^L (B, T, U), the queries of the attention; arguments are those of a call."""
         return self._read(x, memory, attention_mask, initial_state, training)[1]
 
     def _read(
@@ -72,7 +72,7 @@ class InputFeedingDecoder(RecurrentDecoder):
         training: bool,
         alignment: Any | None = None,
     ) -> tuple[Any, Any, Cache]:
-        """Return h~, h^L, and what the attention reads of the memory."""
+        """Return h~, h^L, and the memory as projected for the attention."""
         attention = self.attention
         assert attention is not None
         batch, length, width = ops.shape(x)[0], ops.shape(x)[1], x.shape[-1]
@@ -83,7 +83,7 @@ class InputFeedingDecoder(RecurrentDecoder):
         given = lowest.input_dropout(ops.cast(x, self.compute_dtype), training=training)
         bias = ops.cast(biases[0], self.compute_dtype)
         inputs = [ops.matmul(given, kernels[0][:width]) + bias]
-        # What the layers read within the loop: h~ of the step before, and the layer below.
+        # Kernels of the inputs within the loop: h~ of the previous step, and the layer below.
         kernels = [kernels[0][width:], *kernels[1:]]
         drops = training and self.dropout > 0
         if drops:

@@ -18,12 +18,12 @@ from t2t_phrase.ops.windows import gather_windows, spread_windows, window_positi
 class LocalAttention(AttentionalVector):
     """Attention to a window of $2D + 1$ source positions, the only ones that are read.
 
-    Luong et al. (2015), Section 3.2: the softmax is over the scores of the window. What of it lies
-    outside the sentence is left out. Positions are those of the tokens in the source, from 0 on, in
-    whichever order the encoder reads them; S is the number of tokens of each sentence, without
-    padding. A subclass chooses the position p_t of each query in `aligned`, and may change the
-    weights in `shaped`. The window lies around the position nearest to p_t, so that it always has
-    $2D + 1$ positions.
+    Luong et al. (2015), Section 3.2: the softmax is over the scores of the window. The part of the
+    window outside the sentence is left out. Positions are those of the tokens in the source,
+    counted from 0, in whichever order the encoder reads them; S is the number of tokens of each
+    sentence, without padding. A subclass chooses the position p_t of each query in `aligned`, and
+    may change the weights in `shaped`. The window is centred on the position nearest to p_t, so
+    that it always has $2D + 1$ positions.
 
     Differs from the paper: it does not say how a window around a p_t between two positions is
     rounded, nor whether positions begin at 0 or 1.
@@ -38,7 +38,7 @@ class LocalAttention(AttentionalVector):
     Other call arguments and results are those of `AttentionalVector`.
 
     Raises:
-        ValueError: the score knows no windows.
+        ValueError: the score cannot score windows.
     """
 
     def __init__(self, *, window: int, **kwargs: Any) -> None:
@@ -51,14 +51,14 @@ class LocalAttention(AttentionalVector):
         """Return p_t, (B, T) float32, in [0, S].
 
         Args:
-            query: (B, T, U), of the computation's type.
+            query: (B, T, U), of the compute dtype.
             lengths: (B, 1) int32, S of each sentence.
             places: (T,) int, the position of each query in the target.
         """
         raise NotImplementedError
 
     def shaped(self, weights: Any, window: Any, aligned: Any) -> Any:
-        """Return the weights that the context is made with, (B, T, N) float32.
+        """Return the weights that the context is computed with, (B, T, N) float32.
 
         Args:
             weights: (B, T, N) float32, the softmax of the scores.
@@ -88,12 +88,12 @@ class LocalAttention(AttentionalVector):
     def _centres(self, query: Any, lengths: Any, places: Any) -> tuple[Any, Any]:
         """Return the middle of each query's window, (B, T) int32, and p_t."""
         aligned = self.aligned(query, lengths, places)
-        # Rounded half up, as `ops.round` does not; the last token where p_t comes near S.
+        # Rounded half up, unlike `ops.round`; the last token where p_t is close to S.
         return ops.minimum(ops.cast(ops.floor(aligned + 0.5), "int32"), lengths - 1), aligned
 
     @property
     def deviation(self) -> float | None:
-        """The standard deviation of the Gaussian; None: there is none."""
+        """The standard deviation of the Gaussian; None: there is no Gaussian."""
         return None
 
     def windows(self, query: Any, projected: Cache, attention_mask: Any | None = None) -> Windows:

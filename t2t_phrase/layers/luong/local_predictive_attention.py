@@ -16,20 +16,20 @@ from t2t_phrase.ops.windows import gaussian
 
 @keras.saving.register_keras_serializable(package="t2t_phrase")
 class LocalPredictiveAttention(LocalAttention):
-    """Local attention around a predicted position, which it favours by a Gaussian.
+    """Local attention around a predicted position, which a Gaussian favours.
 
     Luong et al. (2015), local-p, Eq. (9) and (10):
 
         p_t = S sigmoid(v_p^T tanh(W_p h_t))
         a_t(s) = softmax_s(score(h_t, h_s)) exp(-(s - p_t)^2 / (2 sigma^2)),  sigma = D / 2
 
-    The weights are not normalised again. p_t learns through the Gaussian alone.
+    The weights are not normalised again. p_t is learned through the Gaussian alone.
 
     Arguments and results are those of `LocalAttention`; D is at least 1.
     """
 
     def build(self, query_shape: Any, memory_shape: Any) -> None:
-        """Create the weights of the prediction, too."""
+        """Create all weights, including those of the prediction."""
         super().build(query_shape, memory_shape)
         self.position_kernel = self._weight("position_kernel", (self.units, self.units))
         self.position_vector = self._weight("position_vector", (self.units, 1))

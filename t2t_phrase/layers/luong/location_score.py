@@ -14,10 +14,10 @@ from t2t_phrase.ops.scores import location_logits
 
 @keras.saving.register_keras_serializable(package="t2t_phrase")
 class LocationScore(Score):
-    """$score_t = W_a h_t$, one number for each source position, whatever stands there.
+    """$score_t = W_a h_t$, one number for each source position, whatever the token there.
 
-    W_a has P rows. A sentence of fewer tokens uses the first ones; of a longer sentence, the tokens
-    from P on are never attended to, as in the paper.
+    W_a has P rows. A shorter sentence uses the first ones; in a longer sentence, the tokens from P
+    on are never attended to, as in the paper.
 
     Args:
         positions: P.
@@ -42,7 +42,7 @@ class LocationScore(Score):
         return linear(query, operand(self.kernel, self.compute_dtype))
 
     def logits(self, query: Any, keys: Any, length: Any) -> Any:
-        """Return the scores of the S positions that there are."""
+        """Return the scores of the S source positions."""
         del keys
         return location_logits(query, length)
 

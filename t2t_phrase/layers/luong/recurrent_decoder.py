@@ -31,10 +31,10 @@ class RecurrentDecoder(ImplicitMasks, keras.layers.Layer):
     the memory, K beams.
 
     Args:
-        units: U, of every layer.
+        units: U, the width of every layer.
         num_layers: L.
-        attention: such as `GlobalAttention`; None: no attention.
-        dropout: see `LSTM`, for the inputs of every layer.
+        attention: a layer such as `GlobalAttention`; None: no attention.
+        dropout: see `LSTM`; applied to the inputs of every layer.
         initial_range: see `LSTM`.
 
     Call arguments:
@@ -44,7 +44,7 @@ class RecurrentDecoder(ImplicitMasks, keras.layers.Layer):
         initial_state: 2 L tensors (B, U); None: zeros.
         training: whether dropout is active.
         alignment: (B, T) int, the memory position that each time step is aligned with, for an
-            attention that reads it, such as `BiasedAttention`; None: for any other.
+            attention that reads it, such as `BiasedAttention`; None for any other.
 
     Returns:
         (hidden, weights): h~ (B, T, U), and (B, 1, T, S) float32 or, without attention, None.
@@ -89,7 +89,7 @@ class RecurrentDecoder(ImplicitMasks, keras.layers.Layer):
         self.built = True
 
     def input_widths(self, width: int) -> list[int]:
-        """Return the width of the inputs of each layer, if those of the stack are `width` wide."""
+        """Return the width of the inputs of each layer, given that of the stack's inputs."""
         return [width] + [self.units] * (self.num_layers - 1)
 
     def call(
@@ -115,7 +115,7 @@ class RecurrentDecoder(ImplicitMasks, keras.layers.Layer):
         initial_state: Sequence[Any] | None = None,
         training: bool = False,
     ) -> Any:
-        """Return h^L (B, T, U), from which the attention looks; arguments are those of a call."""
+        """Return h^L (B, T, U), the queries of the attention; arguments are those of a call."""
         del memory, attention_mask
         state = self.start_state(initial_state, ops.shape(x)[0])
         for number, layer in enumerate(self.layers):
@@ -127,8 +127,8 @@ class RecurrentDecoder(ImplicitMasks, keras.layers.Layer):
         """Return the state before the first time step, each part (*shape, U) float32.
 
         Args:
-            initial_state: of the LSTM layers; None: zeros.
-            *shape: such as B, K.
+            initial_state: the initial state of the LSTM layers; None: zeros.
+            *shape: the axes before U, such as B, K.
         """
         if initial_state is None:
             return tuple(ops.zeros((*shape, self.units)) for _ in range(2 * self.num_layers))
@@ -139,7 +139,7 @@ class RecurrentDecoder(ImplicitMasks, keras.layers.Layer):
 
         Args:
             memory: float.
-            alignment: see the class; for `step`, of each beam, see `align`.
+            alignment: see the class; for `step`, that of each beam, see `align`.
         """
         projected = {} if self.attention is None else self.attention.project_memory(memory)
         return projected if alignment is None else self.align(projected, alignment)
@@ -175,7 +175,7 @@ class RecurrentDecoder(ImplicitMasks, keras.layers.Layer):
             x: (B, K, D).
             state: from `start_state` or `step`, each part (B, K, U).
             index: the current time.
-            kernels: from `fused_kernels`, or what `kept` or `quantize` returns of each.
+            kernels: from `fused_kernels`, or the result of `kept` or `quantize` for each.
             projected: from `project_memory`.
             attention_mask: (B, 1, 1, S) bool.
 
@@ -206,5 +206,5 @@ class RecurrentDecoder(ImplicitMasks, keras.layers.Layer):
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> RecurrentDecoder:
-        """Make the layer of a configuration."""
+        """Build from `get_config`'s result."""
         return cls(**deserialize_sublayers(config))

@@ -13,15 +13,15 @@ from t2t_phrase.layers.common.initializers import kernel_initializer, uniform
 class Score(keras.layers.Layer):
     """A function of a decoder state and an encoder state: the logits of attention.
 
-    Luong et al. (2015), Section 3.1. A subclass implements `logits`, and the other methods where
-    its queries or keys are no plain states.
+    Luong et al. (2015), Section 3.1. A subclass implements `logits`, and the other methods if its
+    queries or keys are not the states themselves.
 
     Shapes: B batch, T queries, S memory positions, N positions of a window, U width of the decoder
-    states, M width of the encoder states, A width in which both are compared.
+    states, M width of the encoder states, A width of queries and keys.
 
     Args:
-        initial_range: if positive, all weights start uniform between minus this and this; 0: they
-            start as those of `MultiHeadAttention`.
+        initial_range: if positive, all weights start uniformly distributed in +-`initial_range`; 0:
+            they start as those of `MultiHeadAttention`.
 
     Call arguments:
         query: (B, T, U) float, decoder states.
@@ -74,7 +74,7 @@ class Score(keras.layers.Layer):
         return self.add_weight(name=name, shape=shape, initializer=initializer)
 
     def value(self, variable: keras.Variable) -> Any:
-        """Return a variable as a tensor of the computation's type."""
+        """Return a variable as a tensor of the compute dtype."""
         return ops.cast(ops.convert_to_tensor(variable), self.compute_dtype)
 
     def get_config(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Which window of the source each target position attends to."""
+"""The window of the source that each target position attends to."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ class Windows(NamedTuple):
 
     Attributes:
         centre: (B, T) int32, the position in the middle of the window.
-        aligned: (B, T) float32, p_t, which `centre` is rounded from.
+        aligned: (B, T) float32, p_t, which is rounded to `centre`.
         radius: D.
-        deviation: of the Gaussian around p_t that multiplies the weights; None: there is none.
+        deviation: standard deviation of the Gaussian around p_t that multiplies the weights; None:
+            there is no Gaussian.
     """
 
     centre: Any

@@ -26,13 +26,13 @@ class HomogeneousConvKV(NgramAttention):
         head_h = softmax((Q W_q,h) Conv_n(K, W_k,h)^T / sqrt(d_k)) Conv_n(V, W_v,h)
         output = [head_1; ...; head_H] W_o
 
-    Conv_n pads with zeros at the left. Parameters: W_q and W_o D x D, and for each order n W_k and
+    Conv_n pads with zeros on the left. Parameters: W_q and W_o D x D, and for each order n W_k and
     W_v n x D x (h_n d_k).
 
     The weights are (B, H, T, S).
 
     Args:
-        head_counts: h_n, how many heads attend to each of `orders`; their sum is `num_heads`.
+        head_counts: h_n, the number of heads for each of `orders`; their sum is `num_heads`.
         **kwargs: `num_heads`, `hidden_size`, `orders`, `dropout` and `max_relative_position`, see
             `NgramAttention`.
     """
@@ -52,13 +52,13 @@ class HomogeneousQueryK(NgramAttention):
         head_h = softmax(Conv_n(K W_k,h, Q W_q,h) / sqrt(d_k n)) Conv_n(V, W_v,h)
         output = [head_1; ...; head_H] W_o
 
-    Both convolutions pad with zeros at the left. Parameters: W_k and W_o D x D, and for each order
+    Both convolutions pad with zeros on the left. Parameters: W_k and W_o D x D, and for each order
     n W_q and W_v n x D x (h_n d_k).
 
     The weights are (B, H, T, S).
 
     Args:
-        head_counts: h_n, how many heads attend to each of `orders`; their sum is `num_heads`.
+        head_counts: h_n, the number of heads for each of `orders`; their sum is `num_heads`.
         **kwargs: `num_heads`, `hidden_size`, `orders`, `dropout` and `max_relative_position`, see
             `NgramAttention`.
     """
@@ -105,15 +105,15 @@ class HeterogeneousQueryK(NgramAttention):
                  [V W_v,1; Conv_2(V, W_v,2); ...]
         output = [head_1; ...; head_H] W_o
 
-    Differs from the paper: Eq. (8) has a W_k,n for each order, but its tables count the parameters
-    of a single W_k; so that is the default.
+    Differs from the paper: Eq. (8) has a W_k,n for each order, but the paper's tables count the
+    parameters of a single W_k, which is the default here.
 
     Parameters: W_k and W_o D x D, and for each order n W_q,n and W_v,n n x D x D.
 
     The weights are (B, H, T, N S).
 
     Args:
-        share_key_projection: False for a W_k,n of each order.
+        share_key_projection: False for a separate W_k,n for each order.
         **kwargs: `num_heads`, `hidden_size`, `orders`, `dropout` and `max_relative_position`, see
             `NgramAttention`.
     """
@@ -133,7 +133,7 @@ class InterleavedConvKV(NgramAttention):
         A_m = softmax(Conv_m(Q, W_q,m) [K W_k,1; Conv_2(K, W_k,2); ...]^T / sqrt(d_k))
               [V W_v,1; Conv_2(V, W_v,2); ...]
 
-    The output is the convolution of all A_m, heads joined, in `Interleaved`. Parameters: for each
+    The output is the convolution of all A_m, heads joined, see `Interleaved`. Parameters: for each
     order n W_q,n, W_k,n and W_v,n n x D x D, and those of the output.
 
     The weights are (B, H, M T, N S).
@@ -160,7 +160,7 @@ class InterleavedQueryK(NgramAttention):
                        Conv_2(K W_k, Conv_m(Q, W_q,m,2)) / sqrt(2 d_k); ...])
               [V W_v,1; Conv_2(V, W_v,2); ...]
 
-    The output is the convolution of all A_m, heads joined, in `Interleaved`. $Conv_m(Q, W_q,m,n)$
+    The output is the convolution of all A_m, heads joined, see `Interleaved`. $Conv_m(Q, W_q,m,n)$
     is n D wide: its n parts are the rows of the kernel that convolves the keys.
 
     Parameters: W_k D x D, for each pair of orders W_q,m,n m x D x n D, for each order W_v,n
@@ -170,7 +170,7 @@ class InterleavedQueryK(NgramAttention):
 
     Args:
         look_ahead: True in the encoder, see `Interleaved`.
-        share_key_projection: False for a W_k,n of each order, see `HeterogeneousQueryK`.
+        share_key_projection: False for a separate W_k,n for each order, see `HeterogeneousQueryK`.
         **kwargs: `num_heads`, `hidden_size`, `orders`, `dropout` and `max_relative_position`, see
             `NgramAttention`.
     """

@@ -50,7 +50,7 @@ class ConvKV(Method):
         return {"key": self.structure.join_keys(keys)}
 
     def key_shapes(self, batch_size: Any, length: Any) -> dict[str, tuple[Any, ...]]:
-        """Return the shapes of what `make_keys` returns while decoding."""
+        """Return the shapes of the results of `make_keys` while decoding."""
         structure = self.structure
         heads, width = structure.num_heads, structure.head_size
         return {"key": (batch_size, heads, width, *structure.joined_orders, length)}

@@ -16,14 +16,14 @@ from t2t_phrase.ops.attention import split_key_heads, split_value_heads
 class Homogeneous(Structure):
     """Each head attends to n-grams of one order.
 
-    Nguyen and Joty (2018), Section 3.2.1. The sentence is padded with zeros at the left, so an
+    Nguyen and Joty (2018), Section 3.2.1. The sentence is padded with zeros on the left, so an
     n-gram of every order ends at each token. The attention weights are (B, H, T, S).
 
     Attributes:
         head_counts: h_n, the number of heads for each of `orders`; their sum is H.
 
     Raises:
-        ValueError: `head_counts` do not fit `orders` or `num_heads`.
+        ValueError: `head_counts` do not match `orders` or `num_heads`.
     """
 
     head_counts: tuple[int, ...]

@@ -17,20 +17,20 @@ from t2t_phrase.ops.ngrams import shift
 
 @dataclasses.dataclass(frozen=True)
 class Interleaved(Heterogeneous):
-    """The heterogeneous structure, with n-grams for queries too.
+    """The heterogeneous structure, with n-grams as queries, too.
 
     Nguyen and Joty (2018), Section 3.3. A_m,i is the result of the query n-gram of order m that
     ends at i, and zero where there is no such n-gram. The output map is a convolution with stride 2
     over the interleaved sequence 0, u_1, b_1, u_2, b_2, ..., u_N, 0 of unigrams $u = A_1$ and
     bigrams $b = A_2$, Eq. (13) to (17): with window 3 in the encoder, and with window 2 in decoder
-    and cross-attention, where later n-grams must not be seen. It is computed as one product,
-    without building that sequence:
+    and cross-attention, where later n-grams must not be seen. The output is computed as one
+    product, without building that sequence:
 
         encoder:         O_i = A_2,i W_0 + A_1,i W_1 + A_2,i+1 W_2
         decoder, cross:  O_i = A_2,i W_0 + A_1,i W_1
 
-    Beyond the paper, which defines this for orders 1 and 2 only, any set of orders, by the
-    n-grams that contain i, and by those that end at i:
+    The paper defines this for orders 1 and 2 only. For any set of orders, the output at i sums over
+    the n-grams that contain i in the encoder, and over those that end at i elsewhere:
 
         encoder:         O_i = sum_m sum_{s=0}^{m-1} A_m,i+s W_m,s
         decoder, cross:  O_i = sum_m A_m,i W_m,0
@@ -39,8 +39,8 @@ class Interleaved(Heterogeneous):
     and 2, token-to-token and token-to-phrase above phrase-to-token and phrase-to-phrase.
 
     Attributes:
-        look_ahead: whether the output at i reads n-grams that end after i, as in the encoder. Then
-            a token that no query may attend to counts as padding, and no query n-gram ends there.
+        look_ahead: whether the output at i reads n-grams that end after i, as in the encoder. If
+            so, a token that no query may attend to counts as padding; no query n-gram ends there.
     """
 
     look_ahead: bool = False
@@ -78,7 +78,7 @@ class Interleaved(Heterogeneous):
 
     @property
     def output_window(self) -> list[tuple[int, int]]:
-        """The (index of the order, distance) of each n-gram that the output at i is made of."""
+        """The (index of the order, distance) of each n-gram that contributes to the output at i."""
         window = [(place, 0) for place in reversed(range(len(self.orders)))]
         if self.look_ahead:
             furthest = max(self.orders)
@@ -92,14 +92,14 @@ class Interleaved(Heterogeneous):
 
     @property
     def output_order(self) -> int:
-        """The number of head results, each D wide, that an output is made of."""
+        """The number of head results, each D wide, that an output combines."""
         return len(self.output_window)
 
     def output(self, results: Any, output_map: NgramDense, context: NgramContext) -> Any:
         """Return (B, T, D) from the results (B, M T, D) of all query orders, Eq. (13) to (17).
 
-        A query n-gram that begins before its sentence is zero. So where rows hold several
-        sentences, the last tokens of one read nothing of the next.
+        The result of a query n-gram that begins before its sentence is zero. So where rows hold
+        several sentences, the last tokens of one read nothing of the next.
         """
         del context
         by_order = ops.split(results, len(self.orders), axis=1)

@@ -24,8 +24,8 @@ class KeyMap(NamedTuple):
 class Method(abc.ABC):
     """Base of the methods: makes keys and logits, in any structure.
 
-    A method has no weights; `NgramAttention` keeps the maps that it asks for. The shapes are those
-    of `Structure`; w_n is the width of a head's key of order n.
+    A method has no weights; `NgramAttention` holds the maps that a method requests. The shapes are
+    those of `Structure`; w_n is the width of a head's key of order n.
 
     Attributes:
         structure: deals the heads to the orders.
@@ -52,17 +52,17 @@ class Method(abc.ABC):
     def make_keys(self, memory: Any, maps: list[NgramDense], context: NgramContext) -> Cache:
         """Return the keys of the n-grams that end at each position of `memory` (B, S, D).
 
-        While decoding, they are what `history_logits` reads, which may be the keys of tokens.
+        While decoding, these are the keys that `history_logits` reads, possibly those of tokens.
 
         Args:
             memory: the tokens.
-            maps: those of `key_maps`.
-            context: where the tokens before them are.
+            maps: the maps described by `key_maps`.
+            context: provides the preceding tokens.
         """
 
     @abc.abstractmethod
     def key_shapes(self, batch_size: Any, length: Any) -> dict[str, tuple[Any, ...]]:
-        """Return the shapes of what `make_keys` returns while decoding."""
+        """Return the shapes of the results of `make_keys` while decoding."""
 
     @abc.abstractmethod
     def queries(self, rows: Any) -> list[Any]:
@@ -86,7 +86,7 @@ class Method(abc.ABC):
 
         Args:
             rows: (B, R, `query_width`).
-            history: the keys that `make_keys` made in all steps.
+            history: the keys that `make_keys` returned in all steps.
             visible: (B, 1, K, S) bool from `ops.masks.history_mask`.
         """
         del visible

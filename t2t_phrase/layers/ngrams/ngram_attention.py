@@ -41,9 +41,9 @@ class NgramAttention(ImplicitMasks, keras.layers.Layer):
 
     The values are $Conv_n(V, W_v,n)$, Eq. (4), in all of them.
 
-    While decoding, each token adds keys and values to the history: those of the n-grams that end in
-    it, but in QueryK the keys of the token alone. The tokens that later n-grams reach back to are
-    kept for each beam; only these move when beams are reordered.
+    While decoding, each token adds keys and values to the history: those of the n-grams that end
+    with the token, except that QueryK adds the keys of the token alone. The tokens that later
+    n-grams reach back to are kept for each beam; only these move when beams are reordered.
 
     Shapes: B batch, T queries, S memory positions, D `hidden_size`, H `num_heads`, $d_k = D / H$, N
     the number of orders, K beams, L longest output.
@@ -51,17 +51,18 @@ class NgramAttention(ImplicitMasks, keras.layers.Layer):
     Args:
         num_heads: H, a divisor of `hidden_size`.
         hidden_size: D, width of the inputs and of the output.
-        orders: of the n-grams, ascending.
+        orders: orders of the n-grams, ascending.
         dropout: probability of dropping an attention weight, in [0, 1).
         max_relative_position: the distance between the last tokens of the two n-grams beyond which
             all distances are alike, see `NgramDistances`; 0 = no relative positions.
         **kwargs: the subclass's `options`, and those of `keras.layers.Layer`.
 
     Attributes:
-        structure_class: of the structure, set by the subclass.
-        method_class: of the method, set by the subclass.
-        options: names of the further fields of both that the constructor takes. Models give those
-            that they know: `head_counts`, `look_ahead` and `share_key_projection`.
+        structure_class: class of the structure, set by the subclass.
+        method_class: class of the method, set by the subclass.
+        options: names of the further fields of structure and method that the constructor takes.
+            Models pass those that they know: `head_counts`, `look_ahead` and
+            `share_key_projection`.
 
     Call arguments:
         query: (B, T, D) float.
@@ -69,8 +70,8 @@ class NgramAttention(ImplicitMasks, keras.layers.Layer):
         attention_mask: bool over tokens, broadcastable to (B, H, T, S); True = may attend.
         training: whether dropout is active.
         query_positions: (B, T) int, where rows hold several sentences, which the mask keeps apart:
-            the position of each query in its own; None: each row is a sentence.
-        memory_positions: (B, S) int, the same of the memory.
+            the position of each query in its sentence; None: each row is a sentence.
+        memory_positions: (B, S) int, likewise for the memory.
 
     Returns:
         (output, weights): (B, T, D), and float32 before dropout, in the layout of the structure.
@@ -186,7 +187,7 @@ class NgramAttention(ImplicitMasks, keras.layers.Layer):
         return self._project(memory, self._context(memory_positions))
 
     def _context(self, places: Any | None) -> NgramContext:
-        """Return the context of rows of one sentence, or of several, (B, S) int."""
+        """Return the context of rows of one sentence, or of several, with `places` (B, S) int."""
         # N-grams that begin before their sentence are masked, unless they reach back to zeros.
         if places is None or not self.layout.reaches_back:
             return WholeSentences()
@@ -216,7 +217,7 @@ class NgramAttention(ImplicitMasks, keras.layers.Layer):
         """Return the history before the first of `length` tokens.
 
         Raises:
-            ValueError: the layer looks ahead, which no decoder can.
+            ValueError: the layer looks ahead, which is impossible while decoding.
         """
         if not self.structure.can_decode:
             raise ValueError("an attention with look_ahead=True cannot decode token by token.")
@@ -233,7 +234,7 @@ class NgramAttention(ImplicitMasks, keras.layers.Layer):
     def step(
         self, query: Any, cache: Cache, index: Any, attention_mask: Any
     ) -> tuple[Any, Any, Cache]:
-        """Add one token of every beam, and the n-grams that end in it, to the history; attend.
+        """Add each beam's token and the n-grams ending in it to the history, and attend to that.
 
         Arguments and result are those of `MultiHeadAttention.step`.
         """
@@ -242,7 +243,7 @@ class NgramAttention(ImplicitMasks, keras.layers.Layer):
         new = self._project(query, context)
         history = {}
         for name, kept in cache["history"].items():
-            # Keys end with the axis of the positions, values with one more.
+            # Positions are the last axis of keys, and the last but one of values.
             axis = len(kept.shape) - (2 if name == "value" else 1)
             history[name] = add_block(kept, new[name], index, axis=axis)
         now = positions_at(index, beam_size)
@@ -314,7 +315,7 @@ class NgramAttention(ImplicitMasks, keras.layers.Layer):
         distance = None
         if self.distances is not None:
             ends = ops.concatenate([query_positions] * len(by_order), axis=0)
-            # Those within a sentence, the only ones that count, are those within its row.
+            # Distances within a sentence, the only ones that count, equal those within its row.
             distance = self.distances.between(ends, positions(length, beam_size))
             queries = self.method.queries(rows)
             logits += structure.join_logits(self.distances.logits(queries, distance))

@@ -1,7 +1,7 @@
 """The preceding tokens of an n-gram, in the same tensor or kept from earlier steps.
 
-An attention computes its n-grams by one of these classes, so its equations are written once, for
-whole sentences, for rows of several sentences, and for decoding token by token.
+An attention computes its n-grams through one of these classes, so its equations are written once,
+for whole sentences, for rows of several sentences, and for decoding token by token.
 """
 
 from __future__ import annotations
@@ -15,21 +15,21 @@ from t2t_phrase.ops.ngrams import unfold, unfold_latest
 
 
 class NgramContext(Protocol):
-    """Makes the n-grams that end in each position of `x`.
+    """Makes the n-grams that end at each position of `x`.
 
     Attributes:
-        decoding: whether what is made of `x` is added to a history.
+        decoding: whether the results for `x` are added to a history.
     """
 
     decoding: bool
 
     def convolve(self, x: Any, dense: NgramDense) -> Any:
-        """Return `dense` of the n-grams that end at each position of `x` (B, S, D)."""
+        """Return `dense` applied to the n-grams that end at each position of `x` (B, S, D)."""
 
     def unfold(self, x: Any, order: int) -> Any:
         """Return the n tokens of each n-gram of `x` (B, H, S, D) side by side, (B, H, S, n D).
 
-        While decoding, nobody asks for them.
+        Not used while decoding.
         """
 
 
@@ -39,7 +39,7 @@ class WholeSentences:
     decoding = False
 
     def convolve(self, x: Any, dense: NgramDense) -> Any:
-        """Return `dense` of the n-grams of `x` (B, S, D)."""
+        """Return `dense` applied to the n-grams of `x` (B, S, D)."""
         return dense(x)
 
     def unfold(self, x: Any, order: int) -> Any:
@@ -50,7 +50,7 @@ class WholeSentences:
 class PackedSentences:
     """All positions at once, (B, S, ...), in rows of several sentences.
 
-    In place of the tokens before a sentence there are zeros, as in `WholeSentences`.
+    Zeros take the place of the tokens before a sentence, as in `WholeSentences`.
 
     Args:
         positions: (B, S) int, the position of each token in its sentence.
@@ -62,7 +62,7 @@ class PackedSentences:
         self.positions = positions
 
     def convolve(self, x: Any, dense: NgramDense) -> Any:
-        """Return `dense` of the n-grams of `x` (B, S, D)."""
+        """Return `dense` applied to the n-grams of `x` (B, S, D)."""
         if dense.order == 1:
             return dense(x)
         return dense.map_windows(unfold(x, dense.order, self.positions))
@@ -76,8 +76,8 @@ class LatestTokens:
     """The current token of every beam, (B, K, ...).
 
     Args:
-        recent: "input", the tokens before the current one, (B, K, N - 1, D), where there are
-            n-grams of $N > 1$ tokens.
+        recent: "input", the tokens before the current one, (B, K, N - 1, D), if the longest n-grams
+            have $N > 1$ tokens.
     """
 
     decoding = True
@@ -88,7 +88,7 @@ class LatestTokens:
         """`recent` for the next step."""
 
     def convolve(self, x: Any, dense: NgramDense) -> Any:
-        """Return `dense` of the n-grams of `x` (B, K, D)."""
+        """Return `dense` applied to the n-grams of `x` (B, K, D)."""
         if dense.order == 1:
             return dense.map_windows(x)
         recent = self.recent["input"]

@@ -23,7 +23,7 @@ class NgramDistances(keras.layers.Layer):
     Shapes: R queries, S memory positions, h_n heads of order n, w_n width of its keys.
 
     Args:
-        max_relative_position: the largest distance that is told apart, at least 1.
+        max_relative_position: the distance beyond which all distances are alike, at least 1.
         key_widths: w_n of each order.
         value_width: d_k.
 

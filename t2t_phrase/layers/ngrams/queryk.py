@@ -25,12 +25,12 @@ class QueryK(Method):
         logit_ij = sum_{t=0}^{n-1} (Q_i W_q[t]) . (K_{j-n+1+t} W_k) / sqrt(d_k n)
         value_j  = Conv_n(V, W_v)_j
 
-    With the n keys of an n-gram side by side, a logit is one dot product of $n d_k$ numbers. Of a
-    history, which each step of decoding reads and copies, only the keys of single tokens are kept;
+    With the n keys of an n-gram side by side, a logit is one dot product of $n d_k$ numbers. A
+    history, which each decoding step reads and copies, holds only the keys of single tokens;
     `history_ngram_logits` adds their products along the tokens of each beam.
 
     Attributes:
-        share_key_projection: whether all orders share one W_k; False: each has a W_k,n of its own.
+        share_key_projection: whether all orders share one W_k; False: each has its own W_k,n.
     """
 
     share_key_projection: bool = True
@@ -56,8 +56,8 @@ class QueryK(Method):
     def make_keys(self, memory: Any, maps: list[NgramDense], context: NgramContext) -> Cache:
         """Return "key_n" for each order n: the keys of its n tokens, (B, h_n, n d_k, S).
 
-        While decoding, they are those of the last token only, (B, h_n, d_k, S), and where these are
-        the same for all orders, there is one "key".
+        While decoding, these are the keys of the last token only, (B, h_n, d_k, S); if they are the
+        same for all orders, there is a single "key".
         """
         structure = self.structure
         keys = [split_heads(context.convolve(memory, dense), structure.num_heads) for dense in maps]
@@ -74,7 +74,7 @@ class QueryK(Method):
         }
 
     def key_shapes(self, batch_size: Any, length: Any) -> dict[str, tuple[Any, ...]]:
-        """Return the shapes of what `make_keys` returns while decoding."""
+        """Return the shapes of the results of `make_keys` while decoding."""
         structure = self.structure
         return {
             name: (batch_size, heads, structure.head_size, length)
@@ -112,7 +112,7 @@ class QueryK(Method):
         )
 
     def _joined(self, by_order: Iterable[Any]) -> Any:
-        # Logits are fewer than the numbers in the queries, so scaling them costs less.
+        # There are fewer logits than numbers in the queries, so scaling the logits costs less.
         return self.structure.join_logits(
             [logits * width**-0.5 for logits, width in zip(by_order, self.key_widths, strict=True)]
         )

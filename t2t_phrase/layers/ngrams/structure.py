@@ -117,7 +117,7 @@ class Structure(abc.ABC):
 
     @property
     def output_order(self) -> int:
-        """The number of head results, each D wide, that an output is made of."""
+        """The number of head results, each D wide, that an output combines."""
         return 1
 
     def output(self, results: Any, output_map: NgramDense, context: NgramContext) -> Any:
@@ -125,7 +125,7 @@ class Structure(abc.ABC):
 
         Args:
             results: (B, R, D).
-            output_map: of `output_order`.
-            context: of the queries.
+            output_map: the map of order `output_order`.
+            context: the context of the queries.
         """
         return context.convolve(results, output_map)

@@ -1,4 +1,4 @@
-"""Two LSTMs that read a sequence from either end."""
+"""Two LSTMs that read a sequence from opposite ends."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class BidirectionalLSTM(ImplicitMasks, keras.layers.Layer):
 
     Args:
         units: U, even.
-        dropout: as in `LSTM`; each direction drops other elements.
+        dropout: as in `LSTM`; each direction drops different elements.
         initial_range: as in `LSTM`.
 
     Call arguments:

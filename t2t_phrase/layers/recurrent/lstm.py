@@ -30,7 +30,7 @@ class LSTM(ImplicitMasks, keras.layers.Layer):
         recurrent_dropout: probability of dropping an element of h_{t-1} on its way to the gates,
             in [0, 1); one mask for all time steps of a sequence: Gal and Ghahramani (2016).
         go_backwards: whether to read from the last time step to the first.
-        initial_range: if positive, all weights start uniform between minus this and this.
+        initial_range: if positive, all weights start uniformly distributed in +-`initial_range`.
 
     Call arguments:
         x: (B, T, D) float.
@@ -39,7 +39,7 @@ class LSTM(ImplicitMasks, keras.layers.Layer):
         training: whether dropout is active.
 
     Returns:
-        (outputs, (h, c)): (B, T, U), zero at padding, in the order of `x` also if `go_backwards`;
+        (outputs, (h, c)): (B, T, U), zero at padding, in the order of `x` even if `go_backwards`;
         and the float32 state after the last step taken, (B, U) each.
     """
 
@@ -55,7 +55,7 @@ class LSTM(ImplicitMasks, keras.layers.Layer):
         initial_range: float = 0.0,
         **kwargs: Any,
     ) -> None:
-        # The state stays float32 under every dtype policy: nothing may be cast on its way in.
+        # The state stays float32 under every dtype policy, so Keras must not cast the arguments.
         super().__init__(**{**kwargs, "autocast": False})
         self.supports_masking = True
         self.units = units
@@ -118,8 +118,8 @@ class LSTM(ImplicitMasks, keras.layers.Layer):
         Args:
             x: (..., D), such as (B, K, D).
             state: (h (..., U), c (..., U)), from `start_state`, `step` or a call.
-            kernel: from `fused_kernel`, or what `kept` or `quantize` returns of it; None: made
-                here.
+            kernel: from `fused_kernel`, or the result of `kept` or `quantize` for it; None:
+                computed here.
 
         Returns:
             (output (..., U), the next state).
@@ -129,11 +129,11 @@ class LSTM(ImplicitMasks, keras.layers.Layer):
         return ops.cast(output, self.compute_dtype), state
 
     def fused_kernel(self) -> Any:
-        """Return (D + U, 4U): what one product takes from inputs and state to the gates."""
+        """Return (D + U, 4U): the matrix that maps inputs and state to the gates in one product."""
         return ops.concatenate([self._cast(self.kernel), self._cast(self.recurrent_kernel)], axis=0)
 
     def project(self, x: Any, training: bool = False) -> Any:
-        """Return (..., 4U): the share of the inputs (..., D) in the gates, with the bias.
+        """Return (..., 4U): the contribution of the inputs (..., D) to the gates, with the bias.
 
         Args:
             x: (..., D).

@@ -14,13 +14,13 @@ from t2t_phrase.ops.masks import padding_mask
 
 @keras.saving.register_keras_serializable(package="t2t_phrase")
 class WordEmbedding(TokenEmbedding):
-    """Looks tokens up: E[id] without any factor, and zeros at padding.
+    """Looks up the vectors of tokens: E[id] without any factor, and zeros at padding.
 
     Args:
         vocab_size: V.
         hidden_size: D.
-        initial_range: if positive, the matrix starts uniform between minus this and this; 0: as
-            $N(0, D^-1/2)$.
+        initial_range: if positive, the matrix starts uniformly distributed in +-`initial_range`;
+            0: as $N(0, D^-1/2)$.
 
     Call arguments:
         ids: (B, T) int, 0 = padding.

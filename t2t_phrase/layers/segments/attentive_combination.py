@@ -1,4 +1,4 @@
-"""Attention of tokens to segments, and a small network that combines tokens and result."""
+"""Attention of tokens to segments, and a small network that combines tokens with the result."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ class AttentiveCombination(ImplicitMasks, keras.layers.Layer):
 
     The halves of W_3 are two maps, so $[x; found]$ is never built. With few segments, `by_segment`
     saves most of the products with W_q, W_o and the second half of W_3: these maps are multiplied
-    into the keys and values of each segment and head, of which there are fewer than tokens. Only
-    the order of the products differs.
+    into each head's keys and values of the segments, which are fewer than the tokens. Only the
+    order of the products differs.
 
     Instead of b_4, the layer learns $b = b_4 + W_4 [1/2; ...; 1/2]$, the output where the sigmoid's
     input is zero:
 
         output = W_4 (sigmoid(W_3 [x; found] + b_3) - 1/2) + b
 
-    These are the same functions, but with inputs that are all positive, updates of W_4 would move
-    the outputs of all tokens in one direction.
+    Both forms express the same functions, but with the first, whose inputs to W_4 are all positive,
+    updates of W_4 would move the outputs of all tokens in one direction.
 
     Differs from the paper: its text uses x as keys and the segments as queries and values, which
     would give one output for each segment. As in its Figure 2 and its "cross-attention to phrases",

@@ -13,19 +13,19 @@ from t2t_phrase.layers.common.implicit_masks import ATTENTION, ImplicitMasks, Ma
 from t2t_phrase.layers.common.residual import Residual
 from t2t_phrase.layers.common.sublayers import build_once, deserialize_sublayers
 
-# Of target and source tokens in their sentences, (B, T) and (B, S) int.
+# The positions of target and source tokens in their sentences, (B, T) and (B, S) int.
 Positions = tuple[Any, Any]
 
 
 @keras.saving.register_keras_serializable(package="t2t_phrase")
 class DecoderLayer(ImplicitMasks, keras.layers.Layer):
-    """Self-attention, attention to the source, feed-forward, each in a residual connection.
+    """Self-attention, attention to the source, feed-forward network, each in a residual connection.
 
     Vaswani et al. (2017), Section 3.1.
 
     Args:
         self_attention: a layer that follows the protocol of `MultiHeadAttention`.
-        cross_attention: another one, which reads the encoder's output.
+        cross_attention: another such layer, which reads the encoder's output.
         feed_forward: maps (B, T, D) to (B, T, D).
         norm: "pre" or "post", see `Residual`.
         dropout: probability of dropping an output of a sublayer, in [0, 1).
@@ -37,7 +37,8 @@ class DecoderLayer(ImplicitMasks, keras.layers.Layer):
         memory_mask: bool, broadcastable to (B, H, T, S).
         training: whether dropout is active.
         positions: ((B, T), (B, S)) int, the positions of the tokens of both sides in their
-            sentences where rows hold several, which the masks keep apart; None: each row is one.
+            sentences where rows hold several sentences, which the masks keep apart; None: each row
+            is a sentence.
 
     Returns:
         (output (B, T, D), self-attention weights, cross-attention weights).
@@ -97,7 +98,7 @@ class DecoderLayer(ImplicitMasks, keras.layers.Layer):
         training: bool,
         positions: Positions | None = None,
     ) -> tuple[Any, Any]:
-        """Apply the first sublayer: (output, weights)."""
+        """Apply the first sublayer; return (output, weights)."""
         normed = self.self_residual.before(x)
         own = None if positions is None else positions[0]
         attended, weights = self.self_attention(
@@ -117,7 +118,7 @@ class DecoderLayer(ImplicitMasks, keras.layers.Layer):
         training: bool,
         positions: Positions | None = None,
     ) -> tuple[Any, Any]:
-        """Apply the second sublayer: (output, weights)."""
+        """Apply the second sublayer; return (output, weights)."""
         own, of_memory = (None, None) if positions is None else positions
         attended, weights = self.cross_attention(
             self.cross_residual.before(x),
@@ -145,7 +146,7 @@ class DecoderLayer(ImplicitMasks, keras.layers.Layer):
         }
 
     def reorder(self, cache: Cache, parents: Any) -> Cache:
-        """Follow a change of beams: `parents` (B, K) names the beam each new one continues."""
+        """Return the cache for new beams, which continue the beams `parents` (B, K)."""
         return {
             "self": self.self_attention.reorder(cache["self"], parents),
             "cross": self.cross_attention.reorder_queries(cache["cross"], parents),
@@ -185,7 +186,7 @@ class DecoderLayer(ImplicitMasks, keras.layers.Layer):
     def step_self(
         self, x: Any, history: Cache, index: Any, attention_mask: Any
     ) -> tuple[Any, Any, Cache]:
-        """Apply the first sublayer to the current tokens: (output, weights, history)."""
+        """Apply the first sublayer to the current tokens; return (output, weights, history)."""
         attended, weights, history = self.self_attention.step(
             self.self_residual.before(x), history, index, attention_mask
         )
@@ -194,7 +195,7 @@ class DecoderLayer(ImplicitMasks, keras.layers.Layer):
     def step_source(
         self, x: Any, queries: Cache, index: Any, projected: Cache, memory_mask: Any
     ) -> tuple[Any, Any, Cache]:
-        """Apply the second sublayer to the current tokens: (output, weights, queries)."""
+        """Apply the second sublayer to the current tokens; return (output, weights, queries)."""
         attended, weights, queries = self.cross_attention.attend_step(
             self.cross_residual.before(x), queries, index, projected, memory_mask
         )

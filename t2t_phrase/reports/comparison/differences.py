@@ -1,16 +1,16 @@
-"""The words of a translation that another text does not have at their place."""
+"""The words of a translation that do not match another text."""
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Sequence
 
-# With more words, the comparison of two texts takes seconds; they are compared as a whole.
+# Longer texts would take seconds to compare word by word; they are compared as a whole.
 LONGEST = 1000
 
 
 def differing_words(text: Sequence[str], other: Sequence[str]) -> list[tuple[int, int]]:
-    """Return the ranges of words that are not part of the longest matching blocks of both texts.
+    """Return the ranges of words in `text` outside the longest matching blocks of both texts.
 
     Args:
         text: words.

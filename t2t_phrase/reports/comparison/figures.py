@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from t2t_phrase.reports.comparison.tables import Measured
 from t2t_phrase.reports.figure import SERIES, inline_svg, legend_above, new_figure, style
 
-# As many lines can be told apart.
+# The largest number of lines that can be told apart.
 MOST_LINES = len(SERIES)
 
 
@@ -22,11 +22,11 @@ class Plot:
 
     Attributes:
         name: of its file, without extension.
-        title: what it shows.
+        title: its heading.
         places: names of the places on the horizontal axis.
-        along: what they are.
+        along: label of the horizontal axis.
         unit: of the values.
-        series: a value for each place by system, None where there is none.
+        series: by system, a value for each place, None where there is none.
     """
 
     name: str
@@ -38,7 +38,7 @@ class Plot:
 
 
 def plots_of(found: Measured) -> list[Plot]:
-    """Return the plots of what was measured."""
+    """Return the plots of the measurements."""
     made = []
     if found.lengths:
         first = next(iter(found.lengths.values()))

@@ -16,11 +16,11 @@ FIGURES = ("pdf", "png")
 
 
 def write_files(found: Measured, folder: str | os.PathLike[str]) -> list[str]:
-    """Write every table as JSON, CSV, LaTeX and Markdown, every figure as PDF and PNG.
+    """Write every table as JSON, CSV, LaTeX and Markdown, and every figure as PDF and PNG.
 
     Args:
-        found: what was measured.
-        folder: is made if it does not exist.
+        found: the measurements.
+        folder: created if it does not exist.
 
     Returns:
         The names of the files.

@@ -1,4 +1,4 @@
-"""The inputs of a comparison: translations of several systems, and what else is given."""
+"""The inputs of a comparison: translations of several systems, and optional further data."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from t2t_phrase.evaluation.significance import EXCHANGES, RESAMPLES
 from t2t_phrase.io.strict_json import parse_json
 from t2t_phrase.io.text_files import read_text
 
-# Right decisions and all, by the kind of error.
+# The numbers of right decisions and of all decisions, by the kind of error.
 Contrasts = Mapping[str, tuple[int, int]]
 
 
@@ -21,7 +21,7 @@ class ComparisonInputs:
     """Several systems on one test set; the first is the baseline.
 
     Attributes:
-        systems: the translations of each, by its name; two at least.
+        systems: the translations of each system, by its name; at least two systems.
         references: one list or several.
         sources: the sentences; () if they are not given.
         boundaries: of source lengths in words.
@@ -76,7 +76,7 @@ class ComparisonInputs:
 
     @property
     def options(self) -> dict[str, Any]:
-        """The options of scores."""
+        """The options for scoring."""
         return {"tokenize": self.tokenize, "lowercase": self.lowercase}
 
 
@@ -84,7 +84,7 @@ def read_contrasts(path: str) -> Contrasts:
     """Read the counts that t2t-phrase-contrast writes to --json_to_file.
 
     Returns:
-        (right, total) by the kind of error, and "all" together.
+        (right, total) by the kind of error, and for all kinds together as "all".
 
     Raises:
         UserError: the file cannot be read, or holds no such counts.

@@ -21,7 +21,7 @@ def comparison_page(given: ComparisonInputs, found: Measured, *, bound: int = BO
 
     Args:
         given: the inputs.
-        found: what `measure` returned for them.
+        found: the result of `measure` for the inputs.
         bound: the largest size in bytes.
 
     Raises:

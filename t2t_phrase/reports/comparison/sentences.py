@@ -9,7 +9,7 @@ from t2t_phrase.reports.comparison.differences import differing_words
 from t2t_phrase.reports.comparison.inputs import ComparisonInputs
 from t2t_phrase.reports.text import clipped, visible
 
-# Characters of one text.
+# The most characters of one text.
 LONGEST = 4000
 
 
@@ -17,10 +17,10 @@ def sentence_rows(given: ComparisonInputs) -> list[dict[str, Any]]:
     """Return an entry for each sentence, as `sentences.js` reads it.
 
     Returns:
-        Dictionaries with "n", its number from 1; "source", None if it is not given; "references";
-        "words" of the source, or else of the first reference; "systems", for each of them the
-        "text", its "chrf", and the ranges of words that differ "from_reference" (the first) and
-        "from_baseline".
+        Dictionaries with "n", the sentence's number from 1; "source", None if it is not given;
+        "references"; "words", their number in the source, or else in the first reference; and
+        "systems", for each the "text", its "chrf", and the ranges of words that differ
+        "from_reference" (the first) and "from_baseline".
     """
     scores = {
         name: sentence_chrf(lines, given.references, lowercase=given.lowercase)

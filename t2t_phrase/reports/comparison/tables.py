@@ -1,4 +1,4 @@
-"""The tables of a comparison; their numbers are those of `evaluation`."""
+"""The tables of a comparison; their numbers are computed by `evaluation`."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ class Table:
 
     Attributes:
         name: of its file, without extension.
-        title: what it shows.
-        header: of the columns.
+        title: its heading.
+        header: the names of the columns.
         rows: a text for each column.
-        notes: lines that belong to it, such as signatures.
+        notes: lines that belong to the table, such as signatures.
     """
 
     name: str
@@ -35,15 +35,15 @@ class Table:
 
 @dataclasses.dataclass(frozen=True)
 class Measured:
-    """All that is computed for a comparison.
+    """Everything that is computed for a comparison.
 
     Attributes:
         scores: of the whole test set.
         lengths: BLEU by source length of each system; {} without source.
-        ngrams: n-gram precision of each system, all but the first compared with it; {} if not
+        ngrams: n-gram precision of each system, compared with that of the first; {} if not
             wanted.
         frequencies: F1 by word frequency of each system; {} without training text.
-        tables: of these, of phenomena and of contrastive pairs, as far as there are any.
+        tables: of all these, of phenomena and of contrastive pairs, where they are given.
     """
 
     scores: SystemScores
@@ -58,7 +58,7 @@ def measure(given: ComparisonInputs, *, log: Callable[[str], None]) -> Measured:
 
     Args:
         given: the inputs.
-        log: takes a line before each part of the work.
+        log: called with a line before each part of the work.
 
     Raises:
         UserError: a metric, the tokenizer or a boundary is wrong.
@@ -185,7 +185,7 @@ def _by_contrast(given: ComparisonInputs) -> Table:
     names = [name for name in given.systems if name in given.contrasts]
     kinds = list(dict.fromkeys(kind for name in names for kind in given.contrasts[name]))
     rows = []
-    # All together in the last row, in whatever order the systems have their kinds.
+    # "all" is the last row, whatever the order in which the systems have their kinds.
     for kind in [*(kind for kind in kinds if kind != "all"), "all"]:
         row = [kind]
         for name in names:

@@ -25,10 +25,10 @@ def write_comparison(
         given: the inputs.
         page: HTML file; None: none.
         folder: for the files; None: none.
-        log: takes lines.
+        log: called with each line.
 
     Returns:
-        What was measured.
+        The measurements.
 
     Raises:
         UserError: an input or option is wrong, or a file cannot be written.

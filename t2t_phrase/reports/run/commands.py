@@ -13,7 +13,7 @@ from t2t_phrase.reports.run.facts import RunFacts
 def repeating(facts: RunFacts) -> tuple[list[str], list[str]]:
     """Return the commands, and notes on what they leave open.
 
-    Those of the training are the recorded ones, or else put together from the settings of the run.
+    The commands of training are the recorded ones, or else built from the settings of the run.
     """
     base, data = facts.problem.base_name, str(facts.data_dir)
     notes = [

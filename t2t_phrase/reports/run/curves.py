@@ -13,9 +13,9 @@ from matplotlib.figure import Figure
 from t2t_phrase.reports.figure import SERIES, inline_svg, legend_above, new_figure, style
 from t2t_phrase.reports.run.facts import RunFacts
 
-# Points of a curve; more cannot be told apart, and would make the page large.
+# The most points of a curve; more cannot be told apart, and would make the page large.
 MOST_POINTS = 300
-# Up to as many points, each has a marker.
+# The most points of a curve whose points have markers.
 _MARKED = 40
 
 Values = list[tuple[int, float]]
@@ -26,7 +26,7 @@ class Curve:
     """One plot.
 
     Attributes:
-        title: what it shows.
+        title: its heading.
         series: (step, value) of each line by its name, in the order of the steps.
         unit: of the values.
     """
@@ -38,12 +38,12 @@ class Curve:
 
 @dataclasses.dataclass(frozen=True)
 class Drawn:
-    """A curve as it stands in a page.
+    """A curve as a page shows it.
 
     Attributes:
         title: of the curve.
         svg: the drawing.
-        summary: of its ends, for readers who do not see it.
+        summary: its ends in words, for readers who do not see it.
     """
 
     title: str
@@ -52,7 +52,7 @@ class Drawn:
 
 
 def curves_of(facts: RunFacts) -> list[Curve]:
-    """Return the curves of a run that have points, by the values that were recorded."""
+    """Return the curves of a run for which finite values were recorded."""
 
     def trained(tag: str, change: Callable[[float], float] = float) -> Values:
         return [(point.step, change(point.value)) for point in facts.scalars.get(tag, [])]
@@ -95,7 +95,7 @@ def finite(values: Values) -> Values:
 
 
 def thinned(values: Sequence[tuple[int, float]], most: int = MOST_POINTS) -> Values:
-    """Return at most `most` points: means of as many neighbours each, at the last step of these."""
+    """Return at most `most` points: means of equally many neighbours, each at their last step."""
     size = -(-len(values) // most)
     groups = [values[at : at + size] for at in range(0, len(values), size)] if size else []
     return [(group[-1][0], sum(value for _, value in group) / len(group)) for group in groups]

@@ -18,7 +18,7 @@ class Example:
         group: "best", "median" or "worst".
         line: number of the sentence, from 1.
         source, translation: the texts.
-        references: all that there are.
+        references: all references of the sentence.
         chrf: of the sentence, in per cent.
     """
 
@@ -33,13 +33,13 @@ class Example:
 def choose_examples(
     sources: Sequence[str], translations: Sequence[str], references: Sequence[Sequence[str]]
 ) -> list[Example]:
-    """Return twenty translations by chrF, or all if there are not as many.
+    """Return twenty translations by chrF, or all if there are fewer.
 
-    They are ordered from the best to the worst; of equal ones the first line comes first.
+    They are ordered from the best to the worst; equal ones stay in the order of the lines.
 
     Args:
         sources: the sentences.
-        translations: one for each.
+        translations: one for each sentence.
         references: one list or several.
 
     Raises:
@@ -64,7 +64,7 @@ def choose_examples(
 def chosen_places(count: int) -> list[tuple[str, int]]:
     """Return group and place of the examples among `count` sentences in the order of their score.
 
-    Of few sentences, best and worst have their third first, and the middle has the rest.
+    Of few sentences, a third (rounded down) are best and as many worst; the rest are median.
     """
     if count > BEST + MEDIAN + WORST:
         best, median, worst = BEST, MEDIAN, WORST

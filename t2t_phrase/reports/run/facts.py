@@ -1,4 +1,4 @@
-"""The state of a run, read from its folder and that of its data."""
+"""The state of a run, read from its folder and its data folder."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from t2t_phrase.runs.translations import BestTranslations
 
 # Lines of the log that a page shows.
 LAST_LINES = 8
-# Bytes of the end of the log that may hold them.
+# Bytes at the end of the log that are searched for these lines.
 _END = 20_000
 
 
@@ -47,23 +47,23 @@ class Best:
 
 @dataclasses.dataclass(frozen=True)
 class RunFacts:
-    """All that is known of a run without loading its model.
+    """Everything known about a run without loading its model.
 
     Attributes:
         folder: `--output_dir`.
         data_dir: folder of the data.
         record: the settings.
         problem: the corpus.
-        manifest: of the data; None if they are gone.
+        manifest: of the data; None if it is missing or damaged.
         scores: of the development set.
         scalars: of the training, see `read_scalars`.
         best: the best evaluation; None if there is none.
         translations: of the development set at that step; None if they are not recorded.
-        commands: that trained it; [] if they are not recorded.
+        commands: those that trained it; [] if they are not recorded.
         saved: step of the latest checkpoint; 0 without a checkpoint.
-        parameters: numbers in the latest checkpoint's model; None without a checkpoint.
+        parameters: number of weights in the best or latest checkpoint; None without a checkpoint.
         log: the last lines of `train.log`, each with its time.
-        began: the time of its first line; "" without a log.
+        began: the time of the log's first line; "" without a log.
     """
 
     folder: pathlib.Path
@@ -83,7 +83,7 @@ class RunFacts:
 
     @property
     def steps(self) -> int:
-        """The last step that anything is known of."""
+        """The last step for which anything is recorded."""
         reported = [points[-1].step for points in self.scalars.values()]
         return max([self.saved, *self.scores.scores, *reported])
 
@@ -99,7 +99,7 @@ def read_facts(
     Args:
         output_dir: the run.
         data_dir: its data.
-        log: takes a line for each damaged file.
+        log: called with a line for each damaged file.
 
     Raises:
         UserError: the folder holds no run, or the problem is unknown.
@@ -119,7 +119,7 @@ def read_facts(
     translations = known(lambda: BestTranslations.load(folder), None)
     best = best_of(scores)
     if best is None or translations is None or translations.step != best.step:
-        # Those of an evaluation that a kill or an older checkpoint made undone.
+        # They belong to an evaluation that was undone by a kill or an older checkpoint.
         translations = None
     elif best.metric == "bleu":
         best = dataclasses.replace(best, signature=translations.signature)
@@ -143,7 +143,7 @@ def read_facts(
 
 
 def best_of(scores: History) -> Best | None:
-    """Return the evaluation with the best BLEU, or without any BLEU with the least loss."""
+    """Return the evaluation with the best BLEU, or, without any BLEU, with the least loss."""
     for metric in ("bleu", "loss"):
         step = scores.best(metric, lower=metric == "loss")
         if step is not None:

@@ -23,7 +23,7 @@ def run_page(facts: RunFacts, examples: Sequence[Example], *, without: str = "")
     Args:
         facts: of the run.
         examples: translations of the development set at the best checkpoint.
-        without: why there are no examples.
+        without: the reason why there are no examples.
 
     Raises:
         UserError: the page is too large.
@@ -99,10 +99,10 @@ def settings(facts: RunFacts) -> list[Row]:
 
 
 def evaluations(facts: RunFacts) -> dict[str, Any]:
-    """Return a table of the development scores: header, rows, how many are left out."""
+    """Return a table of the development scores: header, rows, and the number left out."""
     steps = sorted(facts.scores.scores)
     every = -(-len(steps) // MOST_POINTS) or 1
-    # The last one always stays.
+    # The last evaluation is always kept.
     shown = steps[(len(steps) - 1) % every :: every] if steps else []
     if facts.best is not None and facts.best.step in steps:
         shown = sorted({*shown, facts.best.step})

@@ -1,4 +1,4 @@
-"""The scalars that a training wrote for TensorBoard."""
+"""The scalars that a run wrote for TensorBoard."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ def read_scalars(folder: str | os.PathLike[str]) -> Scalars:
     """Return the scalars of all event files of a folder, by name, in the order of the steps.
 
     Where a run was resumed from an earlier step, the value that was written last counts. A file
-    that is being written, or damaged, is read as far as it is whole.
+    that is damaged or still being written is read as far as it is intact.
 
     Args:
         folder: `--output_dir`; its subfolders are not read.
     """
-    # Loads TensorFlow, where that is installed.
+    # Loads TensorFlow if it is installed.
     from tensorboard.backend.event_processing.event_file_loader import EventFileLoader
     from tensorboard.util import tensor_util
 
@@ -57,7 +57,7 @@ def seconds_of_updates(scalars: Scalars) -> float:
     """Return the time that the updates took, without evaluations, saving and interruptions.
 
     Args:
-        scalars: with "steps_per_second", the mean since the report before.
+        scalars: with "steps_per_second", the mean since the previous report.
     """
     return sum(seconds for seconds, _ in _durations(scalars, "steps_per_second"))
 

@@ -21,7 +21,7 @@ from t2t_phrase.reports.run.page import run_page
 from t2t_phrase.runs.load_model import load_model
 from t2t_phrase.runs.translations import BestTranslations
 
-# Of the page that a training leaves in its folder.
+# Name of the page that training leaves in the folder of the run.
 FILE = "report.html"
 Log = Callable[[str], None]
 
@@ -34,7 +34,7 @@ def write_run_report(
     translates: bool = True,
     log: Log = print,
 ) -> None:
-    """Write the page of a run, which may still be trained.
+    """Write the page of a run, which may still be in training.
 
     Args:
         output_dir: the run.
@@ -42,7 +42,7 @@ def write_run_report(
         path: of the page.
         translates: whether to translate the development set with the best checkpoint if the run
             does not record those translations.
-        log: takes lines.
+        log: called with each line.
 
     Raises:
         UserError: the folder holds no run, or the page cannot be written.
@@ -58,13 +58,13 @@ def write_run_report(
 
 
 def report_of_training(output_dir: str, data_dir: str, path: str, *, log: Log) -> None:
-    """Write the page at the end of a training, which has succeeded whatever happens here.
+    """Write the page at the end of training; errors are only logged, as training has succeeded.
 
     Args:
         output_dir: the run.
         data_dir: its data.
-        path: of the page; a relative one begins in `output_dir`.
-        log: takes lines.
+        path: of the page; a relative path is resolved in `output_dir`.
+        log: called with each line.
     """
     try:
         place = pathlib.Path(expanded(output_dir), expanded(path))
@@ -89,11 +89,11 @@ def examples_of(facts: RunFacts) -> tuple[list[Example], str]:
 
 
 def with_translations(facts: RunFacts, *, log: Log) -> RunFacts:
-    """Return the facts with the development set translated, if there are text and checkpoint.
+    """Return the facts with the development set translated, if its text and a checkpoint exist.
 
     Args:
         facts: of a run that records no translations.
-        log: takes lines.
+        log: called with each line.
 
     Raises:
         UserError: the checkpoint or the vocabulary is damaged, or a feature is missing.

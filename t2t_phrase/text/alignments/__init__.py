@@ -1,1 +1,1 @@
-"""Word alignments as text, and what follows from them for each token."""
+"""Word alignments as text, and links and dictionaries derived from them."""

@@ -1,4 +1,4 @@
-"""From links between words to exactly one source word for each target word."""
+"""Reduction of word links to exactly one source word for each target word."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from t2t_phrase.text.alignments.pharaoh import Link
 def source_word_of_each(links: Iterable[Link], target_words: int) -> list[int] | None:
     """Return the number of the source word that each target word is aligned with.
 
-    Of several links of a word the one in the middle counts, by the order of the source words; of
-    an even number, the lower one of the two in the middle. A word without links takes the source
-    word of the nearest word that has some, of the left one if two are as near.
+    If a word has several links, the middle one counts, in the order of the source words; of an even
+    number, the lower of the two in the middle. A word without links takes the source word of the
+    nearest word with links, of the left one if two are equally near.
 
     Args:
-        links: of a sentence pair.
-        target_words: how many words the target has.
+        links: the links of a sentence pair.
+        target_words: number of words of the target.
 
     Returns:
         One number for each target word; None if no word has links.
@@ -27,7 +27,7 @@ def source_word_of_each(links: Iterable[Link], target_words: int) -> list[int] |
     if not linked:
         return None
     middle = {j: sources[(len(sources) - 1) // 2] for j, sources in linked.items()}
-    # For each word the nearest one with links on its left, then the nearer one on its right.
+    # For each word, the nearest word with links to its left; then the one to its right if nearer.
     nearest: list[int | None] = []
     for j in range(target_words):
         nearest.append(j if j in middle else nearest[-1] if nearest else None)

@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 from t2t_phrase.config import UserError, shown
 
-# The number of a source word and that of a target word, both from 0.
+# The numbers of a source word and of a target word, from 0.
 Link = tuple[int, int]
 
-# More digits than the words of any sentence have.
+# Nine digits are enough to number the words of any sentence.
 _LINK = re.compile(r"([0-9]{1,9})([-?p])([0-9]{1,9})([?p]?)")
 _TOO_LARGE = re.compile(r"[0-9]+[-?p][0-9]+[?p]?")
 
@@ -20,8 +20,8 @@ class Links(NamedTuple):
     """The links of a sentence pair.
 
     Attributes:
-        sure: those that anybody would draw; all links of a file that was not made by hand.
-        possible: others that are not wrong, of gold files (Och and Ney, 2003); none of `sure`.
+        sure: unambiguous links; all links of a file that was not made by hand.
+        possible: other acceptable links of gold files (Och and Ney, 2003); none of `sure`.
     """
 
     sure: frozenset[Link]
@@ -36,7 +36,7 @@ class Links(NamedTuple):
 def read_links(line: str) -> Links:
     """Return the links of a line.
 
-    They are separated by blanks and may be repeated. A possible link is written `1?2`, `1p2`,
+    Links are separated by blanks and may be repeated. A possible link is written `1?2`, `1p2`,
     `1-2?` or `1-2p`; a link that is also written as a sure one is sure.
 
     Args:
@@ -62,11 +62,11 @@ def read_links(line: str) -> Links:
 
 
 def write_links(links: Iterable[Link], possible: Iterable[Link] = ()) -> str:
-    """Return a line with links in ascending order, without its line feed.
+    """Return a line with links in ascending order, without a line feed.
 
     Args:
         links: sure links.
-        possible: other links, which are written `1?2`.
+        possible: other links, written as `1?2`.
     """
     marks = {**dict.fromkeys(possible, "?"), **dict.fromkeys(links, "-")}
     return " ".join(f"{i}{marks[i, j]}{j}" for i, j in sorted(marks))
@@ -76,12 +76,12 @@ def check_range(links: Iterable[Link], source_words: int | None, target_words: i
     """Check that links are between words that exist.
 
     Args:
-        links: of a sentence pair.
-        source_words: how many words the source has; None: unknown.
-        target_words: how many words the target has.
+        links: the links of a sentence pair.
+        source_words: number of words of the source; None: unknown.
+        target_words: number of words of the target.
 
     Raises:
-        UserError: a link leads to a word that does not exist.
+        UserError: a link refers to a word that does not exist.
     """
     for i, j in sorted(links):
         for number, words, side in ((i, source_words, "source"), (j, target_words, "target")):

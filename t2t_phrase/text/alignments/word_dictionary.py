@@ -12,16 +12,16 @@ from t2t_phrase.text.alignments.pharaoh import check_range, read_links
 def word_dictionary(
     pairs: Iterable[tuple[str, str, str]], *, least: int = 1, name: str = "alignments"
 ) -> dict[str, str]:
-    """Return the translation of every source word: what it is aligned with most often.
+    """Return the translation of every source word: the word most often aligned with it.
 
-    Of equally frequent words the first one in the order of characters is taken. Words are told
-    apart by case and punctuation, as a word-level vocabulary does. Possible links do not count.
+    Of equally frequent words, the first one in the order of characters is taken. Case and
+    punctuation distinguish words, as in a word-level vocabulary. Possible links do not count.
 
     Args:
-        pairs: source, target and alignment of each sentence pair, a line of text each; the
+        pairs: source, target and alignment of each sentence pair, one line of text each; the
             alignment is in Pharaoh format.
-        least: how often a source word and its translation must be aligned.
-        name: what the alignments are called in messages, such as their file.
+        least: minimum number of times that a source word is aligned with its translation.
+        name: name of the alignments in messages, such as their file.
 
     Raises:
         UserError: an alignment cannot be read, or links words that do not exist.
@@ -45,5 +45,5 @@ def word_dictionary(
 
 
 def dictionary_lines(dictionary: dict[str, str]) -> list[str]:
-    """Return lines with a source and a target word each, between them a tab."""
+    """Return a line for each entry: the source word, a tab and the target word."""
     return [f"{source}\t{target}" for source, target in dictionary.items()]

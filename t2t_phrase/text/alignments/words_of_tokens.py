@@ -1,4 +1,4 @@
-"""From links between tokens of a finer tokenisation to links between words."""
+"""Conversion of links between tokens of a finer tokenisation to links between words."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ def links_of_words(
 ) -> set[Link]:
     """Return the links between words, given those between the tokens that spell them.
 
-    Links of punctuation count only for words that are nothing else: "seen." is linked to what
-    "seen" is linked to, but not to the other word that ends with the full stop.
+    Links of punctuation count only for words that consist of punctuation: "seen." has the links of
+    "seen", but not those of the full stop.
 
     Args:
-        links: between tokens.
-        source: the tokens and the words of the source, which spell the same.
-        target: those of the target.
+        links: links between tokens.
+        source: the tokens and the words of the source, which spell the same text.
+        target: the tokens and the words of the target.
     """
     (source_tokens, source_words), (target_tokens, target_words) = source, target
     source_numbers = _word_numbers(source_tokens, source_words)
@@ -36,7 +36,7 @@ def links_of_words(
 
 
 def _word_numbers(tokens: Sequence[str], words: Sequence[str]) -> list[int]:
-    """Return the number of the word that each token begins in."""
+    """Return the number of the word in which each token begins."""
     ends = list(itertools.accumulate(map(len, words)))
     starts = itertools.accumulate(map(len, tokens), initial=0)
     return [bisect.bisect_right(ends, start) for start, _ in zip(starts, tokens, strict=False)]

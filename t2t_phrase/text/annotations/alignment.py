@@ -20,8 +20,8 @@ T = TypeVar("T", str, Sentence)
 class Alignment(Annotation):
     """Links `source-target` between words, such as "0-0 1-2", for the tokens of the target.
 
-    Words are separated by blanks. The integer of a token is the position of the first token of a
-    source word: the one that `source_word_of_each` gives for the word of the token's first visible
+    Words are separated by blanks. The integer of a token is the position of the first token of the
+    source word that `source_word_of_each` returns for the word of the token's first visible
     character. EOS, and every token of a sentence without links, are aligned with the source's EOS.
     In a file next to the corpus, lines may also have possible links, which are left out.
     """
@@ -32,7 +32,7 @@ class Alignment(Annotation):
         """Return the sure links of a line.
 
         Raises:
-            UserError: the line is malformed, or a word that is linked does not exist.
+            UserError: the line is malformed, or a linked word does not exist.
         """
         links = read_links(line)
         check_range(links.all, len(_known(other).split()), len(sentence.split()))
@@ -44,7 +44,7 @@ class Alignment(Annotation):
         Links to words beyond the end of `other`, which may be cut, count as links to its EOS.
 
         Raises:
-            UserError: the text is malformed, or a word of `own` that is linked does not exist.
+            UserError: the text is malformed, or a linked word of `own` does not exist.
         """
         source = _known(other)
         words = own.text.split()
@@ -66,20 +66,20 @@ class Alignment(Annotation):
 
 @registry.annotation_types.register
 class AlignmentReversed(Alignment):
-    """The same lines for the tokens of the source: the text form has links `target-source`."""
+    """The same lines, for the tokens of the source: the text form has links `target-source`."""
 
     def read(self, sentence: str, line: str, other: str | None = None) -> str:
-        """Return the sure links of a line, exchanged.
+        """Return the sure links of a line, with source and target exchanged.
 
         Raises:
-            UserError: the line is malformed, or a word that is linked does not exist.
+            UserError: the line is malformed, or a linked word does not exist.
         """
         text = super().read(_known(other), line, sentence)
         return write_links((j, i) for i, j in read_links(text).sure)
 
 
 def _first_tokens(sentence: Sentence) -> list[int]:
-    """Return for each word the position of the token that its first visible character is in."""
+    """Return the position of the token that contains each word's first visible character."""
     positions = []
     for start in _word_starts(sentence.text):
         # Of tokens that begin at the same place, all but the last are blank.

@@ -19,7 +19,7 @@ class Sentence(NamedTuple):
 
     Attributes:
         text: natural text.
-        ids: of its tokens.
+        ids: ids of its tokens.
         starts: where each token begins in `text`, in bytes of UTF-8.
     """
 
@@ -53,7 +53,7 @@ class Annotation(abc.ABC):
         """Return the text form of a line of the file next to the corpus.
 
         Args:
-            sentence: the sentence that it annotates, in natural text.
+            sentence: the annotated sentence, in natural text.
             line: the line, without its line feed.
             other: the sentence of the other side, where it is known.
 
@@ -81,7 +81,7 @@ class Annotation(abc.ABC):
         """Return the integer of EOS, which follows tokens with these numbers.
 
         Args:
-            numbers: those of the tokens before.
+            numbers: the integers of the tokens before EOS.
             other: the sentence of the other side, where it is known.
         """
 
@@ -109,10 +109,10 @@ class Annotation(abc.ABC):
 
 
 def annotation_of(feature: Feature) -> Annotation:
-    """Return the annotation that a feature is written in.
+    """Return the annotation in which a feature is written.
 
     Raises:
-        UnknownNameError: its name is not registered.
+        UnknownNameError: the name of the annotation is not registered.
     """
     if feature.annotation not in registry.annotation_types:
         # Not everything at once: models need TensorFlow, whose import takes seconds.
@@ -136,14 +136,15 @@ def read_annotations(
 
     Args:
         feature: the feature.
-        sentences: those of its side.
-        lines: one for each sentence.
-        name: of the file that the lines are from, for messages.
+        sentences: the sentences of its side.
+        lines: one line for each sentence.
+        name: name of the file of the lines, for messages.
         first: number of the first line in that file, from 0.
         others: the sentences of the other side, where they are known.
 
     Raises:
-        UserError: there are more or fewer lines, or one does not fit its sentence; it is named.
+        UserError: the numbers of lines and sentences differ, or a line does not fit its sentence;
+            the message names the line.
     """
     if len(lines) != len(sentences):
         raise UserError(f"{name} has {len(lines)} lines for {len(sentences)} sentences")

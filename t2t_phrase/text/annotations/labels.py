@@ -28,10 +28,10 @@ class LabelAnnotation(Annotation):
 
     @abc.abstractmethod
     def labels(self, text: str) -> Iterable[str]:
-        """Return the labels in a text form, as often as they are to be counted."""
+        """Return the labels in a text form, each as often as it counts."""
 
     def with_labels(self, labels: Sequence[str]) -> LabelAnnotation:
-        """Return this annotation, encoding these labels in their order."""
+        """Return an annotation of this type that encodes these labels in their order."""
         annotation = type(self)()
         annotation.classes = {label: i for i, label in enumerate(labels, start=self.first_class)}
         return annotation

@@ -18,7 +18,7 @@ def phrase_numbers(text: str, starts: Sequence[int], phrases: Sequence[str]) -> 
     """Return the number, from 1, of the phrase that each token belongs to.
 
     A token belongs to the phrase of its first visible character; a token that is only a blank, to
-    the phrase of what follows. Phrases in which no token begins are not counted, so the numbers
+    the phrase of the next token. Phrases in which no token begins are not counted, so the numbers
     have no gaps.
 
     Args:
@@ -82,7 +82,7 @@ class Phrases(Annotation):
         """Do the same as `encode` for a batch inside a TensorFlow graph.
 
         Raises:
-            InvalidArgumentError: when it runs, if phrases do not spell their sentence.
+            InvalidArgumentError: phrases do not spell their sentence; raised when the graph runs.
         """
         from t2t_phrase.text.in_graph.phrase_numbers import phrase_numbers as in_graph
 

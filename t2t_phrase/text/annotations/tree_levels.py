@@ -18,14 +18,13 @@ if TYPE_CHECKING:
 
 @registry.annotation_types.register
 class TreeLevels(Annotation):
-    """The sentence with tabs between constituents, as many as the depth at which they are cut.
+    """The sentence with k tabs between constituents that are cut at level k.
 
     `Bush<TAB>held<TAB><TAB>a talk<TAB><TAB>with Sharon` is cut by level 1 into "Bush" and "held a
     talk with Sharon", and by level 2 into four segments. The integer of a token is the lowest level
-    at which a segment begins with it, see `ops.partition.level_partition`; it begins where its
-    first visible character does, or where one before it did that begins no token. EOS is a segment
-    of its own at every level. In a file next to the corpus, each line is a constituency tree in
-    Penn brackets, see `text.trees.tree_levels`.
+    at which a segment begins with its first visible character, or inside the preceding token; see
+    `ops.partition.level_partition`. EOS is a segment of its own at every level. In a file next to
+    the corpus, each line is a constituency tree in Penn brackets, see `text.trees.tree_levels`.
     """
 
     def read(self, sentence: str, line: str, other: str | None = None) -> str:
@@ -68,7 +67,8 @@ class TreeLevels(Annotation):
         """Do the same as `encode` for a batch inside a TensorFlow graph.
 
         Raises:
-            InvalidArgumentError: when it runs, if constituents do not spell their sentence.
+            InvalidArgumentError: constituents do not spell their sentence; raised when the graph
+                runs.
         """
         from t2t_phrase.text.in_graph.tree_levels import tree_levels as in_graph
 
@@ -82,7 +82,7 @@ class TreeLevels(Annotation):
 
 
 def _levels_of_characters(text: str) -> list[int]:
-    """Return for each visible character the lowest level at which a segment begins with it."""
+    """Return the lowest level at which a segment begins with each visible character."""
     levels: list[int] = []
     for run in re.finditer(r"(\s*)(\S+)", text):
         level = (run[1].count("\t") or CONTINUES) if levels else 1

@@ -14,12 +14,12 @@ from t2t_phrase.text.visible import spans_of_tokens
 
 @registry.annotation_types.register
 class TreeTags(LabelAnnotation):
-    """For each word the labels of the segments that contain it at levels 1 to `MOST_TAG_LEVELS`.
+    """For each word, the labels of the segments that contain it at levels 1 to `MOST_TAG_LEVELS`.
 
     The text form has two fields for each word, separated by tabs: the word, and its labels,
     separated by blanks: `Bush<TAB>NP NP NP NP<TAB>held<TAB>VP VBD VBD VBD`. The integer of a token
-    holds the classes of all its levels, see `features.TAGS`; it belongs to the word of its first
-    visible character. EOS has 0. In a file next to the corpus, each line is a constituency tree in
+    holds the classes, at all levels, of the word of its first visible character, see
+    `features.TAGS`. EOS has 0. In a file next to the corpus, each line is a constituency tree in
     Penn brackets, see `text.trees.tree_levels`.
 
     Tags supervise the training of the encoder (Hao et al., 2019, Eq. (9)); translators and

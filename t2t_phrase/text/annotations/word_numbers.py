@@ -1,4 +1,4 @@
-"""One integer for each word of a sentence, such as its case, part of speech or source of data."""
+"""One integer for each word of a sentence, such as its case, part of speech or data source."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def word_numbers(sentence: str, text: str) -> list[int]:
         text: integers separated by blanks, such as "3 1 -1".
 
     Raises:
-        UserError: something is not a 32-bit integer, or there are more or fewer than words.
+        UserError: a field is not a 32-bit integer, or the numbers of integers and words differ.
     """
     fields = text.split()
     for field in fields:
@@ -39,9 +39,9 @@ def word_numbers(sentence: str, text: str) -> list[int]:
 
 @registry.annotation_types.register
 class WordNumbers(Annotation):
-    """One integer for each word, separated by blanks, such as "3 1 1"; words are so, too.
+    """One integer for each word, such as "3 1 1"; integers and words are separated by blanks.
 
-    Every token has the integer of the word that its first visible character is in; EOS has 0.
+    Every token has the integer of the word of its first visible character; EOS has 0.
     """
 
     def read(self, sentence: str, line: str, other: str | None = None) -> str:
@@ -74,7 +74,7 @@ class WordNumbers(Annotation):
         """Do the same as `encode` for a batch inside a TensorFlow graph.
 
         Raises:
-            InvalidArgumentError: when it runs, if the integers do not fit the words.
+            InvalidArgumentError: the integers do not fit the words; raised when the graph runs.
         """
         from t2t_phrase.text.in_graph.word_numbers import word_numbers as in_graph
 

@@ -1,1 +1,1 @@
-"""Dictionaries: source phrases and how they are to be translated."""
+"""Dictionaries: source phrases and their translations."""

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 from t2t_phrase.text.dictionaries.reader import Entry
 
-# Punctuation that is part of words: without it, they are others.
+# Punctuation that is part of a word: without it, the word is a different one.
 OF_WORDS = "#%&@*/\\"
-# Most characters of punctuation that may stand beside a phrase within a word.
+# Maximum number of punctuation characters beside a phrase within a word.
 MOST_PUNCTUATION = 8
 
 
@@ -18,11 +18,11 @@ class Match(NamedTuple):
     """An occurrence of a phrase.
 
     Attributes:
-        start: its first word.
-        end: the word after its last one.
-        skipped: the number of characters of the first word before it.
-        left: the number of characters of the last word after it.
-        entry: whose source it is.
+        start: number of its first word.
+        end: number of the word after its last one.
+        skipped: number of characters of the first word before the phrase.
+        left: number of characters of the last word after the phrase.
+        entry: the entry whose source occurs.
     """
 
     start: int
@@ -33,10 +33,10 @@ class Match(NamedTuple):
 
 
 class Phrases:
-    """Entries by their source, for fast look-up.
+    """Entries indexed by their source, for fast look-up.
 
     Args:
-        entries: with different sources.
+        entries: entries with different sources.
     """
 
     def __init__(self, entries: Iterable[Entry] = ()) -> None:
@@ -54,7 +54,7 @@ class Phrases:
         first = words[start]
         for skipped in _cuts(first):
             cut = first[skipped:]
-            # A phrase of one word may end within it.
+            # A phrase of one word may end within the word.
             for left in _cuts(cut[::-1]):
                 word = cut[: len(cut) - left]
                 entry = self._entries.get((word,))
@@ -77,16 +77,16 @@ class Phrases:
 
 
 def find_matches(words: Sequence[str], *dictionaries: Phrases) -> list[Match]:
-    """Return the occurrences in a sentence, in their order; none overlap.
+    """Return the occurrences in a sentence from left to right, without overlaps.
 
-    A phrase occurs where its words are those of the sentence, case included. Only punctuation may
-    precede it in its first word and follow it in its last one, at most MOST_PUNCTUATION characters
-    and none of OF_WORDS. Longer phrases come first, in characters, and then those further left;
-    what shares a word with one of these does not count.
+    A phrase occurs where its words match those of the sentence, including case. Only punctuation
+    may precede it in its first word and follow it in its last one: at most MOST_PUNCTUATION
+    characters, none of OF_WORDS. Phrases with more characters take precedence, then those further
+    left; an occurrence that shares a word with one that takes precedence does not count.
 
     Args:
-        words: of the sentence.
-        *dictionaries: for a source that is in several, the first one counts.
+        words: the words of the sentence.
+        *dictionaries: the dictionaries; of several with the same source, the first one counts.
     """
     found: dict[tuple[int, int, int, int], Match] = {}
     for phrases in dictionaries:

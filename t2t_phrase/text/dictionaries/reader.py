@@ -1,4 +1,4 @@
-"""Dictionaries as text: `source phrase<TAB>target phrase`, for all sentences or for each."""
+"""Dictionaries as text: `source phrase<TAB>target phrase`, for all sentences or single ones."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Literal, NamedTuple
 from t2t_phrase.config import UserError, shown
 from t2t_phrase.text.whitespace import normalize_whitespace
 
-# More words than any phrase has; what is longer was meant to be something else.
+# More words than any phrase has; a longer text was meant to be something else.
 LONGEST_PHRASE = 100
-# As many digits as the number of any line has.
+# Enough digits for the number of any line.
 _DIGITS = 12
-# Before a target that must not appear; what follows is no blank.
+# Precedes a target that must not appear; the next character is not a blank.
 FORBIDS = "!"
-# What entries are for: to guide the search at source words, or to hold in every translation.
+# The use of entries: to guide the search at source words, or to hold in every translation.
 Mode = Literal["guide", "require"]
 MODES: tuple[Mode, ...] = ("guide", "require")
 
@@ -25,7 +25,7 @@ class Entry(NamedTuple):
     Attributes:
         source: one or more words, separated by single spaces.
         target: likewise.
-        where: the file and line that it is from, for messages.
+        where: file and line of the entry, for messages.
     """
 
     source: str
@@ -45,13 +45,13 @@ def read_dictionary(lines: Iterable[str], name: str, mode: Mode = "guide") -> li
     Lines without words are left out, and so are entries that repeat an earlier one.
 
     Args:
-        lines: `source<TAB>target` each.
-        name: of the file, for messages.
-        mode: what the entries are for. Where they are required, a source may have several targets,
-            and what is forbidden needs no source.
+        lines: lines of the form `source<TAB>target`.
+        name: name of the file, for messages.
+        mode: the use of the entries. Where they are required, a source may have several targets,
+            and forbidden phrases need no source.
 
     Raises:
-        UserError: a line is malformed, or a source that guides has two translations.
+        UserError: a line is malformed, or a source in mode "guide" has two translations.
     """
     entries: dict[tuple[str, ...], Entry] = {}
     for number, line in _with_words(lines):
@@ -77,12 +77,12 @@ def read_sentence_dictionaries(
     earlier one.
 
     Args:
-        lines: `number<TAB>source<TAB>target` each.
-        name: of the file, for messages.
+        lines: lines of the form `number<TAB>source<TAB>target`.
+        name: name of the file, for messages.
         mode: see `read_dictionary`.
 
     Raises:
-        UserError: a line is malformed, or a source that guides has two translations in the same
+        UserError: a line is malformed, or a source in mode "guide" has two translations in the same
             sentence.
     """
     found: dict[int, dict[tuple[str, ...], Entry]] = {}

@@ -1,4 +1,4 @@
-"""Dictionaries as a customer's would be, made from reference translations.
+"""Simulated customer dictionaries, made from reference translations.
 
 Alkhouli et al. (2018), Section 7.
 """
@@ -13,7 +13,7 @@ from t2t_phrase.text.alignments.pharaoh import Link
 from t2t_phrase.text.dictionaries.matching import is_edge
 from t2t_phrase.text.dictionaries.reader import Entry
 
-# Entries of a sentence.
+# Maximum number of entries of a sentence.
 MOST = 4
 
 
@@ -29,19 +29,19 @@ def simulated_entries(
 ) -> list[Entry]:
     """Return entries of one word each, in the order of the source.
 
-    A word of the source and one of the reference make an entry if they are linked with each other
-    and with nothing else, if neither the translation has the word of the reference nor the source
-    has its own word twice, and if it is no stop word. Punctuation at the ends of words does not
-    count, and words of nothing else have no entries.
+    A source word and a reference word form an entry if they are linked only with each other, the
+    source word occurs once in the source, the reference word does not occur in the translation, and
+    the one on `stop_side` is not a stop word. Punctuation at the ends of words is ignored, and
+    words that consist of punctuation have no entries.
 
     Args:
         source: a sentence; words are separated by blanks.
         reference: a human translation.
-        links: between their words.
-        translation: what a model made of the source by itself.
-        stop_words: in lower case.
-        stop_side: the side that they are words of.
-        most: the number of entries; those further left are kept.
+        links: links between their words.
+        translation: the translation of a model without a dictionary.
+        stop_words: stop words in lower case.
+        stop_side: the side of the stop words.
+        most: maximum number of entries; those further left are kept.
     """
     links = set(links)
     of_source, of_target = (Counter(link[side] for link in links) for side in (0, 1))
@@ -62,7 +62,7 @@ def simulated_entries(
 
 
 def _stripped(word: str) -> str:
-    """Return a word without the punctuation at its ends, unless it is nothing else."""
+    """Return a word without the punctuation at its ends, unless it consists of punctuation."""
     begin, end = 0, len(word)
     while begin < end and is_edge(word[begin]):
         begin += 1

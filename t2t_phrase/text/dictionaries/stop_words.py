@@ -1,4 +1,4 @@
-"""Words that are too frequent to be worth an entry of a dictionary."""
+"""Words that are too frequent to be worth a dictionary entry."""
 
 from __future__ import annotations
 
@@ -15,5 +15,5 @@ def english_stop_words() -> frozenset[str]:
 
 
 def read_stop_words(lines: Iterable[str]) -> frozenset[str]:
-    """Return the words of a list, in lower case; what follows a # is a comment."""
+    """Return the words of a list, in lower case; text after a # is a comment."""
     return frozenset(word.lower() for line in lines for word in line.partition("#")[0].split())

@@ -1,4 +1,4 @@
-"""Replaces unknown words of a translation by translations of the words they are aligned with."""
+"""Replacement of a translation's unknown words by translations of the aligned source words."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from typing import NamedTuple
 from t2t_phrase.config import UserError, shown
 from t2t_phrase.text.dictionaries.reader import Entry
 
-# How a word-level vocabulary writes a word that it lacks.
+# An unknown word, as a word-level vocabulary writes it.
 UNKNOWN = "<unk>"
 
 
 class UnknownWords(NamedTuple):
-    """The number of a translation's unknown words by how they were replaced.
+    """The numbers of a translation's unknown words, by kind of replacement.
 
     Attributes:
-        translated: how many the dictionary translated.
-        copied: how many are copies of the source word.
-        left: how many are aligned with no word and remain.
+        translated: number of words translated by the dictionary.
+        copied: number of words replaced by a copy of the source word.
+        left: number of words that are aligned with no word and remain.
     """
 
     translated: int = 0
@@ -27,11 +27,11 @@ class UnknownWords(NamedTuple):
 
 
 class Replaced(NamedTuple):
-    """A translation without its unknown words, and how they were replaced.
+    """A translation whose unknown words were replaced, and their numbers.
 
     Attributes:
-        words: as many as before.
-        counts: of the unknown ones.
+        words: as many words as before.
+        counts: numbers of unknown words.
     """
 
     words: list[str]
@@ -64,16 +64,16 @@ def replace_unknown(
 ) -> Replaced:
     """Replace every unknown word, as Luong et al. (2015b) and Jean et al. (2015) do.
 
-    An unknown word becomes the dictionary's translation of the source word that it is aligned with,
-    or that word itself if the dictionary lacks it, as names and numbers should.
+    An unknown word becomes the dictionary's translation of the aligned source word, or a copy of
+    the source word if the dictionary lacks it, as is right for names and numbers.
 
     Args:
-        words: of the translation.
-        aligned: the number of the source word of each of them, from 0; None, or a number beyond the
-            last source word such as that of EOS: no word.
-        source: the source's words as the user wrote them, also those that the model does not know.
+        words: the words of the translation.
+        aligned: the number of the source word aligned with each word, from 0; None, or a number
+            beyond the last source word such as that of EOS: no word.
+        source: the source words as the user wrote them, including those unknown to the model.
         dictionary: translations by source word, such as from `word_dictionary`; None: copy only.
-        unknown: how an unknown word is written.
+        unknown: the string that stands for an unknown word.
 
     Raises:
         ValueError: the numbers of alignments and words differ.

@@ -1,1 +1,1 @@
-"""Text operations inside a TensorFlow graph, each the twin of a Python function."""
+"""Text operations inside a TensorFlow graph, each the counterpart of a Python function."""

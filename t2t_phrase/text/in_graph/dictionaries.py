@@ -38,13 +38,13 @@ class GraphEntries(NamedTuple):
 
 
 class EntryTensors(NamedTuple):
-    """Entries of the dictionary of each sentence.
+    """The dictionary entries of each sentence.
 
     Attributes:
         phrases: (B, E, N), the characters of the source.
         lengths: (B, E), their number; 0 where there is no source, or no entry.
         targets: (B, E, L), the tokens of the target.
-        forbidden: (B, E) string, the phrase that is forbidden; "": none.
+        forbidden: (B, E) string, the forbidden phrase; "": none.
     """
 
     phrases: tf.Tensor
@@ -54,15 +54,15 @@ class EntryTensors(NamedTuple):
 
 
 class Sentences(NamedTuple):
-    """Characters of sentences, (B, C) each, at all places and one after the last.
+    """The characters of sentences, with one place after the last, (B, C) each.
 
     Attributes:
         codes: the characters; _NOWHERE after the end.
-        words: the number of the word that each is in, or that follows it if it is blank.
-        visible: how many visible ones are before each.
-        may_start: whether a phrase may begin with it.
-        may_end: whether a phrase may end before it.
-        word_ends: where the word ends that each is in.
+        words: the number of the word of each character, or of the next word if it is blank.
+        visible: the number of visible characters before each.
+        may_start: whether a phrase may begin with each.
+        may_end: whether a phrase may end before each.
+        word_ends: the end of the word of each.
     """
 
     codes: tf.Tensor
@@ -83,15 +83,15 @@ def entries_in_graph(
 ) -> GraphEntries:
     """Return the result of `decoding.dictionary.Dictionary.apply` without the entry numbers.
 
-    Lines that are no entries are left out, and so are entries whose translation has unknown tokens
-    or too many of them. Of entries with the same source, the first one counts.
+    Lines that are not entries are left out, and so are entries whose translation has unknown tokens
+    or too many tokens. Of entries with the same source, the first one counts.
 
     Args:
         texts: (B,) string, the sentences.
         starts: (B, None) ragged int, where each token begins, in bytes.
-        dictionaries: (B,) string, for each sentence lines `source<TAB>target`.
-        encoder: of the target.
-        most_tokens: of a translation.
+        dictionaries: (B,) string, lines `source<TAB>target` for each sentence.
+        encoder: encoder of the target.
+        most_tokens: maximum number of tokens of a translation.
     """
     entries = entry_tensors(dictionaries, encoder, most_tokens=most_tokens)
     sentences = sentences_of(texts)
@@ -117,12 +117,12 @@ def entry_tensors(
     most_tokens: int,
     forbids: bool = False,
 ) -> EntryTensors:
-    """Return the entries of dictionaries, at least one for each, which may be invalid.
+    """Return the entries of dictionaries, at least one for each; entries may be invalid.
 
     Args:
-        dictionaries: (B,) string, for each sentence lines `source<TAB>target`.
-        encoder: of the target.
-        most_tokens: of a translation.
+        dictionaries: (B,) string, lines `source<TAB>target` for each sentence.
+        encoder: encoder of the target.
+        most_tokens: maximum number of tokens of a translation.
         forbids: whether targets `!phrase` are forbidden phrases, which need no source.
     """
     lines = tf.strings.split(dictionaries, "\n").to_tensor("")
@@ -145,7 +145,7 @@ def entry_tensors(
     lengths = tf.reshape(tf.cast(codes.row_lengths(), tf.int32), shape)
     codes = codes.to_tensor(_NOWHERE)
     targets = ids[:, :most_tokens].to_tensor(0)
-    # An axis of length 0 cannot be gathered from.
+    # Nothing can be gathered from an axis of length 0.
     targets = tf.pad(targets, [(0, 0), (0, tf.cast(tf.shape(targets)[1] == 0, tf.int32))])
     phrases, targets = (
         tf.reshape(values, (shape[0], shape[1], tf.shape(values)[1])) for values in (codes, targets)
@@ -172,7 +172,7 @@ def sentences_of(texts: tf.Tensor) -> Sentences:
     apart = (codes == _BLANK) | (codes == _NOWHERE)
     others = tf.cast(~edge, tf.int32)
     before = tf.cumsum(others, axis=1, exclusive=True)
-    # Where the word of each character begins, and where it ends.
+    # Where the word of each character begins and ends.
     begins = tf.where(apart, place + 1, 0)
     begins = tf.pad(_cumulative_max(begins)[:, :-1], [(0, 0), (1, 0)])
     ends = tf.reverse(-_cumulative_max(tf.reverse(tf.where(apart, -place, -width), [1])), [1])
@@ -191,7 +191,7 @@ def sentences_of(texts: tf.Tensor) -> Sentences:
 
 
 def _cumulative_max(values: tf.Tensor) -> tf.Tensor:
-    """Return for each place of (B, C) the highest value up to it, by doubling steps."""
+    """Return the maximum of (B, C) up to each place, by steps that double."""
     width = tf.shape(values)[1]
     least = values.dtype.min
 
@@ -209,7 +209,7 @@ def _cumulative_max(values: tf.Tensor) -> tf.Tensor:
 
 
 def occurrences(sentences: Sentences, phrases: tf.Tensor, lengths: tf.Tensor) -> tf.Tensor:
-    """Return (B, E, C) bool: whether each phrase (B, E, N) occurs from each character on."""
+    """Return (B, E, C) bool: whether each phrase (B, E, N) occurs at each character."""
     codes, width = sentences.codes, tf.shape(sentences.codes)[1]
     size = tf.shape(phrases)[2]
     longer = tf.pad(codes, [(0, 0), (0, size)], constant_values=_NOWHERE)
@@ -238,7 +238,7 @@ def longest_first(
 ) -> tuple[tf.Tensor, tf.Tensor]:
     """Return the entries and the first characters of occurrences that do not overlap, (B, M) each.
 
-    The entry is -1 where a sentence has fewer than M; M is at least 1.
+    The entry is -1 where a sentence has fewer than M occurrences; M is at least 1.
     """
     batch, _, width = tf.unstack(tf.shape(found))
     place = tf.range(width)
@@ -285,7 +285,7 @@ def _tokens_of_first_words(
         texts: (B,) string.
         starts: where tokens begin, in bytes.
         places: (B, M), the first character of each occurrence.
-        lengths: (B, M), its number of characters.
+        lengths: (B, M), the number of characters of each occurrence.
     """
     first = first_visible(texts, starts)  # (B, T)
     real = tf.sequence_mask(starts.row_lengths(), tf.shape(first)[1])

@@ -21,7 +21,7 @@ def phrase_numbers(
         (B, None) ragged int32.
 
     Raises:
-        InvalidArgumentError: when it runs, if phrases do not spell their sentence.
+        InvalidArgumentError: phrases do not spell their sentence; raised when the graph runs.
     """
     spelt = [tf.strings.regex_replace(strings, BLANKS, "") for strings in (texts, phrases)]
     same = tf.debugging.assert_equal(
@@ -35,6 +35,6 @@ def phrase_numbers(
     phrase = tf.gather(tabs_before, first, batch_dims=1)  # (B, T)
     new = tf.cast(phrase[:, 1:] != phrase[:, :-1], tf.int32)
     numbers = tf.cumsum(tf.pad(new, [(0, 0), (1, 0)], constant_values=1), axis=1)
-    # Without any token the padding is one column too many.
+    # Without any tokens, the padding is one column too many.
     numbers = numbers[:, : tf.shape(phrase)[1]]
     return tf.RaggedTensor.from_tensor(numbers, lengths=starts.row_lengths())

@@ -46,8 +46,8 @@ class GraphPrefixes(NamedTuple):
         tokens: (B, P) int32.
         edges: (B, G, 3) int32.
         ranges: (B, Q, 2) int32.
-        kept: (B,) bool, whether the translation begins as wanted; where no tokens spell a prefix,
-            or there are too many, there is none.
+        kept: (B,) bool, whether the translation begins as wanted; a prefix is dropped where no
+            tokens spell it, or too many.
     """
 
     tokens: tf.Tensor
@@ -68,16 +68,16 @@ def terms_in_graph(
 ) -> GraphTerms:
     """Return the result of `decoding.terms.RequiredTerms.apply`, without the names.
 
-    Lines that are no entries are left out, and so are targets with unknown tokens or too many.
+    Lines that are not entries are left out, and so are targets with unknown tokens or too many.
 
     Args:
         texts: (B,) string, the sentences.
-        dictionaries: (B,) string, for each sentence lines `source<TAB>target`.
-        limits: (B,) int32, the longest outputs.
-        encoder: of the target.
-        spellings: of the target.
-        most_tokens: of a translation.
-        first_place: of the places in forbidden phrases, see `decoding.search.forbidden`.
+        dictionaries: (B,) string, lines `source<TAB>target` for each sentence.
+        limits: (B,) int32, maximum lengths of the outputs.
+        encoder: encoder of the target.
+        spellings: spellings of the target.
+        most_tokens: maximum number of tokens of a translation.
+        first_place: first of the places in forbidden phrases, see `decoding.search.forbidden`.
     """
     entries = entry_tensors(dictionaries, encoder, most_tokens=most_tokens, forbids=True)
     sentences = sentences_of(texts)
@@ -107,10 +107,10 @@ def prefixes_in_graph(
     """Return the result of `decoding.prefixes.Prefixes.encode`.
 
     Args:
-        prefixes: (B,) string; without words: none.
-        limits: (B,) int32, the longest outputs.
-        encoder: of the target.
-        spellings: of the target.
+        prefixes: (B,) string; a text without words is no prefix.
+        limits: (B,) int32, maximum lengths of the outputs.
+        encoder: encoder of the target.
+        spellings: spellings of the target.
     """
     clean = normalized(prefixes)
     whole = tf.strings.regex_full_match(prefixes, "(?s).*" + BLANKS)
@@ -122,7 +122,7 @@ def prefixes_in_graph(
     ranges, edges = spellings.ranks(last), spellings.edges(last)
     edges = tf.where((edges[..., 1] < tf.strings.length(last)[:, None])[..., None], edges, 0)
     if isinstance(encoder, TfWords):
-        # After a shorter word, no token goes on without a blank.
+        # No token can continue a shorter word, because every token begins with a blank.
         edges = tf.zeros_like(edges)
     possible = tf.reduce_any(edges[..., 2] > 0, axis=1) | (ranges[:, 0, 1] > ranges[:, 0, 0])
     possible &= ~tf.reduce_any(ids == UNK_ID, axis=1)
@@ -139,11 +139,11 @@ def prefixes_in_graph(
 
 
 def _alternatives(entries: EntryTensors, lengths: tf.Tensor, chosen: tf.Tensor) -> tf.Tensor:
-    """Return (B, M, A, L): the targets of all entries that have the source of a chosen one.
+    """Return (B, M, A, L): the targets of all entries with the source of a chosen one.
 
     Args:
-        entries: of the dictionaries.
-        lengths: (B, E), those of the sources; 0: not required.
+        entries: entries of the dictionaries.
+        lengths: (B, E), lengths of the sources; 0: not required.
         chosen: (B, M), the first entry with each source; -1: none.
     """
     own = tf.gather(entries.phrases, tf.maximum(chosen, 0), batch_dims=1)  # (B, M, N)
@@ -158,9 +158,9 @@ def _alternatives(entries: EntryTensors, lengths: tf.Tensor, chosen: tf.Tensor) 
 
 
 def _forbidden_edges(phrases: tf.Tensor, spellings: TfSpellings, first_place: int) -> tf.Tensor:
-    """Return (B, G, 3): `decoding.terms.joined_edges` of phrases (B, E), "" is none.
+    """Return (B, G, 3): `decoding.terms.joined_edges` of phrases (B, E); "": none.
 
-    Its places are others, and so is its order; what cannot be reached is not left out.
+    The places and the order of the edges differ, and unreachable edges are not left out.
     """
     batch, count = tf.unstack(tf.shape(phrases))
     texts = tf.reshape(tf.where(phrases == "", "", tf.strings.join([" ", phrases])), (-1,))
@@ -178,7 +178,7 @@ def _forbidden_edges(phrases: tf.Tensor, spellings: TfSpellings, first_place: in
     ends = tf.concat([ends, ends - 1], axis=1)
     tokens = tf.concat([tokens, tf.where(blank, tokens, 0)], axis=1)
     tokens = tf.where(ends > 1, tokens, 0)
-    # Places 0 and 1 of all phrases are the same, and so are their ends.
+    # All phrases share places 0 and 1, and the place of their end.
     by_sentence = tf.reshape(sizes, (batch, count))
     shift = tf.reshape(tf.cumsum(by_sentence, axis=1, exclusive=True), (-1, 1)) + first_place - 2
 

@@ -17,7 +17,7 @@ class TfSpellings(tf.Module):
     """`TokenTexts` for string tensors; the tables are part of the graph.
 
     Args:
-        texts: of the vocabulary.
+        texts: texts of the vocabulary's tokens.
     """
 
     def __init__(self, texts: TokenTexts) -> None:
@@ -28,7 +28,7 @@ class TfSpellings(tf.Module):
             if text:
                 by_text.setdefault(text, []).append(token)
         most = max(map(len, by_text.values()))
-        # A text may be that of several tokens, such as a letter and a byte.
+        # Several tokens may have the same text, such as a letter and a byte.
         self.tokens = [
             _table({text: own[number] for text, own in by_text.items() if len(own) > number}, 0)
             for number in range(most)
@@ -41,7 +41,7 @@ class TfSpellings(tf.Module):
     def edges(self, texts: tf.Tensor) -> tf.Tensor:
         """Return the tokens that spell parts of each text, as (N, E, 3) int32, 0-padded.
 
-        See `TokenTexts.edges`; the order is another.
+        See `TokenTexts.edges`; the order differs.
 
         Args:
             texts: (N,) string.
@@ -67,7 +67,7 @@ class TfSpellings(tf.Module):
         return tf.ragged.boolean_mask(every, every[..., 2] > 0).to_tensor(0, shape=(None, None, 3))
 
     def ranks(self, texts: tf.Tensor) -> tf.Tensor:
-        """Return the ranks of the tokens that begin as each text from each place on.
+        """Return the ranks of the tokens that begin with the rest of a text, from each place.
 
         Args:
             texts: (N,) string.

@@ -22,7 +22,7 @@ def tree_levels(
         (B, None) ragged int32.
 
     Raises:
-        InvalidArgumentError: when it runs, if constituents do not spell their sentence.
+        InvalidArgumentError: constituents do not spell their sentence; raised when the graph runs.
     """
     spelt = [tf.strings.regex_replace(strings, BLANKS, "") for strings in (texts, constituents)]
     same = tf.debugging.assert_equal(

@@ -1,6 +1,6 @@
-"""`text.alignments.unknown_words` inside a TensorFlow graph.
+"""`text.dictionaries.unknown_words` inside a TensorFlow graph.
 
-Shapes: B sentences, K translations of each, L tokens of one, S source tokens.
+Shapes: B sentences, K translations of a sentence, L tokens of a translation, S source tokens.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class TfUnknownWords(tf.Module):
     def replacements(
         self, texts: tf.Tensor, words: tf.Tensor, lengths: tf.Tensor, positions: tf.Tensor
     ) -> tf.Tensor:
-        """Return the word that takes the place of each token, (B, K, L) string.
+        """Return the word that would replace each token, (B, K, L) string.
 
         Args:
             texts: (B,) string, the sources.
@@ -44,13 +44,13 @@ class TfUnknownWords(tf.Module):
             lengths: (B,) int32, the number of source tokens that can be linked, EOS left out.
             positions: (B, K, L) int32, the source position of each token.
         """
-        # What is not UTF-8 is no word of any vocabulary, and must not get into a translation.
+        # Invalid UTF-8 is in no vocabulary, and must not get into a translation.
         texts = tf.strings.unicode_transcode(texts, "UTF-8", "UTF-8")
         sources = tf.strings.split(tf.strings.regex_replace(texts, BLANKS, " ")).to_tensor("")
         if self.table is not None:
             found = self.table.lookup(sources)
             sources = tf.where(found == "", sources, found)
-        # No axis of length 0 can be gathered from.
+        # Nothing can be gathered from an axis of length 0.
         words, sources = (tf.pad(given, [(0, 0), (0, 1)]) for given in (words, sources))
         linked = positions < lengths[:, None, None]
         word = tf.gather(words, tf.where(linked, positions, 0), batch_dims=1)

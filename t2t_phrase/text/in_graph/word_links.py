@@ -12,12 +12,12 @@ from t2t_phrase.text.in_graph.subwords import TfSubwords
 from t2t_phrase.text.in_graph.visible import BLANKS, at_visible, first_visible, word_begins
 from t2t_phrase.text.in_graph.words import TfWords
 
-# The word of a token where the text has none.
+# The number for a token that is in no word.
 _NO_WORD = -1
 
 
 def source_words(texts: tf.Tensor, starts: tf.RaggedTensor) -> tf.Tensor:
-    """Return the word that each token begins in, (B, S) int32; values at padding mean nothing.
+    """Return the word in which each token begins, (B, S) int32; meaningless at padding.
 
     Args:
         texts: (B,) string.
@@ -31,13 +31,13 @@ def source_words(texts: tf.Tensor, starts: tf.RaggedTensor) -> tf.Tensor:
 def target_words(encoder: TfSubwords | TfWords, ids: tf.Tensor) -> tf.Tensor:
     """Return the word of the decoded text that each token is in, (B, L) int32.
 
-    It is -1 from EOS on, or from where there is only padding, and if the text has no words.
+    It is -1 from EOS or the final padding on, and if the text has no words.
 
     Args:
-        encoder: of the target.
+        encoder: encoder of the target.
         ids: (B, L) int32.
     """
-    # One sentence at a time, because a sentence needs the text of each of its beginnings.
+    # One sentence at a time, because the text of every prefix of a sentence is needed.
     return tf.map_fn(lambda row: _words_of_row(encoder, row), ids)
 
 
@@ -71,7 +71,7 @@ def pharaoh(
         lengths: (B,) int32, the number of source tokens, EOS left out.
     """
     rows, width = tf.shape(targets)[0], tf.cast(tf.shape(targets)[1], tf.int64)
-    # No axis of length 0 can be gathered from.
+    # Nothing can be gathered from an axis of length 0.
     sources = tf.pad(sources, [(0, 0), (0, 1)])
     linked = (targets != _NO_WORD) & (positions < lengths[:, None])
     own = tf.gather(sources, tf.where(linked, positions, 0), batch_dims=1)

@@ -10,7 +10,7 @@ from t2t_phrase.text.in_graph.visible import BLANKS, at_visible, first_visible, 
 def word_numbers(
     texts: tf.Tensor, starts: tf.RaggedTensor, numbers: tf.Tensor, *, pattern: str
 ) -> tf.RaggedTensor:
-    """Return the integer of the word that each token begins in.
+    """Return the integer of the word in which each token begins.
 
     Args:
         texts: (B,) string, words separated by blanks.
@@ -22,8 +22,8 @@ def word_numbers(
         (B, None) ragged int32.
 
     Raises:
-        InvalidArgumentError: when it runs, if something is not an integer, or there are more or
-            fewer integers than words.
+        InvalidArgumentError: a field is not an integer, or the numbers of integers and words
+            differ; raised when the graph runs.
     """
     fields = tf.strings.split(tf.strings.regex_replace(numbers, BLANKS, " "))  # (B, None)
     characters = tf.strings.unicode_decode(texts, "UTF-8")

@@ -59,7 +59,7 @@ class TfWords(tf.Module):
 
         Args:
             ids: the tokens.
-            unknown: (B, T) string, what is written for each token that is `<unk>`; None: that.
+            unknown: (B, T) string, the replacement of each token if it is `<unk>`; None: `<unk>`.
         """
         if isinstance(ids, tf.RaggedTensor):
             ids = ids.to_tensor(default_value=PAD_ID)

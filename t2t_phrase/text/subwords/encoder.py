@@ -1,4 +1,4 @@
-"""Text to subword ids and back, by a SentencePiece model with T2T's special ids."""
+"""Conversion between text and subword ids by a SentencePiece model with T2T's special ids."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class SubwordEncoder:
         try:
             self._processor.LoadFromSerializedProto(model_bytes)
         except (RuntimeError, UnicodeDecodeError) as error:
-            # The second is SentencePiece's own message about a piece that is not UTF-8.
+            # UnicodeDecodeError: SentencePiece's own message quotes a piece that is not UTF-8.
             raise UserError("the vocabulary is not a SentencePiece model") from error
         ids = (self._processor.pad_id(), self._processor.eos_id(), self._processor.unk_id())
         if ids != (PAD_ID, EOS_ID, UNK_ID):
@@ -75,11 +75,11 @@ class SubwordEncoder:
         return list(self._processor.encode(text))
 
     def encode_batch(self, texts: Sequence[str]) -> list[list[int]]:
-        """Return `[encode(text) for text in texts]`, faster."""
+        """Return `[encode(text) for text in texts]`, but faster."""
         return list(self._processor.encode(list(texts)))
 
     def encode_with_starts(self, texts: Sequence[str]) -> list[tuple[list[int], list[int]]]:
-        """Return, for each text, the ids and where each begins in it, in bytes of UTF-8."""
+        """Return the ids of each text and the byte offsets (UTF-8) at which they begin."""
         # The class is made at run time.
         parse: Any = getattr(sentencepiece_pb2, "SentencePieceText").FromString  # noqa: B009
         found = []

@@ -1,4 +1,4 @@
-"""Random segmentations of words into subwords, the same ones for the same seed."""
+"""Random segmentations of words into subwords, reproducible by their seed."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from sentencepiece import sentencepiece_model_pb2
 from t2t_phrase.config import UserError
 from t2t_phrase.text.subwords.encoder import SubwordEncoder
 
-# SentencePiece writes it for a blank, so it begins the first piece of each word.
+# SentencePiece's symbol for a blank, which begins the first piece of each word.
 _BLANK = "▁"
-# Results that are remembered, for words and for their parts.
+# Number of cached results, for words and for their parts.
 _REMEMBERED = 2**18
 Pieces = tuple[str, ...]
 # Its classes are made at run time.
@@ -25,14 +25,14 @@ _MODEL: Any = sentencepiece_model_pb2
 
 
 class SegmentationSampler:
-    """Encodes text in segmentations that are drawn at random.
+    """Encodes text in randomly drawn segmentations.
 
     A word with characters that are not in the vocabulary keeps its usual segmentation.
 
     Args:
-        encoder: with a vocabulary of byte pair encoding or of a unigram model.
+        encoder: encoder with a vocabulary of byte pair encoding or of a unigram model.
         alpha: see `BpeDropout` and `UnigramSampling`.
-        seed: of the random numbers. Segmentations do not depend on anything else, such as the
+        seed: seed of the random numbers. Segmentations do not depend on anything else, such as the
             version of SentencePiece, whose own generator differs between processes.
 
     Raises:
@@ -53,11 +53,11 @@ class SegmentationSampler:
         self._random = random.Random(seed)
 
     def encode_with_starts(self, texts: Sequence[str]) -> list[tuple[list[int], list[int]]]:
-        """Return, for each text, the ids and where each begins in it, in bytes of UTF-8."""
+        """Return the ids of each text and the byte offsets (UTF-8) at which they begin."""
         return [self._redraw(*usual) for usual in self._encoder.encode_with_starts(texts)]
 
     def _redraw(self, ids: list[int], starts: list[int]) -> tuple[list[int], list[int]]:
-        """Return a sentence in another segmentation than its usual one."""
+        """Return the ids and starts of a sentence in a random segmentation."""
         pieces = self._encoder.pieces(ids)
         new_ids, new_starts = [], []
         firsts = [i for i, piece in enumerate(pieces) if piece.startswith(_BLANK) or not i]
@@ -79,8 +79,8 @@ class Segmenter(abc.ABC):
     """Draws the segmentation of one word.
 
     Args:
-        scores: of the pieces.
-        alpha: how much is left to chance.
+        scores: scores of the pieces.
+        alpha: parameter of the random draws.
     """
 
     def __init__(self, scores: dict[str, float], alpha: float) -> None:
@@ -93,10 +93,10 @@ class Segmenter(abc.ABC):
 
 
 class BpeDropout(Segmenter):
-    """BPE in which merges are left out at random (Provilkov et al., 2020, Algorithm 1).
+    """BPE in which merges are dropped at random (Provilkov et al., 2020, Algorithm 1).
 
-    In each step, every possible merge is left out with probability `alpha`, and the best of the
-    others is made. It ends when none is left. With `alpha` = 0 this is BPE.
+    In each step, every possible merge is dropped with probability `alpha`, and the best of the
+    others is applied, until none remains. With `alpha` = 0 this is BPE.
     """
 
     def __init__(self, scores: dict[str, float], alpha: float) -> None:
@@ -108,7 +108,7 @@ class BpeDropout(Segmenter):
         pieces: Pieces | None = tuple(word)
         while pieces is not None:
             drawn, pieces = pieces, None
-            # The best merge that is kept is the first one, from the best on, that is kept.
+            # Merges are tried in order, best first, so the first one kept is the best one kept.
             for merged in self._merges(drawn):
                 if generator.random() >= self._alpha:
                     pieces = merged
@@ -129,8 +129,8 @@ class BpeDropout(Segmenter):
 class UnigramSampling(Segmenter):
     """Draws segmentations x of a unigram model with P(x)^alpha / Z (Kudo, 2018, Section 3.2).
 
-    P(x) is the product of the probabilities of the pieces. `alpha` = 0 is uniform, and the
-    larger it is, the nearer are the samples to the most likely segmentation.
+    P(x) is the product of the probabilities of the pieces. With `alpha` = 0 the distribution is
+    uniform; the larger `alpha`, the closer the samples are to the most likely segmentation.
     """
 
     def __init__(self, scores: dict[str, float], alpha: float) -> None:
@@ -150,7 +150,7 @@ class UnigramSampling(Segmenter):
         return tuple(reversed(pieces))
 
     def _sum_up(self, word: str) -> list[tuple[list[int], list[float]]]:
-        """Return, for each end, where the piece before it may begin, and the summed weights."""
+        """Return, for each end, the possible starts of the last piece and cumulative weights."""
         totals = [0.0]  # log of the summed weights of all segmentations of word[:end]
         lattice: list[tuple[list[int], list[float]]] = [([], [])]
         for end in range(1, len(word) + 1):

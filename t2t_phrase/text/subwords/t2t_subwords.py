@@ -75,7 +75,7 @@ class T2TSubwords:
         return [i for token in split_tokens(text) for i in self._token_ids(token)]
 
     def encode_with_starts(self, texts: Sequence[str]) -> list[tuple[list[int], list[int]]]:
-        """Refuse: models of tensor2tensor read no features, which this is needed for.
+        """Refuse: only features need starts, and models of tensor2tensor read no features.
 
         Raises:
             UserError: always.
@@ -150,7 +150,7 @@ def _unescaped(token: str) -> str:
     def replace(match: re.Match[str]) -> str:
         if match[1] is None:
             return "_" if match[0] == "\\u" else "\\"
-        # Longer numbers are no characters, and Python refuses to read those of thousands of digits.
+        # Longer numbers are not characters, and Python refuses to parse thousands of digits.
         code = int(match[1]) if len(match[1]) < 8 else 0x110000
         # Half of a surrogate pair is not a character and could not be written to a file.
         return chr(code) if code < 0xD800 or 0xDFFF < code < 0x110000 else _UNPRINTABLE

@@ -33,9 +33,9 @@ def train_subwords(
 
     Args:
         sentences: read once; those longer than 65,536 bytes are left out.
-        vocab_size: number of pieces, including 259 special and byte pieces. A corpus that has
-            fewer gives fewer.
-        character_coverage: share of the text whose characters get pieces of their own; rarer
+        vocab_size: number of pieces, including 259 special and byte pieces. A corpus with fewer
+            yields fewer.
+        character_coverage: share of the text whose characters get their own pieces; rarer
             characters become bytes. Use 1 for alphabets and 0.9995 for Chinese.
         model_type: byte pair encoding, or a unigram language model (Kudo, 2018).
 

@@ -1,4 +1,4 @@
-"""The constituents of a tree by the words that they contain."""
+"""The constituents of a tree as spans of words."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import nltk
 
 @dataclasses.dataclass(slots=True)
 class Constituent:
-    """The words `start` to `end - 1`; a single word has no children and no label."""
+    """A span of words `start` to `end - 1`; a single word has no children and no label."""
 
     label: str
     start: int

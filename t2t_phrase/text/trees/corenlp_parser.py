@@ -56,7 +56,7 @@ class CoreNLPParser(Parser):
             sentences = answer["sentences"]
             trees = [sentence["parse"] for sentence in sentences]
         except OSError as error:
-            # The exceptions of requests are OSErrors, and so is nltk's for an error of the server.
+            # The exceptions of requests are OSErrors, and so is nltk's for a server error.
             raise UserError(
                 f"no CoreNLP server answers at --corenlp_url={self._url} "
                 f"({' '.join(str(error).split())[:200]}); start one in the folder of CoreNLP: "
@@ -86,7 +86,7 @@ def _written(text: str, token: Mapping[str, Any], at: int) -> tuple[str, int]:
     """Return the text of a token, at position `at` or later, and the position of its end.
 
     Java counts UTF-16 units. The words of a multi-word token share its position; the first word
-    gets all of its text.
+    gets all of the token's text.
     """
     units = text.encode("utf-16-le")
     begin = max(int(token["characterOffsetBegin"]), at)

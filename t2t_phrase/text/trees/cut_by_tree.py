@@ -33,7 +33,7 @@ def cut_by_tree(sentence: str, line: str) -> list[str]:
 
 
 def with_levels(sentence: str, line: str) -> str:
-    """Return a sentence with tabs between constituents, as many as the level at which they are cut.
+    """Return a sentence with k tabs between constituents that are cut at level k.
 
     Args:
         sentence: natural text.
@@ -77,7 +77,7 @@ def with_tags(sentence: str, line: str) -> str:
 # Several features are made from one tree, one after another.
 @functools.lru_cache(maxsize=1)
 def _fitted(sentence: str, line: str) -> tuple[nltk.Tree, tuple[int, ...]]:
-    """Return the tree, and after how many visible characters of the sentence its words end."""
+    """Return the tree, and the number of visible characters up to the end of each word."""
     tree = read_tree(line)
     return tree, tuple(word_ends(list(words(tree)), sentence))
 

@@ -1,7 +1,7 @@
-"""The interface of constituency parsers, and the text's words for their trees.
+"""The interface of constituency parsers, and trees with the words of the text.
 
 The words of a parser need not spell the text: multi-word tokens are split ("zum" becomes "zu dem")
-and characters are replaced. So they are replaced by the words of the sentence.
+and characters are replaced. So the words of the tree are replaced by those of the sentence.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ def respelt(tree: nltk.Tree, words: Sequence[str]) -> str:
     """Return the tree in Penn brackets with other words.
 
     Args:
-        tree: of as many words.
-        words: the new words; an empty one removes its word, and constituents that have no other.
+        tree: a tree with the same number of words.
+        words: the new words; an empty one removes the word and constituents without other words.
 
     Raises:
         TreeError: the numbers of words differ.

@@ -1,4 +1,4 @@
-"""Constituency parsers that are installed, by name, and trees for every line of a text."""
+"""Installed constituency parsers by name, and trees for every line of a text."""
 
 from __future__ import annotations
 

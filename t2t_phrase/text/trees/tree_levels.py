@@ -1,4 +1,4 @@
-"""The top levels of a constituency tree: where segments begin, and what they are called."""
+"""The top levels of a constituency tree: the beginnings and the labels of their segments."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ class LevelWord(NamedTuple):
     """A word and its place in the tree.
 
     Attributes:
-        level: the lowest level at which a segment begins with it, 1 for the first word, at most
-            CONTINUES.
-        labels: of its segments at level 1, 2, ..., down to the one that holds it alone, at most
-            MOST_LEVELS.
+        level: the lowest level at which a segment begins with the word, 1 for the first word, at
+            most CONTINUES.
+        labels: labels of its segments at level 1, 2, ..., down to the segment that holds the word
+            alone, at most MOST_LEVELS.
     """
 
     level: int
@@ -37,10 +37,10 @@ def tree_levels(tree: nltk.Tree) -> list[LevelWord]:
 
     - A node with a single child and that child are one node, named after the upper one. So the
       root is the highest node with several children, and every level cuts every constituent of the
-      one above.
+      level above.
     - Constituents without words do not count.
-    - A sentence of one word is one segment, named after the second node of the chain above it,
-      since the first is the root; or after that, if it is alone.
+    - A sentence of one word is one segment, named after the second node of the chain above the
+      word, since the first is the root; or after the root, if there is no other node.
 
     Args:
         tree: a tree with at least one word.
@@ -49,7 +49,7 @@ def tree_levels(tree: nltk.Tree) -> list[LevelWord]:
     if root.end == 1:
         return [LevelWord(1, (_name_of_only_word(root),))]
     words = []
-    # Of a node: its depth, the lowest level at which a segment begins with its first word, and its
+    # A node, its depth, the lowest level at which a segment begins with its first word, and its
     # labels. Not recursive, because degenerate trees are deep.
     stack: list[tuple[Constituent, int, int, tuple[str, ...]]] = [(root, 0, 1, ())]
     while stack:

@@ -8,7 +8,7 @@ from t2t_phrase.text.trees.constituents import constituents
 
 
 def phrase_length(words: int) -> int:
-    """Return the maximum length of a segment, in a sentence with this number of words.
+    """Return the maximum length of a segment in a sentence of this number of words.
 
     From the paper's footnote 2, which also applies to segments from trees.
     """
@@ -24,8 +24,8 @@ def phrase_ends(tree: nltk.Tree, longest: int | None = None) -> list[int]:
 
     Differs from the paper: its pseudocode requires the first subtree to have fewer than n tokens,
     and then allows n more to be added. But in Section 3, n is "the maximum number of tokens
-    allowed" in a phrase. So here the first subtree may have n words, and the siblings what remains
-    of n.
+    allowed" in a phrase. So here the first subtree may have n words, and its siblings only as many
+    as remain of n.
 
     What the paper leaves open:
 
@@ -49,7 +49,7 @@ def phrase_ends(tree: nltk.Tree, longest: int | None = None) -> list[int]:
         node, sisters = root, [root]
         while left - node.start > longest:
             sisters = node.children
-            # What is cut off is not looked at again, or time would grow with the square.
+            # Nodes that are cut off are not visited again, or time would be quadratic.
             while sisters[-1].start >= left:
                 sisters.pop()
             node = sisters[-1]

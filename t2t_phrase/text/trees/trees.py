@@ -19,7 +19,7 @@ _BRACKETS = {
     "-RCB-": "}",
 }
 _ESCAPE = re.compile("|".join([*_BRACKETS, r"\\[/*]"]))
-# What English parsers write for characters that do not occur in the Penn Treebank.
+# Tokens that English parsers write for characters that do not occur in the Penn Treebank.
 _STAND_FOR = {
     "``": ('"', "“", "„", "«"),
     "''": ('"', "”", "“", "»"),
@@ -30,7 +30,7 @@ _STAND_FOR = {
 }
 
 
-# NLTK has methods that are recursive; constituents of a sentence are nested some 30 deep.
+# Some methods of NLTK are recursive; constituents of a sentence are nested about 30 deep.
 DEEPEST = 500
 
 
@@ -100,12 +100,12 @@ def word_ends(spelt: Sequence[str], sentence: str) -> list[int]:
 
 
 def escaped(word: str) -> str:
-    """Return a word escaped for a tree: without whitespace, brackets as -LRB- and -RRB-."""
+    """Return a word escaped for a tree: no whitespace, and brackets as -LRB- and -RRB-."""
     return "".join(word.split()).replace("(", "-LRB-").replace(")", "-RRB-")
 
 
 def unescaped(word: str) -> str:
-    """Return a word of a tree as it is likely to be written: brackets and quotation marks."""
+    """Return a word of a tree with brackets and quotation marks as they are usually written."""
     if word in ("``", "''"):
         return '"'
     return _ESCAPE.sub(lambda match: _BRACKETS.get(match[0], match[0][-1]), word)

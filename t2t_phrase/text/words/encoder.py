@@ -1,4 +1,4 @@
-"""Text to word ids and back; words that are not in the vocabulary become `<unk>`."""
+"""Conversion between text and word ids; words not in the vocabulary become `<unk>`."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from t2t_phrase.config import UserError
 from t2t_phrase.special_ids import EOS_ID, PAD_ID, UNK_ID
 
 SPECIAL = ("<pad>", "<EOS>", "<unk>")
-# How every file begins.
+# The beginning of every file.
 HEADER = "".join(f"{word}\n" for word in SPECIAL).encode()
 
 
 class WordEncoder:
     """Encodes words, which are separated by blanks: tokenise the text first.
 
-    Every word has exactly one id, so the ids are in step with the words. (SentencePiece, with
+    Every word has exactly one id, so ids and words correspond one to one. (SentencePiece, with
     model_type="word", merges adjacent unknown words into one piece.) The special words have no
     meaning in text: a `<pad>` there is an unknown word.
 
@@ -57,7 +57,7 @@ class WordEncoder:
         return [self.encode(text) for text in texts]
 
     def encode_with_starts(self, texts: Sequence[str]) -> list[tuple[list[int], list[int]]]:
-        """Return, for each text, the ids and where each begins in it, in bytes of UTF-8."""
+        """Return the ids of each text and the byte offsets (UTF-8) at which they begin."""
         return [(self.encode(text), _starts(text)) for text in texts]
 
     def decode(self, ids: Iterable[int]) -> str:
@@ -79,7 +79,7 @@ class WordEncoder:
         return [self._word(token) for token in ids]
 
     def token_bytes(self) -> list[bytes]:
-        """Return the text that each token stands for, a blank first; b"" for special ones."""
+        """Return the text of each token, with a blank before it; b"" for special ones."""
         own = self.words[len(SPECIAL) :]
         return [b""] * len(SPECIAL) + [f" {word}".encode() for word in own]
 

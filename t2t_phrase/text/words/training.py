@@ -12,13 +12,13 @@ from t2t_phrase.text.words.encoder import HEADER, SPECIAL
 def train_words(sentences: Iterable[str], *, vocab_size: int) -> bytes:
     """Return the vocabulary of the most frequent words, for `WordEncoder`.
 
-    Among words of the same frequency those that come first in the order of Unicode are taken; so
-    the order of the sentences does not matter.
+    Of equally frequent words, those first in Unicode order are taken, so the order of the sentences
+    does not matter.
 
     Args:
         sentences: words separated by blanks; read once.
-        vocab_size: number of words, including the three special ones. A corpus that has fewer
-            words gives fewer.
+        vocab_size: number of words, including the three special ones. A corpus with fewer words
+            yields fewer.
 
     Raises:
         UserError: there is no text, or `vocab_size` leaves no room for words.
