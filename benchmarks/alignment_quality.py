@@ -175,8 +175,8 @@ def report(experiment: Experiment, rows: list[Row], signatures: list[str]) -> No
         f"{started.train_steps} (`{started.hparams or 'no overrides'}`); average of the last "
         f"{recipe.num_last_checkpoints} checkpoints; `{recipe.decode_hparams}`, with an alignment "
         f"model also `{experiment.search_hparams}`.",
-        "perplexity: of the development set, by token; models with an alignment head are given its "
-        "alignments. p: of the difference in BLEU from the first system of the seed, by paired "
+        "perplexity: of the development set, per token; models with an alignment head are given "
+        "its alignments. p: of the difference in BLEU from the first system of the seed, by paired "
         "bootstrap. positions: source positions evaluated for each target token.",
     ]
     command = called("alignment_quality.py")
@@ -205,7 +205,7 @@ def parse(argv: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument(
         "--search_hparams",
         default="alignment_threshold=0.15,alignment_weight=1.0",
-        help="further ones with an alignment model; alignment_search.py chooses the weight",
+        help="further options with an alignment model; alignment_search.py chooses the weight",
     )
     parser.add_argument("--test_sentences", type=int, default=5000, help="of the grammar")
     return parser.parse_args(argv)

@@ -263,8 +263,8 @@ def parse(argv: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--weights", default=WEIGHTS, help="values of alignment_weight to try")
     parser.add_argument("--weight_threshold", type=float, default=0.15)
     parser.add_argument("--dev_sentences", type=int, default=0, help="for the weight; 0: all")
-    parser.add_argument("--test_sentences", type=int, default=0, help="the first ones; 0: all")
-    parser.add_argument("--passes", type=int, default=3, help="timed ones")
+    parser.add_argument("--test_sentences", type=int, default=0, help="use the first N; 0: all")
+    parser.add_argument("--passes", type=int, default=3, help="timed passes")
     parser.add_argument("--decode_hparams", default="beam_size=5,batch_size=1024")
     return parser.parse_args(argv)
 

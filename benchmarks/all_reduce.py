@@ -28,7 +28,7 @@ def main() -> None:
     options.add_argument("--size", default="64x32", help="rows of the joined batch, and length")
     options.add_argument("--vocab_size", type=int, default=8000)
     options.add_argument("--workers", type=int, default=2)
-    options.add_argument("--worker", action="store_true", help="be one of the workers of TF_CONFIG")
+    options.add_argument("--worker", action="store_true", help="run as a worker of TF_CONFIG")
     args = options.parse_args()
     if args.worker:
         work(args)

@@ -79,7 +79,7 @@ def system_names(systems: list[System]) -> list[str]:
         names.append(name + (f"+{short[system.alignment]}" if system.alignment else ""))
     for name in names:
         if names.count(name) > 1:
-            raise UserError(f"--systems: {name} is there twice; give it once")
+            raise UserError(f"--systems: {name} is given twice; give it once")
     return names
 
 
@@ -159,7 +159,7 @@ def main() -> int:
     gold = pathlib.Path(args.gold_alignments).expanduser() if args.gold_alignments else None
     gold = gold or text.alignments
     if not gold.is_file():
-        raise UserError(f"{gold} does not exist; give --gold_alignments, those of {text.target}")
+        raise UserError(f"{gold} does not exist; give --gold_alignments for {text.target}")
     work_dir = pathlib.Path(args.work_dir).expanduser()
     work_dir.mkdir(parents=True, exist_ok=True)
     files = [
@@ -167,7 +167,7 @@ def main() -> int:
         for path in filter(None, args.alignments.split(","))
     ]
     notes = [
-        f"`{problem}`, {args.split}: links of given references, compared with `{gold.name}`; "
+        f"`{problem}`, {args.split}: links made for given references, compared with `{gold.name}`; "
         f"`{args.decode_hparams or 'no options'}`, with an alignment model also "
         f"`{args.search_hparams}`."
     ]

@@ -129,7 +129,7 @@ def main() -> None:
     made = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     made.add_argument("--base", required=True, help="commit to compare with")
     made.add_argument("--new", default="HEAD", help="the other commit")
-    made.add_argument("--hparams_set", default="transformer_base", help="what both run")
+    made.add_argument("--hparams_set", default="transformer_base", help="hparams set to run")
     made.add_argument("--pairs", type=int, default=21, help="timed runs of each commit")
     made.add_argument("command", nargs="+", help="script in benchmarks/ and its options, after --")
     args = made.parse_args()

@@ -31,7 +31,7 @@ SOURCE_COST, TARGET_COST = 22_020_096, 38_404_096
 def main() -> None:
     options = parser(__doc__)
     options.add_argument("--rows", type=int, default=32, help="sentences")
-    options.add_argument("--source", type=int, default=24, help="tokens of each")
+    options.add_argument("--source", type=int, default=24, help="tokens of each source")
     options.add_argument("--target", type=int, default=32, help="tokens of each translation")
     options.add_argument("--beam", type=int, default=4, help="size of the beam")
     options.add_argument("--whole", action="store_true", help="do not search in parts")

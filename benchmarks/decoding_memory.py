@@ -197,8 +197,10 @@ def main() -> None:
     """Print the peak of each command as a line of JSON."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--lines", type=int, default=0, help="number of short lines")
-    parser.add_argument("--long", default="", help="lengths of long lines in tokens: 1024,4096")
-    parser.add_argument("--hparams_sets", default="transformer_base", help="models of --long")
+    parser.add_argument(
+        "--long", default="", help="lengths of long lines in tokens, such as 1024,4096"
+    )
+    parser.add_argument("--hparams_sets", default="transformer_base", help="models for --long")
     parser.add_argument("--work_dir", default="", help="folder to keep; default: a temporary one")
     args = parser.parse_args()
     lengths = [int(tokens) for tokens in args.long.split(",") if tokens]

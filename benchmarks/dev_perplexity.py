@@ -23,7 +23,7 @@ def evaluate(recipe: Recipe, name: str, seed: int) -> None:
 def perplexity(recipe: Recipe, name: str, seed: int) -> float:
     """Return the perplexity per token that `evaluate` found."""
     found = reported(_log(recipe, name, seed), r"dev .*perplexity (\S+)")
-    assert found, "the trainer prints the perplexity"
+    assert found, "the trainer printed no perplexity"
     return float(found[0])
 
 

@@ -145,7 +145,7 @@ class Experiment:
         )
         compared = paired_bootstrap(after, before, references, lowercase=True)[0]
         found = reported(required.with_name(f"{required.name}.log"), SUMMARY)
-        assert found, "the decoder says what became of the entries"
+        assert found, "the decoder printed no summary of the entries"
         return Required(bleu, ter, compared.p_value, int(found[2]))
 
     def translate(
@@ -195,7 +195,7 @@ class Experiment:
         }
         compared = paired_bootstrap(after, before, references, lowercase=True)[0]
         found = reported(guided.with_name(f"{guided.name}.log"), SUMMARY)
-        assert found, "the decoder says what became of the entries"
+        assert found, "the decoder printed no summary of the entries"
         entries, matched, applied = map(int, found)
         return Row(
             system.name,
@@ -271,7 +271,7 @@ def report(args: argparse.Namespace, experiment: Experiment, rows: list[Row]) ->
     ]
     if experiment.gold:
         gold = pathlib.Path(experiment.gold).name
-        notes.append(f"AER: of the links that are made of given references, by `{gold}`.")
+        notes.append(f"AER: of the links made for given references, by `{gold}`.")
     command = called("dictionary_experiment.py")
     text = "\n".join([markdown(rows), "", *notes, "", "```", command, "```", ""])
     content = {
@@ -313,7 +313,7 @@ def main() -> int:
         text = dataclasses.replace(text, alignments=pathlib.Path(args.alignments).expanduser())
     for path in filter(None, (str(text.alignments), args.gold_alignments)):
         if not pathlib.Path(path).expanduser().is_file():
-            raise UserError(f"{path} does not exist; give the alignments of {text.target}")
+            raise UserError(f"{path} does not exist; give alignments for {text.target}")
     work_dir = pathlib.Path(args.work_dir).expanduser()
     work_dir.mkdir(parents=True, exist_ok=True)
     experiment = Experiment(

@@ -142,7 +142,7 @@ def main() -> None:
     options = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    options.add_argument("--rows", type=int, default=64, help="rows that are multiplied")
+    options.add_argument("--rows", type=int, default=64, help="rows to multiply")
     options.add_argument("--repeats", type=int, default=9, help="timed runs of each way")
     args = options.parse_args()
     limit_threads(1)

@@ -148,7 +148,7 @@ def main() -> int:
     registry.discover()
     folders = [pathlib.Path(part).expanduser() for part in args.output_dir.split(",")]
     if len(folders) < 2:
-        raise UserError(f"--output_dir={args.output_dir}: give two runs at least")
+        raise UserError(f"--output_dir={args.output_dir}: give at least two runs")
     members = dict(zip(distinct_names(folders), folders, strict=True))
     problem = get_problem(problem_of(folders))
     work_dir = pathlib.Path(args.work_dir).expanduser()

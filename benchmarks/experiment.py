@@ -20,7 +20,7 @@ def experiment_parser(document: str, *, trains: bool = True) -> argparse.Argumen
     )
     if trains:
         made.add_argument("--problem", required=True)
-    made.add_argument("--data_dir", required=True, help="folder of t2t-phrase-datagen")
+    made.add_argument("--data_dir", required=True, help="output folder of t2t-phrase-datagen")
     made.add_argument("--work_dir", required=True, help="folder for all output")
     return made
 

@@ -88,7 +88,7 @@ def _cells(profiles: Iterable[Sequence[Kind]]) -> list[str]:
 def main() -> None:
     made = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     made.add_argument("--commits", default="HEAD", help="the commits to profile, one or more")
-    made.add_argument("--hparams_set", default="transformer_base", help="what they run")
+    made.add_argument("--hparams_set", default="transformer_base", help="hparams set to run")
     made.add_argument("--top", type=int, default=25, help="kinds of operations to print")
     made.add_argument("command", nargs="+", help="script in benchmarks/ and its options, after --")
     args = made.parse_args()

@@ -20,10 +20,10 @@ from measure import limit_threads, parser, report, workers_for
 
 def main() -> None:
     options = parser(__doc__)
-    options.add_argument("--run", required=True, help="folder of a training")
+    options.add_argument("--run", required=True, help="folder of a training run")
     options.add_argument("--source", required=True, help="text to translate")
     options.add_argument("--reference", required=True, help="its translation")
-    options.add_argument("--lexicon", required=True, help="file of t2t-phrase-align --lexicon_file")
+    options.add_argument("--lexicon", required=True, help="from t2t-phrase-align --lexicon_file")
     options.add_argument("--sizes", default="100x100,50x20", help="of shortlists")
     options.add_argument("--beam", type=int, default=4, help="size of the beam")
     args = options.parse_args()

@@ -30,7 +30,7 @@ def main() -> None:
     options.add_argument("--rows", type=int, default=782)
     options.add_argument("--source", type=int, default=32, help="tokens of each source")
     options.add_argument("--target", type=int, default=32, help="tokens of each target")
-    options.add_argument("--whole", action="store_true", help="make all logits together")
+    options.add_argument("--whole", action="store_true", help="compute all logits at once")
     args = options.parse_args()
     limit_threads()
     from t2t_phrase.ops import cross_entropy

@@ -55,7 +55,7 @@ def main() -> None:
             sources = features(args.rows, args.source)
             decode = tf.function(lambda: model(sources)[1])
             lengths = decode()["length"].numpy()
-            assert (lengths == args.target).all(), "every output must have as many tokens"
+            assert (lengths == args.target).all(), "every output must have --target tokens"
             tokens = args.rows * args.target
             seconds = median_seconds(lambda: decode()["length"].numpy(), repeats=args.repeats)
     report(toolkit=f"OpenNMT-tf {opennmt.__version__}", tokens_per_second=round(tokens / seconds))

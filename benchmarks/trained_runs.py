@@ -47,5 +47,5 @@ def problem_of(folders: Iterable[pathlib.Path]) -> str:
     found = {folder: RunRecord.load(folder).problem for folder in folders}
     if len({*found.values()}) > 1 or not all(found.values()):
         told = ", ".join(f"{problem or 'none'} of {folder}" for folder, problem in found.items())
-        raise UserError(f"the runs need the same problem, these have {told}")
+        raise UserError(f"the runs need the same problem; these have {told}")
     return next(iter(found.values()))

@@ -259,7 +259,7 @@ def _convert_scalar(value: Any, expected: Any, fault: str) -> tuple[Any, str | N
     if expected is float:
         return (value if isinstance(value, float) else number), None
     if abs(number) > LARGEST_INT:
-        return value, f"{fault}; at most {LARGEST_INT} is possible"
+        return value, f"{fault}; the largest possible value is {LARGEST_INT}"
     if number != int(number):
         return value, fault
     return (value if isinstance(value, int) else int(number)), None

@@ -95,7 +95,9 @@ class TrainingHParams(HParams):
     # The reason that this model cannot be trained on rows of several pairs; empty: it keeps the
     # pairs apart, see `features.PAIRS`. A class that sets its own `model`, which may not keep them
     # apart, does not inherit this field.
-    cannot_pack: ClassVar[str] = "its model does not declare that it keeps the pairs of a row apart"
+    cannot_pack: ClassVar[str] = (
+        "its model does not declare that it keeps the pairs of a row separate"
+    )
 
     @property
     def features(self) -> tuple[Feature, ...]:
@@ -226,11 +228,11 @@ class TrainingHParams(HParams):
             )
         if length < self.max_length:
             yield (
-                f"packed_length={length}: a pair of max_length={self.max_length} tokens fits no "
-                f"row; raise packed_length, or use max_length={length}"
+                f"packed_length={length}: a pair of max_length={self.max_length} tokens does not "
+                f"fit in a row; raise packed_length, or use max_length={length}"
             )
         if self.batch_size < length:
-            yield f"batch_size={self.batch_size} tokens hold no row of packed_length={length}"
+            yield f"batch_size={self.batch_size} tokens cannot hold a row of packed_length={length}"
 
     def _check_optimizer(self) -> Iterable[str]:
         known = (*OPTIMIZERS, *registry.optimizers)
@@ -265,8 +267,8 @@ class TrainingHParams(HParams):
                 yield f"{name}: must be positive with the factor halving, got {value}"
             elif "halving" not in factors and value:
                 yield (
-                    f"{name}={value}: learning_rate_schedule={self.learning_rate_schedule} has no "
-                    "factor halving, which alone reads it"
+                    f"{name}={value}: learning_rate_schedule={self.learning_rate_schedule} lacks "
+                    "the factor halving, the only one that reads it"
                 )
 
 
@@ -297,7 +299,7 @@ def not_a_multiple(effective: int, batch: int, *, replicas: int) -> str:
     )
     return (
         f"effective_batch_size={effective}: must be a multiple of batch_size={batch}{devices}, "
-        f"such as {' or '.join(fitting)}{smaller}; 0 makes an update of each batch"
+        f"such as {' or '.join(fitting)}{smaller}; 0: one update per batch"
     )
 
 

@@ -23,7 +23,7 @@ def test_an_effective_batch_is_a_multiple_of_the_batch(effective, fitting):
         TransformerHParams(batch_size=4096, effective_batch_size=effective)
     assert str(caught.value) == (
         f"TransformerHParams: effective_batch_size={effective}: must be a multiple of "
-        f"batch_size=4096, such as {fitting}; 0 makes an update of each batch"
+        f"batch_size=4096, such as {fitting}; 0: one update per batch"
     )
 
 
@@ -34,7 +34,7 @@ def test_an_effective_batch_that_the_replicas_cannot_share(replicas, fitting):
     hparams = TransformerHParams(batch_size=4096, effective_batch_size=32768)
     expected = (
         f"effective_batch_size=32768: must be a multiple of batch_size=4096 on {replicas} "
-        f"replicas, such as {fitting}; 0 makes an update of each batch"
+        f"replicas, such as {fitting}; 0: one update per batch"
     )
     with pytest.raises(HParamsError) as caught:
         hparams.parts(replicas)
@@ -65,9 +65,9 @@ def test_models_whose_rows_cannot_be_packed_say_so():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ("packed_length=128", "packed_length=128: a pair of max_length=256 tokens fits no row"),
+        ("packed_length=128", "packed_length=128: a pair of max_length=256 tokens does not fit"),
         ("packed_length=-1", "packed_length: must not be negative, got -1"),
-        ("packed_length=512,batch_size=256", "batch_size=256 tokens hold no row of packed_l"),
+        ("packed_length=512,batch_size=256", "batch_size=256 tokens cannot hold a row of pack"),
     ],
 )
 def test_a_packed_length_that_fits_nothing(change, message):

@@ -96,7 +96,7 @@ def searched(
     for name in ("alignment_layers", "alignment_heads"):
         if getattr(hparams, name):
             raise UserError(
-                f"{name}={list(getattr(hparams, name))}: is of no use with --alignment_model_dir, "
+                f"{name}={list(getattr(hparams, name))}: has no effect with --alignment_model_dir, "
                 "where the search decides which source position each token is aligned with"
             )
     second = load_model(path, dtype_policy=dtype_policy)

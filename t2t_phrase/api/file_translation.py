@@ -169,10 +169,10 @@ class FileTranslation:
             ticker=Ticker("translated", self._total, bar=target is not None),
             endings=endings,
         )
-        parts = f"{self._workers} parts of a batch at a time; " if self._workers > 1 else ""
+        parts = f"each batch in up to {self._workers} parts; " if self._workers > 1 else ""
         self._summarize(
             outcome,
-            f"{parts}shapes of batches compiled: {len(translator.shapes)}",
+            f"{parts}batch shapes compiled: {len(translator.shapes)}",
             time.monotonic() - start,
             target,
         )

@@ -130,7 +130,7 @@ def sentence_page(
             a feature is missing or does not fit.
     """
     if not sources:
-        raise UserError("no line has words: there is nothing to explain")
+        raise UserError("all lines are empty: there is nothing to explain")
     for model in models:
         if not model.explainer.translates and references is None:
             reason = model.explainer.model.capabilities.cannot_translate

@@ -36,7 +36,7 @@ FLAGS = flags.FLAGS
 def define_flags() -> None:
     """Define the command's flags."""
     flags.DEFINE_multi_string(
-        "source", None, "Text with a sentence in each line, plain or gzipped; repeat it for more."
+        "source", None, "Text, one sentence per line, plain or gzipped; repeat the flag for more."
     )
     flags.DEFINE_multi_string(
         "target", None, "Its translation, line by line; one for each --source, in the same order."
@@ -64,8 +64,8 @@ def define_flags() -> None:
         "symmetrization",
         AlignerOptions.symmetrization,
         list(SYMMETRIZATIONS),
-        "How the alignments of both directions are joined; forward: one source word at most for "
-        "each target word, backward: the other way round.",
+        "How the alignments of both directions are combined; forward: at most one source word for "
+        "each target word, backward: the reverse.",
     )
     flags.DEFINE_bool("lowercase", AlignerOptions.lowercase, "Ignore case.")
 
@@ -126,7 +126,7 @@ def checked_names() -> list[tuple[str, str, str]]:
     if len(sources) != len(targets) or (outputs and len(outputs) != len(sources)):
         raise app.UsageError(
             f"{len(sources)} x --source, {len(targets)} x --target, {len(outputs)} x "
-            "--output_file: give as many of each, or no --output_file"
+            "--output_file: give the same number of each, or no --output_file"
         )
     lexicon = [FLAGS.lexicon_file] if FLAGS.lexicon_file else []
     outputs = outputs or [f"{name.removesuffix('.gz')}.{ALIGN}" for name in targets]
@@ -136,7 +136,7 @@ def checked_names() -> list[tuple[str, str, str]]:
         check_writable(name)
         place = os.path.realpath(os.path.expanduser(name))
         if place in taken and not is_special(name):
-            raise UserError(f"{name} is named for two outputs; give each a name of its own")
+            raise UserError(f"{name} is given for two outputs; give each a different name")
         taken[place] = name
     return list(zip(sources, targets, outputs, strict=True))
 

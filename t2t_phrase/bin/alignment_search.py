@@ -10,6 +10,6 @@ def define_alignment_flags() -> None:
     flags.DEFINE_string(
         "alignment_model_dir",
         None,
-        "Run or checkpoint of an alignment model, with which a model that reads alignments "
-        "translates or, with --score_file, aligns.",
+        "Run or checkpoint of an alignment model: a model that reads alignments uses it to "
+        "translate or, with --score_file, to align.",
     )

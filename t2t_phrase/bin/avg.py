@@ -19,7 +19,7 @@ def define_flags() -> None:
     """Define the command's flags."""
     flags.DEFINE_string("output_dir", None, "Folder of the training run.")
     flags.DEFINE_integer(
-        "num_last_checkpoints", 0, "Number of last checkpoints to average.", lower_bound=0
+        "num_last_checkpoints", 0, "Number of latest checkpoints to average.", lower_bound=0
     )
     flags.DEFINE_list(
         "checkpoints", None, "Average these checkpoints instead: run/model.ckpt-100,..."

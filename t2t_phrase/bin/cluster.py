@@ -35,7 +35,7 @@ def define_flags() -> None:
     flags.DEFINE_integer(
         "port",
         2222,
-        "Port of a worker without one; further workers of a host have the next ports.",
+        "Port of a worker given without one; further workers on a host get the next ports.",
         lower_bound=1,
         upper_bound=2**16 - 1,
     )
@@ -45,7 +45,11 @@ def define_flags() -> None:
     flags.DEFINE_string(
         "python", sys.executable, "Python on the other hosts, in which t2t_phrase is installed."
     )
-    flags.DEFINE_string("directory", "", "Where workers start on other hosts; default: as here.")
+    flags.DEFINE_string(
+        "directory",
+        "",
+        "Folder in which workers on other hosts start; default: the current folder.",
+    )
 
 
 def main(given: Sequence[str]) -> None:
@@ -65,7 +69,9 @@ def main(given: Sequence[str]) -> None:
     trainer = ["-m", "t2t_phrase.bin.trainer", *given]
     if FLAGS.index is not None:
         if FLAGS.index >= len(configs):
-            raise UserError(f"--index={FLAGS.index}: --hosts has {len(configs)}, counted from 0")
+            raise UserError(
+                f"--index={FLAGS.index}: --hosts names {len(configs)} workers, counted from 0"
+            )
         os.environ[VARIABLE] = configs[FLAGS.index]
         os.execv(sys.executable, [sys.executable, *trainer])
     hosts = [address.rpartition(":")[0] for address in addresses]

@@ -108,7 +108,7 @@ def _check_arguments_are_utf8() -> None:
             argument.encode()
         except UnicodeEncodeError:
             shown = argument.encode(errors="backslashreplace").decode()
-            raise WrongUsage(f"{shown}: not UTF-8; give the file a name that is") from None
+            raise WrongUsage(f"{shown}: not UTF-8; rename the file") from None
 
 
 def _describe(main: Callable[[Sequence[str]], None]) -> None:

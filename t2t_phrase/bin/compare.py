@@ -34,15 +34,17 @@ def define_flags() -> None:
     flags.DEFINE_string("data_dir", None, "Folder that t2t-phrase-datagen wrote.")
     flags.DEFINE_string("output_dir", None, "Folder for the runs, their translations and tables.")
     flags.DEFINE_list("hparams_sets", None, "The hparams sets to compare, the baseline first.")
-    flags.DEFINE_integer("train_steps", None, "Updates of each training.", lower_bound=1)
-    flags.DEFINE_list("seeds", ["1234"], "Random seeds; several give a mean and a spread.")
-    flags.DEFINE_string("hparams", "", "Changes of every set, as for the trainer.")
     flags.DEFINE_integer(
-        "num_last_checkpoints", 5, "Checkpoints of a training to average.", lower_bound=1
+        "train_steps", None, "Number of updates in each training run.", lower_bound=1
+    )
+    flags.DEFINE_list("seeds", ["1234"], "Random seeds; several give a mean and a spread.")
+    flags.DEFINE_string("hparams", "", "Changes to every set, as for the trainer.")
+    flags.DEFINE_integer(
+        "num_last_checkpoints", 5, "Number of checkpoints of each run to average.", lower_bound=1
     )
     flags.DEFINE_string("decode_hparams", "beam_size=5", "Options of decoding.")
     flags.DEFINE_integer(
-        "test_sentences", 5000, "Sentences of the grammar's test set.", lower_bound=1
+        "test_sentences", 5000, "Number of sentences in the grammar's test set.", lower_bound=1
     )
     flags.DEFINE_list("by_length", [], "Boundaries of source lengths in words, such as 10,15,20.")
     flags.DEFINE_integer("ngrams", 0, "Precision of n-grams up to this order.", lower_bound=0)
@@ -130,7 +132,7 @@ def _numbers(flag: str) -> list[int]:
     texts: list[str] = FLAGS[flag].value or []
     for text in texts:
         if not (text.isascii() and text.isdecimal() and len(text) < 10):
-            raise UserError(f"--{flag}: {shown(text)} is no number")
+            raise UserError(f"--{flag}: {shown(text)} is not a number")
         if texts.count(text) > 1:
             raise UserError(f"--{flag}: {text} is given twice")
     if flag == "seeds" and not texts:

@@ -53,7 +53,7 @@ def define_flags() -> None:
         lower_bound=1,
         upper_bound=100_000,
     )
-    flags.DEFINE_string("json_to_file", None, "Where the counts go as JSON.")
+    flags.DEFINE_string("json_to_file", None, "JSON file for the counts.")
     define_feature_flags()
     flags.DEFINE_integer("batch_size", 4096, "Tokens scored at once.", lower_bound=1)
     flags.DEFINE_bool("xla_compile", None, "Compile with XLA; default: only on a GPU.")
@@ -65,7 +65,10 @@ def main(argv: Sequence[str]) -> None:
     if not (FLAGS.output_dir or FLAGS.checkpoint_path):
         raise app.UsageError("--output_dir or --checkpoint_path is required")
     if FLAGS.contrastive_file and FLAGS["sentences"].present:
-        raise app.UsageError("--sentences are the grammar's; --contrastive_file has its own")
+        raise app.UsageError(
+            "--sentences is only used with the built-in grammar; leave it out with "
+            "--contrastive_file"
+        )
     registry.discover(FLAGS.t2t_usr_dir)
     if FLAGS.json_to_file:
         inputs = [*filter(None, [FLAGS.contrastive_file]), *given_feature_files().values()]

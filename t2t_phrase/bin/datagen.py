@@ -65,7 +65,7 @@ def define_flags() -> None:
         "vocab_file",
         [],
         "A vocabulary to use instead of a new one, such as that of other data; two files, for "
-        "source and target, if they share none.",
+        "source and target, if they do not share one.",
     )
     flags.DEFINE_string(
         "vocab_from",
@@ -77,7 +77,7 @@ def define_flags() -> None:
         0,
         "Training pairs with a longer side are dropped; 0: the problem's default.",
     )
-    flags.DEFINE_integer("max_cases", 0, "Most training pairs to read; 0: all.")
+    flags.DEFINE_integer("max_cases", 0, "Maximum number of training pairs to read; 0: all.")
     flags.DEFINE_integer(
         "sampled_segmentations",
         0,
@@ -94,23 +94,22 @@ def define_flags() -> None:
         "sampling_sides",
         "both",
         ["both", "source", "target"],
-        "The side, as in a problem without _rev, whose segmentations are random.",
+        "The side with random segmentations, as named in the problem without _rev.",
     )
     flags.DEFINE_integer(
         "num_workers",
         0,
-        "Processes that encode; 0: one for each CPU if the corpus is large, else one.",
+        "Number of encoding processes; 0: one for each CPU if the corpus is large, else one.",
     )
     flags.DEFINE_integer(
         "task_id",
         -1,
-        "Make the training shards of one of --num_tasks tasks only, which are numbered from 0, so "
-        "that several machines share the work; -1: all data, from the shards of tasks if there are "
-        "any.",
+        "Make only the training shards of this one of --num_tasks tasks, numbered from 0, so that "
+        "several machines share the work; -1: all data, from the shards of tasks if there are any.",
     )
     flags.DEFINE_integer("num_tasks", 0, "The number of tasks, with --task_id.")
     flags.DEFINE_bool(
-        "only_vocabulary", False, "End once the vocabulary is there, which all tasks need."
+        "only_vocabulary", False, "Stop after making the vocabulary, which all tasks need."
     )
     flags.DEFINE_integer("random_seed", 429459, "Seed of the order of records in training shards.")
     flags.DEFINE_bool(
@@ -119,7 +118,7 @@ def define_flags() -> None:
         "Compare the data in --data_dir with their checksums and counts, and exit with status 2 if "
         "anything is wrong. Nothing is written.",
     )
-    flags.DEFINE_string("t2t_usr_dir", "", "Python package with problems of your own.")
+    flags.DEFINE_string("t2t_usr_dir", "", "Python package with your own problems.")
     flags.DEFINE_string(
         "registry_help",
         None,
@@ -201,7 +200,7 @@ def chosen_task() -> Task | None:
     if FLAGS.task_id == -1 and not FLAGS.num_tasks:
         return None
     if FLAGS.only_vocabulary:
-        raise UserError("--only_vocabulary is a step of its own, before --task_id and --num_tasks")
+        raise UserError("--only_vocabulary is a separate step, before --task_id and --num_tasks")
     if FLAGS.task_id == -1:
         raise UserError(
             f"--num_tasks={FLAGS.num_tasks} needs the number of the task, such as --task_id=0; "
@@ -229,8 +228,8 @@ def estimate(problem: Problem) -> str:
     duration = f"{minutes} min" if minutes < 90 else f"{hours:,} h"
     cores = usable_cores()
     return (
-        f"time: about {duration} for {name} on {cores} CPU core{'' if cores == 1 else 's'}, to a "
-        "factor of two; a GPU takes a fraction of it"
+        f"time: about {duration} for {name} on {cores} CPU core{'' if cores == 1 else 's'}, within "
+        "a factor of two; a GPU takes a fraction of it"
     )
 
 
@@ -255,8 +254,8 @@ def verify(problems: Sequence[Problem]) -> None:
     if faulty:
         raise UserError(
             f"the data of {', '.join(faulty)} are damaged or unfinished; run t2t-phrase-datagen "
-            f"--problem={','.join(faulty)} --data_dir={folder} again, with the other flags of the "
-            "first time, to repair them"
+            f"--problem={','.join(faulty)} --data_dir={folder} again, with the other original "
+            "flags, to repair them"
         )
 
 

@@ -26,20 +26,20 @@ def define_dictionary_flags() -> None:
         "sentence_dictionary",
         None,
         "File with sentence number<TAB>source phrase<TAB>target phrase in each line, sentences "
-        "counted from 1: the same for single sentences, where it comes before --dictionary.",
+        "counted from 1: the same for single sentences; takes precedence over --dictionary.",
     )
     flags.DEFINE_enum(
         "dictionary_mode",
         MODES[0],
         MODES,
-        "guide: an entry is used where its source is attended to; require: every translation has "
-        "all entries of its sentence, entries with the same source are alternatives, and the "
-        "phrase of a target !phrase must not appear.",
+        "guide: an entry is used where its source is attended to; require: every translation "
+        "contains all entries of its sentence, entries with the same source are alternatives, and "
+        "the phrase of a target !phrase must not appear.",
     )
     flags.DEFINE_string(
         PREFIX_FILE,
         None,
-        "File with what each translation begins with, one in each line, which may be empty and may "
+        "File with the prefix of each translation, one per line; a prefix may be empty and may "
         "end within a word.",
     )
     define_lexicon_flag()
@@ -50,8 +50,8 @@ def define_lexicon_flag() -> None:
     flags.DEFINE_string(
         LEXICON_FILE,
         None,
-        "File with translations of words, of t2t-phrase-align --lexicon_file: each sentence is "
-        "translated with the tokens that it proposes and the most frequent ones only.",
+        "File with word translations from t2t-phrase-align --lexicon_file: each sentence is "
+        "translated only with the tokens that it proposes and the most frequent ones.",
     )
 
 

@@ -53,9 +53,10 @@ def define_flags() -> None:
     flags.DEFINE_string(
         "decode_to_file",
         None,
-        "File for the translations or scores; default: FILE.MODEL.SET.PROBLEM.beamB.alphaA.decodes "
-        "for --decode_from_file=FILE, standard output otherwise. What is done is kept in the same "
-        "name with .part appended, from where the same command continues.",
+        "File for the translations or scores; default: "
+        "FILE.MODEL.SET.PROBLEM.beamB.alphaA.decodes for --decode_from_file=FILE, standard output "
+        "otherwise. Finished work is kept under the same name with .part appended, and the same "
+        "command continues from there.",
     )
     flags.DEFINE_bool("decode_interactive", False, "Translate lines as you type them.")
     flags.DEFINE_string(

@@ -35,12 +35,11 @@ from t2t_phrase.text.dictionaries.stop_words import english_stop_words, read_sto
 
 FLAGS = flags.FLAGS
 INPUTS = {
-    "source": "Text with a sentence in each line, plain or gzipped.",
+    "source": "Text, one sentence per line, plain or gzipped.",
     "reference": "A human translation, line by line.",
     "alignments": "Links between the words of both in Pharaoh format, such as those of "
     "t2t-phrase-align.",
-    "translation": "Its translation by a model without a dictionary: words that it has need no "
-    "entry.",
+    "translation": "Its translation by a model without a dictionary: words in it need no entry.",
 }
 
 
@@ -52,12 +51,12 @@ def define_flags() -> None:
         "output_file",
         None,
         "File for sentence number<TAB>source word<TAB>target word, which t2t-phrase-decoder reads "
-        "by --sentence_dictionary; with --words for source word<TAB>target word.",
+        "with --sentence_dictionary; with --words: source word<TAB>target word.",
     )
     flags.DEFINE_bool(
         "words",
         False,
-        "Make one dictionary of words for all sentences, which t2t-phrase-decoder reads by "
+        "Make one dictionary of words for all sentences, which t2t-phrase-decoder reads with "
         "--unknown_dictionary; --translation is not needed.",
     )
     flags.DEFINE_integer(
@@ -69,14 +68,18 @@ def define_flags() -> None:
     flags.DEFINE_string(
         "stop_words",
         None,
-        "File of words that get no entries, separated by blanks, # begins a comment. Default: "
+        "File of words that get no entries, separated by blanks; # begins a comment. Default: "
         "English words that come with the library.",
     )
     flags.DEFINE_enum(
-        "stop_words_of", "source", ("source", "target"), "Language side the stop words belong to."
+        "stop_words_of", "source", ("source", "target"), "Side to which the stop words belong."
     )
     flags.DEFINE_integer(
-        "max_entries", MOST, "Most entries of a sentence.", lower_bound=1, upper_bound=1000
+        "max_entries",
+        MOST,
+        "Maximum number of entries per sentence.",
+        lower_bound=1,
+        upper_bound=1000,
     )
 
 

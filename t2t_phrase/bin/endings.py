@@ -63,8 +63,8 @@ def ending_of(error: BaseException) -> Ending:
         return Ending(MACHINE if found.machine else USAGE, f"error: {one_line(found.sentence)}")
     return Ending(
         BUG,
-        f"{_traceback(error)}\nThis is a bug of t2t_phrase {t2t_phrase.__version__}, not a "
-        "mistake of yours; please report it with the lines above and the command.",
+        f"{_traceback(error)}\nThis is a bug in t2t_phrase {t2t_phrase.__version__}, not your "
+        "mistake; please report it with the lines above and the command.",
     )
 
 

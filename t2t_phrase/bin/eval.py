@@ -86,13 +86,16 @@ def define_flags() -> None:
     flags.DEFINE_string(
         "facts",
         None,
-        "The .facts file of the grammar corpus, for accuracy on idioms, compounds, particle verbs.",
+        "The .facts file of the grammar corpus, for accuracy on idioms, compounds and particle "
+        "verbs.",
     )
     flags.DEFINE_string(
-        "alignments", None, "Word alignments in Pharaoh format, to be scored by --gold_alignments."
+        "alignments",
+        None,
+        "Word alignments in Pharaoh format, to be scored against --gold_alignments.",
     )
     flags.DEFINE_string(
-        "gold_alignments", None, "The right alignments; 1?2 or 1p2 is a link that is only possible."
+        "gold_alignments", None, "Gold alignments; 1?2 or 1p2 is a link that is only possible."
     )
 
 

@@ -37,7 +37,8 @@ def define_system_flags() -> None:
     flags.DEFINE_string(
         "report_files",
         None,
-        "Folder for the same tables as JSON, CSV, LaTeX and Markdown, the figures as PDF and PNG.",
+        "Folder for the same tables as JSON, CSV, LaTeX and Markdown, and the figures as PDF and "
+        "PNG.",
     )
     flags.DEFINE_list(
         "contrasts",
@@ -106,13 +107,13 @@ def score_systems(boundaries: Sequence[int]) -> None:
     """
     systems = {name: read_text(path) for name, path in named_files("systems").items()}
     if len(systems) < 2:
-        raise UserError("--systems: give two at least; --translation scores one")
+        raise UserError("--systems: give at least two; --translation scores one")
     counts = {name: len(lines) for name, lines in systems.items()}
     references = [read_text(path) for path in FLAGS.reference]
     counts |= {path: len(lines) for path, lines in zip(FLAGS.reference, references, strict=True)}
     if len(set(counts.values())) > 1:
         listed = ", ".join(f"{name} {count}" for name, count in counts.items())
-        raise UserError(f"the files must have as many lines each, but have: {listed}")
+        raise UserError(f"the files must have the same number of lines, but have: {listed}")
     if FLAGS.report is None and FLAGS.report_files is None:
         found = compare_systems(
             systems,

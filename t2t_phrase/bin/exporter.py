@@ -124,7 +124,7 @@ _WITHOUT_SEARCH = {
     "onnx": (
         "a model for ONNX",
         "an export for ONNX",
-        "the program that runs its steps searches",
+        "the program that runs its steps does the search",
         "use onnxruntime.quantization for fewer bits",
     ),
 }
@@ -141,12 +141,12 @@ def check_no_search(chosen: str) -> None:
     """
     exported, runner, search, numbers = _WITHOUT_SEARCH[chosen]
     if FLAGS.decode_hparams:
-        raise UserError(f"--decode_hparams: {exported} holds no options of the search; {search}")
+        raise UserError(f"--decode_hparams: {exported} stores no search options; {search}")
     if FLAGS.dtype_policy:
         raise UserError(f"--dtype_policy={FLAGS.dtype_policy}: {exported} holds float32; {numbers}")
     if FLAGS.lexicon_file:
         raise UserError(
-            f"--lexicon_file: {exported} holds no lexicon of this library; export a SavedModel"
+            f"--lexicon_file: {exported} cannot hold a lexicon of this library; export a SavedModel"
         )
     if FLAGS.alignment_model_dir:
         raise UserError(

@@ -29,9 +29,7 @@ def define_flags() -> None:
     flags.DEFINE_string(
         "vocab_file", None, "tensor2tensor's vocab.*.subwords; it is copied into the run."
     )
-    flags.DEFINE_string(
-        "target_vocab_file", None, "That of the target, if it has a vocabulary of its own."
-    )
+    flags.DEFINE_string("target_vocab_file", None, "The target's vocabulary, if it is separate.")
     flags.DEFINE_string(
         "problem", None, "Problem of this library whose vocabulary the model was trained with."
     )
@@ -47,7 +45,7 @@ def main(argv: Sequence[str]) -> None:
     if FLAGS.vocab_file and FLAGS.problem:
         raise UserError("--vocab_file and --problem both name a vocabulary; give only one")
     if FLAGS.target_vocab_file and not FLAGS.vocab_file:
-        raise UserError("--target_vocab_file is that of the target alone: give also --vocab_file")
+        raise UserError("--target_vocab_file is for the target only: also give --vocab_file")
     registry.discover(FLAGS.t2t_usr_dir)
     from t2t_phrase.runs.record import RunRecord, resolve_hparams
     from t2t_phrase.tensor2tensor.checkpoint_import import read_t2t_checkpoint, write_run

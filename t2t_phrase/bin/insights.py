@@ -43,7 +43,7 @@ FLAGS = flags.FLAGS
 def define_flags() -> None:
     """Define the command's flags."""
     define_model_flags()
-    flags.DEFINE_bool("stats", False, "Print how attention is divided, in all layers.")
+    flags.DEFINE_bool("stats", False, "Print how attention is distributed, in all layers.")
     flags.DEFINE_string(
         "stats_file",
         None,
@@ -52,7 +52,7 @@ def define_flags() -> None:
     flags.DEFINE_string(
         "insights_from_file",
         None,
-        "Source sentences for the statistics, by default the development set, or for the page.",
+        "Source sentences for the statistics (default: the development set) or for the page.",
     )
     flags.DEFINE_string("references_file", None, "Their translations, one per line.")
     flags.DEFINE_string("heat_maps", None, "Folder for pictures of one sentence pair.")
@@ -230,7 +230,7 @@ def draw_heat_maps(
     if FLAGS.target is None:
         note(f"translation: {found.text}")
     if missing := unknown_characters(token.text for token in (*found.source, *found.target)):
-        note(f"no font here has {missing}, drawn as boxes; install one, say Noto Sans CJK")
+        note(f"no installed font has {missing}, drawn as boxes; install one, such as Noto Sans CJK")
     count = 0
     for picture in found.pictures(
         choice, caption=f"{trained.record.hparams_set}, step {trained.step}"

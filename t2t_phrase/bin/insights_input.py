@@ -112,7 +112,7 @@ def read_files() -> list[tuple[str, str]]:
     if len(sources) != len(references):
         raise UserError(
             f"{FLAGS.insights_from_file} has {len(sources)} lines and {FLAGS.references_file} has "
-            f"{len(references)}; each line of one must belong to the same line of the other"
+            f"{len(references)}; the lines must correspond one to one"
         )
     if not sources:
         raise UserError(f"{FLAGS.insights_from_file} is empty: there is nothing to look at")
@@ -130,7 +130,7 @@ def read_dev_set(trained: TrainedModel) -> tuple[list[tuple[str, str]], FeatureT
     name = trained.record.problem or FLAGS.problem
     if not name or not FLAGS.data_dir:
         raise UserError(
-            "the development set is known by --problem and --data_dir: give both, or "
+            "the development set requires --problem and --data_dir: give both, or "
             "--insights_from_file and --references_file"
         )
     problem, features = get_problem(name), trained.model.hparams.features

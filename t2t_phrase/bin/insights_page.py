@@ -37,8 +37,8 @@ def define_page_flags() -> None:
     flags.DEFINE_string(
         "alignment_model_dir",
         None,
-        "With --html: run or checkpoint of an alignment model, with which a model that reads "
-        "alignments translates.",
+        "With --html: run or checkpoint of an alignment model, which a model that reads "
+        "alignments uses to translate.",
     )
 
 
@@ -116,6 +116,6 @@ def read_sentences() -> tuple[Sequence[str], Sequence[str] | None]:
     if len(sources) != len(references):
         raise UserError(
             f"{FLAGS.insights_from_file} has {len(sources)} lines and {FLAGS.references_file} has "
-            f"{len(references)}; each line of one must belong to the same line of the other"
+            f"{len(references)}; the lines must correspond one to one"
         )
     return sources, references

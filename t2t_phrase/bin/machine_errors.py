@@ -80,8 +80,8 @@ def explain(error: BaseException) -> Explanation | None:
     if isinstance(error, UnicodeDecodeError):
         clip = bytes(error.object[max(0, error.start - 20) : error.end + 20])
         return Explanation(
-            f"a file is not valid UTF-8: byte 0x{error.object[error.start]:02x} after "
-            f"{error.start} others, in {clip!r}",
+            f"a file is not valid UTF-8: byte 0x{error.object[error.start]:02x} at position "
+            f"{error.start}, in {clip!r}",
             machine=False,
         )
     if isinstance(error, RuntimeError) and "home directory" in str(error):
@@ -139,8 +139,8 @@ def _out_of_memory(message: str) -> Explanation:
     shape = _SHAPE.search(message)
     tensor = f" for a tensor of shape {shape[1]}" if shape else ""
     return Explanation(
-        f"out of memory{tensor}: let a batch or the model be smaller (batch_size and max_length "
-        "in --hparams or --decode_hparams), or use a machine with more memory",
+        f"out of memory{tensor}: use smaller batches or a smaller model (batch_size and "
+        "max_length in --hparams or --decode_hparams), or use a machine with more memory",
         machine=True,
     )
 

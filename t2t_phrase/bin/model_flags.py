@@ -33,13 +33,14 @@ def define_model_flags() -> None:
     flags.DEFINE_list(
         "ensemble_weights",
         None,
-        "A positive number for each model of an ensemble, in their order; default: all are equal.",
+        "A positive number for each model of an ensemble, in the same order; default: all are "
+        "equal.",
     )
     flags.DEFINE_enum(
         "dtype_policy",
         None,
         ["float32", "mixed_bfloat16", "mixed_float16"],
-        "What the model computes with; default: as in its training.",
+        "Number type of the computation; default: as in training.",
     )
     flags.DEFINE_string("data_dir", None, "Folder of the vocabulary.")
     flags.DEFINE_string("problem", None, "If given, must be that of the run.")
@@ -127,8 +128,8 @@ def load(*, ensembles: bool = True) -> tuple[TrainedModel, Vocabularies]:
             given, recorded = FLAGS[flag].value, getattr(member.record, flag)
             if given and recorded and given != recorded:
                 raise UserError(
-                    f"--{flag}={given}: {member.checkpoint} is a run of {recorded}; leave the flag "
-                    "out, or give another --output_dir"
+                    f"--{flag}={given}: {member.checkpoint} is a run of {recorded}; leave the "
+                    "flag out, or give another --output_dir"
                 )
     first = trained.members[0]
     vocabularies = run_vocabularies(first, data_dir=FLAGS.data_dir, problem=FLAGS.problem)

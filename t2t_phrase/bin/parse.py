@@ -33,13 +33,14 @@ def define_flags() -> None:
     flags.DEFINE_string(
         "output_file",
         None,
-        "File for the trees; default: the name of the input with `.trees` appended. What is done "
-        "is kept in the same name with .part appended, from where the same command continues.",
+        "File for the trees; default: the name of the input with `.trees` appended. Finished work "
+        "is kept under the same name with .part appended, and the same command continues from "
+        "there.",
     )
     flags.DEFINE_string(
         "trees_file",
         None,
-        "Existing trees, which are checked, or with --phrases turned into phrases.",
+        "Existing trees, to be checked or, with --phrases, turned into phrases.",
     )
     flags.DEFINE_bool(
         "phrases", False, "Write sentences with tabs between their phrases instead of trees."

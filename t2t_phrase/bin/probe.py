@@ -49,12 +49,12 @@ def define_flags() -> None:
         "hparams_sets", [], "Hparams sets whose encoders are trained from scratch with the probe."
     )
     flags.DEFINE_string(
-        "hparams", "", "Overrides of those of these sets that have the field, such as num_heads=4."
+        "hparams", "", "Overrides for the sets that have the field, such as num_heads=4."
     )
     flags.DEFINE_integer(
         "encoder_layers",
         3,
-        "Encoder layers of these sets, all with granularities where a set has some; "
+        "Number of encoder layers of --hparams_sets, all with granularities if a set has any; "
         "num_encoder_layers and granularity_layers in --hparams take precedence.",
         lower_bound=1,
         upper_bound=1000,
@@ -81,12 +81,12 @@ def define_flags() -> None:
     flags.DEFINE_list(
         "baselines",
         ["word_type", "boundaries", "untrained"],
-        "What is shown beside the most frequent label: the most frequent one of each word type; "
-        "that of the sizes of segments; an untrained encoder of the first run or set.",
+        "Baselines beside the most frequent label: the most frequent one of each word type; that "
+        "of the sizes of segments; an untrained encoder of the first run or set.",
     )
     flags.DEFINE_list("seeds", ["1"], "Seeds of the probes.")
     flags.DEFINE_bool("pool_runs", False, "Show runs of the same hparams set as one row.")
-    flags.DEFINE_string("json_to_file", None, "Where the results go as JSON, after each task.")
+    flags.DEFINE_string("json_to_file", None, "JSON file for the results, written after each task.")
     flags.DEFINE_bool("xla_compile", None, "Compile the runs with XLA; default: only on a GPU.")
     flags.DEFINE_string("t2t_usr_dir", "", "Python package with your own registrations.")
 
@@ -151,7 +151,7 @@ def check_flags() -> list[int]:
         if FLAGS[flag].present and not FLAGS.hparams_sets:
             raise app.UsageError(f"--{flag} is only used with --hparams_sets")
     if FLAGS.tss_classes == 1:
-        raise app.UsageError("--tss_classes=1: one class leaves nothing to tell apart; 0: all")
+        raise app.UsageError("--tss_classes=1: one class leaves nothing to distinguish; 0: all")
     check_input_flags()
     for flag in ("output_dir", "hparams_sets", "seeds"):
         values: list[str] = FLAGS[flag].value or []
@@ -160,7 +160,7 @@ def check_flags() -> list[int]:
             raise UserError(f"--{flag}: {shown(twice)} is given twice")
     for seed in FLAGS.seeds:
         if not (seed.isascii() and seed.isdecimal() and int(seed[:20]) <= _LARGEST_SEED):
-            raise UserError(f"--seeds: {shown(seed)} is no integer from 0 to {_LARGEST_SEED}")
+            raise UserError(f"--seeds: {shown(seed)} is not an integer from 0 to {_LARGEST_SEED}")
     if not FLAGS.seeds:
         raise UserError("--seeds= names no seed; leave it out for the default")
     return [int(seed) for seed in FLAGS.seeds]
@@ -176,7 +176,7 @@ def vocabulary(problem: str | None) -> Encoder:
 
     for flag, value in (("problem", problem), ("data_dir", FLAGS.data_dir)):
         if not value:
-            raise UserError(f"--{flag} is needed: --hparams_sets read a vocabulary that is there")
+            raise UserError(f"--{flag} is required: --hparams_sets needs an existing vocabulary")
     return get_problem(str(problem)).vocabularies(FLAGS.data_dir).source
 
 

@@ -35,8 +35,8 @@ def define_input_flags() -> None:
     flags.DEFINE_string(
         "text_file",
         None,
-        "The sentences as they are written; default: FILE if --trees_file is FILE.trees and FILE "
-        "exists, or else the words of the trees with blanks between.",
+        "The sentences as written; default: FILE if --trees_file is FILE.trees and FILE exists, "
+        "else the words of the trees separated by blanks.",
     )
     flags.DEFINE_string(
         "feature_files",
@@ -47,8 +47,8 @@ def define_input_flags() -> None:
     flags.DEFINE_integer(
         "sentences",
         None,
-        f"The most sentences to use; default: all of --trees_file, or {_GRAMMAR_SENTENCES} of the "
-        "grammar.",
+        "Maximum number of sentences to use; default: all of --trees_file, or "
+        f"{_GRAMMAR_SENTENCES} of the grammar.",
         lower_bound=1,
     )
 
@@ -129,8 +129,8 @@ def check_features(encoders: Iterable[TrainingHParams]) -> None:
     for feature in features.values():
         if feature.stream != TREES and feature.name not in given:
             raise UserError(
-                f"an encoder reads the feature {feature.name!r}, which trees do not hold: give its "
-                f"lines for the sentences, --feature_files={feature.name}=FILE"
+                f"an encoder reads the feature {feature.name!r}, which trees do not contain: give "
+                f"a line for each sentence with --feature_files={feature.name}=FILE"
             )
     for name in given:
         if name not in names:
@@ -155,7 +155,7 @@ def _pairs(trees: Sequence[str]) -> Iterator[tuple[str, str | None]]:
 
     path = text_file()
     if path is None:
-        note(f"the sentences are the words of {FLAGS.trees_file} with blanks between")
+        note(f"the sentences are the words of {FLAGS.trees_file} separated by blanks")
         return ((tree, None) for tree in trees)
     note(f"the sentences are those of {path}")
     texts = read_text(path)

@@ -61,7 +61,9 @@ def registered(word: str, *, t2t_usr_dir: str = "", titles: tuple[str, ...] = ()
             lines.append(f"  {entry.name:<{width}}  {middle}{entry.summary}".rstrip())
     if not lines:
         every = [entry.name for entries in lists.values() for entry in entries]
-        raise UserError(f"--registry_help={word}: nothing contains it{nearest(word, every)}")
+        raise UserError(
+            f"--registry_help={word}: no name or description contains it{nearest(word, every)}"
+        )
     return lines
 
 

@@ -29,7 +29,8 @@ def define_flags() -> None:
     flags.DEFINE_bool(
         "translate",
         True,
-        "Translate the development set with the best checkpoint if the run does not record that.",
+        "Translate the development set with the best checkpoint if the run recorded no "
+        "translation of it.",
     )
     flags.DEFINE_string(
         "t2t_usr_dir", "", "Folder of a Python package with your own registrations."

@@ -51,13 +51,14 @@ def define_flags() -> None:
         "decode_hparams", "", "Options of decoding, such as beam_size=4,alpha=0.6,extra_length=50."
     )
     flags.DEFINE_string(
-        "model_name", None, "Name of the model in addresses; default: that of the folder."
+        "model_name", None, "Name of the model in URLs; default: that of the folder."
     )
-    flags.DEFINE_integer("port", 8501, "Port; 0: any that is free.", 0, 65535)
+    flags.DEFINE_integer("port", 8501, "Port; 0: any free port.", 0, 65535)
     flags.DEFINE_string(
         "host",
         "127.0.0.1",
-        "Address to listen at; the default is reached from this machine only, 0.0.0.0 from all.",
+        "Address to listen on; the default accepts connections from this machine only, 0.0.0.0 "
+        "from all.",
     )
     flags.DEFINE_string(
         "serving_hparams", "", "Limits, such as max_batch_size=64,max_queue=1024,timeout=30."
@@ -140,7 +141,7 @@ def of_run(name: str) -> tuple[Versions, Callable[[str], str] | None]:
     try:
         page = live_page(explained, name)
     except UserError as error:
-        note(f"the page at / explains no sentences: {error}")
+        note(f"the page at / cannot explain sentences: {error}")
         page = None
     return OneVersion(servable), page
 

@@ -50,7 +50,7 @@ def define_flags() -> None:
     )
     flags.DEFINE_string("hparams", "", "Changes to the set: batch_size=2048,num_heads=4.")
     flags.DEFINE_string(
-        "hparams_file", "", "The same in a .json or .yaml file; --hparams has precedence."
+        "hparams_file", "", "The same in a .json or .yaml file; --hparams takes precedence."
     )
     flags.DEFINE_string("data_dir", None, "Folder written by t2t-phrase-datagen. Required.")
     flags.DEFINE_string(
@@ -82,18 +82,18 @@ def define_flags() -> None:
         lower_bound=0,
     )
     flags.DEFINE_integer(
-        "log_step_count_steps", 100, "Steps between lines of progress.", lower_bound=1
+        "log_step_count_steps", 100, "Steps between progress lines.", lower_bound=1
     )
     flags.DEFINE_integer(
         "worker_gpu",
         0,
-        "Number of GPUs (with JAX, or of TPU cores); 0: all of them, or the CPU if there is none.",
+        "Number of GPUs (or, with JAX, TPU cores); 0: all of them, or the CPU if there are none.",
         lower_bound=0,
     )
     flags.DEFINE_float(
         "worker_timeout",
         60,
-        "Seconds that another worker of TF_CONFIG may be silent; then all stop, and say which.",
+        "Seconds that another worker of TF_CONFIG may be silent; then all stop and name it.",
         lower_bound=2,
     )
     flags.DEFINE_enum(
@@ -110,8 +110,8 @@ def define_flags() -> None:
         "warm_start_vocab",
         "same",
         ["same", "map", "new"],
-        "If that run has another vocabulary: same refuses it; map takes the rows of the entries "
-        "that both have; new trains embeddings and softmax from random values.",
+        "If that run has a different vocabulary: same refuses it; map copies the rows of the "
+        "entries that both have; new trains embeddings and softmax from random values.",
     )
     flags.DEFINE_integer(
         "random_seed",
@@ -155,7 +155,7 @@ def define_flags() -> None:
     flags.DEFINE_string(
         "report",
         "report.html",
-        "Page about the run, written at its end; a relative path begins in --output_dir; empty: "
+        "Page about the run, written at its end; a relative path starts from --output_dir; empty: "
         "none.",
     )
     flags.DEFINE_bool("generate_data", False, "Run datagen first.")
@@ -269,7 +269,7 @@ def joined_workers(log: Callable[[str], None]) -> Iterator[Peers]:
             if FLAGS.generate_data:
                 raise UserError(
                     "--generate_data: several workers would write the same files; run "
-                    "t2t-phrase-datagen before"
+                    "t2t-phrase-datagen first"
                 )
             peers.join(facts_of_process(devices_of_worker(FLAGS.worker_gpu)))
         yield peers

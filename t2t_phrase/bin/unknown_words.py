@@ -13,6 +13,6 @@ def define_unknown_flags() -> None:
         NAME,
         None,
         "File with source word<TAB>target word in each line, such as t2t-phrase-dictionary "
-        "--words makes: with replace_unknown=true in --decode_hparams, "
-        "unknown words are translated by it, and copied from the source where it lacks them.",
+        "--words makes: with replace_unknown=true in --decode_hparams, unknown words are "
+        "translated with it, and copied from the source where it lacks them.",
     )

@@ -58,8 +58,8 @@ def sentences_of(
     shared = min(len(kept), size)
     if sources[:shared] != kept[:shared]:
         raise UserError(
-            f"the test set in {data_dir} is of another version of the grammar; generate the data "
-            f"again by t2t-phrase-datagen --problem={problem.base_name}"
+            f"the test set in {data_dir} is from another version of the grammar; regenerate the "
+            f"data with t2t-phrase-datagen --problem={problem.base_name}"
         )
     # The same side files as datagen writes for the problem's own test set.
     texts["trees"] = [pair.tree for pair in pairs]

@@ -186,7 +186,7 @@ class Problem(abc.ABC):
         if known < segmentations:
             raise UserError(
                 f"sampled_segmentations={segmentations}: the data of {self.base_name} in {folder} "
-                f"have {known}; make others with t2t-phrase-datagen "
+                f"have {known}; make new data with t2t-phrase-datagen "
                 f"--sampled_segmentations={segmentations} in another --data_dir"
             )
         return [self.record_files(data_dir, sample_split(n)) for n in range(segmentations)]
@@ -325,8 +325,8 @@ class Problem(abc.ABC):
 
     def _repair(self, folder: pathlib.Path) -> str:
         return (
-            f"t2t-phrase-datagen --problem={self.base_name} --data_dir={folder}, with the other "
-            "flags of the first time, repairs it"
+            f"to repair it, run t2t-phrase-datagen --problem={self.base_name} --data_dir={folder} "
+            "with the other original flags"
         )
 
     def _split(self, folder: pathlib.Path, split: str) -> dict[str, Any]:
@@ -342,7 +342,7 @@ class Problem(abc.ABC):
         if manifest is None or not manifest.complete:
             state = "no" if manifest is None else "only unfinished"
             raise UserError(
-                f"there is {state} data of {self.base_name} in {folder}; make it with "
+                f"there are {state} data of {self.base_name} in {folder}; make them with "
                 f"t2t-phrase-datagen --problem={self.base_name} --data_dir={folder}"
             )
         return manifest

@@ -121,9 +121,9 @@ def encode_target(entry: Entry, encoder: Encoder) -> list[int]:
     spelt = " ".join(encoder.decode(ids).split())
     if spelt != entry.target:
         raise UserError(
-            f"{entry.where}: the model cannot write {shown(entry.target)}, because something in it "
-            f"is not in the target vocabulary (it would be {shown(spelt)}); use other words, or "
-            "leave the entry out"
+            f"{entry.where}: the model cannot write {shown(entry.target)}, because part of it is "
+            f"not in the target vocabulary (it would be {shown(spelt)}); use other words, or leave "
+            "the entry out"
         )
     if len(ids) > MOST_TOKENS:
         raise UserError(

@@ -124,7 +124,7 @@ def read_dictionaries(
     files = {name: path for name, path in files.items() if path}
     for name, path in files.items():
         if is_special(path):
-            raise UserError(f"--{name}={path} is no regular file; give the name of one")
+            raise UserError(f"--{name}={path} is not a regular file; give the name of one")
 
     def lines(name: str) -> Iterable[str]:
         return stream_text(files[name]) if name in files else ()
@@ -153,7 +153,7 @@ def missing_notes(
         for name in hypothesis.missing:
             yield (
                 f"line {first + line + 1}: the entry {name} is not in the translation, which has "
-                "no room for all (extra_length, max_length)"
+                "no room for all entries (extra_length, max_length)"
             )
 
 
@@ -171,4 +171,4 @@ def summary(counts: Mapping[str, int], given: GivenDictionaries, lines: int) -> 
         f"{counts.get('applied', 0)} of them applied in the translations"
     )
     beyond = sum(len(own) for number, own in given.of_sentence.items() if number > lines)
-    return f"{text}; {beyond} entries are of sentences after the last one" if beyond else text
+    return f"{text}; {beyond} entries are for sentences after the last one" if beyond else text

@@ -206,10 +206,10 @@ def file_beside(text_file: str | None, feature: Feature) -> str | None:
 def _missing(feature: Feature, text_file: str | None) -> str:
     where = f"{text_file}.{feature.stream}" if text_file else "a file"
     sentence = (
-        f"the model reads the {feature.side} feature {feature.name!r}, and there is no file of it: "
-        f"make {where}, or give --feature_files={feature.name}=FILE"
+        f"the model reads the {feature.side} feature {feature.name!r}, but it has no file: create "
+        f"{where}, or give --feature_files={feature.name}=FILE"
     )
     if feature.stream == TREES:
-        made = f" (t2t-phrase-parse --input_file={text_file} makes it)" if text_file else ""
-        sentence += f"{made}, or let --parser=stanza or --parser=corenlp parse now"
+        made = f" (t2t-phrase-parse --input_file={text_file} creates it)" if text_file else ""
+        sentence += f"{made}, or let --parser=stanza or --parser=corenlp parse the text now"
     return sentence

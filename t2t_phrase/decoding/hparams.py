@@ -110,7 +110,7 @@ class DecodeHParams(HParams):
         for name in ("alignment_layers", "alignment_heads"):
             numbers = getattr(self, name)
             if any(number < 1 for number in numbers) or len({*numbers}) < len(numbers):
-                yield f"{name}: must be different numbers from 1 on, got {list(numbers)}"
+                yield f"{name}: must be distinct positive numbers, got {list(numbers)}"
 
     def _check_sampling(self) -> Iterable[str]:
         if not self.sampling_temp:

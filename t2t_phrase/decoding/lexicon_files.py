@@ -63,5 +63,5 @@ def read_lexicon(hparams: DecodeHParams, path: str = "") -> GivenLexicon:
     if hparams.search:
         raise UserError(f"--{NAME}={path}: cannot be used with search={hparams.search}")
     if is_special(path):
-        raise UserError(f"--{NAME}={path} is no regular file; give the name of one")
+        raise UserError(f"--{NAME}={path} is not a regular file; give the name of one")
     return GivenLexicon(read_translations(stream_text(path), path), path)

@@ -117,8 +117,8 @@ class Prefixes:
         needed = len(self._encoder.encode(text)) + 1
         if needed > longest:
             raise UserError(
-                f"{where}: the prefix has {needed - 1} tokens, and a translation of this sentence "
-                f"at most {longest - 1} before EOS (extra_length, max_length); shorten it"
+                f"{where}: the prefix has {needed - 1} tokens, but a translation of this sentence "
+                f"has at most {longest - 1} before EOS (extra_length, max_length); shorten it"
             )
         return SentencePrefix(tokens, edges, ranges)
 
@@ -143,6 +143,6 @@ def prefix_arrays(prefixes: Sequence[SentencePrefix], batch: Batch) -> dict[str,
 
 def _untypable(where: str, text: str, spelt_as: str) -> UserError:
     return UserError(
-        f"{where}: the model cannot write {shown(text)}, because something in it is not in the "
-        f"target vocabulary (it would be {shown(spelt_as)}); use another prefix"
+        f"{where}: the model cannot write {shown(text)}, because part of it is not in the target "
+        f"vocabulary (it would be {shown(spelt_as)}); use another prefix"
     )

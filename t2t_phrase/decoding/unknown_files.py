@@ -73,6 +73,6 @@ def read_unknown(hparams: DecodeHParams, path: str = "") -> GivenUnknown:
     if not hparams.replace_unknown:
         raise UserError(f"--{NAME}={path}: is only used with --decode_hparams=replace_unknown=true")
     if is_special(path):
-        raise UserError(f"--{NAME}={path} is no regular file; give the name of one")
+        raise UserError(f"--{NAME}={path} is not a regular file; give the name of one")
     words = one_word_each(read_dictionary(stream_text(path), path))
     return GivenUnknown(words, path, hparams.replace_unknown)

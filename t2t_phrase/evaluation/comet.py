@@ -25,7 +25,7 @@ def check_comet(model: str) -> None:
     if not path.is_file():
         raise UserError(
             f"metric 'comet': there is no checkpoint {model!r}, and scoring downloads nothing; to "
-            "download one and print where it is: python -c 'import comet; "
+            "download one and print its path: python -c 'import comet; "
             'print(comet.download_model("Unbabel/wmt22-comet-da"))\''
         )
     _package()

@@ -154,7 +154,7 @@ def _read_entry(entry: Any, number: int, name: str) -> list[ContrastivePair]:
 def _field(entry: Any, key: str, wanted: type, where: str) -> Any:
     if not isinstance(entry, dict) or not isinstance(entry.get(key), wanted):
         noun = "a string" if wanted is str else "a list"
-        raise UserError(f"{where}: expected {key!r} with {noun}")
+        raise UserError(f"{where}: expected {noun} for {key!r}")
     return entry[key]
 
 

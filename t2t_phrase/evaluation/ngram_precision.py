@@ -140,7 +140,7 @@ def check_orders(orders: int) -> None:
         UserError: the order is not positive, or above LARGEST_ORDER.
     """
     if not 1 <= orders <= LARGEST_ORDER:
-        raise UserError(f"n-grams of order {orders}: give an order from 1 to {LARGEST_ORDER}")
+        raise UserError(f"n-gram order {orders} is out of range; choose 1 to {LARGEST_ORDER}")
 
 
 @dataclasses.dataclass(frozen=True)

@@ -91,7 +91,7 @@ def read_facts(path: str) -> list[list[grammar.Rendering]]:
             sentences.append([_rendering(item) for item in found["renderings"]])
         except (ValueError, KeyError, TypeError):
             raise UserError(
-                f"{path}:{number}: expected facts with renderings; write the file again by "
+                f"{path}:{number}: expected facts with renderings; regenerate the file with "
                 "t2t-phrase-datagen --problem=translate_ende_grammar"
             ) from None
     if not any(sentences):

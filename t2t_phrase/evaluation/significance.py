@@ -153,8 +153,8 @@ def resampling_seed() -> int | None:
         return None
     if not re.fullmatch("[0-9]{1,18}", seed):
         raise UserError(
-            f"SACREBLEU_SEED={shown(seed)} in the environment: give a number, or none for another "
-            "seed each time"
+            f"SACREBLEU_SEED={shown(seed)} in the environment: set it to a number, or to none for "
+            "a different seed each time"
         )
     return int(seed)
 

@@ -14,7 +14,7 @@ AXES = {
     "S": "source tokens, EOS and padding included",
     "K": "hypotheses of each sentence (beams)",
     "P": "parts of the source, such as its segments",
-    "past": "grows from step to step, from 0 on",
+    "past": "grows from step to step, starting at 0",
 }
 # A graph is tried with these sizes. The number of parts of a source is at most S.
 _SIZES = {"S": 29, "B": 31, "K": 37, "past": 0}

@@ -163,8 +163,8 @@ def _check_size(concrete: Any, name: str) -> None:
     size += sum(op.outputs[0].shape.num_elements() * op.outputs[0].dtype.size for op in constants)
     if size > MOST_BYTES:
         raise UserError(
-            f"--format=onnx: the weights of the {name} have {size / 2**30:.1f} GB, and one file of "
-            "ONNX holds 2 GB at most; export a SavedModel of it"
+            f"--format=onnx: the weights of the {name} take {size / 2**30:.1f} GB, but an ONNX "
+            "file holds at most 2 GB; export a SavedModel of it"
         )
 
 

@@ -24,15 +24,15 @@ from t2t_phrase.text.vocabularies import Vocabularies
 
 # By the name of an input or output, or by the first part of its name.
 _MEANINGS = {
-    "inputs": f"ids of the source tokens; EOS, {EOS_ID}, ends each sentence; {PAD_ID} at padding",
+    "inputs": f"ids of the source tokens; EOS, {EOS_ID}, ends each sentence; {PAD_ID} is padding",
     "beams": "number of hypotheses of each sentence",
     "memory": "of the source, the same in all steps",
     "cache": "of the tokens so far",
     "ids": f"last token of each hypothesis; {PAD_ID} before the first one",
-    "parents": "hypothesis of the step before that each one continues; 0 before the first token",
-    "index": "number of the step, from 0 on",
+    "parents": "hypothesis of the previous step that each one continues; 0 before the first token",
+    "index": "number of the step, counted from 0",
     "logits": "of the next token, before the softmax",
-    f"{NEXT}cache": f"input of the next step, there without {NEXT}",
+    f"{NEXT}cache": f"input of the next step, where it is named without {NEXT}",
 }
 
 
@@ -87,7 +87,7 @@ def export_onnx(
 def cannot_export(model: EncoderDecoder) -> str:
     """Return why a model cannot translate by its steps alone; empty if it can."""
     if isinstance(model, Ensemble):
-        return "an ensemble is searched as a whole, and a step of ONNX is that of one model"
+        return "an ensemble is searched as a whole, but an ONNX step is that of a single model"
     return model.capabilities.cannot_translate
 
 

@@ -111,8 +111,8 @@ class ServingModule(tf.Module):
             )
         if hparams.sampling_temp:
             raise UserError(
-                f"sampling_temp={hparams.sampling_temp}: a served model answers the same request "
-                "always in the same way; leave sampling out of --decode_hparams"
+                f"sampling_temp={hparams.sampling_temp}: a served model always answers the same "
+                "request in the same way; leave sampling out of --decode_hparams"
             )
         if hparams.write_alignments:
             raise UserError(

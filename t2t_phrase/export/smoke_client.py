@@ -73,7 +73,7 @@ def translate_remote(
             predictions = json.load(response)["predictions"]
     except urllib.error.HTTPError as error:
         detail = error.read().decode(errors="replace")
-        raise SystemExit(f"{url} answers {error.code}: {detail}") from error
+        raise SystemExit(f"{url} answered {error.code}: {detail}") from error
     except urllib.error.URLError as error:
         raise SystemExit(f"{url} cannot be reached: {error.reason}") from error
     _tell_cut([found["cut"] for found in predictions])
@@ -82,7 +82,7 @@ def translate_remote(
 
 def _tell_cut(cut: Sequence[bool]) -> None:
     for number in (i for i, was_cut in enumerate(cut, start=1) if was_cut):
-        print(f"line {number}: longer than the model's limit, and cut", file=sys.stderr)
+        print(f"line {number}: longer than the model's limit, so it was cut", file=sys.stderr)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -42,7 +42,7 @@ def check_loadable(folder: pathlib.Path) -> None:
     """
     if re.search(r"[\[\]*?\\]", os.path.abspath(folder)):
         raise UserError(
-            f"--export_dir={folder}: TensorFlow takes [ ] * ? \\ in a path for patterns and cannot "
+            f"--export_dir={folder}: TensorFlow treats [ ] * ? \\ in a path as patterns and cannot "
             "load a SavedModel from there; give another folder"
         )
 

@@ -26,7 +26,7 @@ def check_statistics(model: Any, name: str) -> None:
         UserError: the model has no attention.
     """
     if not any(attention.layouts for attention in model.attention_maps().values()):
-        raise UserError(f"{name} has no attention, which --stats are about")
+        raise UserError(f"{name} has no attention; --stats needs it")
 
 
 def corpus_statistics(

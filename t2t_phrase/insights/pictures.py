@@ -106,7 +106,8 @@ def _number(flag: str, text: str, least: int, most: int) -> int:
         return int(text)
     words = f", {MEAN} or {ALL}" if flag == "heads" else ""
     raise UserError(
-        f"--{flag}={clipped(text)}: the model has {flag} {least} to {most}; give those{words}"
+        f"--{flag}={clipped(text)}: the model has {flag} {least} to {most}; choose from "
+        f"these{words}"
     )
 
 

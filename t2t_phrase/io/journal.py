@@ -114,7 +114,7 @@ class Journal:
             kept = self._windows[self._current]
             if (kept.digest, kept.lines) != (window.digest, len(window.lines)):
                 lines = f"{window.first + 1} to {window.first + len(window.lines)}"
-                raise self._refusal(f"another input (it differs in lines {lines})")
+                raise self._refusal(f"different input (it differs in lines {lines})")
         else:
             kept = _Kept(window.digest, len(window.lines))
             self._windows.append(kept)
@@ -151,7 +151,7 @@ class Journal:
             WriteError: the output cannot be written.
         """
         if self._current + 1 < len(self._windows):
-            raise self._refusal("another input, which has more lines")
+            raise self._refusal("different input, which has more lines")
         # The output comes last: if it exists, everything does.
         for ending in (*self._endings, None):
             name = self._output if ending is None else name_beside(self._output, ending)
@@ -218,7 +218,7 @@ class Journal:
         # Settings as JSON returns them, with lists for tuples.
         changed = differences(found["settings"], json.loads(json.dumps(self._settings)))
         if changed:
-            raise self._refusal(f"other settings ({'; '.join(changed)})")
+            raise self._refusal(f"different settings ({'; '.join(changed)})")
         os.ftruncate(self._number, end)
 
     def _restart(self) -> None:
@@ -266,14 +266,14 @@ class Journal:
 
     def _refusal(self, what: str) -> UserError:
         return UserError(
-            f"{self.path} is from an earlier, unfinished run of {what}; give the same again to "
+            f"{self.path} is from an earlier, unfinished run with {what}; give the same again to "
             "continue that run, delete the file to start again, or name another output"
         )
 
     def _foreign(self) -> UserError:
         return UserError(
-            f"{self.path} is needed for unfinished work and is another file; move it away, or "
-            "name another output"
+            f"{self.path} is needed for unfinished work, but is an unrelated file; move it away, "
+            "or name another output"
         )
 
 

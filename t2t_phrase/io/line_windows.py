@@ -68,7 +68,9 @@ def windows(
         for name, other in others.items():
             found = next(other, None)
             if found is None:
-                raise UserError(f"{name} has only {number - 1} lines; there must be one for each")
+                raise UserError(
+                    f"{name} has only {number - 1} lines; there must be one per sentence"
+                )
             window.beside[name].append(found)
             length += len(found)
         if len(window.lines) >= size or length >= characters:
@@ -76,6 +78,6 @@ def windows(
             window, length = Window(number, [], {name: [] for name in others}), 0
     for name, other in others.items():
         if next(other, None) is not None:
-            raise UserError(f"{name} has more than {number} lines; there must be one for each")
+            raise UserError(f"{name} has more than {number} lines; there must be one per sentence")
     if window.lines:
         yield window

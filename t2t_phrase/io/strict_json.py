@@ -47,4 +47,4 @@ def _unambiguous(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _refuse(constant: str) -> None:
-    raise UserError(f"{constant} is not a number of JSON")
+    raise UserError(f"{constant} is not a JSON number")

@@ -63,7 +63,7 @@ def check_beside(target: str | None, ending: str, inputs: Iterable[str | None], 
     if target is None or is_special(target):
         raise UserError(
             f"{why}: OUTPUT.{ending} is written next to the output, and "
-            f"{target or 'standard output'} is no regular file; give --decode_to_file=FILE"
+            f"{target or 'standard output'} is not a regular file; give --decode_to_file=FILE"
         )
     check_paths(name_beside(target, ending), inputs)
 
@@ -82,7 +82,7 @@ def check_counts(source: str | None, total: int | None, beside: Iterable[str]) -
     for path in beside:
         count = count_lines(path)
         if total is not None and count is not None and count != total:
-            raise UserError(f"{path} has {count} lines for {total} sentences of {source}")
+            raise UserError(f"{path} has {count} lines, but {source} has {total} sentences")
 
 
 def do(
@@ -119,7 +119,7 @@ def do(
         if target is not None and not is_special(target):
             sink = stack.enter_context(Journal(target, settings, endings))
             if sink.lines:
-                rest = "; the rest of it is damaged and done again" if sink.damaged else ""
+                rest = "; the rest is damaged and will be redone" if sink.damaged else ""
                 note(f"{sink.path}: {sink.lines} lines of an earlier run are kept{rest}")
         else:
             sink = _stream(target, stack)

@@ -55,7 +55,7 @@ class AlignedPair(EncoderDecoder):
 
     capabilities = Capabilities(
         cannot_translate="a pair of models is searched with decoding.search.alignment_expansion",
-        cannot_score="a pair of models has scores of its search only; score with the lexical model",
+        cannot_score="a pair of models has only scores of its search; score with the lexical model",
         hypothesises_positions=True,
     )
 
@@ -63,13 +63,13 @@ class AlignedPair(EncoderDecoder):
         super().__init__(**kwargs)
         if lexical.capabilities.predicts_jumps or ALIGNMENT not in lexical.hparams.features:
             raise UserError(
-                f"model {lexical.name} reads no alignment, so an alignment model does not help it: "
+                f"model {lexical.name} reads no alignment and cannot use an alignment model: "
                 "leave out --alignment_model_dir, or give a run of an alignment-assisted model"
             )
         if not alignment.capabilities.predicts_jumps:
             raise UserError(
-                f"--alignment_model_dir: model {alignment.name} is no alignment model; give the "
-                "folder of a run of one"
+                f"--alignment_model_dir: model {alignment.name} is not an alignment model; "
+                "give the run folder of one"
             )
         self.lexical = lexical
         self.alignment = alignment

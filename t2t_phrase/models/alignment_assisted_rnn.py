@@ -36,7 +36,7 @@ class AlignmentAssistedRnnHParams(LuongHParams):
         if self.attention != "global":
             yield f"attention={self.attention}: an alignment can bias attention=global only"
         elif self.attention_score == "location":
-            yield "attention_score=location: has no keys, which an alignment could bias"
+            yield "attention_score=location: has no keys that an alignment could bias"
 
 
 def with_biased_attention(base: LuongHParams, **changes: Any) -> AlignmentAssistedRnnHParams:

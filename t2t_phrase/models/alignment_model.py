@@ -57,7 +57,7 @@ class AlignmentModelHParams(TransformerHParams):
         if not self.shared_embedding_and_softmax_weights:
             yield (
                 "shared_embedding_and_softmax_weights=False: an alignment model has no softmax "
-                "over words; use share_source_embedding=False for embeddings of each side"
+                "over words; use share_source_embedding=False for separate embeddings"
             )
 
 
@@ -107,7 +107,7 @@ class AlignmentModel(Transformer):
     hparams: AlignmentModelHParams
     capabilities = Capabilities(
         predicts_jumps=True,
-        cannot_translate="an alignment model predicts positions and no words: give the folder of "
+        cannot_translate="an alignment model predicts positions, not words: give the folder of "
         "its run with --alignment_model_dir, and that of an alignment-assisted model with "
         "--output_dir",
     )

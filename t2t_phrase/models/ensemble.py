@@ -208,7 +208,7 @@ def _log_weights(weights: Sequence[float] | None, members: int) -> tuple[float, 
     weights = [1.0] * members if weights is None else weights
     if len(weights) != members:
         raise UserError(
-            f"an ensemble of {members} models needs as many weights, got {len(weights)}"
+            f"an ensemble of {members} models needs {members} weights, got {len(weights)}"
         )
     for weight in weights:
         if not (math.isfinite(weight) and weight > 0):

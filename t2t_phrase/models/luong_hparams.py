@@ -58,7 +58,9 @@ class LuongHParams(RegularizationHParams):
                     yield f"{name}={getattr(self, name)}: attention=none does not read it"
         local = self.attention.startswith("local")
         if local and self.attention_score == "location":
-            yield f"attention_score=location: attention={self.attention} cannot score windows by it"
+            yield (
+                f"attention_score=location: attention={self.attention} cannot score windows with it"
+            )
         yield from self._check_read("attention_window", local, "attention=local_m or local_p")
         location = self.attention == "global" and self.attention_score == "location"
         yield from self._check_read("attention_positions", location, "attention_score=location")

@@ -152,8 +152,8 @@ class MultiGranularityTransformer(PhraseTransformer):
                 numbers.append(fixed_partition(real, number, pairs))
             elif "levels" not in features:
                 raise UserError(
-                    f"granularities={list(self.hparams.granularities)}: these sentences come "
-                    "without trees; parse them, or take an hparams set with n-grams"
+                    f"granularities={list(self.hparams.granularities)}: these sentences have "
+                    "no trees; parse them, or use an hparams set with n-grams"
                 )
             else:
                 numbers.append(level_partition(features["levels"], number))

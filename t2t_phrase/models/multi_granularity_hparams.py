@@ -57,7 +57,10 @@ class MultiGranularityHParams(PhraseHParams):
         layers = self.num_encoder_layers or self.num_hidden_layers
         chosen = self.granularity_layers
         if not chosen or list(chosen) != sorted(set(chosen)) or min(chosen) < 1:
-            yield f"granularity_layers: must be ascending numbers from 1 on, got {list(chosen)}"
+            yield (
+                "granularity_layers: must be strictly ascending integers, each at least 1, got "
+                f"{list(chosen)}"
+            )
         elif max(chosen) > layers:
             yield f"granularity_layers: the encoder has {layers} layers, got {list(chosen)}"
         if self.max_relative_position:
@@ -70,8 +73,8 @@ class MultiGranularityHParams(PhraseHParams):
             width, chunk = self.hidden_size // max(self.num_heads, 1), self.on_lstm_chunk_size
             if chunk < 1 or width % chunk or width == chunk:
                 yield (
-                    f"on_lstm_chunk_size={chunk}: two or more chunks must make the width of a "
-                    f"head, hidden_size / num_heads = {width}"
+                    f"on_lstm_chunk_size={chunk}: must divide the head width, "
+                    f"hidden_size / num_heads = {width}, into two or more chunks"
                 )
 
     def _check_granularities(self) -> Iterable[str]:
@@ -92,12 +95,12 @@ class MultiGranularityHParams(PhraseHParams):
             elif kind == "level" and number > MOST_LEVELS:
                 yield f"granularities: {name}: trees are cut at {MOST_LEVELS} levels at most"
         if len(set(names)) < len(names):
-            yield f"granularities: each may be given once, got {list(names)}"
+            yield f"granularities: each may be given only once, got {list(names)}"
         if not set(names) - {TOKENS}:
             yield f"granularities: none of {list(names)} has segments; use model=transformer"
         if len(names) > self.num_heads:
             yield (
-                f"granularities: {len(names)} of them need at least as many heads, got "
+                f"granularities: {len(names)} of them need at least {len(names)} heads, got "
                 f"num_heads={self.num_heads}"
             )
 
@@ -110,8 +113,8 @@ class MultiGranularityHParams(PhraseHParams):
             yield f"tag_loss_weight={weight}: granularities={names} has no level_K with labels"
         elif weight and max(levels) > MOST_TAG_LEVELS:
             yield (
-                f"tag_loss_weight={weight}: data hold the labels of {MOST_TAG_LEVELS} levels, but "
-                f"granularities={names} has level_{max(levels)}"
+                f"tag_loss_weight={weight}: the data hold the labels of {MOST_TAG_LEVELS} levels, "
+                f"but granularities={names} has level_{max(levels)}"
             )
 
 

@@ -230,7 +230,7 @@ class PhraseRepresentationTransformer(PhraseTransformer):
         if self.hparams.phrases == "parsed":
             if "phrases" not in features:
                 raise UserError(
-                    "phrases=parsed: these sentences come without phrases; parse them, or take an "
+                    "phrases=parsed: these sentences have no phrases; parse them, or use an "
                     "hparams set with phrases=length"
                 )
             numbers, slots = features["phrases"], length

@@ -63,18 +63,18 @@ class PhraseHParams(TransformerHParams):
             if self.packed_length and not choice.packs:
                 yield (
                     f"packed_length={self.packed_length}: {position}_attention={choice.attention} "
-                    "takes no query_positions, by which it could keep the pairs of a row apart; "
+                    "takes no query_positions, which it needs to keep the pairs of a row separate; "
                     "use packed_length=0"
                 )
             if "head_counts" in options:
                 yield from self._check_head_counts(position, choice)
             elif getattr(self, f"{position}_head_counts"):
                 yield (
-                    f"{position}_head_counts: only homogeneous attention deals heads to orders, "
+                    f"{position}_head_counts: only homogeneous attention assigns heads to orders, "
                     f"got {position}_attention={choice.attention}"
                 )
         if self.phrase_head_counts and "head_counts" not in read:
-            yield "phrase_head_counts: only homogeneous attention deals heads to orders"
+            yield "phrase_head_counts: only homogeneous attention assigns heads to orders"
         if not self.share_key_projection and "share_key_projection" not in read:
             yield (
                 "share_key_projection=False: only heterogeneous_queryk and interleaved_queryk can "
@@ -85,7 +85,9 @@ class PhraseHParams(TransformerHParams):
         orders = choice.orders
         name = f"{position}_orders" if getattr(self, f"{position}_orders") else "phrase_orders"
         if not orders or min(orders) < 1 or list(orders) != sorted(set(orders)):
-            yield f"{name}: must be ascending numbers from 1 on, got {list(orders)}"
+            yield (
+                f"{name}: must be strictly ascending integers, each at least 1, got {list(orders)}"
+            )
         elif max(orders) > self.max_length:
             yield (
                 f"{name}: no sentence of max_length={self.max_length} tokens holds a phrase of "

@@ -107,7 +107,7 @@ class Transformer(EncoderDecoder):
         joint = tied and hparams.share_source_embedding
         if joint and self.target_vocab_size is not None:
             raise HParamsError(
-                "source and target have vocabularies of their own and cannot share an embedding; "
+                "source and target have separate vocabularies and cannot share an embedding; "
                 "add --hparams=share_source_embedding=false"
             )
         shared = {"hidden_size": hparams.hidden_size, "dtype": self.dtype_policy}

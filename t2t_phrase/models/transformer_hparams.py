@@ -64,7 +64,7 @@ class TransformerHParams(RegularizationHParams):
         if not self.share_source_embedding and not self.shared_embedding_and_softmax_weights:
             yield (
                 "share_source_embedding=False: is not used with "
-                "shared_embedding_and_softmax_weights=False, by which all embeddings are apart"
+                "shared_embedding_and_softmax_weights=False, which already separates all embeddings"
             )
         if not 0 <= self.target_space_id < TARGET_SPACES:
             yield f"target_space_id: must be in [0, {TARGET_SPACES}), got {self.target_space_id}"

@@ -92,8 +92,8 @@ def task_data(task: Task, corpus: ProbeCorpus, *, tss_classes: int = 0) -> TaskD
     if len(counts) == 1:
         (only,) = counts
         raise UserError(
-            f"--tasks={task.name}: every {task.unit} of the training split is {only}, so that "
-            f"there is nothing to tell apart; give other trees, or leave {task.name} out"
+            f"--tasks={task.name}: every {task.unit} of the training split is {only}, so "
+            f"there is nothing to tell apart; use other trees, or leave {task.name} out"
         )
     # Ties are in alphabetical order, so that the order of the lines does not matter.
     ranked = sorted(counts, key=lambda label: (-counts[label], label))

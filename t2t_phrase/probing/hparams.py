@@ -38,7 +38,7 @@ class ProbeHParams(HParams):
         for name in ("hidden_units", "learning_rates", "scratch_learning_rates"):
             values = getattr(self, name)
             if not values or len(set(values)) < len(values):
-                yield f"{name}: must be one or several different numbers, got {list(values)}"
+                yield f"{name}: must be one or more different numbers, got {list(values)}"
         for units in self.hidden_units:
             if not 1 <= units <= 2**17:
                 yield f"hidden_units: must be from 1 to {2**17}, got {units}"

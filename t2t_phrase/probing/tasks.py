@@ -36,7 +36,7 @@ TASKS = {
     for task in (
         Task("voice", "sentence", labels.voice, "no verb in a main clause"),
         Task("tense", "sentence", labels.tense, "no finite verb in the main clause"),
-        Task("tss", "sentence", labels.tss, "no single constituent on top"),
+        Task("tss", "sentence", labels.tss, "no single constituent at the top"),
         Task("spc", "word", labels.spc, "no constituent above them"),
         Task("pos", "word", labels.pos, "no part of speech"),
     )

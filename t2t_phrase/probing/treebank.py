@@ -47,7 +47,7 @@ def read_parse(line: str) -> Parse:
     if "-NONE-" in line:
         line = without_traces(line)
         if not line.strip():
-            raise TreeError("the tree has no words but traces")
+            raise TreeError("the tree contains only traces")
         tree = read_tree(line)
     root = constituents(tree)
     stack = [root]

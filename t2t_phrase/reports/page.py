@@ -75,8 +75,8 @@ def fitted(make: Callable[[int], str], count: int, *, bound: int = BOUND) -> str
             return html
         if not count:
             raise UserError(
-                f"the page would have {size_text(size)}, above the limit of {size_text(bound)}; "
-                "give it less to show"
+                f"the page would be {size_text(size)}, above the limit of {size_text(bound)}; "
+                "show less on it"
             )
         # As many as fit if all have the mean size, and a little fewer.
         count = min(count - 1, int(count * bound / size * 0.95))

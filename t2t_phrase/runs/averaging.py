@@ -104,8 +104,8 @@ def _check_settings(paths: Sequence[str], records: Sequence[RunRecord]) -> None:
         changed = records[0].differences(record)
         if changed:
             raise UserError(
-                f"{paths[0]} and {path} are of runs with different settings, whose weights have "
-                f"no common mean: {'; '.join(changed[:10])}; give checkpoints of one run"
+                f"{paths[0]} and {path} are from runs with different settings, whose weights "
+                f"cannot be averaged: {'; '.join(changed[:10])}; give checkpoints of one run"
             )
 
 

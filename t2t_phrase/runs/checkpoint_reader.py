@@ -110,8 +110,7 @@ class CheckpointReader:
 
     def _damaged(self, file: str) -> DamagedCheckpointError:
         return DamagedCheckpointError(
-            f"checkpoint {self.path} cannot be read: {file} is damaged, not as it was saved; "
-            + self._way_on(self.path)
+            f"checkpoint {self.path} cannot be read: {file} is damaged; " + self._way_on(self.path)
         )
 
 

@@ -50,8 +50,8 @@ class RestoreReport:
     def __str__(self) -> str:
         lines = [f"{len(self.matched)} variables match"]
         for title, names in (
-            ("missing in the checkpoint", self.missing),
-            ("of another shape", self.mismatched),
+            ("missing from the checkpoint", self.missing),
+            ("with a different shape", self.mismatched),
             ("not used by the model", self.unused),
         ):
             lines += [f"{len(names)} {title}:"] * bool(names) + [f"  {name}" for name in names]
@@ -258,15 +258,15 @@ def _way_on(path: str) -> str:
     others = [other for other in complete(folder) if pathlib.Path(other) != pathlib.Path(path)]
     if found := next(filter(_is_good, reversed(others)), None):
         return (
-            f"the newest good one is {found}: give that with --checkpoint_path, or delete "
+            f"the newest intact one is {found}: give that with --checkpoint_path, or delete "
             f"{path}.* to resume the training from it"
         )
     if found := next(filter(_is_good, complete(folder / "best")), None):
         return (
-            f"{found} is good: give that with --checkpoint_path, or train on from it in a new "
-            "--output_dir with --warm_start_from"
+            f"{found} is intact: give that with --checkpoint_path, or continue training from it in "
+            "a new --output_dir with --warm_start_from"
         )
-    return "there is no good one beside it: restore the file from a copy"
+    return "no intact checkpoint exists beside it: restore the file from a copy"
 
 
 def _is_good(path: str) -> bool:

@@ -44,7 +44,7 @@ def add_command(
     try:
         known = read_commands(folder)
     except UserError as error:
-        log(f"WARNING: {error}; it is written again with this command alone")
+        log(f"WARNING: {error}; it is rewritten with only this command")
         known = []
     started = time.strftime("%Y-%m-%d %H:%M:%S")
     known.append(Command(started, t2t_phrase.__version__, tuple(arguments)))
@@ -52,7 +52,7 @@ def add_command(
     try:
         files.write(pathlib.Path(folder) / FILE, content + "\n")
     except files.WriteError as error:
-        log(f"WARNING: the command is not recorded: {error}; training continues")
+        log(f"WARNING: the command could not be recorded: {error}; training continues")
 
 
 def read_commands(folder: str | os.PathLike[str]) -> list[Command]:

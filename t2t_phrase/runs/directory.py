@@ -208,7 +208,9 @@ class RunDirectory:
             if not isinstance(error, files.WriteError):
                 error = files.explain_os_error(error, place)
             self.unscored = error
-            self._log(f"WARNING: the scores are not saved: {self.unscored}; training continues")
+            self._log(
+                f"WARNING: the scores could not be saved: {self.unscored}; training continues"
+            )
         else:
             self.unscored = None
 
@@ -219,7 +221,9 @@ class RunDirectory:
         try:
             translations.save(self.folder)
         except files.WriteError as error:
-            self._log(f"WARNING: the best translations are not saved: {error}; training continues")
+            self._log(
+                f"WARNING: the best translations could not be saved: {error}; training continues"
+            )
 
     def keep_best(self, step: int) -> None:
         """Make the checkpoint of `step` the only one in `best/`, if it still exists.

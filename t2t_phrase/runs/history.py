@@ -64,8 +64,8 @@ class History:
             raise UserError(f"cannot read {path}: {error.strerror}") from error
         except UserError as error:
             raise UserError(
-                f"{path} is damaged: {error}; delete it to go on without the earlier scores, which "
-                "decide what is best and when to stop early"
+                f"{path} is damaged: {error}; delete it to continue without the earlier scores, "
+                "which decide what is best and when to stop early"
             ) from error
         return cls({step: scores for step, scores in stored.items() if step <= until})
 
@@ -88,7 +88,7 @@ def parse(content: bytes) -> dict[int, dict[str, float]]:
         if not (step.isascii() and step.isdecimal() and len(step) <= 18):
             raise UserError(f"{step[:40]!r} is not a step")
         if not isinstance(values, dict) or not all(map(_is_score, values.values())):
-            raise UserError(f"the scores of step {step} are not numbers by name")
+            raise UserError(f"the scores of step {step} are not an object of numbers")
         scores[int(step)] = {name: float(value) for name, value in values.items()}
     return scores
 

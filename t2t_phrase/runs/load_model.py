@@ -55,7 +55,7 @@ def _record_folder(checkpoint: str | os.PathLike[str]) -> pathlib.Path:
         if place is not None and (place / FILE).exists():
             return place
     raise UserError(
-        f"no {FILE} beside checkpoint {checkpoint}; copy the one of its training run there"
+        f"no {FILE} beside checkpoint {checkpoint}; copy the one from its training run there"
     )
 
 

@@ -158,17 +158,17 @@ class RunRecord:
                     f"--output_dir from these weights: --warm_start_from={folder}."
                 )
             raise UserError(
-                f"--output_dir={folder} holds a run with other settings:\n  "
+                f"--output_dir={folder} holds a run with different settings:\n  "
                 + "\n  ".join(changed)
                 + "\nGive the old settings to resume it, or a new --output_dir to start over "
-                "(--warm_start_from takes over weights)." + hint
+                "(--warm_start_from carries over the weights)." + hint
             )
         if self.data != earlier.data and self.data and earlier.data:
             raise UserError(
-                f"--output_dir={folder} holds a run on other data: those of {self.problem} have "
-                "been made again since it began, from other text or with other options of "
-                "t2t-phrase-datagen; give the --data_dir that it began with, or a new --output_dir "
-                "to start over"
+                f"--output_dir={folder} holds a run on different data: the data of {self.problem} "
+                "have been regenerated since it began, from different text or with different "
+                "options of t2t-phrase-datagen; give the --data_dir that it began with, or a new "
+                "--output_dir to start over"
             )
 
     def differences(self, other: RunRecord) -> list[str]:
@@ -193,7 +193,7 @@ def resolve_hparams(hparams_set: str, overrides: str) -> tuple[TrainingHParams, 
     changed = base.override(overrides)
     told = differences(base.to_dict(), changed.to_dict())
     same = set(parse_assignments(overrides)) - {line.partition(":")[0] for line in told}
-    return changed, told + [f"{name}: as in {hparams_set} already" for name in sorted(same)]
+    return changed, told + [f"{name}: already as in {hparams_set}" for name in sorted(same)]
 
 
 def _faults(cls: type[RunRecord], values: dict[str, Any]) -> typing.Iterator[str]:

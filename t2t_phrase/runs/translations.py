@@ -73,7 +73,7 @@ class BestTranslations:
             raise UserError(f"it is not a JSON object with {', '.join(kinds)}")
         for name, kind in kinds.items():
             if not isinstance(stored[name], kind) or isinstance(stored[name], bool):
-                raise UserError(f"{name} is of another type")
+                raise UserError(f"{name} has the wrong type")
         if not all(isinstance(line, str) for line in stored["lines"]):
-            raise UserError("lines are not texts")
+            raise UserError("lines are not all strings")
         return cls(**{**stored, "lines": tuple(stored["lines"])})

@@ -97,7 +97,7 @@ def check_vocabularies(vocabularies: Vocabularies, record: RunRecord, place: str
         found, trained = kinds if vocabularies.shared else kinds[::-1]
         raise UserError(
             f"{place} has {found}, but the model was trained with {trained}; give the --data_dir "
-            "of the training"
+            "of the training run"
         )
     sizes = (record.vocab_size, record.target_vocab_size or record.vocab_size)
     recorded = (record.vocabulary, record.target_vocabulary)
@@ -107,12 +107,12 @@ def check_vocabularies(vocabularies: Vocabularies, record: RunRecord, place: str
         if encoder.vocab_size > size:
             raise UserError(
                 f"the vocabulary of {place} has {encoder.vocab_size} entries, the model only "
-                f"{size}: it was trained on other data"
+                f"{size}: it was trained on different data"
             )
         if expected and expected != found:
             raise UserError(
                 f"the vocabulary of {place} is not the one that the model was trained with (its "
-                "checksum differs); give the --data_dir of the training"
+                "checksum differs); give the --data_dir of the training run"
             )
 
 
@@ -143,8 +143,8 @@ def check_same_texts(
         check_vocabularies(vocabularies, second.record, f"{first.checkpoint}")
     except UserError as error:
         raise UserError(
-            f"{place}: it has other vocabularies than {first.checkpoint}, and both models must "
-            f"read the same ids: {error}"
+            f"{place}: its vocabularies differ from those of {first.checkpoint}, but both models "
+            f"must read the same ids: {error}"
         ) from error
 
 
@@ -179,7 +179,7 @@ def _imported_vocabularies(files: list[pathlib.Path], record: RunRecord) -> Voca
         encoder = T2TSubwords.load(path)
         if encoder.vocab_size != size or sha256_of(path) != checksum:
             raise UserError(
-                f"{path} is damaged: it is not as it was imported; replace it by the vocabulary "
+                f"{path} is damaged: it is not as it was imported; replace it with the vocabulary "
                 "that was given to t2t-phrase-import"
             )
         encoders.append(encoder)

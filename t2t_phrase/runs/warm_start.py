@@ -53,8 +53,8 @@ class WarmStart:
         lines = [f"warm start from {self.checkpoint}: {', '.join(parts)}"]
         for title, entries in (
             ("mapped", [f"{name}: {text}" for name, text in self.mapped.items()]),
-            ("missing in the checkpoint", report.missing),
-            ("of another shape", report.mismatched),
+            ("missing from the checkpoint", report.missing),
+            ("with a different shape", report.mismatched),
             ("not used by the model", report.unused),
         ):
             lines += [f"{len(entries)} {title}:"] * bool(entries)
@@ -93,9 +93,9 @@ def warm_start(
         differs = _differs(vocabularies, record)
         if differs and other_vocabulary == "same":
             raise UserError(
-                f"--warm_start_from={path}: the run has another vocabulary (its checksum differs). "
-                f"Make the data with t2t-phrase-datagen --vocab_from={path} to use the same one, "
-                "or add --warm_start_vocab=map to take the entries that both have, or "
+                f"--warm_start_from={path}: the run has a different vocabulary (its checksum "
+                f"differs). Make the data with t2t-phrase-datagen --vocab_from={path} to use the "
+                "same one, or add --warm_start_vocab=map to take the entries that both have, or "
                 "--warm_start_vocab=new to take none"
             )
         if differs and other_vocabulary == "map":
@@ -126,7 +126,7 @@ def warm_start(
     unused = tuple(name for name in report.unused if not (differs and name in tables))
     report = dataclasses.replace(report, missing=tuple(missing), unused=unused)
     if not report.matched:
-        raise UserError(f"--warm_start_from={path}: no weight of it fits the model: {report}")
+        raise UserError(f"--warm_start_from={path}: none of its weights fits the model: {report}")
     return WarmStart(checkpoint, report, mapped)
 
 

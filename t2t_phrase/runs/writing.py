@@ -50,7 +50,8 @@ def writing(folder: str | os.PathLike[str], *, flag: str = "--output_dir") -> It
         try:
             _create(place, created)
             busy = (
-                f"{flag}={folder}: another process is writing there; wait for it, or give another"
+                f"{flag}={folder}: another process is writing there; wait for it, or give another "
+                "folder"
             )
             stack.enter_context(locks.exclusive(place / LOCK, busy=busy))
         except OSError as error:

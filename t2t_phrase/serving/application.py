@@ -123,7 +123,7 @@ def _add_descriptions(app: FastAPI, name: str, versions: Versions) -> None:
 
 
 def _add_state(app: FastAPI, metrics: Metrics, draining: Draining) -> None:
-    @app.get("/healthz", summary="Whether the process works", tags=["state"])
+    @app.get("/healthz", summary="Whether the process is alive", tags=["state"])
     async def health() -> Response:
         return _as_json({"status": "ok"})
 
@@ -135,7 +135,7 @@ def _add_state(app: FastAPI, metrics: Metrics, draining: Draining) -> None:
     )
     async def ready() -> Response:
         if draining.begun:
-            raise RequestError(503, "the server is about to stop", {"Retry-After": "1"})
+            raise RequestError(503, "the server is shutting down", {"Retry-After": "1"})
         return _as_json({"status": "ready"})
 
     @app.get("/metrics", summary="Metrics for Prometheus", tags=["state"])

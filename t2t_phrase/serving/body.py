@@ -44,7 +44,7 @@ async def read_body(request: Request, *, most_bytes: int, seconds: float) -> byt
     except TimeoutError:
         if size <= most_bytes:
             raise RequestError(
-                408, f"the body of the request has not arrived within {seconds:g} s"
+                408, f"the body of the request did not arrive within {seconds:g} s"
             ) from None
     except ClientDisconnect:
         raise RequestError(400, "the connection was closed before the body had arrived") from None

@@ -31,7 +31,7 @@ def limited_connection(
         def connection_made(self, transport: Any) -> None:
             super().connection_made(transport)
             if len(self.connections) > most:
-                self._refuse(503, "Service Unavailable", f"{most} connections are open already")
+                self._refuse(503, "Service Unavailable", f"{most} connections are already open")
             else:
                 self._reading = self._after(read_timeout, self._slow)
 
@@ -66,7 +66,7 @@ def limited_connection(
             self._refuse(
                 408,
                 "Request Timeout",
-                f"the headers of the request have not arrived within {read_timeout:g} s",
+                f"the headers of the request did not arrive within {read_timeout:g} s",
             )
 
         def _refuse(self, status: int, phrase: str, message: str) -> None:

@@ -37,7 +37,7 @@ class ExplainedSentences:
             raise RequestError(413, f"the sentence has more than {LONGEST} characters")
         if self._waiting >= MOST_WAITING:
             raise RequestError(
-                429, f"{self._waiting} sentences wait to be explained", {"Retry-After": "5"}
+                429, f"{self._waiting} sentences are waiting to be explained", {"Retry-After": "5"}
             )
         self._waiting += 1
         made = self._pool.submit(self._page, text)

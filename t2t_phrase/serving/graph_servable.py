@@ -101,8 +101,8 @@ def _signature(name: str, function: Any) -> Signature:
     for spec in specs:
         if spec.dtype != tf.string or spec.shape.rank != 1:
             raise UserError(
-                f"the input {spec.name} of {name} is not a list of strings, so this is no export "
-                "of t2t-phrase-exporter"
+                f"the input {spec.name} of {name} is not a list of strings, so this is not an "
+                "export of t2t-phrase-exporter"
             )
     inputs = tuple(named) or tuple(spec.name for spec in positional)
 

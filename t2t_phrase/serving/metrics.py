@@ -43,7 +43,7 @@ class Metrics:
         )
         self._latency = Histogram(
             "t2t_phrase_latency_seconds",
-            "Seconds from a request to its answer, of predictions that were made.",
+            "Seconds from a request to its answer, for successful predictions.",
             ["signature"],
             buckets=_LATENCIES,
             registry=registry,
@@ -62,11 +62,11 @@ class Metrics:
         )
         self._busy = Counter(
             "t2t_phrase_search_seconds",
-            "Seconds spent in searches, of all workers together.",
+            "Seconds spent in searches, summed over all workers.",
             registry=registry,
         )
         for name, words, function in (
-            ("t2t_phrase_queue_sentences", "Sentences that wait.", waiting),
+            ("t2t_phrase_queue_sentences", "Sentences that are waiting.", waiting),
             ("t2t_phrase_connections", "Open connections.", connections),
             ("t2t_phrase_version", "The version that answers requests.", version),
         ):

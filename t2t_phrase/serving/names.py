@@ -29,7 +29,7 @@ def model_name(given: str | None, folder: str) -> str:
     if not re.fullmatch(r"[\w.~-]+", name, re.ASCII):
         whose = "" if given is not None else f" (from {shown(folder)})"
         raise UserError(
-            f"--model_name={shown(name)}{whose}: the name is part of addresses; give one of "
-            "letters, digits and . _ ~ -"
+            f"--model_name={shown(name)}{whose}: the name is part of URLs; give one of letters, "
+            "digits and . _ ~ -"
         )
     return name

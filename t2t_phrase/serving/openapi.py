@@ -57,8 +57,8 @@ _MEANINGS = {
     404: "There is no such model or version.",
     408: "The body did not arrive in time.",
     413: "The body is too large, or has too many sentences.",
-    429: "Too many sentences wait; try again after `Retry-After` seconds.",
+    429: "Too many sentences are waiting; try again after `Retry-After` seconds.",
     500: "The sentences could not be searched.",
-    503: "The server is about to stop.",
+    503: "The server is shutting down.",
     504: "The search did not end in time.",
 }

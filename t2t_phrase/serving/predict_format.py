@@ -86,7 +86,7 @@ def _object_of(body: bytes) -> dict[str, Any]:
         request = parse_json(body.decode("utf-8-sig"), "the body")
     except UnicodeDecodeError as error:
         raise _wrong(
-            f"the body is not valid UTF-8, at byte {error.start}; send bytes that are no text as "
+            f"the body is not valid UTF-8, at byte {error.start}; send bytes that are not text as "
             '{"b64": ...}'
         ) from None
     except UserError as error:

@@ -87,7 +87,8 @@ class Prediction:
         except QueueFull as full:
             raise RequestError(
                 429,
-                f"{len(self._queue)} sentences wait already; try again in {full.retry_after} s",
+                f"{len(self._queue)} sentences are already waiting; try again in "
+                f"{full.retry_after} s",
                 {"Retry-After": str(full.retry_after)},
             ) from None
         try:
@@ -111,9 +112,7 @@ def check_model(given: str, name: str) -> None:
         RequestError: 404, it asks for another model; 400, the given name is malformed.
     """
     if ":" in given:
-        raise RequestError(
-            400, f"Malformed request: {given[:80]}; predictions are asked for by POST"
-        )
+        raise RequestError(400, f"Malformed request: {given[:80]}; use POST for predictions")
     if given != name:
         raise RequestError(
             404,

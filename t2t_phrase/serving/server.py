@@ -203,6 +203,8 @@ def allowed_connections(wanted: int) -> int:
         soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
         if soft < needed:
             fewer = max(1, soft - _BACKLOG - _OTHER_FILES)
-            note(f"max_connections={wanted}: the system allows {soft} open files, so {fewer} are")
+            note(
+                f"max_connections={wanted}: the system allows {soft} open files, so {fewer} is used"
+            )
             return fewer
     return wanted

@@ -134,7 +134,7 @@ class WatchedVersions:
             self._damaged[number] = files
             self._states[number] = State(END, str(error))
             old = getattr(self, "current", None)
-            stays = f"; version {old.version} stays" if old else ""
+            stays = f"; version {old.version} stays in use" if old else ""
             note(f"version {number} cannot be loaded{stays}: {error}")
             return False
         if self._stopped.is_set():

@@ -127,6 +127,6 @@ def _task(task: Any, addresses: Mapping[str, list[str]]) -> tuple[str, int]:
 
 def _fault(what: str) -> UserError:
     return UserError(
-        f"{VARIABLE} {what}; correct it, or unset it to train on this machine alone. It reads "
+        f"{VARIABLE} {what}; correct it, or unset it to train on this machine alone. Its form is "
         '{"cluster": {"worker": ["HOST:PORT", ...]}, "task": {"type": "worker", "index": 0}}'
     )

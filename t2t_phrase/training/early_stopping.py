@@ -38,7 +38,7 @@ class EarlyStopping:
             )
         if not 0 <= self.delta < math.inf:
             raise UserError(
-                f"--eval_early_stopping_metric_delta={self.delta}: must be a number from 0"
+                f"--eval_early_stopping_metric_delta={self.delta}: must be a non-negative number"
             )
         lower = lower_is_better(self.metric)
         if self.metric in _COMMON and self.minimize is not None and self.minimize != lower:

@@ -67,7 +67,8 @@ class LoopOptions:
                 raise UserError(f"--{name}={getattr(self, name)}: must be at least 1")
         if not 0 <= self.save_checkpoints_secs < math.inf:
             raise UserError(
-                f"--save_checkpoints_secs={self.save_checkpoints_secs}: must be a number from 0"
+                f"--save_checkpoints_secs={self.save_checkpoints_secs}: must be a non-negative "
+                "number"
             )
 
 
@@ -157,13 +158,13 @@ class Trainer:
     def _check_written(self, step: int) -> None:
         if self.directory.unsaved is not None:
             raise WriteError(
-                f"the last checkpoint, of step {step}, is not saved: "
-                f"{self.directory.unsaved}; run the same command again when it can be"
+                f"the last checkpoint, of step {step}, could not be saved: "
+                f"{self.directory.unsaved}; run the same command again once it can be"
             )
         if self.directory.unscored is not None:
             raise WriteError(
-                f"the scores of the last evaluation are not saved: {self.directory.unscored}; run "
-                "the same command again"
+                f"the scores of the last evaluation could not be saved: {self.directory.unscored}; "
+                "run the same command again"
             )
 
     def evaluate(self) -> DevScores:
@@ -237,7 +238,7 @@ class Trainer:
         if step and options.early_stopping.exhausted(history):
             return self._stopped_early(step, history)
         if step > options.train_steps:
-            self.log(f"--train_steps={options.train_steps}: the run is at step {step} already")
+            self.log(f"--train_steps={options.train_steps}: the run is already at step {step}")
         else:
             self.log(f"finished at step {step} of {options.train_steps}")
         return Outcome(step, "finished")

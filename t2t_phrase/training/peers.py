@@ -26,7 +26,7 @@ TIMEOUT = 60.0
 STARTING = 10
 # Seconds for a last message to reach the others.
 _LINGER = 1.0
-_WAY_ON = "all workers stop; the same command on all of them goes on from the last checkpoint"
+_WAY_ON = "all workers stop; the same command on all of them resumes from the last checkpoint"
 
 
 class LostWorkerError(UserError):
@@ -219,7 +219,7 @@ class Peers:
             while missing := self._missing():
                 names = ", ".join(map(self.cluster.name, missing))
                 if time.monotonic() >= deadline:
-                    self._fail(f"{names}: not come within {STARTING * self.timeout:g} s")
+                    self._fail(f"{names}: not connected within {STARTING * self.timeout:g} s")
                 self._check()
                 if time.monotonic() >= told:
                     self._log(f"waiting for {names}")
@@ -242,7 +242,7 @@ class Peers:
             except OSError as error:
                 if time.monotonic() >= deadline:
                     raise LostWorkerError(
-                        f"{self.cluster.name(0)} has not been reached at port {self._watch_port} "
+                        f"{self.cluster.name(0)} could not be reached at port {self._watch_port} "
                         f"within {STARTING * self.timeout:g} s: {error.strerror or error}; start "
                         "it, or correct TF_CONFIG"
                     ) from error
@@ -259,7 +259,7 @@ class Peers:
         fault = ""
         with self._change:
             if message.get("addresses") != list(self.cluster.addresses):
-                fault = "has other addresses in its TF_CONFIG than the chief"
+                fault = "has different addresses in its TF_CONFIG from the chief's"
             elif index in self._links:
                 fault = "was started twice"
             else:
@@ -285,19 +285,19 @@ class Peers:
                     if index is None:
                         break
                 self._take(index, message)
-            cause = "has ended without a word"
+            cause = "has ended unexpectedly"
         except SilentError:
-            cause = f"has not been heard for {self.timeout:g} s"
+            cause = f"has not been heard from for {self.timeout:g} s"
         except ConnectionResetError:
             # The worker had not read everything that it was sent.
-            cause = "has ended without a word"
+            cause = "has ended unexpectedly"
         except (OSError, ValueError) as error:
             cause = f"has been lost ({getattr(error, 'strerror', None) or error})"
         if index is None:
             wire.close()
         elif not self._links[index].left:
             at = self._links[index].state.step
-            where = f" (last heard at step {at})" if at else ""
+            where = f" (last heard from at step {at})" if at else ""
             self._fail(f"{self.cluster.name(index)} {cause}{where}; {_WAY_ON}")
 
     def _take(self, index: int, message: dict[str, Any]) -> None:

@@ -63,7 +63,7 @@ def short_run_warning(hparams: Any, *, train_steps: int) -> str:
     if decays:
         fitting.append(f"learning_rate_decay_steps={max(1, train_steps - warmup)}")
     return (
-        f"WARNING: --train_steps={train_steps} is short for this schedule of the learning rate, "
+        f"WARNING: --train_steps={train_steps} is low for this learning-rate schedule, "
         f"which takes {full} steps: the rate reaches {found:.2g}, {found / intended:.0%} of "
         f"{intended:.2g}. For a run of this length add --hparams={','.join(fitting)}"
     )

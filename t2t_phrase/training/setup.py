@@ -142,7 +142,7 @@ def prepare(
     parts = hparams.parts(replicas)
     if not hparams.effective_batch_size and began > replicas and began % replicas == 0:
         parts = began // replicas
-        say(f"the run began on {began} devices: each of {replicas} computes {parts} shares now")
+        say(f"the run began on {began} devices: each of {replicas} now computes {parts} shares")
     record = RunRecord(
         problem=options.problem.name,
         model=options.model,
@@ -340,11 +340,11 @@ def _check_folder(options: RunOptions, record: RunRecord, log: Callable[[str], N
     elif best:
         raise UserError(
             f"--output_dir={folder} holds no checkpoint to resume from, but {best[-1]}, which a "
-            f"new training would replace; move {folder / BEST} away, or give a new --output_dir "
+            f"new run would replace; move {folder / BEST} away, or give a new --output_dir "
             f"(and --warm_start_from={folder / BEST} to start from these weights)"
         )
     elif (folder / FILE).exists():
-        log(f"{folder} is of a training that saved no checkpoint: starting over")
+        log(f"{folder} holds a run that saved no checkpoint: starting over")
 
 
 def _claim(

@@ -52,7 +52,7 @@ class Summaries:
             self._writers[kind].write(step, values)
         except OSError as error:
             self._writes = False
-            self._log(f"WARNING: no more TensorBoard scalars are written: {reason_of(error)}")
+            self._log(f"WARNING: no more TensorBoard scalars will be written: {reason_of(error)}")
 
     def _track(self, step: int, values: dict[str, float]) -> None:
         for tracker in list(self._trackers):

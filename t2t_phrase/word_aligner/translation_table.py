@@ -80,9 +80,9 @@ def read_translations(lines: Iterable[str], name: str) -> list[Translation]:
             entry = Translation(source, target, float(probability), int(count))
         except ValueError as error:
             raise UserError(
-                f"{name}:{number}: {shown(line)} is no entry of a lexicon; expected "
+                f"{name}:{number}: {shown(line)} is not a lexicon entry; expected "
                 "source<TAB>target<TAB>probability<TAB>count, as t2t-phrase-align --lexicon_file "
-                "writes them"
+                "writes it"
             ) from error
         if not target or entry.times < 1:
             raise UserError(f"{name}:{number}: an entry needs a target and a count of at least 1")

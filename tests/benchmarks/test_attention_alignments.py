@@ -87,12 +87,12 @@ def test_links_of_a_search_take_its_options(ran, monkeypatch, tmp_path):
 
 def test_mistakes_are_told_before_anything_runs(ran, monkeypatch, tmp_path):
     run = tmp_path / "run"
-    with pytest.raises(UserError, match=r"--systems: run is there twice; give it once"):
+    with pytest.raises(UserError, match=r"--systems: run is given twice; give it once"):
         make(monkeypatch, tmp_path, f"--systems={run},{run}")
-    with pytest.raises(UserError, match=r"none does not exist; give --gold_alignments, those of "):
+    with pytest.raises(UserError, match=r"none does not exist; give --gold_alignments for "):
         make(monkeypatch, tmp_path, f"--systems={run}", f"--gold_alignments={tmp_path}/none")
     save_run(tmp_path / "far", "transformer_demo", "translate_ende_multi30k")
-    with pytest.raises(UserError, match=r"need the same problem, these have translate_ende_gram"):
+    with pytest.raises(UserError, match=r"need the same problem; these have translate_ende_gram"):
         make(monkeypatch, tmp_path, f"--systems={run},{tmp_path}/far")
     assert not ran
 

@@ -77,7 +77,7 @@ def test_weights_are_given_to_the_ensemble_only(ran, monkeypatch, tmp_path):
 
 
 def test_mistakes_are_told_before_anything_runs(ran, monkeypatch, tmp_path):
-    with pytest.raises(UserError, match=r"--output_dir=a: give two runs at least"):
+    with pytest.raises(UserError, match=r"--output_dir=a: give at least two runs"):
         make(monkeypatch, tmp_path, "--output_dir=a")
     with pytest.raises(UserError, match=r"give each only once"):
         make(monkeypatch, tmp_path, f"--output_dir={tmp_path}/a/run,{tmp_path}/a/run")

@@ -127,7 +127,7 @@ def test_given_translations_are_aligned_by_the_search(
     links = (tmp_path / "scores.align").read_text().split("\n")
     check_range(read_links(links[0]).sure, 4, 2)
     assert links[0] and links[1:] == ["", "", ""]
-    with pytest.raises(UserError, match=r"alignment_heads=\[1\]: is of no use with --alignment_mo"):
+    with pytest.raises(UserError, match=r"alignment_heads=\[1\]: has no effect with --alignment_m"):
         decode(lexical, *files, second, options="write_alignments=true,alignment_heads=[1]")
 
 
@@ -184,9 +184,9 @@ def test_models_that_do_not_belong_together(
     given = f"--decode_from_file={source}"
     second = f"--alignment_model_dir={alignment.output_dir}"
     assert "translates only together with an alignment model" in refused(lexical, given)
-    assert "predicts positions and no words" in refused(alignment, given)
+    assert "predicts positions, not words" in refused(alignment, given)
     wrong = refused(lexical, given, f"--alignment_model_dir={lexical.output_dir}")
-    assert "alignment_assisted_transformer is no alignment model" in wrong
+    assert "alignment_assisted_transformer is not an alignment model" in wrong
     assert "reads no alignment" in refused(alignment, given, second)
     missing = refused(lexical, given, f"--alignment_model_dir={tmp_path}/nowhere")
     assert "nowhere" in missing
@@ -196,7 +196,7 @@ def test_models_that_do_not_belong_together(
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"vocabulary": "0" * 64}, r"other vocabularies than .*read the same ids.*checksum"),
+        ({"vocabulary": "0" * 64}, r"vocabularies differ from .*read the same ids.*checksum"),
         (
             {"problem": "translate_toy_rev"},
             r"trained on translate_toy_rev, from de to en, but .* translates from en to de",
@@ -230,7 +230,7 @@ def test_layers_of_an_attention_that_decides_nothing(
         f"--alignment_model_dir={alignment.output_dir}",
         options="write_alignments=true,alignment_layers=[1]",
     )
-    assert said.startswith("alignment_layers=[1]: is of no use with --alignment_model_dir")
+    assert said.startswith("alignment_layers=[1]: has no effect with --alignment_model_dir")
 
 
 def test_options_that_nothing_would_read(tmp_path: pathlib.Path, lexical: ToyRun) -> None:

@@ -38,7 +38,7 @@ def test_localhost_beside_other_hosts():
     [
         ("", "--hosts is required"),
         ("--hosts=a,b", "the flags of t2t-phrase-trainer are required, after --"),
-        ("--hosts=a,b --index=2 -- --data_dir=x", "--index=2: --hosts has 2, counted from 0"),
+        ("--hosts=a,b --index=2 -- --data_dir=x", "--index=2: --hosts names 2 workers"),
         ("--hosts=a:1,a:1 -- --data_dir=x", "gives two workers the same address"),
         ("--hosts=localhost,b -- --data_dir=x", "other hosts cannot reach localhost"),
     ],

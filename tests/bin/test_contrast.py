@@ -63,7 +63,7 @@ def test_mistakes_are_told_before_the_model_is_loaded(toy, tmp_path):
     with pytest.raises(UserError, match="would overwrite the input"):
         call(contrast, *given, f"--json_to_file={tmp_path}/link")
     assert pairs.read_text() == "[]"
-    with pytest.raises(app.UsageError, match="--sentences are the grammar's"):
+    with pytest.raises(app.UsageError, match="--sentences is only used with the built-in grammar"):
         call(contrast, *given, "--sentences=3")
 
 

@@ -138,8 +138,8 @@ def test_tasks_and_their_merge(tmp_path):
     ("flags", "sentence"),
     [
         (["--num_tasks=2"], "--num_tasks=2 needs the number of the task"),
-        (["--task_id=1"], "--task_id=1 --num_tasks=0: the tasks of N have the numbers 0 to N - 1"),
-        (["--task_id=0", "--num_tasks=2", "--only_vocabulary"], "is a step of its own"),
+        (["--task_id=1"], "--task_id=1 --num_tasks=0: N tasks are numbered 0 to N - 1"),
+        (["--task_id=0", "--num_tasks=2", "--only_vocabulary"], "is a separate step"),
     ],
 )
 def test_flags_of_tasks(tmp_path, flags, sentence):

@@ -54,7 +54,7 @@ def test_a_file_is_translated_line_by_line(toy, expected, tmp_path, capsys):
     assert captured.out == ""
     assert "model.ckpt-30 (step 30): transformer_tiny" in captured.err
     assert "6 sentences, " in captured.err and f"written to {target}" in captured.err
-    assert "shapes of batches compiled: 1)" in captured.err
+    assert "batch shapes compiled: 1)" in captured.err
     assert sorted(p.name for p in tmp_path.iterdir()) == ["in.en", "out.de"]
 
 
@@ -243,9 +243,9 @@ def test_an_interrupted_run_goes_on_with_the_same_batches(toy, tmp_path, monkeyp
         decode(toy, *files, options=options)
     said = capsys.readouterr().err
     assert re.search(rf"stopped: \d+ lines are done and kept in {part}; give the same", said)
-    with pytest.raises(UserError, match=r"other settings \(extra_length: 4 -> 5\)"):
+    with pytest.raises(UserError, match=r"different settings \(extra_length: 4 -> 5\)"):
         decode(toy, *files, options=options.replace("=4", "=5"))
-    with pytest.raises(UserError, match=r"other settings \(dtype_policy: .*bfloat16\)"):
+    with pytest.raises(UserError, match=r"different settings \(dtype_policy: .*bfloat16\)"):
         decode(toy, *files, "--dtype_policy=mixed_bfloat16", options=options)
     with pytest.raises(UserError, match=r"checkpoint: model.ckpt-30 \(step 30\) -> model.ckpt-20"):
         decode(toy, *files, "--checkpoint_path=best", options=options)
@@ -360,7 +360,7 @@ def test_another_vocabulary_is_refused(toy, tmp_path):
     big = [chr(0x4E00 + i) for i in range(400)]
     (other / "toy.model").write_bytes(train_subwords(big, vocab_size=700))
     with pytest.raises(
-        UserError, match=r"entries, the model only \d+: it was trained on other data"
+        UserError, match=r"entries, the model only \d+: it was trained on different data"
     ):
         call(decoder, *arguments)
 

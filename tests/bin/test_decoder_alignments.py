@@ -81,7 +81,7 @@ def test_an_interrupted_run_ends_in_the_same_bytes(toy, files, tmp_path, monkeyp
         patched.setattr(Translator, "batches", some)
         decode(toy, *files, options=options)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in", "out.part"]
-    with pytest.raises(UserError, match=r"other settings \(alignment_heads: .* -> \[1\]\)"):
+    with pytest.raises(UserError, match=r"different settings \(alignment_heads: .* -> \[1\]\)"):
         decode(toy, *files, options=f"{options},alignment_heads=[1]")
     with pytest.raises(UserError, match="write_alignments: True -> "):
         decode(toy, *files, options=options.replace("true", "false"))
@@ -144,9 +144,9 @@ def test_mistakes_are_refused(toy, files, tmp_path, monkeypatch):
     with pytest.raises(UserError, match=r"alignment_heads=\[3\]: there is no 3"):
         decode(toy, *files, options=f"{OPTIONS},alignment_heads=[3]")
     monkeypatch.setattr(checkpoints, "restore", lambda *_, **__: pytest.fail("loaded"))
-    with pytest.raises(UserError, match="standard output is no regular file; give --decode_to"):
+    with pytest.raises(UserError, match="standard output is not a regular file; give --decode_to"):
         decode(toy)
-    with pytest.raises(UserError, match="/dev/null is no regular file"):
+    with pytest.raises(UserError, match="/dev/null is not a regular file"):
         decode(toy, files[0], "--decode_to_file=/dev/null")
     (tmp_path / "in.align").mkdir()
     with pytest.raises(UserError, match=r"in.align is a folder"):
@@ -155,5 +155,5 @@ def test_mistakes_are_refused(toy, files, tmp_path, monkeypatch):
     with pytest.raises(UserError, match=r"would overwrite the input .*/own\.align"):
         source = f"--decode_from_file={tmp_path}/own.align"
         decode(toy, source, f"--decode_to_file={tmp_path}/own")
-    with pytest.raises(UserError, match=r"alignment_layers: must be different numbers from 1 on"):
+    with pytest.raises(UserError, match=r"alignment_layers: must be distinct positive numbers"):
         decode(toy, *files, options=f"{OPTIONS},alignment_layers=[0]")

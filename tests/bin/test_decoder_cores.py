@@ -27,7 +27,7 @@ def test_cores_share_a_file(tmp_path):
     )
     assert done.returncode == 0, done.stderr
     # Both parts have the same shape.
-    assert "; 2 parts of a batch at a time; shapes of batches compiled: 1)" in done.stderr
+    assert "; each batch in up to 2 parts; batch shapes compiled: 1)" in done.stderr
     translator = Translator(toy.model, toy.vocabularies, DecodeHParams().override(OPTIONS))
     expected = [found[0].text for found in translator.translate(LINES)]
     assert len(set(expected)) > 3 and target.read_text(encoding="utf-8").splitlines() == expected

@@ -112,7 +112,7 @@ def test_another_dictionary_does_not_continue_the_work(toy, files, tmp_path, mon
         patched.setattr(Translator, "batches", some)
         decode(toy, *files, flag, options=options)
     write(tmp_path / "dict", EVERY[1:])
-    with pytest.raises(UserError, match=r"other settings \(dictionary: \w+ -> \w+\)"):
+    with pytest.raises(UserError, match=r"different settings \(dictionary: \w+ -> \w+\)"):
         decode(toy, *files, flag, options=options)
     write(tmp_path / "dict", EVERY)
     (tmp_path / "out").unlink()
@@ -133,7 +133,7 @@ def test_mistakes_are_refused_before_the_model_is_loaded(toy, files, tmp_path, m
     for content, message in [
         ("a\tb\nc\n", r"dict:2: 0 tabs; each line must be source<TAB>target"),
         ("a\tb\n\tc\n", r"dict:2: the source is empty"),
-        ("\ufeffa\tb\r\na\tc\r\n", r"dict:2: 'a' is to be 'c' here and 'b' in .*dict:1"),
+        ("\ufeffa\tb\r\na\tc\r\n", r"dict:2: 'a' is translated as 'c' here and as 'b' in .*dict:1"),
     ]:
         path.write_text(content)
         with pytest.raises(UserError, match=message):
@@ -148,7 +148,7 @@ def test_mistakes_are_refused_before_the_model_is_loaded(toy, files, tmp_path, m
         decode(toy, files[0], f"--decode_to_file={path}", f"--dictionary={path}")
     with pytest.raises(UserError, match=r"cannot read .*missing: No such file"):
         decode(toy, *files, f"--dictionary={tmp_path}/missing")
-    with pytest.raises(UserError, match="--dictionary=/dev/null is no regular file"):
+    with pytest.raises(UserError, match="--dictionary=/dev/null is not a regular file"):
         decode(toy, *files, "--dictionary=/dev/null")
     with pytest.raises(app.UsageError, match="--dictionary cannot be used with --score_file"):
         decode(toy, f"--score_file={path}", f"--dictionary={path}")

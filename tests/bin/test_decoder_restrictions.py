@@ -156,7 +156,9 @@ def test_mistakes_are_named(toy, loaded, files, tmp_path):
     with pytest.raises(UserError, match=r"--dictionary_mode=require: there are no entries"):
         decode(toy, *files, "--dictionary_mode=require")
     terms.write_text("cat\ttree\ncat\trode\n")
-    with pytest.raises(UserError, match=r"terms:2: 'cat' is to be 'rode' here .* =?.*require"):
+    with pytest.raises(
+        UserError, match=r"terms:2: 'cat' is translated as 'rode' here .* =?.*require"
+    ):
         decode(toy, *files, f"--dictionary={terms}")
     terms.write_text("cat\told tree\n\t!tree\n")
     with pytest.raises(UserError, match=r"terms:1: 'old tree' must appear, and .*terms:2 forb"):
@@ -165,10 +167,10 @@ def test_mistakes_are_named(toy, loaded, files, tmp_path):
     with pytest.raises(UserError, match=r"prefixes:2: the sentence has no words"):
         prefixes.write_text("a\nb\n\n\n\n")
         decode(toy, *files, given)
-    with pytest.raises(UserError, match=r"prefixes has 2 lines for 5 sentences of .*in"):
+    with pytest.raises(UserError, match=r"prefixes has 2 lines, but .*in has 5 sentences"):
         prefixes.write_text("a\n\n")
         decode(toy, *files, given)
-    with pytest.raises(UserError, match=r"prefixes:1: the prefix has 60 tokens, and .* at most 5"):
+    with pytest.raises(UserError, match=r"prefixes:1: the prefix has 60 tokens, but .* at most 5"):
         prefixes.write_text(" ".join(["zz"] * 20) + "\n\n\n\n\n")
         decode(toy, *files, given, options="max_length=6")
     with pytest.raises(UserError, match=r"prefixes: 1 for 2 sentences"):

@@ -64,7 +64,7 @@ def test_a_search_of_a_plug_in_is_used(decode):
 
 
 def test_a_plug_in_without_notes_gives_no_alignments(decode):
-    with pytest.raises(UserError, match="this way of searching does not note"):
+    with pytest.raises(UserError, match="this search does not record"):
         decode("search=only_ends,beam_size=2,write_alignments=true")
 
 

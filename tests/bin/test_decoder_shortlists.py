@@ -82,7 +82,7 @@ def test_what_cannot_be_used_is_refused(toy, lexicon, tmp_path):
             f"--dictionary={tmp_path / 'prefixes'}",
             "--dictionary_mode=require",
         ),
-        "in:1: 'the house is old' is no entry of a lexicon": (f"--lexicon_file={tmp_path / 'in'}",),
+        "in:1: 'the house is old' is not a lexicon entry": (f"--lexicon_file={tmp_path / 'in'}",),
     }
     for message, arguments in refused.items():
         with pytest.raises(UserError, match=re.escape(message)):

@@ -67,7 +67,7 @@ ENDINGS = [
     (
         tf.errors.ResourceExhaustedError(None, None, OOM),
         MACHINE,
-        "error: out of memory for a tensor of shape [512,64,32000]: let a batch or the model",
+        "error: out of memory for a tensor of shape [512,64,32000]: use smaller batches or a",
     ),
     (
         tf.errors.InternalError(None, None, "CUDA_ERROR_OUT_OF_MEMORY: x"),
@@ -130,7 +130,7 @@ def test_a_bug_shows_its_traceback_and_asks_for_a_report(error):
     assert ending.code == BUG
     assert ending.text.startswith("Traceback (most recent call last):\n")
     assert "test_endings.py" in ending.text and type(error).__name__ in ending.text
-    assert ending.text.splitlines()[-1].startswith("This is a bug of t2t_phrase ")
+    assert ending.text.splitlines()[-1].startswith("This is a bug in t2t_phrase ")
     assert "{{node" not in ending.text and "Detected at" not in ending.text
 
 

@@ -67,7 +67,7 @@ def test_an_ensemble_says_what_it_is_made_of(toy, quick, tmp_path, capsys):
 def test_mistakes(toy, quick, monkeypatch, tmp_path):
     with pytest.raises(UserError, match="--export_dir is required if --output_dir is not given"):
         call(exporter, f"--checkpoint_path={toy.output_dir}/model.ckpt-30")
-    with pytest.raises(UserError, match=r"sampling_temp=1\.0: a served model answers"):
+    with pytest.raises(UserError, match=r"sampling_temp=1\.0: a served model always answers"):
         call(exporter, *toy.flags, f"--export_dir={tmp_path}", "--decode_hparams=sampling_temp=1")
     pieces = ["<pad>", "<EOS>", *"\\_u;0123456789"]
     monkeypatch.setattr(

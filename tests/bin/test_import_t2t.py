@@ -76,7 +76,7 @@ def test_a_model_of_one_of_our_problems(theirs, tmp_path):
     assert record["problem"] == "translate_toy" and len(record["vocabulary"]) == 64
     # A wrong vocabulary is detected when it is used.
     (tmp_path / "in").write_text("a\n")
-    with pytest.raises(UserError, match=rf"the model only {len(PIECES)}: it was trained on other"):
+    with pytest.raises(UserError, match=rf"the model only {len(PIECES)}: it was trained on diff"):
         call(
             decoder,
             *ours_flags,
@@ -143,5 +143,5 @@ def test_a_second_vocabulary_that_the_checkpoint_does_not_have(theirs, tmp_path)
     flags = [f"--vocab_file={theirs}/vocab", f"--target_vocab_file={theirs}/vocab"]
     with pytest.raises(UserError, match="one vocabulary for both languages: give --vocab_file al"):
         run(theirs, f"--output_dir={tmp_path / 'ours'}", *flags)
-    with pytest.raises(UserError, match="--target_vocab_file is that of the target alone: give"):
+    with pytest.raises(UserError, match="--target_vocab_file is for the target only: also"):
         run(theirs, f"--output_dir={tmp_path / 'ours'}", flags[1])

@@ -334,7 +334,7 @@ def test_models_of_trees_have_statistics(levels, files, tmp_path, capsys):
     out = capsys.readouterr().out
     assert "encoder self-attention: from tokens to tokens, level_1\n" in out
     assert "  layer  1-to-1  1-to-level_1\n" in out
-    with pytest.raises(UserError, match=r"source feature 'levels'.*there is no file of it"):
+    with pytest.raises(UserError, match=r"source feature 'levels'.*but it has no file"):
         call(insights, *flags)
 
 
@@ -361,7 +361,7 @@ def test_a_plain_model_has_statistics_and_pictures(plain, files, tmp_path, capsy
 
 
 def test_a_model_without_attention_has_no_statistics():
-    with pytest.raises(UserError, match=r"run 7 has no attention, which --stats are about"):
+    with pytest.raises(UserError, match=r"run 7 has no attention; --stats needs it"):
         check_statistics(EncoderDecoder(), "run 7")
 
 
@@ -404,7 +404,7 @@ def test_mistakes_are_found_before_the_model_is_loaded(toy, files, tmp_path, mon
         call(insights, *toy.flags, "--stats", source, references, written)
     short = tmp_path / "short.de"
     short.write_text("a\n")
-    with pytest.raises(UserError, match=r"source.en has 4 lines and .*short.de has 1; each line"):
+    with pytest.raises(UserError, match=r"source.en has 4 lines and .*short.de has 1; the lines"):
         call(insights, *toy.flags, "--stats", source, f"--references_file={short}")
     empty = tmp_path / "empty"
     empty.write_text("")

@@ -70,7 +70,7 @@ def test_a_run_that_was_stopped_goes_on(text, tmp_path, monkeypatch, capsys, phr
         patched.setattr("t2t_phrase.text.trees.parsers.open_parser", interrupted)
         call(parse, *flags)
     assert part.read_bytes() == kept
-    with pytest.raises(UserError, match=r"other settings \(language: en -> de\)"):
+    with pytest.raises(UserError, match=r"different settings \(language: en -> de\)"):
         call(parse, *flags, "--language=de")
     parser.broken = False
     asked.clear()

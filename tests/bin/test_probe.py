@@ -143,11 +143,11 @@ def test_mistakes_are_found_before_anything_is_loaded(toy, trees, tmp_path, monk
     for arguments, message in (
         ([*run, "--tasks=pos,tence"], "--tasks: 'tence' is unknown; did you mean tense"),
         ([*run, "--tasks="], "--tasks= names no task"),
-        ([*run, "--seeds=1,x"], "--seeds: 'x' is no integer from 0"),
+        ([*run, "--seeds=1,x"], "--seeds: 'x' is not an integer from 0"),
         ([*run, "--seeds=1,1"], "--seeds: '1' is given twice"),
         ([*run, "--seeds="], "--seeds= names no seed"),
         ([*run, "--probe_hparams=patience=0"], "patience: must be from 1"),
-        ([*run, "--probe_hparams=learning_rates=[]"], "learning_rates: must be one or several"),
+        ([*run, "--probe_hparams=learning_rates=[]"], "learning_rates: must be one or more"),
         (
             [*run, "--probe_hparams=max_epochs=2,choice_epochs=3"],
             "choice_epochs: must be from 0 to max_epochs=2, got 3",
@@ -157,7 +157,7 @@ def test_mistakes_are_found_before_anything_is_loaded(toy, trees, tmp_path, monk
         ([*run, f"--json_to_file={trees}"], "would overwrite the input"),
         ([*run, f"--json_to_file={tmp_path}/no/x"], "cannot write"),
         (["--hparams_sets=transformer_tin"], "did you mean transformer_tiny"),
-        (["--hparams_sets=transformer_tiny"], "--problem is needed"),
+        (["--hparams_sets=transformer_tiny"], "--problem is required"),
         (["--hparams_sets=transformer_tiny", "--problem=translate_ende_grammar"], "--data_dir is"),
         (["--output_dir=nowhere"], "nowhere"),
     ):

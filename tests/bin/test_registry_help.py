@@ -51,7 +51,9 @@ def test_words_and_titles_choose():
     assert lines[0] == "Hparams sets:" and all("queryk_1_2_30k" in line for line in lines[1:])
     only = registry_help.registered("all", titles=(registry_help.PROBLEMS,))
     assert only[0].startswith("Problems") and "Models:" not in only
-    with pytest.raises(UserError, match="nothing contains it; did you mean transformer_base"):
+    with pytest.raises(
+        UserError, match="no name or description contains it; did you mean transformer_base"
+    ):
         registry_help.registered("transformer_baze")
 
 

@@ -19,7 +19,7 @@ def test_a_page_without_data_says_so(tmp_path, capsys):
     save_run(tmp_path / "run", "transformer_tiny")
     places = [f"--output_dir={tmp_path}/run", f"--data_dir={tmp_path}/none"]
     call(report, *places, f"--report={tmp_path}/page.html")
-    assert "left out: there is no data of translate_ende_grammar in " in capsys.readouterr().err
+    assert "left out: there are no data of translate_ende_grammar in " in capsys.readouterr().err
     assert "no translations of the development set" in (tmp_path / "page.html").read_text()
 
 

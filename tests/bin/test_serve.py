@@ -156,7 +156,7 @@ def test_exports_are_served_and_watched(tmp_path, monkeypatch, capsys):
         (["--output_dir=a", "--export_dir=b"], "give either --output_dir"),
         (["--export_dir=b", "--data_dir=c"], "--data_dir: is part of an export"),
         (["--export_dir=b"], "--export_dir=b holds no exported version"),
-        (["--export_dir=b*", "--model_name=b"], "--export_dir=b*: TensorFlow takes [ ] * ?"),
+        (["--export_dir=b*", "--model_name=b"], "--export_dir=b*: TensorFlow treats [ ] * ?"),
         (["--export_dir=b", "--port=99999"], "--port=99999"),
         (["--export_dir=b", "--host=no.such.host.invalid"], "--host=no.such.host.invalid: is not"),
         (["--export_dir=b", "--model_name=a/b"], "--model_name='a/b': the name is part of"),

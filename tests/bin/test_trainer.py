@@ -88,7 +88,7 @@ def test_a_page_that_cannot_be_written_is_no_failure(toy, trained, capsys):
     more = ["--train_steps=4", "--noeval_run_autoregressive"]
     call(trainer, *flags(toy, "pageless", *more, report="no/folder/page.html"))
     last = capsys.readouterr().out.splitlines()[-1]
-    assert last.startswith("WARNING: the page no/folder/page.html is not written: cannot write ")
+    assert last.startswith("WARNING: the page no/folder/page.html was not written: cannot write ")
 
 
 def test_the_page_of_a_run_without_recorded_translations(toy, trained, capsys):
@@ -115,7 +115,7 @@ def test_the_page_of_a_run_without_recorded_translations(toy, trained, capsys):
 
 
 def test_other_settings_stop_with_the_difference(toy, trained):
-    with pytest.raises(UserError, match="holds a run with other settings:\n  num_heads: 2 -> 4\n"):
+    with pytest.raises(UserError, match="a run with different settings:\n  num_heads: 2 -> 4\n"):
         call(trainer, *flags(toy, "run", hparams=HPARAMS.replace("num_heads=2", "num_heads=4")))
 
 
@@ -136,7 +136,7 @@ def test_an_evaluation_need_not_name_the_end_of_the_training(toy, trained, capsy
     hparams = record.resolved().override(decay).to_dict()
     dataclasses.replace(record, hparams=hparams, train_steps=4).save(toy / "falling")
     given = flags(toy, "falling", "--noeval_run_autoregressive", hparams=f"{HPARAMS},{decay}")
-    with pytest.raises(UserError, match="other settings:\n  train_steps: 4 -> 6\n") as error:
+    with pytest.raises(UserError, match="different settings:\n  train_steps: 4 -> 6\n") as error:
         call(trainer, *given, "--train_steps=6")
     assert f"--warm_start_from={toy / 'falling'}" in str(error.value)
     call(trainer, *given, "--schedule=evaluate")
@@ -152,10 +152,10 @@ def test_a_training_without_a_checkpoint_claims_nothing(toy, trained, capsys):
     steps = ["--train_steps=1", "--schedule=train"]
     call(trainer, *flags(toy, "claimed", *steps, hparams=other))
     out = capsys.readouterr().out
-    assert f"{folder} is of a training that saved no checkpoint: starting over\n" in out
+    assert f"{folder} holds a run that saved no checkpoint: starting over\n" in out
     assert load_model(folder).record.hparams["num_heads"] == 4
     assert not (folder / ".lock").exists()
-    with pytest.raises(UserError, match="holds a run with other settings:\n  num_heads: 4 -> 2"):
+    with pytest.raises(UserError, match="a run with different settings:\n  num_heads: 4 -> 2"):
         call(trainer, *flags(toy, "claimed", *steps))
 
 
@@ -291,7 +291,7 @@ def test_the_run_keeps_its_log_and_its_vocabulary(toy, trained):
 
 def test_a_run_that_is_too_short_for_its_rate_is_warned_of(toy, trained, capsys):
     call(trainer, *flags(toy, "short", "--train_steps=1", "--schedule=train"))
-    assert "WARNING: --train_steps=1 is short for this schedule" in capsys.readouterr().out
+    assert "WARNING: --train_steps=1 is low for this learning-rate" in capsys.readouterr().out
 
 
 def test_registry_help_with_a_word(toy, capsys):
@@ -301,7 +301,9 @@ def test_registry_help_with_a_word(toy, capsys):
     # The first has the word in its description.
     names = [line.split()[0] for line in lines[1:]]
     assert names == ["luong_base_dropout", "luong_base_reverse"]
-    with pytest.raises(UserError, match="nothing contains it; did you mean luong_base_reverse"):
+    with pytest.raises(
+        UserError, match="no name or description contains it; did you mean luong_base_reverse"
+    ):
         call(trainer, "--registry_help=luong_base_reversed")
 
 
@@ -321,5 +323,5 @@ def test_two_workers_are_started_and_one_goes_on(toy):
     assert RunRecord.load(toy / "two").replicas == 2
     alone = forked.run("trainer", flags(toy, "two", "--train_steps=4", *given), toy)
     assert alone.code == 0, alone.err
-    assert "the run began on 2 devices: each of 1 computes 2 shares now" in alone.out
+    assert "the run began on 2 devices: each of 1 now computes 2 shares" in alone.out
     assert checkpoints.latest(toy / "two").endswith("model.ckpt-4")

@@ -126,7 +126,7 @@ def test_data_of_another_grammar_are_refused(grammar_problem, tmp_path, monkeypa
     other = list(grammar.generate("test", 5, seed=problem.seed + 1))
     kept = [pair.source for pair in other], [pair.target for pair in other]
     monkeypatch.setattr(problem, "raw_text", lambda data_dir, split: kept)
-    with pytest.raises(UserError, match="generate the data again by t2t-phrase-datagen"):
+    with pytest.raises(UserError, match="regenerate the data with t2t-phrase-datagen"):
         sentences_of(problem, data_dir=tmp_path, work_dir=tmp_path, size=10)
 
 

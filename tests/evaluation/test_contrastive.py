@@ -76,14 +76,17 @@ def test_lingeval_is_read(tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda e: e[0].pop("source"), "entry 1: expected 'source' with a string"),
-        (lambda e: e[1].update(errors=None), "entry 2: expected 'errors' with a list"),
-        (lambda e: e.__setitem__(1, "x"), "entry 2: expected 'source' with a string"),
+        (lambda e: e[0].pop("source"), "entry 1: expected a string for 'source'"),
+        (lambda e: e[1].update(errors=None), "entry 2: expected a list for 'errors'"),
+        (lambda e: e.__setitem__(1, "x"), "entry 2: expected a string for 'source'"),
         (
             lambda e: e[0]["errors"][1].pop("type"),
-            "entry 1, error 2: expected 'type' with a string",
+            "entry 1, error 2: expected a string for 'type'",
         ),
-        (lambda e: e[2]["errors"].insert(0, 3), "entry 3, error 1: expected 'contrastive'"),
+        (
+            lambda e: e[2]["errors"].insert(0, 3),
+            "entry 3, error 1: expected a string for 'contrastive'",
+        ),
         (lambda e: e[2]["errors"][0].update(distance="far"), "error 1: distance 'far' is no"),
         (lambda e: e[2]["errors"][0].update(distance=-1), "error 1: distance -1 is no"),
         (lambda e: e[2]["errors"][0].update(distance=1.5), "error 1: distance 1.5 is no"),

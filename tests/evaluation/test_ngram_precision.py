@@ -154,7 +154,7 @@ def test_p_is_the_share_of_shifted_test_sets_without_those_that_lack_ngrams():
 
 @pytest.mark.parametrize("orders", [0, -1, 33])
 def test_orders_out_of_range(orders):
-    with pytest.raises(UserError, match=f"of order {orders}: give an order from 1 to 32"):
+    with pytest.raises(UserError, match=f"order {orders} is out of range; choose 1 to 32"):
         ngram_precisions(["a"], ["a"], orders=orders)
 
 

@@ -57,7 +57,7 @@ def test_lengths_must_agree(systems):
 def test_a_seed_that_is_none_is_refused(systems, seed, monkeypatch):
     references, good, _, bad = systems
     monkeypatch.setenv("SACREBLEU_SEED", seed)
-    with pytest.raises(UserError, match="in the environment: give a number, or none"):
+    with pytest.raises(UserError, match="in the environment: set it to a number, or to none"):
         paired_bootstrap(good, bad, references)
 
 

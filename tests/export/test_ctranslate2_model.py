@@ -99,7 +99,7 @@ def test_the_command_writes_vocabularies_and_facts(tmp_path, capsys):
     assert vocabulary[:size] == toy.encoder.pieces(range(size))
     assert vocabulary[size:] == [f"<unused {i}>" for i in range(size, toy.model.vocab_size)]
     for flag, reason in (
-        ("--decode_hparams=beam_size=2", "holds no options of the search"),
+        ("--decode_hparams=beam_size=2", "stores no search options"),
         ("--dtype_policy=mixed_bfloat16", "holds float32; choose"),
         ("--alignment_model_dir=x", "has no search with a second model"),
     ):

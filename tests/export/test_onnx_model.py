@@ -247,7 +247,7 @@ def test_the_command_exports_and_refuses_options_of_the_search(tmp_path, capsys,
     assert capsys.readouterr().out == f"exported to {toy.output_dir}/onnx\n"
     assert given["step"] == 30 and given["problem"] == "translate_toy"
     for flag, reason in (
-        ("--decode_hparams=beam_size=2", "a model for ONNX holds no options of the search"),
+        ("--decode_hparams=beam_size=2", "a model for ONNX stores no search options"),
         ("--dtype_policy=mixed_bfloat16", "a model for ONNX holds float32"),
         ("--alignment_model_dir=x", "has no search with a second model"),
     ):
@@ -281,7 +281,7 @@ def test_what_cannot_be_converted_leaves_nothing(tmp_path, monkeypatch):
             export_onnx(toy.model, toy.vocabularies, tmp_path / "export")
     with monkeypatch.context() as patch:
         patch.setattr(onnx_conversion, "MOST_BYTES", 1000)
-        with pytest.raises(UserError, match=r"the weights of the step have 0\.0 GB, and one file"):
+        with pytest.raises(UserError, match=r"the weights of the step take 0\.0 GB, but an ONNX"):
             export_onnx(toy.model, toy.vocabularies, tmp_path / "export")
     assert os.listdir(tmp_path / "export") == ["1"]
 

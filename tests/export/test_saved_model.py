@@ -189,7 +189,7 @@ class TestVersions:
         (tmp_path / "file").write_text("")
         with pytest.raises(UserError, match=r"cannot write .*file"):
             self.run(toy, tmp_path / "file")
-        with pytest.raises(UserError, match=r"sampling_temp=0.5: a served model answers"):
+        with pytest.raises(UserError, match=r"sampling_temp=0.5: a served model always answers"):
             self.run(toy, tmp_path, sampling_temp=0.5)
         with pytest.raises(UserError, match=r"write_alignments=true: a served model returns al"):
             self.run(toy, tmp_path, write_alignments=True)

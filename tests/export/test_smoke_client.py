@@ -48,7 +48,7 @@ def test_a_server_is_asked(server, monkeypatch, capsys):
     smoke_client.main([f"--url={url}/ende"])
     captured = capsys.readouterr()
     assert captured.out == "-0.5000\tEIN HAUS\n-0.5000\t\n-0.5000\tÜBER\n"
-    assert captured.err == "line 2: longer than the model's limit, and cut\n"
+    assert captured.err == "line 2: longer than the model's limit, so it was cut\n"
     instances = [{"text": "ein haus"}, {"text": ""}, {"text": "über"}]
     assert requests == [
         (
@@ -60,7 +60,7 @@ def test_a_server_is_asked(server, monkeypatch, capsys):
 
 def test_what_a_server_says_is_passed_on(server):
     url, _ = server
-    with pytest.raises(SystemExit, match=r"/enfr answers 404: .*Servable not found"):
+    with pytest.raises(SystemExit, match=r"/enfr answered 404: .*Servable not found"):
         smoke_client.translate_remote(f"{url}/enfr", ["a"])
     with pytest.raises(SystemExit, match="cannot be reached"):
         smoke_client.translate_remote("http://127.0.0.1:9/v1/models/ende", ["a"])

@@ -221,10 +221,10 @@ def test_choices():
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ({"heads": ["3"]}, "--heads=3: the model has heads 0 to 2; give those, mean or all"),
+        ({"heads": ["3"]}, "--heads=3: the model has heads 0 to 2; choose from these, mean or all"),
         ({"heads": ["-1"]}, "--heads=-1: the model has heads 0 to 2"),
         ({"heads": ["max"]}, "--heads=max: the model has heads 0 to 2"),
-        ({"layers": ["0"]}, "--layers=0: the model has layers 1 to 2; give those$"),
+        ({"layers": ["0"]}, "--layers=0: the model has layers 1 to 2; choose from these$"),
         ({"attentions": ["encoder"], "layers": ["2"]}, "--layers=2: the model has layers 1 to 1"),
         ({"attentions": ["cros"]}, "--attentions=cros: the model has enc.*did you mean cross"),
         ({"attentions": ["pooling"]}, "--attentions=pooling: the model has encoder, decoder, cros"),

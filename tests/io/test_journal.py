@@ -116,12 +116,12 @@ def test_other_settings_and_other_input_are_refused(tmp_path):
         do(tmp_path / "out", stop_after=3)
     before = (tmp_path / "out.part").read_bytes()
     with pytest.raises(
-        UserError, match=r"out.part is .* other settings \(beam_size: 4 -> 5\); give"
+        UserError, match=r"out.part is .* different settings \(beam_size: 4 -> 5\); give"
     ):
         do(tmp_path / "out", settings={**SETTINGS, "beam_size": 5})
-    with pytest.raises(UserError, match=r"of another input \(it differs in lines 1 to 4\)"):
+    with pytest.raises(UserError, match=r"with different input \(it differs in lines 1 to 4\)"):
         do(tmp_path / "out", lines=["x", *LINES[1:]])
-    with pytest.raises(UserError, match="another input, which has more lines"):
+    with pytest.raises(UserError, match="different input, which has more lines"):
         do(tmp_path / "out", lines=LINES[:4])
     assert (tmp_path / "out.part").read_bytes() == before
 
@@ -153,7 +153,7 @@ def test_a_window_without_results_may_change(tmp_path):
 def test_a_foreign_file_is_left_alone(tmp_path):
     for content in (b"my notes\n", b"my notes", b"\0" * 100):
         (tmp_path / "out.part").write_bytes(content)
-        with pytest.raises(UserError, match="is another file; move it away"):
+        with pytest.raises(UserError, match="is an unrelated file; move it away"):
             do(tmp_path / "out")
         assert (tmp_path / "out.part").read_bytes() == content
 

@@ -202,7 +202,7 @@ def test_what_they_read_and_refuse() -> None:
         assert hparams.features == (ALIGNMENT,)
     for wrong, message in (
         ({"attention": "none", "attention_score": "dot", "input_feeding": False}, "attention=none"),
-        ({"attention_score": "location", "attention_positions": 9}, "has no keys, which an"),
+        ({"attention_score": "location", "attention_positions": 9}, "has no keys that an"),
     ):
         with pytest.raises(HParamsError, match=message):
             with_biased_attention(SMALL, **wrong)

@@ -176,7 +176,7 @@ def test_weights_are_divided_by_their_sum(members: list) -> None:
 @pytest.mark.parametrize(
     ("weights", "message"),
     [
-        ([1.0], "an ensemble of 2 models needs as many weights, got 1"),
+        ([1.0], "an ensemble of 2 models needs 2 weights, got 1"),
         ([1.0, 0.0], "must be positive numbers, got 0"),
         ([1.0, float("nan")], "must be positive numbers, got nan"),
     ],

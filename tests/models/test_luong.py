@@ -195,7 +195,7 @@ def test_vocabularies_of_different_sizes() -> None:
         ("attention_window=3", "attention_window=3: only attention=local_m or local_p reads it"),
         (
             "attention=local_p,attention_score=location,attention_window=2",
-            "attention_score=location: attention=local_p cannot score windows by it",
+            "attention_score=location: attention=local_p cannot score windows with it",
         ),
         (
             "attention=global,attention_score=location",

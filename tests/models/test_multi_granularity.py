@@ -195,7 +195,7 @@ def test_the_weights_of_every_head_are_distributions_over_its_own_columns() -> N
 def test_only_levels_of_trees_are_read_from_the_data() -> None:
     assert model_of("trees").hparams.features == (LEVELS,)
     assert model_of("attention").hparams.features == ()
-    with pytest.raises(UserError, match="these sentences come without trees; parse them"):
+    with pytest.raises(UserError, match="these sentences have no trees; parse them"):
         model_of("trees")({name: FEATURES[name] for name in ("inputs", "targets")})
 
 
@@ -223,19 +223,19 @@ def test_heads_are_dealt_equally_tokens_first() -> None:
         ({"granularities": ("tokens", "level_21")}, "level_21: trees are cut at 20 levels"),
         ({"granularities": ("ngram_1",)}, "ngram_1: segments have at least 2 and at most max_len"),
         ({"granularities": ("ngram_300",)}, "ngram_300: segments have at least 2 and at most"),
-        ({"granularities": ("ngram_2", "ngram_2")}, "each may be given once"),
+        ({"granularities": ("ngram_2", "ngram_2")}, "each may be given only once"),
         ({"granularities": ("tokens",)}, "none of .'tokens'. has segments; use model=transformer"),
         ({"granularities": ()}, r"none of \[\] has segments"),
-        ({"num_heads": 2}, "4 of them need at least as many heads, got num_heads=2"),
-        ({"granularity_layers": (0,)}, r"must be ascending numbers from 1 on, got \[0\]"),
+        ({"num_heads": 2}, "4 of them need at least 4 heads, got num_heads=2"),
+        ({"granularity_layers": (0,)}, r"strictly ascending integers, each at least 1, got \[0\]"),
         ({"granularity_layers": (7,)}, r"the encoder has 6 layers, got \[7\]"),
-        ({"granularity_layers": ()}, "granularity_layers: must be ascending numbers"),
+        ({"granularity_layers": ()}, "granularity_layers: must be strictly ascending"),
         ({"max_relative_position": 4}, "segments have no distance to tokens"),
         (
             {"interaction": "on_lstm", "on_lstm_chunk_size": 7},
-            "on_lstm_chunk_size=7: two or more chunks must make the width of a head, .* = 64",
+            "on_lstm_chunk_size=7: must divide the head width, .* = 64, into two or more chunks",
         ),
-        ({"interaction": "on_lstm", "on_lstm_chunk_size": 64}, "two or more chunks must make"),
+        ({"interaction": "on_lstm", "on_lstm_chunk_size": 64}, "64, into two or more chunks"),
         ({"composition": "mean"}, "composition: expected one of max, lstm, attention, got 'mean'"),
     ],
 )

@@ -250,7 +250,7 @@ def test_only_parsed_phrases_are_read_from_the_data() -> None:
     np.testing.assert_array_equal(
         model_of("max_attn_ta")(features), model_of("max_attn_ta")(FEATURES)
     )
-    with pytest.raises(UserError, match="phrases=parsed: these sentences come without phrases"):
+    with pytest.raises(UserError, match="phrases=parsed: these sentences have no phrases"):
         model_of("parsed")(features)
 
 

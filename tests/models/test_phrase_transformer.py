@@ -253,9 +253,9 @@ def test_fields_of_each_position_are_set_by_name() -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"phrase_orders": (0, 1)}, r"phrase_orders: must be ascending .* from 1 on, got \[0, 1\]"),
-        ({"phrase_orders": (2, 1)}, r"phrase_orders: must be ascending"),
-        ({"decoder_orders": (1, 1)}, r"decoder_orders: must be ascending"),
+        ({"phrase_orders": (0, 1)}, r"phrase_orders: must be strictly .* at least 1, got \[0, 1\]"),
+        ({"phrase_orders": (2, 1)}, r"phrase_orders: must be strictly ascending"),
+        ({"decoder_orders": (1, 1)}, r"decoder_orders: must be strictly ascending"),
         (
             {"cross_orders": (1, 9), "max_length": 8},
             "cross_orders: no sentence of max_length=8 tokens holds a phrase of 9",

@@ -57,7 +57,7 @@ def test_rare_sequences_are_one_class():
 
 
 def test_what_cannot_be_probed_is_refused():
-    with pytest.raises(UserError, match="every sentence of the training split is active, so that"):
+    with pytest.raises(UserError, match="every sentence of the training split is active, so there"):
         task_data(
             TASKS["voice"], corpus("voice", train=["active"], dev=["active"], test=["active"])
         )

@@ -60,7 +60,7 @@ def test_what_is_no_tree_is_refused():
     for line, reason in (
         ("(S (NP", "brackets do not match"),
         ("", "empty"),
-        ("(S (NP (-NONE- *)))", "no words but traces"),
+        ("(S (NP (-NONE- *)))", "contains only traces"),
         ("(" * 600 + "X a" + ")" * 600, "nested 600 deep"),
     ):
         with pytest.raises(TreeError, match=reason):

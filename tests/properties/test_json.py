@@ -91,9 +91,9 @@ PAIR = json.dumps(GOOD)
         ("[" * 100_000, "nested too deeply"),
         ("[" * 100_000 + "]" * 100_000, "nested too deeply"),
         ('{"a":' * 100_000, "nested too deeply"),
-        ("[Infinity]", "Infinity is not a number of JSON"),
-        ("[-Infinity]", "-Infinity is not a number of JSON"),
-        ("[NaN]", "NaN is not a number of JSON"),
+        ("[Infinity]", "Infinity is not a JSON number"),
+        ("[-Infinity]", "-Infinity is not a JSON number"),
+        ("[NaN]", "NaN is not a JSON number"),
         ("9" * 5000, "not valid JSON: Exceeds the limit"),
         (f"[{PAIR}", "not valid JSON: Expecting"),
         (f"[{PAIR}] x", "not valid JSON: Extra data"),
@@ -103,7 +103,7 @@ PAIR = json.dumps(GOOD)
         ("[" + PAIR.replace('"t"', '"t", "distance": true') + "]", "error 1: distance True"),
         ("[]", "contains no contrastive translations"),
         ("{}", "expected a list of entries"),
-        ('[{"source": 1}]', "entry 1: expected 'source' with a string"),
+        ('[{"source": 1}]', "entry 1: expected a string for 'source'"),
     ],
 )
 def test_mistake(text: str, expected: str) -> None:

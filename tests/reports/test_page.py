@@ -79,7 +79,7 @@ def test_a_missing_value_is_an_error():
 
 def test_the_page_states_its_size_and_bound(sample):
     made = sample(["x" * 200_000])
-    stated = re.search(r"This page has ([\d.]+ [kM]B), at most 5.0 MB", made)
+    stated = re.search(r"This page is ([\d.]+ [kM]B) \(at most 5.0 MB\)", made)
     assert stated and stated[1] == size_text(len(made.encode()))
 
 
@@ -98,7 +98,7 @@ def test_items_are_left_out_until_the_page_fits():
 
     assert fitted(make, 10, bound=150) == "x" * 150 and asked == [10]
     assert len(fitted(make, 1000, bound=150)) <= 150 and len(asked) < 20
-    with pytest.raises(UserError, match="the page would have 1 kB, above the limit of 1 kB"):
+    with pytest.raises(UserError, match="the page would be 1 kB, above the limit of 1 kB"):
         fitted(make, 10, bound=40)
     assert BOUND == page.BOUND
 

@@ -117,7 +117,7 @@ def test_runs_with_other_settings_are_refused(both, tmp_path):
     dataclasses.replace(record, random_seed=2, vocabulary="ab").save(tmp_path / "other")
     with pytest.raises(UserError) as caught:
         average_checkpoints([both[0], other], tmp_path / "averaged")
-    assert f"{both[0]} and {other} are of runs with different settings" in str(caught.value)
+    assert f"{both[0]} and {other} are from runs with different settings" in str(caught.value)
     assert "random_seed: 1 -> 2; vocabulary: " in str(caught.value)
 
 

@@ -65,8 +65,8 @@ def test_what_was_cut_off_is_missed(path, ending, kept):
     with pytest.raises(UserError) as caught:
         content(path)
     assert str(caught.value) == (
-        f"checkpoint {path} cannot be read: {path}{ending} is damaged, not as it was saved; the "
-        f"newest good one is {path.parent}/model.ckpt-5: give that with --checkpoint_path, or "
+        f"checkpoint {path} cannot be read: {path}{ending} is damaged; the "
+        f"newest intact one is {path.parent}/model.ckpt-5: give that with --checkpoint_path, or "
         f"delete {path}.* to resume the training from it"
     )
 
@@ -74,7 +74,7 @@ def test_what_was_cut_off_is_missed(path, ending, kept):
 def test_a_damaged_one_is_not_recommended(path):
     damage(path, DATA, lambda whole: b"")
     damage(path.with_name("model.ckpt-5"), INDEX, lambda whole: flipped(whole, 20))
-    with pytest.raises(UserError, match="there is no good one beside it: restore the file from a"):
+    with pytest.raises(UserError, match="no intact checkpoint exists beside it: restore the file"):
         content(path)
 
 
@@ -83,7 +83,7 @@ def test_the_best_one_is_better_than_none(path):
     for file in checkpoints.files_of(path.with_name("model.ckpt-5")):
         file.rename(path.parent / "best" / file.name)
     damage(path, DATA, lambda whole: b"")
-    with pytest.raises(UserError, match=r"/best/model.ckpt-5 is good: give that with --checkpoint"):
+    with pytest.raises(UserError, match=r"/best/model.ckpt-5 is intact: give that with --check"):
         content(path)
 
 

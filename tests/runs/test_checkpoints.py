@@ -85,7 +85,7 @@ def test_restore_names_what_does_not_fit(tmp_path):
     with pytest.raises(UserError) as caught:
         checkpoints.restore(TinyModel(), path)
     text = str(caught.value)
-    assert "2 missing in the checkpoint:\n  embedding/embeddings\n  softmax/kernel" in text
+    assert "2 missing from the checkpoint:\n  embedding/embeddings\n  softmax/kernel" in text
     assert "softmax/bias: (7,) in the checkpoint, (32,) in the model" in text
     assert "1 not used by the model:\n  other" in text
 

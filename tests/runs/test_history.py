@@ -46,7 +46,7 @@ def test_no_file_is_no_scores(tmp_path):
 )
 def test_damage_is_named_with_the_way_on(tmp_path, content):
     (tmp_path / "evaluations.json").write_bytes(content)
-    with pytest.raises(UserError, match=r"evaluations.json is damaged: .*; delete it to go on"):
+    with pytest.raises(UserError, match=r"evaluations.json is damaged: .*; delete it to continue"):
         History.load(tmp_path, until=9)
 
 

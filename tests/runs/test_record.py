@@ -47,7 +47,7 @@ def test_other_settings_are_refused_with_the_difference():
         changed.check_same(old, "run")
     batch_size = old.hparams["batch_size"]
     assert (
-        "--output_dir=run holds a run with other settings:\n"
+        "--output_dir=run holds a run with different settings:\n"
         f"  batch_size: {batch_size} -> 99\n"
         "  random_seed: 1 -> 2\n"
     ) in str(caught.value)
@@ -88,7 +88,7 @@ def test_overrides_say_what_they_change():
     assert hparams == base.replace(batch_size=777)
     assert told == [
         f"batch_size: {base.batch_size} -> 777",
-        "num_heads: as in transformer_tiny already",
+        "num_heads: already as in transformer_tiny",
     ]
     with pytest.raises(UserError, match="did you mean transformer_tiny"):
         resolve_hparams("transformer_tin", "")

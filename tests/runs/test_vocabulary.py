@@ -52,7 +52,7 @@ def test_others_are_refused():
         check_vocabularies(JOINT, record(TWO), "x")
     with pytest.raises(UserError, match=r"vocabulary of x is not the one .* \(its checksum"):
         check_vocabularies(TWO.reversed, record(TWO), "x")
-    with pytest.raises(UserError, match="the model only 8: it was trained on other data"):
+    with pytest.raises(UserError, match="the model only 8: it was trained on different data"):
         check_vocabularies(TWO, record(TWO, target_vocab_size=8), "x")
 
 

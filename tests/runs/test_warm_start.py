@@ -29,8 +29,8 @@ def test_what_fits_is_taken_over_and_the_rest_is_said(tmp_path):
     assert text == (
         f"warm start from {tmp_path}/model.ckpt-7: "
         "1 of 3 variables taken, 2 start from random weights\n"
-        "1 missing in the checkpoint:\n  softmax/kernel\n"
-        "1 of another shape:\n  softmax/bias: (9,) in the checkpoint, (32,) in the model\n"
+        "1 missing from the checkpoint:\n  softmax/kernel\n"
+        "1 with a different shape:\n  softmax/bias: (9,) in the checkpoint, (32,) in the model\n"
         "1 not used by the model:\n  extra"
     )
     assert int(target.optimizer.iterations) == 0
@@ -38,7 +38,7 @@ def test_what_fits_is_taken_over_and_the_rest_is_said(tmp_path):
 
 def test_nothing_fits(tmp_path):
     checkpoints.write(tmp_path / "model.ckpt-7", model={"other": np.zeros(2)}, step=7)
-    with pytest.raises(UserError, match=r"--warm_start_from=.*: no weight of it fits the model"):
+    with pytest.raises(UserError, match=r"--warm_start_from=.*: none of its weights fits the"):
         warm_start(make_stepper().model, tmp_path)
 
 
@@ -99,7 +99,7 @@ def test_another_vocabulary_of_the_same_size_is_refused(tmp_path):
     save_run(tmp_path / "run", joint("a", "b", "c"))
     other = joint("a", "b", "d")
     _, model = small_model(other)
-    with pytest.raises(UserError, match=r"another vocabulary.*--vocab_from=.*=map.*=new"):
+    with pytest.raises(UserError, match=r"different vocabulary.*--vocab_from=.*=map.*=new"):
         warm_start(model, tmp_path / "run", vocabularies=other)
 
 

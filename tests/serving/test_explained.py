@@ -38,7 +38,7 @@ def test_pages_are_made_apart_from_predictions_and_bounded():
         assert predict(server.url, {"instances": ["a"]}).status == 200
         answers = sorted((one.result() for one in asked), key=lambda a: a.status)
         assert [answer.status for answer in answers] == [429] * 3 + [504] * MOST_WAITING
-        assert answers[0].body == {"error": "8 sentences wait to be explained"}
+        assert answers[0].body == {"error": "8 sentences are waiting to be explained"}
         assert answers[-1].body == {"error": "the sentence was not explained within 2 s"}
         # Nobody waits for the others any more.
         assert len(begun) == 1

@@ -21,7 +21,7 @@ def test_names_are_those_of_folders(given, folder, expected):
 
 @pytest.mark.parametrize("given", ["a/b", "a:b", "", "a b", "\u00fc", "a\n"])
 def test_other_names_are_refused(given):
-    with pytest.raises(UserError, match=r"--model_name=.*: the name is part of addresses"):
+    with pytest.raises(UserError, match=r"--model_name=.*: the name is part of URLs"):
         model_name(given, "runs/ende")
     if "/" not in given and given:
         with pytest.raises(UserError, match="from "):

@@ -63,7 +63,7 @@ def test_requests(body, expected):
         (b'{"instances": ["\xff"]}', "not valid UTF-8, at byte 16"),
         (rb'{"instances": ["\ud800"]}', "half of a character"),
         (b'{"instances": ["a"], "instances": ["b"]}', "'instances' twice"),
-        (b'{"instances": [NaN]}', "NaN is not a number of JSON"),
+        (b'{"instances": [NaN]}', "NaN is not a JSON number"),
         ([], "must be a JSON object, got []"),
         ({}, 'the key "instances" or the key "inputs": one of them is missing'),
         ({"instances": ["a"], "inputs": ["a"]}, "give only one of them"),

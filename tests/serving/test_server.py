@@ -265,7 +265,7 @@ def test_a_full_queue_and_a_slow_search_are_answered():
             waiting = pool.submit(predict, server.url, {"instances": ["1", "2"]})
             wait_until(lambda: metric(server.url, "t2t_phrase_queue_sentences") == 2)
             full = predict(server.url, {"instances": ["3"]})
-            assert full.status == 429 and "2 sentences wait already" in full.body["error"]
+            assert full.status == 429 and "2 sentences are already waiting" in full.body["error"]
             assert int(full.headers["retry-after"]) >= 1
             for late in (slow, waiting):
                 assert late.result().status == 504
@@ -302,7 +302,7 @@ def test_slow_clients_are_cut_off():
         ):
             received = raw(server.url, *parts)
             assert received.startswith(b"HTTP/1.1 408 "), parts
-            assert b"not arrived within 0.3 s" in received
+            assert b"did not arrive within 0.3 s" in received
         assert time.monotonic() - start < 10
         # Also in a further request of a connection.
         client = http.client.HTTPConnection(*address(server.url), timeout=10)
@@ -358,7 +358,7 @@ def check_flood(count):
         assert count - 20 <= len(refused) < count
         for answer in refused:
             assert answer.startswith(b"HTTP/1.1 503 ") and b"Retry-After: 1\r\n" in answer
-            assert answer.endswith(b'{"error": "20 connections are open already"}')
+            assert answer.endswith(b'{"error": "20 connections are already open"}')
         wait_until(lambda: predict(server.url, {"instances": ["a"]}).status == 200)
 
 

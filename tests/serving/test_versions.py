@@ -52,7 +52,9 @@ def test_a_damaged_version_is_reported_once_and_the_old_one_stays(tmp_path, caps
     for _ in range(3):
         versions.look()
     said = capsys.readouterr().err
-    assert said == f"version 2 cannot be loaded; version 1 stays: {tmp_path / '2'} is damaged\n"
+    assert (
+        said == f"version 2 cannot be loaded; version 1 stays in use: {tmp_path / '2'} is damaged\n"
+    )
     assert versions.current.version == 1
     assert states(versions)["2"] == ("END", f"{tmp_path / '2'} is damaged")
     # A newer one is not held up, and one that is mended is loaded.

@@ -80,7 +80,7 @@ def test_a_file_keeps_the_scores(tmp_path):
     ("options", "flag"),
     [
         ({"steps": -5}, "steps=-5: must not be negative"),
-        ({"steps": 1, "delta": -0.1}, "metric_delta=-0.1: must be a number from 0"),
+        ({"steps": 1, "delta": -0.1}, "metric_delta=-0.1: must be a non-negative number"),
         ({"steps": 1, "delta": float("nan")}, "metric_delta=nan"),
         ({"steps": 1, "delta": float("inf")}, "metric_delta=inf"),
     ],

@@ -132,14 +132,14 @@ def test_a_lost_worker_is_named_and_the_run_goes_on(start, hosts, tmp_path, faul
     else:
         victim.send_signal(signal.SIGKILL if fault == "kill" else signal.SIGSTOP)
     name = f"{'worker 2' if lost else 'the chief'} ({hosts.address(lost)}:2222)"
-    cause = "ended without a word" if fault == "kill" else f"not been heard for {TIMEOUT} s"
+    cause = "ended unexpectedly" if fault == "kill" else f"not been heard from for {TIMEOUT} s"
     for worker in workers:
         code, line = sentence(worker)
         assert code == 3 and line.startswith(f"error: {name} has {cause}"), line
     assert time.monotonic() - begun < (3 if fault == "kill" else TIMEOUT + 3) + 5
     if fault == "cut":
         code, line = sentence(victim)
-        assert code == 3 and "has not been heard" in line, line
+        assert code == 3 and "has not been heard from" in line, line
         hosts.connect(lost)
     victim.kill()
     victim.wait()
@@ -189,7 +189,7 @@ def test_an_unlike_host_that_never_comes(start, hosts):
     workers = start(3, timeout=2, absent=[2])
     for worker in workers:
         code, line = sentence(worker)
-        assert code == 3 and f"worker 2 ({hosts.address(2)}:2222): not come within 20 s" in line
+        assert code == 3 and f"({hosts.address(2)}:2222): not connected within 20 s" in line
 
 
 def test_a_slow_worker_is_named(start):

@@ -85,7 +85,7 @@ def test_fewer_steps_than_were_trained_are_said(files, tmp_path):
     lines = []
     trainer = make_trainer(tmp_path, files, make_stepper(), train_steps=3, log=lines.append)
     assert trainer.train() == (4, "finished", 0)
-    assert lines[-1] == "--train_steps=3: the run is at step 4 already"
+    assert lines[-1] == "--train_steps=3: the run is already at step 4"
     assert steps_in(tmp_path) == [4]
 
 
@@ -189,7 +189,7 @@ def test_a_checkpoint_missing_at_the_end_fails_the_run(files, tmp_path, monkeypa
 
     write = checkpoints.write
     monkeypatch.setattr(checkpoints, "write", full)
-    with pytest.raises(UserError, match="the last checkpoint, of step 8, is not saved"):
+    with pytest.raises(UserError, match="the last checkpoint, of step 8, could not be saved"):
         trainer.train()
     assert steps_in(tmp_path) == [4]
     assert any("WARNING: no space left" in line for line in lines)

@@ -23,7 +23,7 @@ def test_scores_in_a_folder_without_a_checkpoint_do_not_count(files, tmp_path):
     make_trainer(tmp_path, files, make_stepper(), train_steps=4, evaluate=True).train()
     assert list(History.load(tmp_path, until=4).scores) == [4]
     (tmp_path / "evaluations.json").write_text("{")
-    with pytest.raises(UserError, match=r"evaluations.json is damaged: .*; delete it to go on"):
+    with pytest.raises(UserError, match=r"evaluations.json is damaged: .*; delete it to continue"):
         make_trainer(tmp_path, files, make_stepper(), train_steps=8, evaluate=True).train()
 
 

@@ -104,7 +104,7 @@ def test_schedule_of_luong():
         "learning_rate_schedule=constant*halving,learning_rate_halving_start=5",
         "learning_rate_halving_steps: must be positive with the factor halving, got 0",
     ),
-    ("learning_rate_halving_start=5", "has no factor halving, which alone reads it"),
+    ("learning_rate_halving_start=5", "lacks the factor halving, the only one that reads it"),
     ("learning_rate_schedule=constant*halfing", "unknown factor 'halfing'; known: constant, "),
     ("learning_rate_schedule=constant*halfing", "; did you mean halving?"),
 ])  # fmt: skip
@@ -138,7 +138,7 @@ def short_hparams(schedule, name):
 def test_a_run_that_is_too_short_for_its_schedule_is_warned_of(schedule, name, steps, fit):
     hparams = short_hparams(schedule, name)
     text = short_run_warning(hparams, train_steps=steps)
-    assert text.startswith(f"WARNING: --train_steps={steps} is short") and fit in text
+    assert text.startswith(f"WARNING: --train_steps={steps} is low") and fit in text
     fitted = hparams.override(text.rpartition("--hparams=")[2])
     assert short_run_warning(fitted, train_steps=steps) == ""
 

@@ -44,7 +44,7 @@ def test_what_is_written_is_read() -> None:
 @pytest.mark.parametrize("line", ["", "a\tb", "a\tb\tc\t1", "a\tb\t0.5\t1.5", "a\tb\t0.5\t1\tx"])
 def test_other_lines_are_named(line: str) -> None:
     good = write_translation(Translation("a", "b", 1.0, 1))
-    with pytest.raises(UserError, match=r"lex:2: .* is no entry of a lexicon; expected source"):
+    with pytest.raises(UserError, match=r"lex:2: .* is not a lexicon entry; expected source"):
         read_translations([good, line], "lex")
 
 

@@ -26,7 +26,7 @@ def damaged_files(folder: pathlib.Path, manifest: Manifest) -> Iterator[str]:
             if size not in (None, found):
                 yield f"{path} has {found:,} bytes instead of {size:,}"
             elif sha256_of(path) != sha256:
-                yield f"{path} has another content than was written (its checksum differs)"
+                yield f"{path} has changed since it was written (its checksum differs)"
         except OSError as error:
             yield f"cannot read {path}: {error.strerror or error}"
 
@@ -79,7 +79,7 @@ def verify(folder: pathlib.Path, base_name: str) -> Iterator[str]:
     for name in miscounted_splits(manifest):
         if manifest.complete:
             pairs = manifest.splits[name]["pairs"]
-            yield f"{path}: the {name} shards do not hold {pairs:,} records together"
+            yield f"{path}: the {name} shards do not hold {pairs:,} records in total"
     yield from _miscounted_files(folder, manifest)
 
 

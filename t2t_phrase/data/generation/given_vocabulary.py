@@ -33,7 +33,7 @@ def given_vocabularies(options: GenerateOptions) -> list[StoredEncoder]:
         return []
     flag = "vocab_file" if options.vocab_file else "vocab_from"
     if options.vocab_file and options.vocab_from:
-        raise UserError("--vocab_file and --vocab_from exclude each other")
+        raise UserError("--vocab_file and --vocab_from cannot be used together")
     others = [name for name in _DECIDED if getattr(options, name) not in (0, None)]
     if others:
         raise UserError(f"--{others[0]}: cannot be used with --{flag}, which decides it")
@@ -47,7 +47,7 @@ def given_vocabularies(options: GenerateOptions) -> list[StoredEncoder]:
         )
     encoders = [load_encoder(path) for path in paths]
     if len({type(encoder) for encoder in encoders}) > 1:
-        raise UserError(f"--{flag}: one vocabulary is of subwords and the other one of words")
+        raise UserError(f"--{flag}: one vocabulary has subwords and the other words")
     return encoders
 
 
@@ -81,7 +81,7 @@ def _in_folder(folder: pathlib.Path) -> list[pathlib.Path]:
     if len(found) > 1:
         names = ", ".join(path.name for paths in found.values() for path in paths)
         raise UserError(
-            f"--vocab_from={folder} has several vocabularies: {names}; name one by --vocab_file"
+            f"--vocab_from={folder} has several vocabularies: {names}; name one with --vocab_file"
         )
     if not found:
         raise UserError(

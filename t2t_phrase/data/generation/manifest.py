@@ -173,7 +173,7 @@ class Manifest:
         found = differences(self.options, options)
         if found:
             raise UserError(
-                f"{path.parent} holds {self.problem} made with other options "
+                f"{path.parent} holds {self.problem} made with different options "
                 f"({'; '.join(found)}); use another --data_dir, or delete {path.name} there"
             )
 
@@ -199,7 +199,7 @@ class Manifest:
 
     def _faults(self, path: pathlib.Path) -> Iterator[str]:
         if f"{self.problem}{SUFFIX}" != path.name:
-            yield "problem has another name than the file"
+            yield "the problem's name differs from the file's"
         starts = (f"{self.problem}-", f"vocab.{self.problem}.")
         for name, _, _ in self.files():
             # For example, a path that leads out of the folder.
@@ -219,5 +219,5 @@ def _parse(text: bytes) -> dict[str, Any]:
     content = parse(text)
     require(content, _SHAPE)
     if content.pop("format") != FORMAT:
-        raise ValueError("another format")
+        raise ValueError("unknown format version")
     return dict(content)

@@ -62,8 +62,8 @@ def require_all_tasks(
     for entry in records[0].vocabulary:
         if not has_checksum(folder / entry["file"], entry["sha256"]):
             raise UserError(
-                f"{folder / entry['file']} is missing or not that of the tasks; copy it from the "
-                "folder of a task"
+                f"{folder / entry['file']} is missing, or differs from that of the tasks; copy it "
+                "from the folder of a task"
             )
 
 
@@ -82,8 +82,8 @@ def merge(records: Sequence[TaskRecord], manifest: Manifest, inputs: Inputs) -> 
     where = f"{manifest.problem}: {first.of}"
     if found := changes(Inputs(first.inputs, first.parts), inputs):
         raise UserError(
-            f"{where} and the others read other raw files ({'; '.join(found)}); give the merge the "
-            "--tmp_dir of the tasks"
+            f"{where} and the others read different raw files ({'; '.join(found)}); give the "
+            "merge the --tmp_dir of the tasks"
         )
     staged = [record.staged for record in records]
     train = manifest.splits.get("train")
@@ -92,8 +92,9 @@ def merge(records: Sequence[TaskRecord], manifest: Manifest, inputs: Inputs) -> 
         content = training_content(sums, manifest.options["num_shards"])
         if train is not None and train["content"] != content:
             raise UserError(
-                f"{where} and the others read another training text than the vocabulary was learnt "
-                f"from; delete {manifest.problem}-task-*.json and run them again"
+                f"{where} and the others read a different training text from the one the "
+                f"vocabulary was learned from; delete {manifest.problem}-task-*.json and run them "
+                "again"
             )
         faults: collections.Counter[str] = collections.Counter()
         for own in staged:
@@ -109,7 +110,8 @@ def merge(records: Sequence[TaskRecord], manifest: Manifest, inputs: Inputs) -> 
         lacking = next(record for record in records if record.staged is None)
         raise UserError(
             f"{manifest.problem}: {lacking.of} took text that --only_vocabulary had staged, but "
-            f"the folder lacks {manifest.problem}-manifest.json, which that wrote; copy it there"
+            f"the folder lacks {manifest.problem}-manifest.json, which that run wrote; copy it "
+            "there"
         )
     for split in ("train", *sample_splits(manifest.options)):
         shards = {

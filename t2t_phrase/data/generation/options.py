@@ -57,4 +57,4 @@ class GenerateOptions(HParams):
             value = getattr(self, field.name)
             unused = field.name.startswith("sampling_") and not self.sampled_segmentations
             if unused and value != field.default:
-                yield f"{field.name}={value}: is read with sampled_segmentations only"
+                yield f"{field.name}={value}: is only used with sampled_segmentations"

@@ -286,9 +286,9 @@ class SplitStager:
         """Drop everything made from a split's earlier sentences; refuse if data were finished."""
         if self._manifest.released:
             raise UserError(
-                f"the {split} set of {self._base} has other sentences now than those that the data "
-                f"in {self._folder} were made from, or an earlier release made them, which dealt "
-                "sentences out otherwise; use another --data_dir, or delete "
+                f"the {split} set of {self._base} now has different sentences from those that the "
+                f"data in {self._folder} were made from, or an earlier release distributed them "
+                "differently; use another --data_dir, or delete "
                 f"{self._base}-manifest.json there to make the data again"
             )
         # Vocabularies are learned from the training set, and everything is encoded with them.

@@ -89,7 +89,7 @@ class TaskGeneration:
         if missing:
             self._make(manifest, record, corpus, inputs, keys, missing)
         self._log(
-            f"{self._title}: has made {len(keys)} shards in {self._folder}; once all tasks have, "
+            f"{self._title}: made {len(keys)} shards in {self._folder}; once all tasks are done, "
             "run the same command without --task_id and --num_tasks to complete the data"
         )
 
@@ -162,7 +162,7 @@ class TaskGeneration:
                 f"{self._title}: {self._folder} has no vocabulary yet, which all tasks share: "
                 "run the same command with --only_vocabulary instead of --task_id and --num_tasks "
                 "once, and give tasks that use other folders a copy of what it wrote; or name a "
-                "vocabulary by --vocab_file"
+                "vocabulary with --vocab_file"
             )
 
     def _record(self, manifest: Manifest, inputs: Inputs) -> TaskRecord:

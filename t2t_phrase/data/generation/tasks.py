@@ -55,8 +55,7 @@ class Task:
     def __post_init__(self) -> None:
         if not 0 <= self.index < self.count:
             raise UserError(
-                f"--task_id={self.index} --num_tasks={self.count}: the tasks of N have the "
-                "numbers 0 to N - 1"
+                f"--task_id={self.index} --num_tasks={self.count}: N tasks are numbered 0 to N - 1"
             )
 
     def __str__(self) -> str:
@@ -71,7 +70,7 @@ class Task:
         if self.count > count:
             raise UserError(
                 f"--num_tasks={self.count}: there are only {count} training shards; use at most "
-                f"as many tasks, or more --num_shards"
+                "that many tasks, or raise --num_shards"
             )
         return range(self.index, count, self.count)
 
@@ -130,7 +129,7 @@ class TaskRecord:
         if not found and [e["sha256"] for e in self.vocabulary] != [
             e["sha256"] for e in other.vocabulary
         ]:
-            found = ["another vocabulary"]
+            found = ["different vocabulary"]
         names = ("sentencepiece", "t2t_phrase")
         if not found:
             versions = [{n: record.versions.get(n) for n in names} for record in (self, other)]
@@ -156,7 +155,7 @@ def load_records(folder: pathlib.Path, base_name: str) -> list[TaskRecord]:
     if len(counts) > 1:
         raise UserError(
             f"{folder} has tasks of --num_tasks={counts[0]} and of --num_tasks={counts[1]}; delete "
-            f"{base_name}-task-*-of-{counts[0]:05d}.json or those of the other there"
+            f"{base_name}-task-*-of-{counts[0]:05d}.json there, or those of the other"
         )
     return records
 
@@ -166,13 +165,13 @@ def _load(path: pathlib.Path) -> TaskRecord:
         content = parse(path.read_bytes())
         require(content, _SHAPE)
         if content.pop("format") != _FORMAT:
-            raise ValueError("another format")
+            raise ValueError("unknown format version")
         record = TaskRecord(**content)
         for split, number, entry in record.entries():
             if not entry["file"].endswith(f"-{split}-{number:05d}-of-{_count(record):05d}"):
                 raise ValueError(f"{entry['file']!r} is not shard {number} of {split}")
         if record.of.record_path(path.parent, path.name.partition("-task-")[0]) != path:
-            raise ValueError("it is of another task than its name says")
+            raise ValueError("it belongs to a different task from the one in its name")
         return record
     except (OSError, LookupError, TypeError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error

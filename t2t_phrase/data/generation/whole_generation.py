@@ -161,13 +161,13 @@ class WholeGeneration:
         wanted = wanted_options(self._problem, self._options)
         if records and (found := differences(records[0].options, wanted)):
             raise UserError(
-                f"{records[0].of} in {self._folder} has begun with other options "
-                f"({'; '.join(found)}); use these, or delete {self._base}-task-*.json there"
+                f"{records[0].of} in {self._folder} began with different options "
+                f"({'; '.join(found)}); use those, or delete {self._base}-task-*.json there"
             )
         if self._manifest.released:
             self._manifest.require_same(self._path, wanted)
         elif found := differences(self._manifest.options, wanted):
-            self._start_anew(f"an unfinished run had other options ({'; '.join(found)})")
+            self._start_anew(f"an unfinished run had different options ({'; '.join(found)})")
 
     def _check_inputs(self, corpus: Corpus, inputs: Inputs) -> None:
         """Compare the raw files with those of earlier runs, and record them."""
@@ -179,7 +179,7 @@ class WholeGeneration:
             splits = [*corpus.splits(), *self._samples()]
             found += [f"gone: {s} set" for s in self._manifest.splits if s not in splits]
             if found:
-                self._start_anew(f"the raw files changed since an unfinished run ({found[0]})")
+                self._start_anew(f"the raw files have changed since an unfinished run ({found[0]})")
         if inputs.checksums:
             self._manifest.inputs = dict(inputs.checksums)
             self._manifest.parts = dict(inputs.parts)
@@ -200,7 +200,7 @@ class WholeGeneration:
 
     def _start_anew(self, reason: str) -> None:
         """Delete everything that an unfinished run has written."""
-        self._log(f"{self._base}: {reason}: what it has written is made again")
+        self._log(f"{self._base}: {reason}: its files will be regenerated")
         names = [name for name, _, _ in self._manifest.files()]
         for split, entry in self._manifest.splits.items():
             count = len(entry["shards"])
@@ -293,7 +293,7 @@ class WholeGeneration:
             )
         if self._manifest.vocabulary not in ([], found):
             # Another release of SentencePiece may learn other entries, which old shards do not fit.
-            self._log(f"{self._base}: the vocabulary is another one than before: all shards follow")
+            self._log(f"{self._base}: the vocabulary has changed: all shards will be rewritten")
             for split in self._manifest.splits:
                 self._drop_shards(split)
         self._manifest.vocabulary = found
@@ -343,7 +343,7 @@ class WholeGeneration:
         if not self._problem.hparams_set:
             chosen = f"--hparams_set=transformer_{size.name} --train_steps={size.train_steps}"
             self._log(
-                f"for {pairs:,} training pairs: sets that end in _{size.name}, for "
+                f"for {pairs:,} training pairs: hparams sets ending in _{size.name}, for "
                 f"{size.train_steps:,} updates, such as transformer_{size.name} and "
                 f"phrase_interleaved_convkv_1_2_{size.name}"
             )

@@ -14,7 +14,7 @@ from t2t_phrase.data.shards.ragged import Ragged
 from t2t_phrase.data.shards.shard import open_shard
 from t2t_phrase.features import IDS, Feature, Side
 
-_REPAIR = "t2t-phrase-datagen repairs it if it is run again with the flags of the first time"
+_REPAIR = "run t2t-phrase-datagen again with the original flags to repair it"
 
 
 class Example(NamedTuple):

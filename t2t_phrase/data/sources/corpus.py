@@ -261,7 +261,7 @@ def _length_mismatch(part: Sequence[pathlib.Path]) -> UserError:
     other = next(i for i, count in enumerate(counts) if count != counts[0])
     line = first_shifted_line(part[0], part[other])
     return UserError(
-        f"{part[0]} has {counts[0]} lines but {part[other]} has {counts[other]}; by the lengths of "
-        f"their lines they are misaligned from line {line} on: look there for a line that is "
-        "missing or split in two"
+        f"{part[0]} has {counts[0]} lines but {part[other]} has {counts[other]}; judging by line "
+        f"lengths, they are misaligned from line {line} on: look there for a line that is missing "
+        "or split in two"
     )

@@ -70,7 +70,7 @@ def fetch(
         if found != sha256:
             raise UserError(
                 f"{path} has the SHA-256 checksum {found}, not {sha256}: delete it, or replace it "
-                f"by {url}"
+                f"with {url}"
             )
         return path
     part = path.with_name(f"{path.name}.part")
@@ -138,10 +138,10 @@ class _Download:
             return
         self._start_afresh()
         if resumed:
-            raise _Interrupted("what was kept of an earlier attempt does not fit the rest")
+            raise _Interrupted("the part kept from an earlier attempt does not fit the rest")
         raise UserError(
-            f"{self.url} has the SHA-256 checksum {found}, not {self.sha256}: the server has "
-            f"another file now; put the right one into {self.part.parent} by hand"
+            f"{self.url} has the SHA-256 checksum {found}, not {self.sha256}: the server now "
+            f"has a different file; put the right one into {self.part.parent} by hand"
         )
 
     def _receive(self) -> None:
@@ -154,7 +154,7 @@ class _Download:
                 found = re.match(r"bytes (\d+)-", response.headers.get("Content-Range", ""))
                 if found is None or int(found[1]) != start:
                     self._start_afresh()
-                    raise _Interrupted("the server sent another part of the file")
+                    raise _Interrupted("the server sent the wrong part of the file")
             elif start:
                 # The server does not support ranges, and sends the whole file.
                 self._start_afresh()

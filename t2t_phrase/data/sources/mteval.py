@@ -51,7 +51,7 @@ def _read(path: pathlib.Path) -> dict[str, Documents]:
     except UnicodeDecodeError as error:
         line = path.read_bytes()[: error.start].count(b"\n") + 1
         raise UserError(
-            f"{path}:{line}: invalid UTF-8; older sets have other encodings: convert them first"
+            f"{path}:{line}: invalid UTF-8; older sets use other encodings: convert them first"
         ) from error
     systems: dict[str, Documents] = {}
     for attributes, body in _DOCUMENT.findall(text):

@@ -77,8 +77,8 @@ def alignment_expansion(
     restrictions = Restrictions(features, hparams.beam_size)
     if hparams.sampling_temp:
         raise UserError(
-            f"sampling_temp={hparams.sampling_temp}: with an alignment model there is only beam "
-            "search; leave sampling out of --decode_hparams"
+            f"sampling_temp={hparams.sampling_temp}: an alignment model supports only beam search; "
+            "leave sampling out of --decode_hparams"
         )
     memory = decoder.memory
     vocab_size = pair.lexical.target_vocab_size or pair.lexical.vocab_size

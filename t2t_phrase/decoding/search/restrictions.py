@@ -77,23 +77,18 @@ def check_restrictions(features: Mapping[str, Any], hparams: DecodeHParams) -> N
     if is_restricted(features) and hparams.search not in PLAIN:
         raise UserError(
             f"search={hparams.search}: prefixes and --dictionary_mode=require have no effect on "
-            "searches of your own; leave it out of --decode_hparams"
+            "custom searches; leave search out of --decode_hparams"
         )
     if TERMS in features and hparams.num_groups > 1:
         raise UserError(
             f"num_groups={hparams.num_groups}: --dictionary_mode=require cannot be used with "
-            "groups of beams; leave it out of --decode_hparams"
+            "groups of beams; leave num_groups and diversity_strength out of --decode_hparams"
         )
     if TERMS in features and (hparams.sampling_temp or hparams.beam_size < 2):
         name = "sampling_temp" if hparams.sampling_temp else "beam_size"
         raise UserError(
             f"{name}={getattr(hparams, name)}: --dictionary_mode=require needs beam search; set "
             "sampling_temp to 0 and beam_size to 2 or more"
-        )
-    if TERMS in features and hparams.num_groups > 1:
-        raise UserError(
-            f"num_groups={hparams.num_groups}: --dictionary_mode=require has groups of its own, by "
-            "the number of terms that are met; leave num_groups and diversity_strength out"
         )
 
 

@@ -76,8 +76,8 @@ def source_attention(
     ]
     if not every:
         raise UserError(
-            f"{type(model).__name__} shows no attention from target to source, so there is nothing "
-            "to take alignments from"
+            f"{type(model).__name__} exposes no attention from target to source, so alignments "
+            "cannot be derived"
         )
     count = 1 + max(number for _, number, _ in every)
     _check("alignment_layers", layers, count, "layers")

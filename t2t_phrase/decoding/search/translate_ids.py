@@ -132,7 +132,7 @@ def search(
         if shortlist is not None:
             if make_expansion is not None:
                 raise UserError(
-                    "a lexicon cannot be used with an alignment model or a search of your own"
+                    "a lexicon cannot be used with an alignment model or a custom search"
                 )
             folded = model.shorten(folded, shortlist.tokens, shortlist.allowed)
             features = in_places(features, shortlist)
@@ -176,14 +176,14 @@ def chosen_expansion(hparams: DecodeHParams, given: MakeExpansion | None) -> Mak
     if not hparams.search:
         if given is not None and (unread := hparams.given(PLAIN_SEARCH)):
             raise UserError(
-                f"{', '.join(unread)}: cannot be used with an alignment model, which has a search "
-                "of its own"
+                f"{', '.join(unread)}: cannot be used with an alignment model, which uses its own "
+                "search"
             )
         return given
     if given is not None:
         raise UserError(
-            f"search={hparams.search}: cannot be used with an alignment model, which has a search "
-            "of its own"
+            f"search={hparams.search}: cannot be used with an alignment model, which uses its own "
+            "search"
         )
     chosen: MakeExpansion = registry.searches[hparams.search]
     return chosen
@@ -254,7 +254,7 @@ def _expansion(
         expansion = make_expansion(decoder, features, hparams)
         if missing := [name for name in decoder.pads if name not in expansion.notes]:
             raise UserError(
-                f"this way of searching does not note {', '.join(missing)} of tokens, so neither "
+                f"this search does not record {', '.join(missing)} for tokens, so neither "
                 "alignments nor a dictionary can be used with it"
             )
         return expansion

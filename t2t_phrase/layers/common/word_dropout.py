@@ -34,7 +34,7 @@ class WordDropout(keras.layers.Layer):
     def __init__(self, rate: float, **kwargs: Any) -> None:
         super().__init__(**kwargs)
         if not 0 <= rate < 1:
-            raise ValueError(f"rate must be in [0, 1), but is {rate}")
+            raise ValueError(f"rate must be in [0, 1), got {rate}.")
         self.rate = rate
         if rate:
             self.seed_generator = keras.random.SeedGenerator()

@@ -35,8 +35,8 @@ class HeadONLSTM(HeadLSTM):
         # The last chunk is never written: its master input gate is 1 - 1.
         if width % self.chunk_size or width == self.chunk_size:
             raise ValueError(
-                "the width of a head must be twice chunk_size or another multiple, got "
-                f"{width} and {self.chunk_size}."
+                "the width of a head must be a multiple of chunk_size and at least twice as "
+                f"large, got {width} and {self.chunk_size}."
             )
         return 2 * (width // self.chunk_size) + 4 * width
 

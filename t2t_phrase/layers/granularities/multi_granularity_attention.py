@@ -96,9 +96,11 @@ class MultiGranularityAttention(ImplicitMasks, keras.layers.Layer):
                 f"{len(heads)}."
             )
         if sorted(heads, key="tokens".__ne__) != list(heads):
-            raise ValueError(f"heads of tokens must be the first ones, got {list(heads)}.")
+            raise ValueError(f"heads that attend to tokens must come first, got {list(heads)}.")
         if unknown := sorted({*heads} - {"tokens", *partitions}):
-            raise ValueError(f"heads attend to {unknown}, but partitions are {list(partitions)}.")
+            raise ValueError(
+                f"heads name unknown partitions {unknown}; the partitions are {list(partitions)}."
+            )
         self.hidden_size = hidden_size
         self.heads = list(heads)
         self.partitions = list(partitions)

@@ -24,8 +24,8 @@ class DotScore(Score):
         """Check the widths."""
         if query_shape[-1] != memory_shape[-1]:
             raise ValueError(
-                f"the score dot needs states of one width, got {query_shape[-1]} and "
-                f"{memory_shape[-1]}."
+                'the score "dot" needs decoder and encoder states of equal width, got '
+                f"{query_shape[-1]} and {memory_shape[-1]}."
             )
         self.built = True
 

@@ -31,7 +31,7 @@ class Homogeneous(Structure):
     def __post_init__(self) -> None:
         if len(self.head_counts) != len(self.orders) or min(self.head_counts) < 1:
             raise ValueError(
-                f"head_counts must name at least one head for each of the orders {self.orders}, "
+                f"head_counts must give at least one head to each of the orders {self.orders}, "
                 f"got {self.head_counts}."
             )
         if sum(self.head_counts) != self.num_heads:

@@ -105,7 +105,9 @@ class NgramAttention(ImplicitMasks, keras.layers.Layer):
                 f"hidden_size must be a multiple of num_heads, got {hidden_size} and {num_heads}."
             )
         if not orders or min(orders) < 1 or list(orders) != sorted(set(orders)):
-            raise ValueError(f"orders must be ascending numbers from 1 on, got {tuple(orders)}.")
+            raise ValueError(
+                f"orders must be strictly ascending integers, each at least 1, got {tuple(orders)}."
+            )
         self.num_heads = num_heads
         self.hidden_size = hidden_size
         self.orders = tuple(orders)

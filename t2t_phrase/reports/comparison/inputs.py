@@ -55,7 +55,7 @@ class ComparisonInputs:
 
     def __post_init__(self) -> None:
         if len(self.systems) < 2:
-            raise UserError("--systems: give two at least; --translation scores one")
+            raise UserError("--systems: give at least two; --translation scores one")
         counts = {name: len(lines) for name, lines in self.systems.items()}
         for number, column in enumerate(self.references, start=1):
             counts[f"reference {number}"] = len(column)
@@ -64,10 +64,12 @@ class ComparisonInputs:
                 counts[name] = len(lines)
         if len(set(counts.values())) > 1:
             listed = ", ".join(f"{clipped(name)} {count}" for name, count in counts.items())
-            raise UserError(f"the files must have as many lines each, but have: {listed}")
+            raise UserError(f"the files must have the same number of lines, but have: {listed}")
         if unknown := [name for name in self.contrasts if name not in self.systems]:
             known = ", ".join(map(clipped, self.systems))
-            raise UserError(f"--contrasts: {shown(unknown[0])} is no system; --systems has {known}")
+            raise UserError(
+                f"--contrasts: {shown(unknown[0])} is not a system; --systems has {known}"
+            )
 
     @property
     def baseline(self) -> str:

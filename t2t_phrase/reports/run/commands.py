@@ -26,8 +26,8 @@ def repeating(facts: RunFacts) -> tuple[list[str], list[str]]:
     else:
         lines.append(_line("trainer", *reconstructed(facts)))
         notes.append(
-            "The run does not record its command: this one is put together from its settings. "
-            "Flags that are no settings, such as those of early stopping, may be missing."
+            "The run does not record its command: this one is reconstructed from its settings. "
+            "Flags that are not settings, such as those of early stopping, may be missing."
         )
     return lines + _scoring(facts), notes
 

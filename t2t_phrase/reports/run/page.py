@@ -69,7 +69,7 @@ def summary(facts: RunFacts) -> list[Row]:
     if speed := mean_tokens_per_second(facts.scalars):
         rows.append(("Throughput", f"{speed:,.0f} source and target tokens per second"))
     if facts.began:
-        rows.append(("Began", facts.began))
+        rows.append(("Started", facts.began))
     if facts.log:
         rows.append(("Last line of the log", facts.log[-1]))
     return rows

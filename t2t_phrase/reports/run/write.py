@@ -71,7 +71,7 @@ def report_of_training(output_dir: str, data_dir: str, path: str, *, log: Log) -
         write_run_report(output_dir, data_dir, place, translates=False, log=log)
     except Exception as error:
         reason = (str(error).splitlines() or [type(error).__name__])[0]
-        log(f"WARNING: the page {path} is not written: {reason}")
+        log(f"WARNING: the page {path} was not written: {reason}")
 
 
 def examples_of(facts: RunFacts) -> tuple[list[Example], str]:
@@ -84,7 +84,7 @@ def examples_of(facts: RunFacts) -> tuple[list[Example], str]:
     except UserError as error:
         return [], f"the development set cannot be read: {error}"
     if len(facts.translations.lines) != len(sources):
-        return [], "the recorded translations are of another development set"
+        return [], "the recorded translations belong to another development set"
     return choose_examples(sources, facts.translations.lines, references), ""
 
 

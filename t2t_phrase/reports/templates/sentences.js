@@ -114,7 +114,7 @@
     const number = (n) => n.toLocaleString("en");
     byId("count").textContent = rows.length
       ? `Sentences ${number(first + 1)} to ${number(first + rows.length)} of ${number(state.rows.length)}`
-      : "No sentence fits.";
+      : "No sentence matches.";
     byId("previous").disabled = state.page === 0;
     byId("next").disabled = first + PER_PAGE >= state.rows.length;
     table.querySelectorAll("th[data-key]").forEach((head) => {

@@ -60,9 +60,7 @@ def read_dictionary(lines: Iterable[str], name: str, mode: Mode = "guide") -> li
         if len(fields) != 2:
             hint = ""
             if len(fields) == 3 and fields[0].strip().isdecimal():
-                hint = (
-                    "; for a dictionary with the numbers of sentences, give --sentence_dictionary"
-                )
+                hint = "; for a dictionary with sentence numbers, give --sentence_dictionary"
             raise UserError(f"{where}: {_tabs(fields)}; each line must be source<TAB>target{hint}")
         _add(entries, _entry(fields, where, mode), mode)
     return list(entries.values())
@@ -97,8 +95,8 @@ def read_sentence_dictionaries(
         digits = sentence.isascii() and sentence.isdecimal() and len(sentence) <= _DIGITS
         if not digits or not int(sentence):
             raise UserError(
-                f"{where}: {shown(sentence)} is not the number of a sentence; they are counted "
-                "from 1"
+                f"{where}: {shown(sentence)} is not a sentence number; sentences are numbered from "
+                "1"
             )
         _add(found.setdefault(int(sentence), {}), _entry(fields[1:], where, mode), mode)
     return {sentence: list(entries.values()) for sentence, entries in found.items()}
@@ -140,7 +138,7 @@ def _add(entries: dict[tuple[str, ...], Entry], entry: Entry, mode: Mode) -> Non
     before = entries.setdefault(key, entry)
     if before.target != entry.target:
         raise UserError(
-            f"{entry.where}: {shown(entry.source)} is to be {shown(entry.target)} here and "
-            f"{shown(before.target)} in {before.where}; leave one of them out, or take both as "
+            f"{entry.where}: {shown(entry.source)} is translated as {shown(entry.target)} here and "
+            f"as {shown(before.target)} in {before.where}; remove one of them, or allow both as "
             "alternatives with --dictionary_mode=require"
         )

@@ -49,7 +49,7 @@ def one_word_each(entries: Iterable[Entry]) -> dict[str, str]:
             if " " in phrase:
                 raise UserError(
                     f"{entry.where}: the {side} {shown(phrase)} has several words; a dictionary of "
-                    "unknown words translates single words by single words"
+                    "unknown words maps single words to single words"
                 )
     return {entry.source: entry.target for entry in entries}
 

@@ -64,8 +64,8 @@ class CoreNLPParser(Parser):
             ) from error
         except (ValueError, KeyError, TypeError) as error:
             raise UserError(
-                f"--corenlp_url={self._url} does not answer like a CoreNLP server with the "
-                f"annotator parse ({error!r})"
+                f"--corenlp_url={self._url} does not answer like a CoreNLP server with the parse "
+                f"annotator ({error!r})"
             ) from error
         at = 0
         spelt = []

@@ -65,9 +65,9 @@ DAMAGE = {
     "shard missing": (lambda d: (d / TRAIN).unlink(), f"{TRAIN} is missing"),
     "shard empty": (lambda d: (d / DEV).write_bytes(b""), f"{DEV} has 0 bytes instead of "),
     "shard cut": (lambda d: cut_after(d / TRAIN, 3), f"{TRAIN} has [0-9,]+ bytes instead of "),
-    "shard flipped": (lambda d: flip(d / TRAIN), f"{TRAIN} has another content than was written"),
-    "text": (lambda d: flip(d / f"{NAME}-dev.tgt"), "dev.tgt has another content"),
-    "vocabulary": (lambda d: flip(d / f"vocab.{NAME}.300.model"), "300.model has another content"),
+    "shard flipped": (lambda d: flip(d / TRAIN), f"{TRAIN} has changed since it was written"),
+    "text": (lambda d: flip(d / f"{NAME}-dev.tgt"), "dev.tgt has changed"),
+    "vocabulary": (lambda d: flip(d / f"vocab.{NAME}.300.model"), "300.model has changed"),
     "vocabulary missing": (lambda d: (d / f"vocab.{NAME}.300.model").unlink(), "model is missing"),
 }
 
@@ -94,7 +94,7 @@ def test_verify_counts(data):
     path = data / f"{NAME}-manifest.json"
     whole = path.read_text()
     for place, line in (
-        (("splits", "train", "pairs"), "the train shards do not hold 39 records together"),
+        (("splits", "train", "pairs"), "the train shards do not hold 39 records in total"),
         (("splits", "train", "shards", 0, "records"), "00000-of-00002 does not hold 39 records"),
         (("splits", "dev", "pairs"), "dev.src does not have 39 lines"),
         (("vocabulary", 0, "size"), "300.model does not have 39 entries"),
@@ -129,7 +129,7 @@ def test_a_training_refuses_damaged_shards(made, data, damage, split, file):
     problem = get_problem(f"{NAME}_rev")
     assert problem.record_files(str(data), split)
     damage(data)
-    with pytest.raises(UserError, match=rf"{file} (is|has) .*; t2t-phrase-datagen .* repairs it"):
+    with pytest.raises(UserError, match=rf"{file} (is|has) .*; to repair it, run t2t-phrase-"):
         problem.record_files(str(data), split)
     make(data, made / "raw")
     assert problem.record_files(str(data), split)
@@ -150,10 +150,12 @@ def test_counts_that_do_not_fit_are_refused_and_repaired(made, data):
 def test_damaged_vocabularies_and_text_are_one_sentence(data):
     problem = get_problem(NAME)
     flip(data / f"vocab.{NAME}.300.model")
-    with pytest.raises(UserError, match=r"300\.model is damaged: its checksum differs; t2t-phrase"):
+    with pytest.raises(
+        UserError, match=r"300\.model is damaged: its checksum differs; to repair it, run"
+    ):
         problem.vocabularies(str(data))
     (data / f"vocab.{NAME}.300.model").unlink()
-    with pytest.raises(UserError, match=r"300\.model is missing; t2t-phrase-datagen"):
+    with pytest.raises(UserError, match=r"300\.model is missing; to repair it, run t2t-phrase"):
         problem.vocabularies(str(data))
     flip(data / f"{NAME}-dev.src")
     with pytest.raises(UserError, match=r"dev\.src is damaged: its checksum differs"):
@@ -177,7 +179,7 @@ def test_a_run_is_resumed_on_its_own_data_only(made, data, tmp_path):
     for number, options in enumerate(({"num_shards": 3}, {"random_seed": 5}, {"max_cases": 39})):
         make(tmp_path / f"{number}", made / "raw", **options)
         with pytest.raises(
-            UserError, match=f"--output_dir=run holds a run on other data: .*{NAME}"
+            UserError, match=f"--output_dir=run holds a run on different data: .*{NAME}"
         ):
             record(tmp_path / f"{number}").check_same(old, "run")
     assert get_problem(NAME).data_digest(str(tmp_path / "nowhere"), ()) == ""

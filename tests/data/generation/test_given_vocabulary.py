@@ -104,7 +104,7 @@ def test_a_file_of_the_user_is_not_overwritten(corpus, tmp_path):
     ("options", "message"),
     [
         ({"vocab_file": ("a", "b", "c")}, "3 files"),
-        ({"vocab_file": ("a",), "vocab_from": "b"}, "exclude each other"),
+        ({"vocab_file": ("a",), "vocab_from": "b"}, "cannot be used together"),
         ({"vocab_file": ("a",), "vocab_size": 300}, "--vocab_size: cannot be used"),
         ({"vocab_file": ("missing",)}, "cannot read the vocabulary missing"),
         ({"vocab_from": "missing"}, "has no vocabulary"),

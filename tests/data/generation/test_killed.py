@@ -154,7 +154,7 @@ def test_other_options_after_a_kill_start_anew(whole, tmp_path, options):
     messages = []
     run(data, raw, messages.append, **options)
     (name,) = options
-    assert f"killed: an unfinished run had other options ({name}: " in messages[0]
+    assert f"killed: an unfinished run had different options ({name}: " in messages[0]
     assert content(data) == fresh(raw, tmp_path / "fresh", **options)
 
 
@@ -198,7 +198,7 @@ def test_raw_files_that_change_after_a_kill_are_read_anew(whole, tmp_path, edit,
     messages = []
     run(data, raw, messages.append)
     assert messages[0].startswith(
-        f"killed: the raw files changed since an unfinished run ({difference}"
+        f"killed: the raw files have changed since an unfinished run ({difference}"
     )
     assert content(data) == fresh(raw, tmp_path / "fresh")
 
@@ -213,7 +213,7 @@ def test_a_killed_repair_is_still_finished_data(whole, tmp_path):
     change(raw)
     with pytest.raises(ValueError, match=r"not those that killed in .*\(changed: train\.de\)"):
         run(data, raw)
-    with pytest.raises(ValueError, match="made with other options"):
+    with pytest.raises(ValueError, match="made with different options"):
         run(data, raw, vocab_size=290)
     shutil.copy(whole / "raw" / "train.de", raw / "train.de")
     run(data, raw)

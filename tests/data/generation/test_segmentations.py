@@ -147,14 +147,14 @@ def test_data_of_another_number_are_other_data(data):
 
 
 def test_what_cannot_be_is_refused(tmp_path, raw, data):
-    with pytest.raises(UserError, match="have 3; make others with t2t-phrase-datagen"):
+    with pytest.raises(UserError, match="have 3; make new data with t2t-phrase-datagen"):
         Sampled().sampled_files(str(data), 4)
     with pytest.raises(UserError, match="a vocabulary of words allows one segmentation only"):
         make(tmp_path, raw, vocab_type="words")
-    with pytest.raises(UserError, match="made with other options"):
+    with pytest.raises(UserError, match="made with different options"):
         make(shutil.copytree(data, tmp_path / "copy"), raw, sampling_alpha=0.2)
     for options, message in (
-        ({"sampling_alpha": 0.2}, "is read with sampled_segmentations only"),
+        ({"sampling_alpha": 0.2}, "is only used with sampled_segmentations"),
         ({"sampled_segmentations": 2, "sampling_alpha": 1.5}, "is not between 0 and 1"),
         ({"sampled_segmentations": 2000}, "is over 1000"),
     ):

@@ -190,7 +190,7 @@ def test_a_missing_task_is_named(two_of_three):
     before = content(data)
     with pytest.raises(UserError, match=r"task 1 of 3 has not been run: run it with --task_id=1 -"):
         whole(data, raw)
-    with pytest.raises(UserError, match=r"has begun with other options \(max_cases: 0 -> 9\)"):
+    with pytest.raises(UserError, match=r"began with different options \(max_cases: 0 -> 9\)"):
         whole(data, raw, only_vocabulary=True, max_cases=9)
     (data / "shared-task-00002-of-00003.json").unlink()
     with pytest.raises(UserError, match=r"task 1 of 3 has not been run \(nor have 2\)"):
@@ -210,7 +210,7 @@ def test_tasks_that_do_not_fit_are_refused(two_of_three):
     raw, data = two_of_three
     with pytest.raises(UserError, match=r"differs from task 0 of 3 .* \(--num_tasks=3\); give all"):
         run(data, raw, 1, tasks=4)
-    with pytest.raises(UserError, match=r"made with other options \(max_cases: 0 -> 9\)"):
+    with pytest.raises(UserError, match=r"made with different options \(max_cases: 0 -> 9\)"):
         run(data, raw, 1, max_cases=9)
     with open(raw / "train.en", "a") as english, open(raw / "train.de", "a") as german:
         print("one", "more", file=english)
@@ -248,10 +248,10 @@ def test_merging_checks_what_was_copied(made, tmp_path, two_of_three):
     with pytest.raises(UserError, match=r"task 1 of 3 differs from task 0 of 3 \(sentencepiece: 0"):
         whole(data, raw)
     edited(vocabulary=[{**record["vocabulary"][0], "sha256": "0"}])
-    with pytest.raises(UserError, match=r"task 1 .* \(another vocabulary\); give all of them"):
+    with pytest.raises(UserError, match=r"task 1 .* \(different vocabulary\); give all of them"):
         whole(data, raw)
     edited(task=2)
-    with pytest.raises(UserError, match=r"00001-of-00003\.json cannot be read as .*another task"):
+    with pytest.raises(UserError, match=r"00001-of-00003\.json cannot be read as .*different task"):
         whole(data, raw)
     edited()
     shard = data / "shared-train-00004-of-00005"
@@ -266,7 +266,7 @@ def test_merging_checks_what_was_copied(made, tmp_path, two_of_three):
     english = raw / "train.en"
     original = english.read_bytes()
     english.write_bytes(original.replace(b"Haus", b"Dorf"))
-    with pytest.raises(UserError, match=r"read other raw files \(changed: train\.en\)"):
+    with pytest.raises(UserError, match=r"read different raw files \(changed: train\.en\)"):
         whole(data, raw)
     english.write_bytes(original)
     whole(data, raw)
@@ -300,7 +300,7 @@ def test_the_same_task_is_run_once_at_a_time(made, tmp_path):
 
 @pytest.mark.parametrize(("index", "tasks"), [(3, 3), (-1, 2), (0, 0)])
 def test_tasks_have_numbers(index, tasks):
-    with pytest.raises(UserError, match="have the numbers 0 to N - 1"):
+    with pytest.raises(UserError, match="N tasks are numbered 0 to N - 1"):
         Task(index, tasks)
 
 

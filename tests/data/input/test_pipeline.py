@@ -182,7 +182,7 @@ def test_a_damaged_shard_is_named(files, tmp_path):
     for place in (0, 20, 60, size // 2, size - 8):
         flipped(files[0], tmp_path, place)
         shards = (files[1], str(tmp_path / "damaged"), files[2])
-        with pytest.raises(UserError, match=rf"^{tmp_path / 'damaged'} is damaged.*; t2t-phrase"):
+        with pytest.raises(UserError, match=rf"^{tmp_path / 'damaged'} is damaged.*; run t2t"):
             list(RecordReader(shards).read())
     for length in (size - 3, 200, 25, 3):
         (tmp_path / "damaged").write_bytes(pathlib.Path(files[0]).read_bytes()[:length])
@@ -192,7 +192,7 @@ def test_a_damaged_shard_is_named(files, tmp_path):
     with pytest.raises(UserError, match=rf"^{tmp_path / 'damaged'} is damaged"):
         next(TrainingPipeline(RecordReader(shards), BUCKETS, 5).batches())
     (tmp_path / "damaged").unlink()
-    with pytest.raises(UserError, match=rf"^{tmp_path / 'damaged'} is missing; t2t-phrase-datagen"):
+    with pytest.raises(UserError, match=rf"^{tmp_path / 'damaged'} is missing; run t2t-phrase"):
         evaluation_batches(RecordReader(shards), BUCKETS)
     (tmp_path / "damaged").mkdir()
     with pytest.raises(UserError, match=rf"^cannot read {tmp_path / 'damaged'}: "):

@@ -245,9 +245,9 @@ def test_the_number_of_rounds_is_that_of_the_pairs_that_are_left() -> None:
 
 def test_what_does_not_fit_is_refused() -> None:
     pair = pair_of()
-    with pytest.raises(UserError, match=r"sampling_temp=1\.0: with an alignment model there is"):
+    with pytest.raises(UserError, match=r"sampling_temp=1\.0: an alignment model supports only"):
         translate(pair, INPUTS, OPTIONS.replace(sampling_temp=1.0))
-    with pytest.raises(UserError, match="reads no alignment, so an alignment model does not"):
+    with pytest.raises(UserError, match="reads no alignment and cannot use an alignment model"):
         AlignedPair(pair.alignment, pair.alignment)
-    with pytest.raises(UserError, match="alignment_assisted_transformer is no alignment model"):
+    with pytest.raises(UserError, match="alignment_assisted_transformer is not an alignment model"):
         AlignedPair(pair.lexical, pair.lexical)

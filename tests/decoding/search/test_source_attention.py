@@ -213,7 +213,7 @@ def test_an_expansion_that_notes_no_positions_is_refused() -> None:
         return plain_expansion(decoder)._replace(notes={})
 
     given = {"inputs": np.array([[5, 1]], "int32")}
-    with pytest.raises(UserError, match="does not note position of tokens"):
+    with pytest.raises(UserError, match="does not record position for tokens"):
         translate_ids(toy(), given, SEARCH, make_expansion=silent)
 
 
@@ -222,5 +222,5 @@ def test_a_model_without_attention_is_refused() -> None:
         def attention_maps(self) -> Any:
             return {}
 
-    with pytest.raises(UserError, match="Blind shows no attention from target to source"):
+    with pytest.raises(UserError, match="Blind exposes no attention from target to source"):
         source_attention(Blind(ToyLstmHParams(), VOCAB))

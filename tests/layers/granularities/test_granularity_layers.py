@@ -91,8 +91,8 @@ def test_heads_do_not_mix() -> None:
     ("options", "message"),
     [
         ({"heads": ("tokens", "one", "one")}, "hidden_size must be a multiple of the number of"),
-        ({"heads": ("one", "tokens")}, "heads of tokens must be the first ones"),
-        ({"heads": ("one", "two")}, r"heads attend to \['two'\], but partitions are \['one'\]"),
+        ({"heads": ("one", "tokens")}, "heads that attend to tokens must come first"),
+        ({"heads": ("one", "two")}, r"unknown partitions \['two'\]; the partitions are \['one'\]"),
         ({"heads": ("tokens", "tokens")}, "no head attends to segments"),
     ],
 )
@@ -101,9 +101,7 @@ def test_what_does_not_fit_is_refused(options: dict[str, Any], message: str) -> 
         MultiGranularityAttention(
             hidden_size=8, partitions=("one",), composition=MaxComposition(num_heads=1), **options
         )
-    with pytest.raises(
-        ValueError, match="must be twice chunk_size or another multiple, got 4 and 3"
-    ):
+    with pytest.raises(ValueError, match="and at least twice as large, got 4 and 3"):
         HeadONLSTM(num_heads=1, chunk_size=3).build((None, 1, None, 4))
 
 

@@ -94,7 +94,7 @@ def test_a_memory_of_another_width() -> None:
         output, _ = layer(QUERY, wide, MASK)
         expected, _ = by_loops(layer, kind, score, 2, 3, wide)
         np.testing.assert_allclose(output[2, 3], expected, atol=1e-5)
-    with pytest.raises(ValueError, match="dot needs states of one width, got 4 and 6"):
+    with pytest.raises(ValueError, match="decoder and encoder states of equal width, got 4 and 6"):
         built("global", "dot", width=U + 2)
 
 

@@ -89,7 +89,7 @@ def test_the_page_holds_as_many_sentences_as_fit(given, measured, html):
     made = comparison_page(given, measured, bound=110_000)
     count = len(data_in(made)["sentences"])
     assert len(made.encode()) <= 110_000 < len(html.encode()) and 0 < count < len(REFERENCES)
-    assert f"Only the first {count} of {len(REFERENCES)} sentences are here" in made
+    assert f"Only the first {count} of {len(REFERENCES)} sentences are shown" in made
     assert data_in(made)["sentences"] == data_in(html)["sentences"][:count]
     assert "Only the first" not in html
 
@@ -176,7 +176,7 @@ def test_filtering(page):
     enter(page, "within", str(within["the source"]))
     assert column(page, "n") == [n for n, line in enumerate(REFERENCES, 1) if "number 2" in line]
     enter(page, "find", "no such text")
-    assert count(page) == "No sentence fits." and column(page, "n") == []
+    assert count(page) == "No sentence matches." and column(page, "n") == []
     enter(page, "find", "")
     page.run("document.getElementById('differing').click()")
     different = [

@@ -170,13 +170,13 @@ def test_only_what_is_given_is_measured():
 
 
 def test_inputs_that_do_not_fit():
-    with pytest.raises(UserError, match="give two at least"):
+    with pytest.raises(UserError, match="give at least two"):
         ComparisonInputs(systems={"a": ["x"]}, references=[["x"]])
     with pytest.raises(UserError, match="a 1, b 2, reference 1 1, source 3"):
         ComparisonInputs(
             systems={"a": ["x"], "b": ["x", "y"]}, references=[["x"]], sources=["s"] * 3
         )
-    with pytest.raises(UserError, match="--contrasts: 'c' is no system; --systems has a, b"):
+    with pytest.raises(UserError, match="--contrasts: 'c' is not a system; --systems has a, b"):
         ComparisonInputs(
             systems={"a": ["x"], "b": ["x"]}, references=[["x"]], contrasts={"c": {"all": (1, 1)}}
         )

@@ -69,7 +69,7 @@ def test_results_are_those_of_the_run(html):
     assert rows["Signature"] == SIGNATURE
     assert rows["Time of the updates"] == "2 min 30 s, without evaluations"
     assert rows["Throughput"] == "655 source and target tokens per second"
-    assert rows["Began"] == "2026-11-24 20:18:00"
+    assert rows["Started"] == "2026-11-24 20:18:00"
     assert rows["Last line of the log"] == "2026-11-24 20:19:08  line 8"
     assert "Parameters" not in rows
     assert page.tables[1] == [
@@ -148,7 +148,7 @@ def test_what_is_no_run_is_refused(tmp_path):
         write_run_report(tmp_path, "data", tmp_path / "page.html")
     lines = []
     report_of_training(str(tmp_path), "data", "page.html", log=lines.append)
-    assert lines[0].startswith("WARNING: the page page.html is not written: ")
+    assert lines[0].startswith("WARNING: the page page.html was not written: ")
 
 
 def test_durations():
@@ -178,7 +178,7 @@ def test_the_page_in_a_browser(html, browser, tmp_path):
 def test_recorded_commands_can_be_read(folder, tmp_path):
     lines = []
     add_command(folder.parent / "other", ["x"], log=lines.append)
-    assert lines[0].startswith("WARNING: the command is not recorded: cannot write ")
+    assert lines[0].startswith("WARNING: the command could not be recorded: cannot write ")
     (tmp_path / "commands.json").write_text("[1]")
     add_command(tmp_path, ["--a"], log=lines.append)
     add_command(tmp_path, ["--b"], log=lines.append)

@@ -60,13 +60,13 @@ def test_sentences_have_dictionaries_of_their_own() -> None:
         ("a\tb\tc", r"d:2: 2 tabs; each line must be source<TAB>target$"),
         (
             "3\tb\tc",
-            r"source<TAB>target; for a dictionary with the numbers of sentences, give --sen",
+            r"source<TAB>target; for a dictionary with sentence numbers, give --sen",
         ),
         ("\tb", "d:2: the source is empty; an entry needs words on both sides"),
         ("a\t \u00a0", "d:2: the target is empty"),
         ("a " * 101 + "\tb", "d:2: the source has 101 words; at most 100"),
         ("a\t" + "b " * 101, "d:2: the target has 101 words; at most 100"),
-        ("x\tother", "d:2: 'x' is to be 'other' here and 'y' in d:1; leave one of them out"),
+        ("x\tother", "d:2: 'x' is translated as 'other' here and as 'y' in d:1; remove one"),
     ],
 )
 def test_what_is_no_entry_is_named(line: str, message: str) -> None:
@@ -78,11 +78,11 @@ def test_what_is_no_entry_is_named(line: str, message: str) -> None:
     ("line", "message"),
     [
         ("a\tb", r"d:2: 1 tab; each line must be sentence number<TAB>source<TAB>target$"),
-        ("0\ta\tb", "d:2: '0' is not the number of a sentence; they are counted from 1"),
-        ("-1\ta\tb", "'-1' is not the number"),
-        ("٣\ta\tb", "is not the number"),
-        ("9" * 5000 + "\ta\tb", "is not the number"),
-        ("1\tx\tother", "d:2: 'x' is to be 'other' here and 'y' in d:1"),
+        ("0\ta\tb", "d:2: '0' is not a sentence number; sentences are numbered from 1"),
+        ("-1\ta\tb", "'-1' is not a sentence number"),
+        ("٣\ta\tb", "is not a sentence number"),
+        ("9" * 5000 + "\ta\tb", "is not a sentence number"),
+        ("1\tx\tother", "d:2: 'x' is translated as 'other' here and as 'y' in d:1"),
         ("1\t\tb", "d:2: the source is empty"),
     ],
 )
