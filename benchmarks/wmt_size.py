@@ -1,15 +1,23 @@
 """A corpus of WMT's size: archives, data generation with kills and by tasks, reading, training.
 
     python benchmarks/wmt_size.py --folder=FOLDER [--pairs=36000000] [--num_workers=1,2]
+    python benchmarks/wmt_size.py --folder=FOLDER --parts=kills,tasks  # others later, same folder
     python benchmarks/wmt_size.py --folder=FOLDER --pairs=100000 --train_steps=20  # a trial
 
-Writes archives like those of WMT 2014, English-French (`wmt_files.py`), and runs the commands on
-them, each in separate processes: t2t-phrase-datagen with each number of processes; once more with
-kills at random times; as tasks, one after the other, and their merge; reading at the beginning and
-in the middle of an epoch; and training a small model, interrupted once, with translation of the
-test set. Prints a line of JSON for each. Memory is that of all processes of a command together,
-without mapped files; disk space is the largest growth of the used space of the folder's disk while
-the command runs, so nothing else may write to it. Datagen states how much space it needs.
+Each part is a separate run of the commands, and prints a line of JSON:
+
+- archives: writes archives like those of WMT 2014, English-French (`wmt_files.py`).
+- datagen: t2t-phrase-datagen with each number of processes.
+- kills: t2t-phrase-datagen killed at random times and restarted.
+- tasks: the same data by tasks, one after the other, and their merge.
+- task_alone: a task on a machine that has only the archives and the vocabulary.
+- reading: the first batch of an epoch, and the first one after resuming in its middle.
+- training: a small model, interrupted once, and translation of the test set.
+
+All data must equal those of the first part that made any. Memory is that of all processes of a
+command together, without mapped files; disk space is the largest growth of the used space of the
+folder's disk while the command runs, so nothing else may write to it. Datagen states how much space
+it needs.
 """
 
 from __future__ import annotations
@@ -31,80 +39,70 @@ from wmt_files import write_archives, write_package
 
 PROBLEM = "translate_enfr_synthetic"
 MANIFEST = f"{PROBLEM}-manifest.json"
+# A rough rate of one process, from which the times of the kills are drawn.
+PAIRS_PER_SECOND = 15_000
 STATED = re.compile(r"needs about ([\d,.]+) (GB|MB) in (\S+) for")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--folder", required=True, help="an empty or new folder")
+    parser.add_argument("--folder", required=True, help="a new folder, or one of earlier parts")
+    parser.add_argument("--parts", default=",".join(PARTS))
     parser.add_argument("--pairs", type=int, default=36_000_000)
     parser.add_argument("--num_workers", default=str(os.cpu_count()), help="such as 1,2")
     parser.add_argument("--kills", type=int, default=3)
-    parser.add_argument("--num_tasks", type=int, default=3, help="0: none")
-    parser.add_argument("--train_steps", type=int, default=300, help="0: no training")
+    parser.add_argument("--num_tasks", type=int, default=3)
+    parser.add_argument("--train_steps", type=int, default=300)
     parser.add_argument("--task", choices=["read"], help=argparse.SUPPRESS)
     args = parser.parse_args()
     folder = pathlib.Path(args.folder).resolve()
     if args.task == "read":
         report(**read(folder))
-    else:
-        measure(args, folder)
+        return
+    parts = args.parts.split(",")
+    if unknown := set(parts) - set(PARTS):
+        parser.error(f"--parts: unknown {sorted(unknown)}; known: {', '.join(PARTS)}.")
+    for name, run in PARTS.items():
+        if name in parts:
+            run(args, folder)
 
 
-def measure(args: argparse.Namespace, folder: pathlib.Path) -> None:
-    """Report all parts."""
+def run_archives(args: argparse.Namespace, folder: pathlib.Path) -> None:
+    """Write the archives, and the problem that reads them."""
     folder.mkdir(parents=True, exist_ok=True)
     start = time.monotonic()
     write_archives(folder / "raw", args.pairs)
     seconds = time.monotonic() - start
     say("archives", args, seconds=seconds, bytes=size_of(folder / "raw"))
     write_package(folder / "synthetic", folder / "raw")
-    workers = [int(number) for number in args.num_workers.split(",")]
-    expected, usual = "", 0.0
-    for number in workers:
-        # With the archives packed, as they are downloaded.
-        for name in ("data", "raw/unpacked"):
-            shutil.rmtree(folder / name, ignore_errors=True)
+
+
+def run_datagen(args: argparse.Namespace, folder: pathlib.Path) -> None:
+    """Make the data with each number of processes."""
+    for number in workers_of(args):
+        start_over(folder)
         done = watch(datagen(folder, "data", number), folder)
-        expected, usual = (folder / "data" / MANIFEST).read_text(), done.seconds
-        say("datagen", args, num_workers=number, **figures(done, args), **split_times(done.output))
-    if args.num_tasks:
-        run_tasks(args, folder, workers[-1], expected)
-    if args.kills:
-        run_kills(args, folder, workers[-1], expected, usual)
-    read_command = [sys.executable, __file__, f"--folder={folder}", "--task=read"]
-    found = watch(read_command, folder)
-    reading = json.loads(found.output.splitlines()[-1])
-    per_pair = reading.pop("peak_bytes") / args.pairs
-    say("reading", args, **reading, bytes_per_pair=per_pair)
-    if args.train_steps:
-        run_training(args, folder)
+        say(
+            "datagen",
+            args,
+            num_workers=number,
+            same_bytes=same_bytes(folder, "data"),
+            **figures(done, args),
+            **split_times(done.output),
+        )
 
 
-def run_tasks(args: argparse.Namespace, folder: pathlib.Path, workers: int, expected: str) -> None:
+def run_tasks(args: argparse.Namespace, folder: pathlib.Path) -> None:
     """Make the data by tasks in a separate folder, one after the other, and merge them."""
+    workers = workers_of(args)[-1]
     first = watch(datagen(folder, "tasks", workers, "--only_vocabulary"), folder)
     shares = []
     for index in range(args.num_tasks):
         flags = (f"--task_id={index}", f"--num_tasks={args.num_tasks}")
         shares.append(watch(datagen(folder, "tasks", workers, *flags), folder))
     merged = watch(datagen(folder, "tasks", workers), folder)
-    same = (folder / "tasks" / MANIFEST).read_text() == expected
+    same = same_bytes(folder, "tasks")
     shutil.rmtree(folder / "tasks")
-    # In a new folder, no text has been staged, so that a task reads its share itself.
-    shutil.copytree(folder / "data", folder / "own", ignore=not_vocabulary)
-    own = watch(
-        datagen(
-            folder,
-            "own",
-            workers,
-            f"--vocab_file={next((folder / 'own').glob('vocab.*'))}",
-            "--task_id=0",
-            f"--num_tasks={args.num_tasks}",
-        ),
-        folder,
-    )
-    shutil.rmtree(folder / "own")
     say(
         "tasks",
         args,
@@ -113,9 +111,26 @@ def run_tasks(args: argparse.Namespace, folder: pathlib.Path, workers: int, expe
         vocabulary_seconds=first.seconds,
         task_seconds=[round(share.seconds, 1) for share in shares],
         merge_seconds=merged.seconds,
-        task_that_reads_seconds=own.seconds,
-        peak_mib=max(part.peak_mib for part in (first, *shares, merged, own)),
-        same_as_one_process=same,
+        peak_mib=max(part.peak_mib for part in (first, *shares, merged)),
+        same_bytes=same,
+    )
+
+
+def run_task_alone(args: argparse.Namespace, folder: pathlib.Path) -> None:
+    """Run a task in a new folder, where no text has been staged: it reads its share itself."""
+    workers = workers_of(args)[-1]
+    shutil.copytree(folder / "data", folder / "own", ignore=not_vocabulary)
+    vocabulary = f"--vocab_file={next((folder / 'own').glob('vocab.*'))}"
+    task = ("--task_id=0", f"--num_tasks={args.num_tasks}")
+    own = watch(datagen(folder, "own", workers, vocabulary, *task), folder)
+    shutil.rmtree(folder / "own")
+    say(
+        "task_alone",
+        args,
+        num_workers=workers,
+        num_tasks=args.num_tasks,
+        seconds=own.seconds,
+        peak_mib=own.peak_mib,
     )
 
 
@@ -123,23 +138,38 @@ def not_vocabulary(_: str, names: list[str]) -> list[str]:
     return [name for name in names if not name.startswith("vocab.")]
 
 
-def run_kills(
-    args: argparse.Namespace, folder: pathlib.Path, workers: int, expected: str, usual: float
-) -> None:
-    """Make the data again, killed at random times and restarted."""
+def run_kills(args: argparse.Namespace, folder: pathlib.Path) -> None:
+    """Make the data, killed at random times and restarted."""
+    workers = workers_of(args)[-1]
     draw = random.Random(0)
-    shutil.rmtree(folder / "data")
-    killed, total = [], 0.0
+    start_over(folder)
+    killed, total, peak = [], 0.0, 0.0
     while True:
-        after = draw.uniform(0.05, 0.6) * usual if len(killed) < args.kills else 0.0
+        expected = args.pairs / PAIRS_PER_SECOND / workers
+        after = draw.uniform(0.05, 0.6) * expected if len(killed) < args.kills else 0.0
         done = watch(datagen(folder, "data", workers), folder, kill_after=after)
-        total += done.seconds
+        total, peak = total + done.seconds, max(peak, done.peak_mib)
         if not done.killed:
             break
         killed.append(round(after, 1))
-    same = (folder / "data" / MANIFEST).read_text() == expected
-    ratio = total / usual
-    say("kills", args, killed_after=killed, seconds=total, ratio=ratio, same_bytes=same)
+    say(
+        "kills",
+        args,
+        num_workers=workers,
+        killed_after=killed,
+        seconds=total,
+        last_seconds=done.seconds,
+        peak_mib=peak,
+        same_bytes=same_bytes(folder, "data"),
+    )
+
+
+def run_reading(args: argparse.Namespace, folder: pathlib.Path) -> None:
+    """Read the first batches of an epoch and after resuming, in a process of their own."""
+    found = watch([sys.executable, __file__, f"--folder={folder}", "--task=read"], folder)
+    reading = json.loads(found.output.splitlines()[-1])
+    per_pair = reading.pop("peak_bytes") / args.pairs
+    say("reading", args, **reading, bytes_per_pair=per_pair)
 
 
 def run_training(args: argparse.Namespace, folder: pathlib.Path) -> None:
@@ -212,6 +242,25 @@ def read(folder: pathlib.Path) -> dict[str, float]:
     }
 
 
+def workers_of(args: argparse.Namespace) -> list[int]:
+    return [int(number) for number in args.num_workers.split(",")]
+
+
+def start_over(folder: pathlib.Path) -> None:
+    """Leave only the packed archives, as they are downloaded."""
+    for name in ("data", "raw/unpacked"):
+        shutil.rmtree(folder / name, ignore_errors=True)
+
+
+def same_bytes(folder: pathlib.Path, data: str) -> bool:
+    """Return whether the data equal those that were made first, from their checksums."""
+    found = (folder / data / MANIFEST).read_text()
+    first = folder / "first-manifest.json"
+    if not first.exists():
+        first.write_text(found)
+    return found == first.read_text()
+
+
 def t2t(folder: pathlib.Path, command: str, *flags: str, data: str = "data") -> list[str]:
     """Return a command for the problem."""
     own = [f"--problem={PROBLEM}", f"--t2t_usr_dir={folder / 'synthetic'}"]
@@ -257,6 +306,17 @@ def size_of(folder: pathlib.Path) -> int:
 def say(part: str, args: argparse.Namespace, **values: object) -> None:
     rounded = {k: float(f"{v:.4g}") if isinstance(v, float) else v for k, v in values.items()}
     report(benchmark="wmt_size", part=part, pairs=args.pairs, **rounded)
+
+
+PARTS = {
+    "archives": run_archives,
+    "datagen": run_datagen,
+    "kills": run_kills,
+    "tasks": run_tasks,
+    "task_alone": run_task_alone,
+    "reading": run_reading,
+    "training": run_training,
+}
 
 
 if __name__ == "__main__":
