@@ -133,6 +133,7 @@ class MultiGranularityTransformer(PhraseTransformer):
             ),
             interaction=interaction,
             dropout=hparams.attention_dropout,
+            initializer_gain=hparams.attention_initializer_gain,
             dtype=self.dtype_policy,
             name=name,
         )

@@ -185,6 +185,7 @@ class PhraseRepresentationTransformer(PhraseTransformer):
                 num_heads=hparams.num_heads,
                 hidden_size=hparams.hidden_size,
                 dropout=hparams.attention_dropout,
+                initializer_gain=hparams.attention_initializer_gain,
                 dtype=self.dtype_policy,
                 name="attention",
             ),

@@ -200,6 +200,7 @@ class PhraseTransformer(Transformer):
             hidden_size=hparams.hidden_size,
             orders=choice.orders,
             dropout=hparams.attention_dropout,
+            initializer_gain=hparams.attention_initializer_gain,
             max_relative_position=0 if position == "cross" else hparams.max_relative_position,
             dtype=self.dtype_policy,
             name=name,

@@ -138,6 +138,7 @@ class Transformer(EncoderDecoder):
             "num_heads": hparams.num_heads,
             "hidden_size": hparams.hidden_size,
             "dropout": hparams.attention_dropout,
+            "initializer_gain": hparams.attention_initializer_gain,
             "dtype": self.dtype_policy,
             "name": name,
         }

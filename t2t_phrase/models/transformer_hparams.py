@@ -32,6 +32,7 @@ class TransformerHParams(RegularizationHParams):
     attention_dropout: float = 0.1
     relu_dropout: float = 0.1
     layer_prepostprocess_dropout: float = 0.1
+    attention_initializer_gain: float = 1.0  # scales the variance of queries, keys, values
     shared_embedding_and_softmax_weights: bool = True
     share_source_embedding: bool = True  # False: the source has its own, target and softmax another
     target_space_id: int = 0  # row of tensor2tensor's target-space embedding
@@ -48,6 +49,11 @@ class TransformerHParams(RegularizationHParams):
         yield from self.below_one(
             "attention_dropout", "relu_dropout", "layer_prepostprocess_dropout"
         )
+        if not self.attention_initializer_gain > 0:
+            yield (
+                "attention_initializer_gain: must be positive, "
+                f"got {self.attention_initializer_gain}"
+            )
         # Far above every published model, but below sizes that would only fill the memory.
         yield from self.at_most(
             hidden_size=2**17,
@@ -56,6 +62,7 @@ class TransformerHParams(RegularizationHParams):
             num_encoder_layers=1000,
             num_decoder_layers=1000,
             max_relative_position=2**16,
+            attention_initializer_gain=100,
         )
         if self.num_heads >= 1 and self.hidden_size % self.num_heads:
             yield (

@@ -56,6 +56,8 @@ class MultiHeadAttention(ImplicitMasks, keras.layers.Layer):
         num_heads: H, a divisor of `hidden_size`.
         hidden_size: D, width of the inputs and of the output.
         dropout: probability of dropping an attention weight, in [0, 1).
+        initializer_gain: scale of the initial variance of the maps of queries, keys and values;
+            fairseq's is 0.5.
 
     Call arguments:
         query: (B, T, D) float.
@@ -77,7 +79,13 @@ class MultiHeadAttention(ImplicitMasks, keras.layers.Layer):
     implicit_masks = (("memory", ATTENTION),)
 
     def __init__(
-        self, *, num_heads: int, hidden_size: int, dropout: float = 0.0, **kwargs: Any
+        self,
+        *,
+        num_heads: int,
+        hidden_size: int,
+        dropout: float = 0.0,
+        initializer_gain: float = 1.0,
+        **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
         self.supports_masking = True
@@ -88,10 +96,11 @@ class MultiHeadAttention(ImplicitMasks, keras.layers.Layer):
         self.num_heads = num_heads
         self.hidden_size = hidden_size
         self.dropout = dropout
+        self.initializer_gain = initializer_gain
         self.head_size = hidden_size // num_heads
-        self.query_map = self._map("query")
-        self.key_map = self._map("key")
-        self.value_map = self._map("value")
+        self.query_map = self._map("query", initializer_gain)
+        self.key_map = self._map("key", initializer_gain)
+        self.value_map = self._map("value", initializer_gain)
         self.output_map = self._map("output")
         self.weight_dropout = Dropout(dropout, dtype=self.dtype_policy)
 
@@ -100,11 +109,11 @@ class MultiHeadAttention(ImplicitMasks, keras.layers.Layer):
         """The layout of the attention weights."""
         return Layout(num_heads=self.num_heads)
 
-    def _map(self, name: str) -> Dense:
+    def _map(self, name: str, gain: float = 1.0) -> Dense:
         return Dense(
             self.hidden_size,
             use_bias=False,
-            kernel_initializer=kernel_initializer(),
+            kernel_initializer=kernel_initializer(gain),
             dtype=self.dtype_policy,
             name=name,
         )
@@ -243,4 +252,5 @@ class MultiHeadAttention(ImplicitMasks, keras.layers.Layer):
             "num_heads": self.num_heads,
             "hidden_size": self.hidden_size,
             "dropout": self.dropout,
+            "initializer_gain": self.initializer_gain,
         }

@@ -20,6 +20,7 @@ class HeadDense(keras.layers.Layer):
         num_heads: G.
         units: width of the outputs.
         use_bias: whether to add a bias, initially 0.
+        initializer_gain: scale of the initial variance of the kernels.
 
     Call arguments:
         x: (B, G, N, W) float.
@@ -29,13 +30,20 @@ class HeadDense(keras.layers.Layer):
     """
 
     def __init__(
-        self, *, num_heads: int, units: int, use_bias: bool = False, **kwargs: Any
+        self,
+        *,
+        num_heads: int,
+        units: int,
+        use_bias: bool = False,
+        initializer_gain: float = 1.0,
+        **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
         self.supports_masking = True
         self.num_heads = num_heads
         self.units = units
         self.use_bias = use_bias
+        self.initializer_gain = initializer_gain
 
     def build(self, x_shape: Any) -> None:
         """Create the kernels and the biases."""
@@ -52,7 +60,7 @@ class HeadDense(keras.layers.Layer):
 
     def _initial_kernels(self, shape: Any, dtype: Any = None) -> Any:
         # Keras would treat the first axis as that of a filter and scale by it.
-        initializer = kernel_initializer()
+        initializer = kernel_initializer(self.initializer_gain)
         return ops.stack([initializer(shape[1:], dtype) for _ in range(shape[0])])
 
     def call(self, x: Any) -> Any:
@@ -69,4 +77,5 @@ class HeadDense(keras.layers.Layer):
             "num_heads": self.num_heads,
             "units": self.units,
             "use_bias": self.use_bias,
+            "initializer_gain": self.initializer_gain,
         }

@@ -55,6 +55,7 @@ class MultiGranularityAttention(ImplicitMasks, keras.layers.Layer):
         composition: COM, for G heads; a layer that follows the protocol of `MaxComposition`.
         interaction: REC, for G heads, see `HeadLSTM`. None: $H_g = G_x$.
         dropout: probability of dropping an attention weight, in [0, 1).
+        initializer_gain: scale of the initial variance of W_Q, W_K and W_V; fairseq's is 0.5.
 
     Call arguments:
         x: (B, S, D) float.
@@ -86,6 +87,7 @@ class MultiGranularityAttention(ImplicitMasks, keras.layers.Layer):
         composition: keras.layers.Layer,
         interaction: keras.layers.Layer | None = None,
         dropout: float = 0.0,
+        initializer_gain: float = 1.0,
         **kwargs: Any,
     ) -> None:
         super().__init__(**kwargs)
@@ -107,21 +109,22 @@ class MultiGranularityAttention(ImplicitMasks, keras.layers.Layer):
         self.composition = composition
         self.interaction = interaction
         self.dropout = dropout
+        self.initializer_gain = initializer_gain
         self.num_heads = len(heads)
         self.head_size = hidden_size // self.num_heads
         self.token_heads = self.heads.count("tokens")
         self.segment_heads = self.num_heads - self.token_heads
         if not self.segment_heads:
             raise ValueError("no head attends to segments; use MultiHeadAttention.")
-        self.query_map = self._map("query", self.num_heads)
+        self.query_map = self._map("query", self.num_heads, initializer_gain)
         self.output_map = self._map("output", self.num_heads)
         self.segment_map = self._map("segment", self.segment_heads)  # W_F
         self.segment_key_map = self._head_map("segment_key")
         self.segment_value_map = self._head_map("segment_value")
         self.key_map = self.value_map = None
         if self.token_heads:
-            self.key_map = self._map("key", self.token_heads)
-            self.value_map = self._map("value", self.token_heads)
+            self.key_map = self._map("key", self.token_heads, initializer_gain)
+            self.value_map = self._map("value", self.token_heads, initializer_gain)
         self.weight_dropout = Dropout(dropout, dtype=self.dtype_policy)
 
     @property
@@ -130,18 +133,22 @@ class MultiGranularityAttention(ImplicitMasks, keras.layers.Layer):
         columns = (TOKENS if name == "tokens" else Units(partition=name) for name in self.heads)
         return Layout(num_heads=self.num_heads, columns_by_head=tuple(columns))
 
-    def _map(self, name: str, heads: int) -> Dense:
+    def _map(self, name: str, heads: int, gain: float = 1.0) -> Dense:
         return Dense(
             heads * self.head_size,
             use_bias=False,
-            kernel_initializer=kernel_initializer(),
+            kernel_initializer=kernel_initializer(gain),
             dtype=self.dtype_policy,
             name=name,
         )
 
     def _head_map(self, name: str) -> HeadDense:
         return HeadDense(
-            num_heads=self.segment_heads, units=self.head_size, dtype=self.dtype_policy, name=name
+            num_heads=self.segment_heads,
+            units=self.head_size,
+            initializer_gain=self.initializer_gain,
+            dtype=self.dtype_policy,
+            name=name,
         )
 
     def build(self, x_shape: Any, membership_shape: Any = None) -> None:
@@ -230,6 +237,7 @@ class MultiGranularityAttention(ImplicitMasks, keras.layers.Layer):
             "composition": serialize(self.composition),
             "interaction": None if self.interaction is None else serialize(self.interaction),
             "dropout": self.dropout,
+            "initializer_gain": self.initializer_gain,
         }
 
     @classmethod

@@ -33,8 +33,8 @@ class HomogeneousConvKV(NgramAttention):
 
     Args:
         head_counts: h_n, the number of heads for each of `orders`; their sum is `num_heads`.
-        **kwargs: `num_heads`, `hidden_size`, `orders`, `dropout` and `max_relative_position`, see
-            `NgramAttention`.
+        **kwargs: `num_heads`, `hidden_size`, `orders`, `dropout`, `initializer_gain` and
+            `max_relative_position`, see `NgramAttention`.
     """
 
     structure_class = Homogeneous
@@ -59,8 +59,8 @@ class HomogeneousQueryK(NgramAttention):
 
     Args:
         head_counts: h_n, the number of heads for each of `orders`; their sum is `num_heads`.
-        **kwargs: `num_heads`, `hidden_size`, `orders`, `dropout` and `max_relative_position`, see
-            `NgramAttention`.
+        **kwargs: `num_heads`, `hidden_size`, `orders`, `dropout`, `initializer_gain` and
+            `max_relative_position`, see `NgramAttention`.
     """
 
     structure_class = Homogeneous
@@ -84,8 +84,8 @@ class HeterogeneousConvKV(NgramAttention):
     The weights are (B, H, T, N S).
 
     Args:
-        **kwargs: `num_heads`, `hidden_size`, `orders`, `dropout` and `max_relative_position`, see
-            `NgramAttention`.
+        **kwargs: `num_heads`, `hidden_size`, `orders`, `dropout`, `initializer_gain` and
+            `max_relative_position`, see `NgramAttention`.
     """
 
     structure_class = Heterogeneous
@@ -114,8 +114,8 @@ class HeterogeneousQueryK(NgramAttention):
 
     Args:
         share_key_projection: False for a separate W_k,n for each order.
-        **kwargs: `num_heads`, `hidden_size`, `orders`, `dropout` and `max_relative_position`, see
-            `NgramAttention`.
+        **kwargs: `num_heads`, `hidden_size`, `orders`, `dropout`, `initializer_gain` and
+            `max_relative_position`, see `NgramAttention`.
     """
 
     structure_class = Heterogeneous
@@ -140,8 +140,8 @@ class InterleavedConvKV(NgramAttention):
 
     Args:
         look_ahead: True in the encoder, see `Interleaved`.
-        **kwargs: `num_heads`, `hidden_size`, `orders`, `dropout` and `max_relative_position`, see
-            `NgramAttention`.
+        **kwargs: `num_heads`, `hidden_size`, `orders`, `dropout`, `initializer_gain` and
+            `max_relative_position`, see `NgramAttention`.
     """
 
     structure_class = Interleaved
@@ -171,8 +171,8 @@ class InterleavedQueryK(NgramAttention):
     Args:
         look_ahead: True in the encoder, see `Interleaved`.
         share_key_projection: False for a separate W_k,n for each order, see `HeterogeneousQueryK`.
-        **kwargs: `num_heads`, `hidden_size`, `orders`, `dropout` and `max_relative_position`, see
-            `NgramAttention`.
+        **kwargs: `num_heads`, `hidden_size`, `orders`, `dropout`, `initializer_gain` and
+            `max_relative_position`, see `NgramAttention`.
     """
 
     structure_class = Interleaved

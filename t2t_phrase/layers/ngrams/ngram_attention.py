@@ -53,6 +53,8 @@ class NgramAttention(ImplicitMasks, keras.layers.Layer):
         hidden_size: D, width of the inputs and of the output.
         orders: orders of the n-grams, ascending.
         dropout: probability of dropping an attention weight, in [0, 1).
+        initializer_gain: scale of the initial variance of the maps of queries, keys and values;
+            fairseq's is 0.5.
         max_relative_position: the distance between the last tokens of the two n-grams beyond which
             all distances are alike, see `NgramDistances`; 0 = no relative positions.
         **kwargs: the subclass's `options`, and those of `keras.layers.Layer`.
@@ -94,6 +96,7 @@ class NgramAttention(ImplicitMasks, keras.layers.Layer):
         hidden_size: int,
         orders: Sequence[int],
         dropout: float = 0.0,
+        initializer_gain: float = 1.0,
         max_relative_position: int = 0,
         **kwargs: Any,
     ) -> None:
@@ -112,6 +115,7 @@ class NgramAttention(ImplicitMasks, keras.layers.Layer):
         self.hidden_size = hidden_size
         self.orders = tuple(orders)
         self.dropout = dropout
+        self.initializer_gain = initializer_gain
         self.max_relative_position = max_relative_position
         self.head_size = hidden_size // num_heads
         self.weight_dropout = Dropout(dropout, dtype=self.dtype_policy)
@@ -137,14 +141,14 @@ class NgramAttention(ImplicitMasks, keras.layers.Layer):
 
     def build(self, query_shape: Any, memory_shape: Any = None) -> None:
         """Create all maps."""
-        structure, method = self.structure, self.method
+        structure, method, gain = self.structure, self.method, self.initializer_gain
         self.query_maps = [
-            self._map(f"query_{order}", order, method.query_width)
+            self._map(f"query_{order}", order, method.query_width, gain)
             for order in structure.query_orders
         ]
-        self.key_maps = [self._map(*key_map) for key_map in method.key_maps]
+        self.key_maps = [self._map(*key_map, gain) for key_map in method.key_maps]
         self.value_maps = [
-            self._map(f"value_{order}", order, heads * self.head_size)
+            self._map(f"value_{order}", order, heads * self.head_size, gain)
             for order, heads in zip(self.orders, structure.heads_by_order, strict=True)
         ]
         self.output_map = self._map("output", structure.output_order, self.hidden_size)
@@ -162,8 +166,10 @@ class NgramAttention(ImplicitMasks, keras.layers.Layer):
             self.distances.build()
         self.built = True
 
-    def _map(self, name: str, order: int, units: int) -> NgramDense:
-        return NgramDense(order=order, units=units, dtype=self.dtype_policy, name=name)
+    def _map(self, name: str, order: int, units: int, gain: float = 1.0) -> NgramDense:
+        return NgramDense(
+            order=order, units=units, initializer_gain=gain, dtype=self.dtype_policy, name=name
+        )
 
     def call(
         self,
@@ -341,6 +347,7 @@ class NgramAttention(ImplicitMasks, keras.layers.Layer):
             "hidden_size": self.hidden_size,
             "orders": self.orders,
             "dropout": self.dropout,
+            "initializer_gain": self.initializer_gain,
             "max_relative_position": self.max_relative_position,
             **{name: getattr(self, name) for name in self.options},
         }

@@ -17,14 +17,15 @@ class NgramDense(keras.layers.Layer):
         y_j = sum_{t=0}^{n-1} x_{j-n+1+t} W_t,    x_j = 0 for j < 0
 
     Nguyen and Joty (2018), Eq. (4); order 1 is a dense map. No bias. The kernel is initialised
-    uniformly with variance $1 / (n D)$, so the outputs have the variance of the inputs for every
-    order and any number of heads.
+    uniformly with variance $g / (n D)$, so with a gain g of 1 the outputs have the variance of the
+    inputs for every order and any number of heads.
 
     Shapes: B batch, S positions, D width of the input, D' `units`.
 
     Args:
         order: n, at least 1.
         units: D'.
+        initializer_gain: g.
 
     Call arguments:
         x: (B, S, D) float.
@@ -36,13 +37,16 @@ class NgramDense(keras.layers.Layer):
         ValueError: `order` is below 1.
     """
 
-    def __init__(self, *, order: int, units: int, **kwargs: Any) -> None:
+    def __init__(
+        self, *, order: int, units: int, initializer_gain: float = 1.0, **kwargs: Any
+    ) -> None:
         super().__init__(**kwargs)
         self.supports_masking = True
         if order < 1:
             raise ValueError(f"order must be at least 1, got {order}.")
         self.order = order
         self.units = units
+        self.initializer_gain = initializer_gain
 
     def build(self, x_shape: Any) -> None:
         """Create the kernel (n, D, D')."""
@@ -50,7 +54,7 @@ class NgramDense(keras.layers.Layer):
             name="kernel",
             shape=(self.order, x_shape[-1], self.units),
             initializer=keras.initializers.VarianceScaling(
-                scale=1.0, mode="fan_in", distribution="uniform"
+                scale=self.initializer_gain, mode="fan_in", distribution="uniform"
             ),
         )
         self.built = True
@@ -70,4 +74,9 @@ class NgramDense(keras.layers.Layer):
 
     def get_config(self) -> dict[str, Any]:
         """Return the constructor's arguments."""
-        return {**super().get_config(), "order": self.order, "units": self.units}
+        return {
+            **super().get_config(),
+            "order": self.order,
+            "units": self.units,
+            "initializer_gain": self.initializer_gain,
+        }
