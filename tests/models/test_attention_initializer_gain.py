@@ -42,8 +42,8 @@ def initial_weights(name: str, gain: float) -> dict[str, np.ndarray]:
 def is_scaled(path: str) -> bool:
     # Neither the composition of segments nor the alignment head.
     *_, layer, dense, _ = path.split("/")
-    of_attention = layer.endswith("attention")
-    return of_attention and dense.removeprefix("segment_").split("_")[0] in ("query", "key", "value")
+    kind = dense.removeprefix("segment_").split("_")[0]
+    return layer.endswith("attention") and kind in ("query", "key", "value")
 
 
 @pytest.mark.parametrize("name", SETS)
