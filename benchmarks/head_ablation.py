@@ -1,0 +1,126 @@
+"""How much trained encoders rely on heads that attend to tokens, n-grams or segments.
+
+    python benchmarks/head_ablation.py --data_dir=DATA RUN [RUN ...]
+
+For each layer of the encoder, sets the rows of the output map that belong to heads of one kind to
+zero, together and one head at a time, and reports by how much the loss per target token rises on
+the development set. It measures what a trained model uses, not what another training would learn.
+Prints a line of JSON for each run and kind.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from measure import report
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("runs", nargs="+", help="folders of runs, or checkpoints")
+    parser.add_argument("--data_dir", required=True)
+    args = parser.parse_args()
+
+    from t2t_phrase import registry
+
+    registry.discover()
+    for run in args.runs:
+        measure(run, args.data_dir)
+
+
+def measure(run: str, data_dir: str) -> None:
+    """Report the losses of one model."""
+    from t2t_phrase.runs.load_model import load_model
+
+    trained = load_model(run)
+    loss = dev_loss(trained, data_dir)
+    usual = loss()
+    for number, layer in enumerate(trained.model.encoder_layers, 1):
+        attention = layer.self_attention
+        kernel, heads = attention.output_map.kernel, attention.layout.num_heads
+        for kind, chosen in kinds(attention.layout):
+            single = [loss_without(loss, kernel, heads, [head]) - usual for head in chosen]
+            report(
+                benchmark="head_ablation",
+                run=run,
+                loss=round(usual, 4),
+                layer=number,
+                kind=kind,
+                heads=len(chosen),
+                rise_without_all=round(loss_without(loss, kernel, heads, chosen) - usual, 4),
+                mean_rise_without_one=round(float(np.mean(single)), 4),
+            )
+
+
+def dev_loss(trained: Any, data_dir: str) -> Callable[[], float]:
+    """Return a function that computes the loss per target token with the current weights."""
+    import tensorflow as tf
+
+    from t2t_phrase.data.input.buckets import Buckets
+    from t2t_phrase.data.input.pipeline import evaluation_batches
+    from t2t_phrase.data.input.reader import RecordReader
+    from t2t_phrase.data.problem import get_problem
+
+    hparams, problem = trained.model.hparams, get_problem(trained.record.problem)
+    buckets = Buckets.build(
+        batch_size=hparams.batch_size,
+        max_length=hparams.max_length,
+        min_length_bucket=hparams.min_length_bucket,
+        length_bucket_step=hparams.length_bucket_step,
+        replicas=1,
+    )
+    files = tuple(problem.record_files(data_dir, "dev"))
+    batches = evaluation_batches(
+        RecordReader(files, reversed=problem.reversed, features=hparams.training_features), buckets
+    )
+
+    @tf.function(reduce_retracing=True)
+    def log_probability(features: dict[str, Any]) -> Any:
+        real = features["targets"] != 0
+        found = trained.model.token_log_probabilities(features)
+        return tf.reduce_sum(tf.where(real, found, 0.0))
+
+    def loss() -> float:
+        total = sum(float(log_probability(batch.features)) for batch in batches)
+        return -total / sum(batch.target_tokens for batch in batches)
+
+    return loss
+
+
+def kinds(layout: Any) -> Iterator[tuple[str, list[int]]]:
+    """Yield the name and the heads of each kind."""
+    columns = layout.columns_by_head or (None,) * layout.num_heads
+    for units in dict.fromkeys(columns):
+        chosen = [head for head, other in enumerate(columns) if other == units]
+        yield name_of(layout.columns if units is None else (units,)), chosen
+
+
+def name_of(columns: Sequence[Any]) -> str:
+    return " and ".join(
+        units.partition or ("tokens" if units.order == 1 else f"{units.order}-grams")
+        for units in columns
+    )
+
+
+def loss_without(
+    loss: Callable[[], float], kernel: Any, heads: int, without: Sequence[int]
+) -> float:
+    """Return the loss if the rows of some heads of an output map (..., D, D) are zero."""
+    import keras
+
+    kept = keras.ops.convert_to_numpy(kernel)
+    *rest, width, units = kept.shape
+    changed = kept.reshape(*rest, heads, width // heads, units).copy()
+    changed[..., list(without), :, :] = 0.0
+    kernel.assign(changed.reshape(kept.shape))
+    try:
+        return loss()
+    finally:
+        kernel.assign(kept)
+
+
+if __name__ == "__main__":
+    main()
