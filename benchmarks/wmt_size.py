@@ -50,6 +50,7 @@ def main() -> None:
     parser.add_argument("--parts", default=",".join(PARTS))
     parser.add_argument("--pairs", type=int, default=36_000_000)
     parser.add_argument("--num_workers", default=str(os.cpu_count()), help="such as 1,2")
+    parser.add_argument("--vocab_file", default="", help="for datagen; empty: learned")
     parser.add_argument("--kills", type=int, default=3)
     parser.add_argument("--num_tasks", type=int, default=3)
     parser.add_argument("--train_steps", type=int, default=300)
@@ -81,7 +82,8 @@ def run_datagen(args: argparse.Namespace, folder: pathlib.Path) -> None:
     """Make the data with each number of processes."""
     for number in workers_of(args):
         start_over(folder)
-        done = watch(datagen(folder, "data", number), folder)
+        vocabulary = [f"--vocab_file={args.vocab_file}"] if args.vocab_file else []
+        done = watch(datagen(folder, "data", number, *vocabulary), folder)
         say(
             "datagen",
             args,
