@@ -1,4 +1,4 @@
-"""How much trained encoders rely on heads that attend to tokens, n-grams or segments.
+"""The loss of trained models without heads that attend to tokens, n-grams or segments.
 
     python benchmarks/head_ablation.py --data_dir=DATA RUN [RUN ...]
 
