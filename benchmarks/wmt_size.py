@@ -10,7 +10,7 @@ Each part is a separate run of the commands, and prints a line of JSON:
 - datagen: t2t-phrase-datagen with each number of processes.
 - kills: t2t-phrase-datagen killed at random times and restarted.
 - tasks: the same data by tasks, one after the other, and their merge.
-- task_alone: a task on a machine that has only the archives and the vocabulary.
+- task_alone: a task that has the vocabulary and the unpacked archives, but no staged text.
 - reading: the first batch of an epoch, and the first one after resuming in its middle.
 - training: a small model, interrupted once, and translation of the test set.
 
@@ -80,9 +80,9 @@ def run_archives(args: argparse.Namespace, folder: pathlib.Path) -> None:
 
 def run_datagen(args: argparse.Namespace, folder: pathlib.Path) -> None:
     """Make the data with each number of processes."""
+    vocabulary = [f"--vocab_file={args.vocab_file}"] if args.vocab_file else []
     for number in workers_of(args):
         start_over(folder)
-        vocabulary = [f"--vocab_file={args.vocab_file}"] if args.vocab_file else []
         done = watch(datagen(folder, "data", number, *vocabulary), folder)
         say(
             "datagen",
@@ -145,9 +145,9 @@ def run_kills(args: argparse.Namespace, folder: pathlib.Path) -> None:
     workers = workers_of(args)[-1]
     draw = random.Random(0)
     start_over(folder)
+    expected = args.pairs / PAIRS_PER_SECOND / workers
     killed, total, peak = [], 0.0, 0.0
     while True:
-        expected = args.pairs / PAIRS_PER_SECOND / workers
         after = draw.uniform(0.05, 0.6) * expected if len(killed) < args.kills else 0.0
         done = watch(datagen(folder, "data", workers), folder, kill_after=after)
         total, peak = total + done.seconds, max(peak, done.peak_mib)
