@@ -17,6 +17,20 @@ class TranslateEndeGrammar(GrammarProblem):
 
 
 @registry.problems.register
+class TranslateEndeGrammar10k(TranslateEndeGrammar):
+    """The first 10,000 training pairs of `translate_ende_grammar`, with its dev and test sets."""
+
+    sizes = TranslateEndeGrammar.sizes | {"train": 10_000}
+
+
+@registry.problems.register
+class TranslateEndeGrammar1m(TranslateEndeGrammar):
+    """One million training pairs, `translate_ende_grammar`'s first, with its dev and test sets."""
+
+    sizes = TranslateEndeGrammar.sizes | {"train": 1_000_000}
+
+
+@registry.problems.register
 class TranslateEndeGrammarWords(TranslateEndeGrammar):
     """`translate_ende_grammar` in words as written, 1,000 a side; all others are unknown."""
 

@@ -1,6 +1,8 @@
+import itertools
 import json
 
 import nltk
+import pytest
 
 import t2t_phrase_grammar as grammar
 from t2t_phrase.data.generation.generate import generate
@@ -33,3 +35,14 @@ def test_side_files_match_the_text(tmp_path):
             assert nltk.Tree.fromstring(tree).leaves() == list(english_tokens)
             assert json.loads(facts)["voice"] in ("active", "passive")
     assert not sources["train"] & (sources["dev"] | sources["test"])
+
+
+@pytest.mark.parametrize(("size", "train_pairs"), [("10k", 10_000), ("1m", 1_000_000)])
+def test_sizes_share_their_first_pairs_and_test_sets(size, train_pairs):
+    usual = get_problem("translate_ende_grammar")
+    other = get_problem(f"translate_ende_grammar{size}")
+    assert other.sizes["train"] == train_pairs
+    for split in ("train", "dev", "test"):
+        ours, theirs = (p.corpus("").pairs(split) for p in (usual, other))
+        assert list(itertools.islice(ours, 1000)) == list(itertools.islice(theirs, 1000))
+    assert sum(1 for _ in other.corpus("").pairs("test")) == 1000
