@@ -46,6 +46,15 @@ def define_flags() -> None:
     flags.DEFINE_integer(
         "test_sentences", 5000, "Number of sentences in the grammar's test set.", lower_bound=1
     )
+    flags.DEFINE_list(
+        "metrics", ["bleu"], "Comma-separated metrics, the main one first: bleu, chrf, ter."
+    )
+    flags.DEFINE_string(
+        "tokenize",
+        "13a",
+        "sacreBLEU's tokenizer for BLEU; none for text that is tokenised already.",
+    )
+    flags.DEFINE_bool("lowercase", False, "Ignore case when scoring.")
     flags.DEFINE_list("by_length", [], "Boundaries of source lengths in words, such as 10,15,20.")
     flags.DEFINE_integer("ngrams", 0, "Precision of n-grams up to this order.", lower_bound=0)
     flags.DEFINE_string(
@@ -68,6 +77,7 @@ def main(argv: Sequence[str]) -> None:
     seeds, boundaries = _numbers("seeds"), _numbers("by_length")
     registry.discover(FLAGS.t2t_usr_dir)
     from t2t_phrase.comparison.runs import Recipe, compare
+    from t2t_phrase.comparison.scoring import Scoring
 
     recipe = Recipe(
         problem=FLAGS.problem,
@@ -81,13 +91,15 @@ def main(argv: Sequence[str]) -> None:
         contrastive=FLAGS.contrastive,
         t2t_usr_dir=FLAGS.t2t_usr_dir,
     )
+    scoring = Scoring(tuple(FLAGS.metrics), FLAGS.tokenize, FLAGS.lowercase)
+    scoring.check()
     check(recipe, boundaries)
     from t2t_phrase.comparison.report import report
 
     print(f"to translate: {recipe.test.source}, {recipe.test.description}", flush=True)
     found = compare(recipe, FLAGS.hparams_sets, seeds, train=not FLAGS.report_only)
     if found.done:
-        report(recipe, found.done, FLAGS.hparams_sets, boundaries, FLAGS.ngrams)
+        report(recipe, found.done, FLAGS.hparams_sets, boundaries, FLAGS.ngrams, scoring)
     if found.failed:
         raise UserError(f"failed: {', '.join(found.failed)}; the messages are above")
     if not found.done:

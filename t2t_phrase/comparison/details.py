@@ -8,6 +8,7 @@ import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from t2t_phrase.comparison.scoring import Scoring
 from t2t_phrase.comparison.table import grid
 from t2t_phrase.evaluation.by_length import bleu_by_length
 from t2t_phrase.evaluation.ngram_precision import ngram_precisions
@@ -21,6 +22,7 @@ def by_length(
     references: Sequence[Sequence[str]],
     sources: Sequence[str],
     boundaries: Sequence[int],
+    scoring: Scoring,
 ) -> tuple[str, dict[str, dict[str, float]]]:
     """Return a table of BLEU by set and source length, averaged over the seeds.
 
@@ -30,7 +32,14 @@ def by_length(
     scores: dict[str, dict[str, list[float]]] = {}
     sizes = {}
     for (name, _), text in texts.items():
-        for group in bleu_by_length(text, references, sources, boundaries=boundaries):
+        for group in bleu_by_length(
+            text,
+            references,
+            sources,
+            boundaries=boundaries,
+            tokenize=scoring.tokenize,
+            lowercase=scoring.lowercase,
+        ):
             if group.score is not None:
                 sizes[group.name] = group.sentences
                 scores.setdefault(name, {}).setdefault(group.name, []).append(group.score.value)
@@ -51,6 +60,7 @@ def ngrams(
     references: Sequence[Sequence[str]],
     baseline: str,
     orders: int,
+    scoring: Scoring,
 ) -> tuple[str, dict[str, list[dict[str, Any]]]]:
     """Return a table of n-gram precision by set and order, averaged over the seeds.
 
@@ -69,6 +79,8 @@ def ngrams(
                 references,
                 orders=orders,
                 baseline=None if name == baseline else texts.get((baseline, seed)),
+                tokenize=scoring.tokenize,
+                lowercase=scoring.lowercase,
             ).orders
             for (other, seed), text in texts.items()
             if other == name

@@ -10,9 +10,10 @@ from typing import Any
 from t2t_phrase.comparison import details, phenomena
 from t2t_phrase.comparison import table as tables
 from t2t_phrase.comparison.runs import Recipe, command_line, count_parameters
-from t2t_phrase.evaluation.bleu import corpus_bleu
+from t2t_phrase.comparison.scoring import Scoring
 from t2t_phrase.evaluation.phenomena import judge
-from t2t_phrase.evaluation.significance import paired_bootstrap
+from t2t_phrase.evaluation.pooled_bootstrap import pooled_p_value
+from t2t_phrase.evaluation.scores import corpus_score
 from t2t_phrase.io.text_files import read_text
 
 Texts = dict[tuple[str, int], list[str]]
@@ -23,27 +24,49 @@ def _read_translations(recipe: Recipe, done: list[tuple[str, int]]) -> Texts:
     return {key: read_text(str(recipe.translation(*key))) for key in done}
 
 
-def _measure(recipe: Recipe, texts: Texts, baseline: str) -> tuple[list[tables.Run], str]:
-    """Score the finished runs, and compare each with the baseline of its seed.
+def _measure(
+    recipe: Recipe, texts: Texts, scoring: Scoring, baseline: str
+) -> tuple[list[tables.Row], list[str]]:
+    """Score the finished runs, and compare each set with the baseline.
 
     Returns:
-        (the runs, the signature of their BLEU).
+        (a row for each set, a line for each metric with its signature).
     """
     references = recipe.test.references
-    runs, signature = [], ""
+    made, metrics, signatures = [], {}, {}
     for (name, seed), text in texts.items():
-        score = corpus_bleu(text, references)
-        signature, p_value = score.signature, None
-        other = texts.get((baseline, seed))
-        if name != baseline and other is not None:
-            p_value = paired_bootstrap(text, other, references)[0].p_value
+        scores = {}
+        for metric in scoring.metrics:
+            score = corpus_score(
+                metric, text, references, tokenize=scoring.tokenize, lowercase=scoring.lowercase
+            )
+            scores[score.name] = score.value
+            metrics[score.name], signatures[score.name] = metric, score.signature
         parameters = count_parameters(recipe.place(name, seed, "-averaged"))
-        runs.append(tables.Run(name, seed, parameters, score.value, p_value))
-    return runs, signature
+        made.append(tables.Run(name, seed, parameters, scores))
+
+    def p_value(metric: str, name: str, seeds: list[int]) -> float:
+        ours, others = ([texts[own, seed] for seed in seeds] for own in (name, baseline))
+        return pooled_p_value(
+            ours,
+            others,
+            references,
+            metric=metrics[metric],
+            tokenize=scoring.tokenize,
+            lowercase=scoring.lowercase,
+        )
+
+    lines = [f"{metric} `{signature}`" for metric, signature in signatures.items()]
+    return tables.rows(made, baseline, p_value), lines
 
 
 def _details(
-    recipe: Recipe, texts: Texts, baseline: str, boundaries: list[int], orders: int
+    recipe: Recipe,
+    texts: Texts,
+    scoring: Scoring,
+    baseline: str,
+    boundaries: list[int],
+    orders: int,
 ) -> tuple[list[str], dict[str, object]]:
     """Return the additional tables that were requested, and their contents for JSON."""
     made: list[str] = []
@@ -51,11 +74,13 @@ def _details(
     if boundaries:
         sources = read_text(str(recipe.test.source))
         table, found["by_length"] = details.by_length(
-            texts, recipe.test.references, sources, boundaries
+            texts, recipe.test.references, sources, boundaries, scoring
         )
         made += ["", table]
     if orders:
-        table, found["ngrams"] = details.ngrams(texts, recipe.test.references, baseline, orders)
+        table, found["ngrams"] = details.ngrams(
+            texts, recipe.test.references, baseline, orders, scoring
+        )
         made += ["", table]
     if recipe.contrastive:
         files = {key: recipe.contrasts(*key) for key in texts}
@@ -69,12 +94,12 @@ def report(
     done: list[tuple[str, int]],
     sets: list[str],
     boundaries: list[int],
-    orders: int = 0,
+    orders: int,
+    scoring: Scoring,
 ) -> None:
     """Print and write the tables."""
     texts = _read_translations(recipe, done)
-    made, signature = _measure(recipe, texts, sets[0])
-    table = tables.rows(made, sets[0])
+    table, signatures = _measure(recipe, texts, scoring, sets[0])
     kinds: dict[str, Any] = {}
     if recipe.test.facts is not None:
         judged = {key: judge(text, recipe.test.facts) for key, text in texts.items()}
@@ -84,17 +109,18 @@ def report(
         command_line(module, flags) for module, flags in recipe.commands("SET", "SEED").items()
     ]
     notes = [
-        f"`{recipe.problem}`, {recipe.test.description}; BLEU `{signature}`.",
+        f"`{recipe.problem}`, {recipe.test.description}; {', '.join(signatures)}.",
         f"{recipe.train_steps} updates, `{recipe.hparams or 'no overrides'}`; average of "
         f"the last {recipe.num_last_checkpoints} checkpoints, `{recipe.decode_hparams}`; "
         f"seeds {', '.join(map(str, seeds))}.",
     ]
     if len(table) > 1:
         notes.append(
-            f"difference and p: compared with `{sets[0]}` of the same seed, p by paired bootstrap."
+            f"difference and p: compared with `{sets[0]}` of the same seeds, p by paired bootstrap "
+            "over all of them."
         )
-    if any(row.spread is not None for row in table):
-        notes.append("spread: standard deviation over the seeds.")
+    if len(seeds) > 1:
+        notes.append("mean ± standard deviation over the seeds.")
     if orders:
         notes.append(
             f"n-gram precision: of `{sets[0]}`, and the differences from it, means over the seeds; "
@@ -105,13 +131,13 @@ def report(
         totals = ", ".join(f"{values['total']} {kind}s" for kind, values in first.items())
         notes.append(f"{totals}: accuracy; p by McNemar's exact test.")
     extra = phenomena.columns(kinds)
-    further, found = _details(recipe, texts, sets[0], boundaries, orders)
+    further, found = _details(recipe, texts, scoring, sets[0], boundaries, orders)
     lines = [tables.markdown(table, extra), "", *notes, *further]
     text = "\n".join([*lines, "", "```", *commands, "```", ""])
     content = {
         "recipe": {key: str(value) for key, value in dataclasses.asdict(recipe).items()},
         "seeds": seeds,
-        "signature": signature,
+        "signatures": signatures,
         "commands": commands,
         "rows": tables.as_json(table),
         "phenomena": kinds,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 
 @dataclasses.dataclass(frozen=True)
@@ -13,16 +13,42 @@ class Run:
 
     Attributes:
         parameters: number of weights.
-        bleu: BLEU on the test set.
-        p_value: p-value of the difference from the baseline of the same seed; None for the baseline
-            itself, and if the baseline is not finished.
+        scores: scores on the test set by the name of the metric, all runs in the same order.
     """
 
     name: str
     seed: int
     parameters: int
-    bleu: float
-    p_value: float | None
+    scores: Mapping[str, float]
+
+
+@dataclasses.dataclass(frozen=True)
+class Scores:
+    """The scores of a set by one metric.
+
+    Attributes:
+        by_seed: score for each seed.
+        difference: mean difference from the baseline over the seeds that both have; None without
+            any, and for the baseline itself.
+        p_value: p-value of this difference; None if there is none.
+    """
+
+    by_seed: dict[int, float]
+    difference: float | None = None
+    p_value: float | None = None
+
+    @property
+    def mean(self) -> float:
+        """Mean score over the seeds."""
+        return statistics.mean(self.by_seed.values())
+
+    @property
+    def spread(self) -> float | None:
+        """Standard deviation over the seeds; None for a single seed."""
+        return statistics.stdev(self.by_seed.values()) if len(self.by_seed) > 1 else None
+
+    def __str__(self) -> str:
+        return f"{self.mean:.2f}" + ("" if self.spread is None else f" ± {self.spread:.2f}")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -30,48 +56,42 @@ class Row:
     """All finished runs of a set.
 
     Attributes:
-        bleu: BLEU for each seed.
-        p_values: p-value for each seed that has one.
-        difference: mean difference from the baseline over the seeds that both have; None without
-            any.
+        scores: by the name of the metric.
     """
 
     name: str
     parameters: int
-    bleu: dict[int, float]
-    p_values: dict[int, float]
-    difference: float | None
-
-    @property
-    def mean(self) -> float:
-        """Mean BLEU over the seeds."""
-        return statistics.mean(self.bleu.values())
-
-    @property
-    def spread(self) -> float | None:
-        """Standard deviation over the seeds; None for a single seed."""
-        return statistics.stdev(self.bleu.values()) if len(self.bleu) > 1 else None
+    scores: dict[str, Scores]
 
 
-def rows(runs: Sequence[Run], baseline: str) -> list[Row]:
-    """Group the runs by set, in the order of the sets."""
+def rows(
+    runs: Sequence[Run],
+    baseline: str,
+    p_value: Callable[[str, str, list[int]], float],
+) -> list[Row]:
+    """Group the runs by set, in the order of the sets.
+
+    Args:
+        runs: the finished runs.
+        baseline: the set with which the others are compared.
+        p_value: the p-value of a set, given the metric, the set and the seeds that it shares with
+            the baseline.
+    """
+    found = {(run.name, run.seed): run for run in runs}
     made = []
-    reference = {run.seed: run.bleu for run in runs if run.name == baseline}
     for name in dict.fromkeys(run.name for run in runs):
         own = [run for run in runs if run.name == name]
-        bleu = {run.seed: run.bleu for run in own}
-        shared = [seed for seed in bleu if seed in reference and name != baseline]
-        made.append(
-            Row(
-                name=name,
-                parameters=own[0].parameters,
-                bleu=bleu,
-                p_values={run.seed: run.p_value for run in own if run.p_value is not None},
-                difference=statistics.mean(bleu[seed] - reference[seed] for seed in shared)
-                if shared
-                else None,
-            )
-        )
+        shared = [run.seed for run in own if (baseline, run.seed) in found]
+        scores = {}
+        for metric in own[0].scores:
+            by_seed = {run.seed: run.scores[metric] for run in own}
+            if name == baseline or not shared:
+                scores[metric] = Scores(by_seed)
+                continue
+            theirs = {seed: found[baseline, seed].scores[metric] for seed in shared}
+            difference = statistics.mean(by_seed[seed] - theirs[seed] for seed in shared)
+            scores[metric] = Scores(by_seed, difference, p_value(metric, name, shared))
+        made.append(Row(name, own[0].parameters, scores))
     return made
 
 
@@ -79,24 +99,32 @@ def markdown(table: Sequence[Row], extra: Mapping[str, Mapping[str, str]] | None
     """Return the table in Markdown.
 
     Args:
-        table: its rows.
+        table: its rows; the first metric is shown for each seed, too.
         extra: content of further columns, by title, then by set.
     """
     extra = extra or {}
-    several = any(len(row.bleu) > 1 for row in table)
-    titles = ["set", "parameters", "BLEU", *(["spread", "by seed"] if several else [])]
-    titles += ["difference", "p", *extra]
-    lines = [titles]
+    main, *others = table[0].scores
+    several = any(len(row.scores[main].by_seed) > 1 for row in table)
+    titles = ["set", "parameters", main, *(["by seed"] if several else []), "difference", "p"]
+    for metric in others:
+        titles += [metric, f"p ({metric})"]
+    lines = [[*titles, *extra]]
     for row in table:
-        cells = [f"`{row.name}`", f"{row.parameters / 1e6:.2f}M", f"{row.mean:.2f}"]
+        first = row.scores[main]
+        cells = [f"`{row.name}`", f"{row.parameters / 1e6:.2f}M", str(first)]
         if several:
-            cells.append("" if row.spread is None else f"{row.spread:.2f}")
-            cells.append(", ".join(f"{value:.2f}" for value in row.bleu.values()))
-        cells.append("" if row.difference is None else f"{row.difference:+.2f}")
-        cells.append(", ".join(f"{value:.3f}" for value in row.p_values.values()))
+            cells.append(", ".join(f"{value:.2f}" for value in first.by_seed.values()))
+        cells.append("" if first.difference is None else f"{first.difference:+.2f}")
+        cells.append(_p_text(first.p_value))
+        for metric in others:
+            cells += [str(row.scores[metric]), _p_text(row.scores[metric].p_value)]
         cells += [column.get(row.name, "") for column in extra.values()]
         lines.append(cells)
     return grid(lines)
+
+
+def _p_text(value: float | None) -> str:
+    return "" if value is None else f"{value:.3f}"
 
 
 def grid(lines: Sequence[Sequence[str]]) -> str:
@@ -112,11 +140,16 @@ def as_json(table: Sequence[Row]) -> list[dict[str, object]]:
         {
             "set": row.name,
             "parameters": row.parameters,
-            "bleu": row.mean,
-            "spread": row.spread,
-            "bleu_by_seed": row.bleu,
-            "difference": row.difference,
-            "p_by_seed": row.p_values,
+            "scores": {
+                metric: {
+                    "mean": scores.mean,
+                    "spread": scores.spread,
+                    "by_seed": scores.by_seed,
+                    "difference": scores.difference,
+                    "p": scores.p_value,
+                }
+                for metric, scores in row.scores.items()
+            },
         }
         for row in table
     ]

@@ -50,10 +50,14 @@ def flags(tmp_path, monkeypatch):
 
 def test_the_table_has_a_row_for_each_set(flags, tmp_path, capsys):
     given, calls, _ = flags
-    call(compare, *given, "--seeds=1,2")
+    call(compare, *given, "--seeds=1,2", "--metrics=ter,bleu", "--tokenize=none", "--lowercase")
     assert calls == ["trainer", "avg", "decoder"] * 4
     content = json.loads((tmp_path / "out" / "table.json").read_text())
     assert [row["set"] for row in content["rows"]] == SETS and content["seeds"] == [1, 2]
+    assert content["signatures"] == [
+        "TER `nrefs:1|case:lc|tok:tercom|norm:no|punct:yes|asian:no|version:2.6.0`",
+        "BLEU `nrefs:1|case:lc|eff:no|tok:none|smooth:exp|version:2.6.0`",
+    ]
     output = capsys.readouterr().out
     assert (tmp_path / "out" / "table.md").read_text() in output
     assert "$ t2t-phrase-trainer --problem=translate_ende_multi30k" in output
@@ -72,6 +76,10 @@ def test_one_failure_does_not_stop_the_others(flags, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("flag", "message"),
     [
+        ("--metrics=bleu,blue", "'blue' is unknown; did you mean bleu"),
+        ("--metrics=ter,ter", "ter is given twice"),
+        ("--metrics=", "--metrics= names no metric; known: bleu, chrf, ter"),
+        ("--tokenize=31a", "tokenize '31a' is unknown"),
         ("--ngrams=33", "order 33 is out of range; choose 1 to 32"),
         ("--by_length=3,2", "lengths 3,2"),
         ("--by_length=x", "--by_length: 'x' is not a number"),

@@ -13,52 +13,65 @@ import t2t_phrase_grammar as grammar
 from t2t_phrase import registry
 from t2t_phrase.comparison import details, phenomena, report, runs
 from t2t_phrase.comparison import table as tables
+from t2t_phrase.comparison.scoring import Scoring
 from t2t_phrase.comparison.sentences import sentences_of
 from t2t_phrase.config import UserError
 from t2t_phrase.evaluation.phenomena import Judgement
 
 RUNS = [
-    tables.Run("base", 1, 2_600_000, 30.0, None),
-    tables.Run("base", 2, 2_600_000, 32.0, None),
-    tables.Run("new", 1, 2_804_000, 33.0, 0.01),
-    tables.Run("new", 2, 2_804_000, 34.0, 0.04),
-    tables.Run("new", 3, 2_804_000, 38.0, None),
+    tables.Run("base", 1, 2_600_000, {"BLEU": 30.0, "TER": 60.0}),
+    tables.Run("base", 2, 2_600_000, {"BLEU": 32.0, "TER": 58.0}),
+    tables.Run("new", 1, 2_804_000, {"BLEU": 33.0, "TER": 55.0}),
+    tables.Run("new", 2, 2_804_000, {"BLEU": 34.0, "TER": 56.0}),
+    tables.Run("new", 3, 2_804_000, {"BLEU": 38.0, "TER": 51.0}),
 ]
 
 
+def p_value(metric, name, seeds):
+    """Return a p-value that tells for what it was asked."""
+    assert name == "new"
+    return {"BLEU": 0.01, "TER": 0.02}[metric] * len(seeds)
+
+
 def test_rows_average_over_seeds_and_differ_on_shared_ones():
-    base, new = tables.rows(RUNS, "base")
-    assert (base.mean, base.difference, base.p_values) == (31.0, None, {})
-    assert base.spread == pytest.approx(statistics.stdev([30, 32]))
-    assert new.mean == 35.0 and new.difference == pytest.approx(2.5)
-    assert new.p_values == {1: 0.01, 2: 0.04}
+    base, new = tables.rows(RUNS, "base", p_value)
+    bleu = base.scores["BLEU"]
+    assert (bleu.mean, bleu.difference, bleu.p_value) == (31.0, None, None)
+    assert bleu.spread == pytest.approx(statistics.stdev([30, 32]))
+    bleu, ter = new.scores["BLEU"], new.scores["TER"]
+    assert (bleu.mean, ter.mean) == (35.0, 54.0)
+    assert (bleu.difference, ter.difference) == (pytest.approx(2.5), pytest.approx(-3.5))
+    assert (bleu.p_value, ter.p_value) == (0.02, 0.04)
 
 
 def test_without_the_baseline_nothing_is_compared():
-    (only,) = tables.rows(RUNS[2:3], "base")
-    assert only.difference is None and only.spread is None
+    (only,) = tables.rows(RUNS[2:3], "base", p_value)
+    bleu = only.scores["BLEU"]
+    assert bleu.difference is None and bleu.p_value is None and bleu.spread is None
 
 
 def test_markdown_has_a_spread_only_with_several_seeds():
-    several = tables.markdown(tables.rows(RUNS, "base")).split("\n")
-    assert several[0] == "| set | parameters | BLEU | spread | by seed | difference | p |"
+    several = tables.markdown(tables.rows(RUNS, "base", p_value)).split("\n")
+    assert several[0] == ("| set | parameters | BLEU | by seed | difference | p | TER | p (TER) |")
     assert several[3] == (
-        "| `new` | 2.80M | 35.00 | 2.65 | 33.00, 34.00, 38.00 | +2.50 | 0.010, 0.040 |"
+        "| `new` | 2.80M | 35.00 ± 2.65 | 33.00, 34.00, 38.00 | +2.50 | 0.020 "
+        "| 54.00 ± 2.65 | 0.040 |"
     )
-    table = tables.rows([RUNS[0], RUNS[2]], "base")
+    table = tables.rows([RUNS[0], RUNS[2]], "base", p_value)
     single = tables.markdown(table, {"idioms": {"base": "50%"}}).split("\n")
-    assert single[0] == "| set | parameters | BLEU | difference | p | idioms |"
+    assert single[0] == "| set | parameters | BLEU | difference | p | TER | p (TER) | idioms |"
     assert single[2:] == [
-        "| `base` | 2.60M | 30.00 |  |  | 50% |",
-        "| `new` | 2.80M | 33.00 | +3.00 | 0.010 |  |",
+        "| `base` | 2.60M | 30.00 |  |  | 60.00 |  | 50% |",
+        "| `new` | 2.80M | 33.00 | +3.00 | 0.010 | 55.00 | 0.020 |  |",
     ]
     assert len({line.count("|") for line in single}) == 1
 
 
 def test_rows_are_json():
-    content = json.loads(json.dumps(tables.as_json(tables.rows(RUNS, "base"))))
-    assert content[1]["bleu_by_seed"] == {"1": 33.0, "2": 34.0, "3": 38.0}
-    assert content[0]["difference"] is None and content[1]["difference"] == pytest.approx(2.5)
+    content = json.loads(json.dumps(tables.as_json(tables.rows(RUNS, "base", p_value))))
+    base, new = (row["scores"]["BLEU"] for row in content)
+    assert new["by_seed"] == {"1": 33.0, "2": 34.0, "3": 38.0} and new["p"] == 0.02
+    assert base["difference"] is None and new["difference"] == pytest.approx(2.5)
 
 
 def test_phenomena_are_compared_seed_by_seed():
@@ -252,10 +265,20 @@ def test_the_report_holds_recipe_commands_and_signature(recipe, capsys, monkeypa
     done = [(SET, 7), ("transformer_small", 7)]
     for run in done:
         runs.finish(recipe, *run, train=True)
-    report.report(recipe, done, [SET, "transformer_small"], [2, 5], 3)
+    scoring = Scoring(("bleu", "chrf"), tokenize="none")
+    report.report(recipe, done, [SET, "transformer_small"], [2, 5], 3, scoring)
     text = (recipe.work_dir / "table.md").read_text()
     assert text in capsys.readouterr().out
-    for part in ("nrefs:1|", OVERRIDES, "40 updates", "seeds 7", "--output_dir=", "SET-SEED"):
+    for part in (
+        "BLEU `nrefs:1|",
+        "|tok:none|",
+        "chrF2 `nrefs:1|",
+        OVERRIDES,
+        "40 updates",
+        "seeds 7",
+        "--output_dir=",
+        "SET-SEED",
+    ):
         assert part in text
     content = json.loads((recipe.work_dir / "table.json").read_text())
     assert [row["set"] for row in content["rows"]] == [SET, "transformer_small"]
@@ -281,7 +304,7 @@ def test_ngrams_are_compared_seed_by_seed():
         ("new", 3): worse,
         ("other", 3): worse,
     }
-    table, found = details.ngrams(texts, references, "base", 4)
+    table, found = details.ngrams(texts, references, "base", 4, Scoring())
     lines = [[cell.strip() for cell in line.split("|")[1:-1]] for line in table.split("\n")]
     assert lines[0] == ["n-gram precision", "1", "2", "3", "4"]
     assert lines[2] == ["`base`", "94.44", "91.67", "83.33", "-"]
