@@ -42,6 +42,12 @@ def define_flags() -> None:
     flags.DEFINE_integer(
         "num_last_checkpoints", 5, "Number of checkpoints of each run to average.", lower_bound=1
     )
+    flags.DEFINE_integer(
+        "local_eval_frequency",
+        0,
+        "Updates between two checkpoints; 0: a twentieth of --train_steps.",
+        lower_bound=0,
+    )
     flags.DEFINE_string("decode_hparams", "beam_size=5", "Options of decoding.")
     flags.DEFINE_integer(
         "test_sentences", 5000, "Number of sentences in the grammar's test set.", lower_bound=1
@@ -85,6 +91,7 @@ def main(argv: Sequence[str]) -> None:
         work_dir=pathlib.Path(FLAGS.output_dir).expanduser(),
         train_steps=FLAGS.train_steps,
         hparams=FLAGS.hparams,
+        local_eval_frequency=FLAGS.local_eval_frequency,
         num_last_checkpoints=FLAGS.num_last_checkpoints,
         decode_hparams=FLAGS.decode_hparams,
         test_sentences=FLAGS.test_sentences,

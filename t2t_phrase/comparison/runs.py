@@ -26,6 +26,7 @@ class Recipe:
     """The settings that all sets share.
 
     Attributes:
+        local_eval_frequency: updates between two checkpoints; 0: a twentieth of train_steps.
         warm_start_from: run or average from which every training starts; empty: random weights.
     """
 
@@ -37,6 +38,7 @@ class Recipe:
     num_last_checkpoints: int
     decode_hparams: str
     test_sentences: int
+    local_eval_frequency: int = 0
     contrastive: str = ""
     warm_start_from: str = ""
     t2t_usr_dir: str = ""
@@ -53,7 +55,7 @@ class Recipe:
                 f"--output_dir={run}",
                 f"--train_steps={self.train_steps}",
                 "--schedule=train",
-                f"--local_eval_frequency={max(1, self.train_steps // 20)}",
+                f"--local_eval_frequency={self._updates_between_checkpoints}",
                 f"--random_seed={seed}",
                 *([f"--warm_start_from={self.warm_start_from}"] if self.warm_start_from else []),
             ],
@@ -82,6 +84,10 @@ class Recipe:
             for module in {"trainer", "decoder", "contrast"} & {*commands}:
                 commands[module].append(f"--t2t_usr_dir={self.t2t_usr_dir}")
         return commands
+
+    @property
+    def _updates_between_checkpoints(self) -> int:
+        return self.local_eval_frequency or max(1, self.train_steps // 20)
 
     def place(self, name: str, seed: object, ending: str = "") -> pathlib.Path:
         """Return the path of a file of a set and seed."""

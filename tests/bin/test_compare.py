@@ -50,7 +50,15 @@ def flags(tmp_path, monkeypatch):
 
 def test_the_table_has_a_row_for_each_set(flags, tmp_path, capsys):
     given, calls, _ = flags
-    call(compare, *given, "--seeds=1,2", "--metrics=ter,bleu", "--tokenize=none", "--lowercase")
+    call(
+        compare,
+        *given,
+        "--seeds=1,2",
+        "--metrics=ter,bleu",
+        "--tokenize=none",
+        "--lowercase",
+        "--local_eval_frequency=2",
+    )
     assert calls == ["trainer", "avg", "decoder"] * 4
     content = json.loads((tmp_path / "out" / "table.json").read_text())
     assert [row["set"] for row in content["rows"]] == SETS and content["seeds"] == [1, 2]
@@ -58,6 +66,7 @@ def test_the_table_has_a_row_for_each_set(flags, tmp_path, capsys):
         "TER `nrefs:1|case:lc|tok:tercom|norm:no|punct:yes|asian:no|version:2.6.0`",
         "BLEU `nrefs:1|case:lc|eff:no|tok:none|smooth:exp|version:2.6.0`",
     ]
+    assert "--local_eval_frequency=2" in content["commands"][0]
     output = capsys.readouterr().out
     assert (tmp_path / "out" / "table.md").read_text() in output
     assert "$ t2t-phrase-trainer --problem=translate_ende_multi30k" in output

@@ -233,6 +233,13 @@ def test_a_run_of_another_recipe_is_left_to_the_trainer_to_refuse(recipe):
     assert changed_recipe(recipe, hparams="num_heads=2,norm=pre").has_trained(SET, 7)
 
 
+def test_checkpoints_are_written_at_the_given_frequency(recipe):
+    recipe, _ = recipe
+    assert "--local_eval_frequency=2" in recipe.commands(SET, 7)["trainer"]
+    often = changed_recipe(recipe, local_eval_frequency=15)
+    assert "--local_eval_frequency=15" in often.commands(SET, 7)["trainer"]
+
+
 def test_without_training_what_is_trained_is_still_translated(recipe, record_run):
     recipe, ran = recipe
     assert not runs.finish(recipe, SET, 7, train=False)
