@@ -28,7 +28,7 @@ from t2t_phrase.layers.recurrent.lstm import LSTM
 from t2t_phrase.layers.recurrent.word_embedding import WordEmbedding
 from t2t_phrase.models.base import Cache, Encoded, EncoderDecoder, Features, Loss, Step
 from t2t_phrase.models.luong_hparams import LuongHParams
-from t2t_phrase.models.r_drop import r_drop_loss, twice
+from t2t_phrase.models.r_drop import paired_token_losses, r_drop_loss, twice
 from t2t_phrase.models.token_losses import loss_of_tokens, token_losses
 from t2t_phrase.ops.masks import memory_mask, padding_mask
 from t2t_phrase.ops.product import product
@@ -180,10 +180,9 @@ class Luong(EncoderDecoder):
         hidden, _ = self.decode(features, self.encode(features, training), training)
         hidden = self.output_dropout(hidden, training=training)
         targets = features["targets"]
-        loss = loss_of_tokens(self._token_losses(hidden, targets), targets)
-        if r_drop:
-            return r_drop_loss(loss, hidden, self.softmax.kernel, targets, weight=r_drop)
-        return loss
+        losses = self._paired_losses if r_drop else self._token_losses
+        loss = loss_of_tokens(losses(hidden, targets), targets)
+        return r_drop_loss(loss, weight=r_drop) if r_drop else loss
 
     def token_log_probabilities(self, features: Features) -> Any:
         """Return (B, T) float32: the log-probability of each target token, in nats."""
@@ -193,6 +192,10 @@ class Luong(EncoderDecoder):
     def _token_losses(self, hidden: Any, targets: Any) -> dict[str, Any]:
         smoothing = self.hparams.label_smoothing
         return token_losses(hidden, self.softmax.kernel, targets, label_smoothing=smoothing)
+
+    def _paired_losses(self, hidden: Any, targets: Any) -> dict[str, Any]:
+        smoothing = self.hparams.label_smoothing
+        return paired_token_losses(hidden, self.softmax.kernel, targets, label_smoothing=smoothing)
 
     def encode(self, features: Features, training: bool = False) -> Encoded:
         """Return the encoded source.

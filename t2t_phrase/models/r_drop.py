@@ -19,8 +19,8 @@ from typing import Any
 from keras import ops
 
 from t2t_phrase.models.base import Features, Loss, Mean
-from t2t_phrase.ops.divergence import symmetric_divergence
-from t2t_phrase.ops.masks import padding_mask
+from t2t_phrase.models.token_losses import named
+from t2t_phrase.ops.paired_cross_entropy import paired_cross_entropy
 
 
 def twice(features: Features) -> Features:
@@ -28,26 +28,39 @@ def twice(features: Features) -> Features:
     return {name: ops.concatenate([value, value], axis=0) for name, value in features.items()}
 
 
-def r_drop_loss(loss: Loss, hidden: Any, kernel: Any, targets: Any, *, weight: float) -> Loss:
-    """Return the objective of R-Drop.
+def paired_token_losses(
+    hidden: Any, kernel: Any, targets: Any, *, label_smoothing: float
+) -> dict[str, Any]:
+    """Compare both outputs of the decoder with the targets and with each other.
 
     Args:
-        loss: the loss of the 2B rows, without R-Drop.
-        hidden: (2B, T, D) float, the decoder's output.
-        kernel: (V, D), the matrix of the softmax.
+        hidden: (2B, T, D) float, the decoder's output for `twice` a batch.
+        kernel: the matrix of the softmax, (V, D); a variable or a tensor.
         targets: (2B, T) int.
-        weight: alpha, the weight of the divergence.
+        label_smoothing: probability mass taken from the correct token.
 
     Returns:
-        The loss, scaled to B rows; in addition to the figures of `loss`, it reports "divergence",
-        the mean over the target tokens, in nats.
+        The losses as from `token_losses` and "divergence", in nats, equal for both rows of a pair;
+        each (2B, T) float32.
     """
-    width = hidden.shape[-1]
-    first, second = (ops.reshape(half, (-1, width)) for half in ops.split(hidden, 2, axis=0))
-    matrix = ops.cast(ops.convert_to_tensor(kernel), hidden.dtype)
-    divergence = symmetric_divergence(first, second, matrix)  # (B * T,)
-    real = ops.cast(padding_mask(ops.split(targets, 2, axis=0)[0]), "float32")
-    total = ops.sum(divergence * ops.reshape(real, (-1,)))
+    labels = ops.split(targets, 2, axis=0)[0]
+    losses, divergence = paired_cross_entropy(
+        ops.reshape(hidden, (-1, hidden.shape[-1])),
+        ops.cast(ops.convert_to_tensor(kernel), hidden.dtype),
+        ops.reshape(labels, (-1,)),
+        label_smoothing=label_smoothing,
+    )
+    both = ops.concatenate([divergence, divergence], axis=0)
+    shape = ops.shape(targets)
+    return {**named(losses, shape), "divergence": ops.reshape(both, shape)}
+
+
+def r_drop_loss(loss: Loss, *, weight: float) -> Loss:
+    """Return the objective of R-Drop, scaled to B rows.
+
+    Args:
+        loss: the loss of the 2B rows without R-Drop, whose means include "divergence".
+        weight: alpha, the weight of the divergence.
+    """
     means = {name: Mean(mean.total / 2, mean.count / 2) for name, mean in loss.means.items()}
-    means["divergence"] = Mean(total, ops.sum(real))
-    return Loss(loss.objective / 2 + weight / 2 * total, means)
+    return Loss(loss.objective / 2 + weight / 2 * means["divergence"].total, means)

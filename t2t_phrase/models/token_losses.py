@@ -10,7 +10,7 @@ from typing import Any
 from keras import ops
 
 from t2t_phrase.models.base import Loss, Mean
-from t2t_phrase.ops.cross_entropy import smoothed_cross_entropy
+from t2t_phrase.ops.cross_entropy import TokenLosses, smoothed_cross_entropy
 from t2t_phrase.ops.masks import padding_mask
 
 
@@ -34,8 +34,13 @@ def token_losses(
         ops.reshape(targets, (-1,)),
         label_smoothing=label_smoothing,
     )
-    named = {"loss": losses.smoothed, "nll": losses.nll, "accuracy": losses.correct}
-    return {name: ops.reshape(value, ops.shape(targets)) for name, value in named.items()}
+    return named(losses, ops.shape(targets))
+
+
+def named(losses: TokenLosses, shape: Any) -> dict[str, Any]:
+    """Return "loss", "nll" and "accuracy", each of the given shape."""
+    values = {"loss": losses.smoothed, "nll": losses.nll, "accuracy": losses.correct}
+    return {name: ops.reshape(value, shape) for name, value in values.items()}
 
 
 def loss_of_tokens(tokens: dict[str, Any], targets: Any) -> Loss:

@@ -29,7 +29,7 @@ from t2t_phrase.models.packed_rows import (
     source_mask,
     target_mask,
 )
-from t2t_phrase.models.r_drop import r_drop_loss, twice
+from t2t_phrase.models.r_drop import paired_token_losses, r_drop_loss, twice
 from t2t_phrase.models.token_losses import loss_of_tokens, token_losses
 from t2t_phrase.models.transformer_hparams import TARGET_SPACES, TransformerHParams
 from t2t_phrase.ops.bias import add_bias
@@ -231,11 +231,10 @@ class Transformer(EncoderDecoder):
         encoded = self.encode(features, training=training)
         hidden = self.decode(features, encoded, training=training).hidden
         targets = features["targets"]
-        objective, means = loss_of_tokens(self.token_losses(hidden, targets), targets)
+        losses = self.paired_losses if r_drop else self.token_losses
+        objective, means = loss_of_tokens(losses(hidden, targets), targets)
         loss = Loss(objective + encoded.objective, {**means, **encoded.losses})
-        if r_drop:
-            return r_drop_loss(loss, hidden, self.softmax.kernel, targets, weight=r_drop)
-        return loss
+        return r_drop_loss(loss, weight=r_drop) if r_drop else loss
 
     def token_log_probabilities(self, features: Features) -> Any:
         """Return (B, T) float32: the log-probability of each target token, in nats."""
@@ -246,6 +245,11 @@ class Transformer(EncoderDecoder):
         """Return the losses of `models.token_losses` for the decoder's output (B, T, D)."""
         smoothing = self.hparams.label_smoothing
         return token_losses(hidden, self.softmax.kernel, targets, label_smoothing=smoothing)
+
+    def paired_losses(self, hidden: Any, targets: Any) -> dict[str, Any]:
+        """Return the losses of `models.r_drop` for the decoder's output (2B, T, D)."""
+        smoothing = self.hparams.label_smoothing
+        return paired_token_losses(hidden, self.softmax.kernel, targets, label_smoothing=smoothing)
 
     def attention_maps(self) -> dict[str, AttentionMap]:
         """Return the meaning of the rows and columns for each name in `attention_weights`."""

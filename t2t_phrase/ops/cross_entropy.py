@@ -32,6 +32,27 @@ class TokenLosses(NamedTuple):
     """1 where the label has the highest probability, else 0. Carries no gradient."""
 
 
+class SmoothedTarget(NamedTuple):
+    """The distribution that a label stands for, with label smoothing."""
+
+    confidence: float
+    """Probability of the label."""
+    low: float
+    """Probability of each other entry of the vocabulary."""
+    entropy: float
+    """The smallest cross-entropy with this distribution, in nats."""
+
+
+def smoothed_target(label_smoothing: float, vocab_size: int) -> SmoothedTarget:
+    """Return the target distribution for a mass taken from the label, in [0, 1)."""
+    confidence = 1.0 - label_smoothing
+    low = label_smoothing / (vocab_size - 1)
+    entropy = -confidence * math.log(confidence)
+    if low > 0:
+        entropy -= (vocab_size - 1) * low * math.log(low)
+    return SmoothedTarget(confidence, low, entropy)
+
+
 def blocks_of_tokens(tokens: Any, vocab_size: int) -> RowBlocks:
     """Return the division of tokens into blocks, which bounds the logits in memory.
 
@@ -71,11 +92,7 @@ def smoothed_cross_entropy(
     """
     vocab_size = kernel.shape[0]
     labels = ops.convert_to_tensor(labels)
-    confidence = 1.0 - label_smoothing
-    low = label_smoothing / (vocab_size - 1)
-    constant = -confidence * math.log(confidence)
-    if low > 0:
-        constant -= (vocab_size - 1) * low * math.log(low)
+    confidence, low, constant = smoothed_target(label_smoothing, vocab_size)
 
     @ops.custom_gradient
     def losses(hidden: Any, kernel: Any) -> Any:
