@@ -1,6 +1,9 @@
 """Training speed of registered sets, as ratios to the first of them.
 
     python benchmarks/compare_sets.py --sets=transformer_multi30k,luong_multi30k,luong_feed_multi30k
+    python benchmarks/compare_sets.py --sets=transformer_multi30k,transformer_multi30k:r_drop=1
+
+A set may be followed by changes, SET:NAME=VALUE or SET:NAME=VALUE+NAME=VALUE.
 
 Times whole updates (forward pass, backward pass and optimizer) on random ids: each set in turn,
 `--repeats` times, so that changes in the speed of the machine affect all sets alike. The line of
@@ -22,14 +25,16 @@ def timed_update(
     """Return a function that makes one update and returns its duration in seconds.
 
     Args:
-        name: of the set.
+        name: of the set, with changes, see above.
         rows: sentences in the batch.
         length: tokens of each, on both sides.
         vocab: entries of the vocabulary.
         dtype: the dtype policy.
         xla: whether to compile with XLA.
     """
-    stepper = stepper_of(*base_model(dtype, vocab, name), xla=xla)
+    name, _, changes = name.partition(":")
+    overrides = changes.replace("+", ",")
+    stepper = stepper_of(*base_model(dtype, vocab, name, overrides), xla=xla)
     ids = random_ids(rows, length, vocab)
 
     def update() -> float:
