@@ -6,7 +6,7 @@
 The first set is the baseline with which the others are compared, seed by seed. Each step is one of
 the commands, printed before it runs. Finished steps are not repeated, so the same command resumes
 an interrupted comparison, even with more sets or seeds. The table is printed and written to
-table.md and table.json in --output_dir.
+table.md and table.json in --output_dir, with --split=dev to table_dev.md and table_dev.json.
 """
 
 from __future__ import annotations
@@ -49,8 +49,11 @@ def define_flags() -> None:
         lower_bound=0,
     )
     flags.DEFINE_string("decode_hparams", "beam_size=5", "Options of decoding.")
+    flags.DEFINE_enum(
+        "split", "test", ["dev", "test"], "What to translate: dev to choose models, test to report."
+    )
     flags.DEFINE_integer(
-        "test_sentences", 5000, "Number of sentences in the grammar's test set.", lower_bound=1
+        "test_sentences", 5000, "Number of sentences, for the grammar.", lower_bound=1
     )
     flags.DEFINE_list(
         "metrics", ["bleu"], "Comma-separated metrics, the main one first: bleu, chrf, ter."
@@ -95,6 +98,7 @@ def main(argv: Sequence[str]) -> None:
         num_last_checkpoints=FLAGS.num_last_checkpoints,
         decode_hparams=FLAGS.decode_hparams,
         test_sentences=FLAGS.test_sentences,
+        split=FLAGS.split,
         contrastive=FLAGS.contrastive,
         t2t_usr_dir=FLAGS.t2t_usr_dir,
     )

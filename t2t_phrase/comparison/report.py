@@ -20,7 +20,7 @@ Texts = dict[tuple[str, int], list[str]]
 
 
 def _read_translations(recipe: Recipe, done: list[tuple[str, int]]) -> Texts:
-    """Return the translated test set of each finished set and seed."""
+    """Return the translations of each finished set and seed."""
     return {key: read_text(str(recipe.translation(*key))) for key in done}
 
 
@@ -143,7 +143,12 @@ def report(
         "phenomena": kinds,
         **found,
     }
-    write_report(recipe.work_dir, "table", text, content)
+    write_report(recipe.work_dir, table_name(recipe), text, content)
+
+
+def table_name(recipe: Recipe) -> str:
+    """Return the name of the table's files without their endings."""
+    return "table" if recipe.split == "test" else f"table_{recipe.split}"
 
 
 def write_report(work_dir: pathlib.Path, name: str, text: str, content: dict[str, Any]) -> None:

@@ -27,6 +27,7 @@ class Recipe:
 
     Attributes:
         local_eval_frequency: updates between two checkpoints; 0: a twentieth of train_steps.
+        split: "dev" or "test", the sentences to translate.
         warm_start_from: run or average from which every training starts; empty: random weights.
     """
 
@@ -38,6 +39,7 @@ class Recipe:
     num_last_checkpoints: int
     decode_hparams: str
     test_sentences: int
+    split: str = "test"
     local_eval_frequency: int = 0
     contrastive: str = ""
     warm_start_from: str = ""
@@ -101,11 +103,12 @@ class Recipe:
             data_dir=self.data_dir,
             work_dir=self.work_dir,
             size=self.test_sentences,
+            split=self.split,
         )
 
     def translation(self, name: str, seed: object) -> pathlib.Path:
-        """Return the path of the translated test set."""
-        return self.place(name, seed, f".test.{self.loaded().target_language}")
+        """Return the path of the translated sentences."""
+        return self.place(name, seed, f".{self.split}.{self.loaded().target_language}")
 
     def contrasts(self, name: str, seed: object) -> pathlib.Path:
         """Return the path of the results on contrastive pairs."""

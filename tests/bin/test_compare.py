@@ -72,6 +72,19 @@ def test_the_table_has_a_row_for_each_set(flags, tmp_path, capsys):
     assert "$ t2t-phrase-trainer --problem=translate_ende_multi30k" in output
 
 
+def test_the_development_set_has_its_own_table(flags, tmp_path, monkeypatch):
+    given, calls, _ = flags
+    call(compare, *given)
+    monkeypatch.setattr(runs.Recipe, "has_trained", lambda *a: True)
+    made = (tmp_path / "out" / "table.md").read_text()
+    call(compare, *given, "--split=dev", "--report_only")
+    assert calls == [*["trainer", "avg", "decoder"] * 2, *["decoder"] * 2]
+    content = json.loads((tmp_path / "out" / "table_dev.json").read_text())
+    assert [row["set"] for row in content["rows"]] == SETS
+    assert "development set of 2 sentences" in (tmp_path / "out" / "table_dev.md").read_text()
+    assert (tmp_path / "out" / "table.md").read_text() == made
+
+
 def test_one_failure_does_not_stop_the_others(flags, tmp_path, capsys):
     given, _, failing = flags
     failing.append(True)

@@ -126,6 +126,19 @@ def test_the_grammar_is_tested_on_more_sentences_of_its_test_split(grammar_probl
     assert found.source.stat().st_mtime_ns == before
 
 
+def test_the_development_set_is_drawn_from_its_own_split(monkeypatch, tmp_path):
+    from t2t_phrase.data.problem import get_problem
+
+    problem = get_problem("translate_ende_grammar")
+    pairs = list(grammar.generate("dev", 20, seed=problem.seed))
+    kept = [pair.source for pair in pairs], [pair.target for pair in pairs]
+    monkeypatch.setattr(problem, "raw_text", lambda data_dir, split: {"dev": kept}[split])
+    found = sentences_of(problem, data_dir=tmp_path, work_dir=tmp_path, size=10, split="dev")
+    assert found.source == tmp_path / "dev-10.en" and "of the dev split" in found.description
+    assert found.source.read_text().splitlines() == kept[0][:10]
+    assert found.references == [kept[1][:10]]
+
+
 def test_the_other_direction_has_no_phenomena(grammar_problem, tmp_path):
     problem = grammar_problem("translate_ende_grammar_rev")
     found = sentences_of(problem, data_dir=tmp_path, work_dir=tmp_path, size=10)
