@@ -44,5 +44,5 @@ def test_sizes_share_their_first_pairs_and_test_sets(size, train_pairs):
     assert other.sizes["train"] == train_pairs
     for split in ("train", "dev", "test"):
         ours, theirs = (p.corpus("").pairs(split) for p in (usual, other))
-        assert list(itertools.islice(ours, 1000)) == list(itertools.islice(theirs, 1000))
-    assert sum(1 for _ in other.corpus("").pairs("test")) == 1000
+        assert list(itertools.islice(ours, 100)) == list(itertools.islice(theirs, 100))
+    assert all(other.sizes[split] == usual.sizes[split] for split in ("dev", "test"))

@@ -9,7 +9,7 @@ import pytest
 from xdist.scheduler import LoadFileScheduling
 
 # A worker that holds more than this finishes the files that it has been given, and ends.
-LARGEST_MIB = 2000
+LARGEST_MIB = 3000
 
 
 class RecyclingScheduler(LoadFileScheduling):
