@@ -5,6 +5,7 @@ import pytest
 import sacrebleu
 from sacrebleu.metrics import BLEU
 from sacrebleu.significance import PairedTest
+from spoiled_text import SpoiledText
 
 from t2t_phrase.config import UserError
 from t2t_phrase.evaluation.bleu import corpus_bleu
@@ -63,16 +64,9 @@ def test_they_are_the_precisions_of_bleu():
 
 def test_p_is_that_of_sacrebleus_test():
     # The BLEU of one order is its precision, where translations are as long as references.
-    draw = random.Random(5)
-    references = [" ".join(draw.choices("abcdef", k=10)) for _ in range(60)]
-
-    def spoil(share):
-        return [
-            " ".join(word if draw.random() > share else "x" for word in line.split())
-            for line in references
-        ]
-
-    ours, theirs = spoil(0.30), spoil(0.33)
+    text = SpoiledText(5, sentences=60)
+    references = text.references
+    ours, theirs = text.copy(0.30), text.copy(0.33)
     metric = {"bleu": BLEU(max_ngram_order=1, smooth_method="none")}
     systems = [("baseline", theirs), ("system", ours)]
     _, scores = PairedTest(systems, metric, [references], test_type="bs", n_samples=500)()

@@ -1,7 +1,6 @@
-import random
-
 import numpy as np
 import pytest
+from spoiled_text import SpoiledText
 
 from t2t_phrase.config import UserError
 from t2t_phrase.evaluation.bleu import corpus_bleu
@@ -11,17 +10,8 @@ from t2t_phrase.evaluation.significance import paired_bootstrap
 
 @pytest.fixture(scope="module")
 def texts():
-    """References, and a function that replaces a share of their words."""
-    draw = random.Random(5)
-    references = [" ".join(draw.choices("abcdefgh", k=12)) for _ in range(40)]
-
-    def spoil(share):
-        return [
-            " ".join(word if draw.random() > share else "x" for word in line.split())
-            for line in references
-        ]
-
-    return references, spoil
+    text = SpoiledText(5)
+    return text.references, text.copy
 
 
 @pytest.mark.parametrize("metric", ["bleu", "chrf", "ter"])

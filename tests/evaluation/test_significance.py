@@ -1,7 +1,6 @@
-import random
-
 import numpy as np
 import pytest
+from spoiled_text import SpoiledText
 
 from t2t_phrase.config import UserError
 from t2t_phrase.evaluation.bleu import corpus_bleu
@@ -10,16 +9,8 @@ from t2t_phrase.evaluation.significance import p_value_of, paired_bootstrap, res
 
 @pytest.fixture(scope="module")
 def systems():
-    draw = random.Random(3)
-    references = [" ".join(draw.choices("abcdefgh", k=12)) for _ in range(40)]
-
-    def spoil(share):
-        return [
-            " ".join(word if draw.random() > share else "x" for word in line.split())
-            for line in references
-        ]
-
-    return references, spoil(0.1), spoil(0.1), spoil(0.5)
+    text = SpoiledText(3)
+    return text.references, text.copy(0.1), text.copy(0.1), text.copy(0.5)
 
 
 def test_a_clear_difference_is_significant(systems):
