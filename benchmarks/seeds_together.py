@@ -13,6 +13,7 @@ models of `--set=A,B` translate together. TensorFlow is not needed.
 from __future__ import annotations
 
 import argparse
+import fcntl
 import pathlib
 import time
 from typing import Any
@@ -35,6 +36,7 @@ def main() -> None:
     options.add_argument("--alpha", type=float, default=1.4)
     options.add_argument("--rows", type=int, default=512, help="sentences translated at once")
     options.add_argument("--seconds", type=float, default=1e9, help="stop before an update then")
+    options.add_argument("--turns", default="", help="FOLDER:N: while N others train, wait")
     options.add_argument("--reversed", action="store_true", help="exchange source and target")
     options.add_argument("--notranslate", action="store_true", help="write the weights only")
     options.add_argument("--ensemble", default="", help="runs that translate together")
@@ -61,6 +63,7 @@ def main() -> None:
         translator = Translator([seeds.hparams], given, args)
         translator.compile(seeds.values)
         log(start, "compiled the search")
+    turn = take_turn(args.turns)
     found: dict[str, np.ndarray] = {}
     averages = Averages(points)
     losses, began = [], time.monotonic()
@@ -86,7 +89,25 @@ def main() -> None:
                 log(start, f"translated at step {step}")
             if step == points[-1]:
                 np.savez(args.output / "weights.npz", **seeds.named(values))
+    if turn:
+        turn.close()
     log(start, "done")
+
+
+def take_turn(turns: str) -> Any:
+    """Wait until fewer than N processes hold files of a folder, and return an open, locked file."""
+    if not turns:
+        return None
+    folder, count = turns.rsplit(":", 1)
+    while True:
+        for number in range(int(count)):
+            file = open(pathlib.Path(folder) / str(number), "w")
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return file
+            except BlockingIOError:
+                file.close()
+        time.sleep(0.1)
 
 
 def translate_together(args: argparse.Namespace, given: Any) -> None:
