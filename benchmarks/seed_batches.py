@@ -49,15 +49,19 @@ def main() -> None:
         queues.append((batches, classes))
     order = queues[0][1]
     rows = [0] * len(lengths)
-    for number, (batches, classes) in enumerate(queues):
-        waiting = collections.defaultdict(collections.deque)
+    kept = []
+    for batches, classes in queues:
         for batch, kind in zip(batches, classes, strict=True):
-            waiting[kind].append(batch.numbers)
             rows[kind] = max(rows[kind], batch.shape.rows)
-        kept = [waiting[kind].popleft() for kind in order if waiting[kind]]
-        order = order[: len(kept)]
-        arrays[f"members_{number}"] = np.concatenate(kept).astype(np.uint16)
-        arrays[f"counts_{number}"] = np.array([len(each) for each in kept], np.int32)
+        members = [batch.numbers for batch in batches]
+        kept.append(in_the_order_of(order, list(zip(members, classes, strict=True))))
+    order = order[: min(map(len, kept))]
+    for number, own in enumerate(kept):
+        own = own[: len(order)]
+        arrays[f"members_{number}"] = np.concatenate(own).astype(np.int32)
+        arrays[f"counts_{number}"] = np.array([len(each) for each in own], np.int32)
+    rows_of_embedding = -(-problem.vocabularies(args.data_dir).target.vocab_size // 8) * 8
+    arrays["vocab_size"] = np.array(rows_of_embedding)
     shapes = np.stack([rows, lengths], axis=1)
     arrays |= {"order": np.array(order, np.int8), "shapes": shapes}
     for split in ("dev", "test"):
@@ -66,6 +70,24 @@ def main() -> None:
     used = collections.Counter(order)
     print(f"wrote {args.output}: {len(order)} updates,", end=" ")
     print(*(f"{used[n]} of {r} x {length}" for n, (r, length) in enumerate(shapes)), sep=", ")
+
+
+def in_the_order_of(order: list[int], batches: list[tuple[Any, int]]) -> list[Any]:
+    """Return batches such that their classes follow an order, as far as there are any.
+
+    Args:
+        order: classes.
+        batches: (batch, class) each; those of a class stay in their order.
+    """
+    waiting: dict[int, collections.deque[Any]] = collections.defaultdict(collections.deque)
+    for batch, kind in batches:
+        waiting[kind].append(batch)
+    found = []
+    for kind in order:
+        if not waiting[kind]:
+            break
+        found.append(waiting[kind].popleft())
+    return found
 
 
 def batches_of(problem: Any, hparams: Any, data_dir: str, seed: int, updates: int) -> list[Any]:

@@ -10,20 +10,35 @@ from t2t_phrase.ops.row_sum import row_sum
 
 
 def add_bias(x: Any, bias: Any) -> Any:
-    """Return x + bias, of the type of `x`; `row_sum` computes the gradient of the bias.
+    """Return x + bias, of the type of `x`; the gradient of the bias is not summed in that type.
+
+    A sum in bfloat16 stops growing at 256 times its terms, and JAX would make one.
 
     Args:
         x: (..., D) float, D known.
-        bias: (D,) float.
+        bias: (D,) float, or the biases of heads, (H, 1, D), for x (..., H, N, D).
     """
+
+    # TensorFlow's function with its own gradient must not read a variable.
+    bias = ops.cast(bias, bias.dtype)
 
     @ops.custom_gradient
     def add(x: Any, bias: Any) -> Any:
         def gradient(*args: Any, upstream: Any = None) -> Any:
             # TensorFlow passes the gradient of the output by position, JAX by name.
             passed = args[0] if upstream is None else upstream
-            return passed, ops.cast(row_sum(passed), bias.dtype)
+            return passed, ops.cast(_summed(passed, bias.shape), bias.dtype)
 
         return ops.add(x, ops.cast(bias, x.dtype)), gradient
 
     return add(x, bias)
+
+
+def _summed(x: Any, shape: Any) -> Any:
+    """Return the sum of x over all axes along which a bias of this shape is repeated."""
+    if len(shape) == 1:
+        return row_sum(x)
+    repeated = len(x.shape) - len(shape)
+    ones = [repeated + axis for axis, size in enumerate(shape) if size == 1]
+    found = ops.sum(ops.cast(x, "float32"), axis=(*range(repeated), *ones))
+    return ops.reshape(found, shape)

@@ -9,6 +9,7 @@ from keras import ops
 
 from t2t_phrase.layers.luong.attentional_vector import AttentionalVector, Cache
 from t2t_phrase.ops.attention import attention_weights
+from t2t_phrase.ops.bias import add_bias
 from t2t_phrase.ops.hard_attention import hard_attention
 from t2t_phrase.ops.position import positions
 from t2t_phrase.ops.scores import window_context
@@ -77,7 +78,7 @@ class BiasedAttention(AttentionalVector):
         projected_query = self.score.project_query(query)
         logits = self.score.logits(projected_query, keys, length)
         # Only the key of the aligned position differs, so only that is scored again.
-        shifted = hard_attention(keys, alignment) + ops.cast(self.bias, keys.dtype)  # (B, T, A)
+        shifted = add_bias(hard_attention(keys, alignment), self.bias)  # (B, T, A)
         biased = self.score.logits(projected_query, shifted[:, :, None], 1)  # (B, T, 1)
         aligned = ops.equal(ops.cast(alignment, "int32")[..., None], positions(length))
         logits = ops.where(aligned, biased, logits)

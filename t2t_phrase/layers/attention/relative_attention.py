@@ -10,6 +10,7 @@ from keras import ops
 from t2t_phrase.layers.attention.multi_head_attention import Cache, MultiHeadAttention
 from t2t_phrase.layers.common.initializers import kernel_initializer
 from t2t_phrase.ops.attention import attention_context, attention_logits
+from t2t_phrase.ops.look_up import look_up
 from t2t_phrase.ops.position import positions, positions_at
 
 
@@ -46,7 +47,9 @@ class RelativeMultiHeadAttention(MultiHeadAttention):
         super().build(query_shape, memory_shape)
         shape = (2 * self.max_relative_position + 1, self.head_size)
         self.relative_key, self.relative_value = (
-            self.add_weight(name=name, shape=shape, initializer=kernel_initializer())
+            self.add_weight(
+                name=name, shape=shape, initializer=kernel_initializer(), autocast=False
+            )
             for name in ("relative_key", "relative_value")
         )
 
@@ -91,8 +94,7 @@ class RelativeMultiHeadAttention(MultiHeadAttention):
         return attention_context(weights, projected["value"]) + by_distance
 
     def _look_up(self, table: Any, projected: Cache) -> Any:
-        vectors = ops.take(ops.convert_to_tensor(table), projected["distance"], axis=0)
-        return ops.cast(vectors, self.compute_dtype)  # (T, S, d_k)
+        return look_up(table, projected["distance"], self.compute_dtype)  # (T, S, d_k)
 
     def _with_distances(self, projected: Cache, query_position: Any, position: Any) -> Cache:
         limit = self.max_relative_position

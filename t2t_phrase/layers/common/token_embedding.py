@@ -8,6 +8,7 @@ from typing import Any
 import keras
 from keras import ops
 
+from t2t_phrase.ops.look_up import look_up
 from t2t_phrase.ops.masks import padding_mask
 
 
@@ -44,12 +45,13 @@ class TokenEmbedding(keras.layers.Layer):
             name="embeddings",
             shape=(self.vocab_size, self.hidden_size),
             initializer=keras.initializers.RandomNormal(stddev=self.hidden_size**-0.5),
+            autocast=False,
         )
         self.built = True
 
     def call(self, ids: Any) -> Any:
         """Embed `ids`."""
-        vectors = ops.take(ops.convert_to_tensor(self.kernel), ids, axis=0)  # (B, T, D)
+        vectors = look_up(self.kernel, ids, self.compute_dtype)  # (B, T, D)
         scale = ops.cast(padding_mask(ids), self.compute_dtype) * math.sqrt(self.hidden_size)
         return vectors * scale[..., None]
 

@@ -8,6 +8,7 @@ import keras
 from keras import ops
 
 from t2t_phrase.layers.common.initializers import kernel_initializer
+from t2t_phrase.ops.bias import add_bias
 
 
 @keras.saving.register_keras_serializable(package="t2t_phrase")
@@ -68,7 +69,7 @@ class HeadDense(keras.layers.Layer):
         products = ops.einsum("bgnw,gwu->bgnu", x, ops.cast(self.kernel, self.compute_dtype))
         if not self.use_bias:
             return products
-        return products + ops.cast(self.bias, self.compute_dtype)[:, None, :]
+        return add_bias(products, ops.expand_dims(self.bias, 1))
 
     def get_config(self) -> dict[str, Any]:
         """Return the constructor's arguments."""

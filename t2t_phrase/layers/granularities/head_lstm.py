@@ -8,6 +8,7 @@ import keras
 from keras import ops
 
 from t2t_phrase.layers.granularities.head_dense import HeadDense
+from t2t_phrase.ops.bias import add_bias
 from t2t_phrase.ops.recurrent import State, lstm_step, scan
 
 
@@ -81,7 +82,7 @@ class HeadLSTM(keras.layers.Layer):
 
     def project(self, x: Any) -> Any:
         """Return the inputs' contribution to the gates, (B, G, N, units)."""
-        return self.input_map(x) + ops.cast(self.bias, self.compute_dtype)[:, None, :]
+        return add_bias(self.input_map(x), ops.expand_dims(self.bias, 1))
 
     def read(self, projected: Any, continues: Any | None = None) -> Any:
         """Return the outputs (B, N, G, W) of projected sequences (B, N, G, units).

@@ -9,6 +9,7 @@ import keras
 from keras import ops
 
 from t2t_phrase.layers.luong.recurrent_decoder import Cache, RecurrentDecoder
+from t2t_phrase.ops.bias import add_bias
 from t2t_phrase.ops.recurrent import State, fused_lstm_step, scan
 
 
@@ -81,8 +82,7 @@ class InputFeedingDecoder(RecurrentDecoder):
         kernels = self.fused_kernels()
         biases = [ops.convert_to_tensor(layer.bias) for layer in self.layers]
         given = lowest.input_dropout(ops.cast(x, self.compute_dtype), training=training)
-        bias = ops.cast(biases[0], self.compute_dtype)
-        inputs = [ops.matmul(given, kernels[0][:width]) + bias]
+        inputs = [add_bias(ops.matmul(given, kernels[0][:width]), biases[0])]
         # Kernels of the inputs within the loop: h~ of the previous step, and the layer below.
         kernels = [kernels[0][width:], *kernels[1:]]
         drops = training and self.dropout > 0

@@ -9,6 +9,7 @@ import keras
 from keras import ops
 
 from t2t_phrase.layers.common.initializers import kernel_initializer
+from t2t_phrase.ops.look_up import look_up
 
 
 @keras.saving.register_keras_serializable(package="t2t_phrase")
@@ -53,7 +54,10 @@ class NgramDistances(keras.layers.Layer):
         rows = 2 * self.max_relative_position + 1
         self.keys = [
             self.add_weight(
-                name=f"key_{place}", shape=(rows, width), initializer=kernel_initializer()
+                name=f"key_{place}",
+                shape=(rows, width),
+                initializer=kernel_initializer(),
+                autocast=False,
             )
             for place, width in enumerate(self.key_widths)
         ]
@@ -62,6 +66,7 @@ class NgramDistances(keras.layers.Layer):
                 name=f"value_{place}",
                 shape=(rows, self.value_width),
                 initializer=kernel_initializer(),
+                autocast=False,
             )
             for place in range(len(self.key_widths))
         ]
@@ -91,8 +96,7 @@ class NgramDistances(keras.layers.Layer):
         ]
 
     def _look_up(self, table: Any, distance: Any) -> Any:
-        vectors = ops.take(ops.convert_to_tensor(table), distance, axis=0)  # (R, S, w_n)
-        return ops.cast(vectors, self.compute_dtype)
+        return look_up(table, distance, self.compute_dtype)  # (R, S, w_n)
 
     def get_config(self) -> dict[str, Any]:
         """Return the constructor's arguments."""

@@ -10,6 +10,7 @@ from keras import ops
 from t2t_phrase.layers.common.dropout import Dropout
 from t2t_phrase.layers.common.implicit_masks import ImplicitMasks, MaskArgument
 from t2t_phrase.layers.common.initializers import kernel_initializer, uniform
+from t2t_phrase.ops.bias import add_bias
 from t2t_phrase.ops.product import operand, product
 from t2t_phrase.ops.recurrent import State, fused_lstm_step, lstm_step, scan
 
@@ -83,6 +84,8 @@ class LSTM(ImplicitMasks, keras.layers.Layer):
             name="bias",
             shape=(4 * self.units,),
             initializer=uniform(spread) or self._initial_bias,
+            # Each step adds to its gradient, so it is read in float32.
+            autocast=False,
         )
         self.built = True
 
@@ -140,7 +143,7 @@ class LSTM(ImplicitMasks, keras.layers.Layer):
             training: whether dropout is active.
         """
         x = self.input_dropout(x, training=training)
-        return product(self._cast(x), self.kernel) + self._cast(self.bias)
+        return add_bias(product(self._cast(x), self.kernel), self.bias)
 
     def start_state(self, *shape: Any) -> State:
         """Return zeros: h and c, each (*shape, U) float32."""

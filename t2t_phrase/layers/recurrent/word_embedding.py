@@ -9,6 +9,7 @@ from keras import ops
 
 from t2t_phrase.layers.common.initializers import uniform
 from t2t_phrase.layers.common.token_embedding import TokenEmbedding
+from t2t_phrase.ops.look_up import look_up
 from t2t_phrase.ops.masks import padding_mask
 
 
@@ -40,12 +41,13 @@ class WordEmbedding(TokenEmbedding):
             name="embeddings",
             shape=(self.vocab_size, self.hidden_size),
             initializer=uniform(self.initial_range) or normal,
+            autocast=False,
         )
         self.built = True
 
     def call(self, ids: Any) -> Any:
         """Embed `ids`."""
-        vectors = ops.take(ops.convert_to_tensor(self.kernel), ids, axis=0)
+        vectors = look_up(self.kernel, ids, self.compute_dtype)
         return vectors * ops.cast(padding_mask(ids), self.compute_dtype)[..., None]
 
     def get_config(self) -> dict[str, Any]:

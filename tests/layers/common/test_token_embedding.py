@@ -1,6 +1,8 @@
+import pathlib
 from collections.abc import Callable
 
 import numpy as np
+from jax_process import needs_jax, run_under_jax
 
 from t2t_phrase.layers.common.token_embedding import TokenEmbedding
 
@@ -27,3 +29,24 @@ def test_initial_deviation() -> None:
     layer = TokenEmbedding(vocab_size=1000, hidden_size=100)
     layer.build()
     assert abs(np.std(layer.kernel) - 0.1) < 0.002
+
+
+@needs_jax
+def test_gradients_of_frequent_tokens_do_not_stagnate_in_bfloat16(tmp_path: pathlib.Path) -> None:
+    run_under_jax(_SUMS, tmp_path / "sums.npy")
+    np.testing.assert_allclose(np.load(tmp_path / "sums.npy"), 4000 * 2.0, rtol=0.01)
+
+
+# The sum of as many ones in bfloat16 would be 256.
+_SUMS = """
+import jax, keras, numpy as np
+from t2t_phrase.layers.common.token_embedding import TokenEmbedding
+layer = TokenEmbedding(vocab_size=5, hidden_size=4, dtype="mixed_bfloat16")
+layer.build()
+
+def total(kernel):
+    with keras.StatelessScope(state_mapping=[(layer.kernel, kernel)]):
+        return keras.ops.sum(keras.ops.cast(layer(np.full((200, 20), 3)), "float32"))
+
+np.save(sys.argv[1], jax.grad(total)(layer.kernel.value)[3])
+"""

@@ -1,0 +1,82 @@
+"""Scores the translations of `seeds_together.py`: means over seeds, and p against the first run.
+
+    python benchmarks/seeds_scores.py --problem=translate_ende_multi30k_moses --data_dir=data \\
+        --runs=runs/0,runs/1 --output=scores --tokenize=none
+
+Writes the translations as text, `scores/0-1234.test`, and prints BLEU, chrF and TER of dev and
+test: mean and standard deviation over the seeds, each seed's BLEU, and p by paired bootstrap with
+the seeds pooled.
+"""
+
+from __future__ import annotations
+
+import argparse
+import pathlib
+import statistics
+from typing import Any
+
+import numpy as np
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--problem", required=True)
+    options.add_argument("--data_dir", required=True)
+    options.add_argument("--runs", required=True, help="folders with ids.npz; the first: baseline")
+    options.add_argument("--output", required=True, type=pathlib.Path, help="folder of the texts")
+    options.add_argument("--seeds", default="1234,4321,2023")
+    options.add_argument("--tokenize", default="13a", help="of BLEU; none: tokens as they are")
+    args = options.parse_args()
+    from t2t_phrase import registry
+    from t2t_phrase.data.problem import get_problem
+
+    registry.discover()
+    problem = get_problem(args.problem)
+    encoder = problem.vocabularies(args.data_dir).target
+    args.output.mkdir(parents=True, exist_ok=True)
+    texts = {run: texts_of(pathlib.Path(run), encoder) for run in args.runs.split(",")}
+    first, *_ = texts.values()
+    for run, by_name in texts.items():
+        for name, by_seed in by_name.items():
+            _, lines = problem.raw_text(args.data_dir, name.split("_")[-1])
+            baselines = first.get(name) if by_name is not first else None
+            print(run, name, described(by_seed, baselines, lines, args.tokenize), flush=True)
+            for seed, own in zip(args.seeds.split(","), by_seed, strict=True):
+                path = args.output / f"{pathlib.Path(run).name}-{seed}.{name}"
+                path.write_text("".join(f"{line}\n" for line in own), encoding="utf-8")
+
+
+def texts_of(run: pathlib.Path, encoder: Any) -> dict[str, list[list[str]]]:
+    """Return the translations of each seed by "UPDATES_SPLIT", or by "SPLIT" for an ensemble."""
+    with np.load(run / "ids.npz") as saved:
+        return {
+            name: [[encoder.decode(row.tolist()) for row in rows] for rows in saved[name]]
+            for name in saved.files
+        }
+
+
+def described(
+    by_seed: list[list[str]],
+    baselines: list[list[str]] | None,
+    references: list[str],
+    tokenize: str,
+) -> str:
+    """Return the scores of a system in one line."""
+    from t2t_phrase.evaluation.pooled_bootstrap import pooled_p_value
+    from t2t_phrase.evaluation.scores import corpus_score
+
+    parts = []
+    for metric in ("bleu", "chrf", "ter"):
+        scores = [corpus_score(metric, own, references, tokenize=tokenize).score for own in by_seed]
+        deviation = statistics.stdev(scores) if len(scores) > 1 else 0.0
+        parts.append(f"{metric} {statistics.mean(scores):.2f} ± {deviation:.2f}")
+        if metric == "bleu":
+            parts.append(f"({', '.join(f'{score:.2f}' for score in scores)})")
+    if baselines is not None:
+        p_value = pooled_p_value(by_seed, baselines, references, tokenize=tokenize)
+        parts.append(f"p = {p_value:.4f}")
+    return " ".join(parts)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,87 @@
+"""`seeds_together.py` makes the updates of the trainer, and `seed_batches.py` its batches."""
+
+import numpy as np
+from jax_process import needs_jax, run_under_jax
+from seed_batches import in_the_order_of, padded
+
+SCRIPT = """
+import numpy as np
+from seeds_together import Averages, Batches, Seeds
+from t2t_phrase import registry
+from t2t_phrase.training.build import build, make_stepper
+from t2t_phrase.training.distribution import make_strategy
+from t2t_phrase.training.schedules import make_schedule
+
+registry.discover()
+changes = "num_hidden_layers=1,hidden_size=16,filter_size=16,num_heads=2,optimizer=adam"
+hparams = registry.hparams["transformer_tiny"]().override(changes)
+draws = np.random.default_rng(0)
+given = {
+    "order": np.array([0, 1, 0]),
+    "shapes": np.array([[4, 5], [3, 8]]),
+    "inputs": draws.integers(2, 20, (9, 8)).astype("int16"),
+    "targets": draws.integers(2, 20, (9, 8)).astype("int16"),
+}
+for number in range(2):
+    given[f"members_{number}"] = draws.integers(0, 9, 10)
+    given[f"counts_{number}"] = np.array([4, 3, 3])
+batches = Batches(given, 2, ())
+
+
+class Now:
+    def submit(self, function):
+        result = function()
+        return type("Done", (), {"result": lambda self: result})()
+
+
+together = Seeds(hparams, [5, 6], updates=3, vocab_size=24)
+for kind in (0, 1):
+    together.start_compilation(batches.first_of(kind), Now())
+together.wait()
+averages = Averages([3])
+seen = []
+for number in range(3):
+    together.update(batches.at(number))
+    averages.add(number + 1, together.values)
+    seen.append([np.asarray(value) for value in together.values])
+means = averages.mean(3)
+strategy = make_strategy()
+for place, seed in enumerate((5, 6)):
+    built = build(
+        hparams,
+        name="transformer",
+        vocab_size=24,
+        target_vocab_size=None,
+        schedule=make_schedule(hparams, train_steps=3),
+        seed=seed,
+        strategy=strategy,
+    )
+    stepper = make_stepper(built, hparams, seed=seed, strategy=strategy)
+    for number in range(3):
+        batch = batches.at(number)
+        stepper.train({name: rows[place].astype("int32") for name, rows in batch.items()})
+    for variable, value in zip(stepper.trainable, together.values, strict=True):
+        np.testing.assert_allclose(value[place], variable.value, atol=2e-5)
+for steps, mean in zip(zip(*seen), means, strict=True):
+    np.testing.assert_allclose(mean, np.mean(steps, axis=0), atol=1e-6)
+"""
+
+
+@needs_jax
+def test_updates_of_several_seeds_are_those_of_each_alone() -> None:
+    run_under_jax(SCRIPT)
+
+
+def test_all_seeds_have_the_shapes_of_the_first() -> None:
+    order = [0, 1, 0, 0, 1]
+    batches = [("a", 1), ("b", 0), ("c", 0), ("d", 1), ("e", 0), ("f", 0)]
+    assert in_the_order_of(order, batches) == ["b", "a", "c", "e", "d"]
+
+
+def test_a_seed_without_enough_batches_of_a_shape_ends_early() -> None:
+    assert in_the_order_of([0, 0, 1], [("a", 0), ("b", 1)]) == ["a"]
+
+
+def test_rows_are_padded_and_cut() -> None:
+    found = padded([[1, 2], [3, 4, 5, 6]], 9, 3)
+    np.testing.assert_array_equal(found, [[1, 2, 9], [3, 4, 5]])
