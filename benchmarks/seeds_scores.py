@@ -67,7 +67,7 @@ def described(
 
     parts = []
     for metric in ("bleu", "chrf", "ter"):
-        scores = [corpus_score(metric, own, references, tokenize=tokenize).score for own in by_seed]
+        scores = [corpus_score(metric, own, references, tokenize=tokenize).value for own in by_seed]
         deviation = statistics.stdev(scores) if len(scores) > 1 else 0.0
         parts.append(f"{metric} {statistics.mean(scores):.2f} ± {deviation:.2f}")
         if metric == "bleu":
