@@ -29,6 +29,7 @@ def main() -> None:
     args = options.parse_args()
     from t2t_phrase import registry
     from t2t_phrase.data.problem import get_problem
+    from t2t_phrase.evaluation.pooled_bootstrap import pooled_p_value
 
     registry.discover()
     problem = get_problem(args.problem)
@@ -36,14 +37,21 @@ def main() -> None:
     args.output.mkdir(parents=True, exist_ok=True)
     texts = {run: texts_of(pathlib.Path(run), encoder) for run in args.runs.split(",")}
     first, *_ = texts.values()
+    signatures: set[str] = set()
     for run, by_name in texts.items():
         for name, by_seed in by_name.items():
             _, lines = problem.raw_text(args.data_dir, name.split("_")[-1])
-            baselines = first.get(name) if by_name is not first else None
-            print(run, name, described(by_seed, baselines, lines, args.tokenize), flush=True)
+            scores = scores_of(by_seed, lines, args.tokenize)
+            signatures |= {f"{own[0].name} {own[0].signature}" for own in scores.values()}
+            print(run, name, described(scores), end=" ")
+            if by_name is not first and name in first:
+                p_value = pooled_p_value(by_seed, first[name], lines, tokenize=args.tokenize)
+                print(f"p = {p_value:.4f}", end="")
+            print(flush=True)
             for seed, own in zip(args.seeds.split(","), by_seed, strict=True):
                 path = args.output / f"{pathlib.Path(run).name}-{seed}.{name}"
                 path.write_text("".join(f"{line}\n" for line in own), encoding="utf-8")
+    print(*sorted(signatures), sep="\n")
 
 
 def texts_of(run: pathlib.Path, encoder: Any) -> dict[str, list[list[str]]]:
@@ -55,26 +63,26 @@ def texts_of(run: pathlib.Path, encoder: Any) -> dict[str, list[list[str]]]:
         }
 
 
-def described(
-    by_seed: list[list[str]],
-    baselines: list[list[str]] | None,
-    references: list[str],
-    tokenize: str,
-) -> str:
-    """Return the scores of a system in one line."""
-    from t2t_phrase.evaluation.pooled_bootstrap import pooled_p_value
+def scores_of(
+    by_seed: list[list[str]], references: list[str], tokenize: str
+) -> dict[str, list[Any]]:
+    """Return the scores of each seed, by metric."""
     from t2t_phrase.evaluation.scores import corpus_score
 
+    return {
+        metric: [corpus_score(metric, own, references, tokenize=tokenize) for own in by_seed]
+        for metric in ("bleu", "chrf", "ter")
+    }
+
+
+def described(scores: dict[str, list[Any]]) -> str:
+    """Return the scores of a system in one line."""
     parts = []
-    for metric in ("bleu", "chrf", "ter"):
-        scores = [corpus_score(metric, own, references, tokenize=tokenize).value for own in by_seed]
-        deviation = statistics.stdev(scores) if len(scores) > 1 else 0.0
-        parts.append(f"{metric} {statistics.mean(scores):.2f} ± {deviation:.2f}")
-        if metric == "bleu":
-            parts.append(f"({', '.join(f'{score:.2f}' for score in scores)})")
-    if baselines is not None:
-        p_value = pooled_p_value(by_seed, baselines, references, tokenize=tokenize)
-        parts.append(f"p = {p_value:.4f}")
+    for by_seed in scores.values():
+        values = [score.value for score in by_seed]
+        deviation = statistics.stdev(values) if len(values) > 1 else 0.0
+        each = ", ".join(f"{value:.2f}" for value in values)
+        parts.append(f"{by_seed[0].name} {statistics.mean(values):.2f} ± {deviation:.2f} ({each})")
     return " ".join(parts)
 
 

@@ -7,7 +7,9 @@ Each update is the one of `t2t-phrase-trainer` with JAX, vectorised over the see
 model alone does not keep a GPU busy. At `--points`, the average of ten models, 150 updates apart or
 less, translates the sources of dev and test. Every set has its folder, `runs/0`, `runs/1`, ...:
 `ids.npz` has the translations, written at each point, `weights.npz` the last averages, and `log`
-the losses. While one set trains, the next ones are compiled. TensorFlow is not needed.
+the losses. While one set trains, the next ones are compiled; that takes less time with
+`XLA_FLAGS="--xla_gpu_autotune_level=0 --xla_gpu_enable_triton_gemm=false"`. TensorFlow is not
+needed.
 """
 
 from __future__ import annotations
