@@ -1,6 +1,7 @@
 """`seeds_together.py` makes the updates of the trainer, and `seed_batches.py` its batches."""
 
 import numpy as np
+import pytest
 from jax_process import needs_jax, run_under_jax
 from seed_batches import in_the_order_of, padded
 
@@ -68,6 +69,7 @@ for steps, mean in zip(zip(*seen), means, strict=True):
 
 
 @needs_jax
+@pytest.mark.slow
 def test_updates_of_several_seeds_are_those_of_each_alone() -> None:
     run_under_jax(SCRIPT)
 
