@@ -80,15 +80,13 @@ class Translator:
         self._model = models[0] if len(models) == 1 else Ensemble(models)
         self._variables = [v for model in models for v in model.trainable_variables]
         longest = max(given[f"{split}_inputs"].shape[1] for split in ("dev", "test"))
-        self._texts, self._orders = {}, {}
+        self._counts, self._texts = {}, {}
         for split in ("dev", "test"):
             rows = given[f"{split}_inputs"].astype(np.int32)
-            order = np.argsort(np.count_nonzero(rows, axis=1), kind="stable")
-            size = -(-len(rows) // ROWS) * ROWS
-            text = np.zeros((size, longest), np.int32)
-            text[: len(rows), : rows.shape[1]] = rows[order]
-            self._orders[split] = order
-            self._texts[split] = np.split(text, size // ROWS)
+            missing = (0, -len(rows) % ROWS), (0, longest - rows.shape[1])
+            text = np.pad(rows, missing)
+            self._counts[split] = len(rows)
+            self._texts[split] = np.split(text, len(text) // ROWS)
 
     def start_compilation(self, values: Any, pool: Any) -> None:
         """Let a thread of the pool compile the search for variables of these shapes."""
@@ -113,13 +111,11 @@ class Translator:
         """Return the ids of each split, (seeds, sentences, length) int16."""
         found, translated = {}, self._translated.result()
         for split, parts in self._texts.items():
-            order, by_seed = self._orders[split], []
+            by_seed = []
             for number in range(len(values[0])):
                 own = [value[number] for value in values]
                 ids = np.concatenate([np.asarray(translated(own, part)) for part in parts])
-                back = np.zeros((len(order), *ids.shape[1:]), np.int16)
-                back[order] = ids[: len(order)]
-                by_seed.append(back)
+                by_seed.append(ids[: self._counts[split]].astype(np.int16))
             found[split] = np.stack(by_seed)
         return found
 

@@ -7,8 +7,8 @@ Each update is the one of `t2t-phrase-trainer` with JAX, vectorised over the see
 model alone does not keep a GPU busy. At `--points`, the average of ten models, 150 updates apart or
 less, translates the sources of dev and test. Every set has its folder, `runs/0`, `runs/1`, ...:
 `ids.npz` has the translations, written at each point, `weights.npz` the last averages, and `log`
-the losses. While one set trains, the next ones are compiled; that takes less time with
-`XLA_FLAGS="--xla_gpu_autotune_level=0 --xla_gpu_enable_triton_gemm=false"`. TensorFlow is not
+the losses. While one set trains, the next ones are compiled, without a search for the best kernels
+if `XLA_FLAGS="--xla_gpu_autotune_level=0 --xla_gpu_enable_triton_gemm=false"`. TensorFlow is not
 needed.
 """
 
@@ -55,19 +55,20 @@ def main() -> None:
     waiting = list(enumerate(args.sets.split(",")))
     running: dict[int, subprocess.Popen[bytes]] = {}
     args.output.mkdir(parents=True, exist_ok=True)
-    arguments = [each for each in sys.argv[1:] if not each.startswith(("--sets", "--output"))]
     while waiting or running:
         for number in [n for n, process in running.items() if process.poll() is not None]:
-            print(f"runs/{number} ended with code {running.pop(number).returncode}", flush=True)
+            code = running.pop(number).returncode
+            print(f"{args.output / str(number)} ended with code {code}", flush=True)
         while waiting and len(running) < args.processes:
             number, name = waiting.pop(0)
             folder = args.output / str(number)
             folder.mkdir(exist_ok=True)
-            command = [sys.executable, __file__, *arguments, f"--sets={name}"]
+            # The last value of an option counts.
+            command = [sys.executable, __file__, *sys.argv[1:], f"--sets={name}"]
             command += [f"--output={folder}", f"--turn={number}"]
             with (folder / "log").open("w") as log:
                 running[number] = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT)
-            print(f"runs/{number}: {name}", flush=True)
+            print(f"{folder}: {name}", flush=True)
         time.sleep(0.2)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import keras
-from keras import ops
 
 from t2t_phrase.ops.bias import add_bias
 from t2t_phrase.ops.product import product
@@ -22,6 +21,5 @@ class Dense(keras.layers.Dense):
         """Map (..., width) to (..., units)."""
         x = product(inputs, self.kernel)
         if self.use_bias:
-            # Custom gradients need tensors, and `convert_to_tensor` returns variables unchanged.
-            x = add_bias(x, ops.cast(self.bias, self.bias.dtype))
+            x = add_bias(x, self.bias)
         return x if self.activation is None else self.activation(x)
