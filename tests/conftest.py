@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from hypothesis import settings
+from process_memory import resident_mib
 
 # Small models take longer to compile than to run. XLA_FLAGS= TF_ENABLE_ONEDNN_OPTS=1 tests what
 # is compiled for users.
@@ -51,18 +52,26 @@ def pytest_testnodedown(node: Any, error: object) -> None:
         replace_worker(node)
 
 
+# A search for garbage takes about a second once a worker has compiled much.
+GROWTH_MIB = 200
+_memory = {"mib": 0.0}
+
+
 @pytest.fixture(scope="module", autouse=True)
 def memory_is_returned() -> Iterator[None]:
-    """Free what the tests of a file have compiled, since a worker runs hundreds of files."""
+    """Free what the tests of a file have compiled, once a worker has grown by `GROWTH_MIB`."""
     yield
     if "keras" in sys.modules:
-        sys.modules["keras"].utils.clear_session()
+        sys.modules["keras"].utils.clear_session(free_memory=False)
+    if resident_mib(os.getpid()) < _memory["mib"] + GROWTH_MIB:
+        return
     if "jax" in sys.modules:
         sys.modules["jax"].clear_caches()
     gc.collect()
     library = ctypes.CDLL(ctypes.util.find_library("c"))
     if hasattr(library, "malloc_trim"):
         library.malloc_trim(0)
+    _memory["mib"] = resident_mib(os.getpid())
 
 
 @pytest.fixture(scope="session")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import subprocess
 from typing import Any
 
 import pytest
+from process_memory import resident_mib
 from xdist.scheduler import LoadFileScheduling
 
 # A worker that holds more than this finishes the files that it has been given, and ends.
@@ -32,9 +32,7 @@ class RecyclingScheduler(LoadFileScheduling):
             super()._reschedule(node)
 
     def _is_large(self, node: Any) -> bool:
-        command = ["ps", "-o", "rss=", "-p", str(node.gateway._io.popen.pid)]
-        printed = subprocess.run(command, capture_output=True, text=True, check=False).stdout
-        return int(printed.strip() or 0) > 1024 * self.largest_mib
+        return resident_mib(node.gateway._io.popen.pid) > self.largest_mib
 
 
 def replace_worker(node: Any) -> None:
