@@ -1,11 +1,14 @@
-"""The paired losses against those of single predictions, and the divergence against a loop."""
+"""Paired losses and their divergence against float64, gradients against differences."""
 
 import math
 
 import keras
 import numpy as np
 import pytest
+import reference_transformer as reference
+import tensorflow as tf
 
+from t2t_phrase.compile import traced
 from t2t_phrase.ops.cross_entropy import smoothed_cross_entropy
 from t2t_phrase.ops.paired_cross_entropy import paired_cross_entropy
 
@@ -56,3 +59,49 @@ def test_equal_distributions_do_not_diverge() -> None:
     np.testing.assert_array_equal(divergence(same, same), np.zeros(3))
     far = 1e4 * same
     assert np.isfinite(divergence(far, -far)).all()
+
+
+def objective(
+    hidden: np.ndarray, kernel: np.ndarray, labels: np.ndarray, upstream: np.ndarray
+) -> float:
+    """Return the sum of smoothed losses and divergences, weighted by `upstream`, in float64."""
+    logits = hidden @ kernel.T
+    total = 0.0
+    for n, label in enumerate(labels):
+        p, q = probabilities(logits[n]), probabilities(logits[len(labels) + n])
+        for row, z in ((n, logits[n]), (len(labels) + n, logits[len(labels) + n])):
+            total += upstream[row] * reference.smoothed_loss(z, label, 0.1)
+        divergence = sum((a - b) * math.log(a / b) for a, b in zip(p, q, strict=True)) / 2
+        total += upstream[2 * len(labels) + n] * divergence
+    return total
+
+
+@pytest.mark.parametrize("xla", [None, False, True])
+def test_gradients_are_those_of_differences(arrays, xla: bool | None) -> None:
+    """`None`: operations run one by one, outside of any graph."""
+    hidden, kernel, labels = arrays
+    labels[1] = labels[0]  # whose rows of the gradient must add up
+    upstream = np.random.default_rng(1).normal(size=15)
+
+    def weighted(hidden, kernel):
+        losses, divergence = paired_cross_entropy(hidden, kernel, labels, label_smoothing=0.1)
+        weights = tf.constant(upstream, "float32")
+        return tf.reduce_sum(weights * tf.concat([losses.smoothed, divergence], 0))
+
+    def gradients(hidden, kernel):
+        with tf.GradientTape() as tape:
+            tape.watch([hidden, kernel])
+            found = weighted(hidden, kernel)
+        return tape.gradient(found, [hidden, kernel])
+
+    run = gradients if xla is None else traced(gradients, jit_compile=xla)
+    exact = [hidden.astype("float64"), kernel.astype("float64")]
+    for number, found in enumerate(run(tf.constant(hidden), tf.constant(kernel))):
+        for place in np.ndindex(exact[number].shape):
+            near = []
+            for step in (1e-5, -1e-5):
+                moved = [x.copy() for x in exact]
+                moved[number][place] += step
+                near.append(objective(*moved, labels, upstream))
+            slope = (near[0] - near[1]) / 2e-5
+            np.testing.assert_allclose(found[place], slope, rtol=1e-4, atol=1e-4)
