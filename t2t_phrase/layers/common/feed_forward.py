@@ -38,9 +38,19 @@ class FeedForward(keras.layers.Layer):
         self.hidden_size = hidden_size
         self.filter_size = filter_size
         self.dropout = dropout
-        shared = {"kernel_initializer": kernel_initializer(), "dtype": self.dtype_policy}
-        self.inner = Dense(filter_size, activation="relu", name="inner", **shared)
-        self.outer = Dense(hidden_size, name="outer", **shared)
+        self.inner = Dense(
+            filter_size,
+            activation="relu",
+            kernel_initializer=kernel_initializer(),
+            dtype=self.dtype_policy,
+            name="inner",
+        )
+        self.outer = Dense(
+            hidden_size,
+            kernel_initializer=kernel_initializer(),
+            dtype=self.dtype_policy,
+            name="outer",
+        )
         self.inner_dropout = Dropout(dropout, dtype=self.dtype_policy)
 
     def build(self, x_shape: Any) -> None:

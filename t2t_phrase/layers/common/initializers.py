@@ -1,4 +1,7 @@
-"""Initial values of weights."""
+"""Initial values of weights.
+
+Without a seed, an initializer of Keras returns the same numbers in every call: make one per weight.
+"""
 
 from __future__ import annotations
 

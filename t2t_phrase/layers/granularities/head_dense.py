@@ -61,8 +61,8 @@ class HeadDense(keras.layers.Layer):
 
     def _initial_kernels(self, shape: Any, dtype: Any = None) -> Any:
         # Keras would treat the first axis as that of a filter and scale by it.
-        initializer = kernel_initializer(self.initializer_gain)
-        return ops.stack([initializer(shape[1:], dtype) for _ in range(shape[0])])
+        gain = self.initializer_gain
+        return ops.stack([kernel_initializer(gain)(shape[1:], dtype) for _ in range(shape[0])])
 
     def call(self, x: Any) -> Any:
         """Multiply each head's vectors by its kernel."""

@@ -61,8 +61,8 @@ class HeadLSTM(keras.layers.Layer):
         return 4 * width
 
     def _initial_recurrence(self, shape: Any, dtype: Any = None) -> Any:
-        initializer = keras.initializers.Orthogonal()
-        return ops.stack([initializer(shape[1:], dtype) for _ in range(shape[0])])
+        new = keras.initializers.Orthogonal
+        return ops.stack([new()(shape[1:], dtype) for _ in range(shape[0])])
 
     def _initial_bias(self, shape: Any, dtype: Any = None) -> Any:
         """Return 1 for the forget gate, the second of the last four, and 0 for all others."""

@@ -83,12 +83,19 @@ class AttentiveCombination(ImplicitMasks, keras.layers.Layer):
         self.units = units
         self.by_segment = by_segment
         self.dropout = dropout
-        half = {
-            "kernel_initializer": half_kernel_initializer(hidden_size, units),
-            "dtype": self.dtype_policy,
-        }
-        self.token_map = Dense(units, name="token", **half)
-        self.segment_map = Dense(units, use_bias=False, name="phrase", **half)
+        self.token_map = Dense(
+            units,
+            kernel_initializer=half_kernel_initializer(hidden_size, units),
+            dtype=self.dtype_policy,
+            name="token",
+        )
+        self.segment_map = Dense(
+            units,
+            use_bias=False,
+            kernel_initializer=half_kernel_initializer(hidden_size, units),
+            dtype=self.dtype_policy,
+            name="phrase",
+        )
         self.outer_map = Dense(
             hidden_size,
             kernel_initializer=kernel_initializer(),

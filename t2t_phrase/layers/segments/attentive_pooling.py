@@ -49,12 +49,19 @@ class AttentivePooling(ImplicitMasks, keras.layers.Layer):
         self.glance = glance
         self.hidden_size = hidden_size
         self.units = units
-        half = {
-            "kernel_initializer": half_kernel_initializer(hidden_size, units),
-            "dtype": self.dtype_policy,
-        }
-        self.token_map = Dense(units, name="token", **half)
-        self.glance_map = Dense(units, use_bias=False, name="glance", **half)
+        self.token_map = Dense(
+            units,
+            kernel_initializer=half_kernel_initializer(hidden_size, units),
+            dtype=self.dtype_policy,
+            name="token",
+        )
+        self.glance_map = Dense(
+            units,
+            use_bias=False,
+            kernel_initializer=half_kernel_initializer(hidden_size, units),
+            dtype=self.dtype_policy,
+            name="glance",
+        )
         self.score_map = Dense(
             1,
             use_bias=False,
