@@ -33,6 +33,12 @@ OPTIMIZER_FIELDS = {
 }
 _BETAS = ("optimizer_adam_beta1", "optimizer_adam_beta2")
 _ADAM = (*_BETAS, "optimizer_adam_epsilon")
+# The factors of the schedule that read a field; a user's factor may read any.
+_READ_BY = {
+    "learning_rate_constant": ("constant",),
+    "learning_rate_warmup_steps": ("linear_warmup", "rsqrt_decay", "cosdecay"),
+    "learning_rate_decay_steps": ("linear_decay", "cosdecay"),
+}
 # The optimizers of Keras, named after their modules, each with the fields that it reads;
 # `registry.optimizers` has others.
 OPTIMIZERS: dict[str, tuple[str, ...]] = {
@@ -48,7 +54,6 @@ OPTIMIZERS: dict[str, tuple[str, ...]] = {
     "muon": ("optimizer_adam_epsilon",),
     "nadam": _ADAM,
     "rmsprop": ("optimizer_momentum", "optimizer_adam_epsilon"),
-    "schedule_free_adamw": _ADAM,
     "sgd": ("optimizer_momentum",),
 }
 
@@ -133,21 +138,30 @@ class TrainingHParams(HParams):
         """Return a copy with overrides in T2T's syntax, `a=1,b=[1,2],c=true`.
 
         Raises:
-            HParamsError: names are unknown, values are wrong, or the optimizer does not read a
-                field.
+            HParamsError: names are unknown, values are wrong, or neither the optimizer nor the
+                schedule reads a field.
         """
         changed = super().override(text)
+        given = parse_assignments(text)
         read = fields_of(changed.optimizer)
-        unread = [
-            name
-            for name in parse_assignments(text)
-            if name in OPTIMIZER_FIELDS and name not in read
-        ]
+        unread = [name for name in given if name in OPTIMIZER_FIELDS and name not in read]
+        faults = []
         if unread:
-            raise HParamsError(
-                f"{type(self).__name__}: optimizer={changed.optimizer} does not read "
-                f"{', '.join(unread)}; it reads {', '.join((*read, 'optimizer_options'))}"
+            faults.append(
+                f"optimizer={changed.optimizer} does not read {', '.join(unread)}; it reads "
+                f"{', '.join((*read, 'optimizer_options'))}"
             )
+        schedule = changed.learning_rate_schedule
+        factors = {factor.strip() for factor in schedule.split("*")}
+        if factors.isdisjoint(registry.schedule_factors):
+            faults += [
+                f"learning_rate_schedule={schedule} does not read {name}, which "
+                f"{', '.join(readers)} would"
+                for name, readers in _READ_BY.items()
+                if name in given and factors.isdisjoint(readers)
+            ]
+        if faults:
+            raise HParamsError(f"{type(self).__name__}: {'; '.join(faults)}")
         return changed
 
     def check(self) -> Iterable[str]:

@@ -73,6 +73,12 @@ class PhraseHParams(TransformerHParams):
                     f"{position}_head_counts: only homogeneous attention assigns heads to orders, "
                     f"got {position}_attention={choice.attention}"
                 )
+        choices = [attention_choice(self, position).attention for position in POSITIONS]
+        if self.phrase_orders != type(self).phrase_orders and set(choices) == {"none"}:
+            yield (
+                f"phrase_orders={list(self.phrase_orders)}: is not used, since encoder_attention, "
+                "decoder_attention and cross_attention are none"
+            )
         if self.phrase_head_counts and "head_counts" not in read:
             yield "phrase_head_counts: only homogeneous attention assigns heads to orders"
         if not self.share_key_projection and "share_key_projection" not in read:
@@ -98,7 +104,7 @@ class PhraseHParams(TransformerHParams):
         counts = choice.head_counts
         own = getattr(self, f"{position}_head_counts")
         name = f"{position}_head_counts" if own else "phrase_head_counts"
-        if len(counts) != len(choice.orders) or min(counts) < 1:
+        if len(counts) != len(choice.orders) or min(counts, default=0) < 1:
             yield (
                 f"{name}: {position}_attention={choice.attention} needs at least one head for each "
                 f"of the orders {list(choice.orders)}, got {list(counts)}"

@@ -14,6 +14,7 @@ from typing import Any
 from keras import ops, tree
 
 from t2t_phrase.ops.attention import MASKED
+from t2t_phrase.ops.rows import take_rows
 
 
 def mean_weights(membership: Any) -> Any:
@@ -53,7 +54,7 @@ def to_tokens(segments: Any, membership: Any) -> Any:
 def own_segment(segments: Any, membership: Any) -> Any:
     """Return the result of `to_tokens`, but exact in any dtype, and meaningless at padding."""
     slot = _first(membership, axis=1)  # (B, S)
-    return _take_rows(segments, slot)
+    return take_rows(segments, slot)
 
 
 def segment_max(x: Any, membership: Any, *, longest: int | None = None) -> Any:
@@ -93,7 +94,7 @@ def segment_max(x: Any, membership: Any, *, longest: int | None = None) -> Any:
             y, shift = x, 1
             while shift < longest:
                 y, shift = spread(shift, y), 2 * shift
-        return _take_rows(y, last) * ops.cast(exists, x.dtype)[..., None]
+        return take_rows(y, last) * ops.cast(exists, x.dtype)[..., None]
 
     @ops.custom_gradient
     def pooled(x: Any) -> Any:
@@ -129,7 +130,7 @@ def gather_segments(x: Any, membership: Any, longest: Any) -> tuple[Any, Any]:
     place = first[..., None] + ops.arange(longest, dtype="int32")  # (B, P, N)
     place = ops.minimum(place, ops.shape(x)[1] - 1)
     batch, slots, tokens = ops.shape(place)
-    taken = _take_rows(x, ops.reshape(place, (batch, slots * tokens)))
+    taken = take_rows(x, ops.reshape(place, (batch, slots * tokens)))
     return ops.reshape(taken, (batch, slots, tokens, x.shape[-1])), last
 
 
@@ -152,13 +153,3 @@ def _first(membership: Any, axis: int) -> Any:
     """Return the index of the first True along an axis, int32; 0 where there is none."""
     # ONNX has no such operation for booleans.
     return ops.cast(ops.argmax(ops.cast(membership, "int32"), axis=axis), "int32")
-
-
-def _take_rows(x: Any, index: Any) -> Any:
-    """Return (B, N, D): the rows `index` (B, N) of `x` (B, M, D).
-
-    A product with a one-hot matrix could round the values, which are then compared for equality.
-    """
-    batch, count, width = ops.shape(x)
-    first = count * ops.arange(batch, dtype="int32")[:, None]
-    return ops.take(ops.reshape(x, (-1, width)), first + ops.cast(index, "int32"), axis=0)

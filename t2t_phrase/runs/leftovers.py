@@ -12,8 +12,8 @@ from t2t_phrase.runs import checkpoints
 
 _NAMES = rf"{re.escape(checkpoints.PREFIX)}-\d+(\.index|\.data-\d+-of-\d+)?"
 _TEMPORARY = re.compile(
-    rf"\.?({_NAMES}|checkpoint|hparams\.json|evaluations\.json|vocab\.t2t(\.targets)?\.subwords)"
-    r"(\.[^.]+)?\.tmp"
+    rf"\.?({_NAMES}|checkpoint|(hparams|evaluations|commands|best_translations)\.json"
+    r"|vocab\.(joint|source|target|t2t\.subwords|t2t\.targets\.subwords))(\.[^.]+)?\.tmp"
 )
 _DATA = re.compile(rf"({re.escape(checkpoints.PREFIX)}-\d+)\.data-\d+-of-\d+")
 

@@ -23,7 +23,6 @@ from t2t_phrase.text.vocabularies import Encoder, Vocabularies
 # What to do with the tables of another vocabulary: refuse them, copy the rows of the entries that
 # both vocabularies have, or leave them at their random initial values.
 OtherVocabulary = Literal["same", "map", "new"]
-OTHER_VOCABULARY = ("same", "map", "new")
 # Layers with a row for each entry of a vocabulary; a joint table is named like the source's.
 _TABLES = {"embedding": 0, "source_embedding": 0, "target_embedding": 1, "softmax": 1}
 

@@ -47,12 +47,16 @@ def scale_learning_rates(
         factors: patterns of names with their factors, such as `encoder_*=0.1`.
 
     Raises:
-        HParamsError: a pattern matches no variable.
+        HParamsError: a pattern matches no variable, or none that is trained.
     """
     by_variable: dict[int, float] = {}
     for text in factors:
         pattern, factor = parse_factor(text)
         matching = _matching(model, pattern, "learning_rate_factors").values()
+        if not any(variable.trainable for variable in matching):
+            raise HParamsError(
+                f"learning_rate_factors: {shown(pattern)} matches frozen variables only"
+            )
         by_variable |= {id(variable): factor for variable in matching}
     if not by_variable:
         return

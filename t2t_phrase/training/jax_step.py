@@ -37,7 +37,8 @@ class JaxStepper(BaseStepper):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._names: tuple[str, ...] = ()
+        # By whether the model is trained: R-Drop has a figure that an evaluation lacks.
+        self._names: dict[bool, tuple[str, ...]] = {}
         self.fixed = [
             v for v in self.model.non_trainable_variables if v.name != "seed_generator_state"
         ]
@@ -52,12 +53,12 @@ class JaxStepper(BaseStepper):
                 (*self.trainable, *self.slots), (*values, *slots), strict=True
             ):
                 variable.assign(value)
-            return result._replace(means=self._in_order(result.means))
+            return result._replace(means=self._in_order(result.means, training=True))
 
         self._train = train
         self._probe = lambda features, units: gradient(*self._state(), features, units)
         self._eval = lambda features: self._in_order(
-            evaluation(_values(self.trainable), _values(self.fixed), features)
+            evaluation(_values(self.trainable), _values(self.fixed), features), training=False
         )
 
     def arguments(self, features: Features) -> tuple[Any, ...]:
@@ -84,9 +85,9 @@ class JaxStepper(BaseStepper):
         # Each part is divided among all devices, so shards are numbered as with TensorFlow.
         return jax.device_put(arrays, self.strategy.sharding(None, REPLICAS))
 
-    def _in_order(self, means: dict[str, Mean]) -> dict[str, Mean]:
+    def _in_order(self, means: dict[str, Mean], *, training: bool) -> dict[str, Mean]:
         """Return means in the order of the model; JAX sorts the names."""
-        return {name: means[name] for name in self._names}
+        return {name: means[name] for name in self._names[training]}
 
     def _updated(
         self, values: Arrays, slots: Arrays, fixed: Arrays, features: Features, units: Any
@@ -183,7 +184,7 @@ class JaxStepper(BaseStepper):
         mapping += list(zip(self.generators, states, strict=False))
         with keras.StatelessScope(state_mapping=mapping):
             loss = self.model.batch_loss(dict(features), training=training)
-        self._names = tuple(loss.means)
+        self._names[training] = tuple(loss.means)
         return jax.tree.map(_float32, Loss(loss.objective, dict(loss.means)))
 
 

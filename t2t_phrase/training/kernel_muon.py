@@ -7,13 +7,17 @@ from typing import Any
 import keras
 from keras import ops
 
+# Variables that may have several axes, none of which is that of inputs.
+_NO_KERNELS = ("bias", "weights")
+
 
 class KernelMuon(keras.optimizers.Muon):
     """`keras.optimizers.Muon` that also takes kernels of convolutions and attention heads.
 
-    Keras leaves everything that is not a matrix to Adam; this class leaves only vectors and
-    embeddings, including the softmax's. A kernel (..., inputs, outputs) is treated as a matrix
-    whose rows are all axes but the last; for two axes, nothing differs.
+    Keras leaves everything that is not a matrix to Adam; this class leaves only vectors, biases of
+    heads, weights of transparent attention, and embeddings, including the softmax's. A kernel
+    (..., inputs, outputs) is treated as a matrix whose rows are all axes but the last; for two
+    axes, nothing differs.
     """
 
     def zeropower_via_newtonschulz5(self, x: Any, steps: int) -> Any:
@@ -35,9 +39,9 @@ class KernelMuon(keras.optimizers.Muon):
             super()._apply_weight_decay(variables)
 
     def _should_use_adamw(self, variable: Any) -> bool:
-        return len(variable.shape) < 2 or (
-            self.exclude_embeddings and "embedding" in variable.path.lower()
-        )
+        if len(variable.shape) < 2 or variable.name in _NO_KERNELS:
+            return True
+        return self.exclude_embeddings and "embedding" in variable.path.lower()
 
 
 def _matrix(x: Any) -> Any:

@@ -261,6 +261,7 @@ class Trainer:
             self._seconds.append(float(done.result.ready) - done.began + done.waited)
         if not (math.isfinite(loss) and math.isfinite(norm)):
             if self._is_skipped(done, norm, scale):
+                self._progress.skip()
                 return
             named = "loss" if not math.isfinite(loss) else "gradient"
             raise UserError(
@@ -317,7 +318,7 @@ class Trainer:
 
     def _log_line(self, report: dict[str, float], grad_norm: float) -> float:
         """Log the progress line of the step that was counted last; return its learning rate."""
-        rate = float(self.schedule(np.asarray(self._progress.step - 1)))
+        rate = float(self.schedule(np.asarray(self._progress.step - 1 - self._skipped)))
         progress(self.log, self._progress.line(report, rate=rate, grad_norm=grad_norm))
         return rate
 

@@ -53,6 +53,10 @@ class Progress:
         self._size += size
         self._waited += waited
 
+    def skip(self) -> None:
+        """Count a step whose update was left out."""
+        self.step += 1
+
     def pause(self, seconds: float) -> None:
         """Exclude time that was not spent on training."""
         self._pause += seconds

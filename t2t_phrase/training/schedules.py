@@ -51,7 +51,7 @@ def short_run_warning(hparams: Any, *, train_steps: int) -> str:
     if train_steps >= full:
         return ""
     found, intended = (
-        float(np.max(make_schedule(hparams, train_steps=steps)(np.arange(min(steps, full) + 1))))
+        _highest(make_schedule(hparams, train_steps=steps), upto=min(steps, full), warmup=warmup)
         for steps in (train_steps, full)
     )
     if found >= _SHARE * intended:
@@ -67,6 +67,12 @@ def short_run_warning(hparams: Any, *, train_steps: int) -> str:
         f"which takes {full} steps: the rate reaches {found:.2g}, {found / intended:.0%} of "
         f"{intended:.2g}. For a run of this length add --hparams={','.join(fitting)}"
     )
+
+
+def _highest(schedule: FactorSchedule, *, upto: int, warmup: int) -> float:
+    """Return the highest rate at a hundred steps up to `upto` and at the end of the warm-up."""
+    steps = {*np.linspace(0, upto, 100).astype(int), min(warmup, upto)}
+    return max(float(schedule(np.asarray(step))) for step in sorted(steps))
 
 
 @keras.saving.register_keras_serializable(package="t2t_phrase")
@@ -133,6 +139,12 @@ class FactorSchedule(keras.optimizers.schedules.LearningRateSchedule):
         for factor in self._factors:
             rate = rate * factor(step)
         return rate
+
+    @property
+    def may_read_train_steps(self) -> bool:
+        """Whether the rate depends on `train_steps`: `linear_decay` reads it, and users' may."""
+        names = {name.strip() for name in self.factors.split("*")}
+        return "linear_decay" in names or any(name in registry.schedule_factors for name in names)
 
     def get_config(self) -> dict[str, Any]:
         """Return the constructor's arguments."""

@@ -139,8 +139,10 @@ def prepare(
         say(warning)
     replicas = strategy.num_replicas_in_sync
     began = peers.of_chief(_replicas_of_earlier(options) if chief else 0)
-    parts = hparams.parts(replicas)
-    if not hparams.effective_batch_size and began > replicas and began % replicas == 0:
+    # An evaluation divides no updates among devices.
+    parts = hparams.parts(replicas) if options.saves else 1
+    shares = options.saves and not hparams.effective_batch_size
+    if shares and began > replicas and began % replicas == 0:
         parts = began // replicas
         say(f"the run began on {began} devices: each of {replicas} now computes {parts} shares")
     record = RunRecord(
@@ -155,7 +157,7 @@ def prepare(
         target_vocabulary=target_checksum,
         random_seed=options.random_seed,
         replicas=replicas * parts,
-        train_steps=loop.train_steps if "linear_decay" in schedule.factors else 0,
+        train_steps=loop.train_steps if schedule.may_read_train_steps else 0,
         data=options.problem.data_digest(
             options.data_dir, hparams.training_features, hparams.sampled_segmentations
         ),
@@ -335,7 +337,9 @@ def _check_folder(options: RunOptions, record: RunRecord, log: Callable[[str], N
         earlier = RunRecord.load(folder)
         if options.evaluate and not options.saves:
             # An evaluation makes no updates.
-            record = dataclasses.replace(record, train_steps=earlier.train_steps)
+            record = dataclasses.replace(
+                record, train_steps=earlier.train_steps, replicas=earlier.replicas
+            )
         record.check_same(earlier, folder)
     elif best:
         raise UserError(

@@ -56,18 +56,21 @@ class Summaries:
 
     def _track(self, step: int, values: dict[str, float]) -> None:
         for tracker in list(self._trackers):
-            try:
-                tracker.write(step, values)
-            except Exception as error:
-                # Whatever a service does, training continues.
-                self._trackers.remove(tracker)
-                name = type(tracker).__name__.strip("_")
-                self._log(f"WARNING: {name} receives no more scalars: {error}")
+            self._guard(tracker, lambda tracker=tracker: tracker.write(step, values))
+
+    def _guard(self, tracker: Tracker, call: Callable[[], None]) -> None:
+        """Call a service; whatever it does, training continues, without it if it fails."""
+        try:
+            call()
+        except Exception as error:
+            self._trackers.remove(tracker)
+            name = type(tracker).__name__.strip("_")
+            self._log(f"WARNING: {name} receives no more scalars: {error}")
 
     def close(self) -> None:
         """Close the files, and end the runs of trackers."""
-        for tracker in self._trackers:
-            tracker.close()
+        for tracker in list(self._trackers):
+            self._guard(tracker, tracker.close)
         for writer in self._writers.values():
             if self._writes:
                 writer.close()

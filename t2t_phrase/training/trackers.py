@@ -71,9 +71,20 @@ def make_trackers(
         settings: settings of the run, by name.
 
     Raises:
-        UserError: a name is unknown, or its package is not installed.
+        UserError: a name is unknown, its package is not installed, or the service refuses the run.
     """
-    return [TRACKERS[name](_package(name), folder, settings) for name in names]
+    return [_begun(name, folder, settings) for name in names]
+
+
+def _begun(name: str, folder: pathlib.Path, settings: Mapping[str, Any]) -> Tracker:
+    module = _package(name)
+    try:
+        return TRACKERS[name](module, folder, settings)
+    except Exception as error:
+        raise UserError(
+            f"--trackers={name}: no run could be begun: {error}; check the login and the network, "
+            "or leave the tracker out"
+        ) from error
 
 
 def check_trackers(names: Sequence[str]) -> None:

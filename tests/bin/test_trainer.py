@@ -143,6 +143,14 @@ def test_an_evaluation_need_not_name_the_end_of_the_training(toy, trained, capsy
     assert ": dev loss " in capsys.readouterr().out.splitlines()[-1]
 
 
+def test_an_evaluation_need_not_have_the_devices_of_the_training(toy, trained, capsys):
+    shutil.copytree(toy / "run", toy / "of_three")
+    dataclasses.replace(RunRecord.load(toy / "run"), replicas=3).save(toy / "of_three")
+    call(trainer, *flags(toy, "of_three", "--noeval_run_autoregressive", "--schedule=evaluate"))
+    out = capsys.readouterr().out
+    assert ": dev loss " in out.splitlines()[-1] and "shares" not in out
+
+
 def test_a_training_without_a_checkpoint_claims_nothing(toy, trained, capsys):
     folder = toy / "claimed"
     folder.mkdir()

@@ -98,7 +98,8 @@ def test_source_phrases_are_a_partition() -> None:
     assert maps["decoder_phrases"].layouts == (Layout(HEADS, columns=(PHRASES,)),)
     assert maps["pooling"].layouts == (Layout(0, rows=(PHRASES,), columns=(TOKENS,)),) * 3
     assert (maps["decoder_phrases"].rows, maps["decoder_phrases"].columns) == ("target", "source")
-    assert not any(layout.has_ngrams for found in maps.values() for layout in found.layouts)
+    kinds = {kind for found in maps.values() for layout in found.layouts for kind in layout.columns}
+    assert all(kind.order == 1 for kind in kinds)
     assert np.asarray(model.partitions(FEATURES)["phrases"])[0].tolist() == [
         [True, True, True, False],
         [False, False, False, True],

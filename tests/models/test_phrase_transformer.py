@@ -279,6 +279,22 @@ def test_fields_of_each_position_are_set_by_name() -> None:
             {"cross_attention": "none", "cross_orders": (1, 2)},
             "cross_orders: is not used with cross_attention=none",
         ),
+        (
+            {
+                **dict.fromkeys(("encoder_attention", "decoder_attention"), "none"),
+                "cross_attention": "none",
+                "phrase_orders": (1, 2, 3),
+            },
+            r"phrase_orders=\[1, 2, 3\]: is not used, since encoder_attention, decoder_attention",
+        ),
+        (
+            {
+                "cross_attention": "homogeneous_convkv",
+                "phrase_orders": (),
+                "phrase_head_counts": (),
+            },
+            r"needs at least one head for each of the orders \[\], got \[\]",
+        ),
         ({"share_key_projection": False}, "share_key_projection=False: only heterogeneous_queryk"),
         ({"decoder_attention": "queryk"}, "decoder_attention: attention 'queryk' is unknown; "),
     ],

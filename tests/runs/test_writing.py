@@ -15,6 +15,11 @@ OURS = [
     "checkpoint.tmp",
     ".model.ckpt-9.index.tmp",
     "vocab.t2t.subwords.tmp",
+    "vocab.t2t.targets.subwords.tmp",
+    "vocab.joint.tmp",
+    "vocab.source.tmp",
+    "commands.json.tmp",
+    "best_translations.json.tmp",
 ]
 OTHERS = [
     "model.ckpt-5.data-00000-of-00001",

@@ -85,6 +85,10 @@ def make(
         strategy=strategy,
     )
     stepper = make_stepper(built, options, seed=seed, strategy=strategy)
+    dev = random_batch(options.replace(packed_length=0), rows, seed=9)
+    if evaluated:
+        # Compiled before any update, whose figures may have other names.
+        stepper.evaluate(dev)
     results: dict[str, Any] = {"losses": [], "norms": [], "tokens": [], "scales": [], "means": []}
     for number in range(count):
         result = stepper.train(random_batch(options, rows, seed=number % 4))
@@ -96,8 +100,7 @@ def make(
             [float(number) for mean in result.means.values() for number in mean]
         )
     if evaluated:
-        unpacked = options.replace(packed_length=0)
-        means = stepper.evaluate(random_batch(unpacked, rows, seed=9))
+        means = stepper.evaluate(dev)
         results["evaluated"] = [number for mean in means.values() for number in mean]
     results["compilations"] = stepper.compilations
     for name, variable in model_variables(built.model).items():

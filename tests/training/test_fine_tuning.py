@@ -75,6 +75,11 @@ def test_a_pattern_that_matches_nothing(option):
         stepper(**{option: [pattern]})
 
 
+def test_a_factor_of_frozen_variables():
+    with pytest.raises(HParamsError, match=r"'embedding/\*' matches frozen variables only"):
+        stepper(frozen=["embedding/*"], factors=["embedding/*=0.1"])
+
+
 def test_nothing_left_to_train():
     with pytest.raises(HParamsError, match="nothing is left to train"):
         stepper(frozen=["*"])

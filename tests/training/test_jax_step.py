@@ -88,6 +88,7 @@ def test_updates_of_a_transformer_are_those_of_tensorflow(tmp_path: pathlib.Path
         "effective_batch_size": 128,
         "clip_grad_norm": 0.5,
         "max_length": 64,
+        "r_drop": 1.0,
     }
     found = compare(tmp_path, TINY.replace(**changed))
     assert len(set(found["losses"])) == 3 and (found["norms"] > 0.5).all()

@@ -34,7 +34,8 @@ def test_updates_of_a_kernel_against_numpy(shape):
 
 
 @pytest.mark.parametrize(("shape", "name"), [
-    ((5,), "bias"), ((8, 4), "softmax_embeddings"), ((8, 4), "embeddings"),
+    ((5,), "bias"), ((3, 5), "bias"), ((2, 6), "weights"), ((8, 4), "softmax_embeddings"),
+    ((8, 4), "embeddings"),
 ])  # fmt: skip
 def test_what_is_no_kernel_is_updated_by_adam(shape, name):
     random = np.random.default_rng(2)

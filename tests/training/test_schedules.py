@@ -1,8 +1,10 @@
 """Learning rates against their formulas, written out."""
 
 import math
+import re
 
 import pytest
+from keras import ops
 
 from t2t_phrase import registry
 from t2t_phrase.config import HParamsError
@@ -80,6 +82,48 @@ def test_registered_factors_read_the_schedule(monkeypatch):
         assert float(rate(step)) == pytest.approx(2.0 / (1 + step / 30), rel=1e-6)
     with pytest.raises(HParamsError, match="did you mean inverse_time"):
         hparams.override("learning_rate_schedule=inverse_times")
+
+
+def test_registered_factors_receive_scalars(monkeypatch):
+    monkeypatch.setattr(registry.schedule_factors, "_entries", {})
+
+    @registry.schedule_factors.register
+    def late(step, schedule):
+        return ops.cond(step < schedule.train_steps / 2, lambda: 0.0, lambda: 1.0)
+
+    hparams = TransformerHParams().override(
+        "learning_rate_schedule=constant*linear_warmup*late,learning_rate_warmup_steps=100"
+    )
+    assert "reaches 0.2, 10% of 2" in short_run_warning(hparams, train_steps=10)
+
+
+@pytest.mark.parametrize(
+    ("factors", "expected"),
+    [("constant*rsqrt_decay", False), ("constant*linear_decay", True), ("late * constant", True)],
+)
+def test_a_rate_may_depend_on_the_end_of_the_training(factors, expected, monkeypatch):
+    monkeypatch.setattr(registry.schedule_factors, "_entries", {})
+    registry.schedule_factors.register_as("late")(lambda step, schedule: 1 / schedule.train_steps)
+    assert schedule(factors).may_read_train_steps == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("learning_rate_decay_steps=900", "does not read learning_rate_decay_steps, which linear_"),
+        (
+            "learning_rate_schedule=rsqrt_decay,learning_rate_constant=5.0",
+            "=rsqrt_decay does not read learning_rate_constant, which constant would",
+        ),
+        (
+            "learning_rate_schedule=constant,learning_rate_warmup_steps=5",
+            "does not read learning_rate_warmup_steps, which linear_warmup, rsqrt_decay, cosdecay",
+        ),
+    ],
+)
+def test_a_field_that_no_factor_reads(text, named):
+    with pytest.raises(HParamsError, match=re.escape(named)):
+        TransformerHParams().override(text)
 
 
 def test_config_round_trip():

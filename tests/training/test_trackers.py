@@ -59,12 +59,32 @@ def test_a_service_that_fails_does_not_end_the_training(tmp_path):
         def close(self):
             raise AssertionError
 
+    class Unfinished:
+        def write(self, step, values):
+            pass
+
+        def close(self):
+            raise ConnectionError("still no network")
+
     said = []
-    summaries = Summaries(tmp_path, writes=True, log=said.append, trackers=[Broken()])
+    trackers = [Broken(), Unfinished()]
+    summaries = Summaries(tmp_path, writes=True, log=said.append, trackers=trackers)
     for step in (1, 2):
         summaries.write("train", step, {"loss": 1.0})
     summaries.close()
-    assert said == ["WARNING: Broken receives no more scalars: no network"]
+    assert said == [
+        "WARNING: Broken receives no more scalars: no network",
+        "WARNING: Unfinished receives no more scalars: still no network",
+    ]
+
+
+def test_a_service_that_refuses_the_run(monkeypatch, tmp_path):
+    def init(**settings):
+        raise ConnectionError("not logged in")
+
+    monkeypatch.setitem(sys.modules, "wandb", types.SimpleNamespace(init=init))
+    with pytest.raises(UserError, match="--trackers=wandb: no run could be begun: not logged in"):
+        make_trackers(["wandb"], tmp_path, {})
 
 
 def test_mistakes(monkeypatch):

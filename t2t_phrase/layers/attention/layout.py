@@ -53,11 +53,6 @@ class Layout:
         """Every kind of column once, in order of appearance."""
         return tuple(dict.fromkeys(self.columns_by_head or self.columns))
 
-    @property
-    def has_ngrams(self) -> bool:
-        """Whether n-grams of an order above 1 are among the rows or the columns."""
-        return any(units.order > 1 for units in (*self.rows, *self.all_columns))
-
 
 @dataclasses.dataclass(frozen=True)
 class AttentionMap:

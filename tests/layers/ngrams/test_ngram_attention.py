@@ -201,7 +201,7 @@ def test_the_layout_describes_the_weights(kind: str) -> None:
     _, weights = layer(X, MEMORY, memory_mask(MEMORY_IDS))
     layout, units = layer.layout, (Units(1), Units(3))
     structure = kind.split("_")[0]
-    assert layout.num_heads == H and layout.has_ngrams
+    assert layout.num_heads == H
     assert layout.rows == (units if structure == "interleaved" else (TOKENS,))
     assert layout.all_columns == units
     assert layout.reaches_back == (structure == "homogeneous")
