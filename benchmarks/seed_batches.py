@@ -36,6 +36,11 @@ def main() -> None:
 
     registry.discover()
     hparams = registry.hparams[args.set]().override(args.hparams)
+    if hparams.packed_length or hparams.sampled_segmentations or hparams.effective_batch_size:
+        raise SystemExit(
+            f"{args.set} with {args.hparams or 'its own values'}: set packed_length, "
+            "sampled_segmentations and effective_batch_size to 0"
+        )
     problem = get_problem(args.problem)
     lengths = np.array([int(length) for length in args.lengths.split(",")])
     arrays: dict[str, Any] = {}

@@ -3,9 +3,9 @@
     python benchmarks/seeds_scores.py --problem=translate_ende_multi30k_moses --data_dir=data \\
         --runs=runs/0,runs/1 --output=scores --tokenize=none
 
-Writes the translations as text, `scores/0-1234.test`, and prints BLEU, chrF and TER of dev and
-test: mean and standard deviation over the seeds, each seed's BLEU, and p by paired bootstrap with
-the seeds pooled.
+Writes the translations as text, `scores/0-1234.test` for the first run and its first seed, and
+prints BLEU, chrF and TER of dev and test: mean and standard deviation over the seeds, each seed's
+BLEU, and p by paired bootstrap with the seeds pooled.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def main() -> None:
     texts = {run: texts_of(pathlib.Path(run), encoder) for run in args.runs.split(",")}
     first, *_ = texts.values()
     signatures: set[str] = set()
-    for run, by_name in texts.items():
+    for number, (run, by_name) in enumerate(texts.items()):
         for name, by_seed in by_name.items():
             _, lines = problem.raw_text(args.data_dir, name.split("_")[-1])
             scores = scores_of(by_seed, lines, args.tokenize)
@@ -49,7 +49,7 @@ def main() -> None:
                 print(f"p = {p_value:.4f}", end="")
             print(flush=True)
             for seed, own in zip(args.seeds.split(","), by_seed, strict=True):
-                path = args.output / f"{pathlib.Path(run).name}-{seed}.{name}"
+                path = args.output / f"{number}-{seed}.{name}"
                 path.write_text("".join(f"{line}\n" for line in own), encoding="utf-8")
     print(*sorted(signatures), sep="\n")
 

@@ -55,6 +55,8 @@ def main() -> None:
     waiting = list(enumerate(args.sets.split(",")))
     running: dict[int, subprocess.Popen[bytes]] = {}
     args.output.mkdir(parents=True, exist_ok=True)
+    for path in args.output.glob("waiting-*"):
+        path.unlink()  # of a killed process
     while waiting or running:
         for number in [n for n, process in running.items() if process.poll() is not None]:
             code = running.pop(number).returncode
@@ -90,6 +92,11 @@ def train(args: argparse.Namespace) -> None:
     )
     log(f"{args.sets}: {seeds.parameters:,} parameters")
     batches = Batches(given, len(seeds.seeds), hparams.training_features)
+    if len(batches.order) < points[-1]:
+        raise SystemExit(
+            f"{args.batches} has {len(batches.order)} batches of every seed for {points[-1]} "
+            f"updates: make more with seed_batches.py --updates={points[-1] + points[-1] // 20}"
+        )
     # Lowering is Python's work; the programs are then compiled at the same time.
     pool = concurrent.futures.ThreadPoolExecutor()
     for kind in sorted(set(batches.order.tolist())):

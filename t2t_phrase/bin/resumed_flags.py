@@ -14,13 +14,17 @@ _NAMES = ("problem", "model", "hparams_set", "random_seed")
 def take_flags_of_run(log: Callable[[str], None]) -> None:
     """Set flags that were not given to the settings of the run in --output_dir, if it has one.
 
+    If the learning rate does not depend on --train_steps, its value is that of the last command.
+
     Args:
         log: called with a line that lists the flags taken from the run.
 
     Raises:
         UserError: the record of the run is damaged.
     """
+    from t2t_phrase.config import UserError
     from t2t_phrase.runs import checkpoints
+    from t2t_phrase.runs.commands import last_value, read_commands
     from t2t_phrase.runs.record import RunRecord
 
     folder = pathlib.Path(FLAGS.output_dir or "").expanduser()
@@ -30,8 +34,11 @@ def take_flags_of_run(log: Callable[[str], None]) -> None:
     taken = {name: getattr(record, name) for name in _NAMES}
     if FLAGS.hparams_set in (None, record.hparams_set) and not FLAGS["hparams_file"].present:
         taken["hparams"] = record.overrides
-    if record.train_steps:
-        taken["train_steps"] = record.train_steps
+    try:
+        steps = last_value(read_commands(folder), "train_steps")
+    except UserError:
+        steps = ""  # The trainer warns of it.
+    taken["train_steps"] = record.train_steps or (int(steps) if steps.isdigit() else 0)
     said = []
     for name, value in taken.items():
         if value and not FLAGS[name].present and FLAGS[name].value != value:

@@ -77,6 +77,16 @@ def read_commands(folder: str | os.PathLike[str]) -> list[Command]:
     ]
 
 
+def last_value(commands: Sequence[Command], flag: str) -> str:
+    """Return the value that the last command with this flag gave it; "" if none did."""
+    for command in reversed(commands):
+        for place, argument in reversed(list(enumerate(command.arguments))):
+            name, equals, value = argument.lstrip("-").partition("=")
+            if name == flag and argument.startswith("-"):
+                return value if equals else "".join(command.arguments[place + 1 : place + 2])
+    return ""
+
+
 def _is_command(entry: object) -> bool:
     return (
         isinstance(entry, dict)

@@ -15,10 +15,11 @@ from trainer_toy import write_toy
 from t2t_phrase.bin import report, trainer
 from t2t_phrase.config import UserError
 from t2t_phrase.runs import checkpoints
+from t2t_phrase.runs.commands import add_command
 from t2t_phrase.runs.load_model import load_model
 from t2t_phrase.runs.record import RunRecord
 from t2t_phrase.runs.writing import writing
-from t2t_phrase.text.subwords.encoder import SubwordEncoder
+from t2t_phrase.text.encoders import load_encoder
 
 HPARAMS = (
     "num_hidden_layers=1,hidden_size=16,filter_size=16,num_heads=2,batch_size=64,max_length=16,"
@@ -215,7 +216,7 @@ def test_dry_run_shows_what_would_be(toy, capsys):
     call(trainer, *flags(toy, "dry", "--dry_run"))
     out = capsys.readouterr().out
     assert "encoder_layer_0/self_attention/query/kernel" in out and "16 x 16" in out
-    vocabulary = SubwordEncoder.load(toy / "toy.model")
+    vocabulary = load_encoder(toy / "toy.model")
     total = next(line for line in out.splitlines() if line.startswith("total"))
     embeddings = -(-vocabulary.vocab_size // 8) * 8 * 16
     assert int(total.split()[1].replace(",", "")) > embeddings
@@ -286,6 +287,14 @@ def test_a_run_is_resumed_without_its_settings(toy, trained, capsys):
         f"settings of the run in {toy / 'again'}: --problem=translate_trainer_toy"
     )
     assert f"--hparams={HPARAMS}" in out and out.endswith("finished at step 6 of 6\n")
+    # The next one resumes this command, not the first.
+    (toy / "again" / "commands.json").unlink()
+    add_command(toy / "again", ["--train_steps=4"], log=print)
+    add_command(toy / "again", ["--train_steps=6"], log=print)
+    given = [f"--data_dir={toy}", "--noeval_run_autoregressive", "--report="]
+    call(trainer, f"--output_dir={toy / 'again'}", f"--t2t_usr_dir={toy / 'user'}", *given)
+    out = capsys.readouterr().out
+    assert "--train_steps=6" in out and "finished at step 6 of 6\n" in out
 
 
 def test_the_run_keeps_its_log_and_its_vocabulary(toy, trained):

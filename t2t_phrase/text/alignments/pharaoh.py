@@ -36,7 +36,7 @@ class Links(NamedTuple):
 def read_links(line: str) -> Links:
     """Return the links of a line.
 
-    Links are separated by blanks and may be repeated. A possible link is written `1?2`, `1p2`,
+    Links are separated by spaces and may be repeated. A possible link is written `1?2`, `1p2`,
     `1-2?` or `1-2p`; a link that is also written as a sure one is sure.
 
     Args:
@@ -89,5 +89,5 @@ def check_range(links: Iterable[Link], source_words: int | None, target_words: i
                 has = "1 word" if words == 1 else f"{words or 'no'} words"
                 raise UserError(
                     f"link {i}-{j}: there is no {side} word {number}; words are separated by "
-                    f"blanks and numbered from 0, and the {side} has {has}"
+                    f"spaces and numbered from 0, and the {side} has {has}"
                 )
