@@ -28,7 +28,7 @@ from t2t_phrase.training.facts import facts_of_run
 from t2t_phrase.training.loop import LoopOptions, Trainer
 from t2t_phrase.training.memory import explained
 from t2t_phrase.training.peers import Peers
-from t2t_phrase.training.schedules import make_schedule, short_run_warning
+from t2t_phrase.training.schedules import FactorSchedule, make_schedule, short_run_warning
 from t2t_phrase.training.summaries import Summaries
 from t2t_phrase.training.trackers import Tracker, check_trackers, make_trackers
 from t2t_phrase.training_hparams import TrainingHParams
@@ -130,7 +130,6 @@ def prepare(
     writes = chief and options.saves
     hparams = options.hparams
     vocabularies = options.problem.vocabularies(options.data_dir)
-    source_checksum, target_checksum = checksums(vocabularies)
     options.problem.require_features(options.data_dir, hparams.training_features)
     reader = _reader(options, "train")
     samples = _samples(options)
@@ -138,31 +137,8 @@ def prepare(
     if options.saves and (warning := short_run_warning(hparams, train_steps=loop.train_steps)):
         say(warning)
     replicas = strategy.num_replicas_in_sync
-    began = peers.of_chief(_replicas_of_earlier(options) if chief else 0)
-    # An evaluation divides no updates among devices.
-    parts = hparams.parts(replicas) if options.saves else 1
-    shares = options.saves and not hparams.effective_batch_size
-    if shares and began > replicas and began % replicas == 0:
-        parts = began // replicas
-        say(f"the run began on {began} devices: each of {replicas} now computes {parts} shares")
-    record = RunRecord(
-        problem=options.problem.name,
-        model=options.model,
-        hparams_set=options.hparams_set,
-        overrides=options.overrides,
-        hparams=hparams.to_dict(),
-        vocab_size=_rows(vocabularies.source),
-        vocabulary=source_checksum,
-        target_vocab_size=None if vocabularies.shared else _rows(vocabularies.target),
-        target_vocabulary=target_checksum,
-        random_seed=options.random_seed,
-        replicas=replicas * parts,
-        train_steps=loop.train_steps if schedule.may_read_train_steps else 0,
-        data=options.problem.data_digest(
-            options.data_dir, hparams.training_features, hparams.sampled_segmentations
-        ),
-        t2t_usr_dir=options.t2t_usr_dir,
-    )
+    parts = _parts(options, replicas, peers, say)
+    record = _record(options, vocabularies, schedule, shards=replicas * parts)
     if chief:
         _check_folder(options, record, say)
     peers.compare(
@@ -178,29 +154,13 @@ def prepare(
             seed=options.random_seed,
             strategy=strategy,
         )
-    model = built.model
     if writes:
         _claim(options.output_dir, record, vocabularies)
     # Other workers receive the chief's weights when training begins.
     if options.warm_start_from and chief:
-        if checkpoints.complete(options.output_dir):
-            say(f"{options.output_dir} has checkpoints: --warm_start_from is ignored")
-        else:
-            started = warm_start(
-                model,
-                options.warm_start_from,
-                vocabularies=vocabularies,
-                other_vocabulary=options.warm_start_vocab,
-            )
-            say(str(started))
+        _warm_start(options, built.model, vocabularies, say)
     if built.frozen or hparams.lora_rank:
-        trained = sum(math.prod(v.shape) for v in model.trainable_variables)
-        total = trained + sum(
-            math.prod(v.shape)
-            for v in model.non_trainable_variables
-            if v.name != "seed_generator_state"
-        )
-        say(f"{trained:,} of {total:,} parameters are trained")
+        say(_share_trained(built.model))
     stepper = make_stepper(
         built,
         hparams,
@@ -224,7 +184,7 @@ def prepare(
                 _reader(options, "dev"), _buckets(hparams, replicas), stepper.share()
             ),
             options.eval_steps,
-            bleu(model) if bleu is not None and chief else None,
+            bleu(built.model) if bleu is not None and chief else None,
         )
     trainer = Trainer(
         stepper,
@@ -240,7 +200,7 @@ def prepare(
         ),
         RunDirectory(
             options.output_dir,
-            model=model,
+            model=built.model,
             optimizer=built.optimizer,
             keep=options.keep_checkpoint_max,
             period=loop.local_eval_frequency,
@@ -259,7 +219,76 @@ def prepare(
         log=say,
         peers=peers,
     )
-    return Run(trainer, model, record)
+    return Run(trainer, built.model, record)
+
+
+def _parts(options: RunOptions, replicas: int, peers: Peers, log: Callable[[str], None]) -> int:
+    """Return the number of parts of each device's share of a batch, as in an earlier run."""
+    earlier = peers.of_chief(_replicas_of_earlier(options) if peers.cluster.is_chief else 0)
+    if not options.saves:
+        return 1  # An evaluation divides no updates among devices.
+    parts = options.hparams.parts(replicas)
+    if options.hparams.effective_batch_size or earlier <= replicas or earlier % replicas:
+        return parts
+    parts = earlier // replicas
+    log(f"the run began on {earlier} devices: each of {replicas} now computes {parts} shares")
+    return parts
+
+
+def _record(
+    options: RunOptions,
+    vocabularies: Vocabularies,
+    schedule: FactorSchedule,
+    *,
+    shards: int,
+) -> RunRecord:
+    """Return what `hparams.json` says of a run whose batches have this many shards."""
+    hparams = options.hparams
+    source_checksum, target_checksum = checksums(vocabularies)
+    return RunRecord(
+        problem=options.problem.name,
+        model=options.model,
+        hparams_set=options.hparams_set,
+        overrides=options.overrides,
+        hparams=hparams.to_dict(),
+        vocab_size=_rows(vocabularies.source),
+        vocabulary=source_checksum,
+        target_vocab_size=None if vocabularies.shared else _rows(vocabularies.target),
+        target_vocabulary=target_checksum,
+        random_seed=options.random_seed,
+        replicas=shards,
+        train_steps=schedule.train_steps if schedule.may_read_train_steps else 0,
+        data=options.problem.data_digest(
+            options.data_dir, hparams.training_features, hparams.sampled_segmentations
+        ),
+        t2t_usr_dir=options.t2t_usr_dir,
+    )
+
+
+def _warm_start(
+    options: RunOptions, model: Any, vocabularies: Vocabularies, log: Callable[[str], None]
+) -> None:
+    """Start from the weights of another run, unless this one has checkpoints."""
+    if checkpoints.complete(options.output_dir):
+        log(f"{options.output_dir} has checkpoints: --warm_start_from is ignored")
+        return
+    started = warm_start(
+        model,
+        options.warm_start_from,
+        vocabularies=vocabularies,
+        other_vocabulary=options.warm_start_vocab,
+    )
+    log(str(started))
+
+
+def _share_trained(model: Any) -> str:
+    """Return a line with the number of parameters that are trained, and of all."""
+    fixed = [v for v in model.non_trainable_variables if v.name != "seed_generator_state"]
+    trained, total = (
+        sum(math.prod(v.shape) for v in variables)
+        for variables in (model.trainable_variables, [*model.trainable_variables, *fixed])
+    )
+    return f"{trained:,} of {total:,} parameters are trained"
 
 
 @dataclasses.dataclass

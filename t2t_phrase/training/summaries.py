@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import pathlib
 from collections.abc import Callable, Sequence
@@ -56,7 +57,7 @@ class Summaries:
 
     def _track(self, step: int, values: dict[str, float]) -> None:
         for tracker in list(self._trackers):
-            self._guard(tracker, lambda tracker=tracker: tracker.write(step, values))
+            self._guard(tracker, functools.partial(tracker.write, step, values))
 
     def _guard(self, tracker: Tracker, call: Callable[[], None]) -> None:
         """Call a service; whatever it does, training continues, without it if it fails."""
