@@ -156,11 +156,13 @@ def _numbers(flag: str) -> list[int]:
     for text in texts:
         if not (text.isascii() and text.isdecimal() and len(text) < 10):
             raise UserError(f"--{flag}: {shown(text)} is not a number")
-        if texts.count(text) > 1:
-            raise UserError(f"--{flag}: {text} is given twice")
-    if flag == "seeds" and not texts:
+    numbers = [int(text) for text in texts]
+    for number in numbers:
+        if numbers.count(number) > 1:
+            raise UserError(f"--{flag}: {number} is given twice")
+    if flag == "seeds" and not numbers:
         raise UserError("--seeds= names no seed; leave it out for the default")
-    return [int(text) for text in texts]
+    return numbers
 
 
 def run() -> None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import pathlib
 from typing import Any
 
 from t2t_phrase.config import UserError, parse_assignments
 from t2t_phrase.io.files import expanded
+from t2t_phrase.io.strict_json import parse_json
 
 
 def merged(path: str, text: str) -> str:
@@ -28,27 +28,27 @@ def merged(path: str, text: str) -> str:
 
 
 def _read(path: pathlib.Path) -> dict[str, Any]:
+    origin = f"--hparams_file={path}"
     try:
         content = path.read_text(encoding="utf-8")
-        values = _parse_yaml(content) if path.suffix in (".yaml", ".yml") else json.loads(content)
-    except (OSError, ValueError, RecursionError) as error:
-        raise UserError(f"--hparams_file={path}: {error}") from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"{origin}: {error}") from error
+    parse = _parse_yaml if path.suffix in (".yaml", ".yml") else parse_json
+    values = parse(content, origin)
     if not isinstance(values, dict) or not all(isinstance(name, str) for name in values):
-        raise UserError(
-            f"--hparams_file={path}: expected names with values, such as batch_size: 1024"
-        )
+        raise UserError(f"{origin}: expected names with values, such as batch_size: 1024")
     return values
 
 
-def _parse_yaml(content: str) -> Any:
+def _parse_yaml(content: str, name: str) -> Any:
     try:
         import yaml
     except ImportError as error:
         raise UserError("YAML needs PyYAML: pip install 't2t_phrase[yaml]', or use JSON") from error
     try:
         return yaml.safe_load(content)
-    except yaml.YAMLError as error:
-        raise ValueError(" ".join(str(error).split())) from error
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise UserError(f"{name}: {' '.join(str(error).split())}") from error
 
 
 def _spelled(value: Any) -> str:

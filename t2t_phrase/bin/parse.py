@@ -60,6 +60,10 @@ def main(argv: Sequence[str]) -> None:
     if bool(FLAGS.parser) == bool(trees):
         raise app.UsageError("give either --parser=stanza|corenlp or --trees_file")
     if trees and not FLAGS.phrases:
+        if FLAGS.output_file:
+            raise app.UsageError(
+                "--trees_file alone is only checked; add --phrases, or leave out --output_file"
+            )
         check_trees(source, trees)
         return
     suffix = "phrases" if FLAGS.phrases else "trees"

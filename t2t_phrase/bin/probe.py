@@ -153,17 +153,18 @@ def check_flags() -> list[int]:
     if FLAGS.tss_classes == 1:
         raise app.UsageError("--tss_classes=1: one class leaves nothing to distinguish; 0: all")
     check_input_flags()
-    for flag in ("output_dir", "hparams_sets", "seeds"):
-        values: list[str] = FLAGS[flag].value or []
-        twice = next((value for value in values if values.count(value) > 1), None)
-        if twice is not None:
-            raise UserError(f"--{flag}: {shown(twice)} is given twice")
     for seed in FLAGS.seeds:
         if not (seed.isascii() and seed.isdecimal() and int(seed[:20]) <= _LARGEST_SEED):
             raise UserError(f"--seeds: {shown(seed)} is not an integer from 0 to {_LARGEST_SEED}")
     if not FLAGS.seeds:
         raise UserError("--seeds= names no seed; leave it out for the default")
-    return [int(seed) for seed in FLAGS.seeds]
+    seeds = [int(seed) for seed in FLAGS.seeds]
+    given = {"output_dir": FLAGS.output_dir, "hparams_sets": FLAGS.hparams_sets, "seeds": seeds}
+    for flag, values in given.items():
+        twice = next((value for value in values if values.count(value) > 1), None)
+        if twice is not None:
+            raise UserError(f"--{flag}: {shown(twice)} is given twice")
+    return seeds
 
 
 def vocabulary(problem: str | None) -> Encoder:

@@ -73,18 +73,26 @@ def run_workers(workers: Sequence[Worker], *, patience: float = PATIENCE) -> int
     Args:
         workers: the workers to run.
         patience: seconds that the others have to end after one has failed.
+
+    Raises:
+        OSError: standard output cannot be written, for example because its reader has ended; the
+            workers have been asked to stop, and have ended.
     """
     started: list[subprocess.Popen[bytes]] = []
     threads: list[threading.Thread] = []
+    faults: list[OSError] = []
     with _passed_on(workers, started):
         try:
             for number, worker in enumerate(workers):
                 started.append(worker.start())
-                output = started[-1].stdout
-                thread = threading.Thread(target=_print_lines, args=(output, number), daemon=True)
+                arguments = (started[-1].stdout, number, faults)
+                thread = threading.Thread(target=_print_lines, args=arguments, daemon=True)
                 thread.start()
                 threads.append(thread)
-            failed = _wait(started)
+            failed = _wait(started, faults)
+            if faults and not failed:
+                _interrupt_all(workers, started)
+                failed = _wait(started)
             if failed in STOPPED:
                 # All have stopped at the same step, and the chief is still saving.
                 for process in started:
@@ -97,12 +105,19 @@ def run_workers(workers: Sequence[Worker], *, patience: float = PATIENCE) -> int
                     process.kill()
     for thread in threads:
         thread.join(patience)
+    if faults:
+        raise faults[0]
     return failed
 
 
-def _wait(started: Sequence[subprocess.Popen[bytes]]) -> int:
-    """Wait until all have ended or one has failed; return 0 or the code of the failed one."""
-    while True:
+def _wait(started: Sequence[subprocess.Popen[bytes]], faults: Sequence[OSError] = ()) -> int:
+    """Wait until all have ended or one has failed; return 0 or the code of the failed one.
+
+    Args:
+        started: the processes.
+        faults: grows if output cannot be printed, which also ends the wait.
+    """
+    while not faults:
         codes = [process.poll() for process in started]
         for code in codes:
             if code:
@@ -111,6 +126,7 @@ def _wait(started: Sequence[subprocess.Popen[bytes]]) -> int:
         if None not in codes:
             return 0
         time.sleep(0.1)
+    return 0
 
 
 def _end(
@@ -119,11 +135,16 @@ def _end(
     """Give processes time to end by themselves, then ask them to end."""
     for ask in (False, True):
         if ask:
-            for worker, process in zip(workers, started, strict=True):
-                _interrupt(worker, process)
+            _interrupt_all(workers, started)
         deadline = time.monotonic() + patience
         while time.monotonic() < deadline and any(p.poll() is None for p in started):
             time.sleep(0.1)
+
+
+def _interrupt_all(workers: Sequence[Worker], started: Sequence[subprocess.Popen[bytes]]) -> None:
+    """Ask all processes that have been started to end."""
+    for worker, process in zip(workers, started, strict=False):
+        _interrupt(worker, process)
 
 
 def _interrupt(worker: Worker, process: subprocess.Popen[bytes]) -> None:
@@ -145,8 +166,7 @@ def _passed_on(
     """Pass SIGTERM and Ctrl-C on to the workers."""
 
     def pass_on(number: int, frame: object) -> None:
-        for worker, process in zip(workers, started, strict=False):
-            _interrupt(worker, process)
+        _interrupt_all(workers, started)
 
     before = {number: signal.signal(number, pass_on) for number in (signal.SIGTERM, signal.SIGINT)}
     try:
@@ -156,9 +176,16 @@ def _passed_on(
             signal.signal(number, handler)
 
 
-def _print_lines(stream: IO[bytes], number: int) -> None:
+def _print_lines(stream: IO[bytes], number: int, faults: list[OSError]) -> None:
+    """Print the lines of a worker; if that fails, add the fault to `faults`."""
     for line in stream:
+        if faults:
+            # Reading goes on: a worker whose output is not read would never end.
+            continue
         text = line.decode(errors="replace").rstrip("\r\n")
-        # One call for each line, since several threads print.
-        sys.stdout.write(f"[{number}] {text}\n")
-        sys.stdout.flush()
+        try:
+            # One call for each line, since several threads print.
+            sys.stdout.write(f"[{number}] {text}\n")
+            sys.stdout.flush()
+        except OSError as error:
+            faults.append(error)

@@ -15,6 +15,7 @@ import tempfile
 from collections.abc import Iterable, Iterator
 
 from t2t_phrase.config import UserError
+from t2t_phrase.io.locks import open_locked
 
 StrPath = str | os.PathLike[str]
 
@@ -39,7 +40,8 @@ def atomic(path: StrPath) -> Iterator[pathlib.Path]:
     the new content. If `path` is a symbolic link, the file that it points to is replaced; the mode
     of an existing file is kept. Anything but a regular file, such as a pipe, `/dev/null` or
     `/dev/stdout`, is written to and never replaced. After an error, the temporary file is deleted;
-    one left behind by a kill is overwritten by the next write to the same path.
+    one left behind by a kill is overwritten by the next write to the same path. It is locked, so
+    that two processes never write it at once.
 
     Args:
         path: the file to write. The temporary file is in the same folder and has the same name
@@ -47,6 +49,7 @@ def atomic(path: StrPath) -> Iterator[pathlib.Path]:
             temporary files.
 
     Raises:
+        UserError: another process is writing the file.
         WriteError: the disk is full, or the file or its folder is not writable.
         BrokenPipeError: `path` is a pipe that is no longer read.
     """
@@ -60,6 +63,11 @@ def atomic(path: StrPath) -> Iterator[pathlib.Path]:
             return
         target = real_path(path)
         temporary = target.with_name(f"{target.name}.tmp")
+        lock = open_locked(
+            temporary,
+            busy=f"another process is writing {path}; wait until it has finished, or name another "
+            "output",
+        )
         try:
             yield temporary
             install(temporary, target)
@@ -67,6 +75,8 @@ def atomic(path: StrPath) -> Iterator[pathlib.Path]:
             with contextlib.suppress(OSError):
                 temporary.unlink(missing_ok=True)
             raise
+        finally:
+            os.close(lock)
     except OSError as error:
         if isinstance(error, UserError | BrokenPipeError):
             raise
@@ -77,7 +87,7 @@ def write(path: StrPath, content: str | bytes) -> None:
     """Write a file atomically; text is written as UTF-8 and keeps its line ends.
 
     Raises:
-        WriteError: as for `atomic`.
+        UserError, WriteError: as for `atomic`.
     """
     with atomic(path) as temporary:
         temporary.write_bytes(content.encode() if isinstance(content, str) else content)

@@ -26,11 +26,11 @@ def exclusive(
         UserError: another process holds the lock.
         OSError: the file cannot be created.
     """
-    file = _locked(pathlib.Path(path), busy, wait)
+    file = open_locked(pathlib.Path(path), busy=busy, wait=wait)
     try:
         yield
     finally:
-        # Deleted while it is held: a process that waits for it notices, see `_locked`.
+        # Deleted while it is held: a process that waits for it notices, see `open_locked`.
         with contextlib.suppress(OSError):
             os.unlink(path)
         os.close(file)
@@ -66,9 +66,23 @@ def held(path: str | os.PathLike[str]) -> Iterator[None]:
         os.close(descriptor)
 
 
-def _locked(path: pathlib.Path, busy: str, wait: bool) -> int:
+def open_locked(path: pathlib.Path, *, busy: str = "", wait: bool = False) -> int:
+    """Open a file and lock it until it is closed; create it if necessary.
+
+    Args:
+        path: the file, which only the holder of the lock may delete or rename.
+        busy: the message if another process holds the lock.
+        wait: whether to wait for that process instead.
+
+    Returns:
+        The number of the open file.
+
+    Raises:
+        UserError: another process holds the lock.
+        OSError: the file cannot be opened.
+    """
     while True:
-        file = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+        file = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
         try:
             fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
         except BlockingIOError:
@@ -80,5 +94,5 @@ def _locked(path: pathlib.Path, busy: str, wait: bool) -> int:
         with contextlib.suppress(FileNotFoundError):
             if os.path.samestat(os.fstat(file), os.stat(path)):
                 return file
-        # The last holder deleted the file between opening and locking.
+        # The last holder deleted or renamed the file between opening and locking.
         os.close(file)

@@ -88,15 +88,6 @@ def count_lines(path: str | None, check: Callable[[str, int], object] | None = N
     return number
 
 
-def read_pairs(path: str) -> list[tuple[str, str]]:
-    """Return the pairs of a file with `source<TAB>target` in each line.
-
-    Raises:
-        UserError: as for `read_text`, or if a line does not contain exactly one tab.
-    """
-    return [split_pair(line, path, i) for i, line in enumerate(read_text(path), start=1)]
-
-
 def split_pair(line: str, path: str, number: int) -> tuple[str, str]:
     """Return the source and the target of a line.
 

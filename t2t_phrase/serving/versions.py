@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import pathlib
 import threading
 from collections.abc import Callable, Mapping
@@ -207,10 +208,10 @@ def status_of(versions: Versions, name: str, version: str | None) -> dict[str, A
 def _fingerprint(folder: pathlib.Path) -> tuple[Any, ...]:
     """Return a value that changes when the files of a version do."""
     found = []
-    for path in sorted(folder.rglob("*")):
-        try:
-            facts = path.stat()
-        except OSError:
-            continue
-        found.append((str(path), facts.st_ino, facts.st_size, facts.st_mtime_ns))
+    # A version may be deleted at any moment.
+    with contextlib.suppress(OSError):
+        for path in sorted(folder.rglob("*")):
+            with contextlib.suppress(OSError):
+                facts = path.stat()
+                found.append((str(path), facts.st_ino, facts.st_size, facts.st_mtime_ns))
     return tuple(found)

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+import types
 
 import pytest
 from in_process import exit_code
@@ -68,6 +69,18 @@ def test_the_others_end_with_one_that_fails():
     start = time.monotonic()
     waits = worker("import time; time.sleep(60)")
     assert run_workers([waits, worker("raise SystemExit(3)")], patience=0.5) == 3
+    assert time.monotonic() - start < 20
+
+
+def test_all_end_once_nobody_reads_their_output(monkeypatch):
+    def write(text):
+        raise BrokenPipeError
+
+    monkeypatch.setattr("sys.stdout", types.SimpleNamespace(write=write))
+    start = time.monotonic()
+    program = "import time; print('x' * 10**6, flush=True); time.sleep(30)"
+    with pytest.raises(BrokenPipeError):
+        run_workers([worker(program), worker(program)])
     assert time.monotonic() - start < 20
 
 

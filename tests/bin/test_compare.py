@@ -105,7 +105,7 @@ def test_one_failure_does_not_stop_the_others(flags, tmp_path, capsys):
         ("--ngrams=33", "order 33 is out of range; choose 1 to 32"),
         ("--by_length=3,2", "lengths 3,2"),
         ("--by_length=x", "--by_length: 'x' is not a number"),
-        ("--seeds=1,1", "--seeds: 1 is given twice"),
+        ("--seeds=1,01", "--seeds: 1 is given twice"),
         ("--decode_hparams=beam_sise=3", "beam_size"),
         ("--contrastive=nowhere.json", "nowhere.json"),
         ("--hparams=hiden_size=3", "hidden_size"),

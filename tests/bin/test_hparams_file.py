@@ -28,7 +28,7 @@ def test_yaml(tmp_path):
     assert merged(str(path), "") == "batch_size=1024,shared_embedding_and_softmax_weights=false"
 
 
-@pytest.mark.parametrize("content", ["[1]", "{", '{"a": '])
+@pytest.mark.parametrize("content", ["[1]", "{", '{"a": ', '{"a": 1, "a": 2}'])
 def test_mistakes(tmp_path, content):
     path = tmp_path / "h.json"
     path.write_text(content)

@@ -90,6 +90,8 @@ def test_mistakes(text):
     for flags in ([], [f"--input_file={text}"], ["--parser=stanza"]):
         with pytest.raises(app.UsageError, match=r"is required|give either"):
             call(parse, *flags)
+    with pytest.raises(app.UsageError, match=r"add --phrases, or leave out --output_file"):
+        call(parse, f"--input_file={text}", f"--trees_file={text}", "--output_file=x")
     with pytest.raises(UserError, match="would overwrite the input"):
         call(parse, f"--input_file={text}", "--parser=stanza", f"--output_file={text}")
     with pytest.raises(UserError, match=r"x\.en:1: the line does not begin with a bracket"):

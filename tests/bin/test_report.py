@@ -23,6 +23,26 @@ def test_a_page_without_data_says_so(tmp_path, capsys):
     assert "no translations of the development set" in (tmp_path / "page.html").read_text()
 
 
+@pytest.mark.parametrize("name", ["run/hparams.json", "run/best/checkpoint", "data/manifest"])
+def test_a_page_never_replaces_a_file_of_the_run_or_its_data(tmp_path, name):
+    save_run(tmp_path / "run", "transformer_tiny")
+    path = tmp_path / name
+    path.parent.mkdir(exist_ok=True)
+    path.touch()
+    before = path.read_bytes()
+    places = [f"--output_dir={tmp_path}/run", f"--data_dir={tmp_path}/data"]
+    with pytest.raises(UserError, match=f"{name} would overwrite the input"):
+        call(report, *places, f"--report={path}")
+    assert path.read_bytes() == before
+
+
+def test_a_page_replaces_an_earlier_one(tmp_path):
+    save_run(tmp_path / "run", "transformer_tiny")
+    places = [f"--output_dir={tmp_path}/run", f"--data_dir={tmp_path}/none"]
+    for _ in range(2):
+        call(report, *places, f"--report={tmp_path}/run/report.html")
+
+
 def test_places_that_cannot_be_read_or_written(tmp_path):
     places = [f"--output_dir={tmp_path}", f"--data_dir={tmp_path}"]
     with pytest.raises(UserError, match=r"cannot write .*no/page\.html"):

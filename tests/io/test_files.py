@@ -88,6 +88,16 @@ def test_the_next_write_replaces_what_a_kill_left(tmp_path):
     assert os.listdir(tmp_path) == ["x"] and (tmp_path / "x").read_bytes() == b"whole"
 
 
+def test_a_second_process_that_writes_the_file_is_refused(tmp_path):
+    with atomic(tmp_path / "x") as temporary:
+        temporary.write_bytes(b"first")
+        with pytest.raises(UserError, match=r"another process is writing \S*/x; wait until"):
+            write(tmp_path / "x", b"second")
+    assert os.listdir(tmp_path) == ["x"] and (tmp_path / "x").read_bytes() == b"first"
+    write(tmp_path / "x", b"third")
+    assert (tmp_path / "x").read_bytes() == b"third"
+
+
 class TestSpecialFiles:
     def test_a_pipe_is_written_to(self, tmp_path):
         pipe, read = tmp_path / "pipe", []

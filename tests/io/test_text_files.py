@@ -9,8 +9,8 @@ from t2t_phrase.config import UserError
 from t2t_phrase.io.text_files import (
     check_writable,
     count_lines,
-    read_pairs,
     read_text,
+    split_pair,
     stream_text,
     write_text,
 )
@@ -84,12 +84,11 @@ def test_what_is_no_utf8_is_named(tmp_path, monkeypatch):
         list(stream_text(None))
 
 
-def test_pairs(tmp_path):
-    (tmp_path / "pairs").write_text("a b\tc\n\t\nx\t\n")
-    assert read_pairs(str(tmp_path / "pairs")) == [("a b", "c"), ("", ""), ("x", "")]
-    (tmp_path / "pairs").write_text("a\tb\na\tb\tc\n")
+def test_pairs():
+    for line, pair in {"a b\tc": ("a b", "c"), "\t": ("", ""), "x\t": ("x", "")}.items():
+        assert split_pair(line, "pairs", 1) == pair
     with pytest.raises(UserError, match=r"pairs:2: 2 tabs; each line must be source<TAB>target"):
-        read_pairs(str(tmp_path / "pairs"))
+        split_pair("a\tb\tc", "pairs", 2)
 
 
 def test_writing_is_all_or_nothing(tmp_path):

@@ -1,8 +1,8 @@
 import pytest
+from stored_pairs import stored_pairs
 
 from t2t_phrase.config import UserError
 from t2t_phrase.data.generation.generate import generate
-from t2t_phrase.data.generation.records import read_examples
 from t2t_phrase.data.problem import get_problem
 
 
@@ -35,7 +35,7 @@ def test_real_files(shared_dir, tmp_path, name, first):
     )
     encoder = problem.vocabularies(str(tmp_path)).source
     (shard,) = problem.record_files(str(tmp_path), "test")
-    assert [encoder.decode(ids) for _, ids in read_examples(shard)] == references
+    assert [encoder.decode(ids) for _, ids in stored_pairs(shard)] == references
 
 
 def test_another_file_of_that_name_is_refused(tmp_path):

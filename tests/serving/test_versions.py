@@ -76,6 +76,20 @@ def test_a_version_that_is_deleted_gives_way_to_the_one_before(tmp_path):
     assert versions.current.version == 1
 
 
+def test_a_version_that_is_deleted_while_its_files_are_listed(tmp_path, monkeypatch):
+    export(tmp_path, 1)
+    versions = WatchedVersions(tmp_path, load)
+    (tmp_path / "2").mkdir()
+
+    def vanish(folder, pattern):
+        yield folder / "variables"
+        raise FileNotFoundError(folder)
+
+    monkeypatch.setattr("pathlib.Path.rglob", vanish)
+    versions.look()
+    assert versions.current.version == 1 and states(versions)["2"][0] == "END"
+
+
 def test_there_must_be_a_version_to_begin_with(tmp_path, capsys):
     for folder in (tmp_path, tmp_path / "missing"):
         with pytest.raises(UserError, match="holds no exported version"):

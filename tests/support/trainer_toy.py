@@ -7,13 +7,13 @@ import pathlib
 from tiny_training import write_shards
 from toy_run import WORDS
 
-from t2t_phrase.text.subwords.encoder import SubwordEncoder
+from t2t_phrase.text.encoders import load_encoder
 from t2t_phrase.text.subwords.training import train_subwords
 
 USER_MODULE = '''
 from t2t_phrase import registry
 from t2t_phrase.data.problem import Problem
-from t2t_phrase.text.subwords.encoder import SubwordEncoder
+from t2t_phrase.text.encoders import load_encoder
 from t2t_phrase.text.vocabularies import Vocabularies
 
 
@@ -28,7 +28,7 @@ class TranslateTrainerToy(Problem):
         raise NotImplementedError
 
     def vocabularies(self, data_dir):
-        encoder = SubwordEncoder.load(f"{data_dir}/toy.model")
+        encoder = load_encoder(f"{data_dir}/toy.model")
         return Vocabularies(encoder, encoder)
 
     def record_files(self, data_dir, split):
@@ -52,7 +52,7 @@ def write_toy(folder: pathlib.Path) -> pathlib.Path:
     (folder / "user" / "__init__.py").write_text(USER_MODULE)
     lines = [" ".join(WORDS[i % 7 : i % 7 + 1 + i % 5]) for i in range(40)]
     (folder / "toy.model").write_bytes(train_subwords(lines, vocab_size=300))
-    encoder = SubwordEncoder.load(folder / "toy.model")
+    encoder = load_encoder(folder / "toy.model")
     pairs = [([*encoder.encode(line), 1],) * 2 for line in lines]
     for split in ("train", "dev"):
         (folder / split).mkdir()

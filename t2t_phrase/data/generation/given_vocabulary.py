@@ -34,7 +34,8 @@ def given_vocabularies(options: GenerateOptions) -> list[StoredEncoder]:
     flag = "vocab_file" if options.vocab_file else "vocab_from"
     if options.vocab_file and options.vocab_from:
         raise UserError("--vocab_file and --vocab_from cannot be used together")
-    others = [name for name in _DECIDED if getattr(options, name) not in (0, None)]
+    # --noshared_vocab is given, too, although False == 0.
+    others = [n for n in _DECIDED if (value := getattr(options, n)) or value is False]
     if others:
         raise UserError(f"--{others[0]}: cannot be used with --{flag}, which decides it")
     if options.vocab_file:

@@ -16,7 +16,7 @@ from t2t_phrase.config import UserError
 from t2t_phrase.data.generation.segmentations import Sampling
 from t2t_phrase.data.generation.shard_digests import digests_of
 from t2t_phrase.data.generation.spool import Spool
-from t2t_phrase.data.shards.shard import Shard, open_shard, read_records, write_arrays
+from t2t_phrase.data.shards.shard import Shard, read_records, write_arrays
 from t2t_phrase.data.sources.side_files import side_lines
 from t2t_phrase.features import IDS, OTHER, Feature, Side
 from t2t_phrase.io.files import atomic, explain_os_error, sha256_of
@@ -89,14 +89,6 @@ def write_shard(task: ShardTask) -> dict[str, Any]:
         if isinstance(error, UserError):
             raise
         raise explain_os_error(error, output) from error
-
-
-def read_examples(path: str) -> Iterator[tuple[list[int], list[int]]]:
-    """Yield (inputs, targets) of each record of a shard, as they are stored."""
-    shard = open_shard(path)
-    inputs, targets = (shard.ragged(name) for name in IDS.values())
-    for record in range(shard.records):
-        yield inputs.row(record).tolist(), targets.row(record).tolist()
 
 
 def count_records(path: pathlib.Path) -> int:

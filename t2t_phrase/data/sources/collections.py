@@ -12,19 +12,36 @@ Each side is written once, to a text file in a hidden folder next to the list.
 
 from __future__ import annotations
 
+import glob
+import hashlib
 import importlib
-import os
 import pathlib
 import shutil
 import zipfile
+import zlib
 from collections.abc import Callable, Iterable
-from typing import IO, Any
+from typing import IO, Any, NamedTuple
 
 from t2t_phrase.config import UserError, nearest
-from t2t_phrase.io.files import expanded, explain_os_error
+from t2t_phrase.io import locks
+from t2t_phrase.io.files import atomic, expanded, explain_os_error
 
 FOLDER = ".extracted"
 _HUB = "hf:"
+# The errors that reading a damaged, encrypted or unusual archive raises.
+_DAMAGE = (OSError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error)
+
+
+class AtHand(NamedTuple):
+    """What is known of a text without writing anything.
+
+    Attributes:
+        path: the path that `as_file` returns, where the file need not exist; None: unknown.
+        sha256: checksum of a text that is in its archive but not yet a file; "": unknown.
+    """
+
+    path: pathlib.Path | None
+    sha256: str = ""
 
 
 def as_file(name: str, folder: pathlib.Path) -> pathlib.Path:
@@ -39,38 +56,95 @@ def as_file(name: str, folder: pathlib.Path) -> pathlib.Path:
     """
     if name.startswith(_HUB):
         return _of_hub(name, folder)
+    if packed := _in_archive(name, folder):
+        return _of_archive(*packed, folder)
+    return folder / expanded(name)
+
+
+def at_hand(name: str, folder: pathlib.Path) -> AtHand:
+    """Return what is known of a text without writing anything.
+
+    Args:
+        name: the name, as in a file list.
+        folder: folder of the list.
+
+    Raises:
+        UserError: the name is malformed, or the archive does not have the language.
+    """
+    if name.startswith(_HUB):
+        return AtHand(_hub_file(name, folder))
+    if not (packed := _in_archive(name, folder)):
+        return AtHand(folder / expanded(name))
+    archive, language = packed
+    try:
+        with zipfile.ZipFile(archive) as opened:
+            info = _member(opened, archive, language)
+            path = _archive_file(archive, info, language, folder)
+            if path.is_file():
+                return AtHand(path)
+            digest = hashlib.sha256()
+            with opened.open(info) as file:
+                while block := file.read(2**20):
+                    digest.update(block)
+            return AtHand(path, digest.hexdigest())
+    except _DAMAGE:
+        # An earlier file has the text, unless it could be that of several archives.
+        pattern = f"{glob.escape(archive.stem)}-????????.{glob.escape(language)}"
+        found = list((folder / FOLDER).glob(pattern))
+        return AtHand(found[0] if len(found) == 1 else None)
+
+
+def _in_archive(name: str, folder: pathlib.Path) -> tuple[pathlib.Path, str] | None:
+    """Return the archive and the language that a name gives; None: it is that of a file."""
     archive, colon, language = name.rpartition(":")
     if colon and archive.endswith(".zip"):
-        return _of_archive(folder / expanded(archive), language, folder)
-    return folder / expanded(name)
+        return folder / expanded(archive), language
+    return None
+
+
+def _member(opened: zipfile.ZipFile, archive: pathlib.Path, language: str) -> zipfile.ZipInfo:
+    names = opened.namelist()
+    found = [name for name in names if name.endswith(f".{language}")]
+    if len(found) != 1:
+        endings = [name.rpartition(".")[2] for name in names]
+        raise UserError(
+            f"{archive} has {len(found) or 'no'} files that end in .{language}"
+            f"{nearest(language, endings)}; it has {', '.join(names)}"
+        )
+    return opened.getinfo(found[0])
+
+
+def _archive_file(
+    archive: pathlib.Path, info: zipfile.ZipInfo, language: str, folder: pathlib.Path
+) -> pathlib.Path:
+    # With the checksum in the name, another archive gives another file.
+    return folder / FOLDER / f"{archive.stem}-{info.CRC:08x}.{language}"
 
 
 def _of_archive(archive: pathlib.Path, language: str, folder: pathlib.Path) -> pathlib.Path:
     try:
         with zipfile.ZipFile(archive) as opened:
-            names = opened.namelist()
-            found = [name for name in names if name.endswith(f".{language}")]
-            if len(found) != 1:
-                endings = [name.rpartition(".")[2] for name in names]
-                raise UserError(
-                    f"{archive} has {len(found) or 'no'} files that end in .{language}"
-                    f"{nearest(language, endings)}; it has {', '.join(names)}"
-                )
-            # With the checksum in the name, another archive gives another file.
-            info = opened.getinfo(found[0])
-            target = folder / FOLDER / f"{archive.stem}-{info.CRC:08x}.{language}"
+            info = _member(opened, archive, language)
+            target = _archive_file(archive, info, language, folder)
             return _once(target, lambda file: shutil.copyfileobj(opened.open(info), file))
-    except (OSError, zipfile.BadZipFile) as error:
-        raise UserError(f"cannot read {archive}: {error}") from error
+    except _DAMAGE as error:
+        if isinstance(error, UserError):
+            raise
+        raise UserError(f"cannot read {archive}: {str(error) or 'it is cut short'}") from error
 
 
-def _of_hub(name: str, folder: pathlib.Path) -> pathlib.Path:
+def _hub_file(name: str, folder: pathlib.Path) -> pathlib.Path:
     path, _, language = name.removeprefix(_HUB).rpartition(":")
     parts = path.split("/")
     if len(parts) < 3 or not all((*parts, language)):
         raise UserError(f"{name}: expected hf:DATASET/CONFIG/SPLIT:LANGUAGE")
-    *dataset, config, split = parts
-    target = folder / FOLDER / f"{path.replace('/', '-')}.{language}"
+    return folder / FOLDER / f"{path.replace('/', '-')}.{language}"
+
+
+def _of_hub(name: str, folder: pathlib.Path) -> pathlib.Path:
+    target = _hub_file(name, folder)
+    path, _, language = name.removeprefix(_HUB).rpartition(":")
+    *dataset, config, split = path.split("/")
 
     def write(file: IO[bytes]) -> None:
         try:
@@ -99,14 +173,15 @@ def _once(target: pathlib.Path, write: Callable[[IO[bytes]], object]) -> pathlib
     """Return a file, writing it if it does not exist; it is always complete or absent."""
     if target.is_file():
         return target
-    temporary = target.with_name(f"{target.name}.tmp")
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        with temporary.open("wb") as file:
-            write(file)
-        os.replace(temporary, target)
+        # Other tasks may need it at the same time.
+        with locks.exclusive(target.with_name(f".{target.name}.lock"), wait=True):
+            if not target.is_file():
+                with atomic(target) as temporary, temporary.open("wb") as file:
+                    write(file)
     except OSError as error:
+        if isinstance(error, UserError):
+            raise
         raise explain_os_error(error, target) from error
-    finally:
-        temporary.unlink(missing_ok=True)
     return target

@@ -103,7 +103,7 @@ class TextCorpus(Corpus):
 
     Args:
         files: the parts of each split; each part consists of the source file and one or more
-            reference files with equally many lines, or a `.sgm` source set and its reference set.
+            reference files with equally many lines, or a `.sgm` source set and its reference sets.
         features: features whose side files to look for, see `find_side_files`.
 
     Raises:
@@ -250,10 +250,14 @@ def _is_sgml(part: Sequence[pathlib.Path]) -> bool:
 
 
 def _mteval(part: Sequence[pathlib.Path]) -> Iterator[Pair]:
-    source, reference = part
-    for number, texts in enumerate(read_mteval(source, reference), start=1):
-        names = (str(source), *[str(reference)] * (len(texts) - 1))
-        yield Pair(texts, names, number)
+    source, *references = part
+    columns = [read_mteval(source, path) for path in references]
+    for number, rows in enumerate(zip(*columns, strict=True), start=1):
+        texts, names = [rows[0][0]], [str(source)]
+        for path, (_, *translations) in zip(references, rows, strict=True):
+            texts += translations
+            names += [str(path)] * len(translations)
+        yield Pair(tuple(texts), tuple(names), number)
 
 
 def _length_mismatch(part: Sequence[pathlib.Path]) -> UserError:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import json
+import dataclasses
 import pathlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, ClassVar
 
 from t2t_phrase.config import UserError, nearest
 from t2t_phrase.data.problem import Problem
-from t2t_phrase.data.sources.collections import as_file
+from t2t_phrase.data.sources.collections import as_file, at_hand
 from t2t_phrase.data.sources.corpus import SPLITS, Corpus, Pair, TextCorpus
 from t2t_phrase.data.sources.inputs import Inputs
 from t2t_phrase.features import Feature
 from t2t_phrase.io.files import expanded
+from t2t_phrase.io.strict_json import parse_json
 
 Parts = list[list[pathlib.Path]]
 # The key in a file list for how often the pairs of each training part occur in an epoch.
@@ -63,17 +64,37 @@ class LocalProblem(Problem):
         return _CheckedCorpus(files, self.features, name=self.base_name, references=self.references)
 
     def inputs_at_hand(self, tmp_dir: str) -> Inputs:
-        """Return the files that still exist.
+        """Return the files that still exist; nothing is extracted or downloaded.
 
         Raises:
             UserError: some files exist, but do not make up a corpus.
         """
-        return TextCorpus(self._files(expanded(tmp_dir) / self.folder), self.features).inputs()
+        packed: dict[pathlib.Path, str] = {}
+        unknown: list[str] = []
 
-    def _files(self, folder: pathlib.Path) -> dict[str, Parts]:
+        def resolve(name: str, folder: pathlib.Path) -> pathlib.Path:
+            path, sha256 = at_hand(name, folder)
+            if path is None:
+                unknown.append(name)
+                return folder / name
+            if sha256:
+                packed[path] = sha256
+            return path
+
+        corpus = TextCorpus(self._files(expanded(tmp_dir) / self.folder, resolve), self.features)
+        found = corpus.inputs()
+        checksums = {name: packed[path] for name, path in corpus.names() if path in packed}
+        parts = {} if unknown else found.parts
+        return dataclasses.replace(found, checksums={**checksums, **found.checksums}, parts=parts)
+
+    def _files(
+        self,
+        folder: pathlib.Path,
+        resolve: Callable[[str, pathlib.Path], pathlib.Path] = as_file,
+    ) -> dict[str, Parts]:
         listed = folder / self.file_list
         if self.file_list and listed.is_file():
-            return read_file_list(listed)
+            return read_file_list(listed, resolve)
         return {split: self._parts(folder, split) for split in SPLITS}
 
     def _parts(self, folder: pathlib.Path, split: str) -> Parts:
@@ -90,20 +111,27 @@ class LocalProblem(Problem):
         return [parts[stem] for stem in sorted(parts)]
 
 
-def read_file_list(path: pathlib.Path) -> dict[str, Parts]:
+def read_file_list(
+    path: pathlib.Path, resolve: Callable[[str, pathlib.Path], pathlib.Path] = as_file
+) -> dict[str, Parts]:
     """Read `{"train": [["a.en", "a.de"], ...], "dev": [["dev.en", "dev.de.0", "dev.de.1"]]}`.
 
     Every part is a source file and its reference files, relative to the folder of the list, or
     sides of a collection, see `sources.collections`. With `"weights": [1, 4]`, the pairs of the
     second training part occur four times in each epoch.
 
+    Args:
+        path: the list.
+        resolve: returns the path of a text, given its name and the folder of the list.
+
     Raises:
         UserError: the file does not have this form.
     """
     try:
-        content: Any = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"cannot read {path}: {error}") from error
+    content: Any = parse_json(text, str(path))
     if not isinstance(content, dict) or not set(content) <= {*SPLITS, WEIGHTS}:
         raise UserError(f"{path} must be an object with the keys {', '.join(SPLITS)}, {WEIGHTS}")
     weights = content.pop(WEIGHTS, None)
@@ -111,7 +139,7 @@ def read_file_list(path: pathlib.Path) -> dict[str, Parts]:
         if not isinstance(parts, list) or not all(_is_part(part) for part in parts):
             raise UserError(f'{path}: {split!r} must be a list of parts such as ["a.en", "a.de"]')
     parts = {
-        split: [[as_file(name, path.parent) for name in part] for part in content[split]]
+        split: [[resolve(name, path.parent) for name in part] for part in content[split]]
         for split in SPLITS
         if split in content
     }

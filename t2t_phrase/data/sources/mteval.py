@@ -21,8 +21,8 @@ def read_mteval(source: pathlib.Path, references: pathlib.Path) -> Iterator[tupl
     References are ordered by the `sysid` of their documents.
 
     Raises:
-        UserError: a file cannot be read as UTF-8 or has no segments, or a translator's documents
-            do not match those of the source.
+        UserError: a file cannot be read as UTF-8, has no segments or has a document twice, or a
+            translator's documents do not match those of the source.
     """
     sources = _read(source)
     if len(sources) != 1:
@@ -58,12 +58,19 @@ def _read(path: pathlib.Path) -> dict[str, Documents]:
         system = _attribute(attributes, "sysid") or path.name
         name = _attribute(attributes, "docid")
         segments = [html.unescape(segment) for segment in _SEGMENT.findall(body)]
-        systems.setdefault(system, {})[name] = segments
+        documents = systems.setdefault(system, {})
+        if name in documents:
+            raise UserError(
+                f"{path} has document {name!r} by {system!r} twice; give each document of a system "
+                "its own docid"
+            )
+        documents[name] = segments
     if not any(segments for documents in systems.values() for segments in documents.values()):
         raise UserError(f"{path} has no <doc> with <seg> elements")
     return systems
 
 
 def _attribute(attributes: str, name: str) -> str:
-    found = re.search(rf"\b{name}\s*=\s*[\"']?([^\"'\s>]+)", attributes, re.IGNORECASE)
-    return found[1] if found else ""
+    value = r"""(?:"([^"]*)"|'([^']*)'|([^"'\s>]+))"""
+    found = re.search(rf"\b{name}\s*=\s*{value}", attributes, re.IGNORECASE)
+    return "".join(found.groups("")) if found else ""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -47,23 +46,6 @@ class SubwordEncoder:
                 f"the vocabulary has pad, EOS and unk at {ids}; "
                 f"{(PAD_ID, EOS_ID, UNK_ID)} is expected: make it with t2t-phrase-datagen"
             )
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> SubwordEncoder:
-        """Read a model file.
-
-        Raises:
-            UserError: the file is missing or is not such a model.
-        """
-        try:
-            with open(path, "rb") as file:
-                model_bytes = file.read()
-        except OSError as error:
-            raise UserError(f"cannot read the vocabulary {path}: {error.strerror}") from error
-        try:
-            return cls(model_bytes)
-        except UserError as error:
-            raise UserError(f"{path}: {error}") from error
 
     @property
     def vocab_size(self) -> int:

@@ -5,11 +5,11 @@ import pathlib
 import random
 
 import pytest
+from stored_pairs import stored_pairs
 
 from t2t_phrase.config import UserError
 from t2t_phrase.data.generation.generate import generate
 from t2t_phrase.data.generation.options import GenerateOptions
-from t2t_phrase.data.generation.records import read_examples
 from t2t_phrase.data.problem import Problem
 from t2t_phrase.data.sources.corpus import Corpus, Pair
 from t2t_phrase.data.sources.inputs import Inputs
@@ -79,7 +79,7 @@ def test_records_hold_every_pair_with_eos(made):
     encoder = problem.vocabularies(str(folder)).source
     files = problem.record_files(str(folder), "train")
     assert [os.path.basename(f) for f in files] == [f"toy-train-0000{i}-of-00004" for i in range(4)]
-    found = [pair for file in files for pair in read_examples(file)]
+    found = [pair for file in files for pair in stored_pairs(file)]
     assert all(side[-1] == 1 and side.count(1) == 1 for pair in found for side in pair)
     texts = collections.Counter((encoder.decode(a), encoder.decode(b)) for a, b in found)
     assert texts == collections.Counter(p.texts for p in _Memory(Toy.sizes).pairs("train"))
@@ -101,7 +101,7 @@ def test_text_is_kept_in_order_with_all_references_and_side_files(made):
     ]
     encoder = problem.vocabularies(str(folder)).source
     (shard,) = problem.record_files(str(folder), "test")
-    assert [encoder.decode(a) for a, _ in read_examples(shard)] == sources
+    assert [encoder.decode(a) for a, _ in stored_pairs(shard)] == sources
     side = (folder / "toy-train.side").read_text().split()
     assert side == [f"train-{line}" for line in range(1, 104)]
     assert problem.raw_text(str(folder), "train")[0][6] == "train 7"

@@ -106,6 +106,7 @@ def test_a_file_of_the_user_is_not_overwritten(corpus, tmp_path):
         ({"vocab_file": ("a", "b", "c")}, "3 files"),
         ({"vocab_file": ("a",), "vocab_from": "b"}, "cannot be used together"),
         ({"vocab_file": ("a",), "vocab_size": 300}, "--vocab_size: cannot be used"),
+        ({"vocab_file": ("a",), "shared_vocab": False}, "--shared_vocab: cannot be used"),
         ({"vocab_file": ("missing",)}, "cannot read the vocabulary missing"),
         ({"vocab_from": "missing"}, "has no vocabulary"),
     ],

@@ -2,12 +2,12 @@
 
 import pytest
 import tensorflow as tf
+from stored_pairs import stored_pairs
 from toy_run import call
 
 import t2t_phrase_grammar as grammar
 from t2t_phrase.bin import datagen
 from t2t_phrase.config import UserError
-from t2t_phrase.data.generation.records import read_examples
 from t2t_phrase.data.problem import get_problem
 from t2t_phrase.text.in_graph.encoders import make_tf_encoder
 from t2t_phrase.text.subwords.encoder import SubwordEncoder
@@ -61,7 +61,7 @@ def test_two_word_vocabularies(raw, tmp_path, capsys):
     texts = problem.raw_text(str(tmp_path), "dev")
     assert texts == tuple(lines_of(raw, "dev"))
     unknown = 0
-    for number, pair in enumerate(read_examples(shard)):
+    for number, pair in enumerate(stored_pairs(shard)):
         for ids, encoder, lines in zip(pair, (source, target), texts, strict=True):
             words = lines[number].split()
             assert len(ids) == len(words) + 1 and ids[-1] == 1
@@ -73,7 +73,7 @@ def test_two_word_vocabularies(raw, tmp_path, capsys):
             (decoded,) = in_graph.decode(tf.constant([ids], tf.int32)).numpy()
             assert decoded.decode() == encoder.decode(ids)
     assert unknown > 4
-    first = next(read_examples(shard))[0]
+    first = next(stored_pairs(shard))[0]
     assert first[-3:] == [2, 2, 1] and source.decode(first).endswith("<unk> <unk>")
 
     reverse = get_problem(f"{NAME}_rev").vocabularies(str(tmp_path))
@@ -106,7 +106,7 @@ def test_joint_words_and_two_vocabularies_of_subwords(raw, tmp_path):
     assert [encoder.vocab_size for encoder in two] == [320, 340]
     (shard,) = get_problem(NAME).record_files(str(tmp_path / "two"), "dev")
     for column, lines in enumerate(lines_of(raw, "dev")):
-        assert [two[column].decode(pair[column]) for pair in read_examples(shard)] == lines
+        assert [two[column].decode(pair[column]) for pair in stored_pairs(shard)] == lines
 
 
 def test_joint_subwords_are_as_ever(raw, tmp_path, capsys):

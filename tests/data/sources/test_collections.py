@@ -1,14 +1,18 @@
 """Archives of OPUS and datasets of the Hugging Face hub as files."""
 
+import hashlib
+import io
 import sys
+import threading
 import types
 import zipfile
 
 import pytest
 
 from t2t_phrase.config import UserError
-from t2t_phrase.data.sources.collections import as_file
+from t2t_phrase.data.sources.collections import as_file, at_hand
 from t2t_phrase.data.sources.local_problem import read_file_list
+from t2t_phrase.io import locks
 
 
 @pytest.fixture
@@ -54,10 +58,72 @@ def test_mistakes(archive, name, message):
         as_file(name, archive)
 
 
-def test_a_damaged_archive(tmp_path):
-    (tmp_path / "a.zip").write_bytes(b"PK no archive")
-    with pytest.raises(UserError, match=r"cannot read .*a\.zip"):
+def spoiled(kind):
+    """Return an archive that cannot be read."""
+    if kind == "no archive":
+        return b"PK no archive"
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as file:
+        file.writestr("a.en", "A house .\n" * 99)
+    found = bytearray(content.getvalue())
+    local, central = 0, found.index(b"PK\x01\x02")
+    if kind == "damaged text":
+        found[local + 34 : local + 40] = b"\xff" * 6
+    elif kind == "cut short":
+        found[local + 8] = found[central + 10] = 0  # not compressed
+        found[central + 20 : central + 28] = b"\xff\xff\xff\0" * 2  # the sizes
+    elif kind == "encrypted":
+        found[local + 6] |= 1
+        found[central + 8] |= 1
+    else:
+        found[local + 8] = found[central + 10] = 97  # an unknown kind of compression
+    return bytes(found)
+
+
+@pytest.mark.parametrize(
+    "kind", ["no archive", "damaged text", "cut short", "encrypted", "compression"]
+)
+def test_archives_that_cannot_be_read(tmp_path, kind):
+    (tmp_path / "a.zip").write_bytes(spoiled(kind))
+    with pytest.raises(UserError, match=r"cannot read .*a\.zip: \w"):
         as_file("a.zip:en", tmp_path)
+    assert at_hand("a.zip:en", tmp_path).path is None
+    assert not list((tmp_path / ".extracted").glob("*"))
+
+
+def test_tasks_share_the_text_that_one_of_them_writes(archive):
+    def task():
+        paths.append(as_file("de-en.txt.zip:en", archive))
+
+    paths = []
+    first = at_hand("de-en.txt.zip:en", archive).path
+    first.parent.mkdir()
+    other = threading.Thread(target=task)
+    with locks.exclusive(first.with_name(f".{first.name}.lock")):
+        other.start()
+        first.with_name(f"{first.name}.tmp").write_text("A")
+        other.join(0.5)
+        assert not paths
+        first.with_name(f"{first.name}.tmp").rename(first)
+    other.join()
+    assert paths == [first] and first.read_text() == "A"
+    assert [path.name for path in first.parent.iterdir()] == [first.name]
+
+
+def test_nothing_is_written_to_see_what_is_at_hand(archive):
+    path, sha256 = at_hand("de-en.txt.zip:en", archive)
+    assert sha256 == hashlib.sha256(b"A house .\n").hexdigest()
+    assert at_hand("hf:books/en-fr/train:en", archive) == (
+        archive / ".extracted" / "books-en-fr-train.en",
+        "",
+    )
+    assert at_hand("a.en", archive) == (archive / "a.en", "")
+    assert [file.name for file in archive.iterdir()] == ["de-en.txt.zip"]
+    assert as_file("de-en.txt.zip:en", archive) == path
+    (archive / "de-en.txt.zip").unlink()
+    assert at_hand("de-en.txt.zip:en", archive) == (path, "")
+    path.unlink()
+    assert at_hand("de-en.txt.zip:en", archive) == (None, "")
 
 
 def test_a_dataset_of_the_hub(tmp_path, monkeypatch):

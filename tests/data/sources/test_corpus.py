@@ -27,6 +27,16 @@ def test_mismatch_names_files_counts_and_line(tmp_path):
         list(TextCorpus({"train": [[b, a]]}).pairs("train"))
 
 
+def test_sgml_references_in_several_files(tmp_path):
+    doc = '<doc docid="d" sysid="{}"><seg id="1">{}</seg></doc>'
+    source = write(tmp_path / "dev.zh.sgm", doc.format("src", 1))
+    one = write(tmp_path / "dev.en.0.sgm", doc.format("r0", "one"))
+    two = write(tmp_path / "dev.en.1.sgm", doc.format("r1", "a"), doc.format("r2", "b"))
+    (pair,) = TextCorpus({"dev": [[source, one, two]]}).pairs("dev")
+    assert pair.texts == ("1", "one", "a", "b")
+    assert pair.names == tuple(map(str, (source, one, two, two)))
+
+
 def test_inputs_are_names_and_checksums_of_what_is_there(tmp_path):
     a, b = write(tmp_path / "a", "1"), write(tmp_path / "b", "2")
     (tmp_path / "sub").mkdir()

@@ -1,4 +1,7 @@
 import json
+import shutil
+import sys
+import zipfile
 
 import pytest
 
@@ -79,8 +82,11 @@ def test_a_list_names_files_anywhere(tmp_path):
         listed.write_text(json.dumps(content))
         with pytest.raises(UserError, match=message):
             Local().corpus(str(tmp_path))
+    listed.write_text('{"train": [], "train": []}')
+    with pytest.raises(UserError, match=r"list\.json: an object gives 'train' twice"):
+        Local().corpus(str(tmp_path))
     listed.write_text("{")
-    with pytest.raises(UserError, match="cannot read"):
+    with pytest.raises(UserError, match="is not valid JSON"):
         Local().corpus(str(tmp_path))
 
 
@@ -175,7 +181,7 @@ def test_a_list_that_changes_is_noticed(tmp_path):
     write_list(train=[a], dev=[dev])
     refused(tmp_path, "gone: train.b.zh, train.b.en")
     listed.write_text("{" * 5)
-    with pytest.raises(UserError, match="cannot read"):
+    with pytest.raises(UserError, match="is not valid JSON"):
         make(Local(), tmp_path)
     for path in folder.iterdir():
         path.unlink()
@@ -184,8 +190,42 @@ def test_a_list_that_changes_is_noticed(tmp_path):
     write_list(train=[["x.zh", "x.en"]], dev=[dev])
     refused(tmp_path, f"files of the train set: {was} -> x.zh+x.en")
     listed.write_text("[" * 100_000)
-    with pytest.raises(UserError, match="cannot read"):
+    with pytest.raises(UserError, match="is not valid JSON"):
         make(Local(), tmp_path)
+
+
+def test_texts_of_an_archive_may_be_deleted_afterwards(tmp_path):
+    folder = tmp_path / "sub"
+    write(folder, dev__zh=["1"], dev__en=["a"])
+    with zipfile.ZipFile(folder / "x.zip", "w") as file:
+        file.writestr("x.zh", "1 2\n")
+        file.writestr("x.en", "a b\n")
+    listed = {"train": [["x.zip:zh", "x.zip:en"]], "dev": [["dev.zh", "dev.en"]]}
+    (folder / "list.json").write_text(json.dumps(listed))
+    make(Local(), tmp_path)
+    done = [f"local: complete in {tmp_path / 'data'}, nothing to do"]
+    # Extracted texts can be made again from the archive, and are all that is needed of it.
+    shutil.move(folder / ".extracted", tmp_path / "moved")
+    assert make(Local(), tmp_path) == done and not (folder / ".extracted").exists()
+    shutil.move(tmp_path / "moved", folder / ".extracted")
+    (folder / "x.zip").unlink()
+    assert make(Local(), tmp_path) == done
+    names = [f"{path.name}" for path in sorted((folder / ".extracted").iterdir())]
+    shutil.rmtree(folder / ".extracted")
+    refused(tmp_path, f"gone: {names[1]}, {names[0]}")
+    for path in folder.glob("dev.*"):
+        path.unlink()
+    assert make(Local(), tmp_path) == done
+
+
+def test_nothing_is_downloaded_to_see_what_is_at_hand(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "datasets", None)
+    write(tmp_path / "sub", dev__zh=["1"], dev__en=["a"])
+    listed = {"train": [["hf:a/b/train:zh", "hf:a/b/train:en"]], "dev": [["dev.zh", "dev.en"]]}
+    (tmp_path / "sub" / "list.json").write_text(json.dumps(listed))
+    inputs = Local().inputs_at_hand(str(tmp_path))
+    assert set(inputs.checksums) == {"dev.zh", "dev.en"}
+    assert inputs.parts["train"] == [["a-b-train.zh", "a-b-train.en"]]
 
 
 def test_a_home_that_does_not_exist_is_a_folder_that_does_not_exist(tmp_path):

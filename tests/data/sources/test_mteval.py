@@ -35,6 +35,21 @@ def test_segments_in_source_order_with_all_references(tmp_path):
     ]
 
 
+def test_names_may_have_blanks_and_quotes(tmp_path):
+    path = tmp_path / "x.sgm"
+    names = ('"news 1"', "'news 2'", '"it\'s"')
+    docs = (f"<doc sysid='my system' docid={name}><seg>{name}</seg></doc>" for name in names)
+    path.write_text("".join(docs))
+    assert [row[0] for row in read_mteval(path, path)] == list(names)
+
+
+def test_a_document_is_not_given_twice(tmp_path):
+    path = tmp_path / "x.sgm"
+    path.write_text(DOC.format("a", "r1", "<seg>1</seg>") * 2)
+    with pytest.raises(UserError, match=r"x\.sgm has document 'a' by 'r1' twice; give each"):
+        list(read_mteval(path, path))
+
+
 def test_faults_are_named(tmp_path):
     source = tmp_path / "src.sgm"
     source.write_text(SOURCE.replace("<seg id=1> 你好 </seg>", ""), encoding="utf-8")

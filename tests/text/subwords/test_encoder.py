@@ -74,16 +74,6 @@ def test_impossible_vocabularies_are_explained(sentences, size, message):
         train_subwords(sentences, vocab_size=size)
 
 
-def test_load_explains_what_is_wrong(tmp_path, encoder):
-    with pytest.raises(UserError, match="cannot read the vocabulary"):
-        SubwordEncoder.load(tmp_path / "absent")
-    (tmp_path / "junk").write_bytes(b"junk")
-    with pytest.raises(UserError, match="not a SentencePiece model"):
-        SubwordEncoder.load(tmp_path / "junk")
-    (tmp_path / "good").write_bytes(encoder.model_bytes)
-    assert SubwordEncoder.load(tmp_path / "good").encode("See") == encoder.encode("See")
-
-
 def test_foreign_special_ids_are_refused():
     model = io.BytesIO()
     sentencepiece.SentencePieceTrainer.train(
