@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import time
 from collections.abc import Callable, Iterator
 
@@ -67,7 +68,7 @@ class FileScoring:
         Raises:
             UserError: the pairs do not fit the model, or something cannot be read or written.
         """
-        hparams, path, beside, endings = self._hparams, self._pairs, self._beside, self._endings
+        hparams, path, beside = self._hparams, self._pairs, self._beside
         used = choice = None
         if beside.alignment_model_dir:
             used = searched(
@@ -81,12 +82,11 @@ class FileScoring:
             choice = source_attention(
                 trained.model, layers=hparams.alignment_layers, heads=hparams.alignment_heads
             )
-        limit = hparams.max_input_size
         scorer = Scorer(
             trained.model if used is None else used.model,
             vocabularies,
             batch_size=hparams.batch_size,
-            max_input_size=limit,
+            max_input_size=hparams.max_input_size,
             attention=choice,
             search=None if used is None else used.forced_search(hparams),
             xla=beside.xla,
@@ -100,37 +100,14 @@ class FileScoring:
         text_job.check_paths(self._target, [path, *features.files])
         text_job.check_counts(path, self._total, features.files)
 
-        def work(window: Window, done: set[int], number: int) -> Iterator[Result]:
-            del number
-            pairs = [
-                split_pair(line, path, window.first + i)
-                for i, line in enumerate(window.lines, start=1)
-            ]
-            sides = {"source": [pair[0] for pair in pairs], "target": [pair[1] for pair in pairs]}
-            encoded = scorer.encode(pairs, features.texts(window, sides))
-            for row in sorted({*encoded[0].cut, *encoded[1].cut}):
-                source_length, target_length = (side.lengths[row] for side in encoded)
-                self._report(
-                    f"{path}:{window.first + row + 1}: {source_length} source and {target_length} "
-                    f"target tokens; the score is that of the first {limit} (max_input_size)"
-                )
-            for batch, scores in scorer.batches(*encoded, done=done, first=window.first):
-                links = [write_links(found.links) for found in scores]
-                yield Result(
-                    batch.lines,
-                    [f"{-found.log_probability:.6f}" for found in scores],
-                    -sum(found.log_probability for found in scores),
-                    {ending: links for ending in endings},
-                )
-
         options = {name: value for name, value in hparams.to_dict().items() if name in LINKS}
-        options = {"max_input_size": limit, **options}
+        options = {"max_input_size": hparams.max_input_size, **options}
         if used is not None:
             options |= {name: getattr(hparams, name) for name in ("beam_size", *OPTIONS)}
             options |= used.settings()
         start = time.monotonic()
         outcome = text_job.do(
-            work,
+            functools.partial(self._scored, scorer, features),
             source=path,
             target=self._target,
             beside=features.files,
@@ -138,7 +115,7 @@ class FileScoring:
                 "score", trained, options, aligns=hparams.write_alignments
             ),
             ticker=Ticker("scored", self._total, bar=self._target is not None),
-            endings=endings,
+            endings=self._endings,
         )
         kept = f" ({outcome.kept} of them by an earlier run)" if outcome.kept else ""
         self._report(
@@ -146,3 +123,35 @@ class FileScoring:
             f"sum {outcome.total:.4f}, written to {self._target or 'standard output'}"
         )
         return outcome
+
+    def _scored(
+        self,
+        scorer: Scorer,
+        features: FeatureReader,
+        window: Window,
+        done: set[int],
+        number: int,
+    ) -> Iterator[Result]:
+        """Yield the results of a window, see `resumable.Work`."""
+        del number
+        pairs = [
+            split_pair(line, self._pairs, window.first + i)
+            for i, line in enumerate(window.lines, start=1)
+        ]
+        sides = {"source": [pair[0] for pair in pairs], "target": [pair[1] for pair in pairs]}
+        encoded = scorer.encode(pairs, features.texts(window, sides))
+        for row in sorted({*encoded[0].cut, *encoded[1].cut}):
+            source_length, target_length = (side.lengths[row] for side in encoded)
+            self._report(
+                f"{self._pairs}:{window.first + row + 1}: {source_length} source and "
+                f"{target_length} target tokens; the score is that of the first "
+                f"{scorer.max_input_size} (max_input_size)"
+            )
+        for batch, scores in scorer.batches(*encoded, done=done, first=window.first):
+            links = [write_links(found.links) for found in scores]
+            yield Result(
+                batch.lines,
+                [f"{-found.log_probability:.6f}" for found in scores],
+                -sum(found.log_probability for found in scores),
+                {ending: links for ending in self._endings},
+            )

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
+import functools
 import time
 from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from t2t_phrase.api.alignment_search import OPTIONS, Searched, searched
 from t2t_phrase.api.text_files import Beside, check_alignment_options
@@ -15,6 +18,7 @@ from t2t_phrase.decoding.hypothesis import NOTHING, Hypothesis, format_hypothese
 from t2t_phrase.decoding.length_notes import length_notes
 from t2t_phrase.decoding.lexicon_files import read_lexicon
 from t2t_phrase.decoding.n_best_json import to_json
+from t2t_phrase.decoding.sides import EncodedSide
 from t2t_phrase.decoding.translator import Translator
 from t2t_phrase.decoding.unknown_files import read_unknown
 from t2t_phrase.io import text_job
@@ -25,6 +29,9 @@ from t2t_phrase.io.resumable import Result
 from t2t_phrase.io.text_files import count_lines
 from t2t_phrase.runs.load_model import TrainedModel
 from t2t_phrase.text.vocabularies import Vocabularies
+
+if TYPE_CHECKING:
+    from t2t_phrase.decoding.shortlists import Shortlister
 
 
 class FileTranslation:
@@ -107,61 +114,22 @@ class FileTranslation:
             xla=beside.xla,
             workers=self._workers,
         )
-        shortlister = self._lexicon.shortlister(vocabularies, hparams)
         features = FeatureReader(
             translator.features, {"source": source}, beside.feature_files, beside.parser
         )
         files = [*features.files, *filter(None, [beside.prefix_file])]
         text_job.check_paths(target, [*beside.inputs(source), *features.files])
         text_job.check_counts(source, self._total, files)
-        max_length = min(member.record.resolved().max_length for member in trained.members)
-
-        def work(window: Window, done: set[int], number: int) -> Iterator[Result]:
-            texts = features.texts(window, {"source": window.lines})
-            encoded = translator.encode(window.lines, texts, given.of_window(window))
-            prefixes = window.beside.get(beside.prefix_file, ())
-            encoded = translator.with_prefixes(
-                encoded, prefixes, name=beside.prefix_file, first=window.first
-            )
-            if shortlister is not None:
-                encoded = shortlister.propose(encoded, window.lines)
-            for sentence in length_notes(
-                encoded,
-                max_input_size=hparams.max_input_size,
-                max_length=max_length,
-                first=window.first,
-            ):
-                self._report(sentence)
-            for batch, found in translator.batches(
-                encoded, done=done, number=number, first=window.first
-            ):
-                best = [hypotheses[0] for hypotheses in found]
-                written = sum(hypothesis.tokens for hypothesis in best)
-                self._tokens += written
-                self._positions += sum(hypothesis.positions for hypothesis in best)
-                links = [format_links(hypotheses) for hypotheses in found]
-                counts = self._unknown.counts(best)
-                if encoded.entries:
-                    counts["matched"] = sum(encoded.entries[i].matched for i in batch.lines)
-                    counts["applied"] = sum(hypothesis.entries for hypothesis in best)
-                for sentence in missing_notes(batch.lines, best, first=window.first):
-                    self._report(sentence)
-                yield Result(
-                    batch.lines,
-                    [self._line(hypotheses) for hypotheses in found],
-                    written,
-                    {ending: links for ending in endings},
-                    counts,
-                )
-            # Empty lines come last, so that the first batch always has the same number.
-            empty = [row for row, ids in enumerate(encoded.ids) if not ids and row not in done]
-            if empty:
-                nothing = [self._line([NOTHING])] * len(empty)
-                yield Result(empty, nothing, 0.0, {ending: [""] * len(empty) for ending in endings})
-
+        loaded = _Loaded(
+            translator,
+            features,
+            self._lexicon.shortlister(vocabularies, hparams),
+            max_length=min(member.record.resolved().max_length for member in trained.members),
+            endings=endings,
+        )
         start = time.monotonic()
         outcome = text_job.do(
-            work,
+            functools.partial(self._translated, loaded),
             source=source,
             target=target,
             beside=files,
@@ -182,6 +150,62 @@ class FileTranslation:
                 f"token (alignment_threshold={hparams.alignment_threshold})"
             )
         return outcome
+
+    def _translated(
+        self, loaded: _Loaded, window: Window, done: set[int], number: int
+    ) -> Iterator[Result]:
+        """Yield the results of a window, see `resumable.Work`."""
+        encoded = self._encoded(loaded, window)
+        for sentence in length_notes(
+            encoded,
+            max_input_size=self._hparams.max_input_size,
+            max_length=loaded.max_length,
+            first=window.first,
+        ):
+            self._report(sentence)
+        for batch, found in loaded.translator.batches(
+            encoded, done=done, number=number, first=window.first
+        ):
+            best = [hypotheses[0] for hypotheses in found]
+            for sentence in missing_notes(batch.lines, best, first=window.first):
+                self._report(sentence)
+            links = [format_links(hypotheses) for hypotheses in found]
+            yield Result(
+                batch.lines,
+                [self._line(hypotheses) for hypotheses in found],
+                sum(hypothesis.tokens for hypothesis in best),
+                {ending: links for ending in loaded.endings},
+                self._counts(encoded, batch.lines, best),
+            )
+        # Empty lines come last, so that the first batch always has the same number.
+        empty = [row for row, ids in enumerate(encoded.ids) if not ids and row not in done]
+        if empty:
+            nothing = [self._line([NOTHING])] * len(empty)
+            links = [""] * len(empty)
+            yield Result(empty, nothing, 0.0, {ending: links for ending in loaded.endings})
+
+    def _encoded(self, loaded: _Loaded, window: Window) -> EncodedSide:
+        """Return the lines of a window with their features, entries, prefixes and shortlists."""
+        translator, prefix_file = loaded.translator, self._beside.prefix_file
+        texts = loaded.features.texts(window, {"source": window.lines})
+        encoded = translator.encode(window.lines, texts, self._given.of_window(window))
+        prefixes = window.beside.get(prefix_file, ())
+        encoded = translator.with_prefixes(encoded, prefixes, name=prefix_file, first=window.first)
+        if loaded.shortlister is None:
+            return encoded
+        return loaded.shortlister.propose(encoded, window.lines)
+
+    def _counts(
+        self, encoded: EncodedSide, lines: Sequence[int], best: Sequence[Hypothesis]
+    ) -> dict[str, int]:
+        """Return the counts of a batch, and add those of this run."""
+        self._tokens += sum(hypothesis.tokens for hypothesis in best)
+        self._positions += sum(hypothesis.positions for hypothesis in best)
+        counts = self._unknown.counts(best)
+        if encoded.entries:
+            counts["matched"] = sum(encoded.entries[i].matched for i in lines)
+            counts["applied"] = sum(hypothesis.entries for hypothesis in best)
+        return counts
 
     def _line(self, hypotheses: Sequence[Hypothesis]) -> str:
         if self._json:
@@ -216,6 +240,25 @@ class FileTranslation:
             self._report(summary(outcome.counts, self._given, outcome.lines))
         if self._unknown.wanted:
             self._report(self._unknown.summary(outcome.counts))
+
+
+@dataclasses.dataclass(frozen=True)
+class _Loaded:
+    """What the translation of a window needs besides its lines.
+
+    Attributes:
+        translator: translates them.
+        features: provides the texts of their features.
+        shortlister: proposes target tokens; None: any token may be used.
+        max_length: the most tokens of a sentence in training.
+        endings: of the files that are written next to the output.
+    """
+
+    translator: Translator
+    features: FeatureReader
+    shortlister: Shortlister | None
+    max_length: int
+    endings: list[str]
 
 
 def default_target(source: str, trained: TrainedModel, hparams: DecodeHParams) -> str:

@@ -9,11 +9,8 @@ from t2t_phrase.config import UserError
 from t2t_phrase.insights.explanation_json import explanation_to_json
 from t2t_phrase.reports.viewer import ViewedSentence, data_bound, viewer_page
 
-# The maximum number of characters in a sentence.
-LONGEST = 2000
 
-
-def live_page(model: ExplainedModel, title: str) -> Callable[[str], str]:
+def live_page(model: ExplainedModel, title: str, *, longest: int) -> Callable[[str], str]:
     """Return a function from a sentence to the page that explains its translation.
 
     A sentence without words gives a page with only the form; one that cannot be explained gives a
@@ -22,6 +19,7 @@ def live_page(model: ExplainedModel, title: str) -> Callable[[str], str]:
     Args:
         model: translates; its compiled functions are kept from sentence to sentence.
         title: title of the page.
+        longest: the most characters of a sentence that can be typed.
 
     Raises:
         UserError: the model reads features of the source besides its words.
@@ -52,7 +50,7 @@ def live_page(model: ExplainedModel, title: str) -> Callable[[str], str]:
             submits=True,
             text=sentence,
             problem=problem,
-            longest=LONGEST,
+            longest=longest,
         ).html
 
     return page

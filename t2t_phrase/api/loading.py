@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -11,14 +12,16 @@ from t2t_phrase import registry
 from t2t_phrase.api.file_scoring import FileScoring
 from t2t_phrase.api.file_translation import FileTranslation
 from t2t_phrase.api.text_files import Beside
-from t2t_phrase.config import UserError
+from t2t_phrase.config import UserError, shown
 from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.decoding.hypothesis import Hypothesis
 from t2t_phrase.decoding.lexicon_files import read_lexicon
 from t2t_phrase.decoding.scoring import Scorer
 from t2t_phrase.decoding.shortlists import Shortlister
 from t2t_phrase.decoding.terms import RequiredTerms, entries_of_texts
+from t2t_phrase.decoding.text_lists import check_list
 from t2t_phrase.decoding.translator import Translator
+from t2t_phrase.io.files import expanded
 from t2t_phrase.io.text_job import Outcome
 from t2t_phrase.runs.load_ensemble import load_ensemble
 from t2t_phrase.runs.load_model import TrainedModel, load_model
@@ -149,6 +152,8 @@ class TrainedTranslator:
         Raises:
             UserError: an option is unknown, or an argument is missing or wrong.
         """
+        check_list("texts", texts)
+        check_list("prefixes", prefixes)
         hparams = decode_hparams(options)
         key = hparams.to_json() + ("required" if terms else "")
         if key not in self._translators:
@@ -268,21 +273,22 @@ class TrainedTranslator:
             features: as in `translate`.
 
         Raises:
-            UserError: a feature is missing or wrong.
+            UserError: a feature is missing or wrong, or `pairs` are not pairs.
         """
+        for pair in [pairs] if isinstance(pairs, str) else pairs:
+            if isinstance(pair, str):
+                raise UserError(f"pairs: expected a list of (source, target), got {shown(pair)}")
+        return self._scorer.score(pairs, features=features)
+
+    @functools.cached_property
+    def _scorer(self) -> Scorer:
         options = DecodeHParams()
-        scorer = Scorer(
+        return Scorer(
             self.model,
             self.vocabularies,
             batch_size=options.batch_size,
             max_input_size=options.max_input_size,
         )
-        encoded = scorer.encode(list(pairs), features or {})
-        found = [0.0] * len(pairs)
-        for batch, scores in scorer.batches(*encoded):
-            for line, score in zip(batch.lines, scores, strict=True):
-                found[line] = score.log_probability
-        return found
 
 
 def load(
@@ -309,7 +315,12 @@ def load(
     """
     paths = [path] if isinstance(path, (str, os.PathLike)) else list(path)
     return _loaded(
-        Origin(tuple(os.fspath(each) for each in paths), data_dir, dtype_policy, t2t_usr_dir)
+        Origin(
+            tuple(os.fspath(each) for each in paths),
+            data_dir and str(expanded(data_dir)),
+            dtype_policy,
+            t2t_usr_dir and str(expanded(t2t_usr_dir)),
+        )
     )
 
 

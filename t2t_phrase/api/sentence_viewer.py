@@ -7,7 +7,7 @@ import pathlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from t2t_phrase.api.alignment_search import OPTIONS, searched
+from t2t_phrase.api.alignment_search import OPTIONS, Searched
 from t2t_phrase.config import UserError
 from t2t_phrase.data.problem import get_problem
 from t2t_phrase.features import ALIGNMENT, TAGS
@@ -57,7 +57,7 @@ def explained_model(
     vocabularies: Vocabularies,
     hparams: DecodeHParams,
     *,
-    alignment_model_dir: str | None = None,
+    used: Searched | None = None,
     data_dir: str | None = None,
     xla: bool | None = None,
 ) -> ExplainedModel:
@@ -67,22 +67,15 @@ def explained_model(
         trained: the model, or an ensemble.
         vocabularies: its source and target vocabularies.
         hparams: the decoding options.
-        alignment_model_dir: run or checkpoint of an alignment model, which is used if this model
-            reads alignments; None: there is none.
+        used: the model with the alignment model that it is searched with; None: there is none.
         data_dir: folder of its data, for the names of labels; None: labels are shown as numbers.
         xla: whether to compile the search with XLA; None: only on a GPU.
-
-    Raises:
-        UserError: the alignment model does not fit.
     """
     about = ", ".join(f"{m.record.hparams_set}, step {m.step}" for m in trained.members)
     model, make_expansion = trained.model, None
-    if alignment_model_dir and reads_alignments(trained):
-        used = searched(trained, vocabularies, hparams, alignment_model_dir)
+    if used is not None and used.second is not None:
         model, make_expansion = used.model, used.make_expansion
-        if used.second is not None:
-            record = used.second.record
-            about += f", with {record.hparams_set}, step {used.second.step}"
+        about += f", with {used.second.record.hparams_set}, step {used.second.step}"
     else:
         defaults = type(hparams)()
         hparams = hparams.replace(**{name: getattr(defaults, name) for name in OPTIONS})

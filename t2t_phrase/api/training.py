@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from typing import Any
 
 from t2t_phrase import registry
 from t2t_phrase.api.dev_bleu import dev_bleu
 from t2t_phrase.api.loading import TrainedTranslator, load
-from t2t_phrase.config import UserError
+from t2t_phrase.config import UserError, nearest
 from t2t_phrase.data.generation.generate import generate
 from t2t_phrase.data.generation.options import GenerateOptions
 from t2t_phrase.data.problem import get_problem
@@ -22,6 +23,9 @@ from t2t_phrase.training.cluster import read_cluster
 from t2t_phrase.training.distribution import has_gpu, make_strategy
 from t2t_phrase.training.loop import LoopOptions
 from t2t_phrase.training.setup import RunOptions, prepare
+
+# The fields of `RunOptions` that `train` fills in from its other arguments.
+_FILLED_IN = {"problem", "data_dir", "output_dir", "model", "hparams_set", "overrides", "hparams"}
 
 
 def generate_data(
@@ -72,8 +76,8 @@ def train(
         hparams: changes to the set, such as `batch_size=2048,num_heads=4`.
         loop: when to stop, report and evaluate; None: 250,000 steps, evaluated every 1000.
         log: called with lines of progress.
-        **options: further fields of `RunOptions`, such as `random_seed=1` and
-            `warm_start_from="runs/other"`.
+        **options: further fields of `RunOptions`, such as `random_seed=1`,
+            `warm_start_from="runs/other"` and `t2t_usr_dir="registrations"`.
 
     Raises:
         UserError: a name or option is unknown, data are missing, `output_dir` holds a run with
@@ -81,7 +85,15 @@ def train(
     """
     if read_cluster().workers > 1:
         raise UserError("TF_CONFIG names other workers: train with t2t-phrase-trainer, or unset it")
-    registry.discover()
+    known = [each.name for each in dataclasses.fields(RunOptions) if each.name not in _FILLED_IN]
+    for name in options:
+        if name not in known:
+            raise UserError(f"train: {name} is unknown{nearest(name, known)}")
+    user_dir = options.get("t2t_usr_dir", "")
+    if user_dir:
+        # The run records it, for commands in other folders.
+        options["t2t_usr_dir"] = user_dir = str(expanded(user_dir).resolve())
+    registry.discover(user_dir)
     changed, told = resolve_hparams(hparams_set, hparams)
     for line in told:
         log(f"hparams: {line}")
@@ -107,4 +119,4 @@ def train(
         )
         prepared.trainer.train()
         report_of_training(folder, run.data_dir, PAGE, log=log)
-    return load(folder, data_dir=data_dir)
+    return load(folder, data_dir=run.data_dir, t2t_usr_dir=user_dir)

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from absl import app, flags
 
-from t2t_phrase.decoding.dictionary_files import NAMES
 from t2t_phrase.decoding.lexicon_files import NAME as LEXICON_FILE
 from t2t_phrase.text.dictionaries.reader import MODES
 
@@ -55,8 +54,12 @@ def define_lexicon_flag() -> None:
     )
 
 
-def refuse_dictionaries(task: str, names: Sequence[str] = NAMES) -> None:
-    """Refuse the flags for a task that has no use for them.
+def refuse_unread(task: str, names: Sequence[str]) -> None:
+    """Refuse flags that a task does not read.
+
+    Args:
+        task: the flag that chooses the task.
+        names: flags that it does not read.
 
     Raises:
         UsageError: such a flag is given.

@@ -21,8 +21,9 @@ from t2t_phrase.bin.decode_dictionaries import (
     LEXICON_FILE,
     PREFIX_FILE,
     define_dictionary_flags,
-    refuse_dictionaries,
+    refuse_unread,
 )
+from t2t_phrase.bin.flag_parsing import refuse_empty
 from t2t_phrase.bin.integer_products import note_slow_integers
 from t2t_phrase.bin.model_flags import define_model_flags, load
 from t2t_phrase.bin.source_features import (
@@ -34,6 +35,7 @@ from t2t_phrase.bin.unknown_words import define_unknown_flags
 from t2t_phrase.config import UserError
 from t2t_phrase.decoding.dictionary_files import NAMES, read_dictionaries
 from t2t_phrase.decoding.hparams import DecodeHParams
+from t2t_phrase.decoding.lexicon_files import read_lexicon
 from t2t_phrase.decoding.unknown_files import NAME as UNKNOWN_DICTIONARY
 from t2t_phrase.decoding.unknown_files import read_unknown
 from t2t_phrase.features import of_side
@@ -43,6 +45,10 @@ if TYPE_CHECKING:
     from t2t_phrase.api.text_files import Beside
 
 FLAGS = flags.FLAGS
+_FILES = (
+    *("decode_from_file", "decode_to_file", "score_file"),
+    *(*NAMES, PREFIX_FILE, LEXICON_FILE, UNKNOWN_DICTIONARY),
+)
 
 
 def define_flags() -> None:
@@ -87,6 +93,7 @@ def define_flags() -> None:
 def main(argv: Sequence[str]) -> None:
     """Translate or score."""
     del argv
+    refuse_empty(*_FILES)
     hparams = DecodeHParams().override(FLAGS.decode_hparams)
     if FLAGS.random_seed is not None:
         hparams = hparams.replace(random_seed=FLAGS.random_seed)
@@ -98,14 +105,14 @@ def main(argv: Sequence[str]) -> None:
     if FLAGS.n_best_format == "json" and (FLAGS.decode_interactive or FLAGS.score_file):
         task = "decode_interactive" if FLAGS.decode_interactive else "score_file"
         raise app.UsageError(f"--n_best_format=json: cannot be used with --{task}")
-    target = FLAGS.decode_to_file or None
+    target = FLAGS.decode_to_file
     if FLAGS.decode_interactive:
         converse(hparams)
     elif FLAGS.score_file:
         from t2t_phrase.api.file_scoring import FileScoring
 
         names = [*NAMES, UNKNOWN_DICTIONARY, PREFIX_FILE, LEXICON_FILE]
-        refuse_dictionaries("score_file", names)
+        refuse_unread("score_file", names)
         scoring = FileScoring(hparams, pairs=FLAGS.score_file, target=target, beside=beside())
         scoring.run(*load())
     else:
@@ -144,15 +151,18 @@ def beside() -> Beside:
 def converse(hparams: DecodeHParams) -> None:
     """Answer typed lines until `q` or the end of the input."""
     from t2t_phrase.api.alignment_search import searched
+    from t2t_phrase.api.text_files import check_alignment_options
     from t2t_phrase.decoding.feature_files import annotator
     from t2t_phrase.decoding.interactive import HELP, Conversation
     from t2t_phrase.decoding.translator import Translator
 
     if sys.stdin is None:
         raise UserError("standard input is closed; nothing can be typed")
-    names = ["sentence_dictionary", PREFIX_FILE, LEXICON_FILE]
-    refuse_dictionaries("decode_interactive", names)
+    files = ["decode_to_file", "feature_files", "sentence_dictionary", PREFIX_FILE, LEXICON_FILE]
+    refuse_unread("decode_interactive", files)
     given = read_dictionaries(FLAGS.dictionary or "", mode=FLAGS.dictionary_mode)
+    read_lexicon(hparams)
+    check_alignment_options(hparams, used=given.aligns)
     unknown = read_unknown(hparams, FLAGS.unknown_dictionary or "")
     trained, vocabularies = load()
     used = searched(

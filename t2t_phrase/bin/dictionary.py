@@ -23,6 +23,7 @@ from collections.abc import Iterator, Sequence
 from absl import app, flags
 
 from t2t_phrase.bin import common
+from t2t_phrase.bin.flag_parsing import refuse_empty
 from t2t_phrase.config import UserError
 from t2t_phrase.io.files import refuse_inputs
 from t2t_phrase.io.reporting import note
@@ -86,6 +87,7 @@ def define_flags() -> None:
 def main(argv: Sequence[str]) -> None:
     """Make a dictionary for each sentence, or a dictionary of words."""
     del argv
+    refuse_empty("stop_words")
     read = [name for name in INPUTS if not (FLAGS.words and name == "translation")]
     if missing := [name for name in (*read, "output_file") if not FLAGS[name].value]:
         raise app.UsageError(f"--{missing[0]} is required, and names a file")

@@ -30,6 +30,7 @@ from t2t_phrase.bin.eval_systems import (
     refuse_system_flags,
     score_systems,
 )
+from t2t_phrase.bin.flag_parsing import own_flags, refuse_empty
 from t2t_phrase.config import UserError, clipped
 from t2t_phrase.evaluation import phenomena
 from t2t_phrase.evaluation.alignment_error import score_files
@@ -43,6 +44,11 @@ from t2t_phrase.io.text_files import check_writable, read_text
 
 FLAGS = flags.FLAGS
 COMET = "comet"
+_ALIGNMENTS = ("alignments", "gold_alignments")
+_FILES = (
+    *("translation", "reference", "baseline", "source", "facts", "plot", "training_text"),
+    *_ALIGNMENTS,
+)
 
 
 def define_flags() -> None:
@@ -102,6 +108,7 @@ def define_flags() -> None:
 def main(argv: Sequence[str]) -> None:
     """Print one line for each score, and one for each comparison."""
     del argv
+    refuse_empty(*_FILES)
     if FLAGS.alignments or FLAGS.gold_alignments:
         score_alignments()
         return
@@ -122,8 +129,6 @@ def main(argv: Sequence[str]) -> None:
     if FLAGS.plot is not None:
         check_plot()
     if FLAGS.reference:
-        if not all(FLAGS.reference):
-            raise app.UsageError("--reference= names no file")
         check_metrics(resampled=bool(FLAGS.baseline))
         check_boundaries(boundaries())
     note_same_files()
@@ -149,9 +154,11 @@ def score_alignments() -> None:
     """
     if not (FLAGS.alignments and FLAGS.gold_alignments):
         raise app.UsageError("--alignments and --gold_alignments are required together")
-    others = ("translation", "reference", "baseline", "source", "by_length", "facts")
-    if given := [name for name in others if getattr(FLAGS, name) is not None]:
-        raise app.UsageError(f"--{given[0]} is for translations; score --alignments without it")
+    for flag in own_flags():
+        if flag.present and flag.name not in _ALIGNMENTS:
+            raise app.UsageError(
+                f"--{flag.name} is for translations; score --alignments without it"
+            )
     note_same_files()
     print(score_files(FLAGS.alignments, FLAGS.gold_alignments))
 
@@ -207,8 +214,6 @@ def check_plot() -> None:
     """
     if FLAGS.ngrams is None:
         raise app.UsageError("--plot requires --ngrams, which it draws")
-    if not FLAGS.plot:
-        raise app.UsageError("--plot= names no file")
     suffix = pathlib.PurePath(FLAGS.plot).suffix
     if suffix.lower() not in ("", ".png"):
         raise UserError(f"--plot={FLAGS.plot}: plots are PNG files; write .png instead of {suffix}")

@@ -12,7 +12,8 @@ from t2t_phrase.evaluation.table import FORMATS, format_table
 from t2t_phrase.io.files import refuse_inputs
 from t2t_phrase.io.reporting import note
 from t2t_phrase.io.terminal import Screen
-from t2t_phrase.io.text_files import check_writable, read_text, stream_text
+from t2t_phrase.io.text_files import read_text, stream_text
+from t2t_phrase.io.text_job import check_paths
 
 FLAGS = flags.FLAGS
 # Flags for content that only a page or files show.
@@ -58,7 +59,8 @@ def check_system_flags() -> None:
 
     Raises:
         UsageError: references are missing, or something else is to be scored, too.
-        UserError: the page or the folder is one of the inputs, or cannot be written.
+        UserError: the page or a file in the folder is one of the inputs, or the page cannot be
+            written.
     """
     reports = FLAGS.report is not None or FLAGS.report_files is not None
     others = ["translation", "baseline", "plot"]
@@ -76,11 +78,16 @@ def check_system_flags() -> None:
     for flag in ("report", "report_files"):
         if FLAGS[flag].value == "":
             raise app.UsageError(f"--{flag}= names no file")
+    named = [*named_files("systems").values(), *FLAGS.reference, FLAGS.source, FLAGS.facts]
+    named += [*named_files("contrasts").values(), FLAGS.training_text]
+    inputs = [path for path in named if path]
     if FLAGS.report is not None:
-        named = [*named_files("systems").values(), *FLAGS.reference, FLAGS.source, FLAGS.facts]
-        named += [*named_files("contrasts").values(), FLAGS.training_text]
-        refuse_inputs(FLAGS.report, [path for path in named if path])
-        check_writable(FLAGS.report)
+        check_paths(FLAGS.report, inputs)
+    if FLAGS.report_files is not None:
+        from t2t_phrase.reports.comparison.files import possible_files
+
+        for path in possible_files(FLAGS.report_files):
+            refuse_inputs(path, inputs)
 
 
 def refuse_system_flags() -> None:
@@ -139,17 +146,17 @@ def report(
     from t2t_phrase.reports.comparison.write import write_comparison
 
     options = {"tokenize": FLAGS.tokenize, "lowercase": FLAGS.lowercase}
-    counted: dict[str, int] = {}
+    counted: dict[str, int] | None = None
     if FLAGS.training_text:
         note(f"counting the words of {FLAGS.training_text}")
         counted = word_counts(stream_text(FLAGS.training_text, note=note), **options)
     given = ComparisonInputs(
         systems=systems,
         references=references,
-        sources=read_text(FLAGS.source) if FLAGS.source else (),
+        sources=read_text(FLAGS.source) if FLAGS.source else None,
         boundaries=boundaries,
         orders=ORDERS if FLAGS.ngrams is None else FLAGS.ngrams,
-        facts=read_facts(FLAGS.facts) if FLAGS.facts else (),
+        facts=read_facts(FLAGS.facts) if FLAGS.facts else None,
         contrasts={n: read_contrasts(path) for n, path in named_files("contrasts").items()},
         word_counts=counted,
         metrics=FLAGS.metrics,

@@ -8,7 +8,7 @@ import sys
 import textwrap
 from collections.abc import Iterator, Sequence
 
-from absl import flags
+from absl import app, flags
 
 import t2t_phrase
 from t2t_phrase.config import LARGEST_INT, UserError, clipped, nearest
@@ -88,6 +88,21 @@ def own_flags() -> Iterator[flags.Flag]:
         # A module run with `python -m` is known by the path of its file.
         if module.startswith("t2t_phrase.") or module == sys.argv[0]:
             yield from defined
+
+
+def refuse_empty(*names: str) -> None:
+    """Refuse flags that are given without a file, as by `--source=$FILE` if FILE is not set.
+
+    Args:
+        names: of flags that name files.
+
+    Raises:
+        UsageError: such a flag is empty.
+    """
+    for name in names:
+        flag = flags.FLAGS[name]
+        if flag.present and "" in (flag.value if isinstance(flag.value, list) else [flag.value]):
+            raise app.UsageError(f"--{name}= names no file; leave the flag out, or give one")
 
 
 def _check_values_are_there(arguments: Sequence[str]) -> None:

@@ -18,6 +18,7 @@ from t2t_phrase import registry
 from t2t_phrase.bin import common
 from t2t_phrase.bin.insights_checks import check_flags
 from t2t_phrase.bin.insights_input import (
+    check_outputs,
     feature_texts_of_files,
     read_dev_set,
     read_files,
@@ -29,7 +30,6 @@ from t2t_phrase.bin.source_features import define_feature_flags
 from t2t_phrase.config import UserError
 from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.io.reporting import Ticker, note
-from t2t_phrase.io.text_job import check_paths
 
 if TYPE_CHECKING:
     from t2t_phrase.decoding.sides import FeatureTexts
@@ -105,12 +105,7 @@ def main(argv: Sequence[str]) -> None:
     check_flags()
     registry.discover(FLAGS.t2t_usr_dir)
     # Checks that can fail at once come before the model is loaded.
-    if FLAGS.stats_file:
-        check_paths(
-            FLAGS.stats_file, filter(None, (FLAGS.insights_from_file, FLAGS.references_file))
-        )
-    if FLAGS.html:
-        check_paths(FLAGS.html, filter(None, (FLAGS.insights_from_file, FLAGS.references_file)))
+    check_outputs()
     pairs = read_files() if FLAGS.insights_from_file and FLAGS.stats else []
     trained, vocabularies = load(
         ensembles=bool(FLAGS.html and not (FLAGS.stats or FLAGS.heat_maps))
@@ -198,8 +193,6 @@ def choose_pictures(model: Any) -> Choice:
         heads=FLAGS.heads,
         words=FLAGS.merge_subwords,
     )
-    if FLAGS.weights_file:
-        check_paths(FLAGS.weights_file, [])
     make_folder(FLAGS.heat_maps)
     return choice
 

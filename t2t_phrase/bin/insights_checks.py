@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from absl import app, flags
 
+from t2t_phrase.bin.flag_parsing import refuse_empty
+
 FLAGS = flags.FLAGS
 
 # The tasks that read each flag; one of them suffices.
@@ -32,6 +34,7 @@ def check_flags() -> None:
     Raises:
         UsageError: a flag is missing, or cannot be used with the others.
     """
+    refuse_empty("html", "stats_file", "insights_from_file", "references_file", "weights_file")
     if not (FLAGS.stats or FLAGS.heat_maps or FLAGS.html):
         raise app.UsageError("--stats, --heat_maps=FOLDER or --html=FILE is needed")
     if FLAGS.stats and bool(FLAGS.insights_from_file) != bool(FLAGS.references_file):
@@ -44,6 +47,11 @@ def check_flags() -> None:
         raise app.UsageError("--html needs --insights_from_file, or one --source sentence")
     if FLAGS.html and FLAGS.insights_from_file and FLAGS.source and not FLAGS.heat_maps:
         raise app.UsageError("--html explains --insights_from_file or --source; give one of them")
+    for flag in ("target", "feature"):
+        if FLAGS.html and FLAGS.insights_from_file and FLAGS[flag].value and not FLAGS.heat_maps:
+            raise app.UsageError(
+                f"--{flag} is of one --source sentence; leave it out with --insights_from_file"
+            )
     if FLAGS.target is not None and not FLAGS.target.split():
         raise app.UsageError("--target has no words; leave it out for the model's own translation")
     for flag in ("attentions", "layers", "heads"):

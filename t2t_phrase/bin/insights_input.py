@@ -10,6 +10,7 @@ from absl import flags
 from t2t_phrase.bin.source_features import given_feature_files, given_parser
 from t2t_phrase.config import UserError, clipped, nearest
 from t2t_phrase.features import OTHER, TREES
+from t2t_phrase.io.text_job import check_paths
 
 if TYPE_CHECKING:
     from t2t_phrase.decoding.sides import FeatureTexts
@@ -71,16 +72,36 @@ def feature_texts_of_files(
         references: the lines of --references_file; None: there are none.
 
     Raises:
-        UserError: a file is missing or does not fit the sentences, or a feature is given that no
-            model reads.
+        UserError: a file is missing, does not fit the sentences or would be overwritten, or a
+            feature is given that no model reads.
     """
     from t2t_phrase.decoding.feature_files import feature_texts
 
+    check_outputs(features)
     sentences = (
         {"source": sources} if references is None else {"source": sources, "target": references}
     )
     files = {"source": FLAGS.insights_from_file, "target": FLAGS.references_file}
     return feature_texts(features, sentences, files, given_feature_files(), given_parser())
+
+
+def check_outputs(features: Sequence[Feature] = ()) -> None:
+    """Refuse outputs that are inputs, or that cannot be written.
+
+    Args:
+        features: the features that are read from files beside the sentences.
+
+    Raises:
+        UserError: an output is an input or cannot be written, or --feature_files is malformed.
+    """
+    from t2t_phrase.decoding.feature_files import file_beside
+
+    files = {"source": FLAGS.insights_from_file, "target": FLAGS.references_file}
+    inputs = [*files.values(), *given_feature_files().values()]
+    inputs += [file_beside(files[feature.side], feature) for feature in features]
+    for flag in ("stats_file", "html", "weights_file"):
+        if FLAGS[flag].value:
+            check_paths(FLAGS[flag].value, filter(None, inputs))
 
 
 def given_features() -> dict[str, str]:

@@ -50,6 +50,7 @@ def write_page_of(
     Raises:
         UserError: a model or a feature does not fit, or there is nothing to explain.
     """
+    from t2t_phrase.api.alignment_search import searched
     from t2t_phrase.api.sentence_viewer import (
         explained_model,
         reads_alignments,
@@ -66,16 +67,22 @@ def write_page_of(
         raise UserError(
             f"--alignment_model_dir={path}: no model here reads alignments; leave it out"
         )
-    models = [
-        explained_model(
-            *pair, hparams, alignment_model_dir=path, data_dir=FLAGS.data_dir, xla=FLAGS.xla_compile
+    models = []
+    for pair in loaded:
+        used = None
+        if path and reads_alignments(pair[0]):
+            used = searched(*pair, hparams, path, dtype_policy=FLAGS.dtype_policy)
+        models.append(
+            explained_model(
+                *pair, hparams, used=used, data_dir=FLAGS.data_dir, xla=FLAGS.xla_compile
+            )
         )
-        for pair in loaded
-    ]
+    # With a file, --target is of the sentence that is drawn.
+    explain_references = bool(FLAGS.target) and not FLAGS.insights_from_file
     needed: dict[Feature, None] = {}
     for model in models:
         explainer = model.explainer
-        forced = bool(FLAGS.target) or not explainer.translates
+        forced = explain_references or not explainer.translates
         needed.update(dict.fromkeys(explainer.needed_features(targets=forced)))
     sources, references = read_sentences()
     if FLAGS.insights_from_file:
@@ -90,7 +97,7 @@ def write_page_of(
         [sources[i] for i in kept],
         None if references is None else [references[i] for i in kept],
         texts={name: [lines[i] for i in kept] for name, lines in texts.items()},
-        explain_references=bool(FLAGS.target),
+        explain_references=explain_references,
         progress=Ticker("explained", len(kept)),
     )
     write(FLAGS.html, page.html.encode())

@@ -15,11 +15,13 @@ from t2t_phrase import registry
 from t2t_phrase.bin import common
 from t2t_phrase.bin.alignment_search import define_alignment_flags
 from t2t_phrase.bin.backend import TENSORFLOW, check_backend
+from t2t_phrase.bin.flag_parsing import refuse_empty
 from t2t_phrase.bin.integer_products import note_slow_integers
 from t2t_phrase.bin.model_flags import define_model_flags, load, model_paths
 from t2t_phrase.bin.unknown_words import define_unknown_flags
 from t2t_phrase.config import UserError
 from t2t_phrase.decoding.hparams import DecodeHParams
+from t2t_phrase.decoding.unknown_files import NAME as UNKNOWN_DICTIONARY
 from t2t_phrase.decoding.unknown_files import read_unknown
 from t2t_phrase.io.reporting import note
 from t2t_phrase.serving.hparams import ServingHParams
@@ -70,6 +72,7 @@ def main(argv: Sequence[str]) -> None:
     del argv
     check_backend(TENSORFLOW)
     check_installed()
+    refuse_empty(UNKNOWN_DICTIONARY)
     if bool(FLAGS.export_dir) == bool(FLAGS.output_dir or FLAGS.checkpoint_path):
         raise app.UsageError("give either --output_dir (or --checkpoint_path) or --export_dir")
     limits = ServingHParams().override(FLAGS.serving_hparams)
@@ -108,6 +111,7 @@ def of_run(name: str) -> tuple[Versions, Callable[[str], str] | None]:
     from t2t_phrase.api.alignment_search import searched
     from t2t_phrase.api.live_page import live_page
     from t2t_phrase.api.sentence_viewer import explained_model
+    from t2t_phrase.serving.explained import LONGEST
     from t2t_phrase.serving.graph_servable import servable_of_run
     from t2t_phrase.serving.versions import OneVersion
 
@@ -131,15 +135,9 @@ def of_run(name: str) -> tuple[Versions, Callable[[str], str] | None]:
         make_expansion=used.make_expansion,
         unknown_words=unknown.words,
     )
-    explained = explained_model(
-        trained,
-        vocabularies,
-        hparams,
-        alignment_model_dir=FLAGS.alignment_model_dir,
-        data_dir=FLAGS.data_dir,
-    )
+    explained = explained_model(trained, vocabularies, hparams, used=used, data_dir=FLAGS.data_dir)
     try:
-        page = live_page(explained, name)
+        page = live_page(explained, name, longest=LONGEST)
     except UserError as error:
         note(f"the page at / cannot explain sentences: {error}")
         page = None

@@ -12,6 +12,7 @@ from t2t_phrase.decoding.batches import Batch
 from t2t_phrase.decoding.dictionary import SentenceEntries
 from t2t_phrase.decoding.prefixes import SentencePrefix
 from t2t_phrase.decoding.terms import SentenceTerms
+from t2t_phrase.decoding.text_lists import check_list
 from t2t_phrase.features import IDS, Feature, Side
 from t2t_phrase.io.unicode_text import check_unicode
 from t2t_phrase.special_ids import EOS_ID
@@ -49,6 +50,7 @@ def check_features(
                 f"the model reads the {feature.side} feature {feature.name!r}: give its text for "
                 f"every sentence (from the files that end in .{feature.stream})"
             )
+        check_list(f"feature {feature.name!r}", texts[feature.name])
         if len(texts[feature.name]) != sentences:
             raise UserError(
                 f"feature {feature.name!r}: {len(texts[feature.name])} texts for {sentences} "

@@ -7,6 +7,8 @@ import io
 import json
 from collections.abc import Callable, Sequence
 
+from t2t_phrase.evaluation.aligned import aligned
+
 Rows = Sequence[Sequence[str]]
 
 
@@ -23,15 +25,7 @@ def format_table(header: Sequence[str], rows: Rows, kind: str, *, notes: Sequenc
 
 
 def _text(header: Sequence[str], rows: Rows, notes: Sequence[str]) -> str:
-    widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
-    lines = []
-    for row in (header, *rows):
-        first, *rest = (
-            cell.ljust(width) if index == 0 else cell.rjust(width)
-            for index, (cell, width) in enumerate(zip(row, widths, strict=True))
-        )
-        lines.append("  ".join([first, *rest]).rstrip())
-    return "\n".join([*lines, *notes])
+    return "\n".join([aligned([header, *rows]), *notes])
 
 
 def _json(header: Sequence[str], rows: Rows, notes: Sequence[str]) -> str:

@@ -15,6 +15,7 @@ import tensorflow_text  # noqa: F401
 from t2t_phrase.config import UserError
 from t2t_phrase.decoding.batches import make_batches
 from t2t_phrase.decoding.hparams import DecodeHParams
+from t2t_phrase.decoding.text_lists import check_list
 from t2t_phrase.export.staging import check_loadable
 from t2t_phrase.io.unicode_text import check_unicode
 
@@ -59,8 +60,8 @@ class ExportedTranslator:
             features: for a model that reads them, the text form of each feature by name.
 
         Raises:
-            UserError: a feature is missing or unknown, a text is not valid Unicode, or the version
-                is damaged.
+            UserError: a feature is missing or unknown, or has another number of texts, a text is
+                not valid Unicode, or the version is damaged.
         """
         if self._loaded is None:
             self._loaded = _load(self.folder)
@@ -72,6 +73,12 @@ class ExportedTranslator:
                 f"{self.folder} reads {', '.join(sorted(expected))}; got {', '.join(inputs)}"
             )
         for name, values in inputs.items():
+            check_list(name, values)
+            if len(values) != len(texts):
+                raise UserError(
+                    f"{name}: {len(values)} texts for {len(texts)} sentences; each sentence needs "
+                    "one"
+                )
             for number, value in enumerate(values, start=1):
                 check_unicode(value, f"{name} {number}")
         found = [""] * len(texts)

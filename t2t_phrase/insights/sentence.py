@@ -13,7 +13,7 @@ from t2t_phrase.compile import compiled
 from t2t_phrase.config import UserError
 from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.decoding.search.translate_ids import translate_ids
-from t2t_phrase.decoding.sides import encode_side, tokenize
+from t2t_phrase.decoding.sides import check_features, encode_side, tokenize
 from t2t_phrase.features import IDS, of_side
 from t2t_phrase.insights.labels import Token, tokens_of
 from t2t_phrase.insights.pictures import Choice, Picture, draw
@@ -105,10 +105,12 @@ def sentence_attention(
         xla: whether to compile with XLA; None: only on a GPU.
 
     Raises:
-        UserError: a feature does not fit, a sentence is not valid Unicode, or the model cannot
-            translate and there is no target.
+        UserError: a feature is missing, is not read or does not fit, a sentence is not valid
+            Unicode, or the model cannot translate and there is no target.
     """
-    texts = texts or {}
+    needed = model.hparams.features
+    needed = of_side(needed, "source") if target is None else needed
+    texts = check_features(needed, texts or {}, 1)
     features = _features_of("source", model, vocabularies.source, source, texts)
     if target is None:
         ids = _translate(model, features, hparams or DecodeHParams(), xla)

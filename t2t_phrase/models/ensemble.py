@@ -72,10 +72,11 @@ class Ensemble(EncoderDecoder):
                     f"{named[feature.name]} and {feature}"
                 )
         self.hparams = EnsembleHParams(tuple(named.values()))
+        allowed = [model.capabilities for model in models]
         self.capabilities = Capabilities(
-            cannot_translate=next(
-                filter(None, (m.capabilities.cannot_translate for m in models)), ""
-            )
+            cannot_translate=next(filter(None, (each.cannot_translate for each in allowed)), ""),
+            cannot_score=next(filter(None, (each.cannot_score for each in allowed)), ""),
+            predicts_jumps=all(each.predicts_jumps for each in allowed),
         )
         self.built = True
 

@@ -1,6 +1,7 @@
 """`t2t_phrase.load`, `generate_data` and `train`, and the public names."""
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import pytest
 
 import t2t_phrase
 from t2t_phrase.config import UserError
+from t2t_phrase.decoding import scoring
 from t2t_phrase.text.subwords.training import train_subwords
 
 WORDS = {"the": "das", "house": "haus", "is": "ist", "old": "alt", "red": "rot", "small": "klein"}
@@ -78,6 +80,55 @@ def test_scores_prefer_the_right_translation(trained):
     source = "the old house is red"
     right, wrong = model.score([(source, "das alt haus ist rot"), (source, "rot ist das haus")])
     assert wrong < right < 0
+
+
+def test_scores_of_later_calls_compile_nothing(trained, monkeypatch):
+    model, _ = trained
+    found = model.score([PAIR])
+    monkeypatch.setattr(scoring, "compiled", lambda *_, **__: pytest.fail("compiled"))
+    assert model.score([PAIR]) == found
+
+
+@pytest.mark.parametrize(
+    ("message", "task"),
+    [
+        ("texts: .*; write ['old']", lambda model: model.translate("old")),
+        ("prefixes: .*; write ['a']", lambda model: model.translate(["old"], prefixes="a")),
+        ("(source, target), got 'old'", lambda model: model.score("old")),
+        ("(source, target), got 'ab'", lambda model: model.score(["ab"])),
+        ("(source, target), got 'old'", lambda model: model.score(PAIR)),
+    ],
+)
+def test_one_text_is_no_list(trained, message, task):
+    with pytest.raises(UserError, match=re.escape(message).replace(r"\.\*", ".*")):
+        task(trained[0])
+
+
+def test_options_of_training_are_known(corpus, tmp_path):
+    def train(problem, **options):
+        t2t_phrase.train(
+            problem,
+            "transformer_tiny",
+            data_dir=str(tmp_path),
+            output_dir=str(tmp_path / "run"),
+            **options,
+        )
+
+    with pytest.raises(UserError, match="random_sed is unknown; did you mean random_seed"):
+        train("translate_text", random_sed=1)
+    with pytest.raises(UserError, match="train: model is unknown"):
+        train("translate_text", model="transformer")
+    (tmp_path / "own").mkdir()
+    (tmp_path / "own" / "__init__.py").write_text(
+        "from t2t_phrase import registry\n"
+        "from t2t_phrase.data.sources.local_problem import LocalProblem\n\n\n"
+        "@registry.problems.register\n"
+        "class TranslateOfTheUser(LocalProblem):\n"
+        '    """A problem of a plug-in."""\n'
+    )
+    # The problem is known; its data are missing.
+    with pytest.raises(UserError, match="t2t-phrase-datagen"):
+        train("translate_of_the_user", t2t_usr_dir=str(tmp_path / "own"))
 
 
 @pytest.mark.parametrize(

@@ -9,11 +9,11 @@ from browser import start_browser
 from explained_models import SOURCE, explainer, texts_of
 from running_server import ask, running
 
-from t2t_phrase.api.live_page import LONGEST, live_page
+from t2t_phrase.api.live_page import live_page
 from t2t_phrase.api.sentence_viewer import ExplainedModel
 from t2t_phrase.config import UserError
 from t2t_phrase.reports.viewer import ModelCard
-from t2t_phrase.serving import explained
+from t2t_phrase.serving.explained import LONGEST
 
 
 def explained_toy(name):
@@ -22,7 +22,7 @@ def explained_toy(name):
 
 @pytest.fixture(scope="module")
 def page():
-    return live_page(explained_toy("mixed"), "ende")
+    return live_page(explained_toy("mixed"), "ende", longest=LONGEST)
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +48,7 @@ def test_without_words_there_is_a_form_alone(page):
         html = page(text)
         assert document(html)["sentences"] == []
         assert '<input name="text"' in html and 'id="viewer"' not in html
-    assert explained.LONGEST == LONGEST
+        assert f'maxlength="{LONGEST}"' in html
 
 
 def test_what_cannot_be_explained_is_said(monkeypatch, page):
@@ -57,14 +57,14 @@ def test_what_cannot_be_explained_is_said(monkeypatch, page):
 
     toy = explained_toy("mixed")
     monkeypatch.setattr(toy.explainer, "explain", fails)
-    html = live_page(toy, "ende")("a")
+    html = live_page(toy, "ende", longest=LONGEST)("a")
     assert '<p role="alert"><strong>&lt;b&gt;a&lt;/b&gt;: no</strong></p>' in html
 
 
 def test_models_that_read_more_than_words_have_no_page():
     name = next(name for name in ("mixed", "levels and tags", "local_p") if texts_of(name))
     with pytest.raises(UserError, match=r"ende reads \w+, which cannot be typed"):
-        live_page(explained_toy(name), "ende")
+        live_page(explained_toy(name), "ende", longest=LONGEST)
 
 
 def test_hostile_sentences_stay_text(page):

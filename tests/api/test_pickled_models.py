@@ -48,6 +48,19 @@ def test_a_copy_loads_the_same_model_when_it_is_used(toy, monkeypatch, tmp_path)
     assert pickle.dumps(copy) == pickled
 
 
+def test_paths_below_the_home_folder(toy, monkeypatch, tmp_path):
+    monkeypatch.setenv("HOME", str(toy.output_dir.parent))
+    model = t2t_phrase.load("~/run", data_dir="~/data", t2t_usr_dir="~/toy_user")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert pickle.loads(pickle.dumps(model)).translate(LINES, OPTIONS)
+
+
+def test_a_copy_scores(toy):
+    model = t2t_phrase.load(toy.output_dir, data_dir=str(toy.data_dir))
+    pairs = [("the house", "a cat")]
+    assert pickle.loads(pickle.dumps(model)).score(pairs) == model.score(pairs)
+
+
 def test_a_model_of_no_run_cannot_be_pickled(toy):
     trained = TrainedModel(toy.model, None, "", 0)
     model = loading.TrainedTranslator(trained, toy.vocabularies)

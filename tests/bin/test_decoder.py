@@ -194,6 +194,30 @@ def test_a_conversation(toy, expected, monkeypatch, capsys):
     assert "q to quit" in captured.err and "> " in captured.err
 
 
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--decode_to_file=x"], "--decode_to_file cannot be used with --decode_interactive"),
+        (["--feature_files=phrases=x"], "--feature_files cannot be used with"),
+        (["--decode_hparams=shortlist_best=5"], "shortlist_best=5: only used with --lexicon_file"),
+        (
+            ["--decode_hparams=alignment_layers=[9]"],
+            r"alignment_layers=\[9\]: is only used with write_alignments=true",
+        ),
+    ],
+)
+def test_a_conversation_refuses_what_it_does_not_read(toy, arguments, message, monkeypatch):
+    monkeypatch.setattr(checkpoints, "restore", lambda *_, **__: pytest.fail("loaded"))
+    with pytest.raises((app.UsageError, UserError), match=message):
+        call(decoder, *toy.flags, "--decode_interactive", *arguments)
+
+
+@pytest.mark.parametrize("flag", ["decode_from_file", "dictionary", "prefix_file", "lexicon_file"])
+def test_empty_names_of_files_are_refused(toy, flag):
+    with pytest.raises(app.UsageError, match=f"--{flag}= names no file; leave the flag out"):
+        decode(toy, f"--{flag}=")
+
+
 def test_invalid_text_is_named_and_nothing_is_written(toy, tmp_path, monkeypatch):
     source = tmp_path / "in"
     source.write_bytes(b"good\nb\xffd\n")

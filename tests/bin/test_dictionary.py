@@ -47,6 +47,8 @@ def test_other_stop_words_of_either_side(flags, tmp_path):
 def test_mistakes_are_refused(flags, tmp_path):
     with pytest.raises(app.UsageError, match="--alignments is required"):
         run({**flags, "alignments": ""})
+    with pytest.raises(app.UsageError, match="--stop_words= names no file"):
+        run(flags, "--stop_words=")
     with pytest.raises(UserError, match=r"would overwrite the input .*/source"):
         run({**flags, "output_file": flags["source"]})
     (tmp_path / "alignments").write_text("0-0\n\n5-0\n")

@@ -69,6 +69,9 @@ def test_flags_that_are_missing(files):
         call(eval_command, f"--translation={files}/out")
     with pytest.raises(app.UsageError, match="--by_length requires --source"):
         score(files, "--by_length=3")
+    for flag in ("baseline", "source", "facts", "reference"):
+        with pytest.raises(app.UsageError, match=f"--{flag}= names no file; leave the flag out"):
+            score(files, f"--{flag}=")
     with pytest.raises(app.UsageError, match="--source: BLEU by length requires --reference"):
         call(eval_command, f"--translation={files}/out", f"--source={files}/ref", "--facts=x")
 
@@ -197,9 +200,27 @@ def test_flags_of_systems_that_do_not_fit_together(files, arguments, message):
         compare(files, *arguments)
 
 
+@pytest.mark.parametrize(
+    ("flag", "message"),
+    [
+        ("source", "the same number of lines, but have: one 3, two 3, reference 1 3, source 0"),
+        ("training_text", "--training_text has no words"),
+    ],
+)
+def test_files_of_a_page_are_not_empty(files, flag, message):
+    (files / "empty").write_text("")
+    with pytest.raises(UserError, match=message):
+        compare(files, f"--report={files}/page.html", f"--{flag}={files}/empty")
+
+
 def test_a_page_never_replaces_its_inputs(files):
     with pytest.raises(UserError, match="would overwrite the input"):
         compare(files, f"--report={files}/ref")
+    contrasts = files / "contrasts.json"
+    contrasts.write_text("{}")
+    with pytest.raises(UserError, match=r"contrasts\.json would overwrite the input"):
+        compare(files, f"--report_files={files}", f"--contrasts=one={contrasts}")
+    assert contrasts.read_text() == "{}"
     with pytest.raises(app.UsageError, match="--report is for --systems"):
         score(files, "--report=page.html")
 
@@ -251,3 +272,20 @@ def test_flags_of_ngrams_that_do_not_fit_together(files):
         score(files, "--ngrams=2", "--plot=")
     with pytest.raises(app.UsageError, match="--ngrams requires --reference"):
         call(eval_command, f"--translation={files}/out", "--facts=x", "--ngrams=2")
+
+
+@pytest.mark.parametrize(
+    "argument",
+    [
+        "--systems=a=b",
+        "--report=p.html",
+        "--ngrams=4",
+        "--plot=p.png",
+        "--metrics=x",
+        "--lowercase",
+    ],
+)
+def test_alignments_are_scored_alone(files, argument):
+    flag = argument.partition("=")[0]
+    with pytest.raises(app.UsageError, match=f"{flag} is for translations; score --alignments"):
+        call(eval_command, "--alignments=x", "--gold_alignments=y", argument)

@@ -9,7 +9,7 @@ from absl import app
 from matplotlib.figure import Figure
 from toy_run import call, make_toy_run
 
-from t2t_phrase import registry
+from t2t_phrase import load, registry
 from t2t_phrase.bin import insights
 from t2t_phrase.config import UserError
 from t2t_phrase.data.problem import Problem
@@ -18,6 +18,7 @@ from t2t_phrase.insights.corpus import check_statistics
 from t2t_phrase.insights.tables import format_statistics
 from t2t_phrase.models.base import EncoderDecoder
 from t2t_phrase.runs import checkpoints
+from t2t_phrase.runs import load_model as loading
 from t2t_phrase.runs.record import RunRecord
 from t2t_phrase.text.annotations.base import Sentence
 from t2t_phrase.text.annotations.phrases import Phrases
@@ -214,9 +215,9 @@ def test_pictures_of_the_models_own_translation(toy, tmp_path, monkeypatch, caps
     error = capsys.readouterr().err
     assert "1 pictures written" in error and (tmp_path / "one.png").exists()
     text = error.split("translation: ")[1].split("\n")[0]
-    words = "".join(token.text for token in target if token.text != "<EOS>")
-    shown = "".join(f"<0x{ord(char):02X}>" if char < " " else char for char in text)
-    assert shown.replace(" ", "") == words.replace(" ", "")
+    given = dict(flag.lstrip("-").split("=", 1) for flag in toy.flags)
+    model = load(given["output_dir"], data_dir=given["data_dir"])
+    assert text == model.translate(["the house"], "beam_size=2,extra_length=3")[0]
 
 
 def test_pictures_of_source_phrases(parsed, tmp_path, monkeypatch, capsys):
@@ -312,6 +313,41 @@ def test_a_page_of_two_models(toy, levels, files, tmp_path, capsys):
         assert [one["name"] for one in first["maps"]] == ["encoder", "decoder", "cross"]
 
 
+def test_a_target_to_draw_does_not_change_a_page_of_a_file(toy, files, tmp_path):
+    page = tmp_path / "page.html"
+    sentence = [f"--heat_maps={tmp_path / 'maps'}", "--source=a cat", "--target=dogs run"]
+    choice = ["--attentions=cross", "--decode_hparams=beam_size=2,extra_length=2"]
+    call(insights, *toy.flags, f"--html={page}", *files, *sentence, *choice)
+    shown = document_of(page)["sentences"]
+    assert all(own["is_own"] for one in shown for own in one["explanations"]) and len(shown) == 3
+
+
+def test_both_models_of_a_page_compute_in_the_same_type(plain, tmp_path, monkeypatch):
+    words, jumps = (
+        with_model(plain, tmp_path / name, f"alignment_{name}_demo")
+        for name in ("assisted", "model")
+    )
+    types = []
+    load_model = loading.load_model
+    monkeypatch.setattr(
+        loading,
+        "load_model",
+        lambda *a, **k: types.append(k["dtype_policy"]) or load_model(*a, **k),
+    )
+    call(
+        insights,
+        *words.flags,
+        f"--alignment_model_dir={jumps.output_dir}",
+        f"--html={tmp_path / 'page.html'}",
+        "--source=a cat",
+        "--decode_hparams=beam_size=2,extra_length=2",
+        "--dtype_policy=mixed_bfloat16",
+    )
+    assert types == ["mixed_bfloat16"] * 2
+    (model,) = document_of(tmp_path / "page.html")["models"]
+    assert model["about"].endswith("with alignment_model_demo, step 7")
+
+
 def test_a_page_of_one_sentence(toy, tmp_path, capsys):
     page = tmp_path / "page.html"
     call(insights, *toy.flags, f"--html={page}", "--source=the house", "--target=dogs run")
@@ -336,6 +372,9 @@ def test_models_of_trees_have_statistics(levels, files, tmp_path, capsys):
     assert "  layer  1-to-1  1-to-level_1\n" in out
     with pytest.raises(UserError, match=r"source feature 'levels'.*but it has no file"):
         call(insights, *flags)
+    beside = trees.rename(tmp_path / "source.en.trees")
+    with pytest.raises(UserError, match=r"would overwrite the input .*source\.en\.trees"):
+        call(insights, *flags, f"--stats_file={beside}")
 
 
 def test_models_of_trees_want_a_tree_that_fits(toy, parsed, files, tmp_path):
@@ -382,6 +421,9 @@ def test_mistakes_are_found_before_the_model_is_loaded(toy, files, tmp_path, mon
         (["--stats", "--target=a"], "--target is only used with --heat_maps or --html"),
         (["--html=page.html"], "--html needs --insights_from_file, or one --source sentence"),
         (["--html=page.html", "--source=a", source], "explains --insights_from_file or --source"),
+        (["--html=page.html", "--target=a", source], "--target is of one --source sentence"),
+        (["--html=page.html", "--feature=a=b", source], "--feature is of one --source sentence"),
+        (["--html=page.html", source, "--references_file="], "--references_file= names no file"),
         (
             ["--html=page.html", "--source=a", "--layers=1"],
             "--layers is only used with --heat_maps",
@@ -402,6 +444,16 @@ def test_mistakes_are_found_before_the_model_is_loaded(toy, files, tmp_path, mon
     with pytest.raises(UserError, match=r"source.en would overwrite the input .*source.en"):
         written = source.replace("--insights_from_file", "--stats_file")
         call(insights, *toy.flags, "--stats", source, references, written)
+    tree = tmp_path / "x.trees"
+    tree.touch()
+    stats = ["--stats", source, references, f"--feature_files=phrases={tree}"]
+    for arguments in (
+        [*stats, f"--stats_file={tree}"],
+        [*stats, f"--html={tree}"],
+        [*stats, maps, "--source=a", f"--weights_file={tree}"],
+    ):
+        with pytest.raises(UserError, match=r"x\.trees would overwrite the input .*x\.trees"):
+            call(insights, *toy.flags, *arguments)
     short = tmp_path / "short.de"
     short.write_text("a\n")
     with pytest.raises(UserError, match=r"source.en has 4 lines and .*short.de has 1; the lines"):

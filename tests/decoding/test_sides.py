@@ -3,7 +3,7 @@
 import pytest
 
 from t2t_phrase.config import UserError
-from t2t_phrase.decoding.sides import encode_side, tokenize
+from t2t_phrase.decoding.sides import check_features, encode_side, tokenize
 from t2t_phrase.features import ALIGNMENT
 from t2t_phrase.text.words.encoder import WordEncoder
 from t2t_phrase.text.words.training import train_words
@@ -40,3 +40,8 @@ def test_half_of_a_character_is_refused_with_the_number_of_its_line(starts):
     assert tokenize(ENCODER, ["a", "b \U0001f600"], starts=starts)[1].ids == [4, 2]
     with pytest.raises(UserError, match=r"^line 2: \\ud800 alone is only half of a character$"):
         tokenize(ENCODER, ["a", "b \ud800", "c"], starts=starts)
+
+
+def test_the_texts_of_a_feature_are_a_list():
+    with pytest.raises(UserError, match=r"^feature 'alignment': expected a list of strings"):
+        check_features((ALIGNMENT,), {"alignment": "0-0"}, 3)

@@ -56,9 +56,30 @@ def test_mistakes(folder, tmp_path):
     model = t2t_phrase.ExportedTranslator(folder)
     with pytest.raises(UserError, match="10 reads text; got text, phrases"):
         model.translate(["a"], features={"phrases": ["a"]})
+    with pytest.raises(UserError, match=r"text: expected a list .*; write \['ab'\]"):
+        model.translate("ab")
     with pytest.raises(UserError, match=r"text 2: \\ud800 alone is only half of a character"):
         model.translate(["a", "b \ud800"])
     (tmp_path / "1").mkdir()
     (tmp_path / "1/saved_model.pb").write_bytes(b"nothing")
     with pytest.raises(UserError, match="1 is not a complete SavedModel"):
         t2t_phrase.ExportedTranslator(tmp_path / "1").translate(["a"])
+
+
+class Joined(tf.Module):
+    @tf.function(
+        input_signature=[tf.TensorSpec((None,), tf.string, name=n) for n in ("text", "phrases")]
+    )
+    def translate(self, text, phrases):
+        return {"translation": tf.strings.join([text, phrases], separator=" ")}
+
+
+def test_each_sentence_has_its_features(tmp_path):
+    module = Joined()
+    signatures = {"serving_default": module.translate}
+    tf.saved_model.save(module, str(tmp_path / "1"), signatures=signatures)
+    model = t2t_phrase.ExportedTranslator(tmp_path)
+    assert model.translate(["a", "b"], features={"phrases": ["x", "y"]}) == ["a x", "b y"]
+    for texts in (["x"], ["x", "y", "z"]):
+        with pytest.raises(UserError, match=rf"phrases: {len(texts)} texts for 2 sentences"):
+            model.translate(["a", "b"], features={"phrases": texts})

@@ -25,6 +25,7 @@ from t2t_phrase.decoding.search.translate_ids import search, translate_ids
 from t2t_phrase.decoding.translator import Translator
 from t2t_phrase.features import PHRASES
 from t2t_phrase.layers.attention.layout import Layout, Units
+from t2t_phrase.models.capabilities import Capabilities
 from t2t_phrase.models.ensemble import Ensemble
 from t2t_phrase.models.transformer import Transformer
 from t2t_phrase.models.transformer_hparams import TransformerHParams
@@ -249,6 +250,17 @@ def test_what_an_ensemble_cannot_do(members: list) -> None:
     with pytest.raises(UserError, match=r"one target vocabulary, got sizes \[7, 9\]"):
         Ensemble([members[1], transformer(0, vocab_size=9)])(FEATURES)
     assert "ensemble" not in registry.models
+
+
+def test_an_ensemble_allows_what_all_members_allow(members: list) -> None:
+    assert Ensemble(members).capabilities == Capabilities()
+    first, second = recurrent(0), recurrent(1)
+    first.capabilities = Capabilities(predicts_jumps=True, cannot_translate="no words")
+    second.capabilities = Capabilities(predicts_jumps=True, cannot_score="no scores")
+    found = Ensemble([first, second]).capabilities
+    assert found.predicts_jumps
+    assert (found.cannot_translate, found.cannot_score) == ("no words", "no scores")
+    assert not Ensemble([first, *members]).capabilities.predicts_jumps
 
 
 JAX = """

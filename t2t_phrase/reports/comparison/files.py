@@ -9,10 +9,16 @@ from t2t_phrase.evaluation.table import format_table
 from t2t_phrase.figure_files import picture_of
 from t2t_phrase.io.files import expanded, explain_os_error, write
 from t2t_phrase.reports.comparison.figures import draw, plots_of
-from t2t_phrase.reports.comparison.tables import Measured
+from t2t_phrase.reports.comparison.tables import NAMES, Measured
 
 TABLES = {"json": "json", "csv": "csv", "tex": "latex", "md": "markdown"}
 FIGURES = ("pdf", "png")
+
+
+def possible_files(folder: str | os.PathLike[str]) -> list[pathlib.Path]:
+    """Return the paths of all files that `write_files` may write."""
+    place = pathlib.Path(expanded(folder))
+    return [place / f"{name}.{ending}" for name in NAMES for ending in (*TABLES, *FIGURES)]
 
 
 def write_files(found: Measured, folder: str | os.PathLike[str]) -> list[str]:

@@ -23,12 +23,12 @@ class ComparisonInputs:
     Attributes:
         systems: the translations of each system, by its name; at least two systems.
         references: one list or several.
-        sources: the sentences; () if they are not given.
+        sources: the sentences; None if they are not given.
         boundaries: of source lengths in words.
         orders: n-grams up to this order; 0: none.
-        facts: phenomena of each sentence, see `read_facts`; () if they are not given.
+        facts: phenomena of each sentence, see `read_facts`; None if they are not given.
         contrasts: by system, see `read_contrasts`; {} if they are not given.
-        word_counts: of the training text; {} if it is not given.
+        word_counts: of the training text; None if it is not given.
         metrics: names, see `METRICS`.
         tokenize: see `corpus_score`.
         lowercase: whether to ignore case.
@@ -36,17 +36,18 @@ class ComparisonInputs:
         exchanges: of approximate randomisation.
 
     Raises:
-        UserError: there are fewer than two systems, or the numbers of sentences differ.
+        UserError: there are fewer than two systems, the numbers of sentences differ, or the
+            training text has no words.
     """
 
     systems: Mapping[str, Sequence[str]]
     references: Sequence[Sequence[str]]
-    sources: Sequence[str] = ()
+    sources: Sequence[str] | None = None
     boundaries: Sequence[int] = ()
     orders: int = 0
-    facts: Sequence[Sequence[grammar.Rendering]] = ()
+    facts: Sequence[Sequence[grammar.Rendering]] | None = None
     contrasts: Mapping[str, Contrasts] = dataclasses.field(default_factory=dict)
-    word_counts: Mapping[str, int] = dataclasses.field(default_factory=dict)
+    word_counts: Mapping[str, int] | None = None
     metrics: Sequence[str] = ("bleu",)
     tokenize: str = "13a"
     lowercase: bool = False
@@ -60,11 +61,15 @@ class ComparisonInputs:
         for number, column in enumerate(self.references, start=1):
             counts[f"reference {number}"] = len(column)
         for name, lines in (("source", self.sources), ("facts", self.facts)):
-            if lines:
+            if lines is not None:
                 counts[name] = len(lines)
         if len(set(counts.values())) > 1:
             listed = ", ".join(f"{clipped(name)} {count}" for name, count in counts.items())
             raise UserError(f"the files must have the same number of lines, but have: {listed}")
+        if self.word_counts is not None and not self.word_counts:
+            raise UserError(
+                "--training_text has no words; name the training corpus, or leave it out"
+            )
         if unknown := [name for name in self.contrasts if name not in self.systems]:
             known = ", ".join(map(clipped, self.systems))
             raise UserError(

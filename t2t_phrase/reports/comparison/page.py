@@ -53,6 +53,6 @@ def data_of(given: ComparisonInputs, sentences: Sequence[dict[str, Any]]) -> dic
     """Return the data that the script of the page reads."""
     return {
         "systems": list(given.systems),
-        "counted": "source" if given.sources else "reference",
+        "counted": "reference" if given.sources is None else "source",
         "sentences": list(sentences),
     }

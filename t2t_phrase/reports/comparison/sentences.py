@@ -28,7 +28,7 @@ def sentence_rows(given: ComparisonInputs) -> list[dict[str, Any]]:
     }
     found = []
     for at in range(len(given.references[0])):
-        source = given.sources[at] if given.sources else None
+        source = None if given.sources is None else given.sources[at]
         references = [_shown(column[at]) for column in given.references]
         baseline = _shown(given.systems[given.baseline][at]).split()
         systems = []

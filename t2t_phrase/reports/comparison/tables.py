@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
+from t2t_phrase import grammar
 from t2t_phrase.evaluation.by_frequency import FrequencyGroup, f1_by_frequency
 from t2t_phrase.evaluation.by_length import LengthGroup, bleu_by_length
 from t2t_phrase.evaluation.ngram_precision import NgramPrecisions, ngram_precisions
@@ -12,6 +13,9 @@ from t2t_phrase.evaluation.phenomena import accuracies, compare, judge
 from t2t_phrase.evaluation.systems import SystemScores, compare_systems
 from t2t_phrase.io.reporting import progress
 from t2t_phrase.reports.comparison.inputs import ComparisonInputs
+
+# The names of all tables; a figure has the name of its table.
+NAMES = ("scores", "lengths", "ngrams", "frequencies", "phenomena", "contrasts")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -76,7 +80,7 @@ def measure(given: ComparisonInputs, *, log: Callable[[str], None]) -> Measured:
     header, rows = scores.table()
     tables = [Table("scores", "Scores", header, rows, scores.notes())]
     lengths: dict[str, list[LengthGroup]] = {}
-    if given.sources:
+    if given.sources is not None:
         progress(log, "BLEU by source length")
         for name, lines in given.systems.items():
             lengths[name] = bleu_by_length(
@@ -102,15 +106,15 @@ def measure(given: ComparisonInputs, *, log: Callable[[str], None]) -> Measured:
             )
         tables.append(_by_order(ngrams))
     frequencies: dict[str, list[FrequencyGroup]] = {}
-    if given.word_counts:
+    if given.word_counts is not None:
         progress(log, "F1 by word frequency")
         for name, lines in given.systems.items():
             frequencies[name] = f1_by_frequency(
                 lines, given.references[0], given.word_counts, **given.options
             )
         tables.append(_by_frequency(frequencies, len(given.references)))
-    if given.facts:
-        tables.append(_by_phenomenon(given))
+    if given.facts is not None:
+        tables.append(_by_phenomenon(given, given.facts))
     if given.contrasts:
         tables.append(_by_contrast(given))
     return Measured(scores, lengths, ngrams, frequencies, tables)
@@ -160,8 +164,8 @@ def _by_frequency(found: dict[str, list[FrequencyGroup]], references: int) -> Ta
     return Table("frequencies", "F1 by word frequency", header, rows, notes)
 
 
-def _by_phenomenon(given: ComparisonInputs) -> Table:
-    judged = {name: judge(lines, given.facts) for name, lines in given.systems.items()}
+def _by_phenomenon(given: ComparisonInputs, facts: Sequence[Sequence[grammar.Rendering]]) -> Table:
+    judged = {name: judge(lines, facts) for name, lines in given.systems.items()}
     counted = {name: accuracies(own) for name, own in judged.items()}
     compared = {
         name: compare(own, judged[given.baseline])

@@ -15,7 +15,7 @@ from t2t_phrase.evaluation.by_length import bleu_by_length
 from t2t_phrase.evaluation.ngram_precision import ngram_precisions
 from t2t_phrase.evaluation.phenomena import accuracies, compare, judge
 from t2t_phrase.reports.comparison.inputs import ComparisonInputs, read_contrasts
-from t2t_phrase.reports.comparison.tables import measure
+from t2t_phrase.reports.comparison.tables import NAMES, measure
 
 PAIRS = list(grammar.generate("test", 60))
 SOURCES, REFERENCES = [pair.source for pair in PAIRS], [pair.target for pair in PAIRS]
@@ -62,6 +62,10 @@ def measured(given):
 @pytest.fixture(scope="module")
 def tables(measured):
     return {table.name: table for table in measured.tables}
+
+
+def test_all_names_of_tables_are_known(tables):
+    assert tuple(tables) == NAMES
 
 
 def sacrebleu(folder, test, count):
@@ -176,6 +180,11 @@ def test_inputs_that_do_not_fit():
         ComparisonInputs(
             systems={"a": ["x"], "b": ["x", "y"]}, references=[["x"]], sources=["s"] * 3
         )
+    for empty in ("sources", "facts"):
+        with pytest.raises(UserError, match=rf"reference 1 1, {empty.removesuffix('s')}s? 0"):
+            ComparisonInputs(systems={"a": ["x"], "b": ["x"]}, references=[["x"]], **{empty: []})
+    with pytest.raises(UserError, match="--training_text has no words"):
+        ComparisonInputs(systems={"a": ["x"], "b": ["x"]}, references=[["x"]], word_counts={})
     with pytest.raises(UserError, match="--contrasts: 'c' is not a system; --systems has a, b"):
         ComparisonInputs(
             systems={"a": ["x"], "b": ["x"]}, references=[["x"]], contrasts={"c": {"all": (1, 1)}}
