@@ -244,7 +244,7 @@ class FileTranslation:
 
 @dataclasses.dataclass(frozen=True)
 class _Loaded:
-    """What the translation of a window needs besides its lines.
+    """The parts that translate the lines of a window.
 
     Attributes:
         translator: translates them.

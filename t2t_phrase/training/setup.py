@@ -242,7 +242,7 @@ def _record(
     *,
     shards: int,
 ) -> RunRecord:
-    """Return what `hparams.json` says of a run whose batches have this many shards."""
+    """Return the record of a run whose batches have this many shards."""
     hparams = options.hparams
     source_checksum, target_checksum = checksums(vocabularies)
     return RunRecord(

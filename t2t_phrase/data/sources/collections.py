@@ -33,7 +33,7 @@ _DAMAGE = (OSError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error)
 
 
 class AtHand(NamedTuple):
-    """What is known of a text without writing anything.
+    """A text, as far as it is known without writing anything.
 
     Attributes:
         path: the path that `as_file` returns, where the file need not exist; None: unknown.
@@ -62,7 +62,7 @@ def as_file(name: str, folder: pathlib.Path) -> pathlib.Path:
 
 
 def at_hand(name: str, folder: pathlib.Path) -> AtHand:
-    """Return what is known of a text without writing anything.
+    """Find a text without writing anything.
 
     Args:
         name: the name, as in a file list.
