@@ -8,8 +8,8 @@ Words are separated by blanks. No data but the text are needed.
 """
 
 from __future__ import annotations
-
 import dataclasses
+import itertools
 import os
 import pathlib
 from collections.abc import Sequence
@@ -108,7 +108,13 @@ def main(argv: Sequence[str]) -> None:
         write(text, links[first : first + len(text.pairs)])
         first += len(text.pairs)
     if FLAGS.lexicon_file:
-        found = count_translations((own for own, _ in pairs), (other for _, other in pairs), links)
+        # Words of pairs that were not aligned are not words without a link.
+        aligned = [can_align(*pair) for pair in pairs]
+        found = count_translations(
+            (own for own, _ in itertools.compress(pairs, aligned)),
+            (other for _, other in itertools.compress(pairs, aligned)),
+            itertools.compress(links, aligned),
+        )
         write_text(FLAGS.lexicon_file, [write_translation(entry) for entry in found])
         note(f"{len(found)} translations of words written to {FLAGS.lexicon_file}")
 

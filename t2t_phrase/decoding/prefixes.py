@@ -114,11 +114,13 @@ class Prefixes:
         edges = without_dead_ends(shorter, ends)
         if 0 not in {*ends, *(edge.start for edge in edges)}:
             raise _untypable(where, text, self._encoder.decode(self._encoder.encode(text)))
-        needed = len(self._encoder.encode(text)) + 1
+        # After a space, there must be another word.
+        needed = len(self._encoder.encode(text)) + whole + 1
         if needed > longest:
             raise UserError(
-                f"{where}: the prefix has {needed - 1} tokens, but a translation of this sentence "
-                f"has at most {longest - 1} before EOS (extra_length, max_length); shorten it"
+                f"{where}: the prefix needs {needed - 1} tokens, but a translation of this "
+                f"sentence has at most {longest - 1} before EOS (extra_length, max_length); "
+                "shorten it"
             )
         return SentencePrefix(tokens, edges, ranges)
 

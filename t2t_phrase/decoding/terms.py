@@ -78,8 +78,10 @@ class RequiredTerms:
         self._encoder = encoder
         self.texts = TokenTexts(encoder)
         self._tokens: dict[str, list[int]] = {}
+        self._given: list[Entry] = []
         entries = list(entries)
         self.check(entries)
+        self._given = entries
         self._everywhere = _Entries(entries)
 
     def check(self, entries: Iterable[Entry]) -> None:
@@ -92,15 +94,8 @@ class RequiredTerms:
         for entry in entries:
             if not entry.forbidden and entry.target not in self._tokens:
                 self._tokens[entry.target] = encode_target(entry, self._encoder)
-        bans = [entry for entry in entries if entry.forbidden]
-        for entry in entries:
-            for ban in bans:
-                words = f" {entry.target} "
-                if not entry.forbidden and f" {ban.forbidden} " in words:
-                    raise UserError(
-                        f"{entry.where}: {shown(entry.target)} must appear, and {ban.where} "
-                        f"forbids {shown(ban.forbidden)}; leave one of them out"
-                    )
+        _refuse_conflicts(entries, [*entries, *self._given])
+        _refuse_conflicts(self._given, entries)
 
     def apply(
         self,
@@ -275,3 +270,15 @@ def entries_of_texts(terms: Sequence[Sequence[tuple[str, str]]], texts: int) -> 
             check_unicode(line, f"{name}:{place}")
         found.append(read_dictionary(lines, name, "require"))
     return found
+
+
+def _refuse_conflicts(entries: Sequence[Entry], others: Sequence[Entry]) -> None:
+    """Refuse entries that require what others forbid."""
+    bans = [entry for entry in others if entry.forbidden]
+    for entry in entries if bans else ():
+        for ban in bans:
+            if not entry.forbidden and f" {ban.forbidden} " in f" {entry.target} ":
+                raise UserError(
+                    f"{entry.where}: {shown(entry.target)} must appear, and {ban.where} "
+                    f"forbids {shown(ban.forbidden)}; leave one of them out"
+                )

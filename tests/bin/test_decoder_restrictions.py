@@ -12,6 +12,7 @@ from t2t_phrase.bin import decoder
 from t2t_phrase.config import UserError
 from t2t_phrase.decoding.dictionary import Dictionary
 from t2t_phrase.decoding.hparams import DecodeHParams
+from t2t_phrase.decoding.terms import RequiredTerms
 from t2t_phrase.decoding.translator import Translator
 from t2t_phrase.text.dictionaries.matching import Phrases, find_matches
 from t2t_phrase.text.dictionaries.reader import Entry
@@ -163,6 +164,12 @@ def test_mistakes_are_named(toy, loaded, files, tmp_path):
     terms.write_text("cat\told tree\n\t!tree\n")
     with pytest.raises(UserError, match=r"terms:1: 'old tree' must appear, and .*terms:2 forb"):
         decode(toy, *files, *required)
+    both = RequiredTerms([Entry("cat", "!tree", "all:1")], loaded.vocabularies.target)
+    with pytest.raises(UserError, match=r"own:3: 'old tree' must appear, and all:1 forbids 'tree'"):
+        both.check([Entry("cat", "old tree", "own:3")])
+    both = RequiredTerms([Entry("cat", "old tree", "all:1")], loaded.vocabularies.target)
+    with pytest.raises(UserError, match=r"all:1: 'old tree' must appear, and own:3 forbids 'tree'"):
+        both.check([Entry("cat", "!tree", "own:3")])
     given = f"--prefix_file={prefixes}"
     with pytest.raises(UserError, match=r"prefixes:2: the sentence has no words"):
         prefixes.write_text("a\nb\n\n\n\n")
@@ -170,9 +177,14 @@ def test_mistakes_are_named(toy, loaded, files, tmp_path):
     with pytest.raises(UserError, match=r"prefixes has 2 lines, but .*in has 5 sentences"):
         prefixes.write_text("a\n\n")
         decode(toy, *files, given)
-    with pytest.raises(UserError, match=r"prefixes:1: the prefix has 60 tokens, but .* at most 5"):
+    with pytest.raises(UserError, match=r"prefixes:1: the prefix needs 60 tokens, .* at most 5"):
         prefixes.write_text(" ".join(["zz"] * 20) + "\n\n\n\n\n")
         decode(toy, *files, given, options="max_length=6")
+    # After a space, there must be room for another word.
+    room = "beam_size=4,max_length=6"
+    assert loaded.translate(LINES[:1], room, prefixes=["zz z"])[0].startswith("zz z")
+    with pytest.raises(UserError, match=r"prefix:1: the prefix needs 6 tokens, but .* at most 5"):
+        loaded.translate(LINES[:1], room, prefixes=["zz z "])
     with pytest.raises(UserError, match=r"prefixes: 1 for 2 sentences"):
         loaded.translate(LINES[:2], prefixes=["a"])
     with pytest.raises(UserError, match=r"terms: 1 lists for 2 texts"):
@@ -190,6 +202,10 @@ def test_words_begin_as_given_in_a_vocabulary_of_words(tmp_path):
     known = [word for word in WORDS if loaded.vocabularies.target.encode(word) != [2]]
     prefix = f"{known[0]} {known[1][:1]}"
     text = loaded.translate(LINES[:1], OPTIONS, prefixes=[prefix])[0]
+    assert text.startswith(prefix)
+    # What is given may repeat itself.
+    prefix = f"{known[0]} {known[1]} {known[0]} {known[1]}"
+    text = loaded.translate(LINES[:1], f"{OPTIONS},no_repeat_ngram_size=1", prefixes=[prefix])[0]
     assert text.startswith(prefix)
     for bad in ("Zebra a", f"{known[0]} Zeb"):
         with pytest.raises(UserError, match=r"prefix:1: the model cannot write"):

@@ -28,14 +28,16 @@ def lexicon(tmp_path_factory):
     folder = tmp_path_factory.mktemp("lexicon")
     pairs = [(WORDS[i : i + 4], [w.upper() for w in WORDS[i : i + 4]]) for i in range(12)]
     for side in (0, 1):
-        text = "".join(" ".join(pair[side]) + "\n" for pair in pairs)
+        # A pair that is too long has no links, and its words have no place in the lexicon.
+        long = " ".join(["long"] * 201)
+        text = "".join(" ".join(pair[side]) + "\n" for pair in pairs) + f"{long}\n"
         (folder / f"train.{side}").write_text(text)
     names = [f"--source={folder / 'train.0'}", f"--target={folder / 'train.1'}"]
     call(align, *names, f"--lexicon_file={folder / 'lexicon'}")
     lines = (folder / "lexicon").read_text().splitlines()
     links = [
         {tuple(map(int, link.split("-"))) for link in line.split()}
-        for line in (folder / "train.1.align").read_text().splitlines()
+        for line in (folder / "train.1.align").read_text().splitlines()[:-1]
     ]
     expected = count_translations((s for s, _ in pairs), (t for _, t in pairs), links)
     assert [tuple(line.split("\t")[:2]) for line in lines] == [

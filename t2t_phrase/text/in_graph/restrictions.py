@@ -126,7 +126,8 @@ def prefixes_in_graph(
         edges = tf.zeros_like(edges)
     possible = tf.reduce_any(edges[..., 2] > 0, axis=1) | (ranges[:, 0, 1] > ranges[:, 0, 0])
     possible &= ~tf.reduce_any(ids == UNK_ID, axis=1)
-    possible &= tf.cast(every.row_lengths(), tf.int32) + 1 <= limits
+    needed = tf.cast(every.row_lengths(), tf.int32) + tf.cast(whole, tf.int32) + 1
+    possible &= needed <= limits
     wanted = clean != ""
     here = wanted & possible
     tokens = tf.where(here[:, None], ids.to_tensor(0), 0)
