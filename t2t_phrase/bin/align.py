@@ -8,6 +8,7 @@ Words are separated by blanks. No data but the text are needed.
 """
 
 from __future__ import annotations
+
 import dataclasses
 import itertools
 import os
