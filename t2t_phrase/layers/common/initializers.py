@@ -17,11 +17,6 @@ def kernel_initializer(scale: float = 1.0) -> keras.initializers.Initializer:
     return keras.initializers.VarianceScaling(scale=scale, mode="fan_avg", distribution="uniform")
 
 
-def half_kernel_initializer(width: int, units: int) -> keras.initializers.Initializer:
-    """Return the initializer for (width, units), one half of a matrix (2 width, units)."""
-    return kernel_initializer(scale=(width + units) / (2 * width + units))
-
-
 def uniform(spread: float) -> keras.initializers.Initializer | None:
     """Return a new initializer, uniform between -`spread` and `spread`; None if `spread` is 0."""
     return keras.initializers.RandomUniform(-spread, spread) if spread else None

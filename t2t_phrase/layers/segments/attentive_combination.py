@@ -11,8 +11,9 @@ from t2t_phrase.layers.attention.multi_head_attention import Cache
 from t2t_phrase.layers.common.dense import Dense
 from t2t_phrase.layers.common.dropout import Dropout
 from t2t_phrase.layers.common.implicit_masks import ImplicitMasks, MaskArgument
-from t2t_phrase.layers.common.initializers import half_kernel_initializer, kernel_initializer
+from t2t_phrase.layers.common.initializers import kernel_initializer
 from t2t_phrase.layers.common.sublayers import build_once, deserialize_sublayers
+from t2t_phrase.layers.segments.halves import halves
 from t2t_phrase.ops.attention import attention_weights, heads_product, split_heads
 
 
@@ -83,18 +84,8 @@ class AttentiveCombination(ImplicitMasks, keras.layers.Layer):
         self.units = units
         self.by_segment = by_segment
         self.dropout = dropout
-        self.token_map = Dense(
-            units,
-            kernel_initializer=half_kernel_initializer(hidden_size, units),
-            dtype=self.dtype_policy,
-            name="token",
-        )
-        self.segment_map = Dense(
-            units,
-            use_bias=False,
-            kernel_initializer=half_kernel_initializer(hidden_size, units),
-            dtype=self.dtype_policy,
-            name="phrase",
+        self.token_map, self.segment_map = halves(
+            units, hidden_size=hidden_size, names=("token", "phrase"), dtype=self.dtype_policy
         )
         self.outer_map = Dense(
             hidden_size,

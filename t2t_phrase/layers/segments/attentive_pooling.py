@@ -9,8 +9,9 @@ from keras import ops
 
 from t2t_phrase.layers.common.dense import Dense
 from t2t_phrase.layers.common.implicit_masks import ImplicitMasks, MaskArgument
-from t2t_phrase.layers.common.initializers import half_kernel_initializer, kernel_initializer
+from t2t_phrase.layers.common.initializers import kernel_initializer
 from t2t_phrase.layers.common.sublayers import build_once, deserialize_sublayers
+from t2t_phrase.layers.segments.halves import halves
 from t2t_phrase.ops.attention import attention_weights
 from t2t_phrase.ops.segment_pooling import to_tokens, weighted_sum
 
@@ -49,18 +50,8 @@ class AttentivePooling(ImplicitMasks, keras.layers.Layer):
         self.glance = glance
         self.hidden_size = hidden_size
         self.units = units
-        self.token_map = Dense(
-            units,
-            kernel_initializer=half_kernel_initializer(hidden_size, units),
-            dtype=self.dtype_policy,
-            name="token",
-        )
-        self.glance_map = Dense(
-            units,
-            use_bias=False,
-            kernel_initializer=half_kernel_initializer(hidden_size, units),
-            dtype=self.dtype_policy,
-            name="glance",
+        self.token_map, self.glance_map = halves(
+            units, hidden_size=hidden_size, names=("token", "glance"), dtype=self.dtype_policy
         )
         self.score_map = Dense(
             1,
