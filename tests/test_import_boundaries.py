@@ -74,7 +74,10 @@ PARTS: dict[str, tuple[set[str], set[str]]] = {
     "runs": ({"data", "text", "models"}, TENSORFLOW),
     "tensor2tensor": ({"runs", "text", "models"}, {"numpy", "tensorflow"}),
     "insights": ({"decoding", "models", "layers", "ops", "compile"}, KERAS | {"matplotlib"}),
-    "probing": ({"decoding", "text", "models", "ops", "compile"}, TENSORFLOW | {"nltk"}),
+    "probing": (
+        {"decoding", "evaluation", "text", "models", "ops", "compile"},
+        TENSORFLOW | {"nltk"},
+    ),
     "evaluation": ({"data", "text", "grammar"}, {"numpy", "sacrebleu", "matplotlib"}),
     "comparison": ({"evaluation", "runs", "data", "grammar"}, set()),
     "export": ({"decoding", "text", "models", "ops", "compile"}, TENSORFLOW | {"tensorflow_text"}),

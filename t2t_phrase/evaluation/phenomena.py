@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import collections
 import dataclasses
-import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 from t2t_phrase import grammar
 from t2t_phrase.config import UserError
+from t2t_phrase.evaluation.mcnemar import mcnemar
 from t2t_phrase.io.strict_json import parse_json
 from t2t_phrase.io.text_files import read_text
 
@@ -189,18 +189,3 @@ def compare(judgements: Sequence[Judgement], baseline: Sequence[Judgement]) -> l
             gained, lost = own.count((True, False)), own.count((False, True))
             made.append(Comparison(kind, gained, lost, mcnemar(gained, lost)))
     return made
-
-
-def mcnemar(gained: int, lost: int) -> float:
-    """Return the two-sided p-value of McNemar's exact test.
-
-    Under the null hypothesis, each item that exactly one system has right is equally likely to be
-    won by either.
-
-    Args:
-        gained: number of items that only one system has right.
-        lost: number of items that only the other has right.
-    """
-    cases = gained + lost
-    tail = sum(math.comb(cases, k) for k in range(min(gained, lost) + 1))
-    return min(1.0, 2 * tail / 2**cases)

@@ -15,7 +15,7 @@ import tempfile
 from collections.abc import Iterable, Iterator
 
 from t2t_phrase.config import UserError
-from t2t_phrase.io.locks import open_locked
+from t2t_phrase.io.locks import WRITING, open_locked
 
 StrPath = str | os.PathLike[str]
 
@@ -65,8 +65,7 @@ def atomic(path: StrPath) -> Iterator[pathlib.Path]:
         temporary = target.with_name(f"{target.name}.tmp")
         lock = open_locked(
             temporary,
-            busy=f"another process is writing {path}; wait until it has finished, or name another "
-            "output",
+            busy=WRITING.format(path),
         )
         try:
             yield temporary

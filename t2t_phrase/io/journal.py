@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-import fcntl
 import json
 import os
-import pathlib
 import time
 import zlib
 from collections import Counter
@@ -17,6 +15,7 @@ from typing import Any, BinaryIO
 from t2t_phrase.config import UserError, differences
 from t2t_phrase.io.files import StrPath, atomic, explain_os_error, real_path
 from t2t_phrase.io.line_windows import Window
+from t2t_phrase.io.locks import WRITING, open_locked
 from t2t_phrase.io.resumable import Result
 
 # The beginning of every journal.
@@ -93,7 +92,11 @@ class Journal:
         try:
             real = real_path(output)
             self.path = real.with_name(f"{real.name}.part")
-            self._number = _open_locked(self.path, output)
+            self._number = open_locked(
+                self.path,
+                append=True,
+                busy=WRITING.format(output),
+            )
             try:
                 with open(self.path, "rb") as file:
                     self._read(file)
@@ -285,26 +288,6 @@ def name_beside(output: StrPath, ending: str) -> str:
 def _result(record: Mapping[str, Any]) -> Result:
     names = ("rows", "texts", "amount", "beside", "counts")
     return Result(**{name: record[name] for name in names if name in record})
-
-
-def _open_locked(path: pathlib.Path, output: StrPath) -> int:
-    """Open a journal for appending, by this process alone; create it if necessary."""
-    while True:
-        number = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
-        try:
-            fcntl.flock(number, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            os.close(number)
-            raise UserError(
-                f"another process is writing {output}; wait until it has finished, or name "
-                "another output"
-            ) from None
-        except OSError:
-            return number  # the file system has no locks
-        # The process that had the lock may just have finished and deleted the file.
-        if path.exists() and os.path.samestat(path.stat(), os.fstat(number)):
-            return number
-        os.close(number)
 
 
 def _written(record: Mapping[str, Any]) -> bytes:

@@ -10,6 +10,9 @@ from collections.abc import Iterator
 
 from t2t_phrase.config import UserError
 
+# The message if another process writes the file that is named.
+WRITING = "another process is writing {}; wait until it has finished, or name another output"
+
 
 @contextlib.contextmanager
 def exclusive(
@@ -66,13 +69,16 @@ def held(path: str | os.PathLike[str]) -> Iterator[None]:
         os.close(descriptor)
 
 
-def open_locked(path: pathlib.Path, *, busy: str = "", wait: bool = False) -> int:
+def open_locked(
+    path: pathlib.Path, *, busy: str = "", wait: bool = False, append: bool = False
+) -> int:
     """Open a file and lock it until it is closed; create it if necessary.
 
     Args:
         path: the file, which only the holder of the lock may delete or rename.
         busy: the message if another process holds the lock.
         wait: whether to wait for that process instead.
+        append: whether all writing is at the end of the file.
 
     Returns:
         The number of the open file.
@@ -81,8 +87,9 @@ def open_locked(path: pathlib.Path, *, busy: str = "", wait: bool = False) -> in
         UserError: another process holds the lock.
         OSError: the file cannot be opened.
     """
+    flags = os.O_RDWR | os.O_CREAT | (os.O_APPEND if append else 0)
     while True:
-        file = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+        file = os.open(path, flags, 0o666)
         try:
             fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
         except BlockingIOError:

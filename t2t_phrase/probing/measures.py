@@ -1,4 +1,4 @@
-"""Accuracy, macro-F1, the error of the accuracy, and a test of whether two encoders differ."""
+"""Accuracy, its standard error, and macro-F1."""
 
 from __future__ import annotations
 
@@ -48,29 +48,6 @@ def measure(predicted: Sequence[np.ndarray], labels: Sequence[np.ndarray]) -> Me
     residuals = float(((sums - accuracy * sizes) ** 2).sum())
     error = math.sqrt(count / (count - 1) * residuals) / float(sizes.sum())
     return Measures(accuracy, _macro_f1(np.concatenate(predicted), np.concatenate(gold)), error)
-
-
-def mcnemar(first: np.ndarray, second: np.ndarray) -> float:
-    """Return the p-value of McNemar's exact test.
-
-    It is the probability that, if both encoders were equally good, the labels that only one of them
-    predicts correctly would be divided between them at least as unequally.
-
-    Args:
-        first: bool, for each label, whether the first encoder predicts it correctly.
-        second: likewise for the second encoder.
-    """
-    ones = int(np.sum(first & ~second))
-    discordant = ones + int(np.sum(second & ~first))
-    if not discordant:
-        return 1.0
-    fewer = min(ones, discordant - ones)
-    logs = [_log_binomial(discordant, k) - discordant * math.log(2) for k in range(fewer + 1)]
-    return min(1.0, 2 * math.fsum(map(math.exp, logs)))
-
-
-def _log_binomial(n: int, k: int) -> float:
-    return math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1)
 
 
 def _macro_f1(predicted: np.ndarray, gold: np.ndarray) -> float:

@@ -9,10 +9,11 @@ from typing import Any, Literal
 
 import numpy as np
 
+from t2t_phrase.evaluation.mcnemar import mcnemar
 from t2t_phrase.probing.baselines import UNTRAINED
 from t2t_phrase.probing.classes import TaskData
 from t2t_phrase.probing.corpus import SPLITS, ProbeCorpus
-from t2t_phrase.probing.measures import labels_of, mcnemar, measure
+from t2t_phrase.probing.measures import labels_of, measure
 
 Setting = Literal["frozen", "scratch", "baseline"]
 SCRATCH = "from scratch"
@@ -228,8 +229,8 @@ def _p_value(first: Sequence[Result], second: Sequence[Result]) -> str:
     count = max(len(first), len(second))
     if any(len(own) not in (1, count) for own in (first, second)):
         return ""
-    sides = [
+    ours, theirs = (
         np.concatenate([own[i % len(own)].right for i in range(count)]) for own in (first, second)
-    ]
-    p = mcnemar(*sides)
+    )
+    p = mcnemar(int(np.sum(ours & ~theirs)), int(np.sum(theirs & ~ours)))
     return "< 0.001" if p < 0.001 else f"{p:.3f}"

@@ -1,14 +1,12 @@
-"""Scores of predictions against loops, and McNemar's test against sums of fractions."""
+"""Scores of predictions against loops."""
 
-import itertools
 import math
-from fractions import Fraction
 
 import numpy as np
 import pytest
 
 from t2t_phrase.probing.classes import NONE
-from t2t_phrase.probing.measures import labels_of, mcnemar, measure
+from t2t_phrase.probing.measures import labels_of, measure
 
 RNG = np.random.default_rng(3)
 # Class 3 is an unknown label, which is never predicted.
@@ -46,27 +44,3 @@ def test_the_standard_error_is_that_of_drawn_sentences():
     words = [np.repeat(numbers, 5) for numbers in gold]
     together = measure([np.zeros(5, "int32")] * 90, words)
     assert together.standard_error == pytest.approx(measure(predicted, gold).standard_error)
-
-
-@pytest.mark.parametrize(("first", "second"), [(0, 0), (1, 0), (3, 9), (9, 3), (5, 5), (40, 60)])
-def test_mcnemar_equals_the_sum_of_exact_fractions(first, second):
-    right = np.array([True] * first + [False] * second + [True] * 7 + [False] * 4)
-    other = np.array([False] * first + [True] * second + [True] * 7 + [False] * 4)
-    count = first + second
-    least = min(first, second)
-    total = sum(Fraction(math.comb(count, k), 2**count) for k in range(least + 1))
-    assert mcnemar(right, other) == pytest.approx(float(min(Fraction(1), 2 * total)))
-
-
-def test_mcnemar_of_many_labels():
-    right = RNG.random(200_000) < 0.9
-    assert mcnemar(right, right) == 1.0
-    other = right & (RNG.random(200_000) < 0.99)
-    assert mcnemar(right, other) < 1e-100
-
-
-def test_few_discordant_labels_by_enumeration():
-    """The p-value is the share of equally likely outcomes that are at least as unequal."""
-    right, other = np.array([True] * 5 + [False]), np.array([False] * 5 + [True])
-    outcomes = [abs(2 * sum(x) - 6) for x in itertools.product((0, 1), repeat=6)]
-    assert mcnemar(right, other) == pytest.approx(sum(x >= 4 for x in outcomes) / 64)
