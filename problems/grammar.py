@@ -14,6 +14,7 @@ class TranslateEndeGrammar(GrammarProblem):
     sizes = {"train": 100_000, "dev": 1000, "test": 1000}  # noqa: RUF012
     vocab_size = 4000
     hparams_set = "phrase_interleaved_convkv_1_2_demo_muon"
+    train_steps = 800
 
 
 @registry.problems.register
@@ -38,3 +39,4 @@ class TranslateEndeGrammarWords(TranslateEndeGrammar):
     shared_vocab = False
     vocab_type = "words"
     hparams_set = "luong_unk_replace_demo"
+    train_steps = 1000

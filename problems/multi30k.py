@@ -11,6 +11,7 @@ from t2t_phrase.data.sources.moses_lowercased import MosesLowercased
 class _Multi30k(DownloadedProblem):
     vocab_size = 10_000
     hparams_set = "transformer_multi30k"
+    train_steps = 8000
     url = "https://raw.githubusercontent.com/multi30k/dataset/master/data/task1/raw"
     sha256 = {  # noqa: RUF012
         "train.en.gz": "d79cfa999dd4c51d2cb42499b6796d5a882c3a8a961923c25a898c90f8bbd56f",
@@ -64,10 +65,12 @@ class TranslateEndeMulti30kWords(TranslateEndeMulti30k):
     shared_vocab = False
     vocab_type = "words"
     hparams_set = "luong_unk_replace_multi30k"
+    train_steps = 1000
 
 
 class _Moses(_Multi30k):
     features = ()
+    hparams_set = "transformer_multi30k_post"
 
     def corpus(self, tmp_dir: str) -> Corpus:
         return MosesLowercased(super().corpus(tmp_dir), self.languages)

@@ -13,6 +13,7 @@ class TranslateEndeWmt16(WmtProblem):
     languages = ("en", "de")
     vocab_size = 37_000
     hparams_set = "transformer_base_paper"
+    train_steps = 500_000
     subsets = {  # noqa: RUF012
         "train": ("europarl_v7", "commoncrawl", "newscommentary_v11"),
         "dev": ("newstest2013",),
@@ -32,6 +33,7 @@ class TranslateEnruWmt16(WmtProblem):
     languages = ("en", "ru")
     vocab_size = 40_000
     hparams_set = "transformer_base_paper"
+    train_steps = 500_000
     subsets = {  # noqa: RUF012
         "train": ("uncorpus_v1", "commoncrawl", "newscommentary_v11", "wikiheadlines_ru"),
         "dev": ("newstest2013",),

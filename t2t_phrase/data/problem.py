@@ -63,6 +63,7 @@ class Problem(abc.ABC):
         ALIGNMENT_REV,
     )
     hparams_set: ClassVar[str] = "transformer_base"  # a good set to start with; "": by corpus size
+    train_steps: ClassVar[int] = 0  # updates for that set; 0: the trainer's default
 
     def __init__(self, *, reversed: bool = False) -> None:
         self.reversed = reversed

@@ -36,7 +36,10 @@ class LengthGroup:
             return f"{self.low} and more words"
         if not self.low:
             return f"under {self.high} words"
-        return f"{self.low} to {self.high - 1} words"
+        last = self.high - 1
+        if self.low == last:
+            return f"{last} word{'' if last == 1 else 's'}"
+        return f"{self.low} to {last} words"
 
     def __str__(self) -> str:
         return f"{self.name}, {self.sentences} sentences: {self.score or 'no BLEU'}"

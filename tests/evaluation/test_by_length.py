@@ -45,3 +45,8 @@ def test_boundaries_must_ascend(boundaries):
 def test_the_source_must_have_as_many_lines():
     with pytest.raises(UserError, match="translation has 1 lines and the source 2"):
         bleu_by_length(["a"], ["a"], ["a", "b"])
+
+
+def test_a_range_of_one_length():
+    groups = bleu_by_length(["a b c d"], ["a b c d"], ["one"], boundaries=[1, 2, 4, 5])
+    assert [g.name for g in groups][1:4] == ["1 word", "2 to 3 words", "4 words"]

@@ -28,12 +28,13 @@ def summary(problem: Problem, manifest: Manifest, features: Sequence[Feature]) -
     for split, entry in manifest.splits.items():
         if split in samples[1:]:
             continue
+        shards = len(entry["shards"])
         totals = {
             name: sum(shard[name] for shard in entry["shards"])
             for name in ("source_tokens", "target_tokens", *(f.name for f in features))
         }
         yield (
-            f"{problem.base_name}-{split}-*: {len(entry['shards'])} shards, "
+            f"{problem.base_name}-{split}-*: {shards} shard{'' if shards == 1 else 's'}, "
             f"{entry['pairs']:,} pairs, {totals['source_tokens']:,} source and "
             f"{totals['target_tokens']:,} target tokens"
             + "".join(f", {totals[feature.name]:,} {feature.name}" for feature in features)

@@ -337,11 +337,11 @@ class WholeGeneration:
         self._log(f"{self._base}: written to {self._folder}")
         for line in summary(self._problem, self._manifest, features):
             self._log(f"  {line}")
-        pairs = self._manifest.splits["train"]["pairs"]
-        size = corpus_size(pairs)
-        chosen = f"--hparams_set={self._problem.hparams_set}"
-        if not self._problem.hparams_set:
-            chosen = f"--hparams_set=transformer_{size.name} --train_steps={size.train_steps}"
+        chosen, train_steps = self._problem.hparams_set, self._problem.train_steps
+        if not chosen:
+            pairs = self._manifest.splits["train"]["pairs"]
+            size = corpus_size(pairs)
+            chosen, train_steps = f"transformer_{size.name}", size.train_steps
             self._log(
                 f"for {pairs:,} training pairs: hparams sets ending in _{size.name}, for "
                 f"{size.train_steps:,} updates, such as transformer_{size.name} and "
@@ -349,5 +349,6 @@ class WholeGeneration:
             )
         self._log(
             f"next: t2t-phrase-trainer --problem={self._problem.name} --data_dir={self._folder} "
-            f"{chosen} --output_dir=..."
+            f"--hparams_set={chosen} {f'--train_steps={train_steps} ' if train_steps else ''}"
+            "--output_dir=..."
         )

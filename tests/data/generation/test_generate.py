@@ -271,3 +271,16 @@ def test_the_corpus_is_not_held_in_memory(tmp_path):
 def test_options_out_of_range_are_refused():
     with pytest.raises(UserError, match=r"num_shards=401 is not in 0..400; max_cases=-1 is neg"):
         GenerateOptions(num_shards=401, max_cases=-1)
+
+
+@pytest.mark.parametrize("steps", [0, 700])
+def test_the_end_names_the_recommended_training(tmp_path, steps):
+    class Short(Toy):
+        hparams_set = "transformer_demo"
+        train_steps = steps
+
+    _, messages = make(tmp_path, Short())
+    flags = f" --train_steps={steps}" if steps else ""
+    assert messages[-1].endswith(f" --hparams_set=transformer_demo{flags} --output_dir=...")
+    assert any("-dev-*: 1 shard, 5 pairs" in message for message in messages)
+    assert any("-train-*: 4 shards, 103 pairs" in message for message in messages)
