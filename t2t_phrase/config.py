@@ -43,7 +43,8 @@ def nearest(name: str, names: Iterable[str], count: int = 3, prefix: str = "") -
         count: the largest number of suggestions.
         prefix: written before each suggestion, such as "--".
     """
-    found = difflib.get_close_matches(name, list(names), n=count, cutoff=0.6)
+    # The time of a comparison grows with the length, and a client may send megabytes.
+    found = difflib.get_close_matches(name[:200], list(names), n=count, cutoff=0.6)
     return f"; did you mean {' or '.join(prefix + near for near in found)}?" if found else ""
 
 

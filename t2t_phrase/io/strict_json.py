@@ -40,9 +40,11 @@ def parse_json(text: str, name: str) -> Any:
 def _unambiguous(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        names = [key for key, _ in pairs]
-        twice = next(key for key in names if names.count(key) > 1)
-        raise UserError(f"an object gives {shown(twice)} twice")
+        seen: set[str] = set()
+        for name, _ in pairs:
+            if name in seen:
+                raise UserError(f"an object gives {shown(name)} twice")
+            seen.add(name)
     return found
 
 

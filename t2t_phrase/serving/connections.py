@@ -30,6 +30,8 @@ def limited_connection(
 
         def connection_made(self, transport: Any) -> None:
             super().connection_made(transport)
+            # Any unsent byte starts the time that a client has to read; by default, 64 KiB do.
+            transport.set_write_buffer_limits(0)
             if len(self.connections) > most:
                 self._refuse(503, "Service Unavailable", f"{most} connections are already open")
             else:

@@ -13,7 +13,7 @@ BOUNDS: dict[str, tuple[float, float]] = {
     "max_batch_bytes": (1, 1 << 30),
     "batch_wait_ms": (0, 10_000),
     "workers": (0, 1000),
-    "max_queue": (1, 1_000_000),
+    "max_queue": (1, 100_000),
     "max_body": (1, 1 << 30),
     "max_connections": (1, 1_000_000),
     "timeout": (0.001, 86_400),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -133,9 +134,9 @@ def _rows_of_columns(columns: Any, inputs: Sequence[str]) -> list[Row]:
 def _check_names(given: Mapping[str, Any], inputs: Sequence[str], place: str) -> None:
     if given.keys() != set(inputs):
         missing = [name for name in inputs if name not in given]
-        unknown = [shown(name) for name in given if name not in inputs]
+        unknown = list(itertools.islice((name for name in given if name not in inputs), 5))
         problems = [f"{', '.join(missing)} missing"] * bool(missing)
-        problems += [f"{', '.join(unknown[:5])} unknown"] * bool(unknown)
+        problems += [f"{', '.join(map(shown, unknown))} unknown"] * bool(unknown)
         raise _wrong(f"{place} must have {_named(inputs)}: {'; '.join(problems)}")
 
 

@@ -62,7 +62,8 @@ class Prediction:
             servable = find_version(self._versions, name, version)
             asked = parse_predict(body, lambda known: servable.signature(known).inputs)
             signature = asked.signature
-            outputs = await self._searched(servable, servable.signature(signature), asked.rows)
+            found = servable.signature(signature)
+            outputs = await self._searched(request, servable, found, asked.rows)
             status = 200
             return format_predict(asked, outputs)
         except RequestError as error:
@@ -72,7 +73,7 @@ class Prediction:
             self._metrics.note_answer(signature, status, time.monotonic() - start)
 
     async def _searched(
-        self, servable: Servable, signature: Signature, rows: list[Row]
+        self, request: Request, servable: Servable, signature: Signature, rows: list[Row]
     ) -> dict[str, list[Any]]:
         """Return the values of each output, one for each row."""
         hparams = self._hparams
@@ -91,18 +92,35 @@ class Prediction:
                 f"{full.retry_after} s",
                 {"Retry-After": str(full.retry_after)},
             ) from None
+        search, left = asyncio.wrap_future(job.future), asyncio.create_task(_gone(request))
         try:
-            results = await asyncio.wait_for(asyncio.wrap_future(job.future), hparams.timeout)
-        except TimeoutError:
+            done, _ = await asyncio.wait(
+                {search, left}, timeout=hparams.timeout, return_when=asyncio.FIRST_COMPLETED
+            )
+        finally:
+            # Rows that still wait are then not searched, from this moment on.
+            job.future.cancel()
+            left.cancel()
+        if search not in done:
+            if left in done:
+                raise RequestError(400, "the connection was closed before the search had ended")
             raise RequestError(
                 504, f"the search did not end within {hparams.timeout:g} s; send fewer sentences"
-            ) from None
+            )
+        try:
+            results = search.result()
         # The worker has reported the error, whose text may show more than clients should see.
         except Exception as error:
             raise RequestError(
                 500, f"the sentences could not be searched ({type(error).__name__})"
             ) from error
         return {name: [result[name] for result in results] for name in signature.outputs}
+
+
+async def _gone(request: Request) -> None:
+    """Wait until the client, whose request has been read, closes the connection."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
 
 
 def check_model(given: str, name: str) -> None:

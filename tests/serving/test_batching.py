@@ -61,3 +61,12 @@ def test_no_batch_within_the_limits_is_faster(lengths, most_rows, most_bytes, ov
     ]
     assert tuple(sorted(chosen)) in allowed
     assert speed(chosen) == pytest.approx(max(map(speed, allowed)))
+
+
+def test_of_many_sentences_a_good_batch_is_chosen():
+    lengths = [number * 7919 % 200 + 5 for number in range(30_000)]
+    chosen = choose_batch(lengths, most_rows=64, most_bytes=16_384, overhead=8.0, must=17)
+    assert 17 in chosen and len(chosen) == len(set(chosen)) == 64
+    # There are enough others of the same length.
+    others = {lengths[number] for number in chosen}
+    assert max(others) - min(others) <= 1

@@ -9,6 +9,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+import running_server
 from running_server import (
     address,
     ask,
@@ -324,6 +325,60 @@ def test_who_does_not_read_the_answer_is_disconnected():
             client.sendall(head % len(body) + body)
             wait_until(lambda: metric(server.url, "t2t_phrase_batch_sentences_count") == 1)
             wait_until(lambda: metric(server.url, "t2t_phrase_connections") == 1)
+
+
+def test_who_leaves_a_short_answer_unread_is_disconnected(monkeypatch):
+    def bind_with_a_small_buffer(host, port):
+        listener = bind(host, port)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)
+        return listener
+
+    def long(columns):
+        return {"translation": [b"x" * 40_000], "score": [0.0]}
+
+    monkeypatch.setattr(running_server, "bind", bind_with_a_small_buffer)
+    with running(toy_servable(run=long), timeout=0.5) as server:
+        body = json.dumps({"instances": ["a"]}).encode()
+        head = b"POST /v1/models/toy:predict HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n"
+        with socket.socket() as client:
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            client.connect(address(server.url))
+            client.sendall(head % len(body) + body)
+            wait_until(lambda: metric(server.url, "t2t_phrase_batch_sentences_count") == 1)
+            wait_until(lambda: metric(server.url, "t2t_phrase_connections") == 1)
+
+
+def test_sentences_of_clients_that_have_gone_are_not_searched():
+    gate = Gate()
+    with running(toy_servable(run=gate), workers=1) as server, ThreadPoolExecutor(2) as pool:
+        first = pool.submit(predict, server.url, {"instances": ["0"]})
+        wait_until(lambda: gate.batches == [["0"]])
+        body = json.dumps({"instances": ["1", "2"]}).encode()
+        head = b"POST /v1/models/toy:predict HTTP/1.1\r\nHost: a\r\nContent-Length: %d\r\n\r\n"
+        with socket.create_connection(address(server.url), 10) as client:
+            client.sendall(head % len(body) + body)
+            wait_until(lambda: metric(server.url, "t2t_phrase_queue_sentences") == 2)
+        wait_until(lambda: metric(server.url, "t2t_phrase_connections") == 2)
+        last = pool.submit(predict, server.url, {"instances": ["3"]})
+        wait_until(lambda: metric(server.url, "t2t_phrase_queue_sentences") == 3)
+        gate.open.set()
+        assert first.result().status == last.result().status == 200
+    assert gate.batches == [["0"], ["3"]]
+
+
+def test_a_request_cannot_keep_the_server_busy():
+    path = "/v1/models/toy:predict"
+    names = ",".join(f'"{number}":0' for number in range(60_000))
+    with running() as server, ThreadPoolExecutor(4) as pool:
+        asked = (
+            f'{{{names},"x":1,"x":2}}',
+            f'{{"inputs":{{{names}}}}}',
+            f'{{"signature_name":"{"s" * 1_000_000}","inputs":["a"]}}',
+        )
+        start = time.monotonic()
+        answers = pool.map(lambda body: ask(server.url, path, body.encode()), asked)
+        assert [answer.status for answer in answers] == [400] * 3
+        assert time.monotonic() - start < 10
 
 
 def flood(url, count):
