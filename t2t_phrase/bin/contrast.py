@@ -69,6 +69,11 @@ def main(argv: Sequence[str]) -> None:
             "--sentences is only used with the built-in grammar; leave it out with "
             "--contrastive_file"
         )
+    if not FLAGS.contrastive_file and (FLAGS.feature_files or FLAGS.parser):
+        raise app.UsageError(
+            "--feature_files and --parser are only used with --contrastive_file; the built-in "
+            "grammar has its own trees"
+        )
     registry.discover(FLAGS.t2t_usr_dir)
     if FLAGS.json_to_file:
         inputs = [*filter(None, [FLAGS.contrastive_file]), *given_feature_files().values()]

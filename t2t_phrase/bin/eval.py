@@ -128,6 +128,9 @@ def main(argv: Sequence[str]) -> None:
         raise app.UsageError("--ngrams requires --reference")
     if FLAGS.plot is not None:
         check_plot()
+    for name in ("metrics", "tokenize", "lowercase", "comet_model"):
+        if FLAGS[name].present and not FLAGS.reference:
+            raise app.UsageError(f"--{name} requires --reference")
     if FLAGS.reference:
         check_metrics(resampled=bool(FLAGS.baseline))
         check_boundaries(boundaries())
@@ -175,12 +178,14 @@ def check_metrics(*, resampled: bool) -> None:
     if not FLAGS.metrics:
         raise UserError(f"--metrics= names no metric; known: {', '.join(METRICS)}")
     for metric in FLAGS.metrics:
+        if FLAGS.metrics.count(metric) > 1:
+            raise UserError(f"--metrics={','.join(FLAGS.metrics)}: {metric} is given twice")
         if metric == COMET:
             check_comet_flags(resampled=resampled)
             continue
         make_metric(metric, tokenize=FLAGS.tokenize, lowercase=FLAGS.lowercase)
-        if FLAGS.metrics.count(metric) > 1:
-            raise UserError(f"--metrics={','.join(FLAGS.metrics)}: {metric} is given twice")
+    if FLAGS["comet_model"].present and COMET not in FLAGS.metrics:
+        raise UserError(f"--comet_model requires {COMET} in --metrics")
     if FLAGS.source or FLAGS.ngrams is not None:
         make_bleu(tokenize=FLAGS.tokenize, lowercase=FLAGS.lowercase)
     if resampled:

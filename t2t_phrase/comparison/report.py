@@ -45,7 +45,7 @@ def _measure(
         parameters = count_parameters(recipe.place(name, seed, "-averaged"))
         made.append(tables.Run(name, seed, parameters, scores))
 
-    def p_value(metric: str, name: str, seeds: list[int]) -> float:
+    def p_value(metric: str, name: str, seeds: list[int]) -> float | None:
         ours, others = ([texts[own, seed] for seed in seeds] for own in (name, baseline))
         return pooled_p_value(
             ours,

@@ -119,7 +119,7 @@ class Recipe:
         return get_problem(self.problem)
 
     def has_trained(self, name: str, seed: int) -> bool:
-        """Return whether a run has reached its last step with exactly this recipe."""
+        """Return whether a run of this set, seed and hparams has reached its last step."""
         run = self.place(name, seed)
         last = run / f"model.ckpt-{self.train_steps}.index"
         if not last.exists() or not (run / FILE).exists():
@@ -147,14 +147,14 @@ class Steps:
         flags: list[str],
         *,
         made: pathlib.Path,
-        source: pathlib.Path,
+        sources: Sequence[pathlib.Path],
         log: pathlib.Path,
     ) -> None:
-        """Run a command unless `made` exists, is newer than `source` and has the same flags."""
+        """Run a command unless `made` exists, is newer than `sources` and has the same flags."""
         stamp = made.with_name(f"{made.name}.flags")
         if made.exists() and stamp.exists() and stamp.read_text() == "\n".join(flags):
             marker = made / "checkpoint" if made.is_dir() else made
-            if marker.stat().st_mtime >= source.stat().st_mtime:
+            if marker.stat().st_mtime >= max(source.stat().st_mtime for source in sources):
                 return
         self.run(module, flags, log)
         stamp.write_text("\n".join(flags))
@@ -194,7 +194,7 @@ def finish_training(recipe: Recipe, name: str, seed: int, *, train: bool = True)
         steps.run("trainer", commands["trainer"], log)
     last = recipe.place(name, seed) / f"model.ckpt-{recipe.train_steps}.index"
     averaged = recipe.place(name, seed, "-averaged")
-    steps.make("avg", commands["avg"], made=averaged, source=last, log=log)
+    steps.make("avg", commands["avg"], made=averaged, sources=[last], log=log)
     return True
 
 
@@ -209,16 +209,15 @@ def finish(recipe: Recipe, name: str, seed: int, *, train: bool) -> bool:
     steps = Steps(recipe.work_dir)
     commands = recipe.commands(name, seed)
     log, averaged = recipe.place(name, seed, ".log"), recipe.place(name, seed, "-averaged")
-    made = {"decoder": recipe.translation(name, seed), "contrast": recipe.contrasts(name, seed)}
-    for module in ("decoder", "contrast"):
-        if module in commands:
-            steps.make(
-                module,
-                commands[module],
-                made=made[module],
-                source=averaged / "checkpoint",
-                log=log,
-            )
+    model = averaged / "checkpoint"
+    made, sources = recipe.translation(name, seed), [model, recipe.test.source]
+    steps.make("decoder", commands["decoder"], made=made, sources=sources, log=log)
+    if recipe.contrastive:
+        sources = [model]
+        if recipe.contrastive != GRAMMAR:
+            sources.append(pathlib.Path(recipe.contrastive))
+        made = recipe.contrasts(name, seed)
+        steps.make("contrast", commands["contrast"], made=made, sources=sources, log=log)
     return True
 
 

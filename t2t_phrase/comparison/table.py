@@ -67,7 +67,7 @@ class Row:
 def rows(
     runs: Sequence[Run],
     baseline: str,
-    p_value: Callable[[str, str, list[int]], float],
+    p_value: Callable[[str, str, list[int]], float | None],
 ) -> list[Row]:
     """Group the runs by set, in the order of the sets.
 

@@ -20,6 +20,7 @@ from t2t_phrase.evaluation.scores import (
     make_bleu,
 )
 from t2t_phrase.evaluation.significance import (
+    LEAST_SENTENCES,
     RESAMPLES,
     p_value_of,
     resampled_sums,
@@ -30,8 +31,6 @@ from t2t_phrase.evaluation.significance import (
 ORDERS = 8
 # The memory for one line grows with the square of the order.
 LARGEST_ORDER = 32
-# If only one sentence has n-grams, resampling sentences changes nothing.
-LEAST_SENTENCES = 2
 
 
 @dataclasses.dataclass(frozen=True)

@@ -7,7 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from t2t_phrase.evaluation.scores import as_reference_lists, check_lengths, make_metric
-from t2t_phrase.evaluation.significance import RESAMPLES, p_value_of, resampled_sums
+from t2t_phrase.evaluation.significance import (
+    LEAST_SENTENCES,
+    RESAMPLES,
+    p_value_of,
+    resampled_sums,
+)
 
 
 def pooled_p_value(
@@ -19,12 +24,12 @@ def pooled_p_value(
     tokenize: str = "13a",
     lowercase: bool = False,
     resamples: int = RESAMPLES,
-) -> float:
+) -> float | None:
     """Return the p-value of the difference between mean scores over seeds.
 
     Every resampled test set has the same sentences for all seeds and both systems, so p accounts
     for the choice of sentences, not for that of seeds. With one seed each, this is the test of
-    `paired_bootstrap`.
+    `paired_bootstrap`. None: there is only one sentence.
 
     Args:
         systems: for each seed, one translation for each sentence.
@@ -48,6 +53,8 @@ def pooled_p_value(
         counts.append(np.array(scorer._extract_corpus_statistics(list(lines), columns), float))
     every = np.stack(counts, axis=1)  # (S, N, C): sentences, runs, counts
     sentences, runs, width = every.shape
+    if sentences < LEAST_SENTENCES:
+        return None
     sums = resampled_sums(every.reshape(sentences, -1), resamples).reshape(-1, runs, width)
     scores = np.array(
         [
@@ -56,6 +63,4 @@ def pooled_p_value(
         ]
     )  # (1 + resamples, N)
     difference = scores[:, : len(systems)].mean(1) - scores[:, len(systems) :].mean(1)
-    p_value = p_value_of(difference[1:], float(difference[0]))
-    assert p_value is not None, "nothing was resampled"
-    return p_value
+    return p_value_of(difference[1:], float(difference[0]))

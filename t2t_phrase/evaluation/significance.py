@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 import os
 import re
 from collections.abc import Mapping, Sequence
@@ -18,6 +17,8 @@ from t2t_phrase.evaluation.scores import as_reference_lists, check_lengths, make
 RESAMPLES = 1000
 # The default of sacreBLEU's command.
 EXCHANGES = 10_000
+# With fewer sentences, all resampled test sets are the same.
+LEAST_SENTENCES = 2
 
 
 @dataclasses.dataclass(frozen=True)
@@ -29,19 +30,20 @@ class PairedComparison:
         baseline, value: scores of the baseline and of the system, in per cent.
         p_value: share of the resampled test sets (shifted to the null hypothesis) on which the two
             differ at least as much as on the test set; below 0.05 is usually called significant.
+            None: there is only one sentence, of which all resampled test sets consist.
         signature: sacreBLEU's signature of the test and the metric.
     """
 
     name: str
     baseline: float
     value: float
-    p_value: float
+    p_value: float | None
     signature: str
 
     def __str__(self) -> str:
         return (
             f"{self.name}: {self.value:.2f}, baseline {self.baseline:.2f}, "
-            f"difference {self.value - self.baseline:+.2f}, p = {self.p_value:.4f}  "
+            f"difference {self.value - self.baseline:+.2f}, p = {p_text(self.p_value)}  "
             f"{self.signature}"
         )
 
@@ -83,7 +85,7 @@ def paired_bootstrap(
             name=name,
             baseline=float(base.score),
             value=float(ours.score),
-            p_value=p_value(base, ours),
+            p_value=p_value(base, ours, len(hypotheses)),
             signature=signatures[name],
         )
         for name, (base, ours) in found.items()
@@ -134,27 +136,33 @@ def resampled(
     return {n: str(signatures[n]) for n in names}, {n: list(found[n]) for n in names}
 
 
-def p_value(base: Result, ours: Result) -> float:
-    """Return the p-value of the difference between two results of `resampled`."""
+def p_value(base: Result, ours: Result, sentences: int) -> float | None:
+    """Return the p-value of the difference between two results of `resampled`, if it has one."""
+    if ours.p_value is None or sentences < LEAST_SENTENCES:
+        return None
     # sacreBLEU compares by ">", which would make equal scores significantly different.
-    if base.score == ours.score:
-        return 1.0
-    return math.nan if ours.p_value is None else float(ours.p_value)
+    return 1.0 if base.score == ours.score else float(ours.p_value)
+
+
+def p_text(value: float | None) -> str:
+    """Return a p-value as text, "-" if there is none."""
+    return "-" if value is None else f"{value:.4f}"
 
 
 def resampling_seed() -> int | None:
     """Return the seed of resampling, which sacreBLEU reads from SACREBLEU_SEED; None: not fixed.
 
     Raises:
-        UserError: the value is neither a number nor "none".
+        UserError: the value is neither a positive number nor "none".
     """
     seed = os.environ.get("SACREBLEU_SEED", "12345")
     if seed.lower() == "none":
         return None
-    if not re.fullmatch("[0-9]{1,18}", seed):
+    # sacreBLEU takes 0 for "none", but signs it as a seed.
+    if not re.fullmatch("[1-9][0-9]{0,17}", seed):
         raise UserError(
-            f"SACREBLEU_SEED={shown(seed)} in the environment: set it to a number, or to none for "
-            "a different seed each time"
+            f"SACREBLEU_SEED={shown(seed)} in the environment: set it to a positive number, or to "
+            "none for a different seed each time"
         )
     return int(seed)
 

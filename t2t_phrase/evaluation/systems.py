@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from t2t_phrase.evaluation.significance import RESAMPLES, p_value, resampled
+from t2t_phrase.evaluation.significance import RESAMPLES, p_text, p_value, resampled
 
 
 @dataclasses.dataclass(frozen=True)
@@ -55,9 +55,9 @@ class SystemScores:
             for metric in self.signatures:
                 score = scores[metric]
                 row += [f"{score.value:.2f}", f"{score.mean:.2f} ± {score.interval:.2f}"]
-                row.append(_p_text(score.p_value))
+                row.append(p_text(score.p_value))
                 if self.randomised:
-                    row.append(_p_text(score.p_randomised))
+                    row.append(p_text(score.p_randomised))
             rows.append(row)
         return header, rows
 
@@ -99,14 +99,15 @@ def compare_systems(
         randomised, by_exchange = resampled(
             systems, references, resamples=exchanges, test="ar", **options
         )
+    sentences = len(next(iter(systems.values())))
     table = {
         system: {
             metric: SystemScore(
                 float(results[row].score),
                 float(results[row].mean),
                 float(results[row].ci),
-                p_value(results[0], results[row]) if row else None,
-                p_value(by_exchange[metric][0], by_exchange[metric][row])
+                p_value(results[0], results[row], sentences) if row else None,
+                p_value(by_exchange[metric][0], by_exchange[metric][row], sentences)
                 if row and exchanges
                 else None,
             )
@@ -115,7 +116,3 @@ def compare_systems(
         for row, system in enumerate(systems)
     }
     return SystemScores(table, signatures, randomised)
-
-
-def _p_text(value: float | None) -> str:
-    return "-" if value is None else f"{value:.4f}"

@@ -76,8 +76,10 @@ def choose(
         words: whether rows and columns of tokens are merged into words.
 
     Raises:
-        UserError: the model has no such attention, layer or head.
+        UserError: the model has no attention, or no such attention, layer or head.
     """
+    if not maps:
+        raise UserError("--heat_maps: the model has no attention")
     for name in attentions:
         if name not in maps:
             known = ", ".join(maps)

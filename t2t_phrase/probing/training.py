@@ -39,11 +39,10 @@ class Recipe(NamedTuple):
 
 
 class Fitted(NamedTuple):
-    """A trained probe and its accuracy.
+    """A trained probe.
 
     Attributes:
         dev: accuracy of the best epoch on the development split.
-        test: accuracy of the same weights on the test split.
         epoch: the best epoch, from 1.
         steps: number of updates until the end.
         predictions: for each sentence of the test split, the predicted class of each label that is
@@ -51,7 +50,6 @@ class Fitted(NamedTuple):
     """
 
     dev: float
-    test: float
     epoch: int
     steps: int
     predictions: list[np.ndarray]
@@ -101,9 +99,8 @@ def fit(
             break
     log(f"stopped at epoch {epoch}, step {watch.steps}: best dev {best.accuracy:.2%}")
     trainer.restore(weights)
-    test = trainer.score(examples["test"]).accuracy
     found = trainer.predict(examples["test"])
-    return Fitted(best.accuracy, test, best_epoch, watch.steps, found)
+    return Fitted(best.accuracy, best_epoch, watch.steps, found)
 
 
 class _Trainer:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import xml.etree.ElementTree as ElementTree
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import matplotlib
@@ -15,6 +16,7 @@ from markupsafe import Markup
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from t2t_phrase.figure_files import picture_of
 from t2t_phrase.reports.text import visible
@@ -85,9 +87,22 @@ def new_figure(width: float = 5.6, height: float = 3.2) -> Figure:
     return figure
 
 
-def legend_above(axes: Axes) -> None:
-    """Add the legend above the axes, where it hides nothing."""
-    axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=3, borderaxespad=0.2)
+def legend_above(axes: Axes, lines: Sequence[Line2D], names: Sequence[str]) -> None:
+    """Add the legend above the axes, where it hides nothing.
+
+    Args:
+        axes: the axes.
+        lines: the lines that the legend names.
+        names: their names. Given with the lines, names that begin with "_" are shown, too.
+    """
+    axes.legend(
+        list(lines),
+        list(names),
+        loc="lower left",
+        bbox_to_anchor=(0.0, 1.0),
+        ncols=3,
+        borderaxespad=0.2,
+    )
 
 
 def inline_svg(figure: Figure, name: str, *, label: str) -> Markup:

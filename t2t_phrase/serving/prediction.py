@@ -93,9 +93,10 @@ class Prediction:
                 {"Retry-After": str(full.retry_after)},
             ) from None
         search, left = asyncio.wrap_future(job.future), asyncio.create_task(_gone(request))
+        ends: set[asyncio.Future[Any]] = {search, left}
         try:
             done, _ = await asyncio.wait(
-                {search, left}, timeout=hparams.timeout, return_when=asyncio.FIRST_COMPLETED
+                ends, timeout=hparams.timeout, return_when=asyncio.FIRST_COMPLETED
             )
         finally:
             # Rows that still wait are then not searched, from this moment on.

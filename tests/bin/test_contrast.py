@@ -65,6 +65,8 @@ def test_mistakes_are_told_before_the_model_is_loaded(toy, tmp_path):
     assert pairs.read_text() == "[]"
     with pytest.raises(app.UsageError, match="--sentences is only used with the built-in grammar"):
         call(contrast, *given, "--sentences=3")
+    with pytest.raises(app.UsageError, match="--parser are only used with --contrastive_file"):
+        call(contrast, *toy.flags, "--parser=stanza")
 
 
 def test_the_grammars_own_trees_cut_its_sentences():

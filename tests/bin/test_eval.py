@@ -74,6 +74,11 @@ def test_flags_that_are_missing(files):
             score(files, f"--{flag}=")
     with pytest.raises(app.UsageError, match="--source: BLEU by length requires --reference"):
         call(eval_command, f"--translation={files}/out", f"--source={files}/ref", "--facts=x")
+    for flag in ("metrics=ter", "tokenize=intl", "lowercase", "comet_model=x"):
+        with pytest.raises(
+            app.UsageError, match=f"--{flag.partition('=')[0]} requires --reference"
+        ):
+            call(eval_command, f"--translation={files}/out", "--facts=x", f"--{flag}")
 
 
 def test_bleu_by_source_length(files, capsys):
@@ -99,6 +104,8 @@ def test_bleu_by_source_length(files, capsys):
         (["--metrics=bleu,"], "metric '' is unknown"),
         (["--metrics=chrf,blue"], "metric 'blue' is unknown; did you mean bleu"),
         (["--metrics=ter,ter"], "--metrics=ter,ter: ter is given twice"),
+        (["--metrics=comet,comet"], "comet is given twice"),
+        (["--comet_model=x"], "--comet_model requires comet in --metrics"),
         (["--metrics=bleu,chrf", "--tokenize=14a"], "tokenize '14a' is unknown; did you mean 13a"),
         (["--metrics=ter", "--tokenize=flores200", "--ngrams=2"], "needs sacreBLEU's model"),
         (["--tokenize=flores200"], "needs sacreBLEU's model .*, and scoring downloads nothing"),

@@ -172,6 +172,7 @@ def recipe(tmp_path, monkeypatch, record_run):
     registry.discover()
     source = tmp_path / "test.en"
     source.write_text("a\n")
+    os.utime(source, (0, 0))
     made = runs.Recipe(
         problem="translate_ende_multi30k",
         data_dir=tmp_path,
@@ -227,6 +228,23 @@ def test_what_is_finished_is_not_done_again(recipe):
     os.utime(recipe.place(SET, 7, "-averaged") / "checkpoint")
     assert runs.finish(changed, SET, 7, train=True)
     assert ran[5:] == ["decoder", "contrast"]
+
+
+def test_changed_sentences_are_translated_again(recipe, tmp_path):
+    recipe, ran = recipe
+    pairs = tmp_path / "pairs.json"
+    pairs.write_text("[]")
+    os.utime(pairs, (0, 0))
+    recipe = changed_recipe(recipe, contrastive=str(pairs))
+    for _ in range(2):
+        assert runs.finish(recipe, SET, 7, train=True)
+        assert ran == ["trainer", "avg", "decoder", "contrast"]
+    os.utime(recipe.test.source)
+    assert runs.finish(recipe, SET, 7, train=True)
+    assert ran[4:] == ["decoder"]
+    os.utime(pairs)
+    assert runs.finish(recipe, SET, 7, train=True)
+    assert ran[5:][-1:] == ["contrast"]
 
 
 def changed_recipe(recipe, **changes):

@@ -4,6 +4,7 @@ from spoiled_text import SpoiledText
 
 from t2t_phrase.config import UserError
 from t2t_phrase.evaluation.bleu import corpus_bleu
+from t2t_phrase.evaluation.pooled_bootstrap import pooled_p_value
 from t2t_phrase.evaluation.significance import p_value_of, paired_bootstrap, resampled_sums
 
 
@@ -38,17 +39,25 @@ def test_a_comparison_reads_as_a_sentence(systems):
     )
 
 
+def test_one_sentence_has_no_p_value():
+    """All resampled test sets would be the same, so any difference would look significant."""
+    texts = ["a b c d e f"], ["a b c d x f"], ["a b c d e f"]
+    for found in paired_bootstrap(*texts, metrics=("bleu", "ter"), resamples=20):
+        assert found.p_value is None and ", p = -  " in str(found)
+    assert pooled_p_value(*([text] for text in texts[:2]), texts[2], resamples=20) is None
+
+
 def test_lengths_must_agree(systems):
     references, good, _, bad = systems
     with pytest.raises(UserError, match="translation has 39 lines and the reference 40"):
         paired_bootstrap(good, bad[:-1], references)
 
 
-@pytest.mark.parametrize("seed", ["abc", "-1", "", "1.5", "9" * 30])
+@pytest.mark.parametrize("seed", ["abc", "-1", "", "1.5", "0", "9" * 30])
 def test_a_seed_that_is_none_is_refused(systems, seed, monkeypatch):
     references, good, _, bad = systems
     monkeypatch.setenv("SACREBLEU_SEED", seed)
-    with pytest.raises(UserError, match="in the environment: set it to a number, or to none"):
+    with pytest.raises(UserError, match="set it to a positive number, or to none"):
         paired_bootstrap(good, bad, references)
 
 

@@ -233,3 +233,8 @@ def test_choices():
 def test_what_the_model_does_not_have(words, message):
     with pytest.raises(UserError, match=message):
         choose(MAPS, **words)
+
+
+def test_a_model_without_attention_has_no_pictures():
+    with pytest.raises(UserError, match="--heat_maps: the model has no attention"):
+        choose({})

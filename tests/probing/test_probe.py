@@ -53,12 +53,15 @@ def frozen(states, unit, hparams=HPARAMS, **options):
     return probe_states(data, states, hparams, CHOICE, seed=1, log=log.append), data, log
 
 
+def accuracy(fitted, data):
+    return measure(fitted.predictions, data.labels["test"]).accuracy
+
+
 def test_states_of_a_random_encoder_tell_its_tokens(model, states):
     before = [np.array(variable) for variable in model.variables]
     fitted, data, log = frozen(states, "word")
-    assert fitted.test > 0.9 > 0.6 > data.majority and fitted.dev > 0.9
+    assert accuracy(fitted, data) > 0.9 > 0.6 > data.majority and fitted.dev > 0.9
     assert log[-1].startswith("stopped at epoch ")
-    assert measure(fitted.predictions, data.labels["test"]).accuracy == pytest.approx(fitted.test)
     # Nothing but the classifier has learnt.
     for variable, value in zip(model.variables, before, strict=True):
         np.testing.assert_array_equal(np.array(variable), value)
@@ -66,16 +69,16 @@ def test_states_of_a_random_encoder_tell_its_tokens(model, states):
 
 def test_random_labels_are_not_learnt(states):
     fitted, data, _ = frozen(states, "word", shuffled=True)
-    assert fitted.test < data.majority + 0.05 and data.majority < 0.75
+    assert accuracy(fitted, data) < data.majority + 0.05 and data.majority < 0.75
 
 
 def test_the_mean_of_states_tells_about_the_sentence(states):
     fitted, data, _ = frozen(states, "sentence")
-    assert fitted.test > data.majority + 0.2
+    assert accuracy(fitted, data) > data.majority + 0.2
     # Weights, dropout and order follow from the seed.
     short = HPARAMS.replace(max_epochs=1, dropout=0.5)
     first, second = (frozen(states, "sentence", short)[0] for _ in range(2))
-    assert first[:4] == second[:4]
+    assert first[:3] == second[:3]
 
 
 def test_an_encoder_learns_from_scratch():
@@ -85,9 +88,8 @@ def test_an_encoder_learns_from_scratch():
     fitted = probe_from_scratch(
         data, hparams, inputs, short, CHOICE, vocab_size=VOCAB_SIZE, seed=2, log=lambda text: None
     )
-    assert fitted.test > data.majority + 0.25, fitted
     # Batches are sorted by length; the predictions are in the order of the sentences.
-    assert measure(fitted.predictions, data.labels["test"]).accuracy == pytest.approx(fitted.test)
+    assert accuracy(fitted, data) > data.majority + 0.25, fitted
 
 
 def test_encoders_from_scratch_have_the_layers_asked_for():

@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 
 from t2t_phrase.reports.comparison.tables import Measured
 from t2t_phrase.reports.figure import SERIES, inline_svg, legend_above, new_figure, style
+from t2t_phrase.reports.text import visible
 
 # The largest number of lines that can be told apart.
 MOST_LINES = len(SERIES)
@@ -83,9 +84,10 @@ def draw(plot: Plot) -> Figure:
     with matplotlib.rc_context(style()):
         figure = new_figure()
         ax = figure.add_subplot()
+        lines, names = [], []
         for look, (name, values) in zip(SERIES, plot.series.items(), strict=False):
             known = [(at, value) for at, value in enumerate(values) if value is not None]
-            ax.plot(
+            (line,) = ax.plot(
                 [at for at, _ in known],
                 [value for _, value in known],
                 color=look.color,
@@ -93,13 +95,14 @@ def draw(plot: Plot) -> Figure:
                 marker=look.marker,
                 linewidth=1.6,
                 markersize=5,
-                label=name if len(name) <= 40 else f"{name[:39]}…",
             )
+            lines.append(line)
+            names.append(visible(name if len(name) <= 40 else f"{name[:39]}…"))
         crowded = max(map(len, plot.places)) * len(plot.places) > 60
         ax.set_xticks(range(len(plot.places)), list(plot.places), rotation=30 if crowded else 0)
         ax.set_xlabel(plot.along)
-        ax.set_ylabel(plot.unit)
-        legend_above(ax)
+        ax.set_ylabel(visible(plot.unit))
+        legend_above(ax, lines, names)
     return figure
 
 

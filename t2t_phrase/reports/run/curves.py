@@ -86,7 +86,7 @@ def curves_of(facts: RunFacts) -> list[Curve]:
 
 def perplexity(nll: float) -> float:
     """Return the perplexity of a negative log-likelihood in nats; inf beyond what floats hold."""
-    return math.exp(nll) if nll < 700 else math.inf
+    return math.inf if nll >= 700 else math.exp(nll)
 
 
 def finite(values: Values) -> Values:
@@ -106,9 +106,10 @@ def draw(curve: Curve) -> Figure:
     with matplotlib.rc_context(style()):
         figure = new_figure()
         ax = figure.add_subplot()
-        for look, (name, values) in zip(SERIES, curve.series.items(), strict=False):
+        lines = []
+        for look, values in zip(SERIES, curve.series.values(), strict=False):
             points = thinned(values)
-            ax.plot(
+            (line,) = ax.plot(
                 [step for step, _ in points],
                 [value for _, value in points],
                 color=look.color,
@@ -116,15 +117,15 @@ def draw(curve: Curve) -> Figure:
                 linewidth=1.6,
                 marker=look.marker if len(points) <= _MARKED else "",
                 markersize=4,
-                label=name,
             )
+            lines.append(line)
         heights = [value for own in curve.series.values() for _, value in own]
         if min(heights) > 0 and max(heights) > 50 * min(heights):
             ax.set_yscale("log")
         ax.set_xlabel("updates")
         ax.set_ylabel(curve.unit)
         if len(curve.series) > 1:
-            legend_above(ax)
+            legend_above(ax, lines, list(curve.series))
     return figure
 
 

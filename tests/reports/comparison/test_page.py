@@ -10,6 +10,7 @@ from hostile_text import HOSTILE
 from html_page import parse
 
 from t2t_phrase.evaluation.sentence_scores import sentence_chrf
+from t2t_phrase.reports.comparison.figures import Plot, svg_of
 from t2t_phrase.reports.comparison.files import write_files
 from t2t_phrase.reports.comparison.inputs import ComparisonInputs
 from t2t_phrase.reports.comparison.page import comparison_page
@@ -61,6 +62,12 @@ def test_tables_are_those_that_were_measured(html, measured):
 
 def data_in(html):
     return json.loads(re.search(r'id="data">(.*?)</script>', html, re.DOTALL)[1])
+
+
+@pytest.mark.parametrize("name", ["_old", "a\0b", "a\udcffb"])
+def test_figures_name_every_system(name):
+    plot = Plot("lengths", "BLEU", ["1", "2"], "words", f"difference from {name}", {name: [1, 2]})
+    assert f">{visible(name)}</text>" in svg_of(plot)
 
 
 def test_sentences_are_those_of_the_files(html, given):
