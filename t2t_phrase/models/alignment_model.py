@@ -30,11 +30,8 @@ from t2t_phrase.models.packed_rows import (
 from t2t_phrase.models.token_losses import token_losses
 from t2t_phrase.models.transformer import Decoded, Transformer
 from t2t_phrase.models.transformer_hparams import TransformerHParams
-from t2t_phrase.ops.blocks import add_block
 from t2t_phrase.ops.hard_attention import hard_attention
 from t2t_phrase.ops.jumps import CLASSES
-from t2t_phrase.ops.masks import history_mask
-from t2t_phrase.ops.position import positions_at
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -231,10 +228,7 @@ class AlignmentModel(Transformer):
         """
         if previous is None:
             raise UserError(self.capabilities.cannot_translate)
-        own = ops.broadcast_to(ops.arange(ids.shape[1], dtype="int32"), ops.shape(ids))  # (B, K)
-        ancestors = add_block(cache["ancestors"], own[..., None], index, axis=2)
-        mask = history_mask(ancestors, index)
-        x = self._add_timing(self.target_embedding(ids), positions_at(index, 1))  # (B, K, D)
+        x, ancestors, mask = self._step_inputs(ids, index, cache)
         states, weights = [], []
         layers: list[Any] = self.decoder_layers
         for layer, state in zip(layers, cache["layers"], strict=True):

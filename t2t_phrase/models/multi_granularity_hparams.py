@@ -63,13 +63,24 @@ class MultiGranularityHParams(PhraseHParams):
             )
         elif max(chosen) > layers:
             yield f"granularity_layers: the encoder has {layers} layers, got {list(chosen)}"
+        elif len(chosen) == layers and self.encoder_attention != "none":
+            yield (
+                f"encoder_attention={self.encoder_attention}: is not used, since all layers of the "
+                "encoder have granularities"
+            )
         if self.max_relative_position:
             yield (
                 f"max_relative_position={self.max_relative_position}: segments have no distance "
                 "to tokens; use pos=timing"
             )
         yield from self._check_tags()
-        if self.interaction == "on_lstm":
+        if self.interaction != "on_lstm":
+            if self.on_lstm_chunk_size != type(self).on_lstm_chunk_size:
+                yield (
+                    f"on_lstm_chunk_size={self.on_lstm_chunk_size}: only interaction=on_lstm "
+                    "reads it"
+                )
+        else:
             width, chunk = self.hidden_size // max(self.num_heads, 1), self.on_lstm_chunk_size
             if chunk < 1 or width % chunk or width == chunk:
                 yield (

@@ -73,14 +73,27 @@ class PhraseHParams(TransformerHParams):
                     f"{position}_head_counts: only homogeneous attention assigns heads to orders, "
                     f"got {position}_attention={choice.attention}"
                 )
-        choices = [attention_choice(self, position).attention for position in POSITIONS]
-        if self.phrase_orders != type(self).phrase_orders and set(choices) == {"none"}:
+        attending = [
+            position
+            for position in POSITIONS
+            if attention_choice(self, position).attention != "none"
+        ]
+        if self.phrase_orders != type(self).phrase_orders and all(
+            getattr(self, f"{position}_orders") for position in attending
+        ):
             yield (
                 f"phrase_orders={list(self.phrase_orders)}: is not used, since encoder_attention, "
-                "decoder_attention and cross_attention are none"
+                "decoder_attention and cross_attention are none or have their own orders"
             )
         if self.phrase_head_counts and "head_counts" not in read:
             yield "phrase_head_counts: only homogeneous attention assigns heads to orders"
+        elif self.phrase_head_counts and all(
+            getattr(self, f"{position}_head_counts") for position in attending
+        ):
+            yield (
+                f"phrase_head_counts={list(self.phrase_head_counts)}: is not used, since each "
+                "attention has its own"
+            )
         if not self.share_key_projection and "share_key_projection" not in read:
             yield (
                 "share_key_projection=False: only heterogeneous_queryk and interleaved_queryk can "

@@ -399,12 +399,7 @@ class Transformer(EncoderDecoder):
 
     def step(self, ids: Any, index: Any, memory: Cache, cache: Cache) -> Step:
         """Decode the tokens at time `index`; see `EncoderDecoder`."""
-        own = ops.broadcast_to(
-            ops.arange(ops.shape(ids)[1], dtype="int32"), ops.shape(ids)
-        )  # (B, K)
-        ancestors = add_block(cache["ancestors"], own[..., None], index, axis=2)
-        mask = history_mask(ancestors, index)
-        x = self._add_timing(self.target_embedding(ids), positions_at(index, 1))  # (B, K, D)
+        x, ancestors, mask = self._step_inputs(ids, index, cache)
         layers, weights = [], []
         for layer, history, projected in zip(
             self.decoder_layers, cache["layers"], memory["layers"], strict=True
@@ -425,6 +420,15 @@ class Transformer(EncoderDecoder):
             {"ancestors": ancestors, "layers": layers},
             {name: [by_name[name] for by_name in weights] for name in weights[0]},
         )
+
+    def _step_inputs(self, ids: Any, index: Any, cache: Cache) -> tuple[Any, Any, Any]:
+        """Return the input (B, K, D) of the decoder at time `index`, ancestors, and their mask."""
+        own = ops.broadcast_to(
+            ops.arange(ops.shape(ids)[1], dtype="int32"), ops.shape(ids)
+        )  # (B, K)
+        ancestors = add_block(cache["ancestors"], own[..., None], index, axis=2)
+        x = self._add_timing(self.target_embedding(ids), positions_at(index, 1))
+        return x, ancestors, history_mask(ancestors, index)
 
     def reorder(self, cache: Cache, parents: Any) -> Cache:
         """Follow a change of beams: `parents` (B, K) names the beam each new one continues."""

@@ -28,7 +28,10 @@ def dot_logits(query: Any, keys: Any) -> Any:
 
 
 def additive_logits(query: Any, keys: Any, vector: Any) -> Any:
-    """Return $v^T tanh(q_t + k_s)$.
+    """Return $v^T tanh(q_t + k_s)$ in float32.
+
+    Gradients of queries are sums over s of terms that nearly cancel, since those of the softmax sum
+    to 0; rounded to bfloat16, the terms would leave noise.
 
     Args:
         query: (B, T, A).
@@ -38,8 +41,9 @@ def additive_logits(query: Any, keys: Any, vector: Any) -> Any:
     Returns:
         (B, T, S) or (B, T, N).
     """
+    query, keys, vector = (ops.cast(x, "float32") for x in (query, keys, vector))
     keys = keys[:, None] if len(keys.shape) == 3 else keys
-    return ops.einsum("btsa,a->bts", ops.tanh(query[:, :, None] + keys), vector)
+    return ops.matmul(ops.tanh(query[:, :, None] + keys), vector[:, None])[..., 0]
 
 
 def location_logits(scores: Any, length: Any) -> Any:

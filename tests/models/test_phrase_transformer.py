@@ -289,6 +289,26 @@ def test_fields_of_each_position_are_set_by_name() -> None:
         ),
         (
             {
+                **dict.fromkeys(("encoder_orders", "decoder_orders", "cross_orders"), (1, 2)),
+                "phrase_orders": (1, 2, 3),
+            },
+            r"phrase_orders=\[1, 2, 3\]: is not used, .* none or have their own orders",
+        ),
+        (
+            {
+                **dict.fromkeys(
+                    ("encoder_attention", "decoder_attention", "cross_attention"),
+                    "homogeneous_convkv",
+                ),
+                **dict.fromkeys(
+                    ("encoder_head_counts", "decoder_head_counts", "cross_head_counts"), (4, 4)
+                ),
+                "phrase_head_counts": (2, 6),
+            },
+            r"phrase_head_counts=\[2, 6\]: is not used, since each attention has its own",
+        ),
+        (
+            {
                 "cross_attention": "homogeneous_convkv",
                 "phrase_orders": (),
                 "phrase_head_counts": (),

@@ -104,6 +104,26 @@ def test_lora_starts_as_the_model_and_trains_adapters_only():
     assert changed and changed <= names
 
 
+@pytest.mark.parametrize(
+    ("name", "changes", "kept"),
+    [
+        ("alignment_assisted_rnn_demo", "hidden_size=8,num_hidden_layers=1", "attention/bias"),
+        (
+            "phrase_representation_max_attn_ta_demo",
+            "hidden_size=8,filter_size=8,num_heads=2",
+            "transparent_attention",
+        ),
+    ],
+)
+def test_lora_does_not_switch_off_alignments_and_lower_layers(name, changes, kept):
+    registry.discover()
+    hparams = registry.hparams[name]().override(changes).replace(lora_rank=2)
+    model = registry.models[hparams.model].from_hparams(hparams, vocab_size=16)
+    trained = [variable.path for variable in model.trainable_variables]
+    assert any(kept in path for path in trained)
+    assert all("lora_kernel" in path or kept in path for path in trained)
+
+
 def test_moving_averages_follow_the_weights():
     averaged = stepper("adam", optimizer_options=("use_ema=true", "ema_momentum=0.5"))
     expected = None

@@ -44,10 +44,13 @@ class TokenEmbedding(keras.layers.Layer):
         self.kernel = self.add_weight(
             name="embeddings",
             shape=(self.vocab_size, self.hidden_size),
-            initializer=keras.initializers.RandomNormal(stddev=self.hidden_size**-0.5),
+            initializer=self._initializer(),
             autocast=False,
         )
         self.built = True
+
+    def _initializer(self) -> keras.initializers.Initializer:
+        return keras.initializers.RandomNormal(stddev=self.hidden_size**-0.5)
 
     def call(self, ids: Any) -> Any:
         """Embed `ids`."""

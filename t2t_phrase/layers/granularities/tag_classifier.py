@@ -8,6 +8,7 @@ from typing import Any
 import keras
 from keras import ops
 
+from t2t_phrase.layers.common.dense import Dense
 from t2t_phrase.layers.common.sublayers import build_once
 
 
@@ -40,10 +41,7 @@ class TagClassifier(keras.layers.Layer):
         self.heads = list(heads)
         self.partitions = list(partitions)
         self.classes = classes
-        self.maps = [
-            keras.layers.Dense(classes, dtype=self.dtype_policy, name=name)
-            for name in self.partitions
-        ]
+        self.maps = [Dense(classes, dtype=self.dtype_policy, name=name) for name in self.partitions]
 
     def build(self, segments_shape: Any) -> None:
         """Create the weights."""

@@ -34,16 +34,8 @@ class WordEmbedding(TokenEmbedding):
         super().__init__(**kwargs)
         self.initial_range = initial_range
 
-    def build(self, input_shape: Any = None) -> None:
-        """Create the matrix (V, D)."""
-        normal = keras.initializers.RandomNormal(stddev=self.hidden_size**-0.5)
-        self.kernel = self.add_weight(
-            name="embeddings",
-            shape=(self.vocab_size, self.hidden_size),
-            initializer=uniform(self.initial_range) or normal,
-            autocast=False,
-        )
-        self.built = True
+    def _initializer(self) -> keras.initializers.Initializer:
+        return uniform(self.initial_range) or super()._initializer()
 
     def call(self, ids: Any) -> Any:
         """Embed `ids`."""

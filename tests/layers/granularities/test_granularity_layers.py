@@ -17,6 +17,7 @@ from t2t_phrase.layers.granularities.head_on_lstm import HeadONLSTM
 from t2t_phrase.layers.granularities.lstm_composition import LSTMComposition
 from t2t_phrase.layers.granularities.max_composition import MaxComposition
 from t2t_phrase.layers.granularities.multi_granularity_attention import MultiGranularityAttention
+from t2t_phrase.layers.granularities.tag_classifier import TagClassifier
 
 B, G, S, W, P = 2, 3, 6, 4, 3
 RNG = np.random.default_rng(0)
@@ -143,3 +144,15 @@ def test_a_sequence_that_begins_within_a_row_begins_at_zero(layer: Any, options:
     np.testing.assert_allclose(found[:, 1, 2:], cut[:, 1], atol=1e-6)
     np.testing.assert_allclose(found[:, 2, 1:], np.asarray(lstm(X[:, :, 1:]))[:, 2], atol=1e-6)
     assert np.abs(found[:, 1, 2:] - whole[:, 1, 2:]).max() > 1e-3
+
+
+def test_the_gradient_of_biases_of_labels_is_summed_in_float32() -> None:
+    classifier = TagClassifier(
+        heads=("level",), partitions=("level",), classes=2, dtype="mixed_bfloat16"
+    )
+    classifier.build((None, 1, None, W))
+    bias = classifier.maps[0].bias
+    with tf.GradientTape() as tape:
+        logits = classifier(tf.zeros((128, 1, 32, W)))["level"]
+        loss = 0.01 * tf.reduce_sum(logits)
+    np.testing.assert_allclose(tape.gradient(loss, bias.value), 2 * [40.96], rtol=0.01)
