@@ -78,10 +78,7 @@ def searched(
     if not path:
         if trained.model.capabilities.cannot_translate:
             raise UserError(trained.model.capabilities.cannot_translate)
-        for name in OPTIONS:
-            value = getattr(hparams, name)
-            if value != getattr(DecodeHParams(), name):
-                raise UserError(f"{name}={value}: is only used with --alignment_model_dir")
+        check_search_options(hparams, path)
         return Searched(trained.model)
     from t2t_phrase.decoding.search.alignment_expansion import alignment_expansion
     from t2t_phrase.models.aligned_pair import AlignedPair
@@ -93,14 +90,33 @@ def searched(
             f"--alignment_model_dir={path}: an ensemble cannot be searched with an alignment "
             "model; name one model in --output_dir"
         )
+    check_search_options(hparams, path)
+    second = load_model(path, dtype_policy=dtype_policy)
+    pair = AlignedPair(trained.model, second.model)
+    check_same_texts(vocabularies, trained, second, f"--alignment_model_dir={path}")
+    note(f"{second.checkpoint} (step {second.step}): {second.record.hparams_set}")
+    return Searched(pair, functools.partial(alignment_expansion, pair), second)
+
+
+def check_search_options(hparams: DecodeHParams, alignment_model_dir: str | None = None) -> None:
+    """Refuse options that have no effect with, or without, an alignment model.
+
+    Args:
+        hparams: the decoding options.
+        alignment_model_dir: see `searched`.
+
+    Raises:
+        UserError: an option has no effect.
+    """
+    if not alignment_model_dir:
+        for name in hparams.given(OPTIONS):
+            raise UserError(
+                f"{name}={getattr(hparams, name)}: is only used with --alignment_model_dir"
+            )
+        return
     for name in ("alignment_layers", "alignment_heads"):
         if getattr(hparams, name):
             raise UserError(
                 f"{name}={list(getattr(hparams, name))}: has no effect with --alignment_model_dir, "
                 "where the search decides which source position each token is aligned with"
             )
-    second = load_model(path, dtype_policy=dtype_policy)
-    pair = AlignedPair(trained.model, second.model)
-    check_same_texts(vocabularies, trained, second, f"--alignment_model_dir={path}")
-    note(f"{second.checkpoint} (step {second.step}): {second.record.hparams_set}")
-    return Searched(pair, functools.partial(alignment_expansion, pair), second)

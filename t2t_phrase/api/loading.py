@@ -9,9 +9,10 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from t2t_phrase import registry
+from t2t_phrase.api.alignment_search import check_search_options
 from t2t_phrase.api.file_scoring import FileScoring
 from t2t_phrase.api.file_translation import FileTranslation
-from t2t_phrase.api.text_files import Beside
+from t2t_phrase.api.text_files import Beside, check_alignment_options
 from t2t_phrase.config import UserError, shown
 from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.decoding.hypothesis import Hypothesis
@@ -155,6 +156,10 @@ class TrainedTranslator:
         check_list("texts", texts)
         check_list("prefixes", prefixes)
         hparams = decode_hparams(options)
+        if not lexicon:
+            read_lexicon(hparams)
+        check_alignment_options(hparams, used=False)
+        check_search_options(hparams)
         key = hparams.to_json() + ("required" if terms else "")
         if key not in self._translators:
             # The entries are given with each text.

@@ -150,7 +150,7 @@ def beside() -> Beside:
 
 def converse(hparams: DecodeHParams) -> None:
     """Answer typed lines until `q` or the end of the input."""
-    from t2t_phrase.api.alignment_search import searched
+    from t2t_phrase.api.alignment_search import check_search_options, searched
     from t2t_phrase.api.text_files import check_alignment_options
     from t2t_phrase.decoding.feature_files import annotator
     from t2t_phrase.decoding.interactive import HELP, Conversation
@@ -173,8 +173,13 @@ def converse(hparams: DecodeHParams) -> None:
         dtype_policy=FLAGS.dtype_policy,
     )
     dictionary = given.encoded(vocabularies)
-    conversation = Conversation(
-        lambda options: Translator(
+
+    def make_translator(options: DecodeHParams) -> Translator:
+        # The checks of the start, since options may be changed.
+        read_lexicon(options)
+        check_alignment_options(options, used=given.aligns)
+        check_search_options(options, FLAGS.alignment_model_dir)
+        return Translator(
             used.model,
             vocabularies,
             options,
@@ -182,7 +187,10 @@ def converse(hparams: DecodeHParams) -> None:
             unknown_words=unknown.words,
             make_expansion=used.make_expansion,
             xla=FLAGS.xla_compile,
-        ),
+        )
+
+    conversation = Conversation(
+        make_translator,
         hparams,
         annotate=annotator(of_side(used.model.hparams.features, "source"), given_parser()),
     )

@@ -14,7 +14,7 @@ BOUNDS: dict[str, tuple[float, float]] = {
     "beam_size": (1, 1000),
     "alpha": (0, 8),
     "extra_length": (1, 10_000),
-    "min_length": (0, 32_768),
+    "min_length": (0, 10_001),
     "max_length": (0, 32_768),
     "batch_size": (1, 10_000_000),
     "max_input_size": (0, 32_768),
@@ -103,6 +103,13 @@ class DecodeHParams(HParams):
             yield f"sampling_temp: must be 0 or at least {COLDEST}, got {self.sampling_temp}"
         if self.max_length and self.min_length >= self.max_length:
             yield f"min_length={self.min_length} leaves no room for EOS in {self.max_length} tokens"
+        if self.min_length > self.extra_length + 1:
+            # The shortest source has two tokens, EOS included.
+            yield (
+                f"min_length={self.min_length} leaves no room for EOS in translations of one word, "
+                f"which have at most extra_length + 2 = {self.extra_length + 2} tokens; give a "
+                "greater extra_length"
+            )
         if self.search and self.sampling_temp:
             yield f"search={self.search}: cannot be used with sampling_temp above 0"
         yield from self._check_sampling()

@@ -58,7 +58,10 @@ def chrf_of_pairs(texts: Sequence[str]) -> np.ndarray:
     for order in range(1, ORDERS + 1):
         counts = _counts(bare, order)  # (N, G)
         totals = counts.sum(axis=1, dtype="float64")
+        # Most n-grams occur in one text only, and match nothing but that text.
+        counts = counts[:, (counts > 0).sum(axis=0) > 1]
         matches = np.stack([np.minimum(counts, row).sum(axis=1) for row in counts], axis=1)
+        np.fill_diagonal(matches, totals)
         # Texts are rows, references are columns.
         both = (totals[:, None] > 0) & (totals[None] > 0)
         precisions += np.where(both, matches / np.maximum(totals, 1)[:, None], 0.0)

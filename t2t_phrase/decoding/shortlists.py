@@ -71,7 +71,7 @@ class Shortlister:
         """
         found = []
         for number, text in enumerate(texts):
-            tokens = {*self.always, *self._encoder.encode(text)}
+            tokens = {*self.always, *self._encoder.encode(text.strip())}
             for word in text.split():
                 tokens.update(self.by_source.get(compared(word, lowercase=True), ()))
             if lines.entries and isinstance(entries := lines.entries[number], SentenceEntries):

@@ -115,7 +115,8 @@ def tokenize(
     for number, text in enumerate(texts, start=1):
         check_unicode(text, f"{name} {number}")
     if not starts:
-        return [Sentence(text, encoder.encode(text), ()) for text in texts]
+        # tensor2tensor's encoder keeps the blanks around a text, which its decoder strips.
+        return [Sentence(text, encoder.encode(text.strip()), ()) for text in texts]
     found = encoder.encode_with_starts(texts)
     return [Sentence(text, *pair) for text, pair in zip(texts, found, strict=True)]
 

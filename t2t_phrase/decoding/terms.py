@@ -23,6 +23,9 @@ from t2t_phrase.text.encoders import StoredEncoder
 from t2t_phrase.text.token_texts import Edge, TokenTexts, spelt
 from t2t_phrase.text.vocabularies import Encoder
 
+# More targets of single sentences are forgotten, so that they do not accumulate without end.
+_MOST_TARGETS = 1 << 16
+
 
 @dataclasses.dataclass(frozen=True)
 class SentenceTerms:
@@ -91,6 +94,9 @@ class RequiredTerms:
             UserError: see the class.
         """
         entries = list(entries)
+        if len(self._tokens) > _MOST_TARGETS:
+            given = (entry.target for entry in self._given if not entry.forbidden)
+            self._tokens = {target: self._tokens[target] for target in given}
         for entry in entries:
             if not entry.forbidden and entry.target not in self._tokens:
                 self._tokens[entry.target] = encode_target(entry, self._encoder)
@@ -265,11 +271,22 @@ def entries_of_texts(terms: Sequence[Sequence[tuple[str, str]]], texts: int) -> 
         )
     found = []
     for number, own in enumerate(terms, start=1):
-        name, lines = f"terms of text {number}", ["\t".join(pair) for pair in own]
+        name = f"terms of text {number}"
+        if isinstance(own, str) or not all(map(_is_pair, own)):
+            raise UserError(f"{name}: expected a list of (source, target), got {shown(own)}")
+        lines = ["\t".join(pair) for pair in own]
         for place, line in enumerate(lines, start=1):
             check_unicode(line, f"{name}:{place}")
         found.append(read_dictionary(lines, name, "require"))
     return found
+
+
+def _is_pair(value: object) -> bool:
+    return (
+        isinstance(value, tuple | list)
+        and len(value) == 2
+        and all(isinstance(part, str) for part in value)
+    )
 
 
 def _refuse_conflicts(entries: Sequence[Entry], others: Sequence[Entry]) -> None:

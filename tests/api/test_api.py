@@ -154,6 +154,22 @@ def test_half_of_a_character_is_refused_with_its_place(trained, place, task):
     assert str(refused.value) == f"{place}: \\ud83d alone is only half of a character"
 
 
+@pytest.mark.parametrize(
+    ("options", "terms", "message"),
+    [
+        ("shortlist_best=5", (), "shortlist_best=5: only used with --lexicon_file"),
+        ("alignment_layers=[1]", (), "is only used with write_alignments=true"),
+        ("alignment_threshold=0.5", (), "is only used with --alignment_model_dir"),
+        ("", [("ab", "cd")], r"terms of text 1: expected a list of \(source, target\), got"),
+        ("", [[("red", None)]], r"terms of text 1: expected a list of \(source, target\), got"),
+        ("", ["red"], r"terms of text 1: expected a list of \(source, target\), got 'red'"),
+    ],
+)
+def test_options_and_terms_are_not_ignored_or_misread(trained, options, terms, message):
+    with pytest.raises(UserError, match=message):
+        trained[0].translate(["red"], options, terms=terms)
+
+
 def test_samples_are_several_and_sorted(trained):
     model, _ = trained
     options = "sampling_temp=3,beam_size=5,return_beams=true"

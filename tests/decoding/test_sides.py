@@ -5,6 +5,7 @@ import pytest
 from t2t_phrase.config import UserError
 from t2t_phrase.decoding.sides import check_features, encode_side, tokenize
 from t2t_phrase.features import ALIGNMENT
+from t2t_phrase.text.subwords.t2t_subwords import T2TSubwords
 from t2t_phrase.text.words.encoder import WordEncoder
 from t2t_phrase.text.words.training import train_words
 
@@ -45,3 +46,15 @@ def test_half_of_a_character_is_refused_with_the_number_of_its_line(starts):
 def test_the_texts_of_a_feature_are_a_list():
     with pytest.raises(UserError, match=r"^feature 'alignment': expected a list of strings"):
         check_features((ALIGNMENT,), {"alignment": "0-0"}, 3)
+
+
+def test_blanks_around_a_text_do_not_count():
+    """tensor2tensor's encoder keeps them, and its decoder strips lines first."""
+    encoder = T2TSubwords(["<pad>_", "<EOS>_", *"abcdefgh _\\u;0123456789"])
+    plain, others = "a bad", [" a bad", "a bad\t ", "\u3000a bad"]
+    expected = tokenize(encoder, [plain], starts=False)[0].ids
+    assert all(each.ids == expected for each in tokenize(encoder, others, starts=False))
+    assert (
+        tokenize(encoder, ["  "], starts=False)[0].ids
+        == tokenize(encoder, [""], starts=False)[0].ids
+    )

@@ -153,7 +153,8 @@ def search(
             )[: 2 * beam_size]
             more = next_tokens(prefix, terms, begins_word)
             more = {token for token in more if not may or token in may}
-            for token in {*likeliest, *more}:
+            ends = {EOS} if not before and (not may or EOS in may) else set()
+            for token in {*likeliest, *more, *ends}:
                 whole = (*prefix, token)
                 after = left(whole, terms, begins_word)
                 room = max_length - time

@@ -101,13 +101,17 @@ def beam_search(
             state["finished"],
             history,
         )
+        # Nothing can continue: if nothing has ended either, the hypotheses so far are the result.
+        stuck = best[:, 0] == -float("inf")
+        for name in ("log_probs", "alive"):
+            new[name] = _map(lambda x, y: _where(stuck, x, y), state[name], new[name])
         old = {name: state[name] for name in new}
         new = _map(lambda before, after: _where(state["done"], before, after), old, new)
 
         bound = new["log_probs"][:, 0] / max_penalty
         worst = new["finished_scores"][:, 0 if only_best else -1]
         done = ops.logical_or(worst > bound, index + 1 >= max_lengths)
-        new["done"] = ops.logical_or(state["done"], done)
+        new["done"] = ops.logical_or(state["done"], ops.logical_or(done, stuck))
         if beam_size > 1:
             cache = expansion.reorder(cache, parents)
         return index + 1, new, cache

@@ -135,6 +135,9 @@ def best_constrained(
     top, tokens, normalizer = likeliest_allowed(logits, each, allowed.forced, allowed.barred)
     own = term_tokens(terms, progress, allowed, room)
     top, tokens = with_own(top, tokens, own.tokens, own.of(logits))
+    # EOS, too: after a term that is completed near the limit, none of the others may be possible.
+    ends = ops.full_like(tokens[..., :1], EOS_ID)
+    top, tokens = with_own(top, tokens, ends, end_logits(logits, allowed))
     scores = top - normalizer[..., None] + log_probs[..., None]
     width = ops.shape(tokens)[-1]
     scores, tokens = (ops.reshape(x, (-1, beams * width)) for x in (scores, tokens))
@@ -156,6 +159,14 @@ def best_constrained(
     going_on = ops.cumsum(ops.cast(ops.logical_not(ended), "int32"), axis=1) <= beams
     scores = ops.where(ops.logical_or(ended, going_on), scores, NEVER)
     return Candidates(scores, parents, tokens, ended, {TERM: completed})
+
+
+def end_logits(logits: Any, allowed: Allowed) -> Any:
+    """Return the logits of EOS, (B, K, 1), -inf where it may not follow."""
+    barred = allowed.barred[..., EOS_ID]
+    if allowed.forced is not None:
+        barred = ops.logical_or(barred, allowed.forced >= 0)
+    return ops.where(barred, NEVER, logits[..., EOS_ID])[..., None]
 
 
 def without_early_end(allowed: Allowed, terms: Any, progress: Progress, vocab_size: int) -> Allowed:

@@ -19,6 +19,7 @@ from t2t_phrase.ops.likeliest import logits_of
 
 # More than the number of tokens of any output.
 SEED_STRIDE = 1 << 16
+_ODD = 0x1E3779B1
 
 
 def sampling_expansion(
@@ -64,6 +65,8 @@ def sampling_expansion(
 
 def _draw(logits: Any, index: Any, seed: Any) -> Any:
     """Return (B,) int32 tokens of logits (B, V)."""
-    # Far apart, so that the draws of one seed are not those of the next seed one token later.
-    now = ops.stack([seed[0], seed[1] * SEED_STRIDE + ops.cast(index, seed.dtype)])
+    # Far apart, so that the draws of one seed are not those of the next seed one token later. What
+    # the product loses of a great seed goes to the other half.
+    lost = seed[1] // SEED_STRIDE * ops.cast(_ODD, seed.dtype)
+    now = ops.stack([seed[0] + lost, seed[1] * SEED_STRIDE + ops.cast(index, seed.dtype)])
     return draw(logits, now)

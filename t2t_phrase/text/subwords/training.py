@@ -6,7 +6,7 @@ import io
 import pathlib
 import re
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, Literal
 
 import sentencepiece
@@ -43,12 +43,22 @@ def train_subwords(
         UserError: there is no text, or `vocab_size` is too small for the characters.
     """
     model = io.BytesIO()
+    # SentencePiece makes a RuntimeError of whatever ends the sentences, such as Ctrl-C.
+    stopped: list[BaseException] = []
+
+    def watched() -> Iterator[str]:
+        try:
+            yield from sentences
+        except BaseException as error:
+            stopped.append(error)
+            raise
+
     with tempfile.TemporaryDirectory() as folder:
         rules = pathlib.Path(folder, "rules.tsv")
         rules.write_text("".join(f"{code:X}\t20\n" for code in WHITESPACE if code != 0x20))
         try:
             sentencepiece.SentencePieceTrainer.train(
-                sentence_iterator=iter(sentences),
+                sentence_iterator=watched(),
                 model_writer=model,
                 model_type=model_type,
                 vocab_size=vocab_size,
@@ -67,6 +77,8 @@ def train_subwords(
                 minloglevel=2,
             )
         except RuntimeError as error:
+            if stopped:
+                raise stopped[0] from None
             raise _explain(error, vocab_size) from error
     return _without_paths(model.getvalue())
 

@@ -118,6 +118,9 @@ def _forms(word: str) -> Iterator[str]:
     plain = unescaped(word)
     if plain != word:
         yield plain
+    brackets = word.replace("-LRB-", "(").replace("-RRB-", ")")
+    if brackets not in (word, plain):
+        yield brackets
     if "'" in word:
         yield word.replace("'", "’")
 

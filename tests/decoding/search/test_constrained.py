@@ -82,13 +82,27 @@ def test_hypotheses_are_those_of_the_definition(seed: int, beam_size: int, eos: 
                 assert noted[end - 1] == (0 if last is None else last + 1)
 
 
-def test_terms_of_exactly_the_length_are_met() -> None:
+@pytest.mark.parametrize("eos", [3.0, -9.0])
+def test_terms_of_exactly_the_length_are_met(eos: float) -> None:
     terms = [[[(3, 4, 5)], [(2, 2), (6, 6, 6)], [(4,)]]]
-    table = random_table(5, batch=1, length=LENGTH, vocab=VOCAB, eos=3.0)
+    table = random_table(5, batch=1, length=LENGTH, vocab=VOCAB, eos=eos)
     found = search(table, array_of(terms), np.array([7], "int32"), 2)
     ids = as_lists(found, 0)[0][0]
     assert len(ids) == 7
     assert reference.left(ids, terms[0], BEGINS.tolist()) == 0
+
+
+def test_the_end_follows_a_term_although_it_is_unlikely() -> None:
+    """The likeliest tokens go on with the term's word, which must be complete."""
+    table = random_table(6, batch=1, length=LENGTH, vocab=VOCAB, eos=-9.0)
+    begins = np.isin(np.arange(VOCAB), (EOS_ID, 3))
+    constraints = Constraints(array_of([[[(3,)]]]), begins, np.array([2], "int32"))
+    expansion = constrained_expansion(TableModel(table).decoder(2), constraints, 2)
+    found = beam_search(
+        expansion, max_lengths=np.array([2], "int32"), length=2, beam_size=2, alpha=0.6
+    )
+    (ids, score), *_ = as_lists(found, 0)
+    assert ids == (3, EOS_ID) and score > -100
 
 
 def test_what_does_not_fit_is_written_as_far_as_it_goes() -> None:

@@ -85,6 +85,29 @@ def greedy(log_probs: reference.LogProbs, limit: int) -> tuple[tuple[int, ...], 
     return prefix, total
 
 
+def test_where_nothing_may_follow_the_hypotheses_so_far_are_the_result() -> None:
+    decoder = nonrepeating_decoder(
+        TableModel(TABLE).decoder(2), size=1, shape=(len(TABLE), 2), length=LENGTH
+    )
+    # Of four tokens, EOS is barred, and each of the others may occur once.
+    found = beam_search(
+        plain_expansion(decoder, min_length=6),
+        max_lengths=np.full(len(TABLE), LENGTH, "int32"),
+        length=LENGTH,
+        beam_size=2,
+        alpha=0.6,
+    )
+    for sentence in range(len(TABLE)):
+        log_probs = TableModel(TABLE).log_probs(sentence)
+        ids = tuple(np.asarray(found.ids)[sentence, 0].tolist())
+        assert sorted(ids[:3]) == [0, 2, 3] and not any(ids[3:])
+        expected = 0.0
+        for end in range(3):
+            scores = log_probs(ids[:end])
+            expected += scores[ids[end]] - math.log1p(-math.exp(scores[reference.EOS]))
+        np.testing.assert_allclose(found.scores[sentence, 0], expected, atol=1e-4)
+
+
 def test_xla_and_a_sentence_alone_give_the_same() -> None:
     graph, xla = (
         compiled(lambda table: search(table, size=2), xla=xla)(TABLE) for xla in (False, True)

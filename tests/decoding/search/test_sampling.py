@@ -78,7 +78,7 @@ def test_a_temperature_near_zero_is_greedy() -> None:
 
 def test_a_seed_fixes_the_draws_and_another_changes_them() -> None:
     table = random_table(2, 16)
-    seeds = [(3, 4), (3, 4), (3, 5), (4, 4)]
+    seeds = [(3, 4), (3, 4), (3, 5), (4, 4), (3, 4 + (1 << 16))]
     draws = [
         np.asarray(draw(table, temperature=1.0, seed=np.array(seed, "int32")).ids) for seed in seeds
     ]

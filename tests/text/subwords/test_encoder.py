@@ -74,6 +74,17 @@ def test_impossible_vocabularies_are_explained(sentences, size, message):
         train_subwords(sentences, vocab_size=size)
 
 
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), UserError("line 3 is not UTF-8")])
+def test_what_ends_the_sentences_is_not_hidden(error):
+    def sentences():
+        yield from SENTENCES
+        raise error
+
+    with pytest.raises(type(error)) as caught:
+        train_subwords(sentences(), vocab_size=300)
+    assert caught.value is error
+
+
 def test_foreign_special_ids_are_refused():
     model = io.BytesIO()
     sentencepiece.SentencePieceTrainer.train(

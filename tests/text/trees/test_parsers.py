@@ -231,3 +231,9 @@ def test_corenlp(corenlp):
 def test_corenlp_that_is_not_there(corenlp):
     with pytest.raises(UserError, match=r"no CoreNLP server .*localhost:1 .*CoreNLPServer -port"):
         open_parser("corenlp", corenlp_url="http://localhost:1")
+
+
+@pytest.mark.parametrize("word", ["a(b)", r"a\/b(", "-LRB-", r"\*(c", "``(", "''"])
+def test_a_flat_tree_spells_its_line(word):
+    line = f"one {word} two"
+    cut_by_tree(line, flat_tree(line))
