@@ -125,7 +125,7 @@ class Experiment:
         flags += [f"--decode_hparams={options}", f"--decode_from_file={self.recipe.test.source}"]
         flags.append(f"--decode_to_file={made}")
         log = made.with_name(f"{made.name}.log")
-        Steps(own.work_dir).make("decoder", flags, made=made, source=newest(folders), log=log)
+        Steps(own.work_dir).make("decoder", flags, made=made, sources=[newest(folders)], log=log)
         return made
 
     def row(

@@ -17,7 +17,9 @@ def evaluate(recipe: Recipe, name: str, seed: int) -> None:
     flags += [f"--output_dir={averaged}", f"--random_seed={seed}", "--schedule=evaluate"]
     flags.append(f"--train_steps={recipe.train_steps}")
     flags += ["--eval_steps=0", "--noeval_run_autoregressive"]
-    Steps(recipe.work_dir).make("trainer", flags, made=log, source=averaged / "checkpoint", log=log)
+    Steps(recipe.work_dir).make(
+        "trainer", flags, made=log, sources=[averaged / "checkpoint"], log=log
+    )
 
 
 def perplexity(recipe: Recipe, name: str, seed: int) -> float:

@@ -52,7 +52,7 @@ class Required:
 
     bleu: float
     ter: float
-    p_value: float
+    p_value: float | None
     applied: int
 
 
@@ -75,7 +75,7 @@ class Row:
     guided_bleu: float
     ter: float
     guided_ter: float
-    p_value: float
+    p_value: float | None
     entries: int
     matched: int
     applied: int
@@ -118,7 +118,11 @@ class Experiment:
         flags += [f"--alignments={self.text.alignments}", f"--translation={plain}"]
         log = self.place(system, "dictionary.log")
         Steps(self.work_dir).make(
-            "dictionary", [*flags, f"--output_file={entries}"], made=entries, source=plain, log=log
+            "dictionary",
+            [*flags, f"--output_file={entries}"],
+            made=entries,
+            sources=[plain],
+            log=log,
         )
         guided = self.translate(
             system, f"guided.{target}", entries, f"--sentence_dictionary={entries}"
@@ -158,7 +162,7 @@ class Experiment:
         flags += (f"--decode_hparams={','.join(filter(None, options))}",)
         flags += (f"--decode_from_file={self.text.source}", f"--decode_to_file={made}")
         log = made.with_name(f"{made.name}.log")
-        Steps(self.work_dir).make("decoder", list(flags), made=made, source=source, log=log)
+        Steps(self.work_dir).make("decoder", list(flags), made=made, sources=[source], log=log)
         return made
 
     def error_rate(self, system: System) -> float | None:
@@ -227,7 +231,7 @@ def markdown(rows: list[Row]) -> str:
                 f"{row.bleu:.2f}",
                 f"{row.guided_bleu:.2f}",
                 f"{row.guided_bleu - row.bleu:+.2f}",
-                f"{row.p_value:.3f}",
+                _p_text(row.p_value),
                 f"{row.ter:.2f}",
                 f"{row.guided_ter:.2f}",
                 f"{row.guided_ter - row.ter:+.2f}",
@@ -247,7 +251,11 @@ def _required(row: Row) -> list[str]:
     if own is None:
         return [""] * 4
     applied = f"{own.applied}{_share(own.applied, row.matched)}"
-    return [f"{own.bleu:.2f}", f"{own.p_value:.3f}", f"{own.ter:.2f}", applied]
+    return [f"{own.bleu:.2f}", _p_text(own.p_value), f"{own.ter:.2f}", applied]
+
+
+def _p_text(value: float | None) -> str:
+    return "" if value is None else f"{value:.3f}"
 
 
 def _share(applied: int, matched: int) -> str:

@@ -63,7 +63,7 @@ def translate(
     ]
     log = made.with_name(f"{made.name}.log")
     source = max(newest(folders), test.source, key=lambda path: path.stat().st_mtime)
-    Steps(made.parent).make("decoder", flags, made=made, source=source, log=log)
+    Steps(made.parent).make("decoder", flags, made=made, sources=[source], log=log)
     return command_line("decoder", flags)
 
 

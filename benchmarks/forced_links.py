@@ -40,7 +40,7 @@ def forced_links(
         *features(system, text),
     ]
     log = work_dir / f"{stem}.scores.log"
-    Steps(work_dir).make("decoder", flags, made=scores, source=newest(system.inputs), log=log)
+    Steps(work_dir).make("decoder", flags, made=scores, sources=[newest(system.inputs)], log=log)
     return pathlib.Path(f"{scores}.align"), flags
 
 

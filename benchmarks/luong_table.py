@@ -117,7 +117,7 @@ def translated(recipe: Recipe, name: str, seeds: Sequence[int], options: str, mo
     ]
     source = runs[-1] / "checkpoint"
     log = recipe.place(name, ending, ".log")
-    Steps(recipe.work_dir).make("decoder", flags, made=made, source=source, log=log)
+    Steps(recipe.work_dir).make("decoder", flags, made=made, sources=[source], log=log)
     return score(recipe, made).value
 
 

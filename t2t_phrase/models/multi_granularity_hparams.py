@@ -74,13 +74,7 @@ class MultiGranularityHParams(PhraseHParams):
                 "to tokens; use pos=timing"
             )
         yield from self._check_tags()
-        if self.interaction != "on_lstm":
-            if self.on_lstm_chunk_size != type(self).on_lstm_chunk_size:
-                yield (
-                    f"on_lstm_chunk_size={self.on_lstm_chunk_size}: only interaction=on_lstm "
-                    "reads it"
-                )
-        else:
+        if self.interaction == "on_lstm":
             width, chunk = self.hidden_size // max(self.num_heads, 1), self.on_lstm_chunk_size
             if chunk < 1 or width % chunk or width == chunk:
                 yield (
