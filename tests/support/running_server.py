@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import http.client
 import json
+import re
 import socket
 import threading
 import time
@@ -153,3 +154,22 @@ def raw(url: str, *parts: bytes, pause: float = 0.0, seconds: float = 20.0) -> b
             while chunk := client.recv(65536):
                 received += chunk
     return received
+
+
+def metric(url: str, name: str) -> float:
+    """Return the value of a metric of a server."""
+    text = ask(url, "/metrics").body.decode()
+    return sum(float(value) for value in re.findall(rf"(?m)^{name}(?:{{.*}})? (\S+)$", text))
+
+
+class Gate:
+    """A model that searches only while it is open, and notes its batches."""
+
+    def __init__(self) -> None:
+        self.open = threading.Event()
+        self.batches: list[list[str]] = []
+
+    def __call__(self, columns: Any) -> Any:
+        self.batches.append([text.decode() for text in columns[0]])
+        assert self.open.wait(20)
+        return upper(columns)
