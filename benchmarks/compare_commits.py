@@ -2,6 +2,8 @@
 
     python benchmarks/compare_commits.py --base=HEAD~1 -- train_step.py --sizes=32
     python benchmarks/compare_commits.py --base=HEAD~1 --hparams_set=transformer_big -- decode.py
+    python benchmarks/compare_commits.py --base=HEAD --base_environment=TF_ENABLE_ONEDNN_OPTS=0 \\
+        -- decode.py
 
 Both commits are unpacked into temporary folders and run in separate processes that take turns, one
 update or one decoded batch at a time, so that anything that slows the machine down slows both. The
@@ -20,6 +22,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+from collections.abc import Mapping
 from typing import Any
 
 # Runs a benchmark with a function `timed` in place of `measure.median_seconds`.
@@ -50,7 +53,12 @@ def timed(run, *, repeats):
 
 
 def start_benchmark(
-    commit: str, folder: pathlib.Path, hparams_set: str, command: list[str], timed: str
+    commit: str,
+    folder: pathlib.Path,
+    hparams_set: str,
+    command: list[str],
+    timed: str,
+    environment: Mapping[str, str] | None = None,
 ) -> subprocess.Popen[str]:
     """Start a benchmark of a commit in a separate process.
 
@@ -61,12 +69,13 @@ def start_benchmark(
         command: script in benchmarks/ and its options.
         timed: Python that defines `timed(run, *, repeats)`, which is called in place of
             `measure.median_seconds`.
+        environment: variables to set, beside those of this process.
     """
     unpack(commit, folder)
     program = _START + timed + _END
     return subprocess.Popen(
         [sys.executable, "-c", program, f"{folder}/benchmarks", hparams_set, *command],
-        env={**os.environ, "PYTHONPATH": str(folder)},
+        env={**os.environ, **(environment or {}), "PYTHONPATH": str(folder)},
         cwd=folder,
         text=True,
         stdin=subprocess.PIPE,
@@ -78,9 +87,16 @@ class Commit:
     """A benchmark of one commit in a separate process."""
 
     def __init__(
-        self, commit: str, folder: pathlib.Path, hparams_set: str, command: list[str]
+        self,
+        commit: str,
+        folder: pathlib.Path,
+        hparams_set: str,
+        command: list[str],
+        environment: Mapping[str, str],
     ) -> None:
-        self._process = start_benchmark(commit, folder, hparams_set, command, _IN_TURNS)
+        self._process = start_benchmark(
+            commit, folder, hparams_set, command, _IN_TURNS, environment
+        )
         self.reports: list[dict[str, Any]] = []
 
     def ready(self) -> bool:
@@ -129,6 +145,14 @@ def main() -> None:
     made = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     made.add_argument("--base", required=True, help="commit to compare with")
     made.add_argument("--new", default="HEAD", help="the other commit")
+    for name in ("base", "new"):
+        made.add_argument(
+            f"--{name}_environment",
+            metavar="NAME=VALUE",
+            action="append",
+            default=[],
+            help=f"variable of the environment of {name}",
+        )
     made.add_argument("--hparams_set", default="transformer_base", help="hparams set to run")
     made.add_argument("--pairs", type=int, default=21, help="timed runs of each commit")
     made.add_argument("command", nargs="+", help="script in benchmarks/ and its options, after --")
@@ -136,8 +160,17 @@ def main() -> None:
     medians = []
     with tempfile.TemporaryDirectory() as scratch:
         base, new = (
-            Commit(commit, pathlib.Path(scratch, name), args.hparams_set, args.command)
-            for name, commit in (("base", args.base), ("new", args.new))
+            Commit(
+                commit,
+                pathlib.Path(scratch, name),
+                args.hparams_set,
+                args.command,
+                dict(variable.split("=", 1) for variable in variables),
+            )
+            for name, commit, variables in (
+                ("base", args.base, args.base_environment),
+                ("new", args.new, args.new_environment),
+            )
         )
         while all([base.ready(), new.ready()]):
             ratios = []

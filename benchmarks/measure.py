@@ -30,10 +30,16 @@ def uses_jax() -> bool:
 
 
 def limit_threads(threads: int = THREADS) -> None:
-    """Make TensorFlow use `threads` threads; call this before TensorFlow runs anything."""
+    """Make TensorFlow use `threads` threads, and oneDNN as the commands do.
+
+    Call this before TensorFlow is imported.
+    """
     if uses_jax():
         return
+    from t2t_phrase.bin.common import prefer_onednn
+
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+    prefer_onednn()
     import tensorflow as tf
 
     tf.config.threading.set_intra_op_parallelism_threads(threads)

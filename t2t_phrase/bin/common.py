@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import importlib.util
 import os
+import platform
 import signal
 import sys
 import tempfile
@@ -118,6 +119,15 @@ def _describe(main: Callable[[Sequence[str]], None]) -> None:
         flags.FLAGS.register_key_flag_for_module(sys.argv[0], flag)
 
 
+def prefer_onednn() -> None:
+    """Let oneDNN multiply matrices on all x86 CPUs, unless TF_ENABLE_ONEDNN_OPTS is set.
+
+    TensorFlow, which must not have been imported yet, does so by default only with AVX512.
+    """
+    if platform.machine() in ("x86_64", "AMD64"):
+        os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")
+
+
 def load_tensorflow() -> None:
     """Import TensorFlow without its start-up messages, which would bury the command's output.
 
@@ -126,6 +136,7 @@ def load_tensorflow() -> None:
     import fails, the messages are printed after all.
     """
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+    prefer_onednn()
     on_jax = backend_named()[0] == "jax"
     if on_jax and importlib.util.find_spec("tensorflow") is None:
         return
