@@ -28,6 +28,7 @@ from t2t_phrase.comparison.table import grid
 # each would wait for the other.
 _PROFILED = f"""
 import json
+measure.limit_threads()
 import tensorflow as tf
 limit = tf.config.threading.set_inter_op_parallelism_threads
 tf.config.threading.set_inter_op_parallelism_threads = lambda threads: limit(1)
