@@ -15,6 +15,7 @@ from t2t_phrase.comparison.sentences import Sentences, sentences_of
 from t2t_phrase.config import UserError
 from t2t_phrase.data.problem import Problem, get_problem
 from t2t_phrase.runs import checkpoints
+from t2t_phrase.runs.commands import last_value, read_commands
 from t2t_phrase.runs.record import FILE, RunRecord, resolve_hparams
 
 # The value of --contrastive for pairs from the grammar.
@@ -129,6 +130,21 @@ class Recipe:
         same = record.resolved() == resolve_hparams(name, self.hparams)[0]
         return same and named == (self.problem, name, seed)
 
+    def check_frequency(self, name: str, seed: int) -> None:
+        """Refuse a finished run whose last checkpoints are further or less far apart.
+
+        Raises:
+            UserError: averages of both would be compared.
+        """
+        run = self.place(name, seed)
+        kept = last_value(read_commands(run), "local_eval_frequency")
+        if kept.isdigit() and int(kept) != self._updates_between_checkpoints:
+            raise UserError(
+                f"{run} has a checkpoint every {kept} updates, not every "
+                f"{self._updates_between_checkpoints}; give --local_eval_frequency={kept} or "
+                "another --output_dir"
+            )
+
 
 def command_line(module: str, flags: Sequence[str]) -> str:
     """Return a command as it is typed in a shell."""
@@ -184,6 +200,9 @@ def finish_training(recipe: Recipe, name: str, seed: int, *, train: bool = True)
 
     Args:
         train: whether to train if the training is not finished.
+
+    Raises:
+        UserError: a command failed, or the checkpoints of a finished run have another distance.
     """
     steps = Steps(recipe.work_dir)
     commands = recipe.commands(name, seed)
@@ -192,6 +211,8 @@ def finish_training(recipe: Recipe, name: str, seed: int, *, train: bool = True)
         if not train:
             return False
         steps.run("trainer", commands["trainer"], log)
+    else:
+        recipe.check_frequency(name, seed)
     last = recipe.place(name, seed) / f"model.ckpt-{recipe.train_steps}.index"
     averaged = recipe.place(name, seed, "-averaged")
     steps.make("avg", commands["avg"], made=averaged, sources=[last], log=log)

@@ -17,6 +17,7 @@ from t2t_phrase.comparison.scoring import Scoring
 from t2t_phrase.comparison.sentences import sentences_of
 from t2t_phrase.config import UserError
 from t2t_phrase.evaluation.phenomena import Judgement
+from t2t_phrase.runs.commands import add_command
 
 RUNS = [
     tables.Run("base", 1, 2_600_000, {"BLEU": 30.0, "TER": 60.0}),
@@ -269,6 +270,17 @@ def test_checkpoints_are_written_at_the_given_frequency(recipe):
     assert "--local_eval_frequency=2" in recipe.commands(SET, 7)["trainer"]
     often = changed_recipe(recipe, local_eval_frequency=15)
     assert "--local_eval_frequency=15" in often.commands(SET, 7)["trainer"]
+
+
+def test_averages_over_other_distances_are_not_compared(recipe):
+    recipe, ran = recipe
+    runs.finish(recipe, SET, 7, train=True)
+    add_command(recipe.place(SET, 7), recipe.commands(SET, 7)["trainer"], log=print)
+    assert runs.finish(recipe, SET, 7, train=False)
+    often = changed_recipe(recipe, local_eval_frequency=15)
+    with pytest.raises(UserError, match=r"every 2 updates, not every 15; give --local_eval_freq"):
+        runs.finish(often, SET, 7, train=False)
+    assert ran == ["trainer", "avg", "decoder", "contrast"]
 
 
 def test_without_training_what_is_trained_is_still_translated(recipe, record_run):
