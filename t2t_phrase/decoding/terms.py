@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
@@ -80,6 +80,10 @@ class RequiredTerms:
             )
         self._encoder = encoder
         self.texts = TokenTexts(encoder)
+        # Kept here, not in the module, so that a vocabulary that is no longer used is freed.
+        self._edges = functools.lru_cache(maxsize=2**12)(
+            functools.partial(phrase_edges, texts=self.texts)
+        )
         self._tokens: dict[str, list[int]] = {}
         self._given: list[Entry] = []
         entries = list(entries)
@@ -138,7 +142,7 @@ class RequiredTerms:
             if room >= 0:
                 tokens.append(alternatives)
         phrases = [*own.forbidden_in(words), *self._everywhere.forbidden_in(words)]
-        edges = joined_edges(phrases, self.texts)
+        edges = joined_edges(phrases, self._edges)
         return SentenceTerms(names, tokens, edges, longest)
 
     def arrays(self, terms: Sequence[SentenceTerms], batch: Batch) -> dict[str, np.ndarray]:
@@ -183,19 +187,23 @@ class _Entries:
         return found
 
 
-def joined_edges(phrases: Iterable[str], texts: TokenTexts) -> list[Edge]:
-    """Return the ways to spell several phrases, see `search.forbidden.EDGES`."""
+def joined_edges(phrases: Iterable[str], edges_of: Callable[[str], Sequence[Edge]]) -> list[Edge]:
+    """Return the ways to spell several phrases, see `search.forbidden.EDGES`.
+
+    Args:
+        phrases: of one or more words each.
+        edges_of: `phrase_edges` of the target vocabulary.
+    """
     found: list[Edge] = []
     first = forbidden.FIRST_PLACE
     for phrase in dict.fromkeys(phrases):
-        own = phrase_edges(phrase, texts)
+        own = edges_of(phrase)
         shift = first - forbidden.FIRST_PLACE
         found += [Edge(_moved(e.start, shift), _moved(e.end, shift), e.token) for e in own]
         first = max([first, *(edge.end + shift + 1 for edge in own)])
     return found
 
 
-@functools.lru_cache(maxsize=2**12)
 def phrase_edges(phrase: str, texts: TokenTexts) -> Sequence[Edge]:
     """Return the ways to spell a forbidden phrase, see `search.forbidden.EDGES`.
 

@@ -15,7 +15,7 @@ from t2t_phrase.decoding.padding import padded_array
 from t2t_phrase.decoding.search.beam_search import Hypotheses, beam_search
 from t2t_phrase.decoding.search.forbidden import forbidding_decoder
 from t2t_phrase.decoding.search.plain_expansion import plain_expansion
-from t2t_phrase.decoding.terms import joined_edges
+from t2t_phrase.decoding.terms import joined_edges, phrase_edges
 
 LENGTH, VOCAB = 7, len(PIECES)
 PHRASES = [["ab"], ["a ab", "b"], ["aa.", "ab b"], []]
@@ -23,7 +23,7 @@ PHRASES = [["ab"], ["a ab", "b"], ["aa.", "ab b"], []]
 
 def edges_of(phrases: list[list[str]]) -> np.ndarray:
     texts = few_tokens()
-    rows = [joined_edges(own, texts) for own in phrases]
+    rows = [joined_edges(own, lambda phrase: phrase_edges(phrase, texts)) for own in phrases]
     return padded_array(rows, len(rows), 2, last=3)
 
 
