@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 
-import keras
-
 # The smallest parts that were measured; they were faster than a whole batch.
 LEAST_SENTENCES = 4
 
@@ -20,6 +18,9 @@ def divide_cores(sentences: int | None, cores: int | None = None) -> int:
         sentences: number of sentences; None: unknown, perhaps many.
         cores: number of cores to use; None: TF_NUM_INTRAOP_THREADS, as in TensorFlow, or else all.
     """
+    # Here, because data generation reads this module without Keras.
+    import keras
+
     if keras.backend.backend() != "tensorflow":
         return 1
     import tensorflow as tf

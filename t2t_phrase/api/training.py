@@ -12,6 +12,7 @@ from t2t_phrase.api.loading import TrainedTranslator, load
 from t2t_phrase.config import UserError, nearest
 from t2t_phrase.data.generation.generate import generate
 from t2t_phrase.data.generation.options import GenerateOptions
+from t2t_phrase.data.generation.workers import refuse_in_imported_main
 from t2t_phrase.data.problem import get_problem
 from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.io.files import expanded
@@ -38,6 +39,9 @@ def generate_data(
 ) -> None:
     """Make the vocabularies and record shards of a problem, as t2t-phrase-datagen does.
 
+    Large corpora are read by several processes, each of which imports the main module. A script
+    must therefore call this below `if __name__ == "__main__":`.
+
     Args:
         problem: registered name of the problem.
         data_dir: folder for the data.
@@ -46,8 +50,10 @@ def generate_data(
         **options: fields of `GenerateOptions`, such as `vocab_size=8000`.
 
     Raises:
-        UserError: the problem or an option is unknown, or the corpus is missing or faulty.
+        UserError: the problem or an option is unknown, the corpus is missing or faulty, or a script
+            calls this where each process would call it again.
     """
+    refuse_in_imported_main("generate_data")
     registry.discover()
     chosen = GenerateOptions().replace(**options)
     generate(get_problem(problem), data_dir, tmp_dir, options=chosen, log=log)

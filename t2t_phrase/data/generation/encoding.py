@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import pathlib
 from collections.abc import Callable, Collection
 from typing import Any
 
+from t2t_phrase.cores import usable_cores
 from t2t_phrase.data.generation.labels import read_labels
 from t2t_phrase.data.generation.manifest import Manifest
 from t2t_phrase.data.generation.progress import Log, Progress
@@ -25,7 +25,7 @@ ShardKey = tuple[str, int]
 
 def processes(num_workers: int) -> int:
     """Return the number of processes that the option `num_workers` stands for."""
-    return num_workers or os.cpu_count() or 1
+    return num_workers or usable_cores()
 
 
 def write_missing(

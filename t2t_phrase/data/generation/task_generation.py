@@ -18,7 +18,7 @@ from t2t_phrase.data.generation.segmentations import sample_splits
 from t2t_phrase.data.generation.split_stager import SplitStager
 from t2t_phrase.data.generation.staged import forget, has_checksum
 from t2t_phrase.data.generation.tasks import Task, TaskRecord, load_records
-from t2t_phrase.data.generation.vocabulary import take_vocabularies
+from t2t_phrase.data.generation.vocabulary import new_entries, take_vocabularies
 from t2t_phrase.data.problem import Problem
 from t2t_phrase.data.sources.corpus import Corpus
 from t2t_phrase.data.sources.inputs import Inputs
@@ -151,9 +151,10 @@ class TaskGeneration:
         if given:
             lock = self._folder / f".{self._base}-vocabulary-lock"
             with locks.exclusive(lock, wait=True):
-                manifest.vocabulary = take_vocabularies(
-                    self._problem, manifest, self._folder, given, self._log
-                )
+                made = take_vocabularies(self._problem, self._folder, given, self._log)
+                manifest.vocabulary = new_entries(made, manifest.vocabulary)
+                for vocabulary in made:
+                    vocabulary.write()
         entries = manifest.vocabulary
         if not entries or not all(
             has_checksum(self._folder / entry["file"], entry["sha256"]) for entry in entries

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import pathlib
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import Any, Literal
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Literal, NamedTuple
 
 from t2t_phrase.config import UserError
 from t2t_phrase.corpus_sizes import AUTO, vocabulary_size
@@ -14,11 +15,62 @@ from t2t_phrase.data.generation.manifest import Manifest
 from t2t_phrase.data.generation.options import GenerateOptions
 from t2t_phrase.data.generation.progress import Log
 from t2t_phrase.data.problem import Problem
-from t2t_phrase.io.files import sha256_of, write
+from t2t_phrase.io.files import write
 from t2t_phrase.io.lines import read_lines
 from t2t_phrase.text.encoders import StoredEncoder, make_encoder
+from t2t_phrase.text.subwords.encoder import SubwordEncoder
 from t2t_phrase.text.subwords.training import train_subwords
 from t2t_phrase.text.words.training import train_words
+
+
+class NewVocabulary(NamedTuple):
+    """A vocabulary that may not be written yet.
+
+    Attributes:
+        path: path of its file.
+        content: bytes of its file.
+    """
+
+    path: pathlib.Path
+    content: bytes
+
+    def entry(self) -> dict[str, Any]:
+        """Return the entry of the file in the manifest."""
+        return {
+            "file": self.path.name,
+            "sha256": hashlib.sha256(self.content).hexdigest(),
+            "size": make_encoder(self.content).vocab_size,
+        }
+
+    def write(self) -> None:
+        """Write the file.
+
+        Raises:
+            WriteError: the disk is full, or the folder is write-protected.
+        """
+        write(self.path, self.content)
+
+
+def new_entries(
+    vocabularies: Sequence[NewVocabulary], known: Sequence[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """Return the entries of vocabularies that are to be written.
+
+    Args:
+        vocabularies: the vocabularies.
+        known: entries of the files that they may replace.
+
+    Raises:
+        UserError: an unrelated file has the name of a vocabulary.
+    """
+    names = [entry["file"] for entry in known]
+    for path, content in vocabularies:
+        if path.is_file() and path.read_bytes() != content and path.name not in names:
+            raise UserError(
+                f"{path} exists and was not made from this corpus: add --vocab_file={path} to use "
+                "it, or move it away to learn a vocabulary"
+            )
+    return [vocabulary.entry() for vocabulary in vocabularies]
 
 
 def vocabulary_options(problem: Problem, options: GenerateOptions) -> dict[str, Any]:
@@ -51,32 +103,28 @@ def vocabulary_options(problem: Problem, options: GenerateOptions) -> dict[str, 
 
 
 def take_vocabularies(
-    problem: Problem,
-    manifest: Manifest,
-    folder: pathlib.Path,
-    encoders: Sequence[StoredEncoder],
-    log: Log,
-) -> list[dict[str, Any]]:
-    """Write given vocabularies next to the data; return their entries in the manifest.
+    problem: Problem, folder: pathlib.Path, encoders: Sequence[StoredEncoder], log: Log
+) -> list[NewVocabulary]:
+    """Return given vocabularies under the names that they have next to the data.
 
     Args:
         problem: the problem of the data.
-        manifest: manifest with the files of an earlier run, which may be replaced.
         folder: the data folder.
         encoders: one for both languages, or one for each.
         log: takes a line for each vocabulary.
-
-    Raises:
-        UserError: another file has the name, or the disk is full.
     """
     languages = ("",) if len(encoders) == 1 else tuple(f".{x}" for x in problem.languages)
-    known = [entry["file"] for entry in manifest.vocabulary]
     found = []
     for language, encoder in zip(languages, encoders, strict=True):
         size = encoder.vocab_size
         path = folder / f"vocab.{problem.base_name}{language}.{size}.{encoder.file_ending}"
-        found.append(_written(path, encoder.model_bytes, known=known))
+        found.append(NewVocabulary(path, encoder.model_bytes))
         log(f"{problem.base_name}: {size:,} entries of the given vocabulary, as {path.name}")
+        if isinstance(encoder, SubwordEncoder) and encoder.normalizer:
+            log(
+                f"{problem.base_name}: {path.name} changes text by the rules {encoder.normalizer}, "
+                "so translations are in changed text, too"
+            )
     return found
 
 
@@ -86,8 +134,8 @@ def learn_vocabularies(
     folder: pathlib.Path,
     dealt: Sequence[Sequence[pathlib.Path]],
     log: Log,
-) -> list[dict[str, Any]]:
-    """Learn the vocabularies that a manifest's options ask for; return their entries.
+) -> list[NewVocabulary]:
+    """Learn the vocabularies that a manifest's options ask for.
 
     Args:
         problem: the problem of the data.
@@ -120,69 +168,51 @@ def learn_vocabularies(
             f"{problem.base_name}: learning {size:,} {title} {units} from {taken}{pairs:,} "
             "sentence pairs"
         )
-        entry = learn_vocabulary(
-            folder / f"{stem}.{size}.{'txt' if units == 'words' else 'model'}",
+        content = learn_vocabulary(
             sample(dealt, columns, share),
             vocab_type=units,
             vocab_size=size,
             character_coverage=options["character_coverage"],
-            known=[entry["file"] for entry in manifest.vocabulary],
         )
-        if entry["size"] < size:
-            log(f"{problem.base_name}: the text has only {entry['size']:,} {title} {units}")
-        found.append(entry)
+        ending = "txt" if units == "words" else "model"
+        found.append(NewVocabulary(folder / f"{stem}.{size}.{ending}", content))
+        entries = found[-1].entry()["size"]
+        if entries < size:
+            log(f"{problem.base_name}: the text has only {entries:,} {title} {units}")
     return found
 
 
 def learn_vocabulary(
-    path: pathlib.Path,
     text: Iterable[str],
     *,
     vocab_type: Literal["subwords", "unigram", "words"],
     vocab_size: int,
     character_coverage: float,
-    known: Collection[str] = (),
-) -> dict[str, Any]:
-    """Learn a vocabulary, write it, and return its entry in the manifest.
+) -> bytes:
+    """Learn a vocabulary and return the content of its file.
 
     Args:
-        path: path of the new file.
         text: text to learn from.
         vocab_type: units of the vocabulary.
         vocab_size: maximum number of entries.
         character_coverage: see `train_subwords`.
-        known: names of files that may be replaced.
 
     Raises:
-        UserError: the text is empty, `vocab_size` is too small, another file has the name, or the
-            disk is full.
+        UserError: the text is empty, or `vocab_size` is too small.
     """
     if vocab_type == "words":
-        model = train_words(text, vocab_size=vocab_size)
-    else:
-        model = train_subwords(
-            text,
-            vocab_size=vocab_size,
-            character_coverage=character_coverage,
-            model_type="unigram" if vocab_type == "unigram" else "bpe",
-        )
-    return _written(path, model, known=known)
+        return train_words(text, vocab_size=vocab_size)
+    return train_subwords(
+        text,
+        vocab_size=vocab_size,
+        character_coverage=character_coverage,
+        model_type="unigram" if vocab_type == "unigram" else "bpe",
+    )
 
 
 def _entries(size: int | str, pairs: int) -> int:
     """Return the size of a vocabulary; "auto" stands for one chosen by the size of the corpus."""
     return vocabulary_size(pairs) if size == "auto" else int(size)
-
-
-def _written(path: pathlib.Path, model: bytes, *, known: Collection[str]) -> dict[str, Any]:
-    """Write a vocabulary, unless an unrelated file has its name; return its entry."""
-    if path.is_file() and path.read_bytes() != model and path.name not in known:
-        raise UserError(
-            f"{path} exists and was not made from this corpus: add --vocab_file={path} to use it, "
-            "or move it away to learn a vocabulary"
-        )
-    write(path, model)
-    return {"file": path.name, "sha256": sha256_of(path), "size": make_encoder(model).vocab_size}
 
 
 def sample(

@@ -25,7 +25,11 @@ from t2t_phrase.data.generation.split_stager import SplitStager
 from t2t_phrase.data.generation.staged import StagedSplit, has_checksum
 from t2t_phrase.data.generation.summary import summary
 from t2t_phrase.data.generation.tasks import TaskRecord, load_records
-from t2t_phrase.data.generation.vocabulary import learn_vocabularies, take_vocabularies
+from t2t_phrase.data.generation.vocabulary import (
+    learn_vocabularies,
+    new_entries,
+    take_vocabularies,
+)
 from t2t_phrase.data.problem import Problem
 from t2t_phrase.data.sources.corpus import SPLITS, Corpus
 from t2t_phrase.data.sources.inputs import Inputs
@@ -286,18 +290,22 @@ class WholeGeneration:
 
     def _learn_vocabularies(self, stager: SplitStager) -> None:
         if given := given_vocabularies(self._options):
-            found = take_vocabularies(self._problem, self._manifest, self._folder, given, self._log)
+            made = take_vocabularies(self._problem, self._folder, given, self._log)
         else:
-            found = learn_vocabularies(
+            made = learn_vocabularies(
                 self._problem, self._manifest, self._folder, stager.dealt(), self._log
             )
+        found = new_entries(made, self._manifest.vocabulary)
         if self._manifest.vocabulary not in ([], found):
             # Another release of SentencePiece may learn other entries, which old shards do not fit.
             self._log(f"{self._base}: the vocabulary has changed: all shards will be rewritten")
             for split in self._manifest.splits:
                 self._drop_shards(split)
         self._manifest.vocabulary = found
+        # Before the files exist, so that a later run knows that they are this run's.
         self._save()
+        for vocabulary in made:
+            vocabulary.write()
 
     def _write_shards(self, stager: SplitStager) -> None:
         splits = self._manifest.splits

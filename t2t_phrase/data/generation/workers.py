@@ -111,6 +111,23 @@ def gathered(
         return [future.result() for future in futures]
 
 
+def refuse_in_imported_main(name: str) -> None:
+    """Refuse a call by the main module while a worker process imports that module.
+
+    Args:
+        name: the function that is called.
+
+    Raises:
+        UserError: the call is not guarded.
+    """
+    # multiprocessing sets this attribute for its own error, which would come too late.
+    if getattr(multiprocessing.current_process(), "_inheriting", False):
+        raise UserError(
+            f"{name}() starts processes that import this script: call it below "
+            '`if __name__ == "__main__":`'
+        )
+
+
 @contextlib.contextmanager
 def _pool(workers: int) -> Iterator[concurrent.futures.ProcessPoolExecutor]:
     # TensorFlow's threads do not survive a fork.
@@ -124,8 +141,9 @@ def _pool(workers: int) -> Iterator[concurrent.futures.ProcessPoolExecutor]:
         yield pool
     except BrokenProcessPool as error:
         raise WorkerLost(
-            "a worker process was killed, perhaps because memory ran out; finished shards are "
-            "kept: run the same command again, if necessary with a smaller --num_workers"
+            "a worker process was killed; unless there is an error above, perhaps because memory "
+            "ran out; finished shards are kept: run the same command again, if necessary with a "
+            "smaller --num_workers"
         ) from error
     finally:
         pool.shutdown(cancel_futures=True)

@@ -94,6 +94,24 @@ def at_hand(name: str, folder: pathlib.Path) -> AtHand:
         return AtHand(found[0] if len(found) == 1 else None)
 
 
+def packed_bytes(name: str, folder: pathlib.Path) -> int:
+    """Return the bytes of a text that is still to be unpacked from an archive; 0: there is none.
+
+    Args:
+        name: the name, as in a file list.
+        folder: folder of the list.
+    """
+    if name.startswith(_HUB) or not (packed := _in_archive(name, folder)):
+        return 0
+    archive, language = packed
+    try:
+        with zipfile.ZipFile(archive) as opened:
+            info = _member(opened, archive, language)
+    except _DAMAGE:
+        return 0  # The reader of the text explains it.
+    return 0 if _archive_file(archive, info, language, folder).is_file() else info.file_size
+
+
 def _in_archive(name: str, folder: pathlib.Path) -> tuple[pathlib.Path, str] | None:
     """Return the archive and the language that a name gives; None: it is that of a file."""
     archive, colon, language = name.rpartition(":")
@@ -157,14 +175,15 @@ def _of_hub(name: str, folder: pathlib.Path) -> pathlib.Path:
             "/".join(dataset), config, split=split
         )
         for row in rows:
-            texts = row.get("translation", row)
+            texts = row.get("translation", row) or {language: None}
             if language not in texts:
                 raise UserError(
                     f"{name}: the dataset has no {language!r}{nearest(language, texts)}; "
                     f"it has {', '.join(texts)}"
                 )
-            # A line feed would shift all following lines.
-            file.write(" ".join(str(texts[language]).split()).encode() + b"\n")
+            text = texts[language]
+            # A line feed would shift all following lines; None counts as an empty side.
+            file.write(("" if text is None else " ".join(str(text).split())).encode() + b"\n")
 
     return _once(target, write)
 

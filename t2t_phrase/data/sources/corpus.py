@@ -140,7 +140,9 @@ class TextCorpus(Corpus):
             stream: tuple(next(names)[0] for _ in paths)
             for stream, paths in self._side_files.items()
         }
-        checksums = {name: checksum(path) for name, path in self.names() if path.is_file()}
+        files = {path for _, path in self.names() if path.is_file()}
+        found = {path: checksum(path) for path in files}
+        checksums = {name: found[path] for name, path in self.names() if path in found}
         return Inputs(checksums, parts, side)
 
     def names(self) -> list[tuple[str, pathlib.Path]]:
@@ -210,21 +212,13 @@ def parallel_lines(part: Sequence[pathlib.Path]) -> Iterator[Pair]:
     Raises:
         UserError: a file cannot be read, or the files differ in length.
     """
-    names = tuple(str(path) for path in part)
-    columns = [read_lines(path) for path in part]
-    for number in itertools.count(1):
-        texts = [text for column in columns for text in itertools.islice(column, 1)]
-        if not texts:
-            return
-        if len(texts) < len(columns):
-            raise _length_mismatch(part)
-        yield Pair(tuple(texts), names, number)
+    return (pair for _, pair in some_of_parts([part], lambda index: True))
 
 
 def some_of_parts(
     parts: Sequence[Sequence[pathlib.Path]], wanted: Callable[[int], bool]
 ) -> Iterator[tuple[int, Pair]]:
-    """Yield the wanted pairs of parallel files, as `parallel_lines`, one part after the other.
+    """Yield the wanted pairs of parallel files, one part after the other.
 
     Args:
         parts: parts, each of a source file and its references.
@@ -246,7 +240,16 @@ def some_of_parts(
 
 
 def _is_sgml(part: Sequence[pathlib.Path]) -> bool:
-    return all(path.suffix in (".sgm", ".sgml") for path in part)
+    """Return whether a part consists of SGML sets.
+
+    Raises:
+        UserError: only some of its files are SGML sets.
+    """
+    sets = [path for path in part if path.suffix in (".sgm", ".sgml")]
+    if sets and len(sets) < len(part):
+        others = ", ".join(str(path) for path in part if path not in sets)
+        raise UserError(f"{sets[0]} is SGML, but {others} is not: give text or SGML for all")
+    return bool(sets)
 
 
 def _mteval(part: Sequence[pathlib.Path]) -> Iterator[Pair]:

@@ -44,9 +44,18 @@ class RawSpace:
 
 
 def named(paths: Iterable[pathlib.Path]) -> list[tuple[str, pathlib.Path]]:
-    """Return each path with a unique name: the file's, or `FILE#2` for a second such file."""
+    """Return each path with a unique name: the file's, or `FILE#2` for a second such file.
+
+    Raises:
+        UserError: a name is not UTF-8.
+    """
     taken: dict[str, pathlib.Path] = {}
     for path in paths:
+        try:
+            path.name.encode()
+        except UnicodeEncodeError:
+            shown = str(path).encode(errors="backslashreplace").decode()
+            raise UserError(f"{shown}: the name is not UTF-8; rename the file") from None
         name, count = path.name, 1
         while name in taken:
             count += 1

@@ -9,9 +9,10 @@ from typing import Any, ClassVar
 
 from t2t_phrase.config import UserError, nearest
 from t2t_phrase.data.problem import Problem
-from t2t_phrase.data.sources.collections import as_file, at_hand
+from t2t_phrase.data.sources.collections import as_file, at_hand, packed_bytes
 from t2t_phrase.data.sources.corpus import SPLITS, Corpus, Pair, TextCorpus
-from t2t_phrase.data.sources.inputs import Inputs
+from t2t_phrase.data.sources.inputs import Inputs, RawSpace
+from t2t_phrase.data.sources.text_size import text_size
 from t2t_phrase.features import Feature
 from t2t_phrase.io.files import expanded
 from t2t_phrase.io.strict_json import parse_json
@@ -61,7 +62,14 @@ class LocalProblem(Problem):
                     f"{listing}; put {names} there, one sentence a line, or give the folder that "
                     "has them as --tmp_dir"
                 )
-        return _CheckedCorpus(files, self.features, name=self.base_name, references=self.references)
+        return _CheckedCorpus(
+            files,
+            self.features,
+            name=self.base_name,
+            references=self.references,
+            languages=self.languages,
+            listing=folder / self.file_list if self.file_list else None,
+        )
 
     def inputs_at_hand(self, tmp_dir: str) -> Inputs:
         """Return the files that still exist; nothing is extracted or downloaded.
@@ -86,6 +94,23 @@ class LocalProblem(Problem):
         checksums = {name: packed[path] for name, path in corpus.names() if path in packed}
         parts = {} if unknown else found.parts
         return dataclasses.replace(found, checksums={**checksums, **found.checksums}, parts=parts)
+
+    def raw_space(self, tmp_dir: str) -> RawSpace:
+        """Return the space that texts of archives need which are not unpacked yet."""
+        packed: dict[pathlib.Path, int] = {}
+
+        def resolve(name: str, folder: pathlib.Path) -> pathlib.Path:
+            path = folder / name
+            if size := packed_bytes(name, folder):
+                packed[path] = size
+            return path
+
+        files = self._files(expanded(tmp_dir) / self.folder, resolve)
+        if not packed:
+            return RawSpace()
+        train = [path for part in files.get("train", ()) for path in part]
+        text = sum(packed.get(path) or text_size(path) for path in train)
+        return RawSpace(unpacked=sum(packed.values()), text=text)
 
     def _files(
         self,
@@ -161,9 +186,11 @@ def read_file_list(
 
 def _require_files(listed: pathlib.Path, files: dict[str, Parts]) -> None:
     paths = [path for parts in files.values() for part in parts for path in part]
-    missing = [str(path) for path in paths if not path.is_file()]
+    missing = ", ".join(str(path) for path in paths if not path.is_file())
+    if missing and listed.is_file():
+        raise UserError(f"{listed} lists files that do not exist: {missing}")
     if missing:
-        raise UserError(f"{listed} lists files that do not exist: {', '.join(missing)}")
+        raise UserError(f"no files, or links to files that do not exist: {missing}")
 
 
 class _CheckedCorpus(TextCorpus):
@@ -176,11 +203,15 @@ class _CheckedCorpus(TextCorpus):
         *,
         name: str,
         references: int,
+        languages: tuple[str, str],
+        listing: pathlib.Path | None,
     ) -> None:
         super().__init__(files, features)
         self._name = name
         self._references = references
         self._features = features
+        self._languages = languages
+        self._listing = listing
 
     def notes(self) -> Iterator[str]:
         """Yield a sentence for each file that seems to belong to the corpus but is not read."""
@@ -192,8 +223,18 @@ class _CheckedCorpus(TextCorpus):
         for folder in sorted({text.parent for text in texts}):
             for path in sorted(folder.iterdir()):
                 belongs = any(path.name.startswith(f"{begin}.") for begin in beginnings)
+                belongs = belongs or self._is_named_like_text(path)
                 if belongs and path.is_file() and path not in read:
                     yield f"{path} is not read{nearest(path.name, names, 1)}"
+        if self._listing is not None and not self._listing.exists():
+            for path in sorted(self._listing.parent.glob("*.json")):
+                if nearest(path.stem, [self._listing.stem], 1):
+                    yield f"{path} is not read{nearest(path.name, [self._listing.name], 1)}"
+
+    def _is_named_like_text(self, path: pathlib.Path) -> bool:
+        """Return whether a name begins with that of a split and ends in a language."""
+        stem = path.name.removesuffix(".gz").removesuffix(".sgm")
+        return stem.startswith(SPLITS) and stem.rpartition(".")[2] in self._languages
 
     def pairs(self, split: str) -> Iterator[Pair]:
         for pair in super().pairs(split):

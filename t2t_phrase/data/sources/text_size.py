@@ -21,6 +21,16 @@ def text_size(path: pathlib.Path) -> int:
             return size
         with open(path, "rb") as file:
             sample = file.read(_SAMPLE)
-        return round(size * len(zlib.decompressobj(_GZIP).decompress(sample)) / len(sample))
+        return round(size * _unpacked(sample) / len(sample))
     except (OSError, zlib.error):
         return 0
+
+
+def _unpacked(sample: bytes) -> int:
+    """Return the bytes of text in the beginning of a gzipped file, of one or several members."""
+    found = 0
+    while sample:
+        member = zlib.decompressobj(_GZIP)
+        found += len(member.decompress(sample))
+        sample = member.unused_data
+    return found

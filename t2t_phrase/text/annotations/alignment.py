@@ -22,8 +22,9 @@ class Alignment(Annotation):
 
     Words are separated by blanks. The integer of a token is the position of the first token of the
     source word that `source_word_of_each` returns for the word of the token's first visible
-    character. EOS, and every token of a sentence without links, are aligned with the source's EOS.
-    In a file next to the corpus, lines may also have possible links, which are left out.
+    character; if that word begins with a character spelt by bytes, the position of the last byte.
+    EOS, and every token of a sentence without links, are aligned with the source's EOS. In a file
+    next to the corpus, lines may also have possible links, which are left out.
     """
 
     needs_other = True
@@ -82,7 +83,7 @@ def _first_tokens(sentence: Sentence) -> list[int]:
     """Return the position of the token that contains each word's first visible character."""
     positions = []
     for start in _word_starts(sentence.text):
-        # Of tokens that begin at the same place, all but the last are blank.
+        # Of tokens that begin at the same place, all but the last are blank, or bytes.
         found = bisect.bisect_right(sentence.starts, start) - 1
         positions.append(max(found, 0))
     return positions

@@ -6,17 +6,24 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import sentencepiece
-from sentencepiece import sentencepiece_pb2
+from sentencepiece import sentencepiece_model_pb2, sentencepiece_pb2
 
 from t2t_phrase.config import UserError
 from t2t_phrase.special_ids import EOS_ID, PAD_ID, UNK_ID
 
 # SentencePiece's blank, in its pieces.
 _BLANK = "\u2581"
+_BYTES = 256
+# The name of the rules of `train_subwords`, which only make all white space blanks.
+WHITESPACE_ONLY = "whitespace"
+# Its classes are made at run time.
+_MODEL: Any = sentencepiece_model_pb2
 
 
 class SubwordEncoder:
     """Encodes text without loss except for blanks: `decode(encode(x)) == " ".join(x.split())`.
+
+    A model that others have trained may also normalise the text, see `normalizer`.
 
     Characters that are not in the vocabulary become their UTF-8 bytes, so `encode` never yields
     `UNK_ID`. The only exception to the rule above is U+2581, SentencePiece's own blank, which
@@ -46,6 +53,18 @@ class SubwordEncoder:
                 f"the vocabulary has pad, EOS and unk at {ids}; "
                 f"{(PAD_ID, EOS_ID, UNK_ID)} is expected: make it with t2t-phrase-datagen"
             )
+        if sum(map(self._processor.is_byte, range(self.vocab_size))) != _BYTES:
+            raise UserError(
+                "the vocabulary has no pieces for single bytes, so characters that it lacks would "
+                "be lost: train it with byte_fallback=True, or make it with t2t-phrase-datagen"
+            )
+
+    @property
+    def normalizer(self) -> str:
+        """Name of the rules by which the model changes text before encoding it; "": it does not."""
+        rules = _MODEL.ModelProto.FromString(self.model_bytes).normalizer_spec
+        harmless = not rules.precompiled_charsmap or rules.name == WHITESPACE_ONLY
+        return "" if harmless else rules.name or "custom rules"
 
     @property
     def vocab_size(self) -> int:

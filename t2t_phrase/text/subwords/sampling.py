@@ -17,8 +17,8 @@ from t2t_phrase.text.subwords.encoder import SubwordEncoder
 
 # SentencePiece's symbol for a blank, which begins the first piece of each word.
 _BLANK = "▁"
-# Number of cached results, for words and for their parts.
-_REMEMBERED = 2**18
+# Number of words whose lattices are kept, and the length up to which they are.
+_KEPT, _LONGEST_KEPT = 2**16, 40
 Pieces = tuple[str, ...]
 # Its classes are made at run time.
 _MODEL: Any = sentencepiece_model_pb2
@@ -27,7 +27,8 @@ _MODEL: Any = sentencepiece_model_pb2
 class SegmentationSampler:
     """Encodes text in randomly drawn segmentations.
 
-    A word with characters that are not in the vocabulary keeps its usual segmentation.
+    A word with characters that are not in the vocabulary keeps its usual segmentation, and so does
+    a text with "▁", SentencePiece's blank.
 
     Args:
         encoder: encoder with a vocabulary of byte pair encoding or of a unigram model.
@@ -54,7 +55,8 @@ class SegmentationSampler:
 
     def encode_with_starts(self, texts: Sequence[str]) -> list[tuple[list[int], list[int]]]:
         """Return the ids of each text and the byte offsets (UTF-8) at which they begin."""
-        return [self._redraw(*usual) for usual in self._encoder.encode_with_starts(texts)]
+        encoded = zip(texts, self._encoder.encode_with_starts(texts), strict=True)
+        return [usual if _BLANK in text else self._redraw(*usual) for text, usual in encoded]
 
     def _redraw(self, ids: list[int], starts: list[int]) -> tuple[list[int], list[int]]:
         """Return the ids and starts of a sentence in a random segmentation."""
@@ -99,31 +101,22 @@ class BpeDropout(Segmenter):
     others is applied, until none remains. With `alpha` = 0 this is BPE.
     """
 
-    def __init__(self, scores: dict[str, float], alpha: float) -> None:
-        super().__init__(scores, alpha)
-        self._merges = functools.lru_cache(_REMEMBERED)(self._find_merges)
-
     def draw(self, word: str, generator: random.Random) -> Pieces:
         """Return the pieces of a word, which begins with its blank."""
-        pieces: Pieces | None = tuple(word)
-        while pieces is not None:
-            drawn, pieces = pieces, None
+        pieces = list(word)
+        while True:
             # Merges are tried in order, best first, so the first one kept is the best one kept.
-            for merged in self._merges(drawn):
+            for _, place, merged in self._merges(pieces):
                 if generator.random() >= self._alpha:
-                    pieces = merged
+                    pieces[place : place + 2] = [merged]
                     break
-        return drawn
+            else:
+                return tuple(pieces)
 
-    def _find_merges(self, pieces: Pieces) -> list[Pieces]:
-        """Return the pieces after each possible merge, the best merge first."""
-        found = []
-        for place, pair in enumerate(itertools.pairwise(pieces)):
-            merged = "".join(pair)
-            if merged in self._scores:
-                after = (*pieces[:place], merged, *pieces[place + 2 :])
-                found.append((-self._scores[merged], place, after))
-        return [after for _, _, after in sorted(found)]
+    def _merges(self, pieces: Sequence[str]) -> list[tuple[float, int, str]]:
+        """Return (-score, place, merged piece) of each possible merge, the best merge first."""
+        pairs = enumerate(map("".join, itertools.pairwise(pieces)))
+        return sorted((-self._scores[m], place, m) for place, m in pairs if m in self._scores)
 
 
 class UnigramSampling(Segmenter):
@@ -135,12 +128,13 @@ class UnigramSampling(Segmenter):
 
     def __init__(self, scores: dict[str, float], alpha: float) -> None:
         super().__init__(scores, alpha)
-        self._lattice = functools.lru_cache(_REMEMBERED)(self._sum_up)
+        self._lattice = functools.lru_cache(_KEPT)(self._sum_up)
         self._longest = max(map(len, scores), default=0)
 
     def draw(self, word: str, generator: random.Random) -> Pieces:
         """Return the pieces of a word, which begins with its blank."""
-        lattice = self._lattice(word)
+        # In languages without blanks, a whole sentence is one word and hardly ever repeated.
+        lattice = (self._lattice if len(word) <= _LONGEST_KEPT else self._sum_up)(word)
         end, pieces = len(word), []
         while end:
             starts, shares = lattice[end]

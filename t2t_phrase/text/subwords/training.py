@@ -13,6 +13,7 @@ import sentencepiece
 from sentencepiece import sentencepiece_model_pb2
 
 from t2t_phrase.config import UserError
+from t2t_phrase.text.subwords.encoder import WHITESPACE_ONLY
 from t2t_phrase.text.whitespace import WHITESPACE
 
 # Special pieces and one piece for each byte.
@@ -100,6 +101,6 @@ def _without_paths(model: bytes) -> bytes:
     # The trainer stores the name of the temporary rule file, which differs in each run.
     proto: Any = getattr(sentencepiece_model_pb2, "ModelProto")()  # noqa: B009 (made at run time)
     proto.ParseFromString(model)
-    proto.normalizer_spec.name = "whitespace"
+    proto.normalizer_spec.name = WHITESPACE_ONLY
     proto.normalizer_spec.ClearField("normalization_rule_tsv")
     return bytes(proto.SerializeToString(deterministic=True))

@@ -1,6 +1,8 @@
 import collections
+import json
 import pathlib
 import shutil
+import zipfile
 
 import pytest
 
@@ -40,6 +42,24 @@ def raw(tmp_path):
             lines = (f"das Haus {i} steht am See {i % 7}\n" for i in range(count))
             (folder / f"{split}.{side}").write_text("".join(lines))
     return folder
+
+
+def test_archives_are_not_unpacked_where_there_is_no_space(raw, disk, tmp_path):
+    with zipfile.ZipFile(raw / "all.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        for side in ("src", "tgt"):
+            archive.write(raw / f"train.{side}", f"all.{side}")
+    size = (raw / "train.src").stat().st_size
+    parts = {"train": [["all.zip:src", "all.zip:tgt"]], "dev": [["dev.src", "dev.tgt"]]}
+    (raw / "translate_text.json").write_text(json.dumps(parts))
+    problem = get_problem("translate_text")
+    assert problem.raw_space(str(raw)) == RawSpace(unpacked=2 * size, text=2 * size)
+    disk(1000)
+    with pytest.raises(UserError, match="are needed"):
+        generate(problem, str(tmp_path / "data"), str(raw), log=str)
+    assert not (raw / ".extracted").exists()
+    disk(10**9)
+    generate(problem, str(tmp_path / "data"), str(raw), log=str)
+    assert problem.raw_space(str(raw)) == RawSpace()
 
 
 def test_what_is_needed_is_stated_and_compared(tmp_path, disk):

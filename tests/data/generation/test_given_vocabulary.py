@@ -3,9 +3,11 @@
 import json
 
 import pytest
+from sentencepiece import sentencepiece_model_pb2
 
 from t2t_phrase.config import UserError
 from t2t_phrase.corpus_sizes import AUTO, SIZES, corpus_size, vocabulary_size
+from t2t_phrase.data.generation import vocabulary as vocabularies
 from t2t_phrase.data.generation.generate import generate
 from t2t_phrase.data.generation.options import GenerateOptions
 from t2t_phrase.data.problem import get_problem
@@ -162,3 +164,46 @@ def test_wrong_weights(corpus, tmp_path, weights):
     (corpus / "translate_text.json").write_text(json.dumps(listed))
     with pytest.raises(UserError, match="'weights' must be a list of 2 integers"):
         make(corpus, tmp_path / "data")
+
+
+def test_a_kill_between_two_vocabularies_leaves_none_behind(corpus, tmp_path, monkeypatch):
+    learned = []
+
+    def learn(text, **options):
+        learned.append(list(text))
+        if len(learned) == 2:
+            raise KeyboardInterrupt
+        return train_subwords(LINES, vocab_size=300)
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(vocabularies, "learn_vocabulary", learn)
+        make(corpus, tmp_path / "data", shared_vocab=False)
+    # Another corpus has another vocabulary.
+    (corpus / "train.src").write_text("ein anderer Satz\n" * len(LINES))
+    make(corpus, tmp_path / "data", shared_vocab=False)
+    assert manifest(tmp_path / "data")["complete"]
+
+
+def test_a_kill_after_the_first_vocabulary_leaves_one_that_is_replaced(
+    corpus, tmp_path, monkeypatch
+):
+    def fail(vocabulary):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        write = vocabularies.write
+        patch.setattr(vocabularies, "write", lambda *args: write(*args) or fail(args))
+        make(corpus, tmp_path / "data", shared_vocab=False)
+    assert len(list((tmp_path / "data").glob("vocab.*.model"))) == 1
+    (corpus / "train.src").write_text("ein anderer Satz\n" * len(LINES))
+    make(corpus, tmp_path / "data", shared_vocab=False)
+    assert manifest(tmp_path / "data")["complete"]
+
+
+def test_a_vocabulary_that_changes_text_is_noted(corpus, tmp_path):
+    proto = sentencepiece_model_pb2.ModelProto.FromString(vocabulary(300))
+    proto.normalizer_spec.name = "mine"
+    given = tmp_path / "mine.model"
+    given.write_bytes(proto.SerializeToString())
+    said = make(corpus, tmp_path / "data", vocab_file=(str(given),))
+    assert any("changes text by the rules mine" in line for line in said)

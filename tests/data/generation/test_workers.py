@@ -1,7 +1,10 @@
 import os
+import subprocess
+import sys
 
 import pytest
 
+from t2t_phrase.data.generation.encoding import processes
 from t2t_phrase.data.generation.workers import WorkerLost, in_order
 from t2t_phrase.text.trees.trees import TreeError, read_tree
 
@@ -38,3 +41,31 @@ def test_errors_reach_the_caller():
 
 def test_no_tasks_need_no_workers():
     assert list(in_order(eval, iter([]), workers=0)) == []
+
+
+def test_a_script_without_a_guard_is_told_of_it(tmp_path):
+    for split, count in (("train", 60), ("dev", 5)):
+        for side in ("src", "tgt"):
+            lines = (f"das Haus {i} steht am See\n" for i in range(count))
+            (tmp_path / f"{split}.{side}").write_text("".join(lines))
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import t2t_phrase\n"
+        "from t2t_phrase.data.generation import encoding\n"
+        "encoding._MANY_PAIRS = 10\n"
+        "t2t_phrase.generate_data('translate_text', data_dir='data', tmp_dir='.', num_workers=2,"
+        " vocab_size=300)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, script.name], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert done.returncode
+    assert "generate_data() starts processes that import this script" in done.stderr
+    assert '`if __name__ == "__main__":`' in done.stderr
+
+
+def test_processes_do_not_use_more_cpus_than_they_may(monkeypatch):
+    monkeypatch.setattr(os, "sched_getaffinity", lambda process: {1, 2, 5}, raising=False)
+    monkeypatch.delenv("TF_NUM_INTRAOP_THREADS", raising=False)
+    assert processes(0) == 3
+    assert processes(7) == 7

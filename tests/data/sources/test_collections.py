@@ -148,3 +148,15 @@ def test_without_the_package(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "datasets", None)
     with pytest.raises(UserError, match=r"pip install 't2t_phrase\[datasets\]'"):
         as_file("hf:books/en-fr/train:en", tmp_path)
+
+
+def test_missing_translations_are_empty_lines(tmp_path, monkeypatch):
+    rows = [
+        {"translation": {"en": "A house .", "de": "Ein Haus ."}},
+        {"translation": {"en": None, "de": "Nichts ."}},
+        {"translation": None},
+    ]
+    fake = types.SimpleNamespace(load_dataset=lambda *names, split: rows)
+    monkeypatch.setitem(sys.modules, "datasets", fake)
+    for language, text in (("en", "A house .\n\n\n"), ("de", "Ein Haus .\nNichts .\n\n")):
+        assert as_file(f"hf:books/de-en/train:{language}", tmp_path).read_text() == text

@@ -34,6 +34,11 @@ def test_changes_are_named(new, found):
     assert changes(OLD, new, welcome=["trees"]) == found
 
 
+def test_names_that_are_not_utf8_are_refused():
+    with pytest.raises(UserError, match=r"train\.fran.*ais\.src: the name is not UTF-8; rename"):
+        named([pathlib.Path("train.fran\udce7ais.src")])
+
+
 def test_every_file_has_a_name_of_its_own():
     paths = [pathlib.Path(path) for path in ("x/a", "y/a", "y/a#2", "z/a")]
     assert [name for name, _ in named(paths)] == ["a", "a#2", "a#2#2", "a#3"]

@@ -7,6 +7,7 @@ import pytest
 
 from t2t_phrase.config import UserError
 from t2t_phrase.data.generation.generate import generate
+from t2t_phrase.data.sources import corpus
 from t2t_phrase.data.sources.local_problem import LocalProblem
 
 
@@ -100,6 +101,55 @@ def test_missing_files_are_named(tmp_path):
     write(tmp_path / "sub", dev__en=["1"], dev__zh__gz=["1"])
     with pytest.raises(UserError, match=r"dev\.zh and .*dev\.zh\.gz: only one"):
         Local().corpus(str(tmp_path))
+
+
+def test_links_to_nothing_are_not_blamed_on_a_list(tmp_path):
+    write(tmp_path / "sub", train__en=["one"], dev__zh=["1"], dev__en=["one"])
+    (tmp_path / "sub" / "train.zh").symlink_to("absent")
+    with pytest.raises(UserError, match=r"^no files, or links .*do not exist: \S+train\.zh$"):
+        Local().corpus(str(tmp_path))
+
+
+def test_text_and_sgml_are_not_mixed(tmp_path):
+    write(tmp_path / "sub", a__sgm=["<srcset>"], a__en=["one"])
+    part = [["a.sgm", "a.en"]]
+    (tmp_path / "sub" / "list.json").write_text(json.dumps({"train": part, "dev": part}))
+    with pytest.raises(UserError, match=r"a\.sgm is SGML, but \S+a\.en is not"):
+        texts(Local().corpus(str(tmp_path)), "dev")
+
+
+def test_files_with_nearly_the_right_name_are_named(tmp_path):
+    write(
+        tmp_path / "sub",
+        train__zh=["1"],
+        train__en=["one"],
+        dev__zh=["1"],
+        dev__en=["one"],
+        train2__zh=["2"],
+        train_news__en__gz=["two"],
+        trainer=["3"],
+        lists__json=["{}"],
+        data__json=["{}"],
+    )
+    found = list(Local().corpus(str(tmp_path)).notes())
+    assert [line.split()[0].rpartition("/")[2] for line in found] == [
+        "train2.zh",
+        "train_news.en.gz",
+        "lists.json",
+    ]
+    assert "did you mean list.json" in found[-1]
+
+
+def test_a_file_that_occurs_often_is_read_once_for_its_checksum(tmp_path, monkeypatch):
+    write(tmp_path / "sub", a=["1"], b=["one"])
+    lists = {"train": [["a", "b"]], "dev": [["a", "b"]], "weights": [50]}
+    (tmp_path / "sub" / "list.json").write_text(json.dumps(lists))
+    read = []
+    original = corpus.checksum
+    monkeypatch.setattr(corpus, "checksum", lambda path: read.append(path.name) or original(path))
+    inputs = Local().corpus(str(tmp_path)).inputs()
+    assert sorted(read) == ["a", "b"]
+    assert len(inputs.checksums) == 102
 
 
 def make(problem, tmp_path, raw="."):

@@ -21,3 +21,9 @@ def test_what_cannot_be_read_has_no_size(tmp_path):
     (tmp_path / "a.gz").write_bytes(b"not compressed")
     (tmp_path / "b.gz").touch()
     assert [text_size(tmp_path / name) for name in ("a.gz", "b.gz", "c")] == [0, 0, 0]
+
+
+def test_all_members_of_a_gzipped_file_count(tmp_path):
+    member = b"a line of text\n" * 1000
+    (tmp_path / "a.gz").write_bytes(gzip.compress(member) * 50)
+    assert text_size(tmp_path / "a.gz") == 50 * len(member)

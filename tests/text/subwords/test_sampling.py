@@ -3,6 +3,8 @@
 import collections
 import math
 import random
+import time
+import tracemalloc
 
 import pytest
 
@@ -132,3 +134,21 @@ def test_the_global_generator_is_left_alone(encoder):
     random.seed(3)
     drawn(encoder, "abab", 5, alpha=0.4)
     assert random.random() == expected
+
+
+def test_sentences_without_blanks_are_drawn_in_time_and_little_memory(encoder):
+    text = "ab" * 400
+    sampler = SegmentationSampler(encoder, alpha=0.1, seed=1)
+    start = time.process_time()
+    tracemalloc.start()
+    ((ids, starts),) = sampler.encode_with_starts([text])
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    # Not the square of the length, or more.
+    assert time.process_time() - start < 30 and most < 2**26
+    assert encoder.decode(ids) == text and len(starts) == len(ids)
+
+
+def test_texts_with_the_symbol_of_blanks_keep_their_usual_segmentation(encoder):
+    (usual,) = encoder.encode_with_starts(["ab a\u2581ba abab"])
+    assert drawn(encoder, "ab a\u2581ba abab", 20, alpha=0.5) == [usual] * 20
