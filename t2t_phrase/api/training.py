@@ -34,6 +34,7 @@ def generate_data(
     *,
     data_dir: str,
     tmp_dir: str,
+    t2t_usr_dir: str = "",
     log: Callable[[str], None] = print,
     **options: Any,
 ) -> None:
@@ -46,6 +47,7 @@ def generate_data(
         problem: registered name of the problem.
         data_dir: folder for the data.
         tmp_dir: folder of the raw corpus.
+        t2t_usr_dir: folder with the user's own registrations.
         log: called with lines of progress.
         **options: fields of `GenerateOptions`, such as `vocab_size=8000`.
 
@@ -54,7 +56,7 @@ def generate_data(
             calls this where each process would call it again.
     """
     refuse_in_imported_main("generate_data")
-    registry.discover()
+    registry.discover(t2t_usr_dir and str(expanded(t2t_usr_dir)))
     chosen = GenerateOptions().replace(**options)
     generate(get_problem(problem), data_dir, tmp_dir, options=chosen, log=log)
 

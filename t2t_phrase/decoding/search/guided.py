@@ -65,6 +65,9 @@ def force_entries(
 
     An entry begins if no other is in progress and it has not yet been used in the hypothesis.
 
+    Differs from the paper, where an entry begins whenever its word is aligned with: attention that
+    returns to a word would repeat its translation.
+
     Args:
         entries: of the batch.
         state: before the token.

@@ -22,6 +22,9 @@ def phrase_ends(tree: nltk.Tree, longest: int | None = None) -> list[int]:
     remaining tree that has at most `longest` words, extended to the left by sibling subtrees as
     long as they fit.
 
+    Differs from the paper: `longest` counts words, not tokens, so that segments do not depend on
+    the vocabulary.
+
     Differs from the paper: its pseudocode requires the first subtree to have fewer than n tokens,
     and then allows n more to be added. But in Section 3, n is "the maximum number of tokens
     allowed" in a phrase. So here the first subtree may have n words, and its siblings only as many
