@@ -38,7 +38,9 @@ _SETS = (
     phrase_interleaved.phrase_interleaved_queryk_1_2_multi30k,
     phrase_homogeneous.phrase_homogeneous_queryk_2_2_multi30k,
     phrase_representation.phrase_representation_max_attn_ta_multi30k,
+    phrase_representation.phrase_representation_parse_multi30k,
     multi_granularity.mgsa_ngram_san_multi30k,
+    multi_granularity.mgsa_syntax_tag_onlstm_multi30k,
     alignment.alignment_assisted_multi30k,
 )
 
