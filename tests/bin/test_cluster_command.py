@@ -101,7 +101,7 @@ def test_a_signal_is_passed_on(tmp_path, asked):
         "import sys\n"
         "from t2t_phrase.bin.worker_processes import Worker, run_workers\n"
         "code = 'import signal, sys, time; signal.signal(15, lambda *a: sys.exit(143));'\n"
-        "code += 'open(sys.argv[1], \"w\"); time.sleep(60)'\n"
+        "code += 'time.sleep(0.5); open(sys.argv[1], \"w\"); time.sleep(60)'\n"
         "worker = Worker('localhost', [sys.executable, '-c', code, sys.argv[1]], {}, '/')\n"
         "sys.exit(run_workers([worker]))\n"
     )
