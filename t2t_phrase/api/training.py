@@ -20,6 +20,7 @@ from t2t_phrase.io.files import expanded
 from t2t_phrase.reports.run.write import FILE as PAGE
 from t2t_phrase.reports.run.write import report_of_training
 from t2t_phrase.runs.commands import add_command
+from t2t_phrase.runs.earlier_options import with_earlier_options
 from t2t_phrase.runs.record import resolve_hparams
 from t2t_phrase.runs.writing import writing
 from t2t_phrase.training.cluster import read_cluster
@@ -108,6 +109,7 @@ def train(
     for line in told:
         log(f"hparams: {line}")
     folder = str(expanded(output_dir))
+    changed = with_earlier_options(changed, hparams, folder)
     run = RunOptions(
         problem=get_problem(problem),
         data_dir=str(expanded(data_dir)),

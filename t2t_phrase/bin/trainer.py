@@ -189,10 +189,12 @@ def main(argv: Sequence[str]) -> None:
     registry.problems[FLAGS.problem.removesuffix("_rev")]
     if FLAGS.model:
         registry.models[FLAGS.model]
+    from t2t_phrase.runs.earlier_options import with_earlier_options
     from t2t_phrase.runs.record import resolve_hparams
 
     overrides = merged(FLAGS.hparams_file, FLAGS.hparams)
     hparams, told = resolve_hparams(FLAGS.hparams_set, overrides)
+    hparams = with_earlier_options(hparams, overrides, folder(FLAGS.output_dir))
     from t2t_phrase.data.problem import get_problem
 
     problem = get_problem(FLAGS.problem)
