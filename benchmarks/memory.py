@@ -64,7 +64,7 @@ def measure(
     from t2t_phrase.data.generation.generate import generate
     from t2t_phrase.data.problem import get_problem
     from t2t_phrase.training.distribution import make_strategy
-    from t2t_phrase.training.loop import LoopOptions
+    from t2t_phrase.training.loop_options import LoopOptions
     from t2t_phrase.training.setup import RunOptions, prepare
 
     def quiet(text: str) -> None:

@@ -28,13 +28,13 @@ if TYPE_CHECKING:
     from t2t_phrase.decoding.hparams import DecodeHParams as DecodeHParams
     from t2t_phrase.decoding.translator import Translator as Translator
     from t2t_phrase.export.exported_translator import ExportedTranslator as ExportedTranslator
-    from t2t_phrase.training.loop import LoopOptions as LoopOptions
+    from t2t_phrase.training.loop_options import LoopOptions as LoopOptions
 
 # The module of each public name.
 _PUBLIC = {
     "DecodeHParams": "t2t_phrase.decoding.hparams",
     "ExportedTranslator": "t2t_phrase.export.exported_translator",
-    "LoopOptions": "t2t_phrase.training.loop",
+    "LoopOptions": "t2t_phrase.training.loop_options",
     "Problem": "t2t_phrase.data.problem",
     "TrainedTranslator": "t2t_phrase.api.loading",
     "Translator": "t2t_phrase.decoding.translator",

@@ -137,12 +137,17 @@ class TrainingHParams(HParams):
     def override(self: T, text: str) -> T:
         """Return a copy with overrides in T2T's syntax, `a=1,b=[1,2],c=true`.
 
+        While the optimizer stays the same, its other options are kept; an empty list removes all.
+
         Raises:
             HParamsError: names are unknown, values are wrong, or neither the optimizer nor the
                 schedule reads a field.
         """
         changed = super().override(text)
         given = parse_assignments(text)
+        options = changed.optimizer_options
+        if "optimizer_options" in given and options and changed.optimizer == self.optimizer:
+            changed = changed.replace(optimizer_options=_merged(self.optimizer_options, options))
         read = fields_of(changed.optimizer)
         unread = [name for name in given if name in OPTIMIZER_FIELDS and name not in read]
         faults = []
@@ -284,6 +289,12 @@ class TrainingHParams(HParams):
                     f"{name}={value}: learning_rate_schedule={self.learning_rate_schedule} lacks "
                     "the factor halving, the only one that reads it"
                 )
+
+
+def _merged(options: Iterable[str], changes: Iterable[str]) -> tuple[str, ...]:
+    """Return options of an optimizer, in which changes take the place of those they name."""
+    named = {text.partition("=")[0].strip(): text for text in (*options, *changes)}
+    return tuple(named.values())
 
 
 def fields_of(optimizer: str) -> tuple[str, ...]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+import signal
 from collections.abc import Callable
 from typing import Any
 
 from t2t_phrase import registry
 from t2t_phrase.api.dev_bleu import dev_bleu
+from t2t_phrase.api.equivalent_flags import equivalent_flags
 from t2t_phrase.api.loading import TrainedTranslator, load
 from t2t_phrase.config import UserError, nearest
 from t2t_phrase.data.generation.generate import generate
@@ -18,11 +20,13 @@ from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.io.files import expanded
 from t2t_phrase.reports.run.write import FILE as PAGE
 from t2t_phrase.reports.run.write import report_of_training
+from t2t_phrase.runs.commands import add_command
+from t2t_phrase.runs.earlier_options import with_earlier_options
 from t2t_phrase.runs.record import resolve_hparams
 from t2t_phrase.runs.writing import writing
 from t2t_phrase.training.cluster import read_cluster
 from t2t_phrase.training.distribution import has_gpu, make_strategy
-from t2t_phrase.training.loop import LoopOptions
+from t2t_phrase.training.loop_options import LoopOptions
 from t2t_phrase.training.setup import RunOptions, prepare
 
 # The fields of `RunOptions` that `train` fills in from its other arguments.
@@ -74,7 +78,11 @@ def train(
 ) -> TrainedTranslator:
     """Train a model, or resume its training, as t2t-phrase-trainer does; return the model.
 
-    At the end, `report.html` in `output_dir` shows how the training went.
+    At the end, `report.html` in `output_dir` shows how the training went. The run records the flags
+    of the same training, so that `t2t-phrase-trainer --output_dir=... --data_dir=...` resumes it.
+
+    SIGTERM, SIGHUP and Ctrl-C stop the training after the current step, with a checkpoint. There is
+    then no report, and an exception is raised: the training has not finished.
 
     Args:
         problem: registered name of the problem; the suffix `_rev` reverses the direction.
@@ -89,7 +97,10 @@ def train(
 
     Raises:
         UserError: a name or option is unknown, data are missing, `output_dir` holds a run with
-            other settings, or `TF_CONFIG` names other workers.
+            other settings, early stopping watches a score that is not computed, or `TF_CONFIG`
+            names other workers.
+        KeyboardInterrupt: the training was stopped by Ctrl-C.
+        SystemExit: it was stopped by another signal; the code is 128 plus its number.
     """
     if read_cluster().workers > 1:
         raise UserError("TF_CONFIG names other workers: train with t2t-phrase-trainer, or unset it")
@@ -106,6 +117,7 @@ def train(
     for line in told:
         log(f"hparams: {line}")
     folder = str(expanded(output_dir))
+    changed = with_earlier_options(changed, hparams, folder)
     run = RunOptions(
         problem=get_problem(problem),
         data_dir=str(expanded(data_dir)),
@@ -117,14 +129,20 @@ def train(
         **{"random_seed": 1234, **options},
     )
     translates = run.evaluate and not registry.models[run.model].capabilities.cannot_translate
+    loop = loop or LoopOptions(train_steps=250_000, try_largest_batch=has_gpu())
     with writing(folder):
         prepared = prepare(
             run,
-            loop or LoopOptions(train_steps=250_000, try_largest_batch=has_gpu()),
+            loop,
             strategy=make_strategy(),
             bleu=dev_bleu(run, DecodeHParams(), log=log) if translates else None,
             log=log,
         )
-        prepared.trainer.train()
+        add_command(folder, equivalent_flags(run, loop), log=log)
+        stopped_by = prepared.trainer.train().signal
+        if stopped_by == signal.SIGINT:
+            raise KeyboardInterrupt
+        if stopped_by:
+            raise SystemExit(128 + stopped_by)
         report_of_training(folder, run.data_dir, PAGE, log=log)
     return load(folder, data_dir=run.data_dir, t2t_usr_dir=user_dir)

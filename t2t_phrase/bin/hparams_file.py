@@ -5,7 +5,7 @@ from __future__ import annotations
 import pathlib
 from typing import Any
 
-from t2t_phrase.config import UserError, parse_assignments
+from t2t_phrase.config import UserError, parse_assignments, shown
 from t2t_phrase.io.files import expanded
 from t2t_phrase.io.strict_json import parse_json
 
@@ -18,11 +18,19 @@ def merged(path: str, text: str) -> str:
         text: assignments in T2T's syntax, `a=1,b=[1,2]`.
 
     Raises:
-        UserError: the file cannot be read, or does not hold such an object.
+        UserError: the file cannot be read, does not hold such an object, or gives a name twice.
     """
     if not path:
         return text
-    given = {name: _spelled(value) for name, value in _read(expanded(path)).items()}
+    place = expanded(path)
+    given = {}
+    for name, value in _read(place).items():
+        if _has_object(value):
+            raise UserError(
+                f"--hparams_file={place}: {name} is an object; give one value or a list, such as "
+                "optimizer_options: [use_ema=true]"
+            )
+        given[name] = _spelled(value)
     given.update(parse_assignments(text))
     return ",".join(f"{name}={value}" for name, value in given.items())
 
@@ -46,9 +54,22 @@ def _parse_yaml(content: str, name: str) -> Any:
     except ImportError as error:
         raise UserError("YAML needs PyYAML: pip install 't2t_phrase[yaml]', or use JSON") from error
     try:
+        node = yaml.compose(content, Loader=yaml.SafeLoader)
+        if isinstance(node, yaml.MappingNode):
+            # PyYAML would take the last one.
+            keys = [key.value for key, _ in node.value if isinstance(key, yaml.ScalarNode)]
+            for key in keys:
+                if keys.count(key) > 1:
+                    raise UserError(f"{name} gives {shown(key)} twice")
         return yaml.safe_load(content)
+    except UserError:
+        raise
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise UserError(f"{name}: {' '.join(str(error).split())}") from error
+
+
+def _has_object(value: Any) -> bool:
+    return isinstance(value, dict) or (isinstance(value, list) and any(map(_has_object, value)))
 
 
 def _spelled(value: Any) -> str:

@@ -29,7 +29,7 @@ from t2t_phrase.io.terminal import Screen
 
 if TYPE_CHECKING:
     from t2t_phrase.data.problem import Problem
-    from t2t_phrase.training.loop import LoopOptions
+    from t2t_phrase.training.loop_options import LoopOptions
     from t2t_phrase.training.peers import Peers
     from t2t_phrase.training.setup import Run
 
@@ -189,10 +189,12 @@ def main(argv: Sequence[str]) -> None:
     registry.problems[FLAGS.problem.removesuffix("_rev")]
     if FLAGS.model:
         registry.models[FLAGS.model]
+    from t2t_phrase.runs.earlier_options import with_earlier_options
     from t2t_phrase.runs.record import resolve_hparams
 
     overrides = merged(FLAGS.hparams_file, FLAGS.hparams)
     hparams, told = resolve_hparams(FLAGS.hparams_set, overrides)
+    hparams = with_earlier_options(hparams, overrides, folder(FLAGS.output_dir))
     from t2t_phrase.data.problem import get_problem
 
     problem = get_problem(FLAGS.problem)
@@ -335,8 +337,6 @@ def prepare(
             from t2t_phrase.decoding.hparams import DecodeHParams
 
             bleu = dev_bleu(options, DecodeHParams().override(FLAGS.decode_hparams), log=log)
-        elif stops_by_bleu():
-            raise UserError(f"--eval_early_stopping_metric=bleu: there is no BLEU, since {reason}")
         else:
             log(f"the development set is not translated: {reason}")
     return prepare(
@@ -349,16 +349,11 @@ def prepare(
     )
 
 
-def stops_by_bleu() -> bool:
-    """Return whether training is to end when BLEU stops rising."""
-    return bool(FLAGS.eval_early_stopping_steps) and FLAGS.eval_early_stopping_metric == "bleu"
-
-
 def loop_options() -> LoopOptions:
     """Return the options of the training loop that the flags set."""
     from t2t_phrase.training.distribution import has_gpu
     from t2t_phrase.training.early_stopping import EarlyStopping
-    from t2t_phrase.training.loop import LoopOptions
+    from t2t_phrase.training.loop_options import LoopOptions
 
     stopping = EarlyStopping(
         steps=FLAGS.eval_early_stopping_steps,
@@ -366,12 +361,6 @@ def loop_options() -> LoopOptions:
         delta=FLAGS.eval_early_stopping_metric_delta,
         minimize=FLAGS.eval_early_stopping_metric_minimize,
     )
-    if stopping.steps and FLAGS.schedule == "train":
-        raise UserError("--eval_early_stopping_steps: --schedule=train does not evaluate")
-    if stops_by_bleu() and not FLAGS.eval_run_autoregressive:
-        raise UserError(
-            "--eval_early_stopping_metric=bleu: --noeval_run_autoregressive computes no BLEU"
-        )
     return LoopOptions(
         train_steps=FLAGS.train_steps,
         local_eval_frequency=FLAGS.local_eval_frequency,

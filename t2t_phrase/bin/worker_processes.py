@@ -14,11 +14,13 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import IO, NamedTuple
 
+from t2t_phrase.training.signals import ASKING, heeded_signals
+
 # Seconds that workers have to end on their own after one has failed, and again after they were
 # asked to.
 PATIENCE = 15.0
 # The exit codes of a run that was asked to stop.
-STOPPED = (128 + signal.SIGTERM, 128 + signal.SIGINT)
+STOPPED = tuple(128 + number for number in ASKING)
 # The byte that a terminal sends for Ctrl-C.
 _INTERRUPT = b"\x03"
 
@@ -67,8 +69,8 @@ def run_workers(workers: Sequence[Worker], *, patience: float = PATIENCE) -> int
     """Run all workers, print their output with their numbers, and return an exit code.
 
     The code is 0 if all workers exit with 0, else that of the first one to exit with another. If
-    one fails, the others are ended soon after. SIGTERM and Ctrl-C are passed on, so that training
-    stops after its current step.
+    one fails, the others are ended soon after. SIGTERM, SIGHUP and Ctrl-C are passed on, so that
+    training stops after its current step.
 
     Args:
         workers: the workers to run.
@@ -163,12 +165,12 @@ def _interrupt(worker: Worker, process: subprocess.Popen[bytes]) -> None:
 def _passed_on(
     workers: Sequence[Worker], started: Sequence[subprocess.Popen[bytes]]
 ) -> Iterator[None]:
-    """Pass SIGTERM and Ctrl-C on to the workers."""
+    """Pass SIGTERM, SIGHUP and Ctrl-C on to the workers, unless the caller ignores them."""
 
     def pass_on(number: int, frame: object) -> None:
         _interrupt_all(workers, started)
 
-    before = {number: signal.signal(number, pass_on) for number in (signal.SIGTERM, signal.SIGINT)}
+    before = {number: signal.signal(number, pass_on) for number in heeded_signals()}
     try:
         yield
     finally:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import os
 import sys
 import time
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Literal, TextIO
 
 # Seconds between two updates of a line that is refreshed.
@@ -117,27 +119,32 @@ def close_lines() -> None:
 class Screen:
     """Prints lines; in a terminal, each line of progress replaces the one before.
 
+    Once the terminal has been closed, lines are dropped, so that work can be finished and saved.
+
     Args:
         stream: stream to print to.
     """
 
     def __init__(self, stream: Literal["stdout", "stderr"] = "stdout") -> None:
         self._name = stream
+        self._in_terminal = is_terminal(self._stream)
         self._line: MovingLine | None = None
         self._shown = 0.0
 
     def __call__(self, text: str) -> None:
         """Print lines that stay."""
-        print_line(text, self._stream)
+        with self._unless_closed():
+            print_line(text, self._stream)
 
     def progress(self, text: str) -> None:
         """Print a line of progress; in a terminal, replace the previous one."""
         if not is_terminal(self._stream):
-            print_line(text, self._stream)
+            self(text)
             return
-        if self._line is None:
-            self._line = MovingLine(self._stream)
-        self._line.show(text)
+        with self._unless_closed():
+            if self._line is None:
+                self._line = MovingLine(self._stream)
+            self._line.show(text)
         self._shown = time.monotonic()
 
     def refresh(self, make: Callable[[], str]) -> None:
@@ -150,6 +157,16 @@ class Screen:
         if self._line is not None:
             self._line.close()
             self._line = None
+
+    @contextlib.contextmanager
+    def _unless_closed(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            # A closed terminal no longer counts as one.
+            closed = self._in_terminal and not is_terminal(self._stream)
+            if error.errno != errno.EIO or not closed:
+                raise
 
     @property
     def _stream(self) -> TextIO:

@@ -51,7 +51,8 @@ def average_checkpoints(
 
     Raises:
         UserError: a checkpoint is damaged or given twice, two are of runs with different settings
-            or differ in names or shapes of weights, or one is in the output folder.
+            or differ in names or shapes of weights, one is in the output folder, or that folder
+            holds a training run.
         WriteError: the disk is full or fails.
     """
     resolved = [checkpoints.resolve(path) for path in paths]
@@ -59,6 +60,7 @@ def average_checkpoints(
         raise UserError("--checkpoints: give at least one checkpoint")
     target = pathlib.Path(output_folder)
     _check_places(resolved, target)
+    _check_no_run(target)
     _check_alike(resolved)
     records = [find_record(path) for path in resolved]
     _check_settings(resolved, records)
@@ -90,6 +92,19 @@ def _check_places(paths: Sequence[str], target: pathlib.Path) -> None:
             raise UserError(
                 f"--output_path={target} is the folder of checkpoint {path}, which the average "
                 "would overwrite or outdate; give another folder"
+            )
+
+
+def _check_no_run(target: pathlib.Path) -> None:
+    for path in checkpoints.complete(target):
+        try:
+            trained = checkpoints.holds(path, "optimizer")
+        except UserError:
+            continue  # A damaged average is replaced.
+        if trained:
+            raise UserError(
+                f"--output_path={target} holds a training run, whose checkpoint {path} the average "
+                "would replace; give another folder"
             )
 
 

@@ -77,12 +77,22 @@ def read_commands(folder: str | os.PathLike[str]) -> list[Command]:
     ]
 
 
-def last_value(commands: Sequence[Command], flag: str) -> str:
-    """Return the value that the last command with this flag gave it; "" if none did."""
+def last_value(commands: Sequence[Command], flag: str, *, switch: bool = False) -> str:
+    """Return the value that the last command with this flag gave it; "" if none did.
+
+    Args:
+        commands: commands in order.
+        flag: name of the flag, without dashes.
+        switch: whether the flag may stand without a value: `--flag` is "true", `--noflag` "false".
+    """
     for command in reversed(commands):
         for place, argument in reversed(list(enumerate(command.arguments))):
             name, equals, value = argument.lstrip("-").partition("=")
-            if name == flag and argument.startswith("-"):
+            if not argument.startswith("-"):
+                continue
+            if switch and not equals and name in (flag, f"no{flag}"):
+                return str(name == flag).lower()
+            if name == flag:
                 return value if equals else "".join(command.arguments[place + 1 : place + 2])
     return ""
 

@@ -7,6 +7,7 @@ import os
 import pathlib
 import shutil
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import keras
 
@@ -25,6 +26,8 @@ from t2t_phrase.runs.translations import BestTranslations
 BEST, AVERAGED = "best", "averaged"
 # Slots of an optimizer: Keras' name of a moving average, and the weights that are averaged.
 _AVERAGE, _TRAINED = "average", "trained"
+# In the state of a checkpoint that was saved between regular ones.
+_IRREGULAR = "irregular"
 
 
 class RunDirectory:
@@ -42,7 +45,8 @@ class RunDirectory:
         optimizer: a built optimizer; its state is saved.
         keep: number of checkpoints to keep; older ones are deleted.
         period: steps between regular checkpoints. Others, such as one saved at a signal, are
-            deleted with the next save, so that averages are over regular ones.
+            deleted with the next save, so that averages are over regular ones. Each checkpoint
+            notes whether it was regular, since a resumed run may have another period.
         writes: whether this process writes files; only one of several workers does.
         log: called with one line of text.
     """
@@ -73,6 +77,7 @@ class RunDirectory:
             del self._optimizer[f"{name}/{_AVERAGE}"]
             self._optimizer[f"{name}/{_TRAINED}"] = self._weights[name]
         self._keep, self._period, self._writes, self._log = keep, period, writes, log
+        self._irregular: dict[str, bool] = {}
 
     @property
     def variables(self) -> list[keras.Variable]:
@@ -166,13 +171,17 @@ class RunDirectory:
         if not self._writes:
             return True
         path = str(self.folder / f"{checkpoints.PREFIX}-{step}")
+        self._irregular[path] = step % self._period != 0
+        state: dict[str, Any] = {"position": position._asdict()}
+        if self._irregular[path]:
+            state[_IRREGULAR] = True
         try:
             checkpoints.write(
                 path,
                 model=self._model,
                 optimizer=self._optimizer,
                 step=step,
-                state={"position": position._asdict()},
+                state=state,
             )
             kept, dropped = self._rotate(path)
             checkpoints.set_latest(self.folder, kept)
@@ -185,6 +194,11 @@ class RunDirectory:
         self.unsaved = None
         self._log(f"saved {path}")
         return True
+
+    def saved_steps(self) -> set[int]:
+        """Return the steps of all checkpoints, including the best one."""
+        paths = [*checkpoints.complete(self.folder), *checkpoints.complete(self.folder / BEST)]
+        return {_step_of(path) for path in paths}
 
     def save_scores(self, history: History, best: int | None) -> None:
         """Keep the best checkpoint in `best/`, then write `evaluations.json`.
@@ -251,14 +265,27 @@ class RunDirectory:
 
     def _rotate(self, newest: str) -> tuple[list[str], list[str]]:
         """Return the checkpoints to keep and those to delete."""
-        steps = {path: int(path.rpartition("-")[2]) for path in checkpoints.complete(self.folder)}
+        steps = {path: _step_of(path) for path in checkpoints.complete(self.folder)}
         # Later ones were abandoned by resuming from an earlier one.
         past = [path for path, step in steps.items() if step < steps[newest]]
-        regular = [path for path in past if steps[path] % self._period == 0]
+        regular = [path for path in past if not self._is_irregular(path)]
         kept = [*regular[max(0, len(regular) - self._keep + 1) :], newest]
         if self._keep == 1:
             kept = [newest]
         return kept, [path for path in steps if path not in kept]
+
+    def _is_irregular(self, path: str) -> bool:
+        """Return whether a checkpoint was saved between regular ones, in this process or before."""
+        if path not in self._irregular:
+            try:
+                self._irregular[path] = _IRREGULAR in checkpoints.read_state(path)
+            except UserError:
+                self._irregular[path] = False  # It is damaged.
+        return self._irregular[path]
+
+
+def _step_of(path: str) -> int:
+    return int(path.rpartition("-")[2])
 
 
 def moving_averages(

@@ -7,7 +7,7 @@ import json
 import math
 import os
 import pathlib
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 
 from t2t_phrase.config import UserError
 from t2t_phrase.io import files
@@ -29,14 +29,19 @@ class History:
         """Return the scores by one metric; evaluations without it are left out."""
         return {step: scores[metric] for step, scores in self.scores.items() if metric in scores}
 
-    def best(self, metric: str, *, lower: bool) -> int | None:
+    def best(self, metric: str, *, lower: bool, among: Container[int] | None = None) -> int | None:
         """Return the step with the best finite score, the earliest in a tie; None: there is none.
 
         Args:
             metric: name of a score.
             lower: whether lower is better.
+            among: steps to choose from; None: all.
         """
-        scored = {s: score for s, score in self.of(metric).items() if math.isfinite(score)}
+        scored = {
+            step: score
+            for step, score in self.of(metric).items()
+            if math.isfinite(score) and (among is None or step in among)
+        }
         sign = 1 if lower else -1
         return min(scored, key=lambda step: (sign * scored[step], step), default=None)
 

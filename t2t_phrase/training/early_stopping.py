@@ -53,6 +53,34 @@ class EarlyStopping:
         """Whether lower is better."""
         return lower_is_better(self.metric) if self.minimize is None else self.minimize
 
+    @property
+    def is_common(self) -> bool:
+        """Whether early stopping is off, or any model may report its metric."""
+        return not self.steps or self.metric in _COMMON
+
+    def check_evaluations(self, *, evaluate: bool, translate: bool, reason: str = "") -> None:
+        """Check that the metric is computed during training.
+
+        Args:
+            evaluate: whether the development set is evaluated.
+            translate: whether it is translated.
+            reason: the reason that the model cannot translate it; empty: it can.
+
+        Raises:
+            UserError: early stopping is on, and there are no evaluations, or no BLEU.
+        """
+        if not self.steps:
+            return
+        if not evaluate:
+            raise UserError(
+                f"--eval_early_stopping_steps={self.steps}: --schedule=train, or evaluate=False, "
+                "does not evaluate"
+            )
+        if self.metric == "bleu" and not translate:
+            why = f"there is no BLEU, since {reason}" if reason else ""
+            why = why or "--noeval_run_autoregressive computes no BLEU"
+            raise UserError(f"--eval_early_stopping_metric=bleu: {why}")
+
     def check(self, known: Iterable[str]) -> None:
         """Raise a UserError if early stopping is on and its metric is not among the scores."""
         names = sorted(known)

@@ -75,6 +75,13 @@ class Evaluator:
     eval_steps: int = 0
     bleu: Callable[[], Bleu] | None = None
 
+    def names(self) -> list[str]:
+        """Return the names of the scores, which one batch shows."""
+        reported: dict[str, Mean] = {}
+        for batch in self.batches[:1]:
+            reported = self.stepper.evaluate(batch.features)
+        return [*means.values(reported), *(["bleu"] if self.bleu is not None else [])]
+
     def evaluate(self) -> DevScores:
         """Return the scores of the current weights, the same on all workers."""
         sums: dict[str, Mean] = {}

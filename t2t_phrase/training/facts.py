@@ -11,7 +11,7 @@ import keras
 
 import t2t_phrase
 from t2t_phrase.runs.record import RunRecord
-from t2t_phrase.training.loop import LoopOptions
+from t2t_phrase.training.loop_options import LoopOptions
 
 
 def facts_of_process(devices: int) -> dict[str, Any]:

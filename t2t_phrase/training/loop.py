@@ -23,8 +23,8 @@ from t2t_phrase.runs.directory import RunDirectory
 from t2t_phrase.runs.history import History
 from t2t_phrase.runs.translations import BestTranslations
 from t2t_phrase.training.cluster import Cluster
-from t2t_phrase.training.early_stopping import EarlyStopping
 from t2t_phrase.training.evaluate import DevScores, Evaluator
+from t2t_phrase.training.loop_options import LoopOptions
 from t2t_phrase.training.loss_scaling import LEAST_SCALE, is_scaled
 from t2t_phrase.training.memory import explained
 from t2t_phrase.training.pace import UPDATE
@@ -38,38 +38,6 @@ from t2t_phrase.training.summaries import Summaries
 # Seconds until the first progress line; users of a slow machine should know that it is working.
 _FIRST_LINE = 10.0
 _SMALLER_BATCHES = "lower batch_size or max_length in --hparams"
-
-
-@dataclasses.dataclass(frozen=True, kw_only=True)
-class LoopOptions:
-    """When to stop, report, save and evaluate.
-
-    Attributes:
-        train_steps: step at which training ends, counted from the start of the run.
-        local_eval_frequency: steps between checkpoints; each is evaluated.
-        log_step_count_steps: steps between progress lines.
-        try_largest_batch: whether to compute the gradient of the largest batch before training, so
-            that a run that does not fit in memory fails at once.
-        save_checkpoints_secs: seconds between additional checkpoints; 0: none.
-        early_stopping: when to stop before `train_steps`.
-    """
-
-    train_steps: int
-    local_eval_frequency: int = 1000
-    log_step_count_steps: int = 100
-    try_largest_batch: bool = False
-    save_checkpoints_secs: float = 0
-    early_stopping: EarlyStopping = EarlyStopping()  # noqa: RUF009
-
-    def __post_init__(self) -> None:
-        for name in ("train_steps", "local_eval_frequency", "log_step_count_steps"):
-            if getattr(self, name) < 1:
-                raise UserError(f"--{name}={getattr(self, name)}: must be at least 1")
-        if not 0 <= self.save_checkpoints_secs < math.inf:
-            raise UserError(
-                f"--save_checkpoints_secs={self.save_checkpoints_secs}: must be a non-negative "
-                "number"
-            )
 
 
 class Outcome(NamedTuple):
@@ -87,6 +55,7 @@ class _Pending(NamedTuple):
     result: StepResult
     waited: float
     began: float
+    compiled: bool
 
 
 @dataclasses.dataclass
@@ -121,9 +90,9 @@ class Trainer:
         """Train until the last step, early stopping, or a signal.
 
         Raises:
-            UserError: the loss is not finite, the data, the latest checkpoint or `evaluations.json`
-                are damaged, or early stopping names an unknown metric. Checkpoints that were saved
-                before are kept, also for the next two errors.
+            UserError: early stopping names an unknown metric, the data, the latest checkpoint or
+                `evaluations.json` are damaged, or the loss is not finite. Checkpoints that were
+                saved before are kept, also for the next two errors.
             WriteError: the last checkpoint, or its scores, could not be written; with several
                 workers, any checkpoint or its scores.
             OutOfMemoryError: a batch does not fit in memory.
@@ -195,8 +164,10 @@ class Trainer:
         # A run that was killed during an evaluation has a checkpoint without scores.
         if step and self._evaluation_is_due(step) and step not in history.scores:
             self._evaluate(step, history)
-        if options.try_largest_batch and step < options.train_steps:
-            self._try_largest_batch()
+        if step < options.train_steps:
+            self._check_metric(history)
+            if options.try_largest_batch:
+                self._try_largest_batch()
         saved, pending = step, None
         while not (asked := self._asked_to_stop(stop)) and step < options.train_steps:
             if options.early_stopping.exhausted(history):
@@ -210,14 +181,17 @@ class Trainer:
             # A worker that still waits for its data is behind the others.
             self.peers.at(step + 1, UPDATE, self._pace())
             with explained(batch.describe, _SMALLER_BATCHES):
-                began = time.time()
+                began, compiling = time.time(), -self.stepper.compile_seconds
                 result = self.stepper.train(
                     batch.features, Totals(batch.target_tokens, len(batch.numbers))
                 )
+            compiling += self.stepper.compile_seconds
+            self._progress.pause_to_compile(compiling)
             step, position = step + 1, batch.position
             # The figures of one update are read while the device computes the next.
             self._settle(pending)
-            pending = _Pending(step, batch, result, batches.waited - waited, began)
+            waited = batches.waited - waited
+            pending = _Pending(step, batch, result, waited, began, compiling > 0)
             due = self._evaluation_is_due(step)
             if due or self._time_to_save():
                 self.peers.at(step, "saving")
@@ -276,6 +250,7 @@ class Trainer:
             tokens=done.batch.tokens,
             size=done.batch.size,
             waited=done.waited,
+            compiled=done.compiled,
         )
         if self._line_is_due(done.step):
             self._report(done.step, norm)
@@ -347,7 +322,7 @@ class Trainer:
         self.options.early_stopping.check(scores.to_dict())
         history.add(step, scores.to_dict())
         metric, lower = ("loss", True) if scores.bleu is None else ("bleu", False)
-        best = history.best(metric, lower=lower)
+        best = history.best(metric, lower=lower, among=self.directory.saved_steps())
         is_best = best == step
         mark = f"  best {metric} so far" if is_best else ""
         self.log(f"step {step}: {scores}  {seconds:.0f} s{mark}")
@@ -359,6 +334,14 @@ class Trainer:
             )
         self.summaries.write("eval", step, scores.to_dict())
         self._progress.pause(time.perf_counter() - start)
+
+    def _check_metric(self, history: History) -> None:
+        """Evaluate a batch if only that shows whether early stopping has its metric."""
+        stopping = self.options.early_stopping
+        if self.evaluator is None or stopping.is_common or history.of(stopping.metric):
+            return
+        with explained("the first batch of the evaluation", _SMALLER_BATCHES):
+            stopping.check(self.evaluator.names())
 
     def _scores(self, step: int) -> DevScores:
         assert self.evaluator is not None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -12,6 +13,7 @@ from t2t_phrase import registry
 from t2t_phrase.config import HParamsError, nearest
 from t2t_phrase.training_hparams import (
     OPTIMIZER_FIELDS,
+    OPTIMIZERS,
     TrainingHParams,
     fields_of,
     parse_option,
@@ -25,6 +27,9 @@ _SET_ELSEWHERE = frozenset({
     *("loss_scale_factor", "gradient_accumulation_steps"),
 })  # fmt: skip
 
+# Options that weigh the past of a moving average.
+_RATES = re.compile(r"momentum|ema_momentum|rho|(\w+_)?beta_[12]")
+
 
 def make_optimizer(
     hparams: TrainingHParams, schedule: Callable[[Any], Any]
@@ -37,7 +42,7 @@ def make_optimizer(
 
     Raises:
         HParamsError: `optimizer_options` names an option that the optimizer does not have, or gives
-            it a value that Keras refuses.
+            it a value that Keras refuses, or with which it would diverge or ignore the option.
     """
     values = {
         "optimizer_adam_beta1": hparams.optimizer_adam_beta1,
@@ -56,16 +61,32 @@ def make_optimizer(
                 f"optimizer_options: {hparams.optimizer} has no option {name!r}; known: "
                 f"{', '.join(sorted(known)) or 'none'}{nearest(name, known)}"
             )
-        if isinstance(known[name], bool) != isinstance(value, bool):
-            wanted = "true or false" if isinstance(known[name], bool) else "a number"
-            raise HParamsError(f"optimizer_options: {name} must be {wanted}, got {text!r}")
+        if fault := _fault(hparams.optimizer, name, value, known[name]):
+            raise HParamsError(f"optimizer_options: {name} {fault}, got {text!r}")
         arguments[name] = value
+    if "ema_momentum" in arguments and not arguments.get("use_ema", known.get("use_ema")):
+        raise HParamsError("optimizer_options: ema_momentum is read only with use_ema=true")
     try:
         return optimizer_class(hparams.optimizer)(
             learning_rate=schedule, name=hparams.optimizer, **arguments
         )
     except (ValueError, TypeError) as error:
         raise HParamsError(f"optimizer={hparams.optimizer}: {error}") from error
+
+
+def _fault(optimizer: str, name: str, value: float, default: float | None) -> str:
+    """Return the fault of an option's value, or ""."""
+    if isinstance(default, bool) != isinstance(value, bool):
+        return f"must be {'true or false' if isinstance(default, bool) else 'a number'}"
+    if name.endswith("weight_decay") and value < 0:
+        return "must not be negative"
+    # Other classes may use these names for something else.
+    if (optimizer in OPTIMIZERS or name == "ema_momentum") and _RATES.fullmatch(name):
+        return "" if 0 <= value < 1 else "must be in [0, 1)"
+    # Keras writes some defaults of real numbers as 0 or 1.
+    if type(default) is int and default > 1 and (value < 1 or not isinstance(value, int)):
+        return "must be a positive integer"
+    return ""
 
 
 def optimizer_class(name: str) -> type[keras.optimizers.Optimizer]:

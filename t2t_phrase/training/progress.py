@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import time
 from collections.abc import Mapping
 
@@ -27,17 +28,27 @@ class Progress:
 
     def __post_init__(self) -> None:
         self._first_step = self.step
-        self._paused = 0.0
+        self._paused = self._compiled = 0.0
+        self._any_timed = False
         self._began = time.perf_counter()
         self._reset()
 
     def _reset(self) -> None:
-        self._start, self._pause = time.perf_counter(), 0.0
+        self._start, self._pause, self._compiling = time.perf_counter(), 0.0, 0.0
+        self._timed = False
         self._tokens = self._size = self._steps = 0
         self._waited = 0.0
         self._means: dict[str, Mean] = {}
 
-    def add(self, reported: Mapping[str, Mean], *, tokens: int, size: int, waited: float) -> None:
+    def add(
+        self,
+        reported: Mapping[str, Mean],
+        *,
+        tokens: int,
+        size: int,
+        waited: float,
+        compiled: bool = False,
+    ) -> None:
         """Count one update.
 
         Args:
@@ -45,8 +56,11 @@ class Progress:
             tokens: source and target tokens.
             size: the same with padding.
             waited: seconds spent waiting for the batch.
+            compiled: whether it was compiled, so that its time says nothing about others.
         """
         self.step += 1
+        self._timed |= not compiled
+        self._any_timed |= not compiled
         self._steps += 1
         self._means = means.add(self._means, reported)
         self._tokens += tokens
@@ -62,6 +76,11 @@ class Progress:
         self._pause += seconds
         self._paused += seconds
 
+    def pause_to_compile(self, seconds: float) -> None:
+        """Exclude the time of a compilation; it counts only if there are no other updates."""
+        self._compiling += seconds
+        self._compiled += seconds
+
     def take(self) -> dict[str, float]:
         """Return the averages since the last call, and start over."""
         report = self.averages()
@@ -72,12 +91,15 @@ class Progress:
         """Return the averages since the last call of `take`.
 
         Besides the means that the model reports: tokens_per_second counts source and target tokens,
-        non_pad and input_wait are shares, seconds_left does not include evaluations.
+        non_pad and input_wait are shares, seconds_left includes neither evaluations nor
+        compilations and is NaN until an update was not compiled.
         """
         now = time.perf_counter()
-        elapsed = max(now - self._start - self._pause, 1e-9)
+        compiling = self._compiling if self._timed else 0.0
+        elapsed = max(now - self._start - self._pause - compiling, 1e-9)
         trained = max(self.step - self._first_step, 1)
-        per_step = (now - self._began - self._paused) / trained
+        spent = now - self._began - self._paused - self._compiled
+        per_step = spent / trained if self._any_timed else math.nan
         return {
             **means.values(self._means),
             "tokens_per_second": self._tokens / elapsed,
@@ -108,6 +130,8 @@ class Progress:
 
 
 def clock(seconds: float) -> str:
-    """Return a time as h:mm:ss."""
+    """Return a time as h:mm:ss, and "?" for NaN."""
+    if math.isnan(seconds):
+        return "?"
     whole = round(seconds)
     return f"{whole // 3600}:{whole // 60 % 60:02d}:{whole % 60:02d}"

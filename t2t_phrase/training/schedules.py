@@ -28,26 +28,35 @@ def make_schedule(hparams: Any, *, train_steps: int) -> FactorSchedule:
     )
 
 
-# Factors that fall with the step, over `learning_rate_decay_steps`.
-_DECAYS = ("linear_decay", "cosdecay")
 # A run whose highest rate is a smaller share of the intended one is probably a mistake.
 _SHARE = 0.9
 
 
-def short_run_warning(hparams: Any, *, train_steps: int) -> str:
-    """Return a warning if a run ends before its rate reaches the schedule's maximum; else "".
+def length_warning(hparams: Any, *, train_steps: int) -> str:
+    """Return a warning if a run is too short or too long for its schedule; else "".
 
-    The highest rate of the run is compared with that of a run that is as long as warm-up and decay.
+    It is too short if it ends before its rate reaches the schedule's maximum: the highest rate of
+    the run is compared with that of a run as long as warm-up and decay. It is too long if its
+    factor `cosdecay` rises again.
 
     Args:
         hparams: hyperparameters with the schedule.
         train_steps: the step at which the run ends.
     """
     factors = [factor.strip() for factor in hparams.learning_rate_schedule.split("*")]
-    decays = any(factor in _DECAYS for factor in factors)
+    decay = hparams.learning_rate_decay_steps
+    if "cosdecay" in factors and train_steps > decay:
+        return (
+            f"WARNING: --train_steps={train_steps} is high for this learning-rate schedule: its "
+            f"factor cosdecay reaches 0 at step {decay} and rises again. For a run of this length "
+            f"add --hparams=learning_rate_decay_steps={train_steps}"
+        )
     warms = "linear_warmup" in factors
     warmup = hparams.learning_rate_warmup_steps if warms else 0
-    full = warmup + (hparams.learning_rate_decay_steps if decays else 0)
+    # The cosine counts from step 0, and the linear decay from the end of the run.
+    full = max(
+        warmup + (decay if "linear_decay" in factors else 0), decay if "cosdecay" in factors else 0
+    )
     if train_steps >= full:
         return ""
     found, intended = (
@@ -60,7 +69,9 @@ def short_run_warning(hparams: Any, *, train_steps: int) -> str:
     if warms:
         warmup = min(warmup, max(1, train_steps // 10))
         fitting.append(f"learning_rate_warmup_steps={warmup}")
-    if decays:
+    if "cosdecay" in factors:
+        fitting.append(f"learning_rate_decay_steps={train_steps}")
+    elif "linear_decay" in factors:
         fitting.append(f"learning_rate_decay_steps={max(1, train_steps - warmup)}")
     return (
         f"WARNING: --train_steps={train_steps} is low for this learning-rate schedule, "

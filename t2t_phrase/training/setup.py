@@ -9,6 +9,7 @@ import pathlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from t2t_phrase import registry
 from t2t_phrase.config import UserError
 from t2t_phrase.data.input.buckets import Buckets
 from t2t_phrase.data.input.pipeline import EpochCount, TrainingPipeline, evaluation_batches
@@ -25,10 +26,11 @@ from t2t_phrase.training.build import build, make_stepper
 from t2t_phrase.training.cluster import Cluster
 from t2t_phrase.training.evaluate import Bleu, Evaluator
 from t2t_phrase.training.facts import facts_of_run
-from t2t_phrase.training.loop import LoopOptions, Trainer
+from t2t_phrase.training.loop import Trainer
+from t2t_phrase.training.loop_options import LoopOptions
 from t2t_phrase.training.memory import explained
 from t2t_phrase.training.peers import Peers
-from t2t_phrase.training.schedules import FactorSchedule, make_schedule, short_run_warning
+from t2t_phrase.training.schedules import FactorSchedule, length_warning, make_schedule
 from t2t_phrase.training.summaries import Summaries
 from t2t_phrase.training.trackers import Tracker, check_trackers, make_trackers
 from t2t_phrase.training_hparams import TrainingHParams
@@ -121,7 +123,8 @@ def prepare(
 
     Raises:
         UserError: the data, or features that the model reads, are missing, or `output_dir` holds a
-            run with other settings, or another worker has other settings or data.
+            run with other settings, early stopping watches a metric that is not computed, or
+            another worker has other settings or data.
         OutOfMemoryError: the model does not fit in memory.
     """
     peers = peers or Peers(Cluster())
@@ -129,12 +132,18 @@ def prepare(
     say = log if chief else lambda text: None
     writes = chief and options.saves
     hparams = options.hparams
+    if options.saves:
+        loop.early_stopping.check_evaluations(
+            evaluate=options.evaluate,
+            translate=bleu is not None,
+            reason=registry.models[options.model].capabilities.cannot_translate,
+        )
     vocabularies = options.problem.vocabularies(options.data_dir)
     options.problem.require_features(options.data_dir, hparams.training_features)
     reader = _reader(options, "train")
     samples = _samples(options)
     schedule = make_schedule(hparams, train_steps=loop.train_steps)
-    if options.saves and (warning := short_run_warning(hparams, train_steps=loop.train_steps)):
+    if options.saves and (warning := length_warning(hparams, train_steps=loop.train_steps)):
         say(warning)
     replicas = strategy.num_replicas_in_sync
     parts = _parts(options, replicas, peers, say)
@@ -225,7 +234,7 @@ def prepare(
 def _parts(options: RunOptions, replicas: int, peers: Peers, log: Callable[[str], None]) -> int:
     """Return the number of parts of each device's share of a batch, as in an earlier run."""
     earlier = peers.of_chief(_replicas_of_earlier(options) if peers.cluster.is_chief else 0)
-    if not options.saves:
+    if options.evaluate and not options.saves:
         return 1  # An evaluation divides no updates among devices.
     parts = options.hparams.parts(replicas)
     if options.hparams.effective_batch_size or earlier <= replicas or earlier % replicas:

@@ -1,4 +1,4 @@
-"""SIGTERM and Ctrl-C stop the training after the current step."""
+"""SIGTERM, SIGHUP and Ctrl-C stop the training after the current step."""
 
 from __future__ import annotations
 
@@ -7,11 +7,23 @@ import threading
 from types import FrameType
 from typing import Any
 
-_HANDLED = (signal.SIGTERM, signal.SIGINT)
+# A closing terminal sends SIGHUP, which some platforms lack, twice: itself, and by its shell.
+_REPEATED = getattr(signal, "SIGHUP", None)
+# The signals that ask a training to stop.
+ASKING = (signal.SIGTERM, signal.SIGINT, *([] if _REPEATED is None else [_REPEATED]))
+
+
+def heeded_signals() -> list[signal.Signals]:
+    """Return the signals that ask a training to stop and that the caller does not ignore."""
+    # As nohup does, and shells do for what they start in the background.
+    return [asking for asking in ASKING if signal.getsignal(asking) != signal.SIG_IGN]
 
 
 class StopRequest:
-    """A context that stores the first signal in `signal`; a second one has its usual effect."""
+    """A context that stores the first signal in `signal`; a second one has its usual effect.
+
+    Signals that the caller ignores stay ignored, and so does a second SIGHUP.
+    """
 
     def __init__(self) -> None:
         self.signal: signal.Signals | None = None
@@ -20,17 +32,19 @@ class StopRequest:
     def __enter__(self) -> StopRequest:
         # Python delivers signals to the main thread only.
         if threading.current_thread() is threading.main_thread():
-            self._before = {asking: signal.signal(asking, self._note) for asking in _HANDLED}
+            self._before = {
+                asking: signal.signal(asking, self._note) for asking in heeded_signals()
+            }
         return self
 
     def __exit__(self, *exception: object) -> None:
-        self._restore()
+        self._restore(*self._before)
 
     def _note(self, number: int, frame: FrameType | None) -> None:
-        self.signal = signal.Signals(number)
-        self._restore()
+        if self.signal is None:
+            self.signal = signal.Signals(number)
+        self._restore(*(asking for asking in self._before if asking != _REPEATED))
 
-    def _restore(self) -> None:
-        for asking, handler in self._before.items():
-            signal.signal(asking, handler)
-        self._before = {}
+    def _restore(self, *numbers: signal.Signals) -> None:
+        for asking in numbers:
+            signal.signal(asking, self._before.pop(asking))

@@ -73,6 +73,10 @@ class BaseStepper:
             evaluation hold one each.
         xla: whether XLA compiles the pure function, once for each shape.
         log: called with a line for each compilation.
+
+    Attributes:
+        compilations: number of functions traced, or compiled for a shape, so far.
+        compile_seconds: the time that this took, first calls included.
     """
 
     strategy: Any
@@ -99,6 +103,7 @@ class BaseStepper:
         ]
         self.agreement = Agreement()
         self.compilations = 0
+        self.compile_seconds = 0.0
         self._shapes: set[tuple[Any, ...]] = set()
 
     @property
@@ -206,12 +211,14 @@ class BaseStepper:
         result = function(self._given(kind, features), *more)
         traced = self._traces(function) - traces
         if traced or first_of_shape:
+            seconds = time.perf_counter() - start
+            self.compile_seconds += seconds
             self.compilations += max(traced, int(first_of_shape))
             sizes = " and ".join(f"{rows} x {length}" for rows, length in dict.fromkeys(shape))
             self.log(
                 f"compiled the {kind} step for {sizes} tokens "
-                f"in {time.perf_counter() - start:.1f} s (compilation {self.compilations})"
+                f"in {seconds:.1f} s (compilation {self.compilations})"
                 if self.xla
-                else f"traced the {kind} step in {time.perf_counter() - start:.1f} s"
+                else f"traced the {kind} step in {seconds:.1f} s"
             )
         return result

@@ -3,6 +3,7 @@
 import json
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -14,7 +15,10 @@ import pytest
 import t2t_phrase
 from t2t_phrase.config import UserError
 from t2t_phrase.decoding import scoring
+from t2t_phrase.runs.commands import read_commands
 from t2t_phrase.text.subwords.training import train_subwords
+from t2t_phrase.training.early_stopping import EarlyStopping
+from t2t_phrase.training.loop import Outcome
 
 WORDS = {"the": "das", "house": "haus", "is": "ist", "old": "alt", "red": "rot", "small": "klein"}
 # The first half of an emoji, as a text is cut that is not taken for characters.
@@ -65,6 +69,52 @@ def test_training_from_python_learns_the_task(trained):
         "das rot haus ist alt",
     ]
     assert any(line.startswith("step 200: dev loss") for line in lines)
+
+
+def test_the_run_records_the_command_that_resumes_it(corpus, trained):
+    (command,) = read_commands(corpus / "run")
+    given = dict(argument.split("=", 1) for argument in command.arguments)
+    assert given["--hparams"] == TINY and given["--problem"] == "translate_text"
+    assert (given["--train_steps"], given["--local_eval_frequency"]) == ("200", "100")
+    assert given["--schedule"] == "continuous_train_and_eval"
+    assert given["--eval_early_stopping_steps"] == "0" and "--warm_start_from" not in given
+
+
+@pytest.mark.parametrize(
+    ("asked", "expected"),
+    [(signal.SIGINT, KeyboardInterrupt), (signal.SIGTERM, SystemExit), (signal.SIGHUP, SystemExit)],
+)
+def test_a_training_that_was_stopped_returns_no_model(
+    corpus, trained, tmp_path, monkeypatch, asked, expected
+):
+    outcome = Outcome(7, "signal", asked)
+    monkeypatch.setattr("t2t_phrase.training.loop.Trainer.train", lambda trainer: outcome)
+    with pytest.raises(expected) as caught:
+        t2t_phrase.train(
+            "translate_text",
+            "transformer_tiny",
+            data_dir=str(corpus / "data"),
+            output_dir=str(tmp_path / "run"),
+            hparams=TINY,
+            log=lambda line: None,
+        )
+    assert expected is KeyboardInterrupt or caught.value.code == 128 + asked
+    assert not (tmp_path / "run" / "report.html").exists()
+
+
+def test_early_stopping_needs_its_score(corpus, trained, tmp_path):
+    stopping = EarlyStopping(steps=1, metric="bleuu")
+    with pytest.raises(UserError, match="evaluate=False, does not evaluate"):
+        t2t_phrase.train(
+            "translate_text",
+            "transformer_tiny",
+            data_dir=str(corpus / "data"),
+            output_dir=str(tmp_path / "run"),
+            hparams=TINY,
+            evaluate=False,
+            loop=t2t_phrase.LoopOptions(train_steps=1, early_stopping=stopping),
+        )
+    assert not (tmp_path / "run").exists()
 
 
 def test_a_run_is_loaded_without_its_data(corpus, trained):

@@ -95,12 +95,13 @@ def test_workers_on_other_hosts(tmp_path, monkeypatch, capsys):
     assert capsys.readouterr().out.splitlines() == ["[0] to elsewhere", f"[0] / {config}"]
 
 
-def test_a_signal_is_passed_on(tmp_path):
+@pytest.mark.parametrize("asked", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_is_passed_on(tmp_path, asked):
     program = (
         "import sys\n"
         "from t2t_phrase.bin.worker_processes import Worker, run_workers\n"
         "code = 'import signal, sys, time; signal.signal(15, lambda *a: sys.exit(143));'\n"
-        "code += 'open(sys.argv[1], \"w\"); time.sleep(60)'\n"
+        "code += 'time.sleep(0.5); open(sys.argv[1], \"w\"); time.sleep(60)'\n"
         "worker = Worker('localhost', [sys.executable, '-c', code, sys.argv[1]], {}, '/')\n"
         "sys.exit(run_workers([worker]))\n"
     )
@@ -108,5 +109,5 @@ def test_a_signal_is_passed_on(tmp_path):
     process = subprocess.Popen([sys.executable, "-c", program, str(begun)])
     while not pathlib.Path(begun).exists():
         time.sleep(0.05)
-    process.send_signal(signal.SIGTERM)
+    process.send_signal(asked)
     assert process.wait(30) == 143

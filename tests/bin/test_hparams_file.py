@@ -36,3 +36,27 @@ def test_mistakes(tmp_path, content):
         merged(str(path), "")
     with pytest.raises(UserError, match="--hparams_file="):
         merged(str(tmp_path / "missing.json"), "")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("batch_size: 1024\nhidden_size: 64\nbatch_size: 4096\n", "gives 'batch_size' twice"),
+        ("optimizer_options:\n  use_ema: true\n", "optimizer_options is an object; give one value"),
+        ("optimizer_options:\n  - use_ema: true\n", "optimizer_options is an object"),
+        ("- a\n", "expected names with values"),
+    ],
+)
+def test_ambiguous_yaml(tmp_path, content, message):
+    pytest.importorskip("yaml")
+    path = tmp_path / "h.yaml"
+    path.write_text(content)
+    with pytest.raises(UserError, match=f"--hparams_file={path}:? {message}"):
+        merged(str(path), "")
+
+
+def test_objects_in_json(tmp_path):
+    path = tmp_path / "h.json"
+    path.write_text('{"optimizer_options": {"use_ema": true}}')
+    with pytest.raises(UserError, match="optimizer_options is an object; give one value or a list"):
+        merged(str(path), "")

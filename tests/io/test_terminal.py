@@ -1,5 +1,6 @@
 """Progress in a terminal, where one line moves, and in a file, which has lines."""
 
+import contextlib
 import fcntl
 import io
 import os
@@ -152,3 +153,21 @@ def test_a_closed_stream_is_no_terminal():
     stream = io.StringIO()
     stream.close()
     assert not terminal.is_terminal(stream) and not terminal.is_terminal(None)
+
+
+def test_lines_for_a_terminal_that_was_closed_are_dropped(monkeypatch):
+    master, slave = pty.openpty()
+    finished = False
+    # What could not be written stays in the buffer until the stream is closed.
+    with contextlib.suppress(OSError), open(slave, "w") as stream:
+        monkeypatch.setattr(terminal, "sys", types.SimpleNamespace(stdout=stream))
+        screen = Screen()
+        screen.progress("step 1")
+        os.close(master)
+        screen.progress("step 2")
+        screen("saved")
+        monkeypatch.setattr(screen, "_in_terminal", False)
+        with pytest.raises(OSError, match="Input/output error"):
+            screen("written to a broken file")
+        finished = True
+    assert finished

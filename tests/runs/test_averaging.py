@@ -50,6 +50,21 @@ def test_optimizer_slots_are_left_out(toy, tmp_path):
     assert checkpoints.read_tensors(path, "optimizer") == {}
 
 
+def test_another_run_is_not_replaced(both, tmp_path):
+    run, damaged = tmp_path / "run", tmp_path / "damaged"
+    slots = {"a/momentum": np.ones(2, np.float32)}
+    for folder in (run, damaged):
+        checkpoints.write(folder / "model.ckpt-7", model={"a": np.ones(2)}, optimizer=slots, step=7)
+    before = sorted((path.name, path.read_bytes()) for path in run.iterdir())
+    with pytest.raises(UserError, match=r"run holds a training run, .*-7 .*; give another folder"):
+        average_checkpoints(both, run)
+    assert sorted((path.name, path.read_bytes()) for path in run.iterdir()) == before
+    # An average may be written again, also over a damaged one.
+    (damaged / "model.ckpt-7.index").write_bytes(b"no index")
+    for _ in range(2):
+        average_checkpoints(both, damaged)
+
+
 def test_duplicates_are_refused(both, tmp_path):
     with pytest.raises(UserError, match=r"model.ckpt-30 is given twice"):
         average_checkpoints([both[1], both[0], f"{both[1]}.index"], tmp_path / "averaged")

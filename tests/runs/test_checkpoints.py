@@ -188,6 +188,24 @@ class TestRunDirectory:
         steps = [path.rpartition("-")[2] for path in checkpoints.complete(tmp_path)]
         assert steps == ["10", "20", "24"]
 
+    def test_another_period_drops_no_regular_ones(self, tmp_path):
+        directory = make_directory(tmp_path, make_stepper(), keep=5, period=2)
+        for step in (2, 4, 6):
+            directory.save(step, Position())
+        resumed = make_directory(tmp_path, make_stepper(), keep=5, period=10)
+        for step in (7, 10):
+            resumed.save(step, Position())
+        steps = [path.rpartition("-")[2] for path in checkpoints.complete(tmp_path)]
+        assert steps == ["2", "4", "6", "10"]
+
+    def test_irregular_ones_of_an_earlier_process_make_room_too(self, tmp_path):
+        directory = make_directory(tmp_path, make_stepper(), keep=5)
+        for step in (10, 13):
+            directory.save(step, Position())
+        make_directory(tmp_path, make_stepper(), keep=5).save(20, Position())
+        steps = [path.rpartition("-")[2] for path in checkpoints.complete(tmp_path)]
+        assert steps == ["10", "20"]
+
     def test_a_future_that_was_given_up_is_dropped(self, tmp_path):
         directory = make_directory(tmp_path, make_stepper(), keep=3)
         for step in (10, 20, 30):

@@ -33,7 +33,8 @@ from t2t_phrase.training.cluster import Cluster, read_cluster
 from t2t_phrase.training.distribution import make_strategy
 from t2t_phrase.training.early_stopping import EarlyStopping
 from t2t_phrase.training.evaluate import Evaluator
-from t2t_phrase.training.loop import LoopOptions, Trainer
+from t2t_phrase.training.loop import Trainer
+from t2t_phrase.training.loop_options import LoopOptions
 from t2t_phrase.training.peers import Peers
 from t2t_phrase.training.schedules import FactorSchedule
 from t2t_phrase.training.step import Stepper

@@ -178,7 +178,7 @@ def test_an_auxiliary_loss_is_reported_by_its_name_and_trained_on(files, tmp_pat
     assert scalars(tmp_path / "eval")["aux", 24] == pytest.approx(scores[24]["aux"], rel=1e-6)
 
 
-def test_an_unknown_metric_is_an_error_at_the_first_evaluation(files, tmp_path):
+def test_an_unknown_metric_is_an_error_before_the_first_update(files, tmp_path):
     stopping = EarlyStopping(steps=100, metric="accurcy")
     trainer = make_trainer(
         tmp_path, files, make_stepper(), train_steps=8, evaluate=True, early_stopping=stopping
@@ -189,4 +189,21 @@ def test_an_unknown_metric_is_an_error_at_the_first_evaluation(files, tmp_path):
         "--eval_early_stopping_metric=accurcy: the evaluation reports accuracy, loss, "
         "neg_log_perplexity, nll; did you mean accuracy?"
     )
-    assert steps_in(tmp_path) == [4]
+    assert steps_in(tmp_path) == [] and int(trainer.stepper.optimizer.iterations) == 0
+
+
+def test_the_best_is_one_that_was_saved(files, tmp_path, monkeypatch):
+    write = checkpoints.write
+
+    def full(path, **values):
+        if values["step"] == 8:
+            raise checkpoints.CheckpointWriteError("no space left")
+        write(path, **values)
+
+    monkeypatch.setattr(checkpoints, "write", full)
+    scores = fake_bleu(10.0, 30.0, 20.0, 15.0)
+    make_trainer(
+        tmp_path, files, make_stepper(), train_steps=16, evaluate=True, bleu=scores
+    ).train()
+    assert steps_in(tmp_path) == [4, 12, 16] and steps_in(tmp_path / "best") == [12]
+    assert History.load(tmp_path, until=16).of("bleu")[8] == 30.0

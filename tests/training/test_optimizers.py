@@ -49,7 +49,8 @@ def test_every_optimizer_is_made_and_takes_its_options(name):
     assert "weight_decay" in options and not options.keys() & {"learning_rate", "name", "beta_1"}
     for option, default in options.items():
         value = default or (0.125 if default is None else default)
-        optimizer = made(f"optimizer={name},optimizer_options=[{option}={value}]")
+        more = ",use_ema=true" if option == "ema_momentum" else ""
+        optimizer = made(f"optimizer={name},optimizer_options=[{option}={value}{more}]")
         assert getattr(optimizer, option) == value
 
 
@@ -100,11 +101,38 @@ def test_fields_and_options_reach_the_constructor():
     # What the trainer decides is not an option.
     ("optimizer_options=[global_clipnorm=1.0]", "adam has no option 'global_clipnorm'"),
     ("optimizer_options=[beta_1=0.5]", "adam has no option 'beta_1'"),
+    # Keras would ignore or compute with these.
+    ("optimizer_options=[ema_momentum=0.9]", "ema_momentum is read only with use_ema=true"),
+    ("optimizer_options=[use_ema=false,ema_momentum=0.9]", "only with use_ema=true"),
+    ("optimizer_options=[use_ema=true,ema_momentum=1]", "ema_momentum must be in [0, 1), got"),
+    ("optimizer_options=[weight_decay=-1]", "weight_decay must not be negative, got"),
+    ("optimizer=muon,optimizer_options=[adam_weight_decay=-0.1]", "adam_weight_decay must not"),
+    ("optimizer=muon,optimizer_options=[ns_steps=2.5]", "ns_steps must be a positive integer"),
+    ("optimizer=muon,optimizer_options=[ns_steps=-3]", "ns_steps must be a positive integer"),
+    ("optimizer=muon,optimizer_options=[momentum=2]", "momentum must be in [0, 1), got"),
+    ("optimizer=muon,optimizer_options=[adam_beta_2=1.0]", "adam_beta_2 must be in [0, 1), got"),
+    ("optimizer=adadelta,optimizer_options=[rho=3]", "rho must be in [0, 1), got"),
 ])  # fmt: skip
 def test_what_nothing_reads_is_an_error(overrides, message):
     with pytest.raises(HParamsError) as caught:
         made(overrides)
     assert message in str(caught.value)
+
+
+def test_options_of_a_set_are_kept_while_its_optimizer_is():
+    options = ("momentum=0.9", "weight_decay=0.0")
+    muon = TransformerHParams(optimizer="muon", optimizer_options=options)
+
+    def changed(text):
+        return muon.override(text).optimizer_options
+
+    assert changed("optimizer_options=[use_ema=true]") == (*options, "use_ema=true")
+    assert changed("optimizer_options=[momentum=0.8]") == ("momentum=0.8", "weight_decay=0.0")
+    assert changed("optimizer=muon,optimizer_options=[momentum = 0.8]")[0] == "momentum = 0.8"
+    assert changed("optimizer=adamw,optimizer_options=[weight_decay=0.1]") == ("weight_decay=0.1",)
+    assert changed("optimizer_options=[]") == () and changed("batch_size=512") == options
+    with pytest.raises(HParamsError, match="momentum is given twice"):
+        changed("optimizer_options=[momentum=0.8,momentum=0.7]")
 
 
 @pytest.mark.parametrize("overrides", [

@@ -60,6 +60,26 @@ def test_each_report_begins_anew(now):
     assert report["seconds_left"] == 2.0
 
 
+def test_compilations_say_nothing_about_the_other_updates(now):
+    """As with JAX: the first updates compile a shape each, for a minute."""
+    counted = Progress(train_steps=3000)
+    for step in range(1, 101):
+        compiled = step <= 15
+        if compiled:
+            now[0] += 60.0
+            counted.pause_to_compile(60.0)
+        now[0] += 0.5
+        counted.add({}, tokens=4000, size=5000, waited=0, compiled=compiled)
+        if step == 15:
+            early = counted.averages()
+    # Nothing else is known yet.
+    assert early["tokens_per_second"] == pytest.approx(4000 / 60.5)
+    assert "  left ?" in counted.line(early, rate=0.1, grad_norm=1.0)
+    report = counted.take()
+    assert report["tokens_per_second"] == pytest.approx(8000)
+    assert report["seconds_left"] == pytest.approx(0.5 * 2900)
+
+
 def test_clock():
     assert [clock(s) for s in (0, 59.6, 3725, 360000)] == [
         "0:00:00",

@@ -9,7 +9,7 @@ from keras import ops
 from t2t_phrase import registry
 from t2t_phrase.config import HParamsError
 from t2t_phrase.models.transformer_hparams import TransformerHParams
-from t2t_phrase.training.schedules import FactorSchedule, make_schedule, short_run_warning
+from t2t_phrase.training.schedules import FactorSchedule, length_warning, make_schedule
 from t2t_phrase.training_hparams import SCHEDULE_FACTORS
 
 W, N, D, TRAIN, A, P = 40, 30, 64, 100, 50, 25
@@ -94,7 +94,7 @@ def test_registered_factors_receive_scalars(monkeypatch):
     hparams = TransformerHParams().override(
         "learning_rate_schedule=constant*linear_warmup*late,learning_rate_warmup_steps=100"
     )
-    assert "reaches 0.2, 10% of 2" in short_run_warning(hparams, train_steps=10)
+    assert "reaches 0.2, 10% of 2" in length_warning(hparams, train_steps=10)
 
 
 @pytest.mark.parametrize(
@@ -177,14 +177,20 @@ def short_hparams(schedule, name):
         ("constant*linear_warmup*linear_decay", "demo", 1000, "learning_rate_decay_steps=900"),
         ("constant*linear_decay", "demo", 100, "learning_rate_decay_steps=100"),
         ("constant*linear_warmup*rsqrt_decay", "long", 1000, "learning_rate_warmup_steps=100"),
+        (
+            "constant*linear_warmup*cosdecay",
+            "demo",
+            100,
+            "warmup_steps=10,learning_rate_decay_steps=100",
+        ),
     ],
 )
 def test_a_run_that_is_too_short_for_its_schedule_is_warned_of(schedule, name, steps, fit):
     hparams = short_hparams(schedule, name)
-    text = short_run_warning(hparams, train_steps=steps)
+    text = length_warning(hparams, train_steps=steps)
     assert text.startswith(f"WARNING: --train_steps={steps} is low") and fit in text
     fitted = hparams.override(text.rpartition("--hparams=")[2])
-    assert short_run_warning(fitted, train_steps=steps) == ""
+    assert length_warning(fitted, train_steps=steps) == ""
 
 
 @pytest.mark.parametrize(
@@ -194,8 +200,21 @@ def test_a_run_that_is_too_short_for_its_schedule_is_warned_of(schedule, name, s
         ("constant*linear_warmup*linear_decay", "demo", 1450),
         ("constant*linear_warmup*rsqrt_decay", "long", 8000),
         ("constant*cosdecay", "long", 100),
+        # The cosine counts from step 0.
+        ("constant*linear_warmup*cosdecay", "demo", 1300),
         ("constant", "long", 1),
     ],
 )
 def test_a_run_that_reaches_its_rate_is_not_warned_of(schedule, name, steps):
-    assert short_run_warning(short_hparams(schedule, name), train_steps=steps) == ""
+    assert length_warning(short_hparams(schedule, name), train_steps=steps) == ""
+
+
+def test_a_run_in_which_the_cosine_rises_again_is_warned_of():
+    hparams = short_hparams("constant*linear_warmup*cosdecay", "demo")
+    text = length_warning(hparams, train_steps=1500)
+    assert text.startswith("WARNING: --train_steps=1500 is high")
+    assert "cosdecay reaches 0 at step 1300 and rises again" in text
+    rate = make_schedule(hparams, train_steps=1500)
+    assert float(rate(1300)) < 1e-6 < float(rate(1499))
+    fitted = hparams.override(text.rpartition("--hparams=")[2])
+    assert length_warning(fitted, train_steps=1500) == ""
