@@ -29,7 +29,8 @@ class GraphTerms(NamedTuple):
     """Terms as the search reads them.
 
     Attributes:
-        terms: (B, M, A, L) int32, see `decoding.search.required_terms.TERMS`.
+        terms: (B, M, A, L) int32, see `decoding.search.required_terms.TERMS`; only occurrences that
+            there is room for, but at least one row.
         edges: (B, G, 3) int32, see `decoding.search.forbidden.EDGES`.
         matched: (B,) int32, the number of occurrences of required entries.
     """
@@ -84,7 +85,11 @@ def terms_in_graph(
     is_ban = entries.forbidden != ""
     lengths = tf.where(is_ban, 0, entries.lengths)
     found = occurrences(sentences, entries.phrases, lengths)
-    chosen, _ = longest_first(sentences, found, lengths)  # (B, M)
+    chosen, places = longest_first(sentences, found, lengths)  # (B, M)
+    # Terms are required in the order of the source.
+    width = tf.shape(sentences.codes)[1]
+    order = tf.argsort(tf.where(chosen >= 0, places, width), axis=1, stable=True)
+    chosen = tf.gather(chosen, order, batch_dims=1)
     terms = _alternatives(entries, lengths, chosen)
     sizes = tf.reduce_sum(tf.cast(terms > 0, tf.int32), axis=-1)
     least = tf.reduce_min(tf.where(sizes > 0, sizes, most_tokens + 1), axis=-1)
@@ -94,8 +99,10 @@ def terms_in_graph(
     bans = is_ban & ((entries.lengths == 0) | tf.reduce_any(banning, axis=2))
     # Without words, there is no translation.
     bans &= (normalized(texts) != "")[:, None]
+    # The search takes time for every row, so those that no sentence has room for are left out.
+    rows = tf.maximum(tf.reduce_max(tf.reduce_sum(tf.cast(room, tf.int32), axis=1)), 1)
     return GraphTerms(
-        tf.where(room[..., None, None], terms, 0),
+        tf.where(room[..., None, None], terms, 0)[:, :rows],
         _forbidden_edges(tf.where(bans, entries.forbidden, ""), spellings, first_place),
         tf.reduce_sum(tf.cast(chosen >= 0, tf.int32), axis=1),
     )
