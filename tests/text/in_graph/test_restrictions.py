@@ -51,7 +51,12 @@ def decoder() -> RequiredTerms:
 @pytest.mark.parametrize("limit", [2, 3, 4, 6, 20])
 def test_the_decoder_requires_the_same(limit: int) -> None:
     texts = ["a the house a", "the house the house", "is", "the a house is a the"]
-    lines = ["a\tcat\nthe house\tit is\nthe\told\nthe\tin it", "house\told cat", "", "a\tin\nis\tit"]
+    lines = [
+        "a\tcat\nthe house\tit is\nthe\told\nthe\tin it",
+        "house\told cat",
+        "",
+        "a\tin\nis\tit",
+    ]
     found = in_graph(texts, lines, [limit] * len(texts))
     for place, (text, own) in enumerate(zip(texts, lines, strict=True)):
         entries = read_dictionary(own.split("\n"), "d", "require") if own else []
@@ -65,3 +70,14 @@ def test_occurrences_without_room_take_none() -> None:
     assert found.matched.numpy().tolist() == [50, 1]
     assert found.terms.shape[:2] == (2, 5)
     assert in_graph(["the house"], ["the\told"], [1]).terms.shape[:2] == (1, 1)
+
+
+def test_the_search_is_given_no_more_than_it_can_read() -> None:
+    alternatives = "\n".join("a\t" + "it " * size for size in range(40, 0, -1))
+    found = in_graph(["a cat"], [alternatives], [100])
+    assert [len(own) for own in rows_of(found, 0)[0]] == list(range(40, 24, -1))
+    # The shortest one that counts has 25 tokens.
+    assert not rows_of(in_graph(["a cat"], [alternatives], [25]), 0)
+    most, longest = ("\n".join(["\t!cat"] * count) for count in (256, 300))
+    assert in_graph(["a"], [longest], [9]).edges.shape == in_graph(["a"], [most], [9]).edges.shape
+    assert not in_graph(["a"], ["\t!" + "cat " * 100], [9]).edges.numpy().any()
