@@ -267,7 +267,7 @@ def _row(encoded: EncodedSide, place: int) -> dict[str, np.ndarray]:
 
 
 def _cut_note(encoded: EncodedSide, place: int) -> list[str]:
-    """Return what is to be said about a sentence that was cut; []: it was not."""
+    """Return a note that a sentence was cut; []: it was not."""
     if place not in encoded.cut:
         return []
     left, whole = len(encoded.ids[place]), encoded.lengths[place]

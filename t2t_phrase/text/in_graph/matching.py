@@ -201,7 +201,7 @@ def _counted(slots: tf.Tensor, here: tf.Tensor, size: tf.Tensor) -> tf.Tensor:
 
 
 def _powers(bases: tuple[int, ...], count: tf.Tensor) -> tf.Tensor:
-    """Return (at least `count`, 2) -> (count, 2) int64, the powers of two numbers from 0 on."""
+    """Return (count, 2) int64: the powers of two numbers, from 0 on."""
     _, found = tf.while_loop(
         lambda _, found: tf.shape(found, tf.int64)[0] < count,
         lambda step, found: (
