@@ -19,7 +19,7 @@ from t2t_phrase.decoding.hypothesis import Hypothesis
 from t2t_phrase.decoding.lexicon_files import read_lexicon
 from t2t_phrase.decoding.scoring import Scorer
 from t2t_phrase.decoding.shortlists import Shortlister
-from t2t_phrase.decoding.terms import RequiredTerms, entries_of_texts
+from t2t_phrase.decoding.terms import RequiredTerms, entries_of_texts, is_pair
 from t2t_phrase.decoding.text_lists import check_list
 from t2t_phrase.decoding.translator import Translator
 from t2t_phrase.io.files import expanded
@@ -153,8 +153,7 @@ class TrainedTranslator:
         Raises:
             UserError: an option is unknown, or an argument is missing or wrong.
         """
-        check_list("texts", texts)
-        check_list("prefixes", prefixes)
+        texts, prefixes = check_list("texts", texts), check_list("prefixes", prefixes)
         hparams = decode_hparams(options)
         if not lexicon:
             read_lexicon(hparams)
@@ -169,7 +168,7 @@ class TrainedTranslator:
             )
         translator = self._translators[key]
         entries = entries_of_texts(terms, len(texts)) if terms else None
-        encoded = translator.encode(list(texts), features, entries)
+        encoded = translator.encode(texts, features, entries)
         encoded = translator.with_prefixes(encoded, prefixes)
         if lexicon:
             encoded = self._shortlister(lexicon, hparams).propose(encoded, texts)
@@ -280,8 +279,9 @@ class TrainedTranslator:
         Raises:
             UserError: a feature is missing or wrong, or `pairs` are not pairs.
         """
-        for pair in [pairs] if isinstance(pairs, str) else pairs:
-            if isinstance(pair, str):
+        pairs = [pairs] if isinstance(pairs, str) else list(pairs)
+        for pair in pairs:
+            if not is_pair(pair):
                 raise UserError(f"pairs: expected a list of (source, target), got {shown(pair)}")
         return self._scorer.score(pairs, features=features)
 

@@ -89,7 +89,8 @@ def write_page_of(
         texts = feature_texts_of_files(list(needed), sources, references)
     else:
         texts = texts_of_features(list(needed))
-    kept = [i for i, source in enumerate(sources) if source.split()]
+    with_words = [set(model.explainer.with_words(sources)) for model in models]
+    kept = sorted(set.intersection(*with_words))
     if len(kept) < len(sources):
         note(f"{len(sources) - len(kept)} lines without words are left out")
     page = sentence_page(

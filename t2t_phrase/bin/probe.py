@@ -55,7 +55,8 @@ def define_flags() -> None:
         "encoder_layers",
         3,
         "Number of encoder layers of --hparams_sets, all with granularities if a set has any; "
-        "num_encoder_layers and granularity_layers in --hparams take precedence.",
+        "num_encoder_layers, num_hidden_layers and granularity_layers in --hparams take "
+        "precedence.",
         lower_bound=1,
         upper_bound=1000,
     )

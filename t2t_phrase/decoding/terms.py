@@ -280,7 +280,7 @@ def entries_of_texts(terms: Sequence[Sequence[tuple[str, str]]], texts: int) -> 
     found = []
     for number, own in enumerate(terms, start=1):
         name = f"terms of text {number}"
-        if isinstance(own, str) or not all(map(_is_pair, own)):
+        if isinstance(own, str) or not all(map(is_pair, own)):
             raise UserError(f"{name}: expected a list of (source, target), got {shown(own)}")
         lines = ["\t".join(pair) for pair in own]
         for place, line in enumerate(lines, start=1):
@@ -289,7 +289,8 @@ def entries_of_texts(terms: Sequence[Sequence[tuple[str, str]]], texts: int) -> 
     return found
 
 
-def _is_pair(value: object) -> bool:
+def is_pair(value: object) -> bool:
+    """Return whether a value is a pair of strings."""
     return (
         isinstance(value, tuple | list)
         and len(value) == 2

@@ -13,9 +13,11 @@ from t2t_phrase.decoding.dictionary import MOST_TOKENS
 from t2t_phrase.decoding.search import forbidden, prefix
 from t2t_phrase.decoding.search.beam_search import Hypotheses
 from t2t_phrase.decoding.search.required_terms import TERM, TERMS
+from t2t_phrase.export.graph_side import BYTES_PER_TOKEN
 from t2t_phrase.special_ids import PAD_ID
 from t2t_phrase.text.encoders import StoredEncoder
 from t2t_phrase.text.in_graph.restrictions import prefixes_in_graph, terms_in_graph
+from t2t_phrase.text.in_graph.sentences import normalized
 from t2t_phrase.text.in_graph.spellings import TfSpellings
 from t2t_phrase.text.in_graph.subwords import TfSubwords
 from t2t_phrase.text.in_graph.words import TfWords
@@ -52,7 +54,9 @@ class GraphRestrictions(tf.Module):
         terms = terms_in_graph(
             text, dictionary, *given, most_tokens=MOST_TOKENS, first_place=forbidden.FIRST_PLACE
         )
-        prefixes = prefixes_in_graph(begun, *given)
+        # No output has room for such a prefix, so the time it would take is saved.
+        long = tf.strings.length(normalized(begun)) > limits * BYTES_PER_TOKEN
+        prefixes = prefixes_in_graph(tf.where(long, "", begun), *given)
         features = {
             **self._tables._asdict(),
             TERMS: terms.terms,
@@ -61,7 +65,7 @@ class GraphRestrictions(tf.Module):
             prefix.EDGES: prefixes.edges,
             prefix.RANGES: prefixes.ranges,
         }
-        return features, {"matched": terms.matched, "kept": prefixes.kept}
+        return features, {"matched": terms.matched, "kept": prefixes.kept & ~long}
 
     def applied(self, found: Hypotheses) -> tf.Tensor:
         """Return (B,) int32: the number of terms in the best hypotheses, see `terms_met`."""

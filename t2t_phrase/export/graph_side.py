@@ -50,6 +50,15 @@ class GraphSide(tf.Module):
         names = [name, *(feature.name for feature in self._features)]
         return [tf.TensorSpec((None,), tf.string, name=name) for name in names]
 
+    def read(self, text: tf.Tensor, max_tokens: int) -> tf.Tensor:
+        """Return the part of each text (B,) that is looked at, see `encode`."""
+        if not max_tokens:
+            return text
+        most = max_tokens * BYTES_PER_TOKEN
+        if self._features:
+            return tf.where(tf.strings.length(text) > most, "", text)
+        return tf.strings.substr(text, 0, most)
+
     def encode(
         self, text: tf.Tensor, *features: tf.Tensor, max_tokens: int = 0, keep_empty: bool = False
     ) -> tuple[dict[str, tf.Tensor], tf.Tensor]:
@@ -67,11 +76,8 @@ class GraphSide(tf.Module):
         cut = tf.fill(tf.shape(text), False)
         if max_tokens:
             cut = tf.strings.length(text) > max_tokens * BYTES_PER_TOKEN
-            if features:
-                text = tf.where(cut, "", text)
-                features = tuple(tf.where(cut, "", strings) for strings in features)
-            else:
-                text = looked_at(text, max_tokens)
+            text = self.read(text, max_tokens)
+            features = tuple(tf.where(cut, "", strings) for strings in features)
         if features:
             ids, starts = self.encoder.encode_with_starts(text)
         else:
@@ -90,9 +96,20 @@ class GraphSide(tf.Module):
         return encoded, cut
 
 
-def looked_at(text: tf.Tensor, max_tokens: int) -> tf.Tensor:
-    """Return the beginning of each text, with its first `max_tokens` tokens; 0: all of it."""
-    return tf.strings.substr(text, 0, max_tokens * BYTES_PER_TOKEN) if max_tokens else text
+def read_lines(text: tf.Tensor, max_tokens: int) -> tf.Tensor:
+    """Return the lines of each text that end within its first BYTES_PER_TOKEN * max_tokens bytes.
+
+    Args:
+        text: (B,) string.
+        max_tokens: see `GraphSide.encode`; 0: all lines are returned.
+    """
+    if not max_tokens:
+        return text
+    most = max_tokens * BYTES_PER_TOKEN
+    # The line that goes on after these bytes could be taken for another one.
+    begun = tf.strings.substr(text, 0, most + 1)
+    whole = tf.strings.regex_replace(begun, r"^(\C*\n)?\C*$", r"\1", replace_global=False)
+    return tf.where(tf.strings.length(text) > most, whole, text)
 
 
 def _with_end(rows: tf.RaggedTensor, ends: tf.Tensor, pad: int, *, keep_empty: bool) -> tf.Tensor:

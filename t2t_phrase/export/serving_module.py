@@ -33,7 +33,7 @@ from t2t_phrase.decoding.shortlists import Shortlister
 from t2t_phrase.decoding.translator import check_word_level
 from t2t_phrase.export.graph_restrictions import GraphRestrictions
 from t2t_phrase.export.graph_shortlists import GraphShortlists
-from t2t_phrase.export.graph_side import GraphSide, looked_at
+from t2t_phrase.export.graph_side import GraphSide, read_lines
 from t2t_phrase.features import of_side
 from t2t_phrase.models.base import EncoderDecoder, Features
 from t2t_phrase.special_ids import EOS_ID, PAD_ID
@@ -286,18 +286,24 @@ class ServingModule(tf.Module):
         features, cut = self.source.encode(text, *others, max_tokens=hparams.max_input_size)
         known: dict[str, tf.Tensor] = {}
         kept = features["inputs"] > EOS_ID
-        if dictionary is None and terms is None:
-            text = looked_at(text, hparams.max_input_size)
+        text = self.source.read(text, hparams.max_input_size)
         if terms is not None:
             assert self.restrictions is not None, "else there is no such function"
             limits = output_limits(features["inputs"], hparams).each
-            restricted, known = self.restrictions.of(text, *terms, limits)
+            required = read_lines(terms[0], hparams.max_input_size)
+            restricted, known = self.restrictions.of(text, required, terms[1], limits)
             features = {**features, **restricted}
         if hparams.aligns:
             _, starts = self.source.encoder.encode_with_starts(text)
         if dictionary is not None:
+            dictionary = read_lines(dictionary, hparams.max_input_size)
             entries = entries_in_graph(
-                text, starts, dictionary, self.target.encoder, most_tokens=MOST_TOKENS
+                text,
+                starts,
+                dictionary,
+                self.target.encoder,
+                most_tokens=MOST_TOKENS,
+                most_read=hparams.max_input_size,
             )
             length = tf.shape(features["inputs"])[1]
             # In a sentence that was cut, neither EOS nor the missing part begins a phrase.

@@ -80,6 +80,17 @@ class Explainer:
         features: tuple[Feature, ...] = self.model.hparams.features
         return features if targets else of_side(features, "source")
 
+    def with_words(self, sources: Sequence[str]) -> list[int]:
+        """Return the numbers, from 0, of the sentences that have tokens.
+
+        A sentence of characters that the vocabulary drops, such as "▁", has none.
+
+        Raises:
+            UserError: a sentence is not valid Unicode.
+        """
+        found = tokenize(self.vocabularies.source, sources, starts=False, name="source line")
+        return [i for i, sentence in enumerate(found) if sentence.text.split() and sentence.ids]
+
     def explain(
         self, source: str, target: str | None = None, *, texts: Mapping[str, str] | None = None
     ) -> Explanation:
@@ -108,7 +119,7 @@ class Explainer:
             UserError: a sentence has no words, a feature does not fit, or the model cannot
                 translate and there are no targets.
         """
-        if not all(source.split() for source in sources):
+        if len(self.with_words(sources)) < len(sources):
             raise UserError("a sentence without words: there is nothing to explain")
         if targets is None and self._translator is None:
             raise UserError(self.model.capabilities.cannot_translate)
@@ -121,7 +132,8 @@ class Explainer:
                 features = {**_row(encoded, place), **_row(known, place)}
                 if self.model.capabilities.hypothesises_positions:
                     features[ALIGNMENT.name] = self._positions(features)
-                yield self._explained(source, target, features)
+                notes = [*_cut_note(encoded, place), *_cut_note(known, place)]
+                yield self._explained(source, target, features, notes)
             return
         assert self._translator is not None
         encoded = self._translator.encode(sources, texts)
@@ -131,7 +143,7 @@ class Explainer:
             features[IDS["target"]] = np.array([found[0].ids], "int32")
             if self.model.capabilities.hypothesises_positions:
                 features[ALIGNMENT.name] = np.array([found[0].aligned], "int32")
-            yield self._explained(source, found[0].text, features, found)
+            yield self._explained(source, found[0].text, features, _cut_note(encoded, place), found)
 
     def _encode(
         self,
@@ -167,6 +179,7 @@ class Explainer:
         source: str,
         target: str,
         features: Mapping[str, Any],
+        notes: Sequence[str],
         hypotheses: Sequence[Hypothesis] = (),
     ) -> Explanation:
         model = self.model
@@ -198,6 +211,7 @@ class Explainer:
                 *attention_maps(model, features, weights, texts, members),
                 *exhibit_maps(model.exhibits(features), texts, threshold=threshold),
             ],
+            notes=notes,
         )
 
     def _aligned(
@@ -250,3 +264,11 @@ def _row(encoded: EncodedSide, place: int) -> dict[str, np.ndarray]:
     """Return the ids and features of one sentence, without padding."""
     rows = {IDS[encoded.side]: encoded.ids, **encoded.features}
     return {name: np.array([row[place]], "int32") for name, row in rows.items()}
+
+
+def _cut_note(encoded: EncodedSide, place: int) -> list[str]:
+    """Return a note that a sentence was cut; []: it was not."""
+    if place not in encoded.cut:
+        return []
+    left, whole = len(encoded.ids[place]), encoded.lengths[place]
+    return [f"{encoded.side} cut to {left} of {whole} tokens (max_input_size)"]

@@ -109,6 +109,7 @@ class Explanation:
             the model shows none. A number beyond the source: the token has none.
         partitions: the segments of the source, by the name of the partition.
         maps: every attention and every exhibit.
+        notes: what else is to be known, such as that the source was cut.
     """
 
     source: str
@@ -122,3 +123,4 @@ class Explanation:
     aligned: Sequence[int]
     partitions: dict[str, Sequence[Segment]]
     maps: Sequence[Map]
+    notes: Sequence[str] = ()

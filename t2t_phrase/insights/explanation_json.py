@@ -48,8 +48,8 @@ def explanation_to_json(found: Explanation, *, bound: int) -> dict[str, Any]:
         "source": found.source,
         "target": found.target,
         "is_own": found.is_own,
-        "source_tokens": [list(token) for token in found.source_tokens],
-        "target_tokens": [list(token) for token in found.target_tokens],
+        "source_tokens": [[token.text, token.continues] for token in found.source_tokens],
+        "target_tokens": [[token.text, token.continues] for token in found.target_tokens],
         # For words that are all but certain, three digits would not be enough.
         "log_probabilities": [round(float(x), 4) for x in found.log_probabilities],
         "predicts_jumps": found.predicts_jumps,
@@ -62,6 +62,7 @@ def explanation_to_json(found: Explanation, *, bound: int) -> dict[str, Any]:
         "groups": groups.values,
         "maps": maps,
         "left_out": left_out,
+        "notes": list(found.notes),
     }
 
 

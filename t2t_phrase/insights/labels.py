@@ -16,13 +16,23 @@ START = "<start>"
 END = "<EOS>"
 CONTINUES = "##"
 BOUNDARY = "▁"
+# What decoding makes of a byte that is not a character.
+_INCOMPLETE = "\ufffd"
 
 
 class Token(NamedTuple):
-    """A token's text, and whether it continues the word before it."""
+    """A token as it is shown.
+
+    Attributes:
+        text: its text.
+        continues: whether it continues the word before it.
+        word: the word that begins with it, where the texts of its tokens do not spell it, because
+            they are bytes of one character; "": they do.
+    """
 
     text: str
     continues: bool = False
+    word: str = ""
 
 
 def tokens_of(ids: Sequence[int], encoder: Encoder) -> list[Token]:
@@ -35,8 +45,17 @@ def tokens_of(ids: Sequence[int], encoder: Encoder) -> list[Token]:
         # A piece that is only a word boundary has no text.
         text = _visible(encoder.decode([token])) or BOUNDARY
         before = ids[place - 1] if place else EOS_ID
-        joined = encoder.decode([before, token]) if before != EOS_ID else None
-        tokens.append(Token(text, joined == encoder.decode([before]) + encoder.decode([token])))
+        continues = False
+        if before != EOS_ID:
+            # The texts of two tokens do not always add up: bytes may be one character.
+            joined = encoder.decode([before, token])
+            continues = not joined.startswith(encoder.decode([before]) + " ")
+        tokens.append(Token(text, continues))
+    starts = [place for place, token in enumerate(tokens) if not token.continues]
+    for first, end in zip(starts, [*starts[1:], len(tokens)], strict=True):
+        if any(_INCOMPLETE in token.text for token in tokens[first:end]):
+            word = _visible(encoder.decode(ids[first:end]))
+            tokens[first] = tokens[first]._replace(word=word)
     return tokens
 
 

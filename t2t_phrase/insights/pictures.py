@@ -135,7 +135,8 @@ def draw(
         source: the S tokens of the source.
         target: the tokens of the target.
         partitions: by name, (P, S) bool: the source tokens in each segment; None = there are none.
-        windows: from `model.attention_windows`; None = there are none.
+        windows: from `model.attention_windows`; None = there are none. They are not drawn between
+            words.
         choice: what to draw; None = the mean over heads of every attention.
         caption: printed below each title.
     """
@@ -147,6 +148,9 @@ def draw(
             if choice.layers and place + 1 not in choice.layers:
                 continue
             own = windows[attention][place] if windows and attention in windows else None
+            if choice.words:
+                # Windows are of tokens; no window of words has the same borders.
+                own = None
             for head in choice.heads if layout.num_heads else (MEAN,):
                 if isinstance(head, int) and head >= layout.num_heads:
                     continue

@@ -21,7 +21,7 @@ def word_labels(tokens: Sequence[Token]) -> list[str]:
     labels = []
     for row in word_groups(tokens):
         subwords = [token for token, inside in zip(tokens, row, strict=True) if inside]
-        labels.append(ngram_labels(subwords, len(subwords))[-1])
+        labels.append(subwords[0].word or ngram_labels(subwords, len(subwords))[-1])
     return labels
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 import keras
 
 from t2t_phrase import registry
-from t2t_phrase.config import HParamsError, UserError, parse_assignments
+from t2t_phrase.config import HParamsError, UserError, clipped, parse_assignments
 from t2t_phrase.models.base import EncoderDecoder
 from t2t_phrase.probing.classes import TaskData
 from t2t_phrase.probing.corpus import SPLITS, Split
@@ -18,6 +18,9 @@ from t2t_phrase.probing.networks import Classifier, EncoderClassifier
 from t2t_phrase.probing.states import States
 from t2t_phrase.probing.training import Fitted, Recipe, fit
 from t2t_phrase.training_hparams import TrainingHParams
+
+# More layers are not allowed in any set.
+MOST_LAYERS = 1000
 
 
 def probe_states(
@@ -92,17 +95,20 @@ def scratch_sets(names: Sequence[str], overrides: str, layers: int) -> dict[str,
     Args:
         names: names of the sets.
         overrides: changes to the sets that have the field; they take precedence.
-        layers: number of layers of the encoders.
+        layers: number of layers of the encoders, unless `overrides` has `num_encoder_layers` or
+            `num_hidden_layers`.
 
     Raises:
         UserError: a set is unknown, no set has a field, or the changes do not fit one.
     """
     sets: dict[str, TrainingHParams] = {name: registry.hparams[name]() for name in names}
     given = parse_assignments(overrides)
-    text = given.get("num_encoder_layers", "")
-    count = int(text) if text.isdecimal() else layers
+    asked = given.get("num_encoder_layers", given.get("num_hidden_layers", str(layers)))
+    # Other values are refused below.
+    count = int(asked) if asked.isdecimal() and len(asked) <= len(str(MOST_LAYERS)) else layers
+    count = min(count, MOST_LAYERS)
     wanted = {
-        "num_encoder_layers": str(layers),
+        "num_encoder_layers": asked,
         "num_decoder_layers": "1",
         "granularity_layers": f"[{','.join(str(layer + 1) for layer in range(count))}]",
     }
@@ -110,6 +116,8 @@ def scratch_sets(names: Sequence[str], overrides: str, layers: int) -> dict[str,
     for name, hparams in sets.items():
         # A field that no set has is kept, so that the error message names similar ones.
         changes = {field: value for field, value in wanted.items() if hasattr(hparams, field)}
+        if "num_encoder_layers" not in changes:
+            changes["num_hidden_layers"] = asked
         changes |= {
             field: value
             for field, value in given.items()
@@ -118,7 +126,8 @@ def scratch_sets(names: Sequence[str], overrides: str, layers: int) -> dict[str,
         try:
             made[name] = hparams.override(",".join(f"{k}={v}" for k, v in changes.items()))
         except HParamsError as error:
-            raise HParamsError(f"{name} with an encoder of {layers} layers: {error}") from error
+            size = f"{name} with an encoder of {clipped(asked)} layers"
+            raise HParamsError(f"{size}: {error}") from error
     return made
 
 

@@ -149,6 +149,7 @@ def infer_sizes(
                 f"the checkpoint has {rows} of the {size} rows of {kind}: it is damaged"
             )
     vocab_size, target_vocab_size = _vocab_sizes(tables, source_vocab_size)
+    kinds = {kind for kind, _ in tables}
     encoder, decoder = (_depth(shapes, stack) for stack in ("encoder", "decoder"))
     first = "body/encoder/layer_0/"
     final_norm = "body/encoder/layer_prepostprocess/"
@@ -158,7 +159,8 @@ def infer_sizes(
         "hidden_size": hidden_size,
         "num_encoder_layers": encoder,
         "num_decoder_layers": decoder,
-        "shared_embedding_and_softmax_weights": any(kind == "shared" for kind, _ in tables),
+        # With "shared" alone, one table embeds and is the softmax.
+        "shared_embedding_and_softmax_weights": "shared" in kinds and "softmax" not in kinds,
         "norm": "pre" if any(name.startswith(final_norm) for name in shapes) else "post",
         "max_relative_position": 0,
     }

@@ -147,6 +147,12 @@ def test_scores_of_later_calls_compile_nothing(trained, monkeypatch):
         ("(source, target), got 'old'", lambda model: model.score("old")),
         ("(source, target), got 'ab'", lambda model: model.score(["ab"])),
         ("(source, target), got 'old'", lambda model: model.score(PAIR)),
+        ("(source, target), got ('a', 'b', 'c')", lambda model: model.score([("a", "b", "c")])),
+        ("(source, target), got ('a', None)", lambda model: model.score([("a", None)])),
+        ("texts 1: expected a string, got b'abc'", lambda model: model.translate([b"abc"])),
+        ("texts 2: expected a string, got None", lambda model: model.translate(["red", None])),
+        ("texts: expected a list of strings, got None", lambda model: model.translate(None)),
+        ("prefixes 1: expected", lambda model: model.translate(["a"], prefixes=[None])),
     ],
 )
 def test_one_text_is_no_list(trained, message, task):

@@ -52,6 +52,8 @@ def test_without_words_there_is_a_form_alone(page):
 
 
 def test_what_cannot_be_explained_is_said(monkeypatch, page):
+    assert '<p role="alert"><strong>a sentence without words' in page("\u2581")
+
     def fails(source):
         raise UserError(f"<b>{source}</b>: no")
 

@@ -284,6 +284,18 @@ def document_of(path):
     return json.loads(re.search(r'id="document">(.*?)</script>', text, re.DOTALL)[1])
 
 
+def test_a_page_without_lines_that_the_vocabulary_drops(toy, tmp_path, capsys):
+    source = tmp_path / "source.txt"
+    source.write_text("\u2581\nthe house\n\n")
+    page = tmp_path / "page.html"
+    options = "--decode_hparams=beam_size=2,extra_length=2,max_input_size=1"
+    call(insights, *toy.flags, f"--html={page}", f"--insights_from_file={source}", options)
+    assert "2 lines without words are left out" in capsys.readouterr().err
+    (shown,) = document_of(page)["sentences"]
+    assert shown["source"] == "the house"
+    assert shown["explanations"][0]["notes"][0].startswith("source cut to 1 of ")
+
+
 def test_a_page_of_two_models(toy, levels, files, tmp_path, capsys):
     page, trees = tmp_path / "page.html", tmp_path / "trees"
     lines = ["(S (NP (DT the) (NN house)) (VP (VBZ is) (JJ old)))", "", "(S (NNS dogs) (VBP run))"]

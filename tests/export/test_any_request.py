@@ -32,6 +32,7 @@ HARD = [
     b" " * (MOST + 1) + b"dogs",
     b"\xe2\x96\x81",
 ]
+ENTRIES = b"the\tcat\nhouse\t!dogs\n\tis\n"
 MODELS = {
     "transformer": SMALL,
     "lstm": ToyLstmHParams(),
@@ -74,11 +75,24 @@ def test_any_request_is_answered(name, vocabulary, encoders):
     module = ServingModule(model, encoder, encoder, options)
     extra = len(model.hparams.features)
     requests = ([], HARD[:1], HARD, *([text] for text in HARD[1:]))
-    for serve, sides in ((module.translate, 1), (module.nbest, 1), (module.score, 2)):
+    signatures = (
+        (module.translate, []),
+        (module.nbest, []),
+        (module.score, [b""]),
+        (module.translate_with_dictionary, [ENTRIES]),
+        (module.translate_with_constraints, [ENTRIES, b""]),
+    )
+    for serve, others in signatures:
+        if serve is None:
+            continue
         answers = []
         for request in requests:
             sources = tf.constant(request, tf.string)
-            inputs = [sources, *[sources] * extra, *[sources] * (sides - 1)]
+            # The text is every other input, too, in part after what that input needs.
+            between = [tf.constant([other + t for t in request], tf.string) for other in others]
+            inputs = [sources, *between, *[sources] * extra]
+            if serve is module.score:
+                inputs = [sources, *[sources] * extra, *between]
             answer = {key: value.numpy() for key, value in serve(*inputs).items()}
             assert {len(value) for value in answer.values()} == {len(request)}
             answers.append(answer)
@@ -93,3 +107,25 @@ def test_any_request_is_answered(name, vocabulary, encoders):
         for key in {"translation", "translations"} & set(together):
             for text in together[key].flatten():
                 assert "\n" not in text.decode() and len(text) < 1000
+
+
+def test_no_input_is_read_without_end(encoders):
+    registry.discover()
+    encoder = encoders["subwords"]
+    model = registry.models[SMALL.model].from_hparams(SMALL, vocab_size=304)
+    randomize(model)
+    options = DecodeHParams(beam_size=2, extra_length=3, max_length=6, max_input_size=LIMIT)
+    module = ServingModule(model, encoder, encoder, options)
+    text = b"the house " * 100_000
+    # The line at the limit, of which only a part is read, is no entry.
+    lines = [b"house\tcat", b"x\t" + b"a" * (MOST - 19), b"the\tdogs" + b"s" * 100, b"the\tcat"]
+    assert len(b"\n".join(lines[:2])) < MOST < len(b"\n".join(lines[:3]))
+    dictionary = b"\n".join(lines)
+    guided = module.translate_with_dictionary([text], [dictionary])
+    assert guided["cut"].numpy().tolist() == [True]
+    assert guided["matched"].numpy().tolist() == [MOST // 10]
+    required = module.translate_with_constraints([text], [dictionary], [b"the " * 100_000])
+    assert required["matched"].numpy() == guided["matched"].numpy()
+    assert not required["kept"].numpy().any()
+    kept = module.translate_with_constraints([b"the house"], [b""], [b" " * 10_000 + b"the"])
+    assert kept["kept"].numpy().all()

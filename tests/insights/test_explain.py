@@ -191,11 +191,29 @@ def test_own_translations_are_those_of_the_translator():
 def test_what_cannot_be_explained_is_said():
     with pytest.raises(UserError, match="a sentence without words"):
         explainer("transformer").explain(" ")
+    # The vocabulary drops the mark of a word's beginning.
+    for target in (None, TARGET):
+        with pytest.raises(UserError, match="a sentence without words"):
+            explainer("transformer").explain("\u2581", target)
     with pytest.raises(UserError, match="alignment model"):
         explainer("alignment head").explain(SOURCE)
     assert not explainer("alignment head").translates and explainer("pair").translates
     with pytest.raises(UserError, match="reads the source feature 'levels'"):
         explainer("levels and tags").explain(SOURCE)
+
+
+def test_cut_sentences_have_a_note():
+    own = explainer("transformer")
+    short = Explainer(own.model, vocabularies(), own.hparams.replace(max_input_size=3))
+    whole = len(vocabularies().source.encode(SOURCE)) + 1
+    note = f"source cut to 3 of {whole} tokens (max_input_size)"
+    assert explanation_to_json(short.explain(SOURCE), bound=10**7)["notes"] == [note]
+    other = len(vocabularies().target.encode(TARGET)) + 1
+    assert short.explain(SOURCE, TARGET).notes == [
+        note,
+        f"target cut to 3 of {other} tokens (max_input_size)",
+    ]
+    assert list(own.explain(SOURCE, TARGET).notes) == []
 
 
 def test_long_sentences_lose_heads_and_then_maps():

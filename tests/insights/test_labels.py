@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from t2t_phrase.insights.labels import Token, ngram_labels, segment_labels, tokens_of
+from t2t_phrase.insights.words import word_labels
 from t2t_phrase.text.subwords.encoder import SubwordEncoder
 from t2t_phrase.text.subwords.t2t_subwords import T2TSubwords
 from t2t_phrase.text.subwords.training import train_subwords
@@ -22,6 +23,16 @@ def test_pieces_of_words_are_marked(subwords):
     labels = ngram_labels(tokens, 1)
     assert labels[-1] == "<EOS>" and labels[-2].startswith("##")
     assert ngram_labels(tokens, len(ids))[-1] == "a redhouses <EOS>"
+
+
+def test_bytes_of_a_character_do_not_begin_words(subwords):
+    text = "red Erdős\x04a naïve 日本"
+    ids = [*subwords.encode(text), 1]
+    assert "<0xC5>" in subwords.pieces(ids[:-1])
+    tokens = tokens_of(ids, subwords)
+    continued = [token.continues for token in tokens]
+    assert continued == [not p.startswith("▁") for p in subwords.pieces(ids[:-1])] + [False]
+    assert word_labels(tokens) == ["red", "Erdős<0x04>a", "naïve", "日本", "<EOS>"]
 
 
 def test_tensor2tensors_pieces_too():

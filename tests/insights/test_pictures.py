@@ -6,6 +6,7 @@ from t2t_phrase.insights.heat_map import Group
 from t2t_phrase.insights.labels import Token
 from t2t_phrase.insights.pictures import Choice, blocks_of_head, choose, draw
 from t2t_phrase.layers.attention.layout import TOKENS, AttentionMap, Layout, Units
+from t2t_phrase.layers.luong.window import Windows
 
 SOURCE = [Token("a"), Token("b"), Token("c"), Token("<EOS>")]
 TARGET = [Token("x"), Token("y", True), Token("<EOS>")]
@@ -208,6 +209,16 @@ def test_a_model_with_heads_over_tokens_and_over_segments():
     np.testing.assert_allclose(
         block.images[0].get_array(), weights["cross"][0][0, 1, :, :2], rtol=1e-6
     )
+
+
+def test_windows_are_of_tokens_not_of_words():
+    maps = {"cross": AttentionMap("cross-attention", "target", "source", (Layout(HEADS),))}
+    windows = {"cross": [Windows(np.array([[0, 1, 3]]), np.array([[0.0, 1.0, 3.0]]), 1, None)]}
+    given = ({"cross": [draw_weights(3, 4)]}, maps, SOURCE, TARGET)
+    for words in (False, True):
+        (picture,) = draw(*given, windows=windows, choice=Choice(words=words))
+        (ax, *_) = picture.figure.axes
+        assert bool(ax.patches) == bool(ax.lines) == (not words)
 
 
 def test_choices():

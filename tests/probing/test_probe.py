@@ -111,6 +111,27 @@ def test_encoders_from_scratch_have_the_layers_asked_for():
         scratch_sets(["transformer_tin"], "", 3)
 
 
+def test_sets_without_encoder_layers_have_the_layers_asked_for():
+    names = ["luong_demo", "transformer_demo", "mgsa_syntax_demo"]
+    for overrides in ("num_encoder_layers=5", "num_hidden_layers=5"):
+        luong, base, syntax = scratch_sets(names, overrides, 3).values()
+        assert (luong.num_hidden_layers, base.num_encoder_layers) == (5, 5)
+        assert (syntax.num_encoder_layers, syntax.granularity_layers) == (5, (1, 2, 3, 4, 5))
+    luong, base, _ = scratch_sets(names, "", 3).values()
+    assert (luong.num_hidden_layers, base.num_encoder_layers) == (3, 3)
+    with pytest.raises(UserError, match="num_encoder_layers"):
+        scratch_sets(names[:1], "num_encoder_layers=5", 3)
+
+
+@pytest.mark.parametrize("count", ["1001", "30000000", "9" * 5000])
+def test_too_many_layers_are_refused_at_once(count):
+    with pytest.raises(UserError) as refused:
+        scratch_sets(["mgsa_syntax_demo"], f"num_encoder_layers={count}", 3)
+    message = str(refused.value)
+    assert message.startswith(f"mgsa_syntax_demo with an encoder of {count[:80]}")
+    assert "num_encoder_layers" in message and len(message) < 1000
+
+
 def test_models_without_states_are_refused(monkeypatch):
     class Mute(EncoderDecoder):
         pass

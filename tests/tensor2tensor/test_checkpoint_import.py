@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from reference_beam_search import search as reference_search
 from reference_transformer import ReferenceTransformer
-from t2t_checkpoint import D, F, V, make_checkpoint
+from t2t_checkpoint import SHARDS, D, F, V, make_checkpoint
 
 from t2t_phrase import registry
 from t2t_phrase.compile import compiled
@@ -268,6 +268,21 @@ def test_two_vocabularies(tmp_path, shared):
         np.testing.assert_array_equal(variable, checkpoint.ours[name])
     logits = model({"inputs": padded(SOURCES), "targets": padded(TARGETS)})
     assert logits.shape[-1] == V + 2
+
+
+def test_a_shared_embedding_with_a_softmax_of_its_own(tmp_path):
+    checkpoint = make_checkpoint(shared=True)
+    softmax = np.random.default_rng(1).normal(size=(V, D)).astype("float32")
+    for shard, part in enumerate(np.array_split(softmax, SHARDS)):
+        checkpoint.theirs[f"transformer/symbol_modality_{V}_{D}/softmax/weights_{shard}"] = part
+    checkpoint.write(tmp_path)
+    with pytest.raises(UserError, match="=shared_embedding_and_softmax_weights=False"):
+        read_t2t_checkpoint(tmp_path, tiny())
+    found = read_t2t_checkpoint(tmp_path, tiny(shared_embedding_and_softmax_weights=False))
+    assert not found.unused
+    np.testing.assert_array_equal(found.tensors["softmax/embeddings"], softmax)
+    for name in ("embedding/embeddings", "target_embedding/embeddings"):
+        np.testing.assert_array_equal(found.tensors[name], checkpoint.ours["embedding/embeddings"])
 
 
 def test_what_is_no_t2t_checkpoint_is_refused(tmp_path):

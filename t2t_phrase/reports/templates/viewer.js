@@ -36,6 +36,7 @@
     const part = viewer.element("section", { className: "model", "aria-label": model.name },
       viewer.element("h2", {}, model.name),
       viewer.element("p", { className: "note" }, model.about),
+      ...(explanation.notes ?? []).map((note) => viewer.element("p", { className: "note" }, note)),
       viewer.element("p", {}, `${kind}: `, viewer.quoted(explanation.target || "(empty)"),
         viewer.element("span", { className: "note" }, ` ${scored}${what} ${total.toFixed(4)}`)),
       words.part,

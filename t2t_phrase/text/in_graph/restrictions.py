@@ -11,25 +11,27 @@ from typing import NamedTuple
 import tensorflow as tf
 
 from t2t_phrase.special_ids import UNK_ID
-from t2t_phrase.text.in_graph.dictionaries import (
-    EntryTensors,
-    entry_tensors,
-    longest_first,
-    normalized,
-    occurrences,
-    sentences_of,
-)
+from t2t_phrase.text.in_graph.dictionaries import entry_tensors
+from t2t_phrase.text.in_graph.matching import PhraseIndex, index_of, longest_first, occurring
+from t2t_phrase.text.in_graph.sentences import normalized, sentences_of
 from t2t_phrase.text.in_graph.spellings import TfSpellings
 from t2t_phrase.text.in_graph.subwords import TfSubwords
 from t2t_phrase.text.in_graph.visible import BLANKS
 from t2t_phrase.text.in_graph.words import TfWords
+
+# More entries with the same source, and more or longer forbidden phrases, are ignored: the search
+# would take time and memory for each of them.
+MOST_ALTERNATIVES = 16
+MOST_FORBIDDEN = 256
+MOST_FORBIDDEN_BYTES = 256
 
 
 class GraphTerms(NamedTuple):
     """Terms as the search reads them.
 
     Attributes:
-        terms: (B, M, A, L) int32, see `decoding.search.required_terms.TERMS`.
+        terms: (B, M, A, L) int32, see `decoding.search.required_terms.TERMS`; only occurrences that
+            there is room for, but at least one row.
         edges: (B, G, 3) int32, see `decoding.search.forbidden.EDGES`.
         matched: (B,) int32, the number of occurrences of required entries.
     """
@@ -68,7 +70,8 @@ def terms_in_graph(
 ) -> GraphTerms:
     """Return the result of `decoding.terms.RequiredTerms.apply`, without the names.
 
-    Lines that are not entries are left out, and so are targets with unknown tokens or too many.
+    Lines that are not entries are left out, and so are targets with unknown tokens or too many, and
+    what exceeds the numbers above.
 
     Args:
         texts: (B,) string, the sentences.
@@ -83,17 +86,21 @@ def terms_in_graph(
     sentences = sentences_of(texts)
     is_ban = entries.forbidden != ""
     lengths = tf.where(is_ban, 0, entries.lengths)
-    found = occurrences(sentences, entries.phrases, lengths)
-    chosen, _ = longest_first(sentences, found, lengths)  # (B, M)
-    terms = _alternatives(entries, lengths, chosen)
-    sizes = tf.reduce_sum(tf.cast(terms > 0, tf.int32), axis=-1)
-    least = tf.reduce_min(tf.where(sizes > 0, sizes, most_tokens + 1), axis=-1)
+    index = index_of(entries.keys, lengths)
+    chosen, _ = longest_first(sentences, index)  # (B, M)
+    keys = tf.gather(entries.keys, tf.maximum(chosen, 0), batch_dims=1)
+    sizes = tf.reduce_sum(tf.cast(entries.targets > 0, tf.int32), axis=-1)
+    least = _shortest(index, tf.gather(sizes, index.order, batch_dims=1), keys)
     needed = tf.cumsum(tf.where(chosen >= 0, least, 0), axis=1)
     room = (chosen >= 0) & (needed < limits[:, None])
-    banning = occurrences(sentences, entries.phrases, tf.where(is_ban, entries.lengths, 0))
-    bans = is_ban & ((entries.lengths == 0) | tf.reduce_any(banning, axis=2))
+    banning = occurring(sentences, entries.keys, tf.where(is_ban, entries.lengths, 0))
+    bans = is_ban & ((entries.lengths == 0) | banning)
     # Without words, there is no translation.
     bans &= (normalized(texts) != "")[:, None]
+    # The search takes time for every row, so those that no sentence has room for are left out.
+    rows = tf.maximum(tf.reduce_max(tf.reduce_sum(tf.cast(room, tf.int32), axis=1)), 1)
+    room, keys = room[:, :rows], keys[:, :rows]
+    terms = _alternatives(index, entries.targets, keys, room)
     return GraphTerms(
         tf.where(room[..., None, None], terms, 0),
         _forbidden_edges(tf.where(bans, entries.forbidden, ""), spellings, first_place),
@@ -119,6 +126,9 @@ def prefixes_in_graph(
     last = tf.where(whole, " ", tf.strings.join([" ", last]))
     ids = tf.cast(encoder.encode(before), tf.int32)
     every = tf.cast(encoder.encode(clean), tf.int32)
+    needed = tf.cast(every.row_lengths(), tf.int32) + tf.cast(whole, tf.int32) + 1
+    # Spelling a word that there is no room for would only take time.
+    last = tf.where(needed <= limits, last, " ")
     ranges, edges = spellings.ranks(last), spellings.edges(last)
     edges = tf.where((edges[..., 1] < tf.strings.length(last)[:, None])[..., None], edges, 0)
     if isinstance(encoder, TfWords):
@@ -126,7 +136,6 @@ def prefixes_in_graph(
         edges = tf.zeros_like(edges)
     possible = tf.reduce_any(edges[..., 2] > 0, axis=1) | (ranges[:, 0, 1] > ranges[:, 0, 0])
     possible &= ~tf.reduce_any(ids == UNK_ID, axis=1)
-    needed = tf.cast(every.row_lengths(), tf.int32) + tf.cast(whole, tf.int32) + 1
     possible &= needed <= limits
     wanted = clean != ""
     here = wanted & possible
@@ -139,23 +148,41 @@ def prefixes_in_graph(
     )
 
 
-def _alternatives(entries: EntryTensors, lengths: tf.Tensor, chosen: tf.Tensor) -> tf.Tensor:
-    """Return (B, M, A, L): the targets of all entries with the source of a chosen one.
+def _shortest(index: PhraseIndex, sizes: tf.Tensor, keys: tf.Tensor) -> tf.Tensor:
+    """Return (B, M): the fewest tokens of any alternative for each source.
 
     Args:
-        entries: entries of the dictionaries.
-        lengths: (B, E), lengths of the sources; 0: not required.
-        chosen: (B, M), the first entry with each source; -1: none.
+        index: the sources.
+        sizes: (B, E), the numbers of tokens of the targets, in the order of the index.
+        keys: (B, M), those of the sources wanted.
     """
-    own = tf.gather(entries.phrases, tf.maximum(chosen, 0), batch_dims=1)  # (B, M, N)
-    same = tf.reduce_all(own[:, :, None] == entries.phrases[:, None], axis=-1)
-    same &= (lengths > 0)[:, None] & (chosen >= 0)[..., None]  # (B, M, E)
-    count = tf.shape(lengths)[1]
-    most = tf.maximum(tf.reduce_max(tf.reduce_sum(tf.cast(same, tf.int32), axis=-1)), 1)
-    numbers = tf.range(count)
-    order = tf.sort(tf.where(same, numbers, count), axis=-1)[..., :most]  # (B, M, A)
-    targets = tf.gather(entries.targets, tf.minimum(order, count - 1), batch_dims=1)
-    return tf.where((order < count)[..., None], targets, 0)
+    batch, count = tf.unstack(tf.shape(sizes))
+    first = tf.searchsorted(index.keys, index.keys)
+    sizes = tf.where(tf.range(count) - first < MOST_ALTERNATIVES, sizes, sizes.dtype.max)
+    rows = tf.range(batch)[:, None] * count
+    least = tf.math.unsorted_segment_min(sizes, rows + first, batch * count)
+    place = tf.minimum(tf.searchsorted(index.keys, keys), count - 1)
+    return tf.gather(tf.reshape(least, (batch, count)), place, batch_dims=1)
+
+
+def _alternatives(
+    index: PhraseIndex, targets: tf.Tensor, keys: tf.Tensor, real: tf.Tensor
+) -> tf.Tensor:
+    """Return (B, M, A, L): the targets of all entries with the same source.
+
+    Args:
+        index: the sources.
+        targets: (B, E, L).
+        keys: (B, M), those of the sources wanted.
+        real: (B, M) bool, which of them are; the others have any targets.
+    """
+    first = tf.searchsorted(index.keys, keys)
+    counts = tf.searchsorted(index.keys, keys, side="right") - first
+    most = tf.reduce_max(tf.where(real, counts, 1))
+    numbers = tf.range(tf.clip_by_value(most, 1, MOST_ALTERNATIVES))
+    places = tf.minimum(first[..., None] + numbers, tf.shape(index.keys)[1] - 1)
+    own = tf.gather(targets, tf.gather(index.order, places, batch_dims=1), batch_dims=1)
+    return tf.where((numbers < counts[..., None])[..., None], own, 0)
 
 
 def _forbidden_edges(phrases: tf.Tensor, spellings: TfSpellings, first_place: int) -> tf.Tensor:
@@ -163,6 +190,10 @@ def _forbidden_edges(phrases: tf.Tensor, spellings: TfSpellings, first_place: in
 
     The places and the order of the edges differ, and unreachable edges are not left out.
     """
+    short = (phrases != "") & (tf.strings.length(phrases) <= MOST_FORBIDDEN_BYTES)
+    phrases = tf.ragged.boolean_mask(phrases, short)[:, :MOST_FORBIDDEN].to_tensor("")
+    # There is at least one place.
+    phrases = tf.pad(phrases, [(0, 0), (0, 1)], constant_values="")
     batch, count = tf.unstack(tf.shape(phrases))
     texts = tf.reshape(tf.where(phrases == "", "", tf.strings.join([" ", phrases])), (-1,))
     sizes = tf.strings.length(texts)

@@ -54,9 +54,13 @@ class TfSpellings(tf.Module):
         starts = tf.broadcast_to(places[:, None], shape)
         ends = tf.broadcast_to(ends, shape)
         inside = ends <= sizes[:, None, None]
-        texts = tf.where(inside, tf.broadcast_to(texts[:, None, None], shape), " " * self.longest)
+        # What follows each place, of which a copy is made for each length; not of the whole text.
+        begun = tf.minimum(places, sizes[:, None])
+        follows = tf.strings.substr(texts[:, None], begun, tf.fill(tf.shape(begun), self.longest))
         parts = tf.strings.substr(
-            texts, tf.where(inside, starts, 0), tf.where(inside, ends - starts, 1)
+            tf.broadcast_to(follows[..., None], shape),
+            tf.zeros(shape, tf.int32),
+            tf.broadcast_to(lengths, shape),
         )
         found = []
         for table in self.tokens:
@@ -79,11 +83,11 @@ class TfSpellings(tf.Module):
         places = tf.range(tf.maximum(tf.reduce_max(sizes), 1))
         shape = tf.concat([tf.shape(texts), tf.shape(places)], axis=0)
         inside = places < sizes[:, None]
-        texts = tf.where(inside, tf.broadcast_to(texts[:, None], shape), " ")
+        # No token begins with a text that is longer than all of them.
         rest = tf.strings.substr(
-            texts,
-            tf.where(inside, tf.broadcast_to(places, shape), 0),
-            tf.where(inside, sizes[:, None] - places, 1),
+            texts[:, None],
+            tf.minimum(places, sizes[:, None]),
+            tf.fill(shape, self.longest + 1),
         )
         found = tf.where(inside, self.ranges.lookup(rest), 0)
         return tf.cast(tf.stack([found // _SHIFT, found % _SHIFT], axis=-1), tf.int32)
