@@ -193,20 +193,20 @@ def test_data_of_a_problem_of_the_user(corpus, tmp_path):
         "from t2t_phrase import registry\n"
         "from t2t_phrase.data.sources.local_problem import LocalProblem\n\n\n"
         "@registry.problems.register\n"
-        "class TranslateMine(LocalProblem):\n"
+        "class TranslateByThePlugin(LocalProblem):\n"
         '    """A problem of a plug-in."""\n'
         '    languages = ("src", "tgt")\n'
         '    optional_splits = ("test",)\n'
     )
     t2t_phrase.generate_data(
-        "translate_mine",
+        "translate_by_the_plugin",
         data_dir=str(tmp_path / "data"),
         tmp_dir=str(corpus),
         t2t_usr_dir=str(tmp_path / "mine"),
         vocab_size=290,
         log=str,
     )
-    assert (tmp_path / "data" / "translate_mine-manifest.json").exists()
+    assert (tmp_path / "data" / "translate_by_the_plugin-manifest.json").exists()
 
 
 @pytest.mark.parametrize(
