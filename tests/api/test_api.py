@@ -80,6 +80,18 @@ def test_the_run_records_the_command_that_resumes_it(corpus, trained):
     assert given["--eval_early_stopping_steps"] == "0" and "--warm_start_from" not in given
 
 
+def train_tiny(corpus, folder, **options):
+    t2t_phrase.train(
+        "translate_text",
+        "transformer_tiny",
+        data_dir=str(corpus / "data"),
+        output_dir=str(folder),
+        hparams=TINY,
+        log=lambda line: None,
+        **options,
+    )
+
+
 @pytest.mark.parametrize(
     ("asked", "expected"),
     [(signal.SIGINT, KeyboardInterrupt), (signal.SIGTERM, SystemExit), (signal.SIGHUP, SystemExit)],
@@ -90,30 +102,16 @@ def test_a_training_that_was_stopped_returns_no_model(
     outcome = Outcome(7, "signal", asked)
     monkeypatch.setattr("t2t_phrase.training.loop.Trainer.train", lambda trainer: outcome)
     with pytest.raises(expected) as caught:
-        t2t_phrase.train(
-            "translate_text",
-            "transformer_tiny",
-            data_dir=str(corpus / "data"),
-            output_dir=str(tmp_path / "run"),
-            hparams=TINY,
-            log=lambda line: None,
-        )
+        train_tiny(corpus, tmp_path / "run")
     assert expected is KeyboardInterrupt or caught.value.code == 128 + asked
     assert not (tmp_path / "run" / "report.html").exists()
 
 
 def test_early_stopping_needs_its_score(corpus, trained, tmp_path):
     stopping = EarlyStopping(steps=1, metric="bleuu")
+    loop = t2t_phrase.LoopOptions(train_steps=1, early_stopping=stopping)
     with pytest.raises(UserError, match="evaluate=False, does not evaluate"):
-        t2t_phrase.train(
-            "translate_text",
-            "transformer_tiny",
-            data_dir=str(corpus / "data"),
-            output_dir=str(tmp_path / "run"),
-            hparams=TINY,
-            evaluate=False,
-            loop=t2t_phrase.LoopOptions(train_steps=1, early_stopping=stopping),
-        )
+        train_tiny(corpus, tmp_path / "run", evaluate=False, loop=loop)
     assert not (tmp_path / "run").exists()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from typing import Any
 
 import sentencepiece
 
@@ -30,21 +31,25 @@ CUTS = [
 ]
 
 
-def normalising_model(lines: list[str]) -> bytes:
-    """Return a SentencePiece model that normalises text, as most published models do."""
+def foreign_model(lines: list[str], **options: Any) -> bytes:
+    """Return a SentencePiece model with our special ids and SentencePiece's defaults."""
     model = io.BytesIO()
     sentencepiece.SentencePieceTrainer.train(
         sentence_iterator=iter(lines),
         model_writer=model,
         model_type="bpe",
         vocab_size=340,
-        byte_fallback=True,
         pad_id=0,
         eos_id=1,
         unk_id=2,
         bos_id=-1,
-        normalization_rule_name="nmt_nfkc",
         hard_vocab_limit=False,
         minloglevel=2,
+        **options,
     )
     return model.getvalue()
+
+
+def normalising_model(lines: list[str]) -> bytes:
+    """Return a SentencePiece model that normalises text, as most published models do."""
+    return foreign_model(lines, byte_fallback=True, normalization_rule_name="nmt_nfkc")

@@ -3,6 +3,7 @@ import random
 
 import pytest
 import sentencepiece
+from hard_text import foreign_model, normalising_model
 
 from t2t_phrase.config import UserError
 from t2t_phrase.special_ids import EOS_ID
@@ -98,33 +99,15 @@ def test_foreign_special_ids_are_refused():
         SubwordEncoder(model.getvalue())
 
 
-def foreign(**options):
-    """Return a model of SentencePiece with our special ids."""
-    model = io.BytesIO()
-    sentencepiece.SentencePieceTrainer.train(
-        sentence_iterator=iter(SENTENCES),
-        model_writer=model,
-        vocab_size=320,
-        hard_vocab_limit=False,
-        pad_id=0,
-        eos_id=1,
-        unk_id=2,
-        bos_id=-1,
-        minloglevel=2,
-        **options,
-    )
-    return model.getvalue()
-
-
 def test_models_that_would_lose_characters_are_refused():
     with pytest.raises(UserError, match=r"no pieces for single bytes.*byte_fallback=True"):
-        SubwordEncoder(foreign())
+        SubwordEncoder(foreign_model(SENTENCES))
 
 
 def test_models_that_change_text_say_so():
-    changing = SubwordEncoder(foreign(byte_fallback=True))
+    changing = SubwordEncoder(normalising_model(SENTENCES))
     assert changing.normalizer == "nmt_nfkc"
     assert changing.decode(changing.encode("½")) == "1⁄2"
-    same = foreign(byte_fallback=True, normalization_rule_name="identity")
+    same = foreign_model(SENTENCES, byte_fallback=True, normalization_rule_name="identity")
     assert SubwordEncoder(same).normalizer == ""
     assert SubwordEncoder(train_subwords(SENTENCES, vocab_size=290)).normalizer == ""
