@@ -65,7 +65,8 @@ def measure(
     from t2t_phrase.data.problem import get_problem
     from t2t_phrase.training.distribution import make_strategy
     from t2t_phrase.training.loop_options import LoopOptions
-    from t2t_phrase.training.setup import RunOptions, prepare
+    from t2t_phrase.training.run_options import RunOptions
+    from t2t_phrase.training.setup import prepare
 
     def quiet(text: str) -> None:
         pass

@@ -59,7 +59,7 @@ def pipelines(shard: pathlib.Path, hparams: dict[str, Any]) -> dict[str, Any]:
     """Return the input pipelines of both ways."""
     from t2t_phrase.data.input.pipeline import TrainingPipeline
     from t2t_phrase.data.input.reader import RecordReader
-    from t2t_phrase.training.setup import training_shapes
+    from t2t_phrase.training.run_data import training_shapes
 
     return {
         way: TrainingPipeline(

@@ -99,7 +99,7 @@ def batches_of(problem: Any, hparams: Any, data_dir: str, seed: int, updates: in
     """Return the first batches that the trainer makes, and a few more."""
     from t2t_phrase.data.input.pipeline import TrainingPipeline
     from t2t_phrase.data.input.reader import RecordReader
-    from t2t_phrase.training.setup import training_shapes
+    from t2t_phrase.training.run_data import training_shapes
 
     reader = RecordReader(
         tuple(problem.record_files(data_dir, "train")),

@@ -11,7 +11,7 @@ from t2t_phrase.decoding.length_notes import length_notes
 from t2t_phrase.decoding.translator import Translator
 from t2t_phrase.evaluation.bleu import Score, corpus_bleu
 from t2t_phrase.features import of_side
-from t2t_phrase.training.setup import RunOptions
+from t2t_phrase.training.run_options import RunOptions
 
 
 @dataclasses.dataclass(frozen=True)

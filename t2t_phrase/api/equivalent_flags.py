@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from t2t_phrase.training.loop_options import LoopOptions
-from t2t_phrase.training.setup import RunOptions
+from t2t_phrase.training.run_options import RunOptions
 
 # Flags that have the name of a field, and are left out where it has its default value.
 _RUN = ("warm_start_from", "warm_start_vocab", "eval_steps", "t2t_usr_dir")

@@ -27,7 +27,8 @@ from t2t_phrase.runs.writing import writing
 from t2t_phrase.training.cluster import read_cluster
 from t2t_phrase.training.distribution import has_gpu, make_strategy
 from t2t_phrase.training.loop_options import LoopOptions
-from t2t_phrase.training.setup import RunOptions, prepare
+from t2t_phrase.training.run_options import RunOptions
+from t2t_phrase.training.setup import prepare
 
 # The fields of `RunOptions` that `train` fills in from its other arguments.
 _FILLED_IN = {"problem", "data_dir", "output_dir", "model", "hparams_set", "overrides", "hparams"}

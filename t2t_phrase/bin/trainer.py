@@ -308,7 +308,8 @@ def prepare(
         log: called with each line of output.
     """
     from t2t_phrase.training.distribution import make_strategy
-    from t2t_phrase.training.setup import RunOptions, prepare
+    from t2t_phrase.training.run_options import RunOptions
+    from t2t_phrase.training.setup import prepare
 
     options = RunOptions(
         problem=problem,

@@ -9,7 +9,7 @@ from t2t_phrase.api.equivalent_flags import equivalent_flags
 from t2t_phrase.bin import trainer
 from t2t_phrase.training.early_stopping import EarlyStopping
 from t2t_phrase.training.loop_options import LoopOptions
-from t2t_phrase.training.setup import RunOptions
+from t2t_phrase.training.run_options import RunOptions
 
 
 def run_options(**changes):
