@@ -97,8 +97,8 @@ def _matches(texts: Sequence[str], order: int) -> np.ndarray:
     grams, rows, counts = np.array(sorted(entries), "int64").reshape(-1, 3).T
     found = np.zeros((len(texts), len(texts)))
     for first in range(0, len(numbers), _BLOCK):
-        begin, end = np.searchsorted(grams, (first, first + _BLOCK))
-        block = np.zeros((len(texts), min(_BLOCK, len(numbers) - first)), "float32")
+        begin, end = (int(np.searchsorted(grams, at)) for at in (first, first + _BLOCK))
+        block: np.ndarray = np.zeros((len(texts), min(_BLOCK, len(numbers) - first)), "float32")
         block[rows[begin:end], grams[begin:end] - first] = counts[begin:end]
         for least in range(1, int(block.max()) + 1):
             block = block[:, (block >= least).any(axis=0)]
