@@ -22,6 +22,12 @@ from t2t_phrase.runs.load_model import TrainedModel
 from t2t_phrase.text.alignments.pharaoh import write_links
 from t2t_phrase.text.vocabularies import Vocabularies
 
+# The decoding options that ask for something of translations that scores do not have.
+_OF_TRANSLATIONS = (
+    *("return_beams", "write_scores", "token_probabilities", "replace_unknown"),
+    *("search", "sampling_temp"),
+)
+
 
 class FileScoring:
     """The negative log-probability, in nats, of each pair in a file of `source<TAB>target`.
@@ -49,8 +55,9 @@ class FileScoring:
         beside: Beside,
         report: Callable[[str], None] = note,
     ) -> None:
-        if hparams.replace_unknown:
-            raise UserError("replace_unknown=true: cannot be used with --score_file; leave it out")
+        for name in hparams.given(_OF_TRANSLATIONS):
+            value = str(getattr(hparams, name)).lower()
+            raise UserError(f"{name}={value}: cannot be used with --score_file; leave it out")
         check_alignment_options(hparams, used=False)
         self._hparams, self._pairs, self._target = hparams, pairs, target
         self._beside, self._report = beside, report

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from t2t_phrase.api.alignment_search import OPTIONS, Searched, searched
 from t2t_phrase.api.text_files import Beside, check_alignment_options
+from t2t_phrase.config import UserError
 from t2t_phrase.cores import divide_cores
 from t2t_phrase.decoding.dictionary_files import missing_notes, read_dictionaries, summary
 from t2t_phrase.decoding.feature_files import FeatureReader
@@ -62,6 +63,8 @@ class FileTranslation:
         self._json = beside.n_best_format == "json"
         if self._json:
             hparams = hparams.replace(token_probabilities=True)
+        elif hparams.token_probabilities:
+            raise UserError("token_probabilities=true: is only written with --n_best_format=json")
         self._hparams, self._source, self._target = hparams, source, target
         self._beside, self._report = beside, report
         text_job.check_paths(target, beside.inputs(source))

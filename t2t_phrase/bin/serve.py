@@ -20,7 +20,7 @@ from t2t_phrase.bin.integer_products import note_slow_integers
 from t2t_phrase.bin.model_flags import define_model_flags, load, model_paths
 from t2t_phrase.bin.unknown_words import define_unknown_flags
 from t2t_phrase.config import UserError
-from t2t_phrase.decoding.hparams import DecodeHParams
+from t2t_phrase.decoding.hparams import SHORTLISTS, DecodeHParams
 from t2t_phrase.decoding.unknown_files import NAME as UNKNOWN_DICTIONARY
 from t2t_phrase.decoding.unknown_files import read_unknown
 from t2t_phrase.io.reporting import note
@@ -116,6 +116,11 @@ def of_run(name: str) -> tuple[Versions, Callable[[str], str] | None]:
     from t2t_phrase.serving.versions import OneVersion
 
     hparams = DecodeHParams().override(FLAGS.decode_hparams)
+    for field in hparams.given(SHORTLISTS):
+        raise UserError(
+            f"{field}={getattr(hparams, field)}: a run is served without a lexicon; export it with "
+            "t2t-phrase-exporter --lexicon_file and give --export_dir, or leave the option out"
+        )
     note_slow_integers(hparams)
     unknown = read_unknown(hparams, FLAGS.unknown_dictionary or "")
     registry.discover(FLAGS.t2t_usr_dir)

@@ -1,11 +1,12 @@
 """Minimum Bayes risk decoding: the samples that agree best with all others.
 
-Shapes: N texts, G different n-grams in all of them.
+Shapes: N texts.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections import Counter
 from collections.abc import Sequence
 
@@ -15,6 +16,8 @@ from t2t_phrase.decoding.hypothesis import Hypothesis
 
 # Parameters of sacreBLEU's chrF2.
 ORDERS, BETA = 6, 2
+# The number of n-grams that are compared at once.
+_BLOCK = 4096
 
 
 def by_expected_chrf(samples: Sequence[Hypothesis]) -> list[Hypothesis]:
@@ -55,12 +58,10 @@ def chrf_of_pairs(texts: Sequence[str]) -> np.ndarray:
     bare = ["".join(text.split()) for text in texts]
     precisions = np.zeros((len(texts), len(texts)))
     recalls, orders = precisions.copy(), precisions.copy()
+    lengths = np.array([len(text) for text in bare])
     for order in range(1, ORDERS + 1):
-        counts = _counts(bare, order)  # (N, G)
-        totals = counts.sum(axis=1, dtype="float64")
-        # Most n-grams occur in one text only, and match nothing but that text.
-        counts = counts[:, (counts > 0).sum(axis=0) > 1]
-        matches = np.stack([np.minimum(counts, row).sum(axis=1) for row in counts], axis=1)
+        totals = np.maximum(lengths - order + 1, 0).astype("float64")
+        matches = _matches(bare, order)
         np.fill_diagonal(matches, totals)
         # Texts are rows, references are columns.
         both = (totals[:, None] > 0) & (totals[None] > 0)
@@ -74,15 +75,33 @@ def chrf_of_pairs(texts: Sequence[str]) -> np.ndarray:
     return np.asarray(100 * np.divide(above, below, out=np.zeros_like(above), where=below > 0))
 
 
-def _counts(texts: Sequence[str], order: int) -> np.ndarray:
-    """Return (N, G) int32: how often each n-gram of any text occurs in each text."""
-    numbers: dict[str, int] = {}
-    places = []
-    for row, text in enumerate(texts):
-        for start in range(len(text) - order + 1):
-            gram = text[start : start + order]
-            places.append((row, numbers.setdefault(gram, len(numbers))))
-    counts = np.zeros((len(texts), len(numbers)), "int32")
-    if places:
-        np.add.at(counts, tuple(np.array(places).T), 1)
-    return counts
+def _matches(texts: Sequence[str], order: int) -> np.ndarray:
+    """Return (N, N) float64: the number of n-grams that two different texts have in common.
+
+    The lower of two counts is the number of all k >= 1 that neither is below, so the sums are
+    products of matrices, which BLAS computes fast.
+    """
+    counted = [
+        Counter(text[start : start + order] for start in range(len(text) - order + 1))
+        for text in texts
+    ]
+    # Most n-grams occur in one text only, and match nothing.
+    shared = Counter(itertools.chain.from_iterable(counted))
+    numbers = {gram: i for i, gram in enumerate(gram for gram in shared if shared[gram] > 1)}
+    entries = [
+        (numbers[gram], row, count)
+        for row, counts in enumerate(counted)
+        for gram, count in counts.items()
+        if gram in numbers
+    ]
+    grams, rows, counts = np.array(sorted(entries), "int64").reshape(-1, 3).T
+    found = np.zeros((len(texts), len(texts)))
+    for first in range(0, len(numbers), _BLOCK):
+        begin, end = (int(np.searchsorted(grams, at)) for at in (first, first + _BLOCK))
+        block: np.ndarray = np.zeros((len(texts), min(_BLOCK, len(numbers) - first)), "float32")
+        block[rows[begin:end], grams[begin:end] - first] = counts[begin:end]
+        for least in range(1, int(block.max()) + 1):
+            block = block[:, (block >= least).any(axis=0)]
+            reached = (block >= least).astype("float32")
+            found += reached @ reached.T
+    return found

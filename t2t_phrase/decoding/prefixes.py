@@ -22,7 +22,8 @@ class SentencePrefix:
     """The beginning of a translation.
 
     Attributes:
-        tokens: the tokens before the last word.
+        tokens: the tokens before the last word; those of all words if there is no room for any
+            other spelling of the last one.
         edges: the tokens that spell a part of the last word.
         ranges: for each place in the last word, the ranks of the tokens that spell the rest of the
             word or more; (): there is no last word.
@@ -122,6 +123,11 @@ class Prefixes:
                 f"sentence has at most {longest - 1} before EOS (extra_length, max_length); "
                 "shorten it"
             )
+        if edges and len(tokens) + len(last) >= longest:
+            # There might be no room for other spellings of the last word.
+            every = self._encoder.encode(text)
+            if self._encoder.decode(every).split() == words:
+                return SentencePrefix(every)
         return SentencePrefix(tokens, edges, ranges)
 
 
@@ -133,7 +139,7 @@ def prefix_arrays(prefixes: Sequence[SentencePrefix], batch: Batch) -> dict[str,
         batch: selects the sentences.
     """
     own = [prefixes[line] for line in batch.lines] if prefixes else []
-    if not any(prefix.ranges for prefix in own):
+    if not any(prefix.tokens or prefix.ranges for prefix in own):
         return {}
     rows = batch.shape[0]
     return {

@@ -14,6 +14,7 @@ from t2t_phrase.decoding.dictionary import encode_target
 from t2t_phrase.decoding.padding import padded_array
 from t2t_phrase.decoding.search import forbidden
 from t2t_phrase.decoding.search.required_terms import TERMS
+from t2t_phrase.decoding.term_conflicts import KnownEntries
 from t2t_phrase.io.unicode_text import check_unicode
 from t2t_phrase.special_ids import PAD_ID
 from t2t_phrase.text.annotations.base import Sentence
@@ -85,27 +86,27 @@ class RequiredTerms:
             functools.partial(phrase_edges, texts=self.texts)
         )
         self._tokens: dict[str, list[int]] = {}
-        self._given: list[Entry] = []
+        self._others: dict[str, list[int]] = {}  # of targets for single sentences
         entries = list(entries)
-        self.check(entries)
-        self._given = entries
+        self._encode(entries, self._tokens)
+        self._known = KnownEntries(entries)
         self._everywhere = _Entries(entries)
 
-    def check(self, entries: Iterable[Entry]) -> None:
-        """Encode targets, including those for single sentences.
+    def check(self, entries: Sequence[Entry]) -> None:
+        """Encode targets for single sentences.
 
         Raises:
             UserError: see the class.
         """
-        entries = list(entries)
-        if len(self._tokens) > _MOST_TARGETS:
-            given = (entry.target for entry in self._given if not entry.forbidden)
-            self._tokens = {target: self._tokens[target] for target in given}
+        if len(self._others) > _MOST_TARGETS:
+            self._others.clear()
+        self._encode(entries, self._others)
+        self._known.check(entries)
+
+    def _encode(self, entries: Iterable[Entry], found: dict[str, list[int]]) -> None:
         for entry in entries:
-            if not entry.forbidden and entry.target not in self._tokens:
-                self._tokens[entry.target] = encode_target(entry, self._encoder)
-        _refuse_conflicts(entries, [*entries, *self._given])
-        _refuse_conflicts(self._given, entries)
+            if not (entry.forbidden or entry.target in self._tokens or entry.target in found):
+                found[entry.target] = encode_target(entry, self._encoder)
 
     def apply(
         self,
@@ -136,7 +137,8 @@ class RequiredTerms:
         for match in find_matches(words, own.required, self._everywhere.required):
             source = match.entry.source
             group = own if source in own.targets else self._everywhere
-            alternatives = [self._tokens[entry.target] for entry in group.targets[source]]
+            targets = [entry.target for entry in group.targets[source]]
+            alternatives = [self._tokens.get(text) or self._others[text] for text in targets]
             names.append(f"{shown(source)} ({match.entry.where})")
             room -= min(map(len, alternatives))
             if room >= 0:
@@ -296,15 +298,3 @@ def is_pair(value: object) -> bool:
         and len(value) == 2
         and all(isinstance(part, str) for part in value)
     )
-
-
-def _refuse_conflicts(entries: Sequence[Entry], others: Sequence[Entry]) -> None:
-    """Refuse entries that require what others forbid."""
-    bans = [entry for entry in others if entry.forbidden]
-    for entry in entries if bans else ():
-        for ban in bans:
-            if not entry.forbidden and f" {ban.forbidden} " in f" {entry.target} ":
-                raise UserError(
-                    f"{entry.where}: {shown(entry.target)} must appear, and {ban.where} "
-                    f"forbids {shown(ban.forbidden)}; leave one of them out"
-                )

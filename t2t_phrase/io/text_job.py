@@ -40,10 +40,13 @@ def check_paths(target: str | None, inputs: Iterable[str | None]) -> None:
     """Refuse an output that is an input, or that cannot be written; see `files.refuse_inputs`.
 
     Raises:
-        UserError: the output is an input, or cannot be written.
+        UserError: the output is an input, cannot be written, or has the name of a compressed file.
     """
     refuse_inputs(target, inputs)
     if target is not None:
+        if target.endswith(".gz") and not is_special(target):
+            # Every command would take it for a damaged file.
+            raise UserError(f"{target}: output is not compressed; give a name without .gz")
         check_writable(target)
 
 

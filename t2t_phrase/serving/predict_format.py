@@ -45,9 +45,10 @@ def parse_predict(body: bytes, inputs_of: Callable[[str], Sequence[str]]) -> Pre
         RequestError: 400, the body is wrong; the message says where.
     """
     request = _object_of(body)
-    name = request.get("signature_name") or DEFAULT
-    if not isinstance(name, str):
+    name = request.get("signature_name")
+    if name is not None and not isinstance(name, str):
         raise _wrong(f"signature_name must be a string, got {shown(name)}")
+    name = name or DEFAULT
     inputs = inputs_of(name)
     given = [key for key in ("instances", "inputs") if key in request]
     if len(given) != 1:

@@ -353,6 +353,14 @@ def test_mistakes_are_found_before_the_model_is_loaded(toy, tmp_path, monkeypatc
         decode(toy, source, f"--decode_to_file={tmp_path}/no/out")
     with pytest.raises(UserError, match="is a folder; give the name of a file"):
         decode(toy, source, f"--decode_to_file={tmp_path}")
+    with pytest.raises(UserError, match=r"out\.gz: output is not compressed; .* without \.gz"):
+        decode(toy, source, f"--decode_to_file={tmp_path}/out.gz")
+    with pytest.raises(UserError, match="=true: is only written with --n_best_format=json"):
+        decode(toy, source, options="token_probabilities=true")
+    with pytest.raises(UserError, match="return_beams=true: cannot be used with --score_file"):
+        decode(toy, f"--score_file={tmp_path}/in", options="return_beams=true")
+    with pytest.raises(UserError, match=r"sampling_temp=1\.0: cannot be used with --score_file"):
+        decode(toy, f"--score_file={tmp_path}/in", options="sampling_temp=1,num_samples=9,mbr=true")
     with pytest.raises(HParamsError, match="beam_sise: unknown; did you mean beam_size"):
         decode(toy, source, options="beam_sise=4")
     with pytest.raises(app.UsageError, match="--decode_from_file and --score_file exclude"):

@@ -147,6 +147,15 @@ def test_translations_begin_with_their_prefixes(toy, loaded, files, tmp_path, ca
         assert f"{best.text} ".startswith(prefix) and not best.missing
 
 
+def test_a_prefix_that_just_fits_is_complete(toy, loaded):
+    """Spelt by the letter, which takes more tokens, it would be cut."""
+    prefix = "sleepssleeps"
+    longest = len(toy.encoder.encode(prefix)) + 1
+    options = f"beam_size=4,max_length={longest},return_beams=true"
+    (found,) = loaded.nbest(["dogs run"], options, prefixes=[prefix])
+    assert len(found) > 1 and all(each.text.startswith(prefix) for each in found)
+
+
 def test_mistakes_are_named(toy, loaded, files, tmp_path):
     terms, prefixes = tmp_path / "terms", tmp_path / "prefixes"
     required = [f"--dictionary={terms}", "--dictionary_mode=require"]

@@ -161,6 +161,7 @@ def test_exports_are_served_and_watched(tmp_path, monkeypatch, capsys):
         (["--export_dir=b", "--host=no.such.host.invalid"], "--host=no.such.host.invalid: is not"),
         (["--export_dir=b", "--model_name=a/b"], "--model_name='a/b': the name is part of"),
         (["--output_dir=missing"], "missing"),
+        (["--output_dir=a", "--decode_hparams=shortlist_best=5"], "export it with t2t-phrase-expo"),
         (["--output_dir=a", "--unknown_dictionary="], "--unknown_dictionary= names no file"),
         (
             ["--export_dir=b", "--serving_hparams=max_que=3,timeout=0"],

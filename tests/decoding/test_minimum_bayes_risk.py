@@ -1,6 +1,8 @@
 import numpy as np
+import pytest
 from sacrebleu import sentence_chrf
 
+from t2t_phrase.decoding import minimum_bayes_risk
 from t2t_phrase.decoding.hypothesis import Hypothesis
 from t2t_phrase.decoding.minimum_bayes_risk import by_expected_chrf, chrf_of_pairs
 
@@ -42,3 +44,17 @@ def test_the_order_of_the_samples_makes_no_difference() -> None:
     for seed in range(10):
         order = np.random.default_rng(seed).permutation(len(samples))
         assert by_expected_chrf([samples[place] for place in order]) == expected
+
+
+def test_n_grams_are_compared_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Memory does not grow with the product of the numbers of texts and of n-grams."""
+    expected, zeros, sizes = chrf_of_pairs(TEXTS), np.zeros, []
+
+    def recorded(shape: tuple[int, int], *args: str) -> np.ndarray:
+        sizes.append(shape)
+        return zeros(shape, *args)
+
+    monkeypatch.setattr(minimum_bayes_risk, "_BLOCK", 3)
+    monkeypatch.setattr(np, "zeros", recorded)
+    np.testing.assert_array_equal(chrf_of_pairs(TEXTS), expected)
+    assert {*sizes} <= {(len(TEXTS), width) for width in (1, 2, 3, len(TEXTS))}

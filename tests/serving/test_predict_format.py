@@ -68,6 +68,7 @@ def test_requests(body, expected):
         ({}, 'the key "instances" or the key "inputs": one of them is missing'),
         ({"instances": ["a"], "inputs": ["a"]}, "give only one of them"),
         ({"instances": ["a"], "signature_name": 3}, "signature_name must be a string, got 3"),
+        ({"instances": ["a"], "signature_name": []}, "signature_name must be a string, got []"),
         ({"instances": []}, "a list with at least one entry, got []"),
         ({"instances": "a"}, "a list with at least one entry, got 'a'"),
         ({"instances": [3]}, 'instances[0] must be a string or {"b64": "..."}, got 3'),

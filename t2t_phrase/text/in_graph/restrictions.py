@@ -139,11 +139,17 @@ def prefixes_in_graph(
     possible &= needed <= limits
     wanted = clean != ""
     here = wanted & possible
-    tokens = tf.where(here[:, None], ids.to_tensor(0), 0)
+    # Where there might be no room for other spellings of the last word, it is forced, too.
+    most = tf.cast(ids.row_lengths(), tf.int32) + tf.strings.length(last)
+    forced = tf.reduce_any(edges[..., 2] > 0, axis=1) & (most >= limits)
+    before, everything = ids.to_tensor(0), every.to_tensor(0)
+    before = tf.pad(before, [(0, 0), (0, tf.shape(everything)[1] - tf.shape(before)[1])])
+    tokens = tf.where(here[:, None], tf.where(forced[:, None], everything, before), 0)
+    free = (here & ~forced)[:, None, None]
     return GraphPrefixes(
         tf.pad(tokens, [(0, 0), (0, 1)]),
-        tf.pad(tf.where(here[:, None, None], edges, 0), [(0, 0), (0, 1), (0, 0)]),
-        tf.where(here[:, None, None], ranges, 0),
+        tf.pad(tf.where(free, edges, 0), [(0, 0), (0, 1), (0, 0)]),
+        tf.where(free, ranges, 0),
         here | ~wanted,
     )
 

@@ -8,13 +8,16 @@ import pytest
 import tensorflow as tf
 
 from t2t_phrase.decoding.dictionary import MOST_TOKENS
+from t2t_phrase.decoding.prefixes import Prefixes
 from t2t_phrase.decoding.search import forbidden
 from t2t_phrase.decoding.terms import RequiredTerms
 from t2t_phrase.text.annotations.base import Sentence
 from t2t_phrase.text.dictionaries.reader import read_dictionary
 from t2t_phrase.text.in_graph.encoders import make_tf_encoder
-from t2t_phrase.text.in_graph.restrictions import GraphTerms, terms_in_graph
+from t2t_phrase.text.in_graph.restrictions import GraphTerms, prefixes_in_graph, terms_in_graph
 from t2t_phrase.text.in_graph.spellings import TfSpellings
+from t2t_phrase.text.subwords.encoder import SubwordEncoder
+from t2t_phrase.text.subwords.training import train_subwords
 from t2t_phrase.text.token_texts import TokenTexts
 from t2t_phrase.text.words.encoder import WordEncoder
 from t2t_phrase.text.words.training import train_words
@@ -34,6 +37,23 @@ def in_graph(texts: list[str], dictionaries: list[str], limits: list[int]) -> Gr
         most_tokens=MOST_TOKENS,
         first_place=forbidden.FIRST_PLACE,
     )
+
+
+@pytest.mark.parametrize("room", [0, 3, 50])
+def test_the_decoder_reads_the_same_prefixes(room: int) -> None:
+    subwords = SubwordEncoder(train_subwords(["the house is old"], vocab_size=280))
+    given = ["the house", "a househouse", "the ", "", "zz"]
+    limits = [len(subwords.encode(text)) + 2 + room for text in given]
+    spellings = TfSpellings(TokenTexts(subwords))
+    graph_encoder = make_tf_encoder(subwords.model_bytes)
+    found = prefixes_in_graph(tf.constant(given), tf.constant(limits), graph_encoder, spellings)
+    expected = Prefixes(subwords).encode_all(given, limits, name="p")
+    for row, own in enumerate(expected):
+        ranges = [tuple(pair) for pair in found.ranges[row].numpy().tolist()]
+        assert [token for token in found.tokens[row].numpy().tolist() if token] == [*own.tokens]
+        assert [p for p in ranges if p[0] < p[1]] == [p for p in own.ranges if p[0] < p[1]]
+        assert {tuple(edge) for edge in found.edges[row].numpy().tolist()} >= {*own.edges}
+    assert found.kept.numpy().all()
 
 
 def rows_of(found: GraphTerms, sentence: int) -> list[list[list[int]]]:
