@@ -130,6 +130,7 @@ def check(recipe: Recipe, boundaries: Sequence[int]) -> None:
     from t2t_phrase.evaluation.ngram_precision import check_orders
 
     DecodeHParams().override(recipe.decode_hparams)
+    recipe.check_checkpoints()
     if recipe.contrastive not in ("", GRAMMAR):
         read_lingeval(recipe.contrastive)
     if boundaries:
