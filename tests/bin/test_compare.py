@@ -113,6 +113,7 @@ def test_one_failure_does_not_stop_the_others(flags, tmp_path, capsys):
         ("--local_eval_frequency=3", "--num_last_checkpoints=5: .* give at most 2, or a smaller"),
         ("--num_last_checkpoints=6", "the last 5 are kept; give at most 5$"),
         ("--hparams=hiden_size=3", "hidden_size"),
+        ("--hparams_sets=alignment_model_demo", "alignment_model_demo cannot be compared"),
         ("--hparams_sets=transformer_tini", "transformer_tiny"),
     ],
 )
@@ -122,3 +123,10 @@ def test_mistakes_are_reported_before_hours_of_training(flags, tmp_path, flag, m
     with pytest.raises((UserError, KeyError), match=message):
         call(compare, *given, flag)
     assert calls == [] and list(tmp_path.iterdir()) == []
+
+
+def test_pairs_of_the_other_direction_are_refused(flags):
+    given, calls, _ = flags
+    with pytest.raises(UserError, match="English into German, but the model translates de to en"):
+        call(compare, *given, "--problem=translate_ende_multi30k_rev", "--contrastive=grammar")
+    assert calls == []
