@@ -155,6 +155,8 @@ def read(source: str, target: str) -> list[tuple[list[str], list[str]]]:
         UserError: a file cannot be read, a line is not valid UTF-8, or one file has more lines.
     """
     found = []
+    # Equal words share one string, so that memory does not grow with their letters.
+    known: dict[str, str] = {}
     for pair in parallel_lines([pathlib.Path(name).expanduser() for name in (source, target)]):
         own, other = pair.texts
         if own is None or other is None:
@@ -163,7 +165,10 @@ def read(source: str, target: str) -> list[tuple[list[str], list[str]]]:
                 f"{name}:{pair.line}: the line is not valid UTF-8; convert the file, for example "
                 "with iconv"
             )
-        found.append((own.split(), other.split()))
+        first, second = (
+            [known.setdefault(word, word) for word in line.split()] for line in (own, other)
+        )
+        found.append((first, second))
     return found
 
 

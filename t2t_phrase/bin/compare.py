@@ -126,20 +126,26 @@ def check(recipe: Recipe, boundaries: Sequence[int]) -> None:
     from t2t_phrase.comparison.runs import GRAMMAR
     from t2t_phrase.decoding.hparams import DecodeHParams
     from t2t_phrase.evaluation.by_length import check_boundaries
-    from t2t_phrase.evaluation.contrastive import read_lingeval
+    from t2t_phrase.evaluation.contrastive import check_languages, read_lingeval
     from t2t_phrase.evaluation.ngram_precision import check_orders
 
     DecodeHParams().override(recipe.decode_hparams)
-    if recipe.contrastive not in ("", GRAMMAR):
+    recipe.check_checkpoints()
+    problem = recipe.loaded()
+    if recipe.contrastive == GRAMMAR:
+        check_languages(problem.source_language, problem.target_language)
+    elif recipe.contrastive:
         read_lingeval(recipe.contrastive)
     if boundaries:
         check_boundaries(boundaries)
     if FLAGS.ngrams:
         check_orders(FLAGS.ngrams)
-    recipe.loaded().record_files(str(recipe.data_dir), "train")
+    problem.record_files(str(recipe.data_dir), "train")
     sets: list[str] = FLAGS.hparams_sets
     for name in sets:
-        registry.hparams[name]().override(FLAGS.hparams)
+        hparams = registry.hparams[name]().override(FLAGS.hparams)
+        if reason := registry.models[hparams.model].capabilities.cannot_translate:
+            raise UserError(f"--hparams_sets: {name} cannot be compared: {reason}")
         if sets.count(name) > 1:
             raise UserError(f"--hparams_sets: {shown(name)} is given twice")
     from t2t_phrase.io.files import explain_os_error

@@ -99,6 +99,8 @@ def log_probabilities(
     from t2t_phrase.decoding.scoring import Scorer
 
     trained, vocabularies = load()
+    if not FLAGS.contrastive_file:
+        check_direction(trained.members[0].record.problem)
     wanted = contrastive.to_score(examined.pairs)
     scorer = Scorer(trained.model, vocabularies, batch_size=FLAGS.batch_size, xla=FLAGS.xla_compile)
     texts = texts_of_sources(scorer.features, examined)
@@ -113,6 +115,22 @@ def log_probabilities(
     )
     note(f"{len(wanted)} translations scored in {time.monotonic() - start:.1f} s")
     return dict(zip(wanted, scores, strict=True))
+
+
+def check_direction(name: str) -> None:
+    """Check that a model was trained on a problem of the grammar's languages.
+
+    Args:
+        name: of the problem; "", or one that is not registered: nothing is known.
+
+    Raises:
+        UserError: as for `contrastive.check_languages`.
+    """
+    from t2t_phrase.data.problem import REVERSED, get_problem
+
+    if name.removesuffix(REVERSED) in registry.problems:
+        problem = get_problem(name)
+        contrastive.check_languages(problem.source_language, problem.target_language)
 
 
 def texts_of_sources(

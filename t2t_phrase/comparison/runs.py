@@ -20,6 +20,8 @@ from t2t_phrase.runs.record import FILE, RunRecord, resolve_hparams
 
 # The value of --contrastive for pairs from the grammar.
 GRAMMAR = "grammar"
+# The number of checkpoints that the trainer keeps.
+_KEPT = 20
 
 
 @dataclasses.dataclass(frozen=True)
@@ -92,6 +94,22 @@ class Recipe:
     def _updates_between_checkpoints(self) -> int:
         return self.local_eval_frequency or max(1, self.train_steps // 20)
 
+    def check_checkpoints(self) -> None:
+        """Check that a run has as many checkpoints as are averaged.
+
+        Raises:
+            UserError: it has fewer.
+        """
+        distance = self._updates_between_checkpoints
+        kept = min(_KEPT, -(-self.train_steps // distance))
+        if self.num_last_checkpoints > kept:
+            raise UserError(
+                f"--num_last_checkpoints={self.num_last_checkpoints}: a run of {self.train_steps} "
+                f"updates has a checkpoint every {distance} updates, and the last {kept} are kept; "
+                f"give at most {kept}"
+                + (", or a smaller --local_eval_frequency" if kept < _KEPT and distance > 1 else "")
+            )
+
     def place(self, name: str, seed: object, ending: str = "") -> pathlib.Path:
         """Return the path of a file of a set and seed."""
         return self.work_dir / f"{name}-{seed}{ending}"
@@ -130,11 +148,26 @@ class Recipe:
         same = record.resolved() == resolve_hparams(name, self.hparams)[0]
         return same and named == (self.problem, name, seed)
 
-    def check_frequency(self, name: str, seed: int) -> None:
-        """Refuse a finished run whose last checkpoints are further or less far apart.
+    def check_not_longer(self, name: str, seed: int) -> None:
+        """Refuse a run that has been trained beyond the last step of the recipe.
 
         Raises:
-            UserError: averages of both would be compared.
+            UserError: its last checkpoints are not those of the recipe.
+        """
+        run = self.place(name, seed)
+        found = checkpoints.complete(run)
+        step = int(found[-1].rpartition("-")[2]) if found else 0
+        if step > self.train_steps:
+            raise UserError(
+                f"{run} is at update {step}, and its last checkpoints would be averaged; give "
+                f"--train_steps={step} or another --output_dir"
+            )
+
+    def check_same(self, name: str, seed: int) -> None:
+        """Refuse a finished run with which a run of this recipe could not be compared.
+
+        Raises:
+            UserError: its checkpoints are further or less far apart, or its data have changed.
         """
         run = self.place(name, seed)
         kept = last_value(read_commands(run), "local_eval_frequency")
@@ -143,6 +176,16 @@ class Recipe:
                 f"{run} has a checkpoint every {kept} updates, not every "
                 f"{self._updates_between_checkpoints}; give --local_eval_frequency={kept} or "
                 "another --output_dir"
+            )
+        record = RunRecord.load(run)
+        hparams = record.resolved()
+        data = self.loaded().data_digest(
+            str(self.data_dir), hparams.training_features, hparams.sampled_segmentations
+        )
+        if record.data and data and record.data != data:
+            raise UserError(
+                f"{run} holds a run on different data: the data of {self.problem} in "
+                f"{self.data_dir} have been regenerated since; give another --output_dir"
             )
 
 
@@ -172,6 +215,8 @@ class Steps:
             marker = made / "checkpoint" if made.is_dir() else made
             if marker.stat().st_mtime >= max(source.stat().st_mtime for source in sources):
                 return
+        # If this process is killed, the flags of the old output must not be those of the new one.
+        stamp.unlink(missing_ok=True)
         self.run(module, flags, log)
         stamp.write_text("\n".join(flags))
 
@@ -202,8 +247,9 @@ def finish_training(recipe: Recipe, name: str, seed: int, *, train: bool = True)
         train: whether to train if the training is not finished.
 
     Raises:
-        UserError: a command failed, or the checkpoints of a finished run have another distance.
+        UserError: a command failed, or a run is there that the recipe would not give.
     """
+    recipe.check_not_longer(name, seed)
     steps = Steps(recipe.work_dir)
     commands = recipe.commands(name, seed)
     log = recipe.place(name, seed, ".log")
@@ -212,7 +258,7 @@ def finish_training(recipe: Recipe, name: str, seed: int, *, train: bool = True)
             return False
         steps.run("trainer", commands["trainer"], log)
     else:
-        recipe.check_frequency(name, seed)
+        recipe.check_same(name, seed)
     last = recipe.place(name, seed) / f"model.ckpt-{recipe.train_steps}.index"
     averaged = recipe.place(name, seed, "-averaged")
     steps.make("avg", commands["avg"], made=averaged, sources=[last], log=log)

@@ -105,6 +105,23 @@ def grammar_pairs(sentences: int) -> ContrastiveSet:
     return ContrastiveSet(pairs, sources, trees)
 
 
+def check_languages(source: str, target: str) -> None:
+    """Check that a model can read the grammar's pairs, which are English and German.
+
+    Args:
+        source: language that the model translates from; "en", or a name that tells nothing.
+        target: language that it translates into; "de", likewise.
+
+    Raises:
+        UserError: the model translates from German or into English.
+    """
+    if source == "de" or target == "en":
+        raise UserError(
+            "the grammar's contrastive pairs are translations from English into German, but the "
+            f"model translates {source} to {target}; give a file of contrastive translations"
+        )
+
+
 def _distance(pair: grammar.SentencePair, twin: grammar.Twin) -> int:
     note = pair.derivation[twin.position].note
     # The particle is part of the same word as its verb.

@@ -14,7 +14,7 @@ from t2t_phrase.word_aligner.words import numbered
 # Maximum number of words on each side of a pair that is aligned.
 LONGEST = 200
 # Costs of the other steps, relative to an iteration of model 1.
-_READ_COST, _HMM_COST, _SEARCH_COST = 30.0, 3.5, 7.0
+_READ_COST, _HMM_COST, _SEARCH_COST = 10.0, 3.5, 7.0
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

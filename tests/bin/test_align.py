@@ -73,6 +73,13 @@ def test_texts_that_do_not_belong_together(folder):
     assert not list(folder.glob("*.align"))
 
 
+def test_equal_words_are_kept_once(folder):
+    (folder / "dev.en").write_text("the house\nthe house\n")
+    first, second = align.read(f"{folder}/dev.en", f"{folder}/dev.en")
+    assert first == (["the", "house"], ["the", "house"])
+    assert len({id(word) for side in (*first, *second) for word in side}) == 2
+
+
 def test_wrong_usage(folder):
     with pytest.raises(app.UsageError, match="--source and --target are required"):
         call(align, f"--source={folder}/train.en")

@@ -58,6 +58,7 @@ def test_the_table_has_a_row_for_each_set(flags, tmp_path, capsys):
         "--tokenize=none",
         "--lowercase",
         "--local_eval_frequency=2",
+        "--num_last_checkpoints=3",
     )
     assert calls == ["trainer", "avg", "decoder"] * 4
     content = json.loads((tmp_path / "out" / "table.json").read_text())
@@ -76,6 +77,7 @@ def test_the_development_set_has_its_own_table(flags, tmp_path, monkeypatch):
     given, calls, _ = flags
     call(compare, *given)
     monkeypatch.setattr(runs.Recipe, "has_trained", lambda *a: True)
+    monkeypatch.setattr(runs.Recipe, "check_same", lambda *a: None)
     made = (tmp_path / "out" / "table.md").read_text()
     call(compare, *given, "--split=dev", "--report_only")
     assert calls == [*["trainer", "avg", "decoder"] * 2, *["decoder"] * 2]
@@ -108,7 +110,10 @@ def test_one_failure_does_not_stop_the_others(flags, tmp_path, capsys):
         ("--seeds=1,01", "--seeds: 1 is given twice"),
         ("--decode_hparams=beam_sise=3", "beam_size"),
         ("--contrastive=nowhere.json", "nowhere.json"),
+        ("--local_eval_frequency=3", "--num_last_checkpoints=5: .* give at most 2, or a smaller"),
+        ("--num_last_checkpoints=6", "the last 5 are kept; give at most 5$"),
         ("--hparams=hiden_size=3", "hidden_size"),
+        ("--hparams_sets=alignment_model_demo", "alignment_model_demo cannot be compared"),
         ("--hparams_sets=transformer_tini", "transformer_tiny"),
     ],
 )
@@ -118,3 +123,10 @@ def test_mistakes_are_reported_before_hours_of_training(flags, tmp_path, flag, m
     with pytest.raises((UserError, KeyError), match=message):
         call(compare, *given, flag)
     assert calls == [] and list(tmp_path.iterdir()) == []
+
+
+def test_pairs_of_the_other_direction_are_refused(flags):
+    given, calls, _ = flags
+    with pytest.raises(UserError, match="English into German, but the model translates de to en"):
+        call(compare, *given, "--problem=translate_ende_multi30k_rev", "--contrastive=grammar")
+    assert calls == []

@@ -1,4 +1,5 @@
 import json
+import types
 
 import pytest
 from absl import app
@@ -81,3 +82,13 @@ def test_contrastive_translations_have_no_target_features():
     tags = Feature(name="tags", side="target", stream="tags")
     with pytest.raises(UserError, match="reads the target feature 'tags', which contrastive"):
         contrast.texts_of_sources((tags,), grammar_pairs(2))
+
+
+def test_the_grammars_pairs_are_not_for_the_other_direction(monkeypatch):
+    record = types.SimpleNamespace(problem="translate_ende_multi30k_rev")
+    trained = types.SimpleNamespace(members=[types.SimpleNamespace(record=record)])
+    monkeypatch.setattr(contrast, "load", lambda: (trained, None))
+    with pytest.raises(UserError, match="the model translates de to en; give a file"):
+        call(contrast, "--output_dir=nowhere", "--sentences=2")
+    for name in ("", "mine", "translate_ende_multi30k", "translate_text", "translate_text_rev"):
+        contrast.check_direction(name)

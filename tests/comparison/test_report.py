@@ -16,6 +16,7 @@ from t2t_phrase.comparison import table as tables
 from t2t_phrase.comparison.scoring import Scoring
 from t2t_phrase.comparison.sentences import sentences_of
 from t2t_phrase.config import UserError
+from t2t_phrase.data.problem import Problem
 from t2t_phrase.evaluation.phenomena import Judgement
 from t2t_phrase.runs.commands import add_command
 
@@ -281,6 +282,53 @@ def test_averages_over_other_distances_are_not_compared(recipe):
     with pytest.raises(UserError, match=r"every 2 updates, not every 15; give --local_eval_freq"):
         runs.finish(often, SET, 7, train=False)
     assert ran == ["trainer", "avg", "decoder", "contrast"]
+
+
+def test_a_run_that_was_trained_for_longer_is_refused(recipe):
+    recipe, ran = recipe
+    runs.finish(recipe, SET, 7, train=True)
+    for step in (40, 60):
+        for ending in ("index", "data-00000-of-00001"):
+            (recipe.place(SET, 7) / f"model.ckpt-{step}.{ending}").touch()
+    ran.clear()
+    with pytest.raises(UserError, match=r"-7 is at update 60, .* give --train_steps=60 or another"):
+        runs.finish(recipe, SET, 7, train=True)
+    (recipe.place(SET, 7) / "model.ckpt-40.index").unlink()
+    with pytest.raises(UserError, match="is at update 60"):
+        runs.finish(recipe, SET, 7, train=True)
+    assert ran == []
+
+
+def test_a_run_on_data_that_have_changed_is_refused(recipe, monkeypatch):
+    recipe, ran = recipe
+    runs.finish(recipe, SET, 7, train=True)
+    record = runs.RunRecord.load(recipe.place(SET, 7))
+    dataclasses.replace(record, data="a").save(recipe.place(SET, 7))
+    for digest in ("", "a"):  # unknown, the same
+        monkeypatch.setattr(Problem, "data_digest", lambda *a, digest=digest: digest)
+        assert runs.finish(recipe, SET, 7, train=False)
+    monkeypatch.setattr(Problem, "data_digest", lambda *a: "b")
+    with pytest.raises(UserError, match=r"-7 holds a run on different data.*another --output_dir"):
+        runs.finish(recipe, SET, 7, train=False)
+    assert ran == ["trainer", "avg", "decoder", "contrast"]
+
+
+def test_flags_are_recorded_only_for_their_own_output(recipe, monkeypatch):
+    recipe, ran = recipe
+    runs.finish(recipe, SET, 7, train=True)
+    changed = changed_recipe(recipe, decode_hparams="beam_size=3")
+    write = runs.subprocess.call
+
+    def call(*arguments, **options):
+        write(*arguments, **options)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(runs.subprocess, "call", call)
+    with pytest.raises(KeyboardInterrupt):
+        runs.finish(changed, SET, 7, train=True)
+    monkeypatch.setattr(runs.subprocess, "call", write)
+    runs.finish(recipe, SET, 7, train=True)
+    assert ran[4:] == ["decoder", "decoder"]
 
 
 def test_without_training_what_is_trained_is_still_translated(recipe, record_run):

@@ -43,7 +43,8 @@
   // The characters of a text that are to be marked, by their class.
   const ranges = (text, marked, wanted) => {
     const found = [];
-    const words = [...text.matchAll(/\S+/gu)];
+    // As Python splits it: JavaScript also counts the byte order mark as a space.
+    const words = [...text.matchAll(/[\S\uFEFF]+/gu)];
     for (const [first, end] of marked) {
       if (!words[first] || !words[end - 1]) continue;
       found.push([words[first].index, words[end - 1].index + words[end - 1][0].length, ""]);

@@ -21,7 +21,7 @@ from t2t_phrase.reports.text import visible
 
 TEXTS = list(HOSTILE.values())
 NAMES = ["base", "<script>window.hacked = 1</script>", r"$x_1$ & \b^~"]
-REFERENCES = [*TEXTS, *(f"the house number {n} is red and old" for n in range(30))]
+REFERENCES = [*TEXTS, *(f"th\ufeffe house number {n} is red and old" for n in range(30))]
 SYSTEMS = {
     NAMES[0]: [line.replace("red", "blue") for line in REFERENCES],
     NAMES[1]: [line.replace("house", f"dog {n % 7} ") for n, line in enumerate(REFERENCES)],
@@ -79,7 +79,7 @@ def test_sentences_are_those_of_the_files(html, given):
         scores = sentence_chrf(SYSTEMS[name], given.references)
         assert [entry["chrf"] for entry in own] == [round(score, 1) for score in scores]
     last = data["sentences"][-1]
-    assert last["words"] == 9 and last["source"] == "Satz the house number 29 is red and old"
+    assert last["words"] == 9 and last["source"] == f"Satz {REFERENCES[-1]}"
     # "red" at place 5 became "blue"; and of the second system, "house" at 1 became "dog 6".
     assert last["systems"][0]["from_reference"] == [[5, 6]]
     assert last["systems"][0]["from_baseline"] == []
@@ -203,7 +203,7 @@ return [...body.querySelectorAll("dd")].map(
 
 
 def test_differences_are_marked(page):
-    number = len(TEXTS) + 1  # "the house number 0 is red and old"
+    number = len(TEXTS) + 1  # "the house number 0 is red and old", with a byte order mark in it
     # Source, two references, three systems.
     assert page.run(MARKED, number)[:5] == [[], [], [], ["blue"], [f"dog {len(TEXTS) % 7}"]]
     enter(page, "mark", "from_baseline")
