@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import difflib
 import functools
@@ -197,73 +198,88 @@ def _cached_field_types(cls: Any) -> Mapping[str, Any]:
     return types.MappingProxyType(types_by_name)
 
 
+class _Misfit(Exception):
+    """A value has not the expected type; the text is a hint, or empty."""
+
+
 def _convert(value: Any, expected: Any) -> tuple[Any, str | None]:
     """Return (value as `expected`, None), or (value, its fault)."""
-    fault = f"expected {_describe(expected)}, got {shown(value)}"
+    try:
+        return _converted(value, expected), None
+    except _Misfit as hint:
+        return value, f"expected {_describe(expected)}, got {shown(value)}{hint}"
+
+
+def _converted(value: Any, expected: Any) -> Any:
     origin, args = typing.get_origin(expected), typing.get_args(expected)
     if origin is typing.Literal:
         if value in args:
-            return value, None
-        hint = nearest(str(value), map(str, args))
-        return value, fault + hint
+            return value
+        raise _Misfit(nearest(str(value), map(str, args)))
     if origin in (types.UnionType, typing.Union):
         for option in args:
-            converted, wrong = _convert(value, option)
-            if wrong is None:
-                return converted, None
-        return value, fault
+            with contextlib.suppress(_Misfit):
+                return _converted(value, option)
+        raise _Misfit
     if expected is type(None):
-        is_none = value is None or (isinstance(value, str) and value.lower() == "none")
-        return (None, None) if is_none else (value, fault)
+        if value is None or (isinstance(value, str) and value.lower() == "none"):
+            return None
+        raise _Misfit
     if origin is tuple:
-        return _convert_tuple(value, args[0], fault)
-    return _convert_scalar(value, expected, fault)
+        return _converted_tuple(value, args[0])
+    if expected is str:
+        if isinstance(value, str):
+            return value
+        raise _Misfit
+    if expected is bool:
+        return _converted_bool(value)
+    return _converted_number(value, expected)
 
 
-def _convert_tuple(value: Any, element: Any, fault: str) -> tuple[Any, str | None]:
+def _converted_tuple(value: Any, element: Any) -> tuple[Any, ...]:
     if isinstance(value, str):
         match = re.fullmatch(r"[\[(](.*)[\])]", value.strip())
         if not match:
-            return value, fault
+            raise _Misfit
         value = [part.strip() for part in match[1].split(",") if part.strip()]
     if not isinstance(value, (list, tuple)):
-        return value, fault
-    pairs = [_convert(item, element) for item in value]
-    if any(wrong for _, wrong in pairs):
-        return value, fault
-    converted = tuple(item for item, _ in pairs)
+        raise _Misfit
+    try:
+        converted = tuple(_converted(item, element) for item in value)
+    except _Misfit:
+        raise _Misfit from None
     same = isinstance(value, tuple) and all(a is b for a, b in zip(value, converted, strict=True))
-    return (value if same else converted), None
+    return value if same else converted
 
 
-def _convert_scalar(value: Any, expected: Any, fault: str) -> tuple[Any, str | None]:
-    if expected is str:
-        return (value, None) if isinstance(value, str) else (value, fault)
-    if expected is bool:
-        named = {"true": True, "false": False, "1": True, "0": False}
-        if isinstance(value, bool):
-            return value, None
-        if isinstance(value, str) and value.lower() in named:
-            return named[value.lower()], None
-        return value, fault
+def _converted_bool(value: Any) -> bool:
+    named = {"true": True, "false": False, "1": True, "0": False}
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, str) and value.lower() in named:
+        return named[value.lower()]
+    raise _Misfit
+
+
+def _converted_number(value: Any, expected: Any) -> int | float:
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
-        return value, fault
+        raise _Misfit
     # Python also accepts digits of other scripts and "1_000".
     if isinstance(value, str) and not re.fullmatch(r"[-+.0-9A-Za-z]+", value):
-        return value, fault
+        raise _Misfit
     try:
         number = float(value)
     except (ValueError, OverflowError):
-        return value, fault
+        raise _Misfit from None
     if not math.isfinite(number):
-        return value, fault
+        raise _Misfit
     if expected is float:
-        return (value if isinstance(value, float) else number), None
+        return value if isinstance(value, float) else number
     if abs(number) > LARGEST_INT:
-        return value, f"{fault}; the largest possible value is {LARGEST_INT}"
+        raise _Misfit(f"; the largest possible value is {LARGEST_INT}")
     if number != int(number):
-        return value, fault
-    return (value if isinstance(value, int) else int(number)), None
+        raise _Misfit
+    return value if isinstance(value, int) else int(number)
 
 
 def _describe(expected: Any) -> str:
