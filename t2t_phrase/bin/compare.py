@@ -136,6 +136,12 @@ def check(recipe: Recipe, boundaries: Sequence[int]) -> None:
         check_boundaries(boundaries)
     if FLAGS.ngrams:
         check_orders(FLAGS.ngrams)
+    if recipe.checkpoints < recipe.num_last_checkpoints and not FLAGS.report_only:
+        raise UserError(
+            f"--num_last_checkpoints={recipe.num_last_checkpoints}: --train_steps="
+            f"{recipe.train_steps} and --local_eval_frequency give {recipe.checkpoints}; average "
+            "at most that many, or lower --local_eval_frequency"
+        )
     recipe.loaded().record_files(str(recipe.data_dir), "train")
     sets: list[str] = FLAGS.hparams_sets
     for name in sets:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import math
 import pathlib
 import shlex
 import subprocess
@@ -87,6 +88,11 @@ class Recipe:
             for module in {"trainer", "decoder", "contrast"} & {*commands}:
                 commands[module].append(f"--t2t_usr_dir={self.t2t_usr_dir}")
         return commands
+
+    @property
+    def checkpoints(self) -> int:
+        """The number of checkpoints that each run writes."""
+        return math.ceil(self.train_steps / self._updates_between_checkpoints)
 
     @property
     def _updates_between_checkpoints(self) -> int:

@@ -104,6 +104,10 @@ def test_one_failure_does_not_stop_the_others(flags, tmp_path, capsys):
         ("--tokenize=31a", "tokenize '31a' is unknown"),
         ("--ngrams=33", "order 33 is out of range; choose 1 to 32"),
         ("--by_length=3,2", "lengths 3,2"),
+        (
+            "--local_eval_frequency=2",
+            "--num_last_checkpoints=5: .* give 3; average at most",
+        ),
         ("--by_length=x", "--by_length: 'x' is not a number"),
         ("--seeds=1,01", "--seeds: 1 is given twice"),
         ("--decode_hparams=beam_sise=3", "beam_size"),
