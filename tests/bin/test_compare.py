@@ -58,6 +58,7 @@ def test_the_table_has_a_row_for_each_set(flags, tmp_path, capsys):
         "--tokenize=none",
         "--lowercase",
         "--local_eval_frequency=2",
+        "--num_last_checkpoints=3",
     )
     assert calls == ["trainer", "avg", "decoder"] * 4
     content = json.loads((tmp_path / "out" / "table.json").read_text())
