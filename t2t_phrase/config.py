@@ -66,8 +66,10 @@ def parse_assignments(text: str) -> dict[str, str]:
     """Split T2T's `a=1,b=[1,2],c=true` into names and raw values.
 
     Raises:
-        HParamsError: a part has no `=` or no name, or a name occurs twice.
+        HParamsError: a part has no `=` or no name, a name occurs twice, or `text` is no string.
     """
+    if not isinstance(text, str):
+        raise HParamsError(f"expected a string such as 'a=1,b=[1,2]', got {shown(text)}")
     parsed: dict[str, str] = {}
     faults = []
     for part in _split_at_commas(text):

@@ -144,6 +144,11 @@ def test_an_error_is_a_user_error_and_a_value_error() -> None:
     assert issubclass(UserError, ValueError)
 
 
+def test_assignments_are_a_string() -> None:
+    with pytest.raises(HParamsError, match=r"expected a string such as .*, got \{'a': 1\}"):
+        parse_assignments({"a": 1})  # type: ignore[arg-type]
+
+
 def test_parse_assignments_keeps_lists_together() -> None:
     assert parse_assignments("a=[1,2],b=(3,4),c=5=6") == {"a": "[1,2]", "b": "(3,4)", "c": "5=6"}
 

@@ -361,4 +361,4 @@ def decode_hparams(options: Options) -> DecodeHParams:
     Raises:
         UserError: an option is unknown or wrong.
     """
-    return DecodeHParams().override(options) if isinstance(options, str) else options
+    return options if isinstance(options, DecodeHParams) else DecodeHParams().override(options)

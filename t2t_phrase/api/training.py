@@ -107,8 +107,11 @@ def train(
         raise UserError("TF_CONFIG names other workers: train with t2t-phrase-trainer, or unset it")
     known = [each.name for each in dataclasses.fields(RunOptions) if each.name not in _FILLED_IN]
     for name in options:
-        if name not in known:
-            raise UserError(f"train: {name} is unknown{nearest(name, known)}")
+        if name in known:
+            continue
+        if name in {field.name for field in dataclasses.fields(LoopOptions)}:
+            raise UserError(f"train: {name} belongs in loop=LoopOptions({name}=...)")
+        raise UserError(f"train: {name} is unknown{nearest(name, known)}")
     user_dir = options.get("t2t_usr_dir", "")
     if user_dir:
         # The run records it, for commands in other folders.

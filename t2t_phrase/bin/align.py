@@ -45,8 +45,8 @@ def define_flags() -> None:
     flags.DEFINE_multi_string(
         "output_file",
         None,
-        "File for the alignment of each pair of files, in the same order; default: the name of the "
-        f"target with `.{ALIGN}` appended, where t2t-phrase-datagen looks for it.",
+        "File for the alignment, one for each pair of files in the same order; default: the name "
+        f"of the target with `.{ALIGN}` appended, where t2t-phrase-datagen looks for it.",
     )
     flags.DEFINE_string(
         "lexicon_file",

@@ -10,6 +10,6 @@ def define_alignment_flags() -> None:
     flags.DEFINE_string(
         "alignment_model_dir",
         None,
-        "Run or checkpoint of an alignment model: a model that reads alignments uses it to "
-        "translate or, with --score_file, to align.",
+        "Run or checkpoint of an alignment model, which a model that reads alignments uses to "
+        "translate, and to align pairs that are scored.",
     )

@@ -1,13 +1,13 @@
 """t2t-phrase-dictionary: makes dictionaries for single sentences, or of words, from references.
 
-    t2t-phrase-dictionary --source=dev.en --reference=dev.de --alignments=dev.de.align \
+    t2t-phrase-dictionary --source=dev.en --reference=dev.de --alignments=dev.de.align \\
         --translation=plain.de --output_file=dev.dictionary
     t2t-phrase-decoder ... --decode_from_file=dev.en --sentence_dictionary=dev.dictionary
 
 These commands show how much a translation would gain if a customer specified the translations of
 some words: the experiment of Alkhouli et al. (2018), Section 7.
 
-    t2t-phrase-dictionary --words --source=train.en --reference=train.de \
+    t2t-phrase-dictionary --words --source=train.en --reference=train.de \\
         --alignments=train.de.align --output_file=words.tsv
     t2t-phrase-decoder ... --decode_hparams=replace_unknown=true --unknown_dictionary=words.tsv
 

@@ -60,9 +60,10 @@ def main(argv: Sequence[str]) -> None:
     hparams = DecodeHParams().override(FLAGS.decode_hparams)
     unknown = read_unknown(hparams, FLAGS.unknown_dictionary or "")
     lexicon = read_lexicon(hparams, FLAGS.lexicon_file or "")
+    paths = model_paths()
     if not (FLAGS.export_dir or FLAGS.output_dir):
         raise UserError("--export_dir is required if --output_dir is not given")
-    if not FLAGS.export_dir and len(model_paths()) > 1:
+    if not FLAGS.export_dir and len(paths) > 1:
         raise UserError("--export_dir is required for an ensemble, which has no folder of its own")
     registry.discover(FLAGS.t2t_usr_dir)
     if FLAGS.format != "saved_model":

@@ -14,6 +14,7 @@ import t2t_phrase
 from t2t_phrase.config import LARGEST_INT, UserError, clipped, nearest
 
 HELP = "(--help lists all flags)"
+_REPEAT = ";\n    repeat this option"
 
 
 class WrongUsage(UserError):
@@ -72,7 +73,8 @@ def help_text() -> str:
     for name in (name for name in flags.FLAGS if name in own):
         flag = flags.FLAGS[name]
         title = f"--{'[no]' * bool(flag.boolean)}{name}"
-        text = f"{title}: {flag.help}"
+        # absl adds a line to the help of flags that may be repeated; ours say so themselves.
+        text = f"{title}: {flag.help.partition(_REPEAT)[0]}"
         if flag.default not in (None, "", [], False, 0):
             default = str(flag.default_as_str).strip("'")
             text += f" (default: {default})"

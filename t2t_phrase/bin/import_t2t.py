@@ -1,7 +1,7 @@
 """t2t-phrase-import: converts a tensor2tensor checkpoint to a run of this library.
 
-    t2t-phrase-import --checkpoint_path=t2t_train/model.ckpt-250000 --hparams_set=transformer_base \
-        --vocab_file=vocab.translate_ende_wmt32k.32768.subwords --output_dir=runs/imported
+    t2t-phrase-import --checkpoint_path=t2t_train/model.ckpt-250000 --output_dir=runs/imported \\
+        --vocab_file=vocab.translate_ende_wmt32k.32768.subwords --hparams_set=transformer_base
 
 The decoder and exporter accept the result as `--output_dir`, the trainer as `--warm_start_from`.
 """

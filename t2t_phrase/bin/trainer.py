@@ -185,7 +185,7 @@ def main(argv: Sequence[str]) -> None:
     take_flags_of_run(log)
     for name in ("problem", "hparams_set", "data_dir", "output_dir"):
         if not FLAGS[name].value:
-            raise app.UsageError(f"--{name} is required; --registry_help lists names")
+            raise app.UsageError(_missing(name))
     registry.problems[FLAGS.problem.removesuffix("_rev")]
     if FLAGS.model:
         registry.models[FLAGS.model]
@@ -200,6 +200,17 @@ def main(argv: Sequence[str]) -> None:
     problem = get_problem(FLAGS.problem)
     with joined_workers(log) as peers:
         train(problem, hparams, overrides, told, peers, log)
+
+
+def _missing(name: str) -> str:
+    """Return the fault of a required flag that is not given."""
+    from t2t_phrase.runs import checkpoints
+
+    given = FLAGS.output_dir
+    reason = ""
+    if name in ("problem", "hparams_set") and given and not checkpoints.complete(folder(given)):
+        reason = f" for a new run, and {given} holds none to resume"
+    return f"--{name} is required{reason}; --registry_help lists names"
 
 
 def train(
@@ -328,7 +339,7 @@ def prepare(
         saves=saves(),
         xla=FLAGS.xla_compile,
         trackers=tuple(FLAGS.trackers),
-        t2t_usr_dir=FLAGS.t2t_usr_dir and str(pathlib.Path(FLAGS.t2t_usr_dir).resolve()),
+        t2t_usr_dir=FLAGS.t2t_usr_dir and str(pathlib.Path(folder(FLAGS.t2t_usr_dir)).resolve()),
     )
     bleu = None
     if FLAGS.eval_run_autoregressive and options.evaluate:

@@ -301,9 +301,8 @@ class Problem(abc.ABC):
             raise UserError(
                 f"the records of {self.base_name} in {folder} have no {stored.name!r}, which the "
                 f"model reads: put the files train.{language}.{stored.stream} and so on{maker}, "
-                f"beside all {language} files in --tmp_dir, delete "
-                f"{manifest_path(folder, self.base_name)}, and run "
-                f"t2t-phrase-datagen --problem={self.base_name} --data_dir={folder}"
+                f"beside all {language} files in --tmp_dir, and repeat the command that made the "
+                f"data, t2t-phrase-datagen --problem={self.base_name} --data_dir={folder} ..."
             )
 
     def _texts(self, data_dir: str, split: str) -> tuple[list[str], list[list[str]]]:

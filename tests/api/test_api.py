@@ -170,6 +170,8 @@ def test_options_of_training_are_known(corpus, tmp_path):
 
     with pytest.raises(UserError, match="random_sed is unknown; did you mean random_seed"):
         train("translate_text", random_sed=1)
+    with pytest.raises(UserError, match=r"train_steps belongs in loop=LoopOptions\(train_steps="):
+        train("translate_text", train_steps=5)
     with pytest.raises(UserError, match="train: model is unknown"):
         train("translate_text", model="transformer")
     (tmp_path / "own").mkdir()

@@ -3,6 +3,7 @@ import pathlib
 
 import pytest
 import tensorflow as tf
+from absl import app
 from toy_run import call, make_toy_run
 
 from t2t_phrase.bin import exporter
@@ -67,6 +68,8 @@ def test_an_ensemble_says_what_it_is_made_of(toy, quick, tmp_path, capsys):
 def test_mistakes(toy, quick, monkeypatch, tmp_path):
     with pytest.raises(UserError, match="--export_dir is required if --output_dir is not given"):
         call(exporter, f"--checkpoint_path={toy.output_dir}/model.ckpt-30")
+    with pytest.raises(app.UsageError, match=r"--output_dir \(or the --checkpoint_path .* needed"):
+        call(exporter)
     with pytest.raises(UserError, match=r"sampling_temp=1\.0: a served model always answers"):
         call(exporter, *toy.flags, f"--export_dir={tmp_path}", "--decode_hparams=sampling_temp=1")
     pieces = ["<pad>", "<EOS>", *"\\_u;0123456789"]

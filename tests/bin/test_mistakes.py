@@ -98,6 +98,9 @@ def test_help_is_no_mistake(command, flag, capsys, monkeypatch):
     assert printed.out.startswith(f"t2t-phrase-{command}: ")
     assert f"--{FLAGS.get(command, 'output_dir')}:" in printed.out
     assert printed.err == ""
+    if flag != "--helpfull":
+        assert "repeat this option" not in printed.out  # absl's own sentence
+        assert not re.search(r"\S {2,}--", printed.out), "a command lacks its line break"
 
 
 @pytest.mark.parametrize("command", COMMANDS)

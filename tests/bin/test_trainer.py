@@ -257,6 +257,8 @@ def test_mistakes_are_named_and_leave_no_folder(toy, change, message):
 def test_required_flags(toy):
     with pytest.raises(app.UsageError, match="--hparams_set is required"):
         call(trainer, "--problem=translate_trainer_toy")
+    with pytest.raises(app.UsageError, match=r"--problem is required for a new run, and .* none"):
+        call(trainer, f"--data_dir={toy}", f"--output_dir={toy / 'misspelt'}")
 
 
 def test_registry_help_lists_all_names(toy, capsys):

@@ -140,7 +140,9 @@ def stage(
         listed = itertools.islice(misfits, LISTED)
         raise UserError("lines that do not fit their sentences: " + "; ".join(listed))
     if not drop_faulty and faults.counts["invalid UTF-8"]:
-        raise UserError("; ".join(faults.describe("not allowed in a dev or test set")))
+        described = faults.describe("not allowed in a dev or test set")
+        found = next(line for line in described if "x invalid UTF-8" in line)
+        raise UserError(f"{found}; convert the file to UTF-8, for example with iconv")
     require_pairs(written, faults)
     return Staged(
         pairs=written,
@@ -160,7 +162,7 @@ def require_pairs(count: int, faults: Faults) -> None:
     """
     if not count:
         detail = "; ".join(faults.describe("dropped"))
-        raise UserError(f"no usable sentence pair{': ' if detail else ''}{detail}")
+        raise UserError(f"no usable sentence pair: {detail or 'the files are empty'}")
 
 
 def _allow_open_files(count: int) -> None:

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import pathlib
+import shlex
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
+from t2t_phrase import registry
+from t2t_phrase.corpus_sizes import corpus_size
 from t2t_phrase.data.generation.manifest import Manifest
 from t2t_phrase.data.generation.segmentations import sample_splits
 from t2t_phrase.data.problem import Problem
@@ -44,6 +49,43 @@ def summary(problem: Problem, manifest: Manifest, features: Sequence[Feature]) -
             yield f"  {count:,} x {kind} ({'dropped' if split == 'train' else 'kept'})"
     if kept := kept_texts(problem.base_name, manifest):
         yield f"as text: {kept}"
+
+
+def next_steps(problem: Problem, manifest: Manifest, folder: pathlib.Path) -> Iterator[str]:
+    """Yield the hparams sets that suit the corpus, if the problem has none, and a command to train.
+
+    Args:
+        problem: the problem of the data.
+        manifest: manifest of complete data.
+        folder: the data folder.
+    """
+    chosen, train_steps = problem.hparams_set, problem.train_steps
+    if not chosen:
+        pairs = manifest.splits["train"]["pairs"]
+        size = corpus_size(pairs)
+        chosen, train_steps = f"transformer_{size.name}", size.train_steps
+        yield (
+            f"for {pairs:,} training pairs: hparams sets ending in _{size.name}, for "
+            f"{size.train_steps:,} updates, such as transformer_{size.name} and "
+            f"phrase_interleaved_convkv_1_2_{size.name}"
+        )
+    changes = ",".join(_changes(chosen, manifest.options))
+    yield (
+        f"next: t2t-phrase-trainer --problem={problem.name} "
+        f"{shlex.quote(f'--data_dir={folder}')} --hparams_set={chosen} "
+        f"{f'--hparams={changes} ' if changes else ''}"
+        f"{f'--train_steps={train_steps} ' if train_steps else ''}--output_dir=..."
+    )
+
+
+def _changes(hparams_set: str, options: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the changes to an hparams set that data with these options need."""
+    hparams = registry.hparams[hparams_set]() if hparams_set in registry.hparams else None
+    joint = ("share_source_embedding", "shared_embedding_and_softmax_weights")
+    if not options["shared_vocab"] and all(getattr(hparams, name, False) for name in joint):
+        yield "share_source_embedding=false"
+    if samples := sample_splits(options):
+        yield f"sampled_segmentations={len(samples)}"
 
 
 def kept_texts(base: str, manifest: Manifest) -> str:

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from t2t_phrase.config import UserError, differences
-from t2t_phrase.corpus_sizes import corpus_size
 from t2t_phrase.data.generation.damage import damaged_files, miscounted_splits
 from t2t_phrase.data.generation.disk_space import Need, data_space, require_space, used_bytes
 from t2t_phrase.data.generation.encoding import ShardKey, processes, write_missing
@@ -23,7 +22,7 @@ from t2t_phrase.data.generation.records import shard_name
 from t2t_phrase.data.generation.segmentations import sample_splits
 from t2t_phrase.data.generation.split_stager import SplitStager
 from t2t_phrase.data.generation.staged import StagedSplit, has_checksum
-from t2t_phrase.data.generation.summary import summary
+from t2t_phrase.data.generation.summary import next_steps, summary
 from t2t_phrase.data.generation.tasks import TaskRecord, load_records
 from t2t_phrase.data.generation.vocabulary import (
     learn_vocabularies,
@@ -345,18 +344,5 @@ class WholeGeneration:
         self._log(f"{self._base}: written to {self._folder}")
         for line in summary(self._problem, self._manifest, features):
             self._log(f"  {line}")
-        chosen, train_steps = self._problem.hparams_set, self._problem.train_steps
-        if not chosen:
-            pairs = self._manifest.splits["train"]["pairs"]
-            size = corpus_size(pairs)
-            chosen, train_steps = f"transformer_{size.name}", size.train_steps
-            self._log(
-                f"for {pairs:,} training pairs: hparams sets ending in _{size.name}, for "
-                f"{size.train_steps:,} updates, such as transformer_{size.name} and "
-                f"phrase_interleaved_convkv_1_2_{size.name}"
-            )
-        self._log(
-            f"next: t2t-phrase-trainer --problem={self._problem.name} --data_dir={self._folder} "
-            f"--hparams_set={chosen} {f'--train_steps={train_steps} ' if train_steps else ''}"
-            "--output_dir=..."
-        )
+        for line in next_steps(self._problem, self._manifest, self._folder):
+            self._log(line)

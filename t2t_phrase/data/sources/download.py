@@ -222,8 +222,8 @@ class _Download:
         if size := self._size():
             kept = f"; {size:,} bytes are kept, and the same command continues from there"
         return DownloadError(
-            f"cannot download {self.url}: {reason}{kept}; or put the file into "
-            f"{self.part.parent} by hand"
+            f"cannot download {self.url}: {reason}{kept}; if this persists, put the file "
+            f"into {self.part.parent} by hand"
         )
 
 

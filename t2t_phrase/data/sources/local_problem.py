@@ -7,7 +7,7 @@ import pathlib
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, ClassVar
 
-from t2t_phrase.config import UserError, nearest
+from t2t_phrase.config import UserError, nearest, shown
 from t2t_phrase.data.problem import Problem
 from t2t_phrase.data.sources.collections import as_file, at_hand, packed_bytes
 from t2t_phrase.data.sources.corpus import SPLITS, Corpus, Pair, TextCorpus
@@ -157,8 +157,12 @@ def read_file_list(
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"cannot read {path}: {error}") from error
     content: Any = parse_json(text, str(path))
-    if not isinstance(content, dict) or not set(content) <= {*SPLITS, WEIGHTS}:
-        raise UserError(f"{path} must be an object with the keys {', '.join(SPLITS)}, {WEIGHTS}")
+    keys = (*SPLITS, WEIGHTS)
+    if not isinstance(content, dict):
+        raise UserError(f"{path} must be an object with the keys {', '.join(keys)}")
+    for key in content:
+        if key not in keys:
+            raise UserError(f"{path}: key {shown(key)} is unknown; known: {', '.join(keys)}")
     weights = content.pop(WEIGHTS, None)
     for split, parts in content.items():
         if not isinstance(parts, list) or not all(_is_part(part) for part in parts):

@@ -51,13 +51,15 @@ def test_dev_keeps_every_line(tmp_path):
 
 
 def test_dev_refuses_invalid_utf8(tmp_path):
-    with pytest.raises(UserError, match=r"1 x invalid UTF-8 \(not allowed .*\): a\.de:3"):
+    with pytest.raises(UserError, match=r"^1 x invalid UTF-8 \([^)]*\): a\.de:3; convert"):
         run(tmp_path, FAULTY, drop_faulty=False)
 
 
 def test_nothing_usable_is_an_error_that_says_why(tmp_path):
     with pytest.raises(UserError, match=r"no usable.*12 x empty side.*a\.en:10 and 2 more"):
         run(tmp_path, [("", "x")] * 12, drop_faulty=True)
+    with pytest.raises(UserError, match="no usable sentence pair: the files are empty"):
+        run(tmp_path, [], drop_faulty=True)
 
 
 def test_a_change_in_the_number_of_references_is_named(tmp_path):

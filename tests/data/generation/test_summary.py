@@ -1,5 +1,11 @@
+import pathlib
+import shlex
+
+import pytest
+
 from t2t_phrase.data.generation.manifest import Manifest
-from t2t_phrase.data.generation.summary import kept_texts
+from t2t_phrase.data.generation.summary import kept_texts, next_steps
+from t2t_phrase.data.problem import get_problem
 
 
 def manifest(**splits):
@@ -19,3 +25,25 @@ def test_files_of_text_are_one_line():
     )
     assert kept_texts("p", manifest(dev=(["p-dev.en"], []))) == "p-dev.en"
     assert kept_texts("p", manifest(train=([], []))) == ""
+
+
+@pytest.mark.parametrize(
+    ("problem", "options", "changes"),
+    [
+        ("translate_text", {"shared_vocab": True}, None),
+        ("translate_text", {"shared_vocab": False}, "share_source_embedding=false"),
+        (
+            "translate_ende_multi30k",
+            {"shared_vocab": False, "sampled_segmentations": 3},
+            "share_source_embedding=false,sampled_segmentations=3",
+        ),
+        ("translate_ende_multi30k_words", {"shared_vocab": False}, None),
+    ],
+)
+def test_the_next_command_fits_the_data_and_the_shell(problem, options, changes):
+    made = Manifest("p", options, splits={"train": {"pairs": 400}})
+    *_, line = next_steps(get_problem(problem), made, pathlib.Path("my data"))
+    words = shlex.split(line)
+    assert "--data_dir=my data" in words
+    given = [word for word in words if word.startswith("--hparams=")]
+    assert given == ([f"--hparams={changes}"] if changes else [])

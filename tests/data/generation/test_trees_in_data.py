@@ -198,7 +198,7 @@ def test_without_trees_the_data_is_as_ever(tmp_path, corpus):
         assert shard.ragged(name).row(0).tolist() == [*encoder.encode(text), 1]
     with pytest.raises(
         UserError,
-        match=r"have no 'phrases'.*train\.en\.trees.*t2t-phrase-datagen --problem=treebank",
+        match=r"have no 'phrases'.*train\.en\.trees.*repeat the command that made the data, t2t-p",
     ):
         Treebank().require_features(str(data), (PHRASES,))
     with pytest.raises(

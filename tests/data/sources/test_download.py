@@ -149,7 +149,7 @@ def test_gives_up_and_says_what_to_do(server, tmp_path):
 def test_a_file_that_does_not_exist_is_asked_for_once(server, tmp_path):
     url, faults = server
     faults += [404, None]
-    with pytest.raises(DownloadError, match=f"cannot download {url}: HTTP 404 Not Found; or put"):
+    with pytest.raises(DownloadError, match=f"cannot download {url}: HTTP 404 Not Found; if"):
         get(url, tmp_path)
     assert faults == [None]
 
