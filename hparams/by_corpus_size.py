@@ -1,10 +1,12 @@
 """Sets by corpus size: `FAMILY_10k`, `_30k`, `_100k` and `_1m` for each model family.
 
 ```
-t2t-phrase-trainer --hparams_set=transformer_30k --train_steps=3000 ...
+t2t-phrase-trainer --hparams_set=transformer_30k --train_steps=8000 ...
 ```
 
 The suffix is the number of sentence pairs; see `t2t_phrase.corpus_sizes` for bounds and updates.
+Sets for 30k pairs have the recipe of `transformer_multi30k_post`, the best one that RESULTS.md
+compares at this size; the others are trained with Muon.
 """
 
 from __future__ import annotations
@@ -22,10 +24,11 @@ from t2t_phrase.registry import hparams
 from t2t_phrase.training_hparams import TrainingHParams
 
 from .luong import luong_local_p_general_feed_multi30k
+from .multi30k_post import like_fairseq
 from .muon import by_muon
-from .transformer import transformer_base
+from .transformer import transformer_base, transformer_multi30k
 
-# Sizes and regularisation by corpus size.
+# Sizes and regularisation by corpus size, for Muon.
 _SHAPES: dict[str, dict[str, Any]] = {
     "10k": dict(num_hidden_layers=3, hidden_size=128, filter_size=512, dropout=0.3),
     "30k": dict(num_hidden_layers=3, hidden_size=256, filter_size=512, dropout=0.3),
@@ -36,6 +39,12 @@ _BATCHES = {"10k": 1024, "30k": 4096, "100k": 4096, "1m": 8192}
 
 
 def _transformer(size: CorpusSize) -> TransformerHParams:
+    if size.name == "30k":
+        return like_fairseq(transformer_multi30k()).replace(max_length=100)
+    return _transformer_by_muon(size, train_steps=size.train_steps)
+
+
+def _transformer_by_muon(size: CorpusSize, *, train_steps: int) -> TransformerHParams:
     shape = dict(_SHAPES[size.name])
     dropout = shape.pop("dropout")
     base = transformer_base().replace(
@@ -48,7 +57,7 @@ def _transformer(size: CorpusSize) -> TransformerHParams:
         length_bucket_step=1.2,
     )
     return by_muon(
-        base, learning_rate=0.01, train_steps=size.train_steps, batch_size=_BATCHES[size.name]
+        base, learning_rate=0.01, train_steps=train_steps, batch_size=_BATCHES[size.name]
     )
 
 
@@ -116,6 +125,13 @@ _FAMILIES: dict[str, tuple[Callable[[CorpusSize], TrainingHParams], str]] = {
     ),
     "luong_local_p_general_feed": (_luong, "LSTMs with local attention and input feeding"),
 }
+
+
+@hparams.register
+def transformer_30k_muon() -> TransformerHParams:
+    """The Transformer for about 30k pairs and 3,000 updates, `transformer_30k` of version 0.1.0."""
+    size = next(size for size in SIZES if size.name == "30k")
+    return _transformer_by_muon(size, train_steps=3000)
 
 
 def _register(name: str, size: CorpusSize) -> None:

@@ -24,7 +24,7 @@ class CorpusSize(NamedTuple):
 
 SIZES = (
     CorpusSize("10k", 17_000, 1500),
-    CorpusSize("30k", 55_000, 3000),
+    CorpusSize("30k", 55_000, 8000),
     CorpusSize("100k", 300_000, 8000),
     CorpusSize("1m", float("inf"), 30_000),
 )

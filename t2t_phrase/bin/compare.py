@@ -1,6 +1,6 @@
 """t2t-phrase-compare: trains hparams sets with one recipe and compares their translations.
 
-    t2t-phrase-compare --problem=translate_ende_multi30k --data_dir=data --train_steps=3000 \\
+    t2t-phrase-compare --problem=translate_ende_multi30k --data_dir=data --train_steps=8000 \\
         --hparams_sets=transformer_30k,phrase_interleaved_queryk_1_2_30k --output_dir=runs/compare
 
 The first set is the baseline with which the others are compared, seed by seed. Each step is one of

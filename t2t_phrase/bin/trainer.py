@@ -1,6 +1,6 @@
 """t2t-phrase-trainer: trains and evaluates a model; the same command resumes the run.
 
-    t2t-phrase-trainer --problem=translate_text --hparams_set=transformer_30k --train_steps=3000 \\
+    t2t-phrase-trainer --problem=translate_text --hparams_set=transformer_30k --train_steps=8000 \\
         --data_dir=data --output_dir=runs/mine
     t2t-phrase-trainer --output_dir=runs/mine --data_dir=data
     t2t-phrase-trainer --registry_help=queryk
