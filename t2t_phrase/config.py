@@ -250,8 +250,9 @@ def _converted_tuple(value: Any, element: Any) -> tuple[Any, ...]:
         converted = tuple(_converted(item, element) for item in value)
     except _Misfit:
         raise _Misfit from None
-    same = isinstance(value, tuple) and all(a is b for a, b in zip(value, converted, strict=True))
-    return value if same else converted
+    if isinstance(value, tuple) and all(a is b for a, b in zip(value, converted, strict=True)):
+        return value
+    return converted
 
 
 def _converted_bool(value: Any) -> bool:

@@ -31,7 +31,7 @@ class Bans:
         """Refuse entries that require a text with a forbidden phrase.
 
         Raises:
-            UserError: an entry does.
+            UserError: an entry requires a text with a forbidden phrase.
         """
         for entry in entries if self._by_phrase else ():
             if entry.forbidden:
@@ -54,7 +54,7 @@ class KnownEntries:
         entries: for all sentences.
 
     Raises:
-        UserError: they contradict each other.
+        UserError: the entries contradict each other.
     """
 
     def __init__(self, entries: Iterable[Entry] = ()) -> None:
@@ -71,7 +71,7 @@ class KnownEntries:
         """Refuse entries of a sentence that contradict each other or these.
 
         Raises:
-            UserError: they do.
+            UserError: the entries contradict each other or these.
         """
         own, entries = Bans(entries), list(entries)
         self._bans.check(entries)

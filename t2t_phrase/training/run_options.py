@@ -1,4 +1,4 @@
-"""What a training run needs: its model, its data, and the folder for its results."""
+"""The options of a training run: its model, its data, and the folder for its results."""
 
 from __future__ import annotations
 
