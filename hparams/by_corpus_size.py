@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from t2t_phrase.corpus_sizes import SIZES, CorpusSize
+from t2t_phrase.corpus_sizes import SIZES, CorpusSize, corpus_size
 from t2t_phrase.models.alignment_assisted import with_alignment_heads
 from t2t_phrase.models.multi_granularity_hparams import with_granularities
 from t2t_phrase.models.phrase_representation import with_phrase_representation
@@ -130,8 +130,7 @@ _FAMILIES: dict[str, tuple[Callable[[CorpusSize], TrainingHParams], str]] = {
 @hparams.register
 def transformer_30k_muon() -> TransformerHParams:
     """The Transformer for about 30k pairs and 3,000 updates, `transformer_30k` of version 0.1.0."""
-    size = next(size for size in SIZES if size.name == "30k")
-    return _transformer_by_muon(size, train_steps=3000)
+    return _transformer_by_muon(corpus_size(30_000), train_steps=3000)
 
 
 def _register(name: str, size: CorpusSize) -> None:
