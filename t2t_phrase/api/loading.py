@@ -159,6 +159,7 @@ class TrainedTranslator:
             read_lexicon(hparams)
         check_alignment_options(hparams, used=False)
         check_search_options(hparams)
+        seed, hparams = hparams.random_seed, hparams.replace(random_seed=0)
         key = hparams.to_json() + ("required" if terms else "")
         if key not in self._translators:
             # The entries are given with each text.
@@ -172,7 +173,7 @@ class TrainedTranslator:
         encoded = translator.with_prefixes(encoded, prefixes)
         if lexicon:
             encoded = self._shortlister(lexicon, hparams).propose(encoded, texts)
-        return translator.translate_encoded(encoded)
+        return translator.translate_encoded(encoded, random_seed=seed)
 
     def _shortlister(self, lexicon: str, hparams: DecodeHParams) -> Shortlister:
         key = (lexicon, hparams.shortlist_frequent, hparams.shortlist_best)

@@ -26,6 +26,7 @@ from t2t_phrase.decoding.search.beam_search import Hypotheses
 from t2t_phrase.decoding.search.output_limits import longest_output
 from t2t_phrase.decoding.search.required_terms import TERMS
 from t2t_phrase.decoding.search.restrictions import check_restrictions, with_tables
+from t2t_phrase.decoding.search.sampling import sample_seed
 from t2t_phrase.decoding.search.search_weights import ConstantWeights
 from t2t_phrase.decoding.search.shortlist import ALLOWED
 from t2t_phrase.decoding.search.source_attention import source_attention
@@ -227,12 +228,22 @@ class Translator:
         return known.texts.tables
 
     def translate_encoded(
-        self, lines: EncodedSide, *, progress: Callable[[int], None] | None = None
+        self,
+        lines: EncodedSide,
+        *,
+        random_seed: int | None = None,
+        progress: Callable[[int], None] | None = None,
     ) -> list[list[Hypothesis]]:
-        """Return the hypotheses of lines that `encode` returned."""
+        """Return the hypotheses of lines that `encode` returned.
+
+        Args:
+            lines: from `encode`.
+            random_seed: see `batches`.
+            progress: see `translate`.
+        """
         results = [[NOTHING] for _ in lines.ids]
         done = sum(not ids for ids in lines.ids)
-        for batch, found in self.batches(lines):
+        for batch, found in self.batches(lines, random_seed=random_seed):
             for line, hypotheses in zip(batch.lines, found, strict=True):
                 results[line] = hypotheses
             done += len(batch.lines)
@@ -247,6 +258,7 @@ class Translator:
         done: Collection[int] = (),
         number: int = 0,
         first: int = 0,
+        random_seed: int | None = None,
     ) -> Iterator[tuple[Batch, list[list[Hypothesis]]]]:
         """Yield each batch with the hypotheses of its lines, longest lines first.
 
@@ -258,16 +270,19 @@ class Translator:
             done: numbers of lines to leave out.
             number: of the first batch; samples depend on it.
             first: number, from 0, of the first line in its file, for messages.
+            random_seed: of sampling; a new one compiles nothing. None: that of the options.
 
         Raises:
             OutOfMemoryError: a batch does not fit.
         """
         run = self._search.prepared()
+        if random_seed is None:
+            random_seed = self.hparams.random_seed
         lengths = [0 if i in done else len(ids) for i, ids in enumerate(lines.ids)]
         extra = min(self.hparams.extra_length, self.hparams.max_length or math.inf)
         batches = make_batches(lengths, self.hparams.batch_size, extra_length=int(extra))
 
-        def search(seed: int, batch: Batch, part: slice) -> list[Hypotheses]:
+        def search(number: int, batch: Batch, part: slice) -> list[Hypotheses]:
             with explained([first + i + 1 for i in batch.lines], batch.shape):
                 given = {**lines.of_batch(batch), **self._of_dictionary(lines, batch)}
                 given.update(prefix_arrays(lines.prefixes, batch))
@@ -277,7 +292,7 @@ class Translator:
                 given.update({name: listed[name] for name in listed if name != ALLOWED})
                 self.shapes.add(given[IDS["source"]].shape)
                 samples = [
-                    run(given, np.array([seed, sample], np.int32))
+                    run(given, sample_seed(random_seed, batch=number, sample=sample))
                     for sample in range(searches_of(self.hparams))
                 ]
                 return keras.tree.map_structure(np.asarray, samples)

@@ -14,7 +14,7 @@ import pytest
 
 import t2t_phrase
 from t2t_phrase.config import UserError
-from t2t_phrase.decoding import scoring
+from t2t_phrase.decoding import prepared_search, scoring
 from t2t_phrase.runs.commands import read_commands
 from t2t_phrase.text.subwords.training import train_subwords
 from t2t_phrase.training.early_stopping import EarlyStopping
@@ -135,6 +135,22 @@ def test_scores_of_later_calls_compile_nothing(trained, monkeypatch):
     found = model.score([PAIR])
     monkeypatch.setattr(scoring, "compiled", lambda *_, **__: pytest.fail("compiled"))
     assert model.score([PAIR]) == found
+
+
+def test_another_seed_samples_as_anew_but_compiles_nothing(trained, monkeypatch):
+    model, _ = trained
+    options = "sampling_temp=3.0,num_samples=2,return_beams=true,extra_length=4,random_seed="
+
+    def drawn(seed):
+        found = model.nbest(["the old house is red"], f"{options}{seed}")
+        return [hypothesis.text for hypothesis in found[0]]
+
+    first = drawn(5)
+    model._translators.clear()
+    drawn(6)
+    monkeypatch.setattr(prepared_search, "compiled", lambda *_, **__: pytest.fail("compiled"))
+    assert drawn(5) == first
+    assert len({tuple(drawn(seed)) for seed in (5, 6, 7)}) > 1
 
 
 @pytest.mark.parametrize(

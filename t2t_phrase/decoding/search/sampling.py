@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from keras import ops
 
 from t2t_phrase.decoding.search.batch_decoder import BatchDecoder
@@ -20,6 +21,19 @@ from t2t_phrase.ops.likeliest import logits_of
 # More than the number of tokens of any output.
 SEED_STRIDE = 1 << 16
 _ODD = 0x1E3779B1
+# The distance between the seeds of two samples of a sentence: a large prime.
+_SAMPLES_APART = 1_000_000_007
+
+
+def sample_seed(random_seed: int, *, batch: int, sample: int) -> np.ndarray:
+    """Return (2,) int32, the seed of `sampling_expansion` for a sample of a batch.
+
+    Args:
+        random_seed: of the options of decoding.
+        batch: number of the batch.
+        sample: number of the sample of each sentence.
+    """
+    return np.array([random_seed + sample * _SAMPLES_APART, batch]).astype(np.int32)
 
 
 def sampling_expansion(

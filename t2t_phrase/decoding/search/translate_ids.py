@@ -42,8 +42,6 @@ from t2t_phrase.decoding.search.token_probabilities import noting_probabilities
 from t2t_phrase.special_ids import EOS_ID
 
 Features = Mapping[str, Any]
-# The distance between the seeds of two samples of a sentence: a large prime.
-_SAMPLES_APART = 1_000_000_007
 MakeExpansion = Callable[[BatchDecoder, Features, DecodeHParams], Expansion]
 
 
@@ -101,8 +99,8 @@ def search(
             are searched; constraints on the outputs, see `search.restrictions`, are respected.
         limits: the longest outputs.
         hparams: the options of decoding.
-        seed: distinguishes the batches when sampling: int, or (2,) int with the number of the batch
-            and that of the sample.
+        seed: of sampling: the number of the batch, to which `random_seed` of the options is added,
+            or (2,) int32 from `sample_seed`, which replaces `random_seed`.
         weights: from `prepare_weights`, which many batches may share; None: made here.
         make_expansion: maps (decoder, features, hparams) to another expansion than
             `plain_expansion`; the other one must take care of `min_length` and of the decoder's
@@ -280,6 +278,4 @@ def _expansion(
 def _seed(random_seed: int, seed: Any) -> Any:
     """Return (2,) int32 for `sampling_expansion`."""
     seed = ops.cast(seed, "int32")
-    if not len(seed.shape):
-        return ops.stack([random_seed, seed])
-    return ops.stack([random_seed + seed[1] * _SAMPLES_APART, seed[0]])
+    return seed if len(seed.shape) else ops.stack([random_seed, seed])
