@@ -6,11 +6,11 @@ import functools
 import time
 from collections.abc import Callable, Iterator
 
-from t2t_phrase.api.alignment_search import OPTIONS, searched
+from t2t_phrase.api.alignment_search import OPTIONS, check_search_options, searched
 from t2t_phrase.api.text_files import LINKS, Beside, check_alignment_options
 from t2t_phrase.config import UserError
 from t2t_phrase.decoding.feature_files import FeatureReader
-from t2t_phrase.decoding.hparams import DecodeHParams
+from t2t_phrase.decoding.hparams import PLAIN_SEARCH, SHORTLISTS, DecodeHParams
 from t2t_phrase.decoding.scoring import Scorer
 from t2t_phrase.decoding.search.source_attention import source_attention
 from t2t_phrase.io import text_job
@@ -22,10 +22,11 @@ from t2t_phrase.runs.load_model import TrainedModel
 from t2t_phrase.text.alignments.pharaoh import write_links
 from t2t_phrase.text.vocabularies import Vocabularies
 
-# The decoding options that ask for something of translations that scores do not have.
+# The decoding options that ask for something of translations that scores do not have. Those of
+# size and length may be given, so that the same options can be used for both.
 _OF_TRANSLATIONS = (
     *("return_beams", "write_scores", "token_probabilities", "replace_unknown"),
-    *("search", "sampling_temp"),
+    *("search", "sampling_temp", *PLAIN_SEARCH, *SHORTLISTS),
 )
 
 
@@ -58,6 +59,7 @@ class FileScoring:
         for name in hparams.given(_OF_TRANSLATIONS):
             value = str(getattr(hparams, name)).lower()
             raise UserError(f"{name}={value}: cannot be used with --score_file; leave it out")
+        check_search_options(hparams, beside.alignment_model_dir)
         check_alignment_options(hparams, used=False)
         self._hparams, self._pairs, self._target = hparams, pairs, target
         self._beside, self._report = beside, report

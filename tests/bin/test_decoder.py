@@ -361,6 +361,11 @@ def test_mistakes_are_found_before_the_model_is_loaded(toy, tmp_path, monkeypatc
         decode(toy, f"--score_file={tmp_path}/in", options="return_beams=true")
     with pytest.raises(UserError, match=r"sampling_temp=1\.0: cannot be used with --score_file"):
         decode(toy, f"--score_file={tmp_path}/in", options="sampling_temp=1,num_samples=9,mbr=true")
+    for option in ("coverage_penalty=0.2", "no_repeat_ngram_size=3", "shortlist_best=9"):
+        with pytest.raises(UserError, match=f"{option}: cannot be used with --score_file"):
+            decode(toy, f"--score_file={tmp_path}/in", options=option)
+    with pytest.raises(UserError, match=r"alignment_weight=2\.0: is only used with --align"):
+        decode(toy, f"--score_file={tmp_path}/in", options="alignment_weight=2")
     with pytest.raises(HParamsError, match="beam_sise: unknown; did you mean beam_size"):
         decode(toy, source, options="beam_sise=4")
     with pytest.raises(app.UsageError, match="--decode_from_file and --score_file exclude"):

@@ -42,7 +42,7 @@ def forced_search(
         pair: both models.
         features: "inputs" (B, S) int32 and "targets" (B, T) int32, and any other features of the
             source that the models read.
-        hparams: the options of decoding; those of the output's length are ignored.
+        hparams: the options of decoding; those of the output's length and `quantize` are ignored.
         make_expansion: `alignment_expansion` of the pair.
     """
     targets = ops.cast(features["targets"], "int32")
@@ -53,7 +53,7 @@ def forced_search(
         OutputLimits(
             ops.sum(ops.cast(padding_mask(targets), "int32"), axis=1), ops.shape(targets)[1]
         ),
-        hparams.replace(alpha=0.0, min_length=0, max_length=0, return_beams=False),
+        hparams.replace(alpha=0.0, min_length=0, max_length=0, return_beams=False, quantize=""),
         make_expansion=make_expansion,
     )
     return Forced(found.scores[:, 0], found.notes[POSITION][:, 0])
