@@ -73,14 +73,23 @@ def words_of_ids(encoder: Encoder, ids: Sequence[int]) -> list[int]:
         return [NO_WORD] * len(ids)
     words: list[int] = []
     seen, blank = "", 0
+    # Only the last word is decoded again with each token, except by tensor2tensor's subwords, which
+    # put blanks between words only where they meet. `before` counts the words before `begin`.
+    begin = before = 0
+    separate = isinstance(encoder, StoredEncoder)
     for end in range(1, len(ids) + 1):
-        text = encoder.decode(ids[:end])
+        text = encoder.decode(ids[begin:end])
         visible = "".join(text.split())
         if visible == seen:
             blank += 1
             continue
-        word = min(max(len(text.split()), 1), count) - 1
-        words += [word] * (blank + 1)
+        total = before + len(text.split())
+        words += [min(max(total, 1), count) - 1] * (blank + 1)
+        if separate and total > before + 1:
+            begin = end - 1
+            text = encoder.decode(ids[begin:end])
+            before = total - len(text.split())
+            visible = "".join(text.split())
         seen, blank = visible, 0
     return words + [count - 1] * blank
 

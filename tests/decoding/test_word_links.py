@@ -80,6 +80,22 @@ def test_a_blank_token_is_in_the_word_that_follows(subwords: SubwordEncoder) -> 
     assert words_of_ids(subwords, []) == []
 
 
+def test_few_tokens_are_decoded_for_each_token(
+    subwords: SubwordEncoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = " ".join(TEXTS[:-1] * 20)
+    ids = subwords.encode(text)
+    decode, decoded = SubwordEncoder.decode, []
+
+    def counted(self: SubwordEncoder, ids: list[int]) -> str:
+        decoded.append(len(ids))
+        return decode(self, ids)
+
+    monkeypatch.setattr(SubwordEncoder, "decode", counted)
+    assert words_of_ids(subwords, ids) == words_of_text(subwords, text, ids)
+    assert len(ids) > 500 and sum(decoded) < 20 * len(ids)
+
+
 def test_links_are_those_of_all_tokens_but_eos() -> None:
     # The source has two words of two tokens each; the last position is EOS, others are padding.
     source_words = [0, 0, 1, 1]
