@@ -57,6 +57,9 @@ def alignment_expansion(
     evaluations. The state of the lexical model changes only at the end, with one more evaluation
     for the chosen pairs. Sentences that are done and hypotheses that do not exist have no pairs.
 
+    Differs from the paper, Section 5: a token is aligned with its hypothesised position. The paper
+    adds the weights of all other heads, which usually leaves that position the greatest sum.
+
     Args:
         pair: both models.
         decoder: of a batch, from `start_decoder` for the pair.
