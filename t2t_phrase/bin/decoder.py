@@ -161,8 +161,16 @@ def converse(hparams: DecodeHParams) -> None:
     files = ["decode_to_file", "feature_files", "sentence_dictionary", PREFIX_FILE, LEXICON_FILE]
     refuse_unread("decode_interactive", files)
     given = read_dictionaries(FLAGS.dictionary or "", mode=FLAGS.dictionary_mode)
-    read_lexicon(hparams)
-    check_alignment_options(hparams, used=given.aligns)
+
+    def check(options: DecodeHParams) -> None:
+        read_lexicon(options)
+        check_alignment_options(options, used=given.aligns)
+        if options.token_probabilities:
+            raise UserError(
+                "token_probabilities=true: is only written with --n_best_format=json, in files"
+            )
+
+    check(hparams)
     unknown = read_unknown(hparams, FLAGS.unknown_dictionary or "")
     trained, vocabularies = load()
     used = searched(
@@ -175,9 +183,7 @@ def converse(hparams: DecodeHParams) -> None:
     dictionary = given.encoded(vocabularies)
 
     def make_translator(options: DecodeHParams) -> Translator:
-        # The checks of the start, since options may be changed.
-        read_lexicon(options)
-        check_alignment_options(options, used=given.aligns)
+        check(options)  # again, since options may be changed
         check_search_options(options, FLAGS.alignment_model_dir)
         return Translator(
             used.model,

@@ -180,7 +180,9 @@ def test_pairs_are_scored_in_order(toy, tmp_path, capsys):
 
 def test_a_conversation(toy, expected, monkeypatch, capsys):
     typed = f"\udcff\n{LINES[0]}\nreturn_beams=true\n{LINES[0]}\nbeam_size=none\n"
-    typed += "shortlist_best=5\nalignment_layers=[1]\nalignment_threshold=0.5\n?\nq\nnever read\n"
+    refused = ("shortlist_best=5", "alignment_layers=[1]", "alignment_threshold=0.5")
+    refused += ("token_probabilities=true",)
+    typed += "".join(f"{option}\n" for option in refused) + "?\nq\nnever read\n"
     monkeypatch.setattr(
         sys, "stdin", io.TextIOWrapper(io.BytesIO(typed.encode(errors="surrogateescape")))
     )
@@ -191,7 +193,7 @@ def test_a_conversation(toy, expected, monkeypatch, capsys):
     assert first == expected[0] and changed == "changed: return_beams=true"
     assert beams[0] == expected[0] and not beams[1].startswith("error")
     assert "error: DecodeHParams: beam_size: expected int, got 'none'" in captured.out
-    for option in ("shortlist_best=5", "alignment_layers=[1]", "alignment_threshold=0.5"):
+    for option in refused:
         assert f"error: {option}: " in captured.out
     assert "return_beams=True" in captured.out and "never" not in captured.out
     assert "q to quit" in captured.err and "> " in captured.err
@@ -203,6 +205,7 @@ def test_a_conversation(toy, expected, monkeypatch, capsys):
         (["--decode_to_file=x"], "--decode_to_file cannot be used with --decode_interactive"),
         (["--feature_files=phrases=x"], "--feature_files cannot be used with"),
         (["--decode_hparams=shortlist_best=5"], "shortlist_best=5: only used with --lexicon_file"),
+        (["--decode_hparams=token_probabilities=true"], "is only written with --n_best_format"),
         (
             ["--decode_hparams=alignment_layers=[9]"],
             r"alignment_layers=\[9\]: is only used with write_alignments=true",
