@@ -97,11 +97,12 @@ def test_coverage_needs_attention_to_the_source(toy):
         Translator(toy.model, toy.vocabularies, options)
 
 
-def test_an_alignment_model_has_a_search_of_its_own(toy):
-    with pytest.raises(UserError, match="no_repeat_ngram_size: cannot be used with an alignment"):
+@pytest.mark.parametrize("options", [{"no_repeat_ngram_size": 2}, {"sampling_temp": 0.5}])
+def test_an_alignment_model_has_a_search_of_its_own(toy, options):
+    with pytest.raises(UserError, match=f"{next(iter(options))}: cannot be used with an"):
         Translator(
             toy.model,
             toy.vocabularies,
-            DecodeHParams(no_repeat_ngram_size=2),
+            DecodeHParams(**options),
             make_expansion=lambda *given: None,
         )

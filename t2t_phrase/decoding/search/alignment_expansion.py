@@ -9,7 +9,6 @@ from typing import Any
 
 from keras import ops
 
-from t2t_phrase.config import UserError
 from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.decoding.search.aligning import POSITION
 from t2t_phrase.decoding.search.alignment_pruning import pack, surviving_positions
@@ -72,17 +71,9 @@ def alignment_expansion(
         An expansion with the notes POSITION int32, the source position of each token, BEFORE after
         the end; EVALUATED int32, the number of positions that were evaluated for the hypothesis
         that the token continues; and ENTRY, where there are entries.
-
-    Raises:
-        UserError: `hparams` ask for sampling.
     """
     entries, reference = entries_of(features), features.get(REFERENCE)
     restrictions = Restrictions(features, hparams.beam_size)
-    if hparams.sampling_temp:
-        raise UserError(
-            f"sampling_temp={hparams.sampling_temp}: an alignment model supports only beam search; "
-            "leave sampling out of --decode_hparams"
-        )
     memory = decoder.memory
     vocab_size = pair.lexical.target_vocab_size or pair.lexical.vocab_size
 

@@ -172,7 +172,7 @@ def chosen_expansion(hparams: DecodeHParams, given: MakeExpansion | None) -> Mak
             support the options.
     """
     if not hparams.search:
-        if given is not None and (unread := hparams.given(PLAIN_SEARCH)):
+        if given is not None and (unread := hparams.given((*PLAIN_SEARCH, "sampling_temp"))):
             raise UserError(
                 f"{', '.join(unread)}: cannot be used with an alignment model, which uses its own "
                 "search"
