@@ -52,8 +52,8 @@ class Ensemble(EncoderDecoder):
         weights: a positive number for each model, to be divided by their sum; None: equal weights.
 
     Raises:
-        UserError: there are no models, two of them read different features of the same name, or
-            the weights are wrong.
+        UserError: there are no models, two of them read different features of the same name, some
+            but not all predict jumps, or the weights are wrong.
     """
 
     def __init__(
@@ -73,10 +73,15 @@ class Ensemble(EncoderDecoder):
                 )
         self.hparams = EnsembleHParams(tuple(named.values()))
         allowed = [model.capabilities for model in models]
+        if len({each.predicts_jumps for each in allowed}) > 1:
+            raise UserError(
+                "an alignment model predicts positions, and the other models of the ensemble "
+                "words: give its folder with --alignment_model_dir, or leave it out"
+            )
         self.capabilities = Capabilities(
             cannot_translate=next(filter(None, (each.cannot_translate for each in allowed)), ""),
             cannot_score=next(filter(None, (each.cannot_score for each in allowed)), ""),
-            predicts_jumps=all(each.predicts_jumps for each in allowed),
+            predicts_jumps=allowed[0].predicts_jumps,
         )
         self.built = True
 

@@ -260,7 +260,8 @@ def test_an_ensemble_allows_what_all_members_allow(members: list) -> None:
     found = Ensemble([first, second]).capabilities
     assert found.predicts_jumps
     assert (found.cannot_translate, found.cannot_score) == ("no words", "no scores")
-    assert not Ensemble([first, *members]).capabilities.predicts_jumps
+    with pytest.raises(UserError, match="an alignment model predicts positions, and the"):
+        Ensemble([first, *members])
 
 
 JAX = """

@@ -36,8 +36,9 @@ def covering_decoder(
 
     with p_ij the probability with which target token j attends to source token i.
 
-    Differs from the paper: with several layers and heads, p_ij is their mean; EOS is not a source
-    token; and the coverage of a token is at least `FLOOR`.
+    Differs from the paper: with several layers and heads, p_ij is their mean, normalised where
+    weights do not sum to 1, as in local-p attention; EOS is not a source token; and the coverage of
+    a token is at least `FLOOR`.
 
     Args:
         decoder: of a batch.
