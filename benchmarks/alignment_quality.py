@@ -38,6 +38,7 @@ from alignment_steps import reported
 from alignment_table import Row, markdown
 from dev_perplexity import evaluate, perplexity
 from experiment import called, experiment_parser
+from script import run_script
 from trained_runs import newest
 
 from t2t_phrase import registry
@@ -262,7 +263,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except UserError as problem:
-        sys.exit(f"error: {problem}")
+    run_script(main)

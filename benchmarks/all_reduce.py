@@ -19,6 +19,7 @@ import subprocess
 import sys
 
 from measure import base_model, limit_threads, median_seconds, parser, random_ids, report
+from script import run_script
 
 
 def main() -> None:
@@ -130,4 +131,4 @@ def work(args: object) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_script(main)

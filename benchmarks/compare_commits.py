@@ -25,6 +25,8 @@ import tempfile
 from collections.abc import Mapping
 from typing import Any
 
+from script import run_script
+
 # Runs a benchmark with a function `timed` in place of `measure.median_seconds`.
 _START = """
 import functools, runpy, sys, time
@@ -199,4 +201,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_script(main)

@@ -17,6 +17,7 @@ import time
 from collections.abc import Callable
 
 from measure import THREADS, base_model, limit_threads, parser, random_ids, report, stepper_of
+from script import run_script
 
 
 def timed_update(
@@ -82,4 +83,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_script(main)

@@ -25,6 +25,7 @@ import subprocess
 import sys
 
 from measure import THREADS
+from script import run_script
 
 from t2t_phrase.comparison.table import grid
 
@@ -138,4 +139,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run_script(main)

@@ -26,6 +26,7 @@ from typing import Any
 
 import numpy as np
 from measure import limit_threads
+from script import run_script
 
 from t2t_phrase.comparison.table import grid
 
@@ -171,4 +172,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_script(main)

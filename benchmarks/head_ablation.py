@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 from measure import report
+from script import run_script
 
 
 def main() -> None:
@@ -123,4 +124,4 @@ def loss_without(
 
 
 if __name__ == "__main__":
-    main()
+    run_script(main)

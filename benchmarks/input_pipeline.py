@@ -29,6 +29,7 @@ from collections.abc import Iterator
 import numpy as np
 from compare_commits import unpack
 from measure import report
+from script import run_script
 
 BATCH = {"batch_size": 4096, "max_length": 256, "min_length_bucket": 8, "length_bucket_step": 1.1}
 WORDS, LONGEST = 50_000, 80
@@ -199,4 +200,4 @@ def compare(args: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_script(main)

@@ -22,6 +22,7 @@ import time
 from typing import Any
 
 from measure import base_model, matrix_rate, parser, random_ids, report, stepper_of, uses_jax
+from script import run_script
 
 
 def main() -> None:
@@ -129,4 +130,4 @@ def products(jaxpr: Any, times: int = 1) -> int:
 
 
 if __name__ == "__main__":
-    main()
+    run_script(main)

@@ -23,6 +23,7 @@ from collections.abc import Sequence
 
 from dev_perplexity import evaluate, perplexity
 from experiment import experiment_parser
+from script import run_script
 
 from t2t_phrase import registry
 from t2t_phrase.comparison.runs import Recipe, Steps, finish
@@ -190,4 +191,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_script(main)

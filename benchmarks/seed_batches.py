@@ -16,6 +16,7 @@ import pathlib
 from typing import Any
 
 import numpy as np
+from script import run_script
 
 LONGEST = 64
 
@@ -144,4 +145,4 @@ def padded(rows: Any, pad: int, length: int) -> np.ndarray:
 
 
 if __name__ == "__main__":
-    main()
+    run_script(main)

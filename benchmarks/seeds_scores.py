@@ -16,6 +16,7 @@ import statistics
 from typing import Any
 
 import numpy as np
+from script import run_script
 
 
 def main() -> None:
@@ -87,4 +88,4 @@ def described(scores: dict[str, list[Any]]) -> str:
 
 
 if __name__ == "__main__":
-    main()
+    run_script(main)

@@ -14,6 +14,7 @@ import pathlib
 from typing import Any
 
 import numpy as np
+from script import run_script
 
 # As in the published recipe of Multi30k.
 BEAM_SIZE, ALPHA = 5, 1.4
@@ -121,4 +122,4 @@ class Translator:
 
 
 if __name__ == "__main__":
-    main()
+    run_script(main)

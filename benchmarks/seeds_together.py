@@ -26,6 +26,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
+from script import run_script
 from seeds_search import Translator, hparams_of, load_batches
 
 AVERAGED, APART = 10, 150
@@ -296,4 +297,4 @@ class Averages:
 
 
 if __name__ == "__main__":
-    main()
+    run_script(main)

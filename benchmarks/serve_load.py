@@ -35,6 +35,7 @@ from typing import NamedTuple
 
 import numpy as np
 from measure import report
+from script import run_script
 
 START_SECONDS, ANSWER_SECONDS = 600, 120
 MOST_GROWTH = 1.05
@@ -204,4 +205,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_script(main)

@@ -34,6 +34,7 @@ import time
 
 from input_pipeline import BATCH, PeakMemory
 from measure import report
+from script import run_script
 from watched import Watched, watch
 from wmt_files import write_archives, write_package
 
@@ -322,4 +323,4 @@ PARTS = {
 
 
 if __name__ == "__main__":
-    main()
+    run_script(main)
