@@ -136,13 +136,13 @@ def in_a_process(package: pathlib.Path | None, task: str, *arguments: str) -> di
     command = [sys.executable, os.path.abspath(__file__), f"--task={task}", *arguments]
     process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
-    found: dict[str, float] = json.loads(process.stdout.read())
+    said = process.stdout.read()
     _, code, usage = os.wait4(process.pid, 0)
     if code:
         raise SystemExit("the benchmark failed, see above")
     # The largest of its processes counts, mapped files included.
     return {
-        **found,
+        **json.loads(said),
         f"{task}_largest_process_mib": usage.ru_maxrss / 1024,
         f"{task}_cpu_seconds": usage.ru_utime + usage.ru_stime,
     }
