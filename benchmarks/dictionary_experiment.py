@@ -331,7 +331,7 @@ def main() -> int:
         work_dir,
         args.decode_hparams,
         args.search_hparams,
-        args.gold_alignments,
+        os.path.expanduser(args.gold_alignments),
         args.require,
     )
     rows, failed = [], []
