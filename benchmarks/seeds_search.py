@@ -30,6 +30,8 @@ def main() -> None:
     options.add_argument("--sets", required=True, help="their sets, as in that command")
     options.add_argument("--reversed", action="store_true", help="exchange source and target")
     args = options.parse_args()
+    if args.runs.count(",") != args.sets.count(","):
+        options.error("--sets: give as many as --runs")
     values = []
     for run in args.runs.split(","):
         with np.load(pathlib.Path(run) / "weights.npz") as saved:
