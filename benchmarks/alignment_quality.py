@@ -13,9 +13,10 @@ Each step is one of the commands, printed before it runs; finished steps are not
 results are written to WORK_DIR/table2.md and table2.json: case-insensitive BLEU and TER, and the
 perplexity of the development set; models with an alignment head are given its alignments.
 
-The data need alignments. The grammar provides them; Multi30k is aligned first, in a writable folder
-(see docs/alignments.md):
+The data need alignments. The grammar provides them; Multi30k is downloaded, aligned in a writable
+folder, and extended by its alignments (see docs/alignments.md):
 
+    t2t-phrase-datagen --problem=translate_ende_multi30k --tmp_dir=raw --data_dir=data
     t2t-phrase-align --source=raw/train.en.gz --target=raw/train.de.gz \\
         --source=raw/val.en.gz --target=raw/val.de.gz \\
         --source=raw/test_2016_flickr.en.gz --target=raw/test_2016_flickr.de.gz
