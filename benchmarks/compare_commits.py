@@ -149,13 +149,13 @@ def main() -> None:
     made = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     made.add_argument("--base", required=True, help="commit to compare with")
     made.add_argument("--new", default="HEAD", help="the other commit")
-    for name in ("base", "new"):
+    for flag in ("--base_environment", "--new_environment"):
         made.add_argument(
-            f"--{name}_environment",
+            flag,
             metavar="NAME=VALUE",
             action="append",
             default=[],
-            help=f"variable of the environment of {name}",
+            help="variable of its environment",
         )
     made.add_argument("--hparams_set", default="transformer_base", help="hparams set to run")
     made.add_argument("--pairs", type=int, default=21, help="timed runs of each commit")
