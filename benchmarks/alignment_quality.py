@@ -234,6 +234,9 @@ def main() -> int:
     )
     specs = [Spec.parse(text) for text in args.systems.split(",")]
     # Mistakes should show before hours of training.
+    recipe.check_checkpoints()
+    if any(spec.start for spec in specs):
+        started.check_checkpoints()
     recipe.loaded().record_files(str(recipe.data_dir), "train")
     for spec in specs:
         for name in filter(None, (spec.words, spec.alignment, spec.start)):

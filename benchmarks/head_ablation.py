@@ -34,9 +34,12 @@ def main() -> None:
 
 def measure(run: str, data_dir: str) -> None:
     """Report the losses of one model."""
+    from t2t_phrase.config import UserError
     from t2t_phrase.runs.load_model import load_model
 
     trained = load_model(run)
+    if not all(hasattr(layer, "self_attention") for layer in trained.model.encoder_layers):
+        raise UserError(f"{run}: the encoder of {trained.record.model} has no heads")
     loss = dev_loss(trained, data_dir)
     usual = loss()
     for number, layer in enumerate(trained.model.encoder_layers, 1):

@@ -169,6 +169,7 @@ def main() -> None:
     )
     beside = [*filter(None, args.beside.split(","))]
     # Mistakes should show before hours of training.
+    recipe.check_checkpoints()
     for name in [*(set_name(part, args.size) for _, part, _ in ROWS), *beside]:
         hparams = registry.hparams[name]().override(args.hparams)
         recipe.loaded().require_features(str(recipe.data_dir), hparams.features)

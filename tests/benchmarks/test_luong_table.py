@@ -56,6 +56,7 @@ def test_a_row_is_trained_evaluated_and_translated_for_each_seed(
         ("--beside=transformer_multi30kk", "hparams set 'transformer_multi30kk' is unknown"),
         ("--size=large", "hparams set 'luong_large' is unknown"),
         ("--hparams=hidden_sise=8", "hidden_sise"),
+        ("--num_last_checkpoints=25", "the last 20 are kept; give at most 20"),
         ("--unknown_dictionary=none.tsv", "--unknown_dictionary=none.tsv does not exist"),
     ],
 )
