@@ -13,9 +13,10 @@ Each step is one of the commands, printed before it runs; finished steps are not
 results are written to WORK_DIR/table2.md and table2.json: case-insensitive BLEU and TER, and the
 perplexity of the development set; models with an alignment head are given its alignments.
 
-The data need alignments. The grammar provides them; Multi30k is aligned first, in a writable folder
-(see docs/alignments.md):
+The data need alignments. The grammar provides them; Multi30k is downloaded, aligned in a writable
+folder, and extended by its alignments (see docs/alignments.md):
 
+    t2t-phrase-datagen --problem=translate_ende_multi30k --tmp_dir=raw --data_dir=data
     t2t-phrase-align --source=raw/train.en.gz --target=raw/train.de.gz \\
         --source=raw/val.en.gz --target=raw/val.de.gz \\
         --source=raw/test_2016_flickr.en.gz --target=raw/test_2016_flickr.de.gz
@@ -38,6 +39,7 @@ from alignment_steps import reported
 from alignment_table import Row, markdown
 from dev_perplexity import evaluate, perplexity
 from experiment import called, experiment_parser
+from script import run_script
 from trained_runs import newest
 
 from t2t_phrase import registry
@@ -232,6 +234,9 @@ def main() -> int:
     )
     specs = [Spec.parse(text) for text in args.systems.split(",")]
     # Mistakes should show before hours of training.
+    recipe.check_checkpoints()
+    if any(spec.start for spec in specs):
+        started.check_checkpoints()
     recipe.loaded().record_files(str(recipe.data_dir), "train")
     for spec in specs:
         for name in filter(None, (spec.words, spec.alignment, spec.start)):
@@ -262,7 +267,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except UserError as problem:
-        sys.exit(f"error: {problem}")
+    run_script(main)

@@ -21,13 +21,13 @@ import functools
 import os
 import pathlib
 import statistics
-import sys
 import time
 from collections.abc import Sequence
 from typing import Any
 
 from alignment_steps import System, Text, kept_text
 from experiment import called, experiment_parser
+from script import run_script
 from trained_runs import newest
 
 from t2t_phrase import registry
@@ -294,7 +294,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except UserError as problem:
-        sys.exit(f"error: {problem}")
+    run_script(main)

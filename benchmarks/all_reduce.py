@@ -19,6 +19,7 @@ import subprocess
 import sys
 
 from measure import base_model, limit_threads, median_seconds, parser, random_ids, report
+from script import run_script
 
 
 def main() -> None:
@@ -34,8 +35,8 @@ def main() -> None:
         work(args)
         return
     for name in args.hparams_sets.split(","):
-        given = [*(a for a in sys.argv[1:] if "--hparams_sets" not in a), "--worker"]
-        command = [sys.executable, __file__, f"--hparams_sets={name}", *given]
+        # The last value of an option counts.
+        command = [sys.executable, __file__, *sys.argv[1:], f"--hparams_sets={name}", "--worker"]
         (alone,) = results(command, [{"THREADS": str(args.workers)}])
         together = results(command, environments(args.workers))[0]
         for pack, found in together.items():
@@ -87,7 +88,7 @@ def work(args: object) -> None:
     if "CORE" in os.environ:
         # Workers must not compete for the same core.
         os.sched_setaffinity(0, {int(os.environ["CORE"]) % (os.cpu_count() or 1)})
-    limit_threads(int(os.environ["THREADS"]))
+    limit_threads(int(os.environ.get("THREADS", "1")))
     import tensorflow as tf
 
     from t2t_phrase.training.distribution import make_strategy
@@ -130,4 +131,4 @@ def work(args: object) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_script(main)

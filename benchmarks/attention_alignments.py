@@ -24,6 +24,7 @@ import sys
 from alignment_steps import System, Text, kept_text
 from experiment import called, experiment_parser
 from forced_links import forced_links
+from script import run_script
 from trained_runs import distinct_names, file_stem, problem_of
 
 from t2t_phrase import registry
@@ -187,7 +188,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except UserError as problem:
-        sys.exit(f"error: {problem}")
+    run_script(main)

@@ -25,6 +25,8 @@ import tempfile
 from collections.abc import Mapping
 from typing import Any
 
+from script import run_script
+
 # Runs a benchmark with a function `timed` in place of `measure.median_seconds`.
 _START = """
 import functools, runpy, sys, time
@@ -135,7 +137,9 @@ def unpack(commit: str, folder: pathlib.Path) -> None:
     """Write the package of a commit, as it would be installed, and its benchmarks."""
     root = pathlib.Path(__file__).resolve().parents[1]
     folder.mkdir()
-    archive = subprocess.run(["git", "archive", commit], cwd=root, check=True, capture_output=True)
+    archive = subprocess.run(["git", "archive", commit], cwd=root, capture_output=True, check=False)
+    if archive.returncode:
+        raise SystemExit(f"error: git has no commit {commit} in {root}: {archive.stderr.decode()}")
     subprocess.run(["tar", "-x", "-C", str(folder)], input=archive.stdout, check=True)
     for name in ("problems", "hparams"):
         (folder / name).rename(folder / "t2t_phrase" / name)
@@ -145,18 +149,23 @@ def main() -> None:
     made = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     made.add_argument("--base", required=True, help="commit to compare with")
     made.add_argument("--new", default="HEAD", help="the other commit")
-    for name in ("base", "new"):
+    for flag in ("--base_environment", "--new_environment"):
         made.add_argument(
-            f"--{name}_environment",
+            flag,
             metavar="NAME=VALUE",
             action="append",
             default=[],
-            help=f"variable of the environment of {name}",
+            help="variable of its environment",
         )
     made.add_argument("--hparams_set", default="transformer_base", help="hparams set to run")
     made.add_argument("--pairs", type=int, default=21, help="timed runs of each commit")
     made.add_argument("command", nargs="+", help="script in benchmarks/ and its options, after --")
     args = made.parse_args()
+    if args.pairs < 2:
+        made.error(f"--pairs={args.pairs}: give at least 2, for quartiles")
+    for variable in (*args.base_environment, *args.new_environment):
+        if "=" not in variable:
+            made.error(f"{variable}: give variables of the environment as NAME=VALUE")
     medians = []
     with tempfile.TemporaryDirectory() as scratch:
         base, new = (
@@ -182,6 +191,8 @@ def main() -> None:
             medians.append(ratios)
             base.end()
             new.end()
+    if not medians:
+        raise SystemExit(f"error: {args.command[0]} times nothing with measure.median_seconds")
     for report, ratios in zip(new.reports, medians, strict=True):
         about = {name: value for name, value in report.items() if isinstance(value, str | bool)}
         low, median, high = statistics.quantiles(ratios, n=4)
@@ -199,4 +210,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_script(main)

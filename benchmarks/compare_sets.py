@@ -5,9 +5,10 @@
 
 A set may be followed by changes, SET:NAME=VALUE or SET:NAME=VALUE+NAME=VALUE.
 
-Times whole updates (forward pass, backward pass and optimizer) on random ids: each set in turn,
-`--repeats` times, so that changes in the speed of the machine affect all sets alike. The line of
-each set has the median number of target tokens per second divided by that of the first set.
+Times whole updates (forward pass, backward pass and optimizer) on random ids; other features, such
+as those of trees, have the value of padding. Each set is timed in turn, `--repeats` times, so that
+changes in the speed of the machine affect all sets alike. The line of each set has the median
+number of target tokens per second divided by that of the first set.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import time
 from collections.abc import Callable
 
 from measure import THREADS, base_model, limit_threads, parser, random_ids, report, stepper_of
+from script import run_script
 
 
 def timed_update(
@@ -35,11 +37,12 @@ def timed_update(
     name, _, changes = name.partition(":")
     overrides = changes.replace("+", ",")
     stepper = stepper_of(*base_model(dtype, vocab, name, overrides), xla=xla)
-    ids = random_ids(rows, length, vocab)
+    features = stepper.fake_features(rows, length, length)
+    features["inputs"] = features["targets"] = random_ids(rows, length, vocab)
 
     def update() -> float:
         start = time.perf_counter()
-        float(stepper.train({"inputs": ids, "targets": ids}).objective)
+        float(stepper.train(features).objective)
         return time.perf_counter() - start
 
     return update
@@ -82,4 +85,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_script(main)

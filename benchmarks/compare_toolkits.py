@@ -18,13 +18,16 @@ from __future__ import annotations
 import argparse
 import collections
 import json
+import os
 import pathlib
 import shlex
+import shutil
 import statistics
 import subprocess
 import sys
 
 from measure import THREADS
+from script import run_script
 
 from t2t_phrase.comparison.table import grid
 
@@ -73,6 +76,12 @@ def commands(args: argparse.Namespace) -> list[tuple[str, list[str]]]:
     return made
 
 
+def program(name: str) -> str | None:
+    """Return the absolute path of a program, since scripts run in another folder; None: none."""
+    found = shutil.which(name)
+    return found and os.path.abspath(found)
+
+
 def tokens_per_second(command: list[str]) -> tuple[str, float]:
     """Run a command; return the name that it reports and its speed.
 
@@ -106,6 +115,9 @@ def main() -> int:
     args = made.parse_args()
     if args.model == "recurrent" and (args.transformers or args.ctranslate2):
         made.error("--model=recurrent: only OpenNMT-tf has such a model")
+    for name in ("opennmt_tf", "transformers", "ctranslate2"):
+        if given := getattr(args, name):
+            setattr(args, name, program(given) or made.error(f"--{name}={given}: no such program"))
     speeds, names, failed = collections.defaultdict(list), {}, set()
     for turn in range(1, args.rounds + 1):
         for name, command in commands(args):
@@ -138,4 +150,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run_script(main)

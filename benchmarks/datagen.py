@@ -15,6 +15,7 @@ import tempfile
 import time
 
 from measure import report
+from script import run_script
 
 
 def main() -> None:
@@ -61,4 +62,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_script(main)

@@ -22,6 +22,7 @@ from measure import (
     search_of,
     workers_for,
 )
+from script import run_script
 
 # Multiply-adds of the matrix products of all layers for each source token, with the keys and values
 # of cross-attention, and for each target token of each beam, with the vocabulary.
@@ -68,4 +69,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_script(main)

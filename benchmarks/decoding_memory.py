@@ -26,6 +26,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Sequence
 
 from memory import WORDS, write_corpus
+from script import run_script
 
 from t2t_phrase.config import UserError
 
@@ -217,4 +218,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_script(main)

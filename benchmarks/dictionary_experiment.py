@@ -29,6 +29,7 @@ import sys
 from alignment_steps import System, Text, kept_text, reported
 from experiment import called, experiment_parser
 from forced_links import forced_links
+from script import run_script
 from trained_runs import newest
 
 from t2t_phrase import registry
@@ -330,7 +331,7 @@ def main() -> int:
         work_dir,
         args.decode_hparams,
         args.search_hparams,
-        args.gold_alignments,
+        os.path.expanduser(args.gold_alignments),
         args.require,
     )
     rows, failed = [], []
@@ -348,7 +349,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except UserError as problem:
-        sys.exit(f"error: {problem}")
+    run_script(main)

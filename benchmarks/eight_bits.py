@@ -5,8 +5,9 @@
 
 The matrices are those of a decoding step of `transformer_base`: the attention projections (512,
 512), the feed-forward network (512, 2048) and (2048, 512), and a vocabulary of 32,000. One thread
-multiplies 64 rows, as many as 16 sentences with beam size 4 have; twenty kernels take turns, so
-that they do not stay in the cache. The time includes rounding the rows to integers.
+multiplies 64 rows, as many as 16 sentences with beam size 4 have; twenty kernels (of the
+vocabulary, four) take turns, so that they do not stay in the cache. The time includes rounding the
+rows to integers.
 
 The ways are float32 and bfloat16 without integers; Keras' `quantize("int8")`; integers in float32,
 as with `quantize=int8` under XLA or without oneDNN; oneDNN with variable and with constant weights,
@@ -26,6 +27,7 @@ from typing import Any
 
 import numpy as np
 from measure import limit_threads
+from script import run_script
 
 from t2t_phrase.comparison.table import grid
 
@@ -171,4 +173,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_script(main)

@@ -16,10 +16,10 @@ import argparse
 import dataclasses
 import os
 import pathlib
-import sys
 from collections.abc import Mapping, Sequence
 
 from experiment import called, experiment_parser
+from script import run_script
 from trained_runs import distinct_names, file_stem, newest, problem_of
 
 from t2t_phrase import registry
@@ -175,7 +175,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except UserError as problem:
-        sys.exit(f"error: {problem}")
+    run_script(main)

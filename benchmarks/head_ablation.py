@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 from measure import report
+from script import run_script
 
 
 def main() -> None:
@@ -33,9 +34,12 @@ def main() -> None:
 
 def measure(run: str, data_dir: str) -> None:
     """Report the losses of one model."""
+    from t2t_phrase.config import UserError
     from t2t_phrase.runs.load_model import load_model
 
     trained = load_model(run)
+    if not all(hasattr(layer, "self_attention") for layer in trained.model.encoder_layers):
+        raise UserError(f"{run}: the encoder of {trained.record.model} has no heads")
     loss = dev_loss(trained, data_dir)
     usual = loss()
     for number, layer in enumerate(trained.model.encoder_layers, 1):
@@ -123,4 +127,4 @@ def loss_without(
 
 
 if __name__ == "__main__":
-    main()
+    run_script(main)

@@ -29,6 +29,7 @@ from collections.abc import Iterator
 import numpy as np
 from compare_commits import unpack
 from measure import report
+from script import run_script
 
 BATCH = {"batch_size": 4096, "max_length": 256, "min_length_bucket": 8, "length_bucket_step": 1.1}
 WORDS, LONGEST = 50_000, 80
@@ -135,13 +136,13 @@ def in_a_process(package: pathlib.Path | None, task: str, *arguments: str) -> di
     command = [sys.executable, os.path.abspath(__file__), f"--task={task}", *arguments]
     process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
-    found: dict[str, float] = json.loads(process.stdout.read())
+    said = process.stdout.read()
     _, code, usage = os.wait4(process.pid, 0)
     if code:
         raise SystemExit("the benchmark failed, see above")
     # The largest of its processes counts, mapped files included.
     return {
-        **found,
+        **json.loads(said),
         f"{task}_largest_process_mib": usage.ru_maxrss / 1024,
         f"{task}_cpu_seconds": usage.ru_utime + usage.ru_stime,
     }
@@ -199,4 +200,4 @@ def compare(args: argparse.Namespace) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_script(main)

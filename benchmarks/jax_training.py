@@ -22,6 +22,7 @@ import time
 from typing import Any
 
 from measure import base_model, matrix_rate, parser, random_ids, report, stepper_of, uses_jax
+from script import run_script
 
 
 def main() -> None:
@@ -41,8 +42,10 @@ def main() -> None:
         measure(sets[0], args)
         return
     for name in sets:
-        arguments = [a for a in sys.argv[1:] if not a.startswith("--sets")]
-        subprocess.run([sys.executable, __file__, *arguments, f"--sets={name}"], check=True)
+        # The last value of an option counts.
+        command = [sys.executable, __file__, *sys.argv[1:], f"--sets={name}"]
+        if code := subprocess.run(command, check=False).returncode:
+            sys.exit(code)
 
 
 def measure(name: str, args: Any) -> None:
@@ -129,4 +132,4 @@ def products(jaxpr: Any, times: int = 1) -> int:
 
 
 if __name__ == "__main__":
-    main()
+    run_script(main)

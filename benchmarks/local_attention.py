@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from measure import limit_threads, median_seconds, parser, report
+from script import run_script
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -129,4 +130,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_script(main)

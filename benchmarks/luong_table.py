@@ -23,9 +23,11 @@ from collections.abc import Sequence
 
 from dev_perplexity import evaluate, perplexity
 from experiment import experiment_parser
+from script import run_script
 
 from t2t_phrase import registry
 from t2t_phrase.comparison.runs import Recipe, Steps, finish
+from t2t_phrase.config import UserError
 from t2t_phrase.evaluation.scores import Score
 
 # From the paper: a row's name, the set's name without its size, and BLEU.
@@ -165,6 +167,14 @@ def main() -> None:
         test_sentences=5000,
         contrastive="",
     )
+    beside = [*filter(None, args.beside.split(","))]
+    # Mistakes should show before hours of training.
+    recipe.check_checkpoints()
+    for name in [*(set_name(part, args.size) for _, part, _ in ROWS), *beside]:
+        hparams = registry.hparams[name]().override(args.hparams)
+        recipe.loaded().require_features(str(recipe.data_dir), hparams.features)
+    if args.unknown_dictionary and not os.path.isfile(args.unknown_dictionary):
+        raise UserError(f"--unknown_dictionary={args.unknown_dictionary} does not exist")
     recipe.work_dir.mkdir(parents=True, exist_ok=True)
     table = [
         trained_row(recipe, title, set_name(part, args.size), seeds, bleu)
@@ -181,7 +191,7 @@ def main() -> None:
         title = ENSEMBLE[0] if words else ENSEMBLE[0].removesuffix(" + unk replace")
         bleu = [translated(recipe, last, seeds, options, more)]
         table.append(Row(title.format(len(seeds)), bleu, published=ENSEMBLE[1]))
-    for name in filter(None, args.beside.split(",")):
+    for name in beside:
         table.append(trained_row(recipe, name, name, seeds, None))
     signature = score(recipe, recipe.translation(last, seeds[0])).signature
     text = f"{markdown(table)}\n\nBLEU `{signature}`; {recipe.test.description}"
@@ -190,4 +200,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_script(main)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import platform
 import statistics
 import time
 from collections.abc import Callable
@@ -36,10 +37,10 @@ def limit_threads(threads: int = THREADS) -> None:
     """
     if uses_jax():
         return
-    from t2t_phrase.bin.common import prefer_onednn
-
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
-    prefer_onednn()
+    # As `prefer_onednn`; the library is not installed where OpenNMT-tf is.
+    if platform.machine() in ("x86_64", "AMD64"):
+        os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "1")
     import tensorflow as tf
 
     tf.config.threading.set_intra_op_parallelism_threads(threads)

@@ -26,6 +26,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from script import run_script
 
 PAGE = os.sysconf("SC_PAGE_SIZE")
 WORDS = ("the", "old", "house", "and", "a", "small", "cat", "in", "it", "while", "dogs", "run")
@@ -172,4 +173,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_script(main)

@@ -21,6 +21,7 @@ import statistics
 import sys
 
 from measure import report
+from script import run_script
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "tests/support"))
 
@@ -61,4 +62,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_script(main)

@@ -22,6 +22,7 @@ from typing import Any
 from unittest import mock
 
 from measure import base_model, limit_threads, parser, random_ids, report, search_of, stepper_of
+from script import run_script
 
 # Rows, length and vocabulary of a batch for training; rows, source and target length for decoding.
 SIZES = {
@@ -175,4 +176,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_script(main)

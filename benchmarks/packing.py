@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 from measure import base_model, limit_threads, parser, report, stepper_of
+from script import run_script
 
 WAYS = ("buckets", "packed")
 
@@ -144,4 +145,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_script(main)

@@ -15,6 +15,7 @@ import sys
 
 from compare_commits import _END, _IN_TURNS, _START
 from measure import parser, report
+from script import run_script
 
 
 def start(hparams_set: str, options: list[str]) -> subprocess.Popen[str]:
@@ -69,4 +70,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_script(main)

@@ -33,6 +33,7 @@ from measure import (
     stepper_of,
     workers_for,
 )
+from script import run_script
 
 ATTENTIONS = (
     "phrase_homogeneous_convkv_4_4",
@@ -301,4 +302,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_script(main)

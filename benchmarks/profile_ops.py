@@ -21,6 +21,7 @@ from collections.abc import Iterable, Sequence
 
 from compare_commits import start_benchmark
 from operation_times import Kind
+from script import run_script
 
 from t2t_phrase.comparison.table import grid
 
@@ -100,4 +101,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_script(main)

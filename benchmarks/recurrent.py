@@ -25,6 +25,7 @@ from measure import (
     stepper_of,
     workers_for,
 )
+from script import run_script
 from toolkit_options import VOCAB, add_sizes
 
 
@@ -89,4 +90,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_script(main)

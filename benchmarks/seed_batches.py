@@ -16,6 +16,7 @@ import pathlib
 from typing import Any
 
 import numpy as np
+from script import run_script
 
 LONGEST = 64
 
@@ -42,7 +43,17 @@ def main() -> None:
             "sampled_segmentations and effective_batch_size to 0"
         )
     problem = get_problem(args.problem)
-    lengths = np.array([int(length) for length in args.lengths.split(",")])
+    lengths = np.array(sorted(int(length) for length in args.lengths.split(",")))
+    if not hparams.max_length <= lengths[-1] <= LONGEST:
+        raise SystemExit(
+            f"--lengths={args.lengths}: the last must be from max_length={hparams.max_length} of "
+            f"{args.set} to {LONGEST}"
+        )
+    vocabularies = problem.vocabularies(args.data_dir)
+    if not vocabularies.shared or vocabularies.target.vocab_size > 2**15:
+        raise SystemExit(
+            f"{args.problem}: the vocabulary must be shared and have at most {2**15:,} entries"
+        )
     arrays: dict[str, Any] = {}
     queues = []
     for seed in map(int, args.seeds.split(",")):
@@ -65,7 +76,7 @@ def main() -> None:
         own = own[: len(order)]
         arrays[f"members_{number}"] = np.concatenate(own).astype(np.int32)
         arrays[f"counts_{number}"] = np.array([len(each) for each in own], np.int32)
-    rows_of_embedding = -(-problem.vocabularies(args.data_dir).target.vocab_size // 8) * 8
+    rows_of_embedding = -(-vocabularies.target.vocab_size // 8) * 8
     arrays["vocab_size"] = np.array(rows_of_embedding)
     shapes = np.stack([rows, lengths], axis=1)
     arrays |= {"order": np.array(order, np.int8), "shapes": shapes}
@@ -144,4 +155,4 @@ def padded(rows: Any, pad: int, length: int) -> np.ndarray:
 
 
 if __name__ == "__main__":
-    main()
+    run_script(main)

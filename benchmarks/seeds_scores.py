@@ -16,6 +16,7 @@ import statistics
 from typing import Any
 
 import numpy as np
+from script import run_script
 
 
 def main() -> None:
@@ -35,7 +36,11 @@ def main() -> None:
     problem = get_problem(args.problem)
     encoder = problem.vocabularies(args.data_dir).target
     args.output.mkdir(parents=True, exist_ok=True)
+    seeds = args.seeds.split(",")
     texts = {run: texts_of(pathlib.Path(run), encoder) for run in args.runs.split(",")}
+    for run, by_name in texts.items():
+        if any(len(by_seed) != len(seeds) for by_seed in by_name.values()):
+            options.error(f"--seeds={args.seeds}: {run} has another number of seeds")
     first, *_ = texts.values()
     signatures: set[str] = set()
     for number, (run, by_name) in enumerate(texts.items()):
@@ -48,7 +53,7 @@ def main() -> None:
                 p_value = pooled_p_value(by_seed, first[name], lines, tokenize=args.tokenize)
                 print(f"p = {p_value:.4f}", end="")
             print(flush=True)
-            for seed, own in zip(args.seeds.split(","), by_seed, strict=True):
+            for seed, own in zip(seeds, by_seed, strict=True):
                 path = args.output / f"{number}-{seed}.{name}"
                 path.write_text("".join(f"{line}\n" for line in own), encoding="utf-8")
     print(*sorted(signatures), sep="\n")
@@ -87,4 +92,4 @@ def described(scores: dict[str, list[Any]]) -> str:
 
 
 if __name__ == "__main__":
-    main()
+    run_script(main)

@@ -14,6 +14,7 @@ import pathlib
 from typing import Any
 
 import numpy as np
+from script import run_script
 
 # As in the published recipe of Multi30k.
 BEAM_SIZE, ALPHA = 5, 1.4
@@ -29,6 +30,8 @@ def main() -> None:
     options.add_argument("--sets", required=True, help="their sets, as in that command")
     options.add_argument("--reversed", action="store_true", help="exchange source and target")
     args = options.parse_args()
+    if args.runs.count(",") != args.sets.count(","):
+        options.error("--sets: give as many as --runs")
     values = []
     for run in args.runs.split(","):
         with np.load(pathlib.Path(run) / "weights.npz") as saved:
@@ -121,4 +124,4 @@ class Translator:
 
 
 if __name__ == "__main__":
-    main()
+    run_script(main)

@@ -26,6 +26,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
+from script import run_script
 from seeds_search import Translator, hparams_of, load_batches
 
 AVERAGED, APART = 10, 150
@@ -47,11 +48,13 @@ def options() -> argparse.ArgumentParser:
     return made
 
 
-def main() -> None:
+def main() -> int:
     args = options().parse_args()
     if args.turn:
         train(args)
-        return
+        return 0
+    open(args.batches, "rb").close()
+    failed = False
     waiting = list(enumerate(args.sets.split(",")))
     running: dict[int, subprocess.Popen[bytes]] = {}
     args.output.mkdir(parents=True, exist_ok=True)
@@ -60,7 +63,9 @@ def main() -> None:
     while waiting or running:
         for number in [n for n, process in running.items() if process.poll() is not None]:
             code = running.pop(number).returncode
-            print(f"{args.output / str(number)} ended with code {code}", flush=True)
+            folder, failed = args.output / str(number), failed or code != 0
+            last = (folder / "log").read_text().splitlines()[-1:] if code else []
+            print(f"{folder} ended with code {code}", *last, sep=": ", flush=True)
         while waiting and len(running) < args.processes:
             number, name = waiting.pop(0)
             folder = args.output / str(number)
@@ -72,6 +77,7 @@ def main() -> None:
                 running[number] = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT)
             print(f"{folder}: {name}", flush=True)
         time.sleep(0.2)
+    return int(failed)
 
 
 def train(args: argparse.Namespace) -> None:
@@ -296,4 +302,4 @@ class Averages:
 
 
 if __name__ == "__main__":
-    main()
+    run_script(main)

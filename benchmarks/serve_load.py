@@ -35,6 +35,7 @@ from typing import NamedTuple
 
 import numpy as np
 from measure import report
+from script import run_script
 
 START_SECONDS, ANSWER_SECONDS = 600, 120
 MOST_GROWTH = 1.05
@@ -153,10 +154,10 @@ def serving(arguments: Sequence[str]) -> Iterator[tuple[str, Callable[[], float]
         finally:
             server.send_signal(signal.SIGTERM)
             code = server.wait(60)
-            log.seek(0)
-            print(log.read().splitlines()[-1], file=sys.stderr)
-            if code:
-                raise SystemExit(f"the server ended with exit code {code}")
+        log.seek(0)
+        print(log.read().splitlines()[-1], file=sys.stderr)
+        if code:
+            raise SystemExit(f"the server ended with exit code {code}")
 
 
 def decoded(arguments: Sequence[str], lines: Sequence[str]) -> tuple[list[str], float]:
@@ -183,6 +184,8 @@ def main() -> None:
     parser.add_argument("--clients", type=int, default=64)
     args = parser.parse_args()
     text = pathlib.Path(args.lines).read_text(encoding="utf-8").splitlines()
+    if not text:
+        parser.error(f"--lines={args.lines}: the file is empty")
     lines = list(itertools.islice(itertools.cycle(text), args.requests))
     random.Random(0).shuffle(lines)
     model = [f"--{name}={getattr(args, name)}" for name in ("output_dir", "data_dir")]
@@ -199,9 +202,9 @@ def main() -> None:
         decoder_sentences_per_second=round(len(lines) / seconds, 1),
         ratio=round(seconds / load.seconds, 2),
     )
-    grown = load.memory[-1] > MOST_GROWTH * load.memory[4]
+    grown = load.memory[-1] > MOST_GROWTH * load.memory[(len(load.memory) - 1) // 2]
     sys.exit(bool(figures["failed"] or figures["different"] or grown))
 
 
 if __name__ == "__main__":
-    main()
+    run_script(main)

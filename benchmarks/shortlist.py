@@ -16,6 +16,7 @@ import time
 
 import numpy as np
 from measure import limit_threads, parser, report, workers_for
+from script import run_script
 
 
 def main() -> None:
@@ -94,4 +95,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_script(main)

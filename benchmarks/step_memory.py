@@ -23,6 +23,7 @@ from measure import (
     stepper_of,
     uses_jax,
 )
+from script import run_script
 
 
 def main() -> None:
@@ -64,4 +65,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_script(main)

@@ -1,6 +1,6 @@
 """OpenNMT-tf on the work of our `train_step.py`, `decode.py` and `recurrent.py`.
 
-`compare_toolkits.py` runs this script in a separate environment, Python 3.8 to 3.11:
+`compare_toolkits.py` runs this script in a separate environment, Python 3.9 to 3.11:
 
     pip install tensorflow-cpu==2.13.1 OpenNMT-tf==2.32.0 "numpy<1.25"
 

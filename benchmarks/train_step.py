@@ -20,6 +20,7 @@ from measure import (
     report,
     stepper_of,
 )
+from script import run_script
 
 GFLOP = {(32, 32): 371.0, (64, 64): 1485.0}
 SUBWORDS = 32_000
@@ -54,4 +55,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_script(main)

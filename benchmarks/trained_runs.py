@@ -9,8 +9,16 @@ from t2t_phrase.config import UserError
 
 
 def newest(folders: Iterable[pathlib.Path]) -> pathlib.Path:
-    """Return the most recently written list of checkpoints of the runs."""
-    return max((folder / "checkpoint" for folder in folders), key=lambda path: path.stat().st_mtime)
+    """Return the most recently written list of checkpoints of the runs.
+
+    Raises:
+        UserError: a run has none.
+    """
+    lists = [folder / "checkpoint" for folder in folders]
+    for path in lists:
+        if not path.exists():
+            raise UserError(f"{path.parent} has no checkpoint yet")
+    return max(lists, key=lambda path: path.stat().st_mtime)
 
 
 def distinct_names(paths: Sequence[pathlib.Path]) -> list[str]:

@@ -34,6 +34,7 @@ import time
 
 from input_pipeline import BATCH, PeakMemory
 from measure import report
+from script import run_script
 from watched import Watched, watch
 from wmt_files import write_archives, write_package
 
@@ -63,6 +64,11 @@ def main() -> None:
     parts = args.parts.split(",")
     if unknown := set(parts) - set(PARTS):
         parser.error(f"--parts: unknown {sorted(unknown)}; known: {', '.join(PARTS)}.")
+    raw = folder / "raw"
+    if raw.exists() and "archives" in parts:
+        parser.error(f"--parts: {raw} exists; delete it, or leave out archives")
+    if not raw.exists() and "archives" not in parts:
+        parser.error(f"--parts: {raw} does not exist; begin with archives")
     for name, run in PARTS.items():
         if name in parts:
             run(args, folder)
@@ -177,6 +183,10 @@ def run_reading(args: argparse.Namespace, folder: pathlib.Path) -> None:
 def run_training(args: argparse.Namespace, folder: pathlib.Path) -> None:
     """Train a small model, resume once, translate the test set and score it."""
     updates = {}
+    translated = folder / "translated.fr"
+    # Of an earlier command.
+    shutil.rmtree(folder / "run", ignore_errors=True)
+    translated.unlink(missing_ok=True)
     for steps in (args.train_steps // 2, args.train_steps):
         command = t2t(folder, "trainer", f"--output_dir={folder / 'run'}", f"--train_steps={steps}")
         command += ["--hparams_set=transformer_tiny", f"--local_eval_frequency={steps}"]
@@ -185,7 +195,6 @@ def run_training(args: argparse.Namespace, folder: pathlib.Path) -> None:
         updates[steps] = watch(command, folder)
     losses = [re.findall(r"dev loss ([\d.]+)", done.output)[-1] for done in updates.values()]
     data = folder / "data"
-    translated = folder / "translated.fr"
     decode = [sys.executable, "-m", "t2t_phrase.bin.decoder", f"--output_dir={folder / 'run'}"]
     decode += [f"--decode_from_file={data / f'{PROBLEM}-test.en'}", f"--data_dir={data}"]
     decode += [f"--decode_to_file={translated}", "--decode_hparams=beam_size=1"]
@@ -322,4 +331,4 @@ PARTS = {
 
 
 if __name__ == "__main__":
-    main()
+    run_script(main)

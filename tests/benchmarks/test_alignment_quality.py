@@ -1,6 +1,7 @@
 """`benchmarks/alignment_quality.py` with commands that are only written down."""
 
 import json
+import sys
 
 import alignment_quality
 import pytest
@@ -71,3 +72,14 @@ def test_systems_are_read(tmp_path, monkeypatch):
     for text in (":b", "a:b:c:d"):
         with pytest.raises(UserError, match="is not SET:ALIGNMENT_SET:START_SET"):
             spec.parse(text)
+
+
+def test_too_many_checkpoints_are_told_before_hours_of_training(
+    fake_commands, monkeypatch, tmp_path
+):
+    flags = ["--problem=translate_ende_grammar", f"--data_dir={tmp_path}", f"--work_dir={tmp_path}"]
+    flags += ["--systems=luong_demo", "--train_steps=40", "--num_last_checkpoints=25"]
+    monkeypatch.setattr(sys, "argv", ["x", *flags])
+    with pytest.raises(UserError, match="the last 20 are kept; give at most 20"):
+        alignment_quality.main()
+    assert not fake_commands

@@ -97,6 +97,12 @@ def test_mistakes_are_told_before_anything_runs(ran, monkeypatch, tmp_path):
     assert not ran
 
 
+def test_a_run_without_checkpoints_is_told(ran, monkeypatch, tmp_path, capsys):
+    (tmp_path / "run" / "checkpoint").unlink()
+    assert make(monkeypatch, tmp_path, f"--systems={tmp_path}/run") == 1
+    assert f"error: {tmp_path}/run has no checkpoint yet" in capsys.readouterr().err
+
+
 def test_a_system_may_be_an_ensemble(tmp_path):
     for name in ("a", "b", "c"):
         save_run(tmp_path / name, "transformer_demo")

@@ -1,10 +1,13 @@
 """`head_ablation.py` removes the heads that it names, and puts them back."""
 
+import types
+
 import keras
 import numpy as np
 import pytest
-from head_ablation import kinds, loss_without
+from head_ablation import kinds, loss_without, measure
 
+from t2t_phrase.config import UserError
 from t2t_phrase.layers.attention.layout import Layout, Units
 from t2t_phrase.layers.attention.multi_head_attention import MultiHeadAttention
 from t2t_phrase.layers.ngrams.attentions import InterleavedConvKV
@@ -47,3 +50,11 @@ def test_a_head_adds_nothing_without_its_rows(attention):
         np.testing.assert_allclose(without, usual - part, atol=1e-6)
     assert not loss_without(output, kernel, 4, [0, 1, 2, 3]).any()
     np.testing.assert_array_equal(output(), usual)
+
+
+def test_a_model_without_heads_is_refused(monkeypatch):
+    model = types.SimpleNamespace(encoder_layers=[object()])
+    trained = types.SimpleNamespace(model=model, record=types.SimpleNamespace(model="luong"))
+    monkeypatch.setattr("t2t_phrase.runs.load_model.load_model", lambda run: trained)
+    with pytest.raises(UserError, match="runs/a: the encoder of luong has no heads"):
+        measure("runs/a", "data")

@@ -1,7 +1,10 @@
+import sys
+
 import luong_table
 import pytest
 
 from t2t_phrase import registry
+from t2t_phrase.config import UserError
 
 
 def test_every_row_is_a_set():
@@ -45,3 +48,23 @@ def test_a_row_is_trained_evaluated_and_translated_for_each_seed(
     bleu = luong_table.translated(short_recipe, "luong_demo", [1, 2], "replace_unknown=true", [])
     assert bleu == pytest.approx(expected)
     assert fake_commands[-1][1]["output_dir"] == ",".join(map(str, folders))
+
+
+@pytest.mark.parametrize(
+    ("flag", "said"),
+    [
+        ("--beside=transformer_multi30kk", "hparams set 'transformer_multi30kk' is unknown"),
+        ("--size=large", "hparams set 'luong_large' is unknown"),
+        ("--hparams=hidden_sise=8", "hidden_sise"),
+        ("--num_last_checkpoints=25", "the last 20 are kept; give at most 20"),
+        ("--unknown_dictionary=none.tsv", "--unknown_dictionary=none.tsv does not exist"),
+    ],
+)
+def test_mistakes_are_told_before_hours_of_training(
+    fake_commands, monkeypatch, tmp_path, flag, said
+):
+    flags = ["--problem=translate_ende_multi30k_words", f"--data_dir={tmp_path}", flag]
+    monkeypatch.setattr(sys, "argv", ["x", *flags, f"--work_dir={tmp_path}", "--train_steps=40"])
+    with pytest.raises(UserError, match=said):
+        luong_table.main()
+    assert not fake_commands

@@ -1,10 +1,17 @@
 """`seeds_together.py` makes the updates of the trainer, and `seed_batches.py` its batches."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
+import seed_batches
+import seeds_search
+import seeds_together
 from jax_process import needs_jax, run_under_jax
 from seed_batches import in_the_order_of, padded
 
+POPEN = subprocess.Popen
 SCRIPT = """
 import numpy as np
 from seeds_together import Averages, Batches, Seeds
@@ -87,3 +94,32 @@ def test_a_seed_without_enough_batches_of_a_shape_ends_early() -> None:
 def test_rows_are_padded_and_cut() -> None:
     found = padded([[1, 2], [3, 4, 5, 6]], 9, 3)
     np.testing.assert_array_equal(found, [[1, 2, 9], [3, 4, 5]])
+
+
+def test_a_set_that_fails_is_told_with_the_last_line_of_its_log(tmp_path, monkeypatch, capsys):
+    (tmp_path / "batches.npz").touch()
+    fails = "import sys; print('0.1 s'); print(sys.argv[-1]); sys.exit(2)"
+    monkeypatch.setattr(
+        seeds_together.subprocess,
+        "Popen",
+        lambda command, **options: POPEN([sys.executable, "-c", fails, *command[2:]], **options),
+    )
+    flags = [f"--batches={tmp_path}/batches.npz", f"--output={tmp_path}/runs", "--sets=a"]
+    monkeypatch.setattr(sys, "argv", ["x", *flags])
+    assert seeds_together.main() == 1
+    assert f"{tmp_path}/runs/0 ended with code 2: --turn=0" in capsys.readouterr().out
+
+
+def test_as_many_sets_as_runs_are_wanted(monkeypatch, capsys):
+    flags = ["--batches=b", "--output=o", "--runs=a,b", "--sets=a"]
+    monkeypatch.setattr(sys, "argv", ["x", *flags])
+    with pytest.raises(SystemExit):
+        seeds_search.main()
+    assert "--sets: give as many as --runs" in capsys.readouterr().err
+
+
+def test_batches_longer_than_all_lengths_are_refused(monkeypatch, tmp_path):
+    flags = ["--problem=translate_ende_multi30k", f"--data_dir={tmp_path}", "--output=o"]
+    monkeypatch.setattr(sys, "argv", ["x", *flags, "--set=transformer_30k"])
+    with pytest.raises(SystemExit, match="must be from max_length=100 of transformer_30k to 64"):
+        seed_batches.main()

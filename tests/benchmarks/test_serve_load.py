@@ -1,6 +1,11 @@
 import random
+import subprocess
+import sys
+import types
 
 import numpy as np
+import pytest
+import serve_load
 from running_server import address, running, toy_servable, upper
 from serve_load import Load, send, summary
 
@@ -43,3 +48,19 @@ def test_figures():
         "sentences_per_second": 50.5,
         "memory_mb": [100, 104],
     }
+
+
+def test_a_server_that_does_not_start_is_told_in_full(monkeypatch):
+    said = "import sys; sys.exit('error: none is not a run\\n  give another')"
+    monkeypatch.setattr(serve_load, "sys", types.SimpleNamespace(executable=sys.executable))
+    usual = subprocess.Popen
+    monkeypatch.setattr(
+        serve_load.subprocess,
+        "Popen",
+        lambda command, **options: usual([command[0], "-c", said], **options),
+    )
+    with (
+        pytest.raises(SystemExit, match="the server did not start:\nerror: none is not a run\n"),
+        serve_load.serving(["--output_dir=none"]),
+    ):
+        pass

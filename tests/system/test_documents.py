@@ -13,7 +13,8 @@ from t2t_phrase import registry
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DOCUMENTS = {
     str(path.relative_to(ROOT)): path.read_text(encoding="utf-8")
-    for path in [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
+    for folder in (ROOT, ROOT / "docs", ROOT / "docs" / "results")
+    for path in sorted(folder.glob("*.md"))
 }
 README = DOCUMENTS["README.md"]
 MODULES = {"import": "import_t2t"}
@@ -50,6 +51,18 @@ def test_commands_know_the_flags_shown(name):
     )
     known = set(re.findall(r"--(?:\[no\])?(\w+)", run.stdout))
     assert shown_commands()[name] <= known, run.stdout + run.stderr
+
+
+def test_benchmarks_know_the_flags_shown():
+    folder = ROOT / "benchmarks"
+    for name, text in DOCUMENTS.items():
+        for command in re.findall(r"python benchmarks/((?:[^\n`\\]|\\\n)+)", text):
+            # What some of them start, and what has shared options.
+            scripts = [*re.findall(r"\w+\.py", command), "measure.py", "toolkit_options.py"]
+            scripts.append("experiment.py")
+            known = "".join((folder / script).read_text(encoding="utf-8") for script in scripts)
+            for flag in re.findall(r"(?<!\S)\[?(--\w+)", command.split(" #")[0]):
+                assert f'"{flag}"' in known or flag == "--help", (name, command)
 
 
 def test_readme_begins_with_two_commands_in_an_environment_of_their_own():
