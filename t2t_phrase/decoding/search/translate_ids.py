@@ -99,8 +99,8 @@ def search(
             are searched; constraints on the outputs, see `search.restrictions`, are respected.
         limits: the longest outputs.
         hparams: the options of decoding.
-        seed: of sampling: the number of the batch, to which `random_seed` of the options is added,
-            or (2,) int32 from `sample_seed`, which replaces `random_seed`.
+        seed: of sampling: the number of the batch, read together with `random_seed` of the options,
+            or (2,) int32 from `sample_seed`, read instead of it.
         weights: from `prepare_weights`, which many batches may share; None: made here.
         make_expansion: maps (decoder, features, hparams) to another expansion than
             `plain_expansion`; the other one must take care of `min_length` and of the decoder's
