@@ -425,6 +425,7 @@ def test_progress_tells_the_time_left(monkeypatch, capsys):
     )
 
 
+@pytest.mark.slow
 def test_sampling_by_seed(toy, tmp_path):
     source, target = tmp_path / "in", tmp_path / "out"
     source.write_text("the house is old\n" * 5)

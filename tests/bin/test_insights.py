@@ -325,6 +325,7 @@ def test_a_page_of_two_models(toy, levels, files, tmp_path, capsys):
         assert [one["name"] for one in first["maps"]] == ["encoder", "decoder", "cross"]
 
 
+@pytest.mark.slow
 def test_a_target_to_draw_does_not_change_a_page_of_a_file(toy, files, tmp_path):
     page = tmp_path / "page.html"
     sentence = [f"--heat_maps={tmp_path / 'maps'}", "--source=a cat", "--target=dogs run"]
@@ -334,6 +335,7 @@ def test_a_target_to_draw_does_not_change_a_page_of_a_file(toy, files, tmp_path)
     assert all(own["is_own"] for one in shown for own in one["explanations"]) and len(shown) == 3
 
 
+@pytest.mark.slow
 def test_both_models_of_a_page_compute_in_the_same_type(plain, tmp_path, monkeypatch):
     words, jumps = (
         with_model(plain, tmp_path / name, f"alignment_{name}_demo")
@@ -373,6 +375,7 @@ def test_a_page_of_one_sentence(toy, tmp_path, capsys):
         call(insights, *toy.flags, f"--html={tmp_path}/no/x.html", "--source=a")
 
 
+@pytest.mark.slow
 def test_models_of_trees_have_statistics(levels, files, tmp_path, capsys):
     trees = tmp_path / "trees"
     lines = ["(S (NP (DT the) (NN house)) (VP (VBZ is) (JJ old)))", "", "(S (NNS dogs) (VBP run))"]

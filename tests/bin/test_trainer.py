@@ -192,6 +192,7 @@ def test_an_evaluation_of_nothing_leaves_no_folder(toy):
     assert not (toy / "nothing").exists()
 
 
+@pytest.mark.slow
 def test_warm_start_in_reverse_without_evaluation(toy, trained, capsys, monkeypatch):
     def generate(problem, data_dir, tmp_dir, *, log):
         log(f"generating {problem.base_name} in {data_dir} from {tmp_dir}")

@@ -140,7 +140,7 @@ def test_every_shape_of_a_batch_is_compiled_once(model, xla):
 MANY = [" ".join("abcdefg"[i % 7 : i % 7 + 1 + i % 5]) for i in range(1, 30)]
 
 
-@pytest.mark.parametrize("workers", [2, 3])
+@pytest.mark.parametrize("workers", [pytest.param(2, marks=pytest.mark.slow), 3])
 def test_batches_in_parts_give_the_same(model, workers):
     options = OPTIONS.replace(return_beams=True, write_alignments=True)
     whole = Translator(model, WORD_IDS, options).translate(MANY)

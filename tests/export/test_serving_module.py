@@ -50,7 +50,10 @@ RELATIVE = {"pos": "none", "max_relative_position": 3, "norm": "post"}
 
 @pytest.mark.parametrize(
     "options, changes",
-    [("beam_size=1,extra_length=4", {}), ("beam_size=2,max_length=6,min_length=3", RELATIVE)],
+    [
+        pytest.param("beam_size=1,extra_length=4", {}, marks=pytest.mark.slow),
+        ("beam_size=2,max_length=6,min_length=3", RELATIVE),
+    ],
 )
 def test_other_limits_and_other_models_give_what_the_decoder_gives(options, changes, tmp_path):
     toy = make_toy_run(tmp_path, **changes)

@@ -66,7 +66,7 @@ def probabilities(model: Any, features: dict[str, np.ndarray]) -> np.ndarray:
     return exp / exp.sum(axis=-1, keepdims=True)
 
 
-@pytest.mark.parametrize("count", [1, 3])
+@pytest.mark.parametrize("count", [pytest.param(1, marks=pytest.mark.slow), 3])
 def test_an_ensemble_of_one_model_is_that_model(members: list, count: int) -> None:
     options = DecodeHParams(beam_size=3, extra_length=3, return_beams=True)
     for model in members:
@@ -141,7 +141,7 @@ def test_a_beam_that_holds_everything_finds_the_best_of_all(members: list) -> No
         np.testing.assert_allclose(found.scores[i, : len(outputs)], scores[order], atol=1e-4)
 
 
-@pytest.mark.parametrize("xla", [False, True])
+@pytest.mark.parametrize("xla", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_a_sentence_has_the_same_translation_alone_and_in_a_batch(members: list, xla: bool) -> None:
     ensemble = Ensemble(members)
     options = DecodeHParams(beam_size=3, extra_length=3, return_beams=True)

@@ -135,7 +135,9 @@ def test_every_published_set_exists() -> None:
     assert set(PUBLISHED) <= set(registry.hparams)
 
 
-@pytest.mark.parametrize("size", ["10k", "30k", "100k", "1m"])
+@pytest.mark.parametrize(
+    "size", ["10k", "30k", *(pytest.param(x, marks=pytest.mark.slow) for x in ("100k", "1m"))]
+)
 def test_controls_are_as_large_as_the_phrase_models(size: str) -> None:
     def count(family: str) -> int:
         return count_parameters(registry.hparams[f"{family}_{size}"](), vocab_size=10_000)

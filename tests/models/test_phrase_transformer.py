@@ -91,7 +91,13 @@ def test_step_by_step_equals_the_whole_with_beams_that_branch(name: str) -> None
         histories = np.concatenate([histories, last[..., None]], axis=2)
 
 
-@pytest.mark.parametrize("name", MIXED)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[] if name == "mixed_with_distances" else pytest.mark.slow)
+        for name in MIXED
+    ],
+)
 def test_a_sentence_has_the_same_translation_alone_and_in_a_batch(name: str) -> None:
     model = model_of(name)
     hparams = DecodeHParams(beam_size=3, extra_length=3, max_length=8, return_beams=True)

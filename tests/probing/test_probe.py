@@ -81,6 +81,7 @@ def test_the_mean_of_states_tells_about_the_sentence(states):
     assert first[:3] == second[:3]
 
 
+@pytest.mark.slow
 def test_an_encoder_learns_from_scratch():
     inputs, data = planted("word")
     hparams = scratch_sets(["transformer_tiny"], TINY, 1)["transformer_tiny"]

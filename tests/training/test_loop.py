@@ -55,7 +55,7 @@ def test_the_speed_of_the_last_step_is_that_of_the_others(files, tmp_path):
     assert len(speeds) == 12 and speeds[-1] < 10 * max(speeds[2:-1])
 
 
-@pytest.mark.parametrize("parts", [1, 2])
+@pytest.mark.parametrize("parts", [pytest.param(1, marks=pytest.mark.slow), 2])
 def test_resumed_in_the_middle_it_ends_the_same_bit_for_bit(files, tmp_path, parts):
     whole = make_stepper(dropout=0.3, parts=parts)
     make_trainer(tmp_path / "whole", files, whole, train_steps=14, evaluate=True).train()

@@ -97,7 +97,7 @@ def by_algorithm_1(kind: str, row: int, options: DecodeHParams) -> list[referenc
     "changes",
     [
         {"alignment_threshold": 0.0, "max_length": 3},
-        {"alignment_threshold": 0.15, "max_length": 4},
+        pytest.param({"alignment_threshold": 0.15, "max_length": 4}, marks=pytest.mark.slow),
         pytest.param({"alignment_threshold": 0.0}, marks=pytest.mark.slow),
         pytest.param({"alignment_threshold": 0.15}, marks=pytest.mark.slow),
         pytest.param(

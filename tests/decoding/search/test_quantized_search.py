@@ -44,7 +44,7 @@ def model_of(kind: str, dtype: str = "float32") -> Any:
         return Ensemble([model_of(SETS[0]), model_of(SETS[-1])])
     registry.discover()
     made: Any = registry.hparams[kind]()
-    sizes = {"hidden_size": 16, "num_hidden_layers": 2, "dtype_policy": dtype}
+    sizes = {"hidden_size": 16, "num_hidden_layers": 1, "dtype_policy": dtype}
     if hasattr(made, "filter_size"):
         sizes["filter_size"] = 16
     model = registry.models[made.model].from_hparams(made.replace(**sizes), vocab_size=VOCAB)
@@ -104,7 +104,7 @@ def test_every_step_multiplies_by_integers(kind: str, monkeypatch: pytest.Monkey
     compiled(lambda inputs: search(model, QUANTIZED, inputs), xla=False)(INPUTS)
     members = 2 if kind == "ensemble" else 1
     assert widths.count(VOCAB) == members, "the map to the vocabulary"
-    assert len(widths) > 8 * members
+    assert len(widths) > 5 * members
 
 
 def test_models_that_compute_in_bfloat16_can_be_quantized() -> None:

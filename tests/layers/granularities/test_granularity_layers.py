@@ -46,7 +46,7 @@ def test_contract(
     check_layer(lambda dtype: layer(num_heads=G, dtype=dtype, **options), inputs, weights=weights)
 
 
-@pytest.mark.parametrize("interaction", [False, True])
+@pytest.mark.parametrize("interaction", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_contract_of_the_attention(check_layer: Callable[..., None], interaction: bool) -> None:
     width = G * W + W
 

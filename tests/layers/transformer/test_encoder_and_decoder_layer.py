@@ -51,7 +51,7 @@ def make_decoder(norm: str, dtype: str = "float32", relative: bool = False) -> D
     )
 
 
-@pytest.mark.parametrize("norm", ["pre", "post"])
+@pytest.mark.parametrize("norm", ["pre", pytest.param("post", marks=pytest.mark.slow)])
 def test_contract_of_the_encoder_layer(check_layer: Callable, norm: str) -> None:
     check_layer(
         lambda dtype: make_encoder(norm, dtype),
@@ -61,7 +61,7 @@ def test_contract_of_the_encoder_layer(check_layer: Callable, norm: str) -> None
     )
 
 
-@pytest.mark.parametrize("norm", ["pre", "post"])
+@pytest.mark.parametrize("norm", ["pre", pytest.param("post", marks=pytest.mark.slow)])
 def test_contract_of_the_decoder_layer(check_layer: Callable, norm: str) -> None:
     check_layer(
         lambda dtype: make_decoder(norm, dtype),
