@@ -1,4 +1,4 @@
-"""Sets by corpus size: `FAMILY_10k`, `_30k`, `_100k` and `_1m` for each model family.
+"""Sets by corpus size: `FAMILY_3k`, `_10k`, `_30k`, `_100k` and `_1m` for each model family.
 
 ```
 t2t-phrase-trainer --hparams_set=transformer_30k --train_steps=8000 ...
@@ -28,14 +28,16 @@ from .multi30k_post import like_fairseq
 from .muon import by_muon
 from .transformer import transformer_base, transformer_multi30k
 
+_SMALL = ("3k", "10k", "30k")
 # Sizes and regularisation by corpus size, for Muon.
 _SHAPES: dict[str, dict[str, Any]] = {
+    "3k": dict(num_hidden_layers=3, hidden_size=128, filter_size=512, dropout=0.3),
     "10k": dict(num_hidden_layers=3, hidden_size=128, filter_size=512, dropout=0.3),
     "30k": dict(num_hidden_layers=3, hidden_size=256, filter_size=512, dropout=0.3),
     "100k": dict(num_hidden_layers=5, hidden_size=384, filter_size=1024, dropout=0.2),
     "1m": dict(num_hidden_layers=6, hidden_size=512, filter_size=2048, dropout=0.1),
 }
-_BATCHES = {"10k": 1024, "30k": 4096, "100k": 4096, "1m": 8192}
+_BATCHES = {"3k": 1024, "10k": 1024, "30k": 4096, "100k": 4096, "1m": 8192}
 
 
 def _transformer(size: CorpusSize) -> TransformerHParams:
@@ -53,7 +55,7 @@ def _transformer_by_muon(size: CorpusSize, *, train_steps: int) -> TransformerHP
         attention_dropout=min(dropout, 0.1),
         relu_dropout=min(dropout, 0.1),
         layer_prepostprocess_dropout=dropout,
-        max_length=100 if size.name in ("10k", "30k") else 200,
+        max_length=100 if size.name in _SMALL else 200,
         length_bucket_step=1.2,
     )
     return by_muon(
@@ -73,7 +75,7 @@ def _wide(size: CorpusSize) -> TransformerHParams:
 
 
 def _heads(size: CorpusSize) -> int:
-    return 4 if size.name in ("10k", "30k") else 8
+    return 4 if size.name in _SMALL else 8
 
 
 def _luong(size: CorpusSize) -> TrainingHParams:

@@ -23,7 +23,8 @@ class CorpusSize(NamedTuple):
 
 
 SIZES = (
-    CorpusSize("10k", 17_000, 1500),
+    CorpusSize("3k", 5000, 1500),
+    CorpusSize("10k", 17_000, 6000),
     CorpusSize("30k", 55_000, 8000),
     CorpusSize("100k", 300_000, 8000),
     CorpusSize("1m", float("inf"), 30_000),

@@ -106,7 +106,7 @@ def test_several_problems_and_a_user_folder(tmp_path):
     given += [f"--data_dir={tmp_path / 'data'}", f"--tmp_dir={tmp_path / 'raw'}", "--num_shards=2"]
     ended = forked.run("datagen", given, tmp_path)
     assert "translate_text-train-*: 2 shards, 30 pairs" in ended.out, ended.err
-    assert re.search("time: about [0-9]+ min for transformer_10k on [0-9]+ CPU core", ended.out)
+    assert re.search("time: about [0-9]+ min for transformer_3k on [0-9]+ CPU core", ended.out)
     assert (tmp_path / "data" / "translate_mine-train-00001-of-00002").is_file()
     listed = forked.run("datagen", ["--registry_help", f"--t2t_usr_dir={package}"], tmp_path)
     assert {"translate_mine", "translate_ende_wmt16"} <= {*listed.out.split()}

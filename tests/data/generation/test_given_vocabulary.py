@@ -123,7 +123,7 @@ def test_sizes_grow_with_the_corpus():
     sizes = [vocabulary_size(count) for count in pairs]
     assert sizes == sorted(sizes) and sizes[1] == 2000 and sizes[3] == 8000
     assert [corpus_size(count).name for count in pairs] == [
-        *("10k", "10k", "10k", "30k", "100k", "1m", "1m")
+        *("3k", "3k", "10k", "30k", "100k", "1m", "1m")
     ]
     assert [size.most_pairs for size in SIZES] == sorted(size.most_pairs for size in SIZES)
 
@@ -131,7 +131,7 @@ def test_sizes_grow_with_the_corpus():
 def test_the_default_size_is_that_of_the_corpus(corpus, tmp_path):
     said = make(corpus, tmp_path / "data")
     assert any("learning 1,000 joint subwords" in line for line in said)
-    assert any("--hparams_set=transformer_10k --train_steps=" in line for line in said)
+    assert any("--hparams_set=transformer_3k --train_steps=" in line for line in said)
     assert GenerateOptions(vocab_size=AUTO).vocab_size == AUTO
 
 
