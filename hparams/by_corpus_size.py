@@ -29,10 +29,11 @@ from .muon import by_muon
 from .transformer import transformer_base, transformer_multi30k
 
 _SMALL = ("3k", "10k", "30k")
+_SMALLEST = dict(num_hidden_layers=3, hidden_size=128, filter_size=512, dropout=0.3)
 # Sizes and regularisation by corpus size, for Muon.
 _SHAPES: dict[str, dict[str, Any]] = {
-    "3k": dict(num_hidden_layers=3, hidden_size=128, filter_size=512, dropout=0.3),
-    "10k": dict(num_hidden_layers=3, hidden_size=128, filter_size=512, dropout=0.3),
+    "3k": _SMALLEST,
+    "10k": _SMALLEST,
     "30k": dict(num_hidden_layers=3, hidden_size=256, filter_size=512, dropout=0.3),
     "100k": dict(num_hidden_layers=5, hidden_size=384, filter_size=1024, dropout=0.2),
     "1m": dict(num_hidden_layers=6, hidden_size=512, filter_size=2048, dropout=0.1),
