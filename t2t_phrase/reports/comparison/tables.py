@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Callable, Sequence
 
 from t2t_phrase import grammar
+from t2t_phrase.config import UserError
 from t2t_phrase.evaluation.by_frequency import FrequencyGroup, f1_by_frequency
 from t2t_phrase.evaluation.by_length import LengthGroup, bleu_by_length
 from t2t_phrase.evaluation.ngram_precision import NgramPrecisions, ngram_precisions
@@ -28,6 +29,9 @@ class Table:
         header: the names of the columns.
         rows: a text for each column.
         notes: lines that belong to the table, such as signatures.
+
+    Raises:
+        UserError: a system has the name of another column.
     """
 
     name: str
@@ -35,6 +39,14 @@ class Table:
     header: list[str]
     rows: list[list[str]]
     notes: list[str]
+
+    def __post_init__(self) -> None:
+        for at, column in enumerate(self.header):
+            if column in self.header[:at]:
+                raise UserError(
+                    f"the table {self.title!r} has another column named {column!r}; give the "
+                    "system another name"
+                )
 
 
 @dataclasses.dataclass(frozen=True)

@@ -205,3 +205,17 @@ def test_counts_of_contrastive_pairs_are_read(tmp_path):
     content = {"overall": share, "kinds": {"verb": share}, "distances": {}}
     (tmp_path / "c.json").write_text(json.dumps(content))
     assert read_contrasts(str(tmp_path / "c.json")) == {"verb": (1, 2), "all": (1, 2)}
+
+
+def test_a_system_named_like_another_column_is_refused():
+    given = ComparisonInputs(
+        systems={"base": REFERENCES, "sentences": REFERENCES},
+        references=[REFERENCES],
+        sources=SOURCES,
+        boundaries=(8,),
+        metrics=("bleu",),
+        resamples=2,
+        orders=0,
+    )
+    with pytest.raises(UserError, match="another column named 'sentences'; give the system"):
+        measure(given, log=lambda text: None)
