@@ -1,4 +1,4 @@
-"""Convolution of n-grams, and the windows of tokens that n-grams consist of.
+"""The windows of tokens that n-grams consist of, and their convolution.
 
 An n-gram of order n is indexed by its last token j. It consists of the tokens j-n+1 ... j, with
 zeros in place of tokens before the sentence. So there are as many n-grams of every order as tokens.
@@ -16,26 +16,14 @@ from keras import ops
 from t2t_phrase.ops.product import product
 
 
-def ngram_conv(x: Any, kernel: Any) -> Any:
-    """Return Conv_n of all positions: $sum_t x[j-n+1+t] kernel[t]$, (B, S, D').
+def window_product(windows: Any, kernel: Any) -> Any:
+    """Return Conv_n, $sum_t x[j-n+1+t] kernel[t]$ for each window, (..., D').
 
     Nguyen and Joty (2018), Eq. (4), with the zero padding of Section 3.2.1 on the left.
 
     Args:
-        x: (B, S, D).
-        kernel: (n, D, D'), of the same type.
-    """
-    padded = ops.pad(x, [(0, 0), (kernel.shape[0] - 1, 0), (0, 0)])
-    # On a CPU, forward and backward pass together are faster than with n shifted products or one
-    # product of unfolded windows, even for n = 1.
-    return ops.conv(padded, kernel, padding="valid", data_format="channels_last")
-
-
-def window_product(windows: Any, kernel: Any) -> Any:
-    """Return Conv_n of separate windows, (..., D').
-
-    Args:
-        windows: (..., n D), from `unfold` or `unfold_latest`.
+        windows: (..., n D), from `unfold` or `unfold_latest`. On a CPU, forward and backward pass
+            together are faster than with a convolution of the tokens.
         kernel: (n, D, D'), a variable or a tensor of the same type.
     """
     return product(windows, kernel)

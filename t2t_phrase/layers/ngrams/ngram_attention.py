@@ -17,7 +17,6 @@ from t2t_phrase.layers.ngrams.method import Method
 from t2t_phrase.layers.ngrams.ngram_context import (
     LatestTokens,
     NgramContext,
-    PackedSentences,
     WholeSentences,
 )
 from t2t_phrase.layers.ngrams.ngram_dense import NgramDense
@@ -197,9 +196,7 @@ class NgramAttention(ImplicitMasks, keras.layers.Layer):
     def _context(self, places: Any | None) -> NgramContext:
         """Return the context of rows of one sentence, or of several, with `places` (B, S) int."""
         # N-grams that begin before their sentence are masked, unless they reach back to zeros.
-        if places is None or not self.layout.reaches_back:
-            return WholeSentences()
-        return PackedSentences(places)
+        return WholeSentences(places if self.layout.reaches_back else None)
 
     def attend(
         self,

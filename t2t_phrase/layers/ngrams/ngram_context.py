@@ -34,42 +34,27 @@ class NgramContext(Protocol):
 
 
 class WholeSentences:
-    """All positions at once, (B, S, ...)."""
-
-    decoding = False
-
-    def convolve(self, x: Any, dense: NgramDense) -> Any:
-        """Return `dense` applied to the n-grams of `x` (B, S, D)."""
-        return dense(x)
-
-    def unfold(self, x: Any, order: int) -> Any:
-        """Return the tokens of each n-gram of `x` (B, H, S, D)."""
-        return unfold(x, order)
-
-
-class PackedSentences:
-    """All positions at once, (B, S, ...), in rows of several sentences.
-
-    Zeros take the place of the tokens before a sentence, as in `WholeSentences`.
+    """All positions at once, (B, S, ...).
 
     Args:
-        positions: (B, S) int, the position of each token in its sentence.
+        positions: (B, S) int: where rows hold several sentences, the position of each token in its
+            sentence. Zeros take the place of the tokens before a sentence. None: each row is a
+            sentence.
     """
 
     decoding = False
 
-    def __init__(self, positions: Any) -> None:
+    def __init__(self, positions: Any | None = None) -> None:
         self.positions = positions
 
     def convolve(self, x: Any, dense: NgramDense) -> Any:
         """Return `dense` applied to the n-grams of `x` (B, S, D)."""
-        if dense.order == 1:
-            return dense(x)
         return dense.map_windows(unfold(x, dense.order, self.positions))
 
     def unfold(self, x: Any, order: int) -> Any:
         """Return the tokens of each n-gram of `x` (B, H, S, D)."""
-        return unfold(x, order, self.positions[:, None])
+        positions = self.positions
+        return unfold(x, order, None if positions is None else positions[:, None])
 
 
 class LatestTokens:

@@ -7,7 +7,7 @@ from typing import Any
 import keras
 from keras import ops
 
-from t2t_phrase.ops.ngrams import ngram_conv, window_product
+from t2t_phrase.ops.ngrams import unfold, window_product
 
 
 @keras.saving.register_keras_serializable(package="t2t_phrase")
@@ -61,8 +61,7 @@ class NgramDense(keras.layers.Layer):
 
     def call(self, x: Any) -> Any:
         """Map the n-grams that end at each position."""
-        kernel = ops.cast(ops.convert_to_tensor(self.kernel), self.compute_dtype)
-        return ngram_conv(x, kernel)
+        return self.map_windows(unfold(x, self.order))
 
     def map_windows(self, windows: Any) -> Any:
         """Map single n-grams (..., n D), their tokens side by side, to (..., D')."""
