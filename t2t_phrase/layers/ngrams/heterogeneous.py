@@ -9,6 +9,7 @@ from keras import ops
 
 from t2t_phrase.layers.attention.layout import Layout, Units
 from t2t_phrase.layers.ngrams.structure import Structure
+from t2t_phrase.ops.attention import split_key_heads, split_value_heads
 from t2t_phrase.ops.ngram_masks import ngram_memory_mask
 
 
@@ -49,18 +50,17 @@ class Heterogeneous(Structure):
 
     def join_keys(self, by_order: list[Any]) -> Any:
         """Return (B, H, d_k, N, S) from each order's (B, S, D)."""
-        return ops.transpose(self._joined(by_order), (0, 3, 4, 2, 1))
+        joined = split_key_heads(ops.concatenate(by_order, axis=1), self.num_heads)
+        batch, heads, width, _ = ops.shape(joined)
+        length = ops.shape(by_order[0])[1]
+        return ops.reshape(joined, (batch, heads, width, len(self.orders), length))
 
     def join_values(self, by_order: list[Any]) -> Any:
         """Return (B, H, N, S, d_k) from each order's (B, S, D)."""
-        return ops.transpose(self._joined(by_order), (0, 3, 2, 1, 4))
-
-    def _joined(self, by_order: list[Any]) -> Any:
-        """Return (B, S, N, H, d_k)."""
-        batch, length, _ = ops.shape(by_order[0])
-        joined = ops.concatenate(by_order, axis=-1)
-        shape = (batch, length, len(self.orders), self.num_heads, self.head_size)
-        return ops.reshape(joined, shape)
+        joined = split_value_heads(ops.concatenate(by_order, axis=1), self.num_heads)
+        batch, heads, _, width = ops.shape(joined)
+        length = ops.shape(by_order[0])[1]
+        return ops.reshape(joined, (batch, heads, len(self.orders), length, width))
 
     @property
     def joined_orders(self) -> tuple[int, ...]:
