@@ -1,10 +1,10 @@
-"""The windows of tokens that n-grams consist of, and their convolution.
+"""The windows of tokens that n-grams consist of.
 
 An n-gram of order n is indexed by its last token j. It consists of the tokens j-n+1 ... j, with
 zeros in place of tokens before the sentence. So there are as many n-grams of every order as tokens.
 Where a row holds several sentences, the tokens before a sentence belong to another one.
 
-Shapes: B batch, S positions, K beams, D width of a token, D' width of an n-gram.
+Shapes: B batch, S positions, K beams, D width of a token.
 """
 
 from __future__ import annotations
@@ -12,21 +12,6 @@ from __future__ import annotations
 from typing import Any
 
 from keras import ops
-
-from t2t_phrase.ops.product import product
-
-
-def window_product(windows: Any, kernel: Any) -> Any:
-    """Return Conv_n, $sum_t x[j-n+1+t] kernel[t]$ for each window, (..., D').
-
-    Nguyen and Joty (2018), Eq. (4), with the zero padding of Section 3.2.1 on the left.
-
-    Args:
-        windows: (..., n D), from `unfold` or `unfold_latest`. On a CPU, forward and backward pass
-            together are faster than with a convolution of the tokens.
-        kernel: (n, D, D'), a variable or a tensor of the same type.
-    """
-    return product(windows, kernel)
 
 
 def unfold(x: Any, order: int, positions: Any | None = None) -> Any:

@@ -8,7 +8,8 @@ import pytest
 import tensorflow as tf
 
 from t2t_phrase.compile import traced
-from t2t_phrase.ops.ngrams import shift, unfold, unfold_latest, window_product
+from t2t_phrase.ops.ngrams import shift, unfold, unfold_latest
+from t2t_phrase.ops.product import product
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(2, 5, 3)).astype("float32")
@@ -56,7 +57,7 @@ def tensorflows_convolution(x: Any, kernel: Any) -> Any:
 
 
 def ngram_conv(x: Any, kernel: Any) -> Any:
-    return window_product(unfold(x, kernel.shape[0]), kernel)
+    return product(unfold(x, kernel.shape[0]), kernel)
 
 
 @pytest.mark.parametrize("order", ORDERS)

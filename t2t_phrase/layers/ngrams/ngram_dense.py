@@ -7,7 +7,8 @@ from typing import Any
 import keras
 from keras import ops
 
-from t2t_phrase.ops.ngrams import unfold, window_product
+from t2t_phrase.ops.ngrams import unfold
+from t2t_phrase.ops.product import product
 
 
 @keras.saving.register_keras_serializable(package="t2t_phrase")
@@ -65,7 +66,8 @@ class NgramDense(keras.layers.Layer):
 
     def map_windows(self, windows: Any) -> Any:
         """Map single n-grams (..., n D), their tokens side by side, to (..., D')."""
-        return window_product(ops.cast(windows, self.compute_dtype), self.kernel)
+        # On a CPU, forward and backward pass together are faster than with a convolution.
+        return product(ops.cast(windows, self.compute_dtype), self.kernel)
 
     def compute_output_shape(self, x_shape: Any) -> tuple[Any, ...]:
         """Return the shape of the result."""
