@@ -20,6 +20,7 @@ print(json.dumps([few, shared, many, divide_cores(13, 8)]))
 """
 
 
+@pytest.mark.slow
 def test_each_part_gets_its_share_of_the_cores():
     done = subprocess.run(
         [sys.executable, "-c", SCRIPT],

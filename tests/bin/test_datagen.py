@@ -40,6 +40,7 @@ def content(folder):
     return {p.name: p.read_bytes() for p in folder.iterdir() if not p.name.startswith(".")}
 
 
+@pytest.mark.slow
 def test_killed_and_restarted_gives_the_same_bytes(tmp_path):
     write_corpus(tmp_path / "raw", 20_000)
     shards = "--num_shards=40"

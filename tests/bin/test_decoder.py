@@ -250,6 +250,7 @@ def test_an_interrupted_run_leaves_nothing_half_written(toy, tmp_path, monkeypat
     assert sorted(p.name for p in tmp_path.iterdir()) == ["in", "out"]
 
 
+@pytest.mark.slow
 def test_an_interrupted_run_goes_on_with_the_same_batches(toy, tmp_path, monkeypatch, capsys):
     source, target, part = (tmp_path / name for name in ("in", "out", "out.part"))
     source.write_text("".join(f"{line}\n" for line in ["a cat", "", *SHORT]))
@@ -285,6 +286,7 @@ def test_an_interrupted_run_goes_on_with_the_same_batches(toy, tmp_path, monkeyp
     assert sorted(p.name for p in tmp_path.iterdir()) == ["in", "out"]
 
 
+@pytest.mark.slow
 def test_after_running_out_of_memory_smaller_batches_go_on(toy, tmp_path, monkeypatch):
     source, target = tmp_path / "in", tmp_path / "out"
     source.write_text("".join(f"{line}\n" for line in SHORT))
@@ -325,6 +327,7 @@ def test_no_output_is_an_input(toy, tmp_path, monkeypatch):
     assert source.read_text() == "a\tb\n"
 
 
+@pytest.mark.slow
 def test_special_files_are_written_to(toy, expected, tmp_path):
     source, pipe, link = tmp_path / "in", tmp_path / "pipe", tmp_path / "null"
     source.write_text("".join(f"{line}\n" for line in LINES))

@@ -220,6 +220,7 @@ def test_pictures_of_the_models_own_translation(toy, tmp_path, monkeypatch, caps
     assert text == model.translate(["the house"], "beam_size=2,extra_length=3")[0]
 
 
+@pytest.mark.slow
 def test_pictures_of_source_phrases(parsed, tmp_path, monkeypatch, capsys):
     folder, real, memberships = tmp_path / "maps", pictures.draw, []
 
@@ -296,6 +297,7 @@ def test_a_page_without_lines_that_the_vocabulary_drops(toy, tmp_path, capsys):
     assert shown["explanations"][0]["notes"][0].startswith("source cut to 1 of ")
 
 
+@pytest.mark.slow
 def test_a_page_of_two_models(toy, levels, files, tmp_path, capsys):
     page, trees = tmp_path / "page.html", tmp_path / "trees"
     lines = ["(S (NP (DT the) (NN house)) (VP (VBZ is) (JJ old)))", "", "(S (NNS dogs) (VBP run))"]

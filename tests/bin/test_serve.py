@@ -53,6 +53,7 @@ def served(arguments, client, monkeypatch):
     return code, results[0]
 
 
+@pytest.mark.slow
 def test_a_run_is_served_as_the_decoder_translates(toy, monkeypatch, capsys):
     options = "beam_size=3,extra_length=4"
     lines = toy.lines[:40]

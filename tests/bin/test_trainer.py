@@ -92,6 +92,7 @@ def test_a_page_that_cannot_be_written_is_no_failure(toy, trained, capsys):
     assert last.startswith("WARNING: the page no/folder/page.html was not written: cannot write ")
 
 
+@pytest.mark.slow
 def test_the_page_of_a_run_without_recorded_translations(toy, trained, capsys):
     shutil.copytree(toy / "run", toy / "older")
     for name in ("best_translations.json", "commands.json"):
@@ -120,6 +121,7 @@ def test_other_settings_stop_with_the_difference(toy, trained):
         call(trainer, *flags(toy, "run", hparams=HPARAMS.replace("num_heads=2", "num_heads=4")))
 
 
+@pytest.mark.slow
 def test_more_steps_and_then_only_an_evaluation(toy, trained, capsys):
     more = ["--train_steps=5", "--noeval_run_autoregressive"]
     call(trainer, *flags(toy, "run", *more))
@@ -152,6 +154,7 @@ def test_an_evaluation_need_not_have_the_devices_of_the_training(toy, trained, c
     assert ": dev loss " in out.splitlines()[-1] and "shares" not in out
 
 
+@pytest.mark.slow
 def test_a_training_without_a_checkpoint_claims_nothing(toy, trained, capsys):
     folder = toy / "claimed"
     folder.mkdir()
@@ -309,6 +312,7 @@ def test_the_run_keeps_its_log_and_its_vocabulary(toy, trained):
     assert (toy / "run" / "best" / "vocab.joint").read_bytes() == kept
 
 
+@pytest.mark.slow
 def test_a_run_that_is_too_short_for_its_rate_is_warned_of(toy, trained, capsys):
     call(trainer, *flags(toy, "short", "--train_steps=1", "--schedule=train"))
     assert "WARNING: --train_steps=1 is low for this learning-rate" in capsys.readouterr().out

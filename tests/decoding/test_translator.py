@@ -68,6 +68,7 @@ def test_a_line_without_words_gives_an_empty_translation(model):
     assert translator.translate([]) == []
 
 
+@pytest.mark.slow
 def test_a_model_that_was_trained_on_translates_anew():
     registry.discover()
     hparams = with_phrase_representation(registry.hparams["transformer_tiny"]())
@@ -140,7 +141,8 @@ def test_every_shape_of_a_batch_is_compiled_once(model, xla):
 MANY = [" ".join("abcdefg"[i % 7 : i % 7 + 1 + i % 5]) for i in range(1, 30)]
 
 
-@pytest.mark.parametrize("workers", [pytest.param(2, marks=pytest.mark.slow), 3])
+@pytest.mark.slow
+@pytest.mark.parametrize("workers", [2, 3])
 def test_batches_in_parts_give_the_same(model, workers):
     options = OPTIONS.replace(return_beams=True, write_alignments=True)
     whole = Translator(model, WORD_IDS, options).translate(MANY)
@@ -155,6 +157,7 @@ def test_batches_in_parts_give_the_same(model, workers):
     assert translator._search._run.experimental_get_tracing_count() == 1
 
 
+@pytest.mark.slow
 def test_a_dictionary_may_apply_in_one_part_only(model):
     def translated(**options):
         dictionary = Dictionary([], WORD_IDS.target)
@@ -167,6 +170,7 @@ def test_a_dictionary_may_apply_in_one_part_only(model):
     assert sum(found[0].entries for found in parts) == 1 == sum(f[0].entries for f in whole)
 
 
+@pytest.mark.slow
 def test_what_is_sampled_does_not_depend_on_the_number_of_cores(model):
     options = DecodeHParams(sampling_temp=1.0, extra_length=6)
     whole = Translator(model, WORD_IDS, options).translate(MANY)

@@ -9,6 +9,7 @@ import sys
 import numpy as np
 import pytest
 from exact_models import VOCAB, padded, random_sources
+from mostly_slow import mostly_slow
 from random_weights import randomize
 from small_luong_models import small_set as small_luong_set
 from small_luong_models import structures
@@ -63,10 +64,7 @@ NIGHTLY = {
     **{name: small_set(name) for name in granularity_structures()},
     **{name: small_luong_set(name) for name in structures()},
 }
-FAMILIES = [
-    *OFTEN,
-    *(pytest.param(name, marks=pytest.mark.slow) for name in NIGHTLY if name not in OFTEN),
-]
+FAMILIES = mostly_slow({**OFTEN, **NIGHTLY}, *OFTEN)
 
 
 def make_model(hparams, **changes):

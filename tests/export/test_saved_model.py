@@ -197,6 +197,7 @@ class TestVersions:
             self.run(toy, tmp_path, replace_unknown=True)
         assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
+    @pytest.mark.slow
     def test_another_backend_is_refused(self, toy, monkeypatch, tmp_path):
         monkeypatch.setattr("keras.backend.backend", lambda: "jax")
         with pytest.raises(UserError, match="KERAS_BACKEND=jax: only models on TensorFlow"):

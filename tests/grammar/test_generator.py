@@ -26,6 +26,7 @@ def test_deterministic_and_prefix_stable():
     assert first != list(generate("dev", 300, seed=8))
 
 
+@pytest.mark.slow
 def test_splits_share_no_sentence(pairs):
     sources = {split: {p.source for p in generate(split, 600)} for split in ("dev", "test")}
     sources["train"] = {p.source for p in pairs}
@@ -39,6 +40,7 @@ def test_unknown_split():
         generate("valid", 1)
 
 
+@pytest.mark.slow
 def test_same_english_same_german(pairs):
     # Sources do not repeat within a seed, so compare seeds.
     known = {p.source.lower(): p.target for p in pairs}

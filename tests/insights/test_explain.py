@@ -10,6 +10,7 @@ import zlib
 import numpy as np
 import pytest
 from explained_models import NAMES, SOURCE, TARGET, explainer, texts_of, vocabularies
+from mostly_slow import mostly_slow
 
 from t2t_phrase.config import UserError
 from t2t_phrase.decoding.search.source_attention import source_attention, strongest
@@ -116,7 +117,7 @@ def features_of(name):
     return features, found
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", mostly_slow(NAMES, "mixed", "phrases", "levels and tags", "jumps"))
 def test_printed_weights_are_the_librarys(name):
     features, found = features_of(name)
     model = explainer(name).model
@@ -175,6 +176,7 @@ def test_predicted_labels_have_names():
         assert labels[-1] == "" and labels[:-1] == expected[: len(labels) - 1]
 
 
+@pytest.mark.slow
 def test_own_translations_are_those_of_the_translator():
     own = explainer("pair")
     # Another one would compile the same once more.

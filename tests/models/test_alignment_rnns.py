@@ -23,6 +23,7 @@ from exact_models import (
     in_bfloat16,
     random_sources,
 )
+from mostly_slow import mostly_slow
 from random_weights import randomize
 from reference_transformer import smoothed_loss
 from small_alignment_rnns import JUMPS, LEXICAL, SMALL
@@ -131,13 +132,7 @@ def test_jumps_equal_loops_over_time() -> None:
     assert set(loss.means) == {"loss", "nll", "accuracy", "clipped"}
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        *FEW,
-        *(pytest.param(name, marks=pytest.mark.slow) for name in HPARAMS if name not in FEW),
-    ],
-)
+@pytest.mark.parametrize("name", mostly_slow(HPARAMS, *FEW))
 def test_a_sentence_alone_equals_that_in_a_batch(name: str) -> None:
     assert_alone_equals_batched(model_of(name), SOURCES, TARGETS, NUMBERS)
 

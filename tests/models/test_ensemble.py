@@ -141,7 +141,8 @@ def test_a_beam_that_holds_everything_finds_the_best_of_all(members: list) -> No
         np.testing.assert_allclose(found.scores[i, : len(outputs)], scores[order], atol=1e-4)
 
 
-@pytest.mark.parametrize("xla", [pytest.param(False, marks=pytest.mark.slow), True])
+@pytest.mark.slow
+@pytest.mark.parametrize("xla", [False, True])
 def test_a_sentence_has_the_same_translation_alone_and_in_a_batch(members: list, xla: bool) -> None:
     ensemble = Ensemble(members)
     options = DecodeHParams(beam_size=3, extra_length=3, return_beams=True)

@@ -6,6 +6,7 @@ import sys
 import keras
 import numpy as np
 import pytest
+from mostly_slow import mostly_slow
 
 from t2t_phrase import registry
 
@@ -49,6 +50,7 @@ def test_two_vocabularies_survive(tmp_path):
     assert (loaded.vocab_size, loaded.target_vocab_size) == (16, 24)
 
 
+@pytest.mark.slow
 def test_a_new_process_needs_one_import(tmp_path):
     model = make("phrase_interleaved_queryk_1_2_demo")
     model.save(tmp_path / "model.keras")
@@ -63,13 +65,7 @@ np.testing.assert_allclose(model(batch), np.load("logits.npy"), atol=1e-6)
     subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=True)
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "transformer_tiny",
-        *(pytest.param(name, marks=pytest.mark.slow) for name in list(SETS)[1:]),
-    ],
-)
+@pytest.mark.parametrize("name", mostly_slow(SETS, "transformer_tiny"))
 def test_fit_lowers_the_loss(name):
     model = make(name)
     batch = batch_of(model)

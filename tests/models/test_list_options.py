@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from exact_models import VOCAB, padded, random_sources
+from mostly_slow import mostly_slow
 from random_weights import randomize
 from small_luong_models import small_set
 from small_phrase_models import GRANULARITIES, MIXED, REPRESENTATIONS, SMALL
@@ -38,8 +39,8 @@ LENGTHS = [5, 2, 7, 6]
 INPUTS = padded(random_sources(LENGTHS))
 LIMITS = [min(length + 5, 7) for length in LENGTHS]
 # The ensemble has a Transformer and a recurrent model.
-SLOW = ("transformer", "luong", "representation", "granularities")
-FAMILIES = ["ngrams", "ensemble", *(pytest.param(name, marks=pytest.mark.slow) for name in SLOW)]
+NAMES = ("ngrams", "ensemble", "transformer", "luong", "representation", "granularities")
+FAMILIES = mostly_slow(NAMES, "ngrams", "ensemble")
 
 
 @functools.cache

@@ -9,6 +9,7 @@ import keras
 import numpy as np
 import pytest
 import tensorflow as tf
+from mostly_slow import mostly_slow
 from packed_pairs import LENGTHS, alone, packed, places_of, random_sides
 from random_weights import randomize
 from small_phrase_models import (
@@ -54,7 +55,7 @@ FAMILIES: dict[str, Any] = {
 
 
 # The mixed ones, with distances and with alignments, hold all kinds of n-gram attention.
-NAMES = [pytest.param(n, marks=pytest.mark.slow) if n in KINDS else n for n in FAMILIES]
+NAMES = mostly_slow(FAMILIES, *(name for name in FAMILIES if name not in KINDS))
 
 
 @functools.cache

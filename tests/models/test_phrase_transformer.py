@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import tensorflow as tf
+from mostly_slow import mostly_slow
 from small_phrase_models import KINDS, MIXED, SMALL
 from under_jax import assert_same_under_jax, gradients_of
 
@@ -70,7 +71,8 @@ def test_nothing_flows_from_the_future(name: str) -> None:
         assert np.abs(moved[0, position + 1] - logits[0, position + 1]).max() > 1e-4
 
 
-@pytest.mark.parametrize("name", [*KINDS, *MIXED])
+# The mixed ones hold all kinds.
+@pytest.mark.parametrize("name", mostly_slow([*KINDS, *MIXED], *MIXED))
 def test_step_by_step_equals_the_whole_with_beams_that_branch(name: str) -> None:
     model, beam_size, length = model_of(name), 3, 5
     rng = np.random.default_rng(0)
@@ -91,13 +93,7 @@ def test_step_by_step_equals_the_whole_with_beams_that_branch(name: str) -> None
         histories = np.concatenate([histories, last[..., None]], axis=2)
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(name, marks=[] if name == "mixed_with_distances" else pytest.mark.slow)
-        for name in MIXED
-    ],
-)
+@pytest.mark.parametrize("name", mostly_slow(MIXED, "mixed_with_distances"))
 def test_a_sentence_has_the_same_translation_alone_and_in_a_batch(name: str) -> None:
     model = model_of(name)
     hparams = DecodeHParams(beam_size=3, extra_length=3, max_length=8, return_beams=True)
@@ -139,6 +135,7 @@ def test_graph_and_xla_equal_eager(name: str) -> None:
             np.testing.assert_allclose(actual / scale, expected / scale, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_searches_of_unknown_shape_and_under_xla_equal_those_in_a_graph() -> None:
     model = model_of("mixed")
     options = DecodeHParams(beam_size=3, max_length=6, extra_length=4)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import reference_beam_search
 import tensorflow as tf
+from mostly_slow import mostly_slow
 from reference_transformer import smoothed_loss
 
 from t2t_phrase.compile import compiled
@@ -27,10 +28,7 @@ SMALL: dict[str, Any] = {
 }
 
 
-def few(*kept: str) -> list[Any]:
-    """Return the variants of `twins`, all but `kept` marked as slow."""
-    names = ("pre_norm", "post_norm", "relative", "unshared")
-    return [pytest.param(name, marks=[] if name in kept else pytest.mark.slow) for name in names]
+VARIANTS = ("pre_norm", "post_norm", "relative", "unshared")  # of `twins`
 
 
 def test_logits_equal_the_reference(twins: Any, sentences: list, features: dict) -> None:
@@ -123,7 +121,7 @@ def test_padding_adds_nothing_to_loss_or_gradient(twins: Any, features: dict) ->
         np.testing.assert_allclose(a, b, atol=1e-5 * max(1, np.abs(b).max()))
 
 
-@pytest.mark.parametrize("twins", few("relative"), indirect=True)
+@pytest.mark.parametrize("twins", mostly_slow(VARIANTS, "relative"), indirect=True)
 def test_graph_and_xla_equal_eager(twins: Any, features: dict) -> None:
     def run(inputs: Any, targets: Any) -> list[Any]:
         batch = {"inputs": inputs, "targets": targets}
@@ -157,7 +155,7 @@ def test_beam_search_equals_a_plain_search_of_the_reference(twins: Any, sentence
         np.testing.assert_allclose(row_score, score, atol=1e-4)
 
 
-@pytest.mark.parametrize("twins", few("pre_norm", "relative"), indirect=True)
+@pytest.mark.parametrize("twins", mostly_slow(VARIANTS, "pre_norm", "relative"), indirect=True)
 @pytest.mark.parametrize("beam_size", [pytest.param(1, marks=pytest.mark.slow), 4])
 def test_a_sentence_has_the_same_translation_alone_and_in_a_batch(
     twins: Any, sentences: list, features: dict, beam_size: int
@@ -174,7 +172,7 @@ def test_a_sentence_has_the_same_translation_alone_and_in_a_batch(
         np.testing.assert_allclose(together.scores[i], alone.scores[0], atol=1e-4)
 
 
-@pytest.mark.parametrize("twins", few("relative"), indirect=True)
+@pytest.mark.parametrize("twins", mostly_slow(VARIANTS), indirect=True)
 def test_searches_under_xla_equal_those_in_a_graph(twins: Any, features: dict) -> None:
     def run(inputs: Any) -> Any:
         options = {"extra_length": 2, "max_length": 12, "min_length": 2}
@@ -189,7 +187,7 @@ def test_searches_under_xla_equal_those_in_a_graph(twins: Any, features: dict) -
         np.testing.assert_allclose(a.scores, b.scores, atol=1e-4)
 
 
-@pytest.mark.parametrize("twins", few("pre_norm"), indirect=True)
+@pytest.mark.parametrize("twins", mostly_slow(VARIANTS, "pre_norm"), indirect=True)
 def test_mixed_precision_keeps_float32_variables_and_comes_close(
     twins: Any, features: dict
 ) -> None:

@@ -6,6 +6,7 @@ import keras
 import numpy as np
 import pytest
 from exact_models import TARGETS, VOCAB, batch_of, random_sources
+from mostly_slow import mostly_slow
 from random_weights import randomize
 from served_models import assert_a_saved_model_is_the_decoder
 from small_luong_models import small_set, structures
@@ -30,12 +31,6 @@ from t2t_phrase.runs import checkpoints
 LAST = "luong_base_local_p_general_feed"
 
 
-def with_slow(names: list[str], fast: str = "") -> list[Any]:
-    """Return parameters, all but one of which are slow."""
-    slow = pytest.mark.slow
-    return [name if name == fast else pytest.param(name, marks=slow) for name in names]
-
-
 SETUP = """
 from small_luong_models import small_set
 hparams = small_set(name)
@@ -48,12 +43,12 @@ hparams = hparams.replace(
 """
 
 
-@pytest.mark.parametrize("name", with_slow(structures()))
+@pytest.mark.parametrize("name", mostly_slow(structures()))
 def test_two_devices_are_one_on_the_joined_batch(name: str) -> None:
     assert_two_devices_are_one(SETUP, name)
 
 
-@pytest.mark.parametrize("name", with_slow(structures()))
+@pytest.mark.parametrize("name", mostly_slow(structures()))
 def test_resumed_in_the_middle_it_ends_the_same_bit_for_bit(name: str, tmp_path: Any) -> None:
     files = write_shards(tmp_path, random_pairs([1 + i * 7 % 12 for i in range(50)]))
 
@@ -82,13 +77,13 @@ def test_resumed_in_the_middle_it_ends_the_same_bit_for_bit(name: str, tmp_path:
     assert states[0] == states[1]
 
 
-@pytest.mark.parametrize("name", with_slow(structures()))
+@pytest.mark.parametrize("name", mostly_slow(structures()))
 def test_a_saved_model_is_the_decoder(name: str, tmp_path: Any) -> None:
     toy = make_toy_run(tmp_path, hparams_set=name, **{**vars(small_set(name)), "hidden_size": 16})
     assert_a_saved_model_is_the_decoder(toy, tmp_path / "served")
 
 
-@pytest.mark.parametrize("name", with_slow(structures(), LAST))
+@pytest.mark.parametrize("name", mostly_slow(structures(), LAST))
 def test_an_ensemble_of_one_is_the_model(name: str) -> None:
     keras.utils.set_random_seed(0)
     model = Luong.from_hparams(small_set(name), vocab_size=VOCAB)

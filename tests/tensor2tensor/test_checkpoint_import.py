@@ -6,6 +6,7 @@ import pathlib
 
 import numpy as np
 import pytest
+from mostly_slow import mostly_slow
 from reference_beam_search import search as reference_search
 from reference_transformer import ReferenceTransformer
 from t2t_checkpoint import SHARDS, D, F, V, make_checkpoint
@@ -137,10 +138,7 @@ VARIANTS = {
 }
 
 
-@pytest.mark.parametrize(
-    "variant",
-    [pytest.param(name, marks=() if name == "pre" else pytest.mark.slow) for name in VARIANTS],
-)
+@pytest.mark.parametrize("variant", mostly_slow(VARIANTS, "pre"))
 def test_equations_of_an_imported_checkpoint(variant, tmp_path):
     made, changes = VARIANTS[variant]
     checkpoint = make_checkpoint(**made)

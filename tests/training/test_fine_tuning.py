@@ -3,6 +3,7 @@
 import keras
 import numpy as np
 import pytest
+from mostly_slow import mostly_slow
 from tiny_training import weights
 
 from t2t_phrase import registry
@@ -57,9 +58,7 @@ def test_frozen_variables_keep_their_values():
         assert (np.abs(change).max() == 0) == is_frozen, name
 
 
-@pytest.mark.parametrize(
-    "optimizer", ["adam", *(pytest.param(x, marks=pytest.mark.slow) for x in ("sgd", "muon"))]
-)
+@pytest.mark.parametrize("optimizer", mostly_slow(["adam", "sgd", "muon"], "adam"))
 def test_factors_scale_updates(optimizer):
     plain = moved(stepper(optimizer))
     scaled = moved(stepper(optimizer, factors=["*=0.5", "decoder_*=0.1"]))
@@ -147,6 +146,7 @@ def directory(folder, stepper):
     )
 
 
+@pytest.mark.slow
 def test_checkpoints_have_averages_and_resume_the_weights(tmp_path):
     options = {"optimizer_options": ("use_ema=true", "ema_momentum=0.9")}
     first = stepper("adam", **options)

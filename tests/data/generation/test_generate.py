@@ -135,6 +135,7 @@ def test_a_second_run_does_nothing(made):
     assert content(made[0]) == before
 
 
+@pytest.mark.slow
 def test_workers_make_the_same_bytes(made, tmp_path):
     make(tmp_path, num_workers=2)
     assert content(tmp_path) == content(made[0])

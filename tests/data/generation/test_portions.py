@@ -100,6 +100,7 @@ def test_lengths_that_differ_are_noticed_by_every_portion(corpus, tmp_path):
             stage_portion(part)
 
 
+@pytest.mark.slow
 def test_large_corpora_are_read_in_several_processes(corpus, tmp_path, monkeypatch):
     messages = []
     whole = portion(corpus, tmp_path / "x")

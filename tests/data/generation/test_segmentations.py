@@ -98,6 +98,7 @@ def test_features_follow_the_segmentation(data):
         assert pair.features["source_case"].tolist() == [*expected, 0]
 
 
+@pytest.mark.slow
 def test_bytes_depend_on_options_alone_and_damage_is_repaired(tmp_path, raw, data):
     again = tmp_path / "again"
     make(again, raw, num_workers=2)

@@ -15,7 +15,7 @@ from t2t_phrase.decoding.search.beam_search import Hypotheses, length_penalty
 from t2t_phrase.special_ids import EOS_ID
 
 
-@pytest.mark.parametrize("only_best", [False, True])
+@pytest.mark.parametrize("only_best", [False, pytest.param(True, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
     ("beam_size", "alpha", "min_length", "eos"),
     [

@@ -130,6 +130,7 @@ def test_places_without_a_hypothesis_score_worst() -> None:
         np.testing.assert_array_equal(found.scores[0, 1:], [WORST] * 3)
 
 
+@pytest.mark.slow
 def test_a_sentence_has_the_same_result_alone_and_in_a_batch() -> None:
     table = random_table(3, len(LIMITS), LENGTH, VOCAB)
     together = forced_search(table, FORCED, LIMITS)

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from mostly_slow import mostly_slow
 from random_weights import randomize
 
 from t2t_phrase import registry
@@ -31,11 +32,6 @@ SETS = (
     "luong_local_p_general_feed_demo",
 )
 KINDS = (*SETS, "ensemble")
-# Compiling takes long; the others have the same products.
-FEW = [
-    pytest.param(kind, marks=[] if kind in (SETS[1], SETS[-1]) else pytest.mark.slow)
-    for kind in KINDS
-]
 
 
 @functools.cache
@@ -56,7 +52,7 @@ def search(model: Any, options: DecodeHParams, inputs: np.ndarray = INPUTS) -> H
     return translate_ids(model, {"inputs": inputs}, options)
 
 
-@pytest.mark.parametrize("kind", FEW)
+@pytest.mark.parametrize("kind", mostly_slow(KINDS, SETS[-1]))
 def test_graph_xla_and_eager_agree_and_are_close_to_float32(kind: str) -> None:
     model = model_of(kind)
     eager = search(model, QUANTIZED)
@@ -79,7 +75,7 @@ def test_graph_xla_and_eager_agree_and_are_close_to_float32(kind: str) -> None:
     assert same.any() and (error > 0).all() and (error < 0.05 * np.abs(scores)).all(), error
 
 
-@pytest.mark.parametrize("kind", FEW)
+@pytest.mark.parametrize("kind", mostly_slow(KINDS, SETS[1], SETS[-1]))
 def test_a_sentence_alone_has_the_same_scores(kind: str) -> None:
     model = model_of(kind)
     alone, together = search(model, QUANTIZED, INPUTS[1:, :3]), search(model, QUANTIZED)
@@ -88,7 +84,7 @@ def test_a_sentence_alone_has_the_same_scores(kind: str) -> None:
     np.testing.assert_allclose(together.scores[1], alone.scores[0], atol=1e-5)
 
 
-@pytest.mark.parametrize("kind", FEW)
+@pytest.mark.parametrize("kind", mostly_slow(KINDS, SETS[1], SETS[-1]))
 def test_every_step_multiplies_by_integers(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     model = model_of(kind)
     widths: list[int] = []
@@ -107,6 +103,7 @@ def test_every_step_multiplies_by_integers(kind: str, monkeypatch: pytest.Monkey
     assert len(widths) > 5 * members
 
 
+@pytest.mark.slow
 def test_models_that_compute_in_bfloat16_can_be_quantized() -> None:
     found = search(model_of(SETS[0], "mixed_bfloat16"), QUANTIZED)
     exact = search(model_of(SETS[0]), OPTIONS)
@@ -122,6 +119,7 @@ def test_the_words_of_a_shortlist_keep_their_columns() -> None:
     np.testing.assert_array_equal(short.largest, np.asarray(whole["softmax"].largest)[10:20])
 
 
+@pytest.mark.slow
 def test_every_batch_has_the_columns_of_its_own_shortlist() -> None:
     model = model_of(SETS[0])
     weights = prepare_weights(model, quantized=True)

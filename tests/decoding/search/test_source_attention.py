@@ -10,6 +10,7 @@ import pytest
 import reference_alignments as reference
 from exact_models import VOCAB, batch_of, random_sources
 from lstm_model import ToyLstm, ToyLstmHParams
+from mostly_slow import mostly_slow
 from random_weights import randomize
 from small_phrase_models import (
     GRANULARITIES,
@@ -118,7 +119,9 @@ FAMILIES: dict[str, Callable[[], Any]] = {
 }
 
 
-@pytest.mark.parametrize("name", FAMILIES)
+@pytest.mark.parametrize(
+    "name", mostly_slow(FAMILIES, "lstm", "levels of trees", "mixed_with_distances", "ensemble")
+)
 def test_every_step_looks_where_the_whole_does(name: str) -> None:
     registry.discover()
     model = FAMILIES[name]()

@@ -129,6 +129,7 @@ def test_sampling_depends_on_both_seeds_and_nothing_else(model: Transformer, xla
     assert (np.asarray(other(inputs, np.int32(3))) != drawn).any()
 
 
+@pytest.mark.slow
 def test_unknown_shapes_give_what_known_shapes_give(model: Transformer) -> None:
     """A served graph is traced once, for batches of any size and length."""
     options = {"extra_length": 3, "max_length": 7}

@@ -134,6 +134,7 @@ def test_recurrent_dropout_keeps_its_share() -> None:
     np.testing.assert_allclose(drawn[drawn > 0], 1 / 0.7, rtol=1e-5)
 
 
+@pytest.mark.slow
 def test_dropout_follows_the_seeds_eager_compiled_and_with_unknown_shapes() -> None:
     layer = make(dropout=0.4, recurrent_dropout=0.4)
     generators = [v for v in layer.variables if v.name == "seed_generator_state"]
