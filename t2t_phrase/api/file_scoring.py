@@ -14,6 +14,7 @@ from t2t_phrase.decoding.hparams import PLAIN_SEARCH, SHORTLISTS, DecodeHParams
 from t2t_phrase.decoding.scoring import Scorer
 from t2t_phrase.decoding.search.source_attention import source_attention
 from t2t_phrase.io import text_job
+from t2t_phrase.io.line_counts import counted
 from t2t_phrase.io.line_windows import Window
 from t2t_phrase.io.reporting import Ticker, note
 from t2t_phrase.io.resumable import Result
@@ -128,7 +129,7 @@ class FileScoring:
         )
         kept = f" ({outcome.kept} of them by an earlier run)" if outcome.kept else ""
         self._report(
-            f"{outcome.lines} pairs{kept} scored in {time.monotonic() - start:.1f} s, "
+            f"{counted(outcome.lines, 'pair')}{kept} scored in {time.monotonic() - start:.1f} s, "
             f"sum {outcome.total:.4f}, written to {self._target or 'standard output'}"
         )
         return outcome

@@ -24,6 +24,7 @@ from t2t_phrase.decoding.translator import Translator
 from t2t_phrase.decoding.unknown_files import read_unknown
 from t2t_phrase.io import text_job
 from t2t_phrase.io.files import is_special
+from t2t_phrase.io.line_counts import counted
 from t2t_phrase.io.line_windows import Window
 from t2t_phrase.io.reporting import Ticker, note
 from t2t_phrase.io.resumable import Result
@@ -235,7 +236,7 @@ class FileTranslation:
     ) -> None:
         kept = f" ({outcome.kept} of them by an earlier run)" if outcome.kept else ""
         self._report(
-            f"{outcome.lines} sentences{kept}, {outcome.amount:.0f} target tokens in "
+            f"{counted(outcome.lines, 'sentence')}{kept}, {outcome.amount:.0f} target tokens in "
             f"{seconds:.1f} s ({outcome.amount / max(seconds, 1e-9):.0f} tokens/s; {how}) "
             f"written to {target or 'standard output'}"
         )

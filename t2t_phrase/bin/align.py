@@ -22,6 +22,7 @@ from t2t_phrase.config import UserError
 from t2t_phrase.data.sources.corpus import parallel_lines
 from t2t_phrase.features import ALIGN
 from t2t_phrase.io.files import is_special, refuse_inputs
+from t2t_phrase.io.line_counts import counted
 from t2t_phrase.io.reporting import note
 from t2t_phrase.io.terminal import Screen
 from t2t_phrase.io.text_files import check_writable, write_text
@@ -101,9 +102,9 @@ def main(argv: Sequence[str]) -> None:
     links = align([own for own, _ in pairs], [other for _, other in pairs], options, log=screen)
     screen.close()
     if long := sum(all(pair) and not can_align(*pair) for pair in pairs):
-        note(f"{long} sentence pairs with a side over {aligner.LONGEST} words have no links")
+        note(f"no links: {counted(long, 'sentence pair')} with a side over {aligner.LONGEST} words")
     if empty := sum(not all(pair) for pair in pairs):
-        note(f"{empty} sentence pairs with an empty side have no links")
+        note(f"no links: {counted(empty, 'sentence pair')} with an empty side")
     first = 0
     for text in texts:
         write(text, links[first : first + len(text.pairs)])
@@ -117,7 +118,7 @@ def main(argv: Sequence[str]) -> None:
             itertools.compress(links, aligned),
         )
         write_text(FLAGS.lexicon_file, [write_translation(entry) for entry in found])
-        note(f"{len(found)} translations of words written to {FLAGS.lexicon_file}")
+        note(f"{counted(len(found), 'translation')} of words written to {FLAGS.lexicon_file}")
 
 
 def checked_names() -> list[tuple[str, str, str]]:
@@ -180,7 +181,8 @@ def write(text: Text, links: Sequence[set[Link]]) -> None:
     """
     write_text(text.output, [write_links(found) for found in links])
     count = sum(map(len, links))
-    note(f"{len(links)} sentence pairs: {count} links written to {text.output}")
+    pairs = counted(len(links), "sentence pair")
+    note(f"{pairs}: {counted(count, 'link')} written to {text.output}")
 
 
 def run() -> None:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from absl import app, flags
 
 from t2t_phrase.bin import common
+from t2t_phrase.io.line_counts import counted
 
 FLAGS = flags.FLAGS
 
@@ -49,7 +50,8 @@ def main(argv: Sequence[str]) -> None:
         paths = last_checkpoints(run_folder, FLAGS.num_last_checkpoints)
     target = pathlib.Path(FLAGS.output_path or run_folder / AVERAGED).expanduser()
     written, steps = average_checkpoints(paths, target)
-    print(f"averaged {len(steps)} checkpoints, steps {', '.join(map(str, steps))}: {written}")
+    averaged = f"{counted(len(steps), 'checkpoint')}, steps {', '.join(map(str, steps))}"
+    print(f"averaged {averaged}: {written}")
 
 
 def run() -> None:

@@ -28,6 +28,7 @@ from t2t_phrase.bin.source_features import (
 from t2t_phrase.config import UserError
 from t2t_phrase.evaluation import contrastive
 from t2t_phrase.features import TREES
+from t2t_phrase.io.line_counts import counted
 from t2t_phrase.io.reporting import Ticker, note
 from t2t_phrase.io.text_files import write_text
 from t2t_phrase.io.text_job import check_paths
@@ -113,7 +114,7 @@ def log_probabilities(
         },
         progress=Ticker("scored", len(wanted)),
     )
-    note(f"{len(wanted)} translations scored in {time.monotonic() - start:.1f} s")
+    note(f"{counted(len(wanted), 'translation')} scored in {time.monotonic() - start:.1f} s")
     return dict(zip(wanted, scores, strict=True))
 
 

@@ -21,6 +21,7 @@ from t2t_phrase.corpus_sizes import AUTO, corpus_size
 from t2t_phrase.data.generation.options import GenerateOptions
 from t2t_phrase.data.problem import Problem, get_problem
 from t2t_phrase.io.files import expanded
+from t2t_phrase.io.line_counts import counted
 from t2t_phrase.io.terminal import Screen
 
 if TYPE_CHECKING:
@@ -228,7 +229,7 @@ def estimate(problem: Problem) -> str:
     duration = f"{minutes} min" if minutes < 90 else f"{hours:,} h"
     cores = usable_cores()
     return (
-        f"time: about {duration} for {name} on {cores} CPU core{'' if cores == 1 else 's'}, within "
+        f"time: about {duration} for {name} on {counted(cores, 'CPU core')}, within "
         "a factor of two; a GPU takes a fraction of it"
     )
 
@@ -248,7 +249,8 @@ def verify(problems: Sequence[Problem]) -> None:
         for line in damage.verify(folder, problem.base_name):
             print(line)
             count += 1
-        print(f"{problem.base_name}: {count or 'no'} fault{'' if count == 1 else 's'} in {folder}")
+        faults = counted(count, "fault") if count else "no faults"
+        print(f"{problem.base_name}: {faults} in {folder}")
         if count:
             faulty.append(problem.base_name)
     if faulty:

@@ -26,6 +26,7 @@ from t2t_phrase.bin import common
 from t2t_phrase.bin.flag_parsing import refuse_empty
 from t2t_phrase.config import UserError
 from t2t_phrase.io.files import refuse_inputs
+from t2t_phrase.io.line_counts import check_one_to_one, counted
 from t2t_phrase.io.reporting import note
 from t2t_phrase.io.text_files import check_writable, read_text, stream_text, write_text
 from t2t_phrase.text.alignments.pharaoh import check_range, read_links
@@ -103,7 +104,7 @@ def main(argv: Sequence[str]) -> None:
     if FLAGS.words:
         found_words = word_dictionary(corpus(names), least=FLAGS.least, name=names["alignments"])
         write_text(FLAGS.output_file, dictionary_lines(found_words))
-        note(f"{len(found_words)} words with their translations, written to {FLAGS.output_file}")
+        note(f"{counted(len(found_words), 'word')} with translations: {FLAGS.output_file}")
         return
     if FLAGS.stop_words:
         stop_words = read_stop_words(read_text(FLAGS.stop_words))
@@ -111,17 +112,14 @@ def main(argv: Sequence[str]) -> None:
         stop_words = english_stop_words()
     texts = {name: read_text(path) for name, path in names.items()}
     for name, lines in texts.items():
-        if len(lines) != len(texts["source"]):
-            raise UserError(
-                f"{names[name]} has {len(lines)} lines and {names['source']} has "
-                f"{len(texts['source'])}; the lines must correspond one to one"
-            )
+        check_one_to_one(names[name], len(lines), names["source"], len(texts["source"]))
     found = dict(entries_of_sentences(names, texts, stop_words))
     write_text(FLAGS.output_file, write_sentence_dictionaries(found))
     count = sum(map(len, found.values()))
     words = sum(len(line.split()) for line in texts["reference"])
     note(
-        f"{count} entries for {len(found)} of {len(texts['source'])} sentences, "
+        f"{count} {'entry' if count == 1 else 'entries'} for {len(found)} of "
+        f"{counted(len(texts['source']), 'sentence')}, "
         f"{100 * count / max(words, 1):.1f}% of the words of the reference, written to "
         f"{FLAGS.output_file}"
     )

@@ -40,6 +40,7 @@ from t2t_phrase.evaluation.ngram_precision import LARGEST_ORDER, ngram_precision
 from t2t_phrase.evaluation.scores import METRICS, corpus_score, make_bleu, make_metric
 from t2t_phrase.evaluation.significance import paired_bootstrap, resampling_seed
 from t2t_phrase.io.files import refuse_inputs, write
+from t2t_phrase.io.line_counts import check_one_to_one
 from t2t_phrase.io.text_files import check_writable, read_text
 
 FLAGS = flags.FLAGS
@@ -325,11 +326,7 @@ def read_same_length(path: str, expected: int) -> list[str]:
         UserError: the number of lines differs from that of the translation.
     """
     lines = read_text(path)
-    if len(lines) != expected:
-        raise UserError(
-            f"{FLAGS.translation} has {expected} lines and {path} has {len(lines)}; the lines must "
-            "correspond one to one"
-        )
+    check_one_to_one(FLAGS.translation, expected, path, len(lines))
     return lines
 
 

@@ -29,6 +29,7 @@ from t2t_phrase.bin.model_flags import define_model_flags, load
 from t2t_phrase.bin.source_features import define_feature_flags
 from t2t_phrase.config import UserError
 from t2t_phrase.decoding.hparams import DecodeHParams
+from t2t_phrase.io.line_counts import counted
 from t2t_phrase.io.reporting import Ticker, note
 
 if TYPE_CHECKING:
@@ -159,9 +160,9 @@ def show_statistics(
         progress=Ticker("read", len(pairs)),
     )
     if count < len(pairs):
-        note(f"{len(pairs) - count} lines without words on both sides are left out")
+        note(f"left out: {counted(len(pairs) - count, 'line')} without words on both sides")
     print(format_statistics(found), flush=True)
-    note(f"{count} sentence pairs, teacher-forced")
+    note(f"{counted(count, 'sentence pair')}, teacher-forced")
     if FLAGS.stats_file and FLAGS.stats_file.lower().endswith(".csv"):
         write_text(FLAGS.stats_file, [",".join(row) for row in statistics_to_rows(found)])
         note(f"written to {FLAGS.stats_file}")

@@ -10,6 +10,7 @@ from absl import flags
 from t2t_phrase.bin.source_features import given_feature_files, given_parser
 from t2t_phrase.config import UserError, clipped, nearest
 from t2t_phrase.features import OTHER, TREES
+from t2t_phrase.io.line_counts import check_one_to_one
 from t2t_phrase.io.text_job import check_paths
 
 if TYPE_CHECKING:
@@ -130,11 +131,7 @@ def read_files() -> list[tuple[str, str]]:
     from t2t_phrase.io.text_files import read_text
 
     sources, references = read_text(FLAGS.insights_from_file), read_text(FLAGS.references_file)
-    if len(sources) != len(references):
-        raise UserError(
-            f"{FLAGS.insights_from_file} has {len(sources)} lines and {FLAGS.references_file} has "
-            f"{len(references)}; the lines must correspond one to one"
-        )
+    check_one_to_one(FLAGS.insights_from_file, len(sources), FLAGS.references_file, len(references))
     if not sources:
         raise UserError(f"{FLAGS.insights_from_file} is empty: there is nothing to look at")
     return list(zip(sources, references, strict=True))

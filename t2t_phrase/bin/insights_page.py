@@ -10,6 +10,7 @@ from absl import flags
 from t2t_phrase.bin.insights_input import feature_texts_of_files, texts_of_features
 from t2t_phrase.bin.model_flags import load_second
 from t2t_phrase.config import UserError
+from t2t_phrase.io.line_counts import check_one_to_one, counted
 from t2t_phrase.io.reporting import Ticker, note
 
 if TYPE_CHECKING:
@@ -92,7 +93,7 @@ def write_page_of(
     with_words = [set(model.explainer.with_words(sources)) for model in models]
     kept = sorted(set.intersection(*with_words))
     if len(kept) < len(sources):
-        note(f"{len(sources) - len(kept)} lines without words are left out")
+        note(f"left out: {counted(len(sources) - len(kept), 'line')} without words")
     page = sentence_page(
         models,
         [sources[i] for i in kept],
@@ -103,7 +104,7 @@ def write_page_of(
     )
     write(FLAGS.html, page.html.encode())
     left_out = f", {page.left_out} left out: the page would be too large" if page.left_out else ""
-    note(f"{page.sentences} sentences{left_out}")
+    note(f"{counted(page.sentences, 'sentence')}{left_out}")
     note(f"{size_text(len(page.html.encode()))} written to {FLAGS.html}")
 
 
@@ -121,9 +122,5 @@ def read_sentences() -> tuple[Sequence[str], Sequence[str] | None]:
     if not FLAGS.references_file:
         return sources, None
     references = read_text(FLAGS.references_file)
-    if len(sources) != len(references):
-        raise UserError(
-            f"{FLAGS.insights_from_file} has {len(sources)} lines and {FLAGS.references_file} has "
-            f"{len(references)}; the lines must correspond one to one"
-        )
+    check_one_to_one(FLAGS.insights_from_file, len(sources), FLAGS.references_file, len(references))
     return sources, references

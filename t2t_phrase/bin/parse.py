@@ -14,6 +14,7 @@ from absl import app, flags
 from t2t_phrase.bin import common
 from t2t_phrase.bin.source_features import define_parser_flags
 from t2t_phrase.features import PHRASES
+from t2t_phrase.io.line_counts import counted
 from t2t_phrase.io.reporting import Ticker, note
 from t2t_phrase.io.resumable import Result
 
@@ -84,7 +85,7 @@ def main(argv: Sequence[str]) -> None:
         },
         ticker=Ticker("parsed", total),
     )
-    note(f"{outcome.lines} sentences: {suffix} written to {target}")
+    note(f"{counted(outcome.lines, 'sentence')}: {suffix} written to {target}")
 
 
 def check_trees(source: str, trees: str) -> None:
@@ -104,7 +105,7 @@ def check_trees(source: str, trees: str) -> None:
     for window in windows(stream_text(source), {trees: stream_text(trees)}):
         read_annotations(PHRASES, window.lines, window.beside[trees], trees, first=window.first)
         count += len(window.lines)
-    note(f"{trees}: {count} trees, all of which match their sentences")
+    note(f"{trees}: {counted(count, 'tree')}, all of which match their sentences")
 
 
 def cut_given_trees(trees: str) -> Work:

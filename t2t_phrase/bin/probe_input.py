@@ -11,6 +11,7 @@ from absl import app, flags
 from t2t_phrase.bin.source_features import given_feature_files
 from t2t_phrase.config import UserError, nearest
 from t2t_phrase.features import TREES, of_side
+from t2t_phrase.io.line_counts import counted
 from t2t_phrase.io.reporting import Ticker, note
 
 if TYPE_CHECKING:
@@ -166,5 +167,6 @@ def _pairs(trees: Sequence[str]) -> Iterator[tuple[str, str | None]]:
 def _check_count(path: str, lines: Sequence[str], trees: Sequence[str]) -> None:
     if len(lines) != len(trees):
         raise UserError(
-            f"{path} has {len(lines)} lines for the {len(trees)} trees of {FLAGS.trees_file}"
+            f"{path} has {counted(len(lines), 'line')} for the {counted(len(trees), 'tree')} of "
+            f"{FLAGS.trees_file}"
         )

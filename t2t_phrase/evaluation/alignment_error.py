@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Collection, Sequence
 
 from t2t_phrase.config import UserError
+from t2t_phrase.io.line_counts import check_one_to_one, counted
 from t2t_phrase.io.text_files import read_text
 from t2t_phrase.text.alignments.pharaoh import Link, Links, read_links
 
@@ -54,8 +55,8 @@ class AlignmentError:
         """Return the scores in percent, and what they were computed from."""
         return (
             f"AER = {100 * self.error_rate:.2f} (precision = {100 * self.precision:.2f}, "
-            f"recall = {100 * self.recall:.2f}; {self.links} links, {self.sure} sure and "
-            f"{self.possible} possible ones in {self.sentences} sentences)"
+            f"recall = {100 * self.recall:.2f}; {counted(self.links, 'link')}, {self.sure} sure "
+            f"and {self.possible} possible ones in {counted(self.sentences, 'sentence')})"
         )
 
 
@@ -98,11 +99,7 @@ def score_files(alignments: str, gold: str) -> AlignmentError:
         UserError: a file cannot be read, a line is malformed, or the numbers of lines differ.
     """
     own, right = _read(alignments), _read(gold)
-    if len(own) != len(right):
-        raise UserError(
-            f"{alignments} has {len(own)} lines and {gold} has {len(right)}; the lines must "
-            "correspond one to one"
-        )
+    check_one_to_one(str(alignments), len(own), str(gold), len(right))
     return alignment_error([links.all for links in own], right)
 
 

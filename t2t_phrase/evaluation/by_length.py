@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from t2t_phrase.config import UserError
 from t2t_phrase.evaluation.bleu import corpus_bleu
 from t2t_phrase.evaluation.scores import Score, as_reference_lists, check_lengths
+from t2t_phrase.io.line_counts import check_one_to_one, counted
 
 # Xu et al. (2020), Figure 3.
 BOUNDARIES = (15, 30, 45)
@@ -38,11 +39,11 @@ class LengthGroup:
             return f"under {self.high} words"
         last = self.high - 1
         if self.low == last:
-            return f"{last} word{'' if last == 1 else 's'}"
+            return counted(last, "word")
         return f"{self.low} to {last} words"
 
     def __str__(self) -> str:
-        return f"{self.name}, {self.sentences} sentences: {self.score or 'no BLEU'}"
+        return f"{self.name}, {counted(self.sentences, 'sentence')}: {self.score or 'no BLEU'}"
 
 
 def bleu_by_length(
@@ -72,11 +73,7 @@ def bleu_by_length(
     check_boundaries(boundaries)
     lists = as_reference_lists(references)
     check_lengths(hypotheses, lists)
-    if len(sources) != len(hypotheses):
-        raise UserError(
-            f"the translation has {len(hypotheses)} lines and the source {len(sources)}; the lines "
-            "must correspond one to one"
-        )
+    check_one_to_one("the translation", len(hypotheses), "the source", len(sources))
     members: list[list[int]] = [[] for _ in range(len(boundaries) + 1)]
     for at, source in enumerate(sources):
         members[bisect.bisect(boundaries, len(source.split()))].append(at)

@@ -10,6 +10,7 @@ from typing import Any
 from t2t_phrase import grammar
 from t2t_phrase.config import UserError
 from t2t_phrase.evaluation.mcnemar import mcnemar
+from t2t_phrase.io.line_counts import check_one_to_one
 from t2t_phrase.io.strict_json import parse_json
 from t2t_phrase.io.text_files import read_text
 
@@ -142,11 +143,7 @@ def check_lengths(hypotheses: Sequence[str], facts: Sequence[Sequence[grammar.Re
     Raises:
         UserError: the numbers of sentences differ.
     """
-    if len(hypotheses) != len(facts):
-        raise UserError(
-            f"the translation has {len(hypotheses)} lines and the facts {len(facts)}; the lines "
-            "must correspond one to one"
-        )
+    check_one_to_one("the translation", len(hypotheses), "the file of facts", len(facts))
 
 
 def _judge(tokens: list[str], rendering: grammar.Rendering) -> Judgement:

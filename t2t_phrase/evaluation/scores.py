@@ -14,6 +14,7 @@ from sacrebleu.tokenizers.tokenizer_spm import SPM_MODELS
 from sacrebleu.utils import SACREBLEU_DIR
 
 from t2t_phrase.config import UserError, nearest, shown
+from t2t_phrase.io.line_counts import check_one_to_one
 from t2t_phrase.text.moses import MosesTokenizer, is_moses
 
 METRICS = ("bleu", "chrf", "ter")
@@ -174,11 +175,7 @@ def check_lengths(hypotheses: Sequence[str], references: Sequence[Sequence[str]]
         UserError: the lengths differ, or there are no sentences.
     """
     for number, column in enumerate(references, start=1):
-        if len(column) != len(hypotheses):
-            which = f"reference {number}" if len(references) > 1 else "the reference"
-            raise UserError(
-                f"the translation has {len(hypotheses)} lines and {which} {len(column)}; "
-                "the lines must correspond one to one"
-            )
+        which = f"reference {number}" if len(references) > 1 else "the reference"
+        check_one_to_one("the translation", len(hypotheses), which, len(column))
     if not hypotheses:
         raise UserError("there are no sentences to score")

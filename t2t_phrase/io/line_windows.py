@@ -8,6 +8,7 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 
 from t2t_phrase.config import UserError
+from t2t_phrase.io.line_counts import counted
 
 # A window ends after this many lines, or this many characters. Sentences are sorted by length
 # within a window only; larger windows need less padding and more memory.
@@ -69,7 +70,7 @@ def windows(
             found = next(other, None)
             if found is None:
                 raise UserError(
-                    f"{name} has only {number - 1} lines; there must be one per sentence"
+                    f"{name} has only {counted(number - 1, 'line')}; there must be one per sentence"
                 )
             window.beside[name].append(found)
             length += len(found)
@@ -78,6 +79,8 @@ def windows(
             window, length = Window(number, [], {name: [] for name in others}), 0
     for name, other in others.items():
         if next(other, None) is not None:
-            raise UserError(f"{name} has more than {number} lines; there must be one per sentence")
+            raise UserError(
+                f"{name} has more than {counted(number, 'line')}; there must be one per sentence"
+            )
     if window.lines:
         yield window

@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Callable
 
+from t2t_phrase.io.line_counts import counted
 from t2t_phrase.io.terminal import MovingLine, is_terminal, print_line
 
 Log = Callable[[str], object]
@@ -68,11 +69,11 @@ class Ticker:
             return
         self._last = now
         if self._total is None:
-            note(f"{self._verb} {done} lines")
+            note(f"{self._verb} {counted(done, 'line')}")
             return
         seconds = (now - self._begin) / max(1, done - self._before) * (self._total - done)
         left = f", about {seconds / 60:.0f} min left" if seconds >= 90 else ""
-        note(f"{self._verb} {done} of {self._total} lines{left}")
+        note(f"{self._verb} {done} of {counted(self._total, 'line')}{left}")
 
     def _draw(self, done: int) -> None:
         if self._bar is None:

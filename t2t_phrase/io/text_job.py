@@ -11,6 +11,7 @@ from typing import Any
 from t2t_phrase.config import UserError
 from t2t_phrase.io.files import explain_os_error, is_special, open_special, refuse_inputs
 from t2t_phrase.io.journal import Journal, name_beside
+from t2t_phrase.io.line_counts import counted
 from t2t_phrase.io.line_windows import windows
 from t2t_phrase.io.reporting import Ticker, note
 from t2t_phrase.io.resumable import Stream, Work, run
@@ -85,7 +86,8 @@ def check_counts(source: str | None, total: int | None, beside: Iterable[str]) -
     for path in beside:
         count = count_lines(path)
         if total is not None and count is not None and count != total:
-            raise UserError(f"{path} has {count} lines, but {source} has {total} sentences")
+            sentences = counted(total, "sentence")
+            raise UserError(f"{path} has {counted(count, 'line')}, but {source} has {sentences}")
 
 
 def do(
@@ -123,7 +125,7 @@ def do(
             sink = stack.enter_context(Journal(target, settings, endings))
             if sink.lines:
                 rest = "; the rest is damaged and will be redone" if sink.damaged else ""
-                note(f"{sink.path}: {sink.lines} lines of an earlier run are kept{rest}")
+                note(f"{sink.path}: kept {counted(sink.lines, 'line')} of an earlier run{rest}")
         else:
             sink = _stream(target, stack)
         kept, before = sink.lines, sink.amount
@@ -137,7 +139,7 @@ def do(
             if isinstance(sink, Journal) and sink.lines:
                 how = "give the same command again to continue"
                 reason = "" if isinstance(error, UserError) else "stopped: "
-                note(f"{reason}{sink.lines} lines are done and kept in {sink.path}; {how}")
+                note(f"{reason}kept {counted(sink.lines, 'line')} in {sink.path}; {how}")
             raise
         return Outcome(sink.lines, kept, sink.amount - before, sink.amount, sink.counts)
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from t2t_phrase.config import UserError
+from t2t_phrase.io.line_counts import counted
 from t2t_phrase.probing.corpus import SPLITS, ProbeCorpus, ProbeSentence, Split
 from t2t_phrase.probing.tasks import Task
 
@@ -61,7 +62,7 @@ class TaskData:
         sizes = "/".join(str(self.size(split)) for split in SPLITS)
         line = f"{task.name}: {sizes} {task.unit}s, {len(self.classes)} classes: {shown}{more}"
         if self.skipped:
-            line += f"; {self.skipped} {task.unit}s left out: {task.without}"
+            line += f"; {counted(self.skipped, task.unit)} left out: {task.without}"
         return line
 
 
@@ -85,9 +86,10 @@ def task_data(task: Task, corpus: ProbeCorpus, *, tss_classes: int = 0) -> TaskD
     )
     for split in SPLITS:
         if not any(label for of in corpus.splits[split] for label in _labels(of, task)):
+            sentences = counted(len(corpus.splits[split]), "sentence")
             raise UserError(
-                f"--tasks={task.name}: the {split} split of {len(corpus.splits[split])} sentences "
-                f"has no label ({task.without}); give more sentences, or leave {task.name} out"
+                f"--tasks={task.name}: the {split} split of {sentences} has no label "
+                f"({task.without}); give more sentences, or leave {task.name} out"
             )
     if len(counts) == 1:
         (only,) = counts

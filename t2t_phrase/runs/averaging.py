@@ -11,6 +11,7 @@ import numpy as np
 
 from t2t_phrase.config import UserError
 from t2t_phrase.io import files
+from t2t_phrase.io.line_counts import counted
 from t2t_phrase.runs import checkpoints
 from t2t_phrase.runs.kept_vocabularies import copy_vocabularies
 from t2t_phrase.runs.load_model import find_record, run_above
@@ -28,8 +29,8 @@ def last_checkpoints(folder: str | os.PathLike[str], count: int) -> list[str]:
     found = checkpoints.complete(folder)
     if count > len(found):
         raise UserError(
-            f"--num_last_checkpoints={count}: {folder} holds {len(found)} checkpoints; give at "
-            "most that many, or train with a smaller --local_eval_frequency"
+            f"--num_last_checkpoints={count}: {folder} holds {counted(len(found), 'checkpoint')}; "
+            "give at most that many, or train with a smaller --local_eval_frequency"
         )
     return found[-count:]
 

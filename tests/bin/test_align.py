@@ -44,7 +44,7 @@ def test_files_are_aligned_together(folder, capsys):
     assert captured.out == ""
     assert "forward: HMM, iteration 3 of 3: perplexity " in captured.err
     assert captured.err.endswith(
-        f"1 sentence pairs with an empty side have no links\n"
+        f"no links: 1 sentence pair with an empty side\n"
         f"5 sentence pairs: 6 links written to {folder}/train.de.align\n"
         f"2 sentence pairs: 3 links written to {folder}/dev.de.align\n"
     )
@@ -58,7 +58,7 @@ def test_options_and_names(folder, capsys, monkeypatch):
     names = [f"--source={folder}/train.en", f"--target={folder}/train.de.gz"]
     call(align, *names, "--symmetrization=union", "--nolowercase")
     assert (folder / "train.de.align").read_text() == "\n\n0-0\n\n0-0\n"
-    assert "2 sentence pairs with a side over 1 words have no links" in capsys.readouterr().err
+    assert "no links: 2 sentence pairs with a side over 1 words" in capsys.readouterr().err
     call(align, *names, f"--output_file={folder}/other")
     assert (folder / "other").read_bytes() == (folder / "train.de.align").read_bytes()
 
@@ -100,7 +100,7 @@ def test_alignments_are_scored(folder, capsys):
     call(eval_command, own, gold)
     assert capsys.readouterr().out == (
         "AER = 25.00 (precision = 100.00, recall = 50.00; 2 links, 2 sure and 1 possible ones in 1 "
-        "sentences)\n"
+        "sentence)\n"
     )
     with pytest.raises(app.UsageError, match="--alignments and --gold_alignments are required tog"):
         call(eval_command, own)

@@ -273,7 +273,7 @@ def test_an_interrupted_run_goes_on_with_the_same_batches(toy, tmp_path, monkeyp
         patched.setattr(Translator, "batches", some)
         decode(toy, *files, options=options)
     said = capsys.readouterr().err
-    assert re.search(rf"stopped: \d+ lines are done and kept in {part}; give the same", said)
+    assert re.search(rf"stopped: kept \d+ lines in {part}; give the same", said)
     with pytest.raises(UserError, match=r"different settings \(extra_length: 4 -> 5\)"):
         decode(toy, *files, options=options.replace("=4", "=5"))
     with pytest.raises(UserError, match=r"different settings \(dtype_policy: .*bfloat16\)"):
@@ -281,7 +281,7 @@ def test_an_interrupted_run_goes_on_with_the_same_batches(toy, tmp_path, monkeyp
     with pytest.raises(UserError, match=r"checkpoint: model.ckpt-30 \(step 30\) -> model.ckpt-20"):
         decode(toy, *files, "--checkpoint_path=best", options=options)
     decode(toy, *files, options=options)
-    assert re.search(r"out.part: \d+ lines of an earlier run are kept\n", capsys.readouterr().err)
+    assert re.search(r"out.part: kept \d+ lines of an earlier run\n", capsys.readouterr().err)
     assert target.read_bytes() == whole
     assert sorted(p.name for p in tmp_path.iterdir()) == ["in", "out"]
 

@@ -75,7 +75,7 @@ def test_words_of_the_corpus_are_written_as_a_dictionary(flags, tmp_path, capsys
         "the\tdie",
         "",
     ]
-    assert "7 words with their translations" in capsys.readouterr().err
+    assert "7 words with translations" in capsys.readouterr().err
     run(flags, "--words", "--least=2")
     assert (tmp_path / "output_file").read_text() == "a\tein\n"
     with pytest.raises(app.UsageError, match="--least is only used with --words"):

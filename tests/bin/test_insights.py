@@ -106,7 +106,7 @@ def test_statistics_of_files(toy, files, tmp_path, capsys):
     expected = statistics.attention_statistics(toy.model, ids)
     assert captured.out == format_statistics(expected) + "\n"
     assert "\n\ncross-attention: from tokens, 2-grams to tokens, 2-grams\n" in captured.out
-    assert "1 lines without words on both sides are left out" in captured.err
+    assert "left out: 1 line without words on both sides" in captured.err
     assert "3 sentence pairs" in captured.err and f"written to {target}" in captured.err
     found = json.loads(target.read_text())
     assert (found["step"], found["pairs"], found["problem"]) == (7, 3, "translate_toy")
@@ -291,7 +291,7 @@ def test_a_page_without_lines_that_the_vocabulary_drops(toy, tmp_path, capsys):
     page = tmp_path / "page.html"
     options = "--decode_hparams=beam_size=2,extra_length=2,max_input_size=1"
     call(insights, *toy.flags, f"--html={page}", f"--insights_from_file={source}", options)
-    assert "2 lines without words are left out" in capsys.readouterr().err
+    assert "left out: 2 lines without words" in capsys.readouterr().err
     (shown,) = document_of(page)["sentences"]
     assert shown["source"] == "the house"
     assert shown["explanations"][0]["notes"][0].startswith("source cut to 1 of ")
@@ -312,7 +312,7 @@ def test_a_page_of_two_models(toy, levels, files, tmp_path, capsys):
         "--decode_hparams=beam_size=2,extra_length=2",
     )
     error = capsys.readouterr().err
-    assert "1 lines without words are left out" in error and "3 sentences\n" in error
+    assert "left out: 1 line without words" in error and "3 sentences\n" in error
     assert f"kB written to {page}" in error
     document = document_of(page)
     assert [model["about"] for model in document["models"]] == [
@@ -370,7 +370,7 @@ def test_a_page_of_one_sentence(toy, tmp_path, capsys):
     (shown,) = document_of(page)["sentences"]
     (explanation,) = shown["explanations"]
     assert (explanation["target"], explanation["is_own"]) == ("dogs run", False)
-    assert "1 sentences" in capsys.readouterr().err
+    assert "1 sentence\n" in capsys.readouterr().err
     with pytest.raises(UserError, match=r"--alignment_model_dir=x: no model here reads alignments"):
         call(insights, *toy.flags, f"--html={page}", "--source=a", "--alignment_model_dir=x")
     with pytest.raises(UserError, match=r"cannot write .*/no/x.html"):

@@ -63,7 +63,7 @@ def test_a_run_that_was_stopped_goes_on(text, tmp_path, monkeypatch, capsys, phr
     part = target.with_name(f"{target.name}.part")
     with pytest.raises(UserError, match="the server is gone"):
         call(parse, *flags)
-    assert f"2 lines are done and kept in {part}" in capsys.readouterr().err
+    assert f"kept 2 lines in {part}" in capsys.readouterr().err
     kept = part.read_bytes()
     # Killed while it opens the parser.
     with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):

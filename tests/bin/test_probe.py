@@ -98,7 +98,7 @@ def test_text_beside_the_trees_is_read(toy, trees, tmp_path, capsys):
     assert [row.split("|")[2].strip() for row in rows[2:]] == runs.partition("=")[2].split(",")
     assert "model.ckpt-20 (step 20)" in captured.err
     (tmp_path / "x").write_text("a\n")
-    with pytest.raises(UserError, match=r"x has 1 lines for the \d+ trees of .*x\.trees"):
+    with pytest.raises(UserError, match=r"x has 1 line for the \d+ trees of .*x\.trees"):
         call(probe, *flags)
     (tmp_path / "x").write_text("".join(f"{text}\n" for text in ["another", *texts[1:]]))
     with pytest.raises(UserError, match=r"x\.trees:1: word 1 of the tree is"):
@@ -173,7 +173,7 @@ def test_mistakes_that_only_the_data_show(toy, trees, tmp_path):
         ("", "is empty: there is nothing to probe"),
         ("(S (NP (NN a))\n", r"bad\.trees:1: the brackets do not match"),
         (trees.read_text(), "every sentence of the training split is active"),
-        ("(S (NN a) (NN b))\n", "the train split of 1 sentences has no label"),
+        ("(S (NN a) (NN b))\n", "the train split of 1 sentence has no label"),
     ):
         bad.write_text(content)
         with pytest.raises(UserError, match=message):

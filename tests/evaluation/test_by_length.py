@@ -20,7 +20,7 @@ def test_groups_part_at_the_boundaries_and_score_as_corpora():
         expected = corpus_bleu([hypotheses[i] for i in own], [references[i] for i in own])
         assert group.score == expected
     assert [g.name for g in groups] == ["under 5 words", "5 to 9 words", "10 and more words"]
-    assert str(groups[2]).startswith("10 and more words, 1 sentences: BLEU = 100.00  nrefs:1|")
+    assert str(groups[2]).startswith("10 and more words, 1 sentence: BLEU = 100.00  nrefs:1|")
 
 
 def test_a_group_may_be_empty():
@@ -43,7 +43,7 @@ def test_boundaries_must_ascend(boundaries):
 
 
 def test_the_source_must_have_as_many_lines():
-    with pytest.raises(UserError, match="translation has 1 lines and the source 2"):
+    with pytest.raises(UserError, match="translation has 1 line and the source has 2"):
         bleu_by_length(["a"], ["a"], ["a", "b"])
 
 

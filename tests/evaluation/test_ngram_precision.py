@@ -153,9 +153,9 @@ def test_orders_out_of_range(orders):
 
 
 def test_mistakes_are_those_of_the_corpus_score():
-    with pytest.raises(UserError, match="translation has 1 lines and the reference 2"):
+    with pytest.raises(UserError, match="translation has 1 line and the reference has 2"):
         ngram_precisions(["a"], ["a", "b"])
-    with pytest.raises(UserError, match="translation has 1 lines and the reference 2"):
+    with pytest.raises(UserError, match="translation has 1 line and the reference has 2"):
         ngram_precisions(["a", "b"], ["a", "b"], baseline=["a"])
     with pytest.raises(UserError, match="there are no sentences to score"):
         ngram_precisions([], [])

@@ -111,5 +111,5 @@ def test_what_is_no_facts_is_named(tmp_path, line):
 
 
 def test_line_counts_must_agree():
-    with pytest.raises(UserError, match="translation has 1 lines and the facts 2"):
+    with pytest.raises(UserError, match="translation has 1 line and the file of facts has 2"):
         judge(["a"], [[], []])

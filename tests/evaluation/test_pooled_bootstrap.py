@@ -50,5 +50,5 @@ def test_equal_systems_do_not_differ_in_any_order_of_seeds(texts):
 
 def test_lengths_must_agree(texts):
     references, spoil = texts
-    with pytest.raises(UserError, match="translation has 39 lines and the reference 40"):
+    with pytest.raises(UserError, match="translation has 39 lines and the reference has 40"):
         pooled_p_value([spoil(0.1)], [spoil(0.1)[1:]], references)

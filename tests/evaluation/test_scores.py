@@ -99,9 +99,9 @@ def test_a_score_prints_value_and_signature():
 
 
 def test_mistakes_are_named():
-    with pytest.raises(UserError, match="translation has 2 lines and the reference 1;"):
+    with pytest.raises(UserError, match="translation has 2 lines and the reference has 1;"):
         corpus_bleu(["a", "b"], ["a"])
-    with pytest.raises(UserError, match="2 lines and reference 2 1;"):
+    with pytest.raises(UserError, match="2 lines and reference 2 has 1;"):
         corpus_bleu(["a", "b"], [["a", "b"], ["a"]])
     with pytest.raises(UserError, match="no sentences"):
         corpus_bleu([], [])

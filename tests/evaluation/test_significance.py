@@ -49,7 +49,7 @@ def test_one_sentence_has_no_p_value():
 
 def test_lengths_must_agree(systems):
     references, good, _, bad = systems
-    with pytest.raises(UserError, match="translation has 39 lines and the reference 40"):
+    with pytest.raises(UserError, match="translation has 39 lines and the reference has 40"):
         paired_bootstrap(good, bad[:-1], references)
 
 

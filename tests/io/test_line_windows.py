@@ -31,7 +31,7 @@ def test_only_what_is_needed_is_read():
 
 
 @pytest.mark.parametrize(
-    "beside, said", [(["a"], "x has only 1 lines"), (["a"] * 3, "more than 2")]
+    "beside, said", [(["a"], "x has only 1 line;"), (["a"] * 3, "more than 2")]
 )
 def test_other_files_have_as_many_lines(beside, said):
     with pytest.raises(UserError, match=said):

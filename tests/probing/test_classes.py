@@ -39,7 +39,7 @@ def test_words():
     assert [of.tolist() for of in data.labels["train"]] == [[0, 1, NONE], [0]]
     assert data.majority == pytest.approx(2 / 3)
     assert data.labels["test"][0].dtype == np.int32
-    assert "3/2/3 words, 2 classes" in data.describe() and "1 words left out" in data.describe()
+    assert "3/2/3 words, 2 classes" in data.describe() and "1 word left out" in data.describe()
 
 
 def test_rare_sequences_are_one_class():
@@ -63,5 +63,5 @@ def test_what_cannot_be_probed_is_refused():
         )
     for missing in ("train", "dev", "test"):
         splits = {"train": ["a", "b"], "dev": ["a"], "test": ["a"], missing: [None]}
-        with pytest.raises(UserError, match=f"the {missing} split of 1 sentences has no label"):
+        with pytest.raises(UserError, match=f"the {missing} split of 1 sentence has no label"):
             task_data(TASKS["tense"], corpus("tense", **splits))

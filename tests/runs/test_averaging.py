@@ -71,7 +71,7 @@ def test_duplicates_are_refused(both, tmp_path):
 
 
 def test_fewer_than_asked_for(toy):
-    with pytest.raises(UserError, match=r"--num_last_checkpoints=2: .* holds 1 checkpoints"):
+    with pytest.raises(UserError, match=r"--num_last_checkpoints=2: .* holds 1 checkpoint;"):
         last_checkpoints(toy.output_dir, 2)
 
 

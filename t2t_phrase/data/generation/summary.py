@@ -13,6 +13,7 @@ from t2t_phrase.data.generation.manifest import Manifest
 from t2t_phrase.data.generation.segmentations import sample_splits
 from t2t_phrase.data.problem import Problem
 from t2t_phrase.features import Feature
+from t2t_phrase.io.line_counts import counted
 
 
 def summary(problem: Problem, manifest: Manifest, features: Sequence[Feature]) -> Iterator[str]:
@@ -39,7 +40,7 @@ def summary(problem: Problem, manifest: Manifest, features: Sequence[Feature]) -
             for name in ("source_tokens", "target_tokens", *(f.name for f in features))
         }
         yield (
-            f"{problem.base_name}-{split}-*: {shards} shard{'' if shards == 1 else 's'}, "
+            f"{problem.base_name}-{split}-*: {counted(shards, 'shard')}, "
             f"{entry['pairs']:,} pairs, {totals['source_tokens']:,} source and "
             f"{totals['target_tokens']:,} target tokens"
             + "".join(f", {totals[feature.name]:,} {feature.name}" for feature in features)

@@ -15,6 +15,7 @@ from t2t_phrase.data.sources.mteval import read_mteval
 from t2t_phrase.data.sources.side_files import count_mismatch, find_side_files, side_lines
 from t2t_phrase.data.sources.text_size import text_size
 from t2t_phrase.features import Feature
+from t2t_phrase.io.line_counts import counted
 from t2t_phrase.io.lines import decoded, raw_lines, read_lines
 
 SPLITS = ("train", "dev", "test")
@@ -268,7 +269,7 @@ def _length_mismatch(part: Sequence[pathlib.Path]) -> UserError:
     other = next(i for i, count in enumerate(counts) if count != counts[0])
     line = first_shifted_line(part[0], part[other])
     return UserError(
-        f"{part[0]} has {counts[0]} lines but {part[other]} has {counts[other]}; judging by line "
-        f"lengths, they are misaligned from line {line} on: look there for a line that is missing "
-        "or split in two"
+        f"{part[0]} has {counted(counts[0], 'line')} but {part[other]} has {counts[other]}; "
+        f"judging by line lengths, they are misaligned from line {line} on: look there for a line "
+        "that is missing or split in two"
     )

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from t2t_phrase.config import UserError
 from t2t_phrase.features import ALIGN, TREES, Feature, Side
+from t2t_phrase.io.line_counts import counted
 from t2t_phrase.io.lines import read_lines
 
 # Paths of side files by stream (see `Feature.side_stream`), then by the path of the text file.
@@ -83,7 +84,8 @@ def count_mismatch(text: pathlib.Path, side: pathlib.Path, sentences: int) -> Us
         hint = f"; recreate it: t2t-phrase-parse --input_file={text} --output_file={side}"
     elif f".{ALIGN}" in side.suffixes:
         hint = f"; recreate it: t2t-phrase-align --source=... --target={text} --output_file={side}"
-    return UserError(f"{side} has {count} lines, but {text} has {sentences} sentences{hint}")
+    has = counted(sentences, "sentence")
+    return UserError(f"{side} has {counted(count, 'line')}, but {text} has {has}{hint}")
 
 
 def _candidates(text: pathlib.Path, stream: str) -> Iterator[pathlib.Path]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 
+from t2t_phrase.io.line_counts import counted
 from t2t_phrase.reports.comparison.files import write_files
 from t2t_phrase.reports.comparison.inputs import ComparisonInputs
 from t2t_phrase.reports.comparison.page import comparison_page
@@ -40,5 +41,5 @@ def write_comparison(
         log(f"written: {page} ({size_text(len(html.encode('utf-8', 'replace')))})")
     if folder is not None:
         names = write_files(found, folder)
-        log(f"written: {len(names)} files in {folder}: {', '.join(names)}")
+        log(f"written: {counted(len(names), 'file')} in {folder}: {', '.join(names)}")
     return found

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from t2t_phrase.config import UserError, shown
+from t2t_phrase.io.line_counts import counted
 
 # The numbers of a source word and of a target word, from 0.
 Link = tuple[int, int]
@@ -86,7 +87,7 @@ def check_range(links: Iterable[Link], source_words: int | None, target_words: i
     for i, j in sorted(links):
         for number, words, side in ((i, source_words, "source"), (j, target_words, "target")):
             if words is not None and number >= words:
-                has = "1 word" if words == 1 else f"{words or 'no'} words"
+                has = counted(words, "word") if words else "no words"
                 raise UserError(
                     f"link {i}-{j}: there is no {side} word {number}; words are separated by "
                     f"spaces and numbered from 0, and the {side} has {has}"

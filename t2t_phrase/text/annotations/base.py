@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 from t2t_phrase import registry
 from t2t_phrase.config import UserError
 from t2t_phrase.features import Feature
+from t2t_phrase.io.line_counts import counted
 
 if TYPE_CHECKING:
     import tensorflow as tf
@@ -147,7 +148,8 @@ def read_annotations(
             the message names the line.
     """
     if len(lines) != len(sentences):
-        raise UserError(f"{name} has {len(lines)} lines for {len(sentences)} sentences")
+        has = counted(len(lines), "line")
+        raise UserError(f"{name} has {has} for {counted(len(sentences), 'sentence')}")
     annotation, texts = annotation_of(feature), []
     for place, (sentence, line) in enumerate(zip(sentences, lines, strict=True)):
         try:

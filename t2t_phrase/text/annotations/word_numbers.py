@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from t2t_phrase import registry
 from t2t_phrase.config import UserError, shown
+from t2t_phrase.io.line_counts import counted
 from t2t_phrase.text.annotations.base import Annotation, Sentence
 from t2t_phrase.text.visible import spans_of_tokens
 
@@ -33,7 +34,8 @@ def word_numbers(sentence: str, text: str) -> list[int]:
             raise UserError(f"{shown(field)} is not a 32-bit integer; expected one for each word")
     words = len(sentence.split())
     if len(fields) != words:
-        raise UserError(f"{len(fields)} integers for the {words} words of {shown(sentence)}")
+        given = counted(len(fields), "integer")
+        raise UserError(f"{given} for the {counted(words, 'word')} of {shown(sentence)}")
     return [int(field) for field in fields]
 
 

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 import nltk
 
+from t2t_phrase.io.line_counts import counted
 from t2t_phrase.text.trees.trees import TreeError, escaped
 
 
@@ -38,7 +39,7 @@ def respelt(tree: nltk.Tree, words: Sequence[str]) -> str:
     """
     places = tree.treepositions("leaves")
     if len(places) != len(words):
-        raise TreeError(f"the tree has {len(places)} words, the sentence {len(words)}")
+        raise TreeError(f"the tree has {counted(len(places), 'word')}, the sentence {len(words)}")
     tree = tree.copy(deep=True)
     for place, word in reversed(list(zip(places, words, strict=True))):
         if word:

@@ -63,5 +63,5 @@ def test_no_sentence_is_shown_twice(count):
 
 
 def test_lengths_must_agree():
-    with pytest.raises(UserError, match="has 1 lines and the reference 2"):
+    with pytest.raises(UserError, match="has 1 line and the reference has 2"):
         sentence_chrf(["a"], ["a", "b"])

@@ -75,7 +75,7 @@ def test_the_graph_gives_the_same_numbers(model):
 @pytest.mark.parametrize(
     ("numbers", "fault", "fault_in_graph"),
     [
-        ("1", "1 integers for the 2 words of 'a b'", "one integer for each word"),
+        ("1", "1 integer for the 2 words of 'a b'", "one integer for each word"),
         ("1 2 3", "3 integers for the 2 words of 'a b'", "one integer for each word"),
         ("1 x", "'x' is not a 32-bit integer", "must consist of integers"),
         ("1 1.5", "'1.5' is not a 32-bit integer", "must consist of integers"),

@@ -21,5 +21,5 @@ def test_trees_that_do_not_fit_are_named_by_line():
         read_annotations(PHRASES, [sentence, "A dog"], [TREE, TREE], "x.trees")
     with pytest.raises(UserError, match=r"^x\.trees:1: the line is empty"):
         read_annotations(PHRASES, ["A dog"], [""], "x.trees")
-    with pytest.raises(UserError, match=r"x\.trees has 1 lines for 2 sentences"):
+    with pytest.raises(UserError, match=r"x\.trees has 1 line for 2 sentences"):
         read_annotations(PHRASES, ["A dog", "b"], [TREE], "x.trees")
