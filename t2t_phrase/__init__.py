@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from t2t_phrase.keras_objects import register_with_keras
 
-__version__ = "0.1.0"
+__version__ = "0.2.0.dev0"
 
 if TYPE_CHECKING:
     from t2t_phrase import layers as layers

@@ -225,16 +225,21 @@ class Steps:
 
         Raises:
             UserError: the command failed; the message has the last lines of its output.
-            SystemExit: a signal ended the command, so no other is started.
+            SystemExit: a signal ended the command, so no other is started; the code is 128 plus
+                its number.
         """
         print(f"$ {command_line(module, flags)}", flush=True)
         command = [sys.executable, "-m", f"t2t_phrase.bin.{module}", *flags]
         with log.open("a") as file:
             status = subprocess.call(command, stdout=file, stderr=subprocess.STDOUT)
         if status < 0 or status >= 128:
-            sys.exit(
-                f"interrupted by a signal (status {status}); run the same command again to continue"
+            number = -status if status < 0 else status - 128
+            print(
+                f"t2t-phrase-{module} was ended by signal {number}; run the same command again to "
+                "continue",
+                file=sys.stderr,
             )
+            sys.exit(128 + number)
         if status:
             tail = "\n".join(f"    {line}" for line in log.read_text().splitlines()[-5:])
             raise UserError(f"t2t-phrase-{module} failed, see {log}:\n{tail}")

@@ -87,6 +87,13 @@ def test_the_development_set_has_its_own_table(flags, tmp_path, monkeypatch):
     assert (tmp_path / "out" / "table.md").read_text() == made
 
 
+def test_there_is_no_report_on_nothing(flags):
+    given, calls, _ = flags
+    with pytest.raises(UserError, match="no run is finished; leave out --report_only to train"):
+        call(compare, *given, "--report_only")
+    assert calls == []
+
+
 def test_one_failure_does_not_stop_the_others(flags, tmp_path, capsys):
     given, _, failing = flags
     failing.append(True)

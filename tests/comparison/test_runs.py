@@ -150,5 +150,8 @@ def test_a_command_that_fails_is_told_with_its_last_lines(recipe, monkeypatch):
     with pytest.raises(UserError, match=r"(?s)trainer failed, see .*7.log:.*no such thing"):
         runs.finish(recipe, SET, 7, train=True)
     monkeypatch.setattr(runs.subprocess, "call", lambda *a, **o: 143)
-    with pytest.raises(SystemExit, match="interrupted by a signal"):
+    with pytest.raises(SystemExit, match="143"):
+        runs.finish(recipe, SET, 7, train=True)
+    monkeypatch.setattr(runs.subprocess, "call", lambda *a, **o: -9)
+    with pytest.raises(SystemExit, match="137"):
         runs.finish(recipe, SET, 7, train=True)
