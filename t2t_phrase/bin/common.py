@@ -17,6 +17,7 @@ from absl import app, flags, logging
 from t2t_phrase.bin import endings, streams
 from t2t_phrase.bin.backend import backend_named, check_backend
 from t2t_phrase.bin.flag_parsing import WrongUsage, own_flags, parse_flags
+from t2t_phrase.io.child_process import Signalled
 from t2t_phrase.io.terminal import close_lines
 
 
@@ -84,7 +85,7 @@ def _signals_raised() -> Iterator[None]:
         if os.getpid() != owner:
             # A worker process has nothing to clean up.
             os._exit(endings.SIGNALLED + number)
-        raise endings.Signalled(number)
+        raise Signalled(number)
 
     handled = [signal.SIGTERM, signal.SIGHUP]
     # Signals that the caller ignores, as nohup does, stay ignored.

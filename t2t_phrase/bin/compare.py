@@ -20,6 +20,7 @@ from absl import app, flags
 from t2t_phrase import registry
 from t2t_phrase.bin import common
 from t2t_phrase.config import UserError, shown
+from t2t_phrase.io.files import expanded
 
 if TYPE_CHECKING:
     from t2t_phrase.comparison.runs import Recipe
@@ -98,7 +99,7 @@ def main(argv: Sequence[str]) -> None:
         decode_hparams=FLAGS.decode_hparams,
         test_sentences=FLAGS.test_sentences,
         split=FLAGS.split,
-        contrastive=FLAGS.contrastive,
+        contrastive=FLAGS.contrastive and str(expanded(FLAGS.contrastive)),
         t2t_usr_dir=FLAGS.t2t_usr_dir,
     )
     scoring = Scoring(tuple(FLAGS.metrics), FLAGS.tokenize, FLAGS.lowercase)

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import pathlib
 import shlex
-import signal
-import subprocess
 import sys
 import time
 from collections.abc import Sequence
@@ -20,7 +18,7 @@ from absl import app, flags
 from t2t_phrase import registry
 from t2t_phrase.bin import common
 from t2t_phrase.bin.backend import check_backend
-from t2t_phrase.bin.endings import Signalled
+from t2t_phrase.io.child_process import call
 
 PROBLEM = "translate_ende_grammar"
 HPARAMS_SET = "phrase_interleaved_convkv_1_2_demo_muon"
@@ -109,27 +107,6 @@ def check_hparams() -> None:
     from t2t_phrase.runs.record import resolve_hparams
 
     resolve_hparams(FLAGS.hparams_set, FLAGS.hparams)
-
-
-def call(command: Sequence[str]) -> int:
-    """Run a command to its end, passing on signals, and return its exit code.
-
-    The command decides how to react: the trainer, for example, saves a checkpoint first.
-    """
-    caught = 0
-    # In its own session, so that Ctrl-C reaches the command only once: from here.
-    with subprocess.Popen(command, start_new_session=True) as process:
-        while True:
-            try:
-                status = process.wait()
-                break
-            except KeyboardInterrupt:
-                caught = signal.SIGINT
-            except Signalled as error:
-                caught = error.number
-            process.send_signal(caught)
-    # A negative status stands for a signal.
-    return 128 - status if status < 0 else status or (128 + caught if caught else 0)
 
 
 def run() -> None:

@@ -12,24 +12,13 @@ import t2t_phrase
 from t2t_phrase.bin import machine_errors, streams
 from t2t_phrase.bin.flag_parsing import WrongUsage
 from t2t_phrase.config import UserError
+from t2t_phrase.io.child_process import Signalled
 
 DONE, BUG, USAGE, MACHINE = 0, 1, 2, 3
 # A command ended by signal n exits with 128 + n, as reported by shells.
 SIGNALLED = 128
 
 _KEPT = "finished files are kept, and the same command continues from there or starts again"
-
-
-class Signalled(BaseException):
-    """A signal asked the command to end; raised in the main thread.
-
-    Args:
-        number: the number of the signal.
-    """
-
-    def __init__(self, number: int) -> None:
-        super().__init__(number)
-        self.number = number
 
 
 class Ending(NamedTuple):

@@ -20,7 +20,15 @@ FLAGS = flags.FLAGS
 # Flags whose values the record has.
 _RECORDED = ("problem", "model", "hparams_set", "random_seed")
 # Flags that take the value of the last command that gave them.
-_LAST = ("schedule", "local_eval_frequency", "keep_checkpoint_max", "save_checkpoints_secs")
+_LAST = (
+    "schedule",
+    "local_eval_frequency",
+    "keep_checkpoint_max",
+    "save_checkpoints_secs",
+    "trackers",
+)
+# What the scores of the development set are computed from, so that they remain comparable.
+_EVALUATION = ("eval_steps", "eval_run_autoregressive", "decode_hparams")
 _METRIC = "eval_early_stopping_metric"
 # Delta and direction belong to a metric.
 _OF_METRIC = (f"{_METRIC}_delta", f"{_METRIC}_minimize")
@@ -31,7 +39,8 @@ def take_flags_of_run(log: Callable[[str], None]) -> None:
     """Set flags that were not given to the settings of the run in --output_dir, if it has one.
 
     Settings that may change, such as the time between checkpoints, are those of the last command
-    that gave them. Early stopping is not taken if --schedule=train does not evaluate.
+    that gave them. Early stopping and options of evaluations are not taken if --schedule=train does
+    not evaluate.
 
     Args:
         log: called with a line that lists the flags taken from the run.
@@ -59,18 +68,27 @@ def take_flags_of_run(log: Callable[[str], None]) -> None:
     taken |= {name: _last(commands, name) for name in _LAST}
     schedule = FLAGS.schedule if FLAGS["schedule"].present else taken["schedule"]
     if schedule != "train":
-        given = FLAGS[_METRIC].present
-        names = [name for name in _STOPPING if not (given and name in _OF_METRIC)]
-        taken |= {name: _last(commands, name) for name in names}
+        taken |= {name: _last(commands, name) for name in (*_EVALUATION, *_STOPPING)}
+        named = [place for place, one in enumerate(commands) if _last([one], _METRIC) is not None]
+        since = commands[named[-1] :] if named else commands
+        for name in _OF_METRIC:
+            taken[name] = None if FLAGS[_METRIC].present else _last(since, name)
     said = []
     for name, value in taken.items():
         unknown = value is None or value == ""
         if not unknown and not FLAGS[name].present and FLAGS[name].value != value:
             FLAGS[name].value = value
-            said.append(f"--{name}={str(value).lower() if isinstance(value, bool) else value}")
+            said.append(f"--{name}={_text(value)}")
     if said:
         log(f"settings of the run in {folder}: {' '.join(said)}")
     _check_registered(record)
+
+
+def _text(value: Any) -> str:
+    """Return a value as a command gives it."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return ",".join(value) if isinstance(value, list) else str(value)
 
 
 def _last(commands: Sequence[Command], name: str) -> Any:

@@ -6,7 +6,6 @@ import dataclasses
 import functools
 import pathlib
 import shlex
-import subprocess
 import sys
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -14,6 +13,7 @@ from typing import NamedTuple
 from t2t_phrase.comparison.sentences import Sentences, sentences_of
 from t2t_phrase.config import UserError
 from t2t_phrase.data.problem import Problem, get_problem
+from t2t_phrase.io.child_process import call
 from t2t_phrase.runs import checkpoints
 from t2t_phrase.runs.commands import last_value, read_commands
 from t2t_phrase.runs.record import FILE, RunRecord, resolve_hparams
@@ -231,15 +231,14 @@ class Steps:
         print(f"$ {command_line(module, flags)}", flush=True)
         command = [sys.executable, "-m", f"t2t_phrase.bin.{module}", *flags]
         with log.open("a") as file:
-            status = subprocess.call(command, stdout=file, stderr=subprocess.STDOUT)
-        if status < 0 or status >= 128:
-            number = -status if status < 0 else status - 128
+            status = call(command, file)
+        if status >= 128:
             print(
-                f"t2t-phrase-{module} was ended by signal {number}; run the same command again to "
-                "continue",
+                f"t2t-phrase-{module} was ended by signal {status - 128}; run the same command "
+                "again to continue",
                 file=sys.stderr,
             )
-            sys.exit(128 + number)
+            sys.exit(status)
         if status:
             tail = "\n".join(f"    {line}" for line in log.read_text().splitlines()[-5:])
             raise UserError(f"t2t-phrase-{module} failed, see {log}:\n{tail}")
@@ -327,5 +326,4 @@ def compare(recipe: Recipe, sets: Sequence[str], seeds: Sequence[int], *, train:
 
 def count_parameters(folder: pathlib.Path) -> int:
     """Return the number of weights in the checkpoint of a folder."""
-    tensors = checkpoints.read_tensors(checkpoints.resolve(folder))
-    return sum(int(tensor.size) for tensor in tensors.values())
+    return checkpoints.count_weights(checkpoints.resolve(folder))

@@ -6,6 +6,7 @@ import dataclasses
 
 from t2t_phrase.config import UserError
 from t2t_phrase.evaluation.scores import METRICS, make_metric
+from t2t_phrase.evaluation.significance import resampling_seed
 
 
 @dataclasses.dataclass(frozen=True)
@@ -25,8 +26,10 @@ class Scoring:
         """Check that all scores can be computed.
 
         Raises:
-            UserError: a metric is unknown or given twice, there is none, or as for `make_metric`.
+            UserError: a metric is unknown or given twice, there is none, or as for `make_metric`
+                and `resampling_seed`.
         """
+        resampling_seed()
         if not self.metrics:
             raise UserError(f"--metrics= names no metric; known: {', '.join(METRICS)}")
         for metric in self.metrics:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import logging
+import math
 import os
 import pathlib
 import re
@@ -106,6 +107,11 @@ def write(
 def read_tensors(path: str | os.PathLike[str], group: str = "model") -> dict[str, np.ndarray]:
     """Return all arrays of "model" or "optimizer" by name."""
     return reader(path).tensors(group)
+
+
+def count_weights(path: str | os.PathLike[str]) -> int:
+    """Return the number of weights of the model in a checkpoint."""
+    return sum(math.prod(shape) for _, shape in reader(path).group("model").values())
 
 
 def read_step(path: str | os.PathLike[str]) -> int:

@@ -270,8 +270,6 @@ class RunDirectory:
         past = [path for path, step in steps.items() if step < steps[newest]]
         regular = [path for path in past if not self._is_irregular(path)]
         kept = [*regular[max(0, len(regular) - self._keep + 1) :], newest]
-        if self._keep == 1:
-            kept = [newest]
         return kept, [path for path in steps if path not in kept]
 
     def _is_irregular(self, path: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pathlib
+import threading
 import time
 from collections.abc import Callable
 
@@ -28,6 +29,7 @@ class RunLog:
         self._path = folder / FILE
         self._log = log
         self._failed = False
+        self._lock = threading.Lock()
         self._waiting: list[str] = []
 
     def __call__(self, text: str) -> None:
@@ -45,6 +47,11 @@ class RunLog:
         refresh(self._log, make)
 
     def _keep(self, text: str) -> None:
+        # The thread that reads ahead has lines, too.
+        with self._lock:
+            self._append(text)
+
+    def _append(self, text: str) -> None:
         stamp = time.strftime("%Y-%m-%d %H:%M:%S")
         self._waiting += [f"{stamp}  {line}\n" for line in text.splitlines()]
         if not (self._path.parent / RECORD_FILE).exists():

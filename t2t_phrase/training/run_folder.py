@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 from t2t_phrase.config import UserError
 from t2t_phrase.runs import checkpoints
+from t2t_phrase.runs.commands import FILE as COMMANDS
 from t2t_phrase.runs.directory import BEST
 from t2t_phrase.runs.kept_vocabularies import keep_vocabularies
 from t2t_phrase.runs.record import FILE, RunRecord
@@ -92,5 +93,7 @@ def claim_folder(
     folder = pathlib.Path(output_dir)
     if not checkpoints.complete(folder):
         folder.mkdir(parents=True, exist_ok=True)
+        # The flags of an attempt that saved nothing are not those of this run.
+        (folder / COMMANDS).unlink(missing_ok=True)
         keep_vocabularies(vocabularies, folder)
         record.save(folder)

@@ -113,11 +113,11 @@ def prepare(
             seed=options.random_seed,
             strategy=strategy,
         )
-    if writes:
-        claim_folder(options.output_dir, record, vocabularies)
     # Other workers receive the chief's weights when training begins.
     if options.warm_start_from and chief:
         _warm_start(options, built.model, vocabularies, say)
+    if writes:
+        claim_folder(options.output_dir, record, vocabularies)
     if built.frozen or hparams.lora_rank:
         say(_share_trained(built.model))
     stepper = make_stepper(

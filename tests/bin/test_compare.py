@@ -18,8 +18,8 @@ SETS = ["transformer_tiny", "transformer_small"]
 def flags(tmp_path, monkeypatch):
     """Flags of a comparison, whose commands write what the real ones would."""
 
-    def command(arguments, stdout, stderr):
-        del stdout, stderr
+    def command(arguments, output):
+        del output
         module = arguments[2].rpartition(".")[2]
         given = dict(a.removeprefix("--").split("=", 1) for a in arguments[3:] if "=" in a)
         calls.append(module)
@@ -36,7 +36,7 @@ def flags(tmp_path, monkeypatch):
         return 0
 
     calls, failing = [], []
-    monkeypatch.setattr(runs.subprocess, "call", command)
+    monkeypatch.setattr(runs, "call", command)
     monkeypatch.setattr(report, "count_parameters", lambda folder: 1_000_000)
     monkeypatch.setattr(Problem, "record_files", lambda *a: ["x"])
     monkeypatch.setattr(Problem, "raw_text", lambda *a: (["a house .", "the cat"], ["", ""]))

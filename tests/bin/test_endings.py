@@ -14,9 +14,10 @@ import tensorflow as tf
 from absl import app
 
 from t2t_phrase.bin import endings
-from t2t_phrase.bin.endings import BUG, MACHINE, USAGE, Signalled, ending_of
+from t2t_phrase.bin.endings import BUG, MACHINE, USAGE, ending_of
 from t2t_phrase.bin.machine_errors import without_nodes
 from t2t_phrase.config import HParamsError, UserError
+from t2t_phrase.io.child_process import Signalled
 from t2t_phrase.io.files import WriteError
 
 

@@ -72,6 +72,21 @@ def test_what_is_given_counts(taken):
     assert found["eval_early_stopping_metric_minimize"] is None
 
 
+def test_delta_and_direction_are_those_of_the_last_metric(taken):
+    found, _ = taken([STOPPING, ["--eval_early_stopping_metric=bleu"], ["--train_steps=9"]])
+    assert found["eval_early_stopping_metric"] == "bleu"
+    assert found["eval_early_stopping_metric_delta"] == 0.1
+    assert found["eval_early_stopping_metric_minimize"] is None
+
+
+def test_evaluations_and_trackers_stay_what_they_were(taken):
+    first = ["--noeval_run_autoregressive", "--eval_steps=0", "--decode_hparams=beam_size=1"]
+    found, (line,) = taken([[*first, "--trackers=wandb,mlflow"], []])
+    assert found["eval_run_autoregressive"] is False and found["eval_steps"] == 0
+    assert found["decode_hparams"] == "beam_size=1"
+    assert found["trackers"] == ["wandb", "mlflow"] and "--trackers=wandb,mlflow" in line
+
+
 @pytest.mark.parametrize("given", [[], ["--schedule=train"]])
 def test_a_training_without_evaluations_does_not_stop_early(taken, given):
     found, _ = taken([STOPPING, [] if given else ["--schedule=train"]], *given)

@@ -197,7 +197,8 @@ def test_an_evaluation_of_nothing_leaves_no_folder(toy):
 
 @pytest.mark.slow
 def test_warm_start_in_reverse_without_evaluation(toy, trained, capsys, monkeypatch):
-    def generate(problem, data_dir, tmp_dir, *, log):
+    def generate(problem, data_dir, tmp_dir, *, options, log):
+        assert options.sampled_segmentations == 0
         log(f"generating {problem.base_name} in {data_dir} from {tmp_dir}")
 
     monkeypatch.setattr("t2t_phrase.data.generation.generate.generate", generate)
@@ -236,6 +237,8 @@ def test_dry_run_shows_what_would_be(toy, capsys):
         ("--model=transformr", "did you mean transformer"),
         ("--hparams_set=transformer_tin", "did you mean transformer_tiny"),
         ("--hparams=num_head=4", "did you mean num_heads"),
+        ("--warm_start_from=/nosuch/run", "/nosuch/run"),
+        ("--warm_start_vocab=map", "--warm_start_vocab requires --warm_start_from"),
         ("--worker_gpu=99", "--worker_gpu=99: TensorFlow finds"),
         ("--eval_early_stopping_steps=9 --schedule=train", "does not evaluate"),
         (

@@ -42,7 +42,7 @@ def recipe(tmp_path, monkeypatch, record_run):
     )
     ran, ticks = [], itertools.count(1_000_000_000)
 
-    def call(command, **options):
+    def call(command, output):
         module = command[2].rpartition(".")[2]
         flags = dict(flag.removeprefix("--").split("=", 1) for flag in command[3:])
         ran.append(module)
@@ -63,5 +63,5 @@ def recipe(tmp_path, monkeypatch, record_run):
             os.utime(path, (tick, tick))
         return 0
 
-    monkeypatch.setattr(runs.subprocess, "call", call)
+    monkeypatch.setattr(runs, "call", call)
     return made, ran

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 import os
 import pathlib
 from collections.abc import Callable
@@ -173,10 +172,7 @@ def parameters_of(folder: pathlib.Path) -> int | None:
         UserError: the checkpoint is damaged.
     """
     path = best_checkpoint(folder)
-    if path is None:
-        return None
-    shapes = checkpoints.reader(path).group("model").values()
-    return sum(math.prod(shape) for _, shape in shapes)
+    return None if path is None else checkpoints.count_weights(path)
 
 
 def _ends_of_log(path: pathlib.Path) -> tuple[str, list[str]]:

@@ -1,0 +1,31 @@
+"""The folder of a run, claimed for its first checkpoint."""
+
+import numpy as np
+
+from t2t_phrase.runs import checkpoints
+from t2t_phrase.runs.commands import add_command, read_commands
+from t2t_phrase.runs.record import RunRecord
+from t2t_phrase.training import run_folder
+
+RECORD = RunRecord(
+    problem="translate_ende_grammar",
+    model="transformer",
+    hparams_set="transformer_tiny",
+    overrides="",
+    hparams={},
+    vocab_size=8,
+    vocabulary="",
+    random_seed=7,
+)
+
+
+def test_commands_of_an_attempt_that_saved_nothing_are_forgotten(tmp_path, monkeypatch):
+    monkeypatch.setattr(run_folder, "keep_vocabularies", lambda *a: None)
+    add_command(tmp_path, ["--schedule=train"], log=print)
+    run_folder.claim_folder(tmp_path, RECORD, None)
+    assert read_commands(tmp_path) == [] and RunRecord.load(tmp_path) == RECORD
+    add_command(tmp_path, ["--train_steps=9"], log=print)
+    checkpoints.write(tmp_path / "model.ckpt-1", model={"a": np.zeros(1)}, step=1)
+    run_folder.claim_folder(tmp_path, RECORD, None)
+    assert [command.arguments for command in read_commands(tmp_path)] == [("--train_steps=9",)]
+    assert checkpoints.count_weights(tmp_path / "model.ckpt-1") == 1
