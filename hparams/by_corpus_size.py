@@ -6,7 +6,7 @@ t2t-phrase-trainer --hparams_set=transformer_30k --train_steps=8000 ...
 
 The suffix is the number of sentence pairs; see `t2t_phrase.corpus_sizes` for bounds and updates.
 Sets for 30k pairs have the recipe of `transformer_multi30k_post`, the best one that RESULTS.md
-compares at this size; the others are trained with Muon.
+compares at this size; the others, and Luong's, are trained with Muon.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def _luong(size: CorpusSize) -> TrainingHParams:
 # For each family, the name of its sets, the function that makes one, and their description.
 _FAMILIES: dict[str, tuple[Callable[[CorpusSize], TrainingHParams], str]] = {
     "transformer": (_transformer, "The Transformer"),
-    "transformer_deep": (_deep, "Twice the layers, as large as interleaved ConvKV"),
+    "transformer_deep": (_deep, "Twice the layers, about as large as interleaved ConvKV"),
     "transformer_wide": (_wide, "A wider FFN, as large as interleaved QueryK"),
     "phrase_interleaved_convkv_1_2": (
         lambda size: with_phrase_attention(_transformer(size), "interleaved_convkv"),
@@ -112,7 +112,7 @@ _FAMILIES: dict[str, tuple[Callable[[CorpusSize], TrainingHParams], str]] = {
             "homogeneous_queryk",
             phrase_head_counts=(_heads(size) // 2, _heads(size) // 2),
         ),
-        "Heads with QueryK to tokens or bigrams",
+        "QueryK, half of the heads to tokens, half to bigrams",
     ),
     "phrase_representation_max_attn_ta": (
         lambda size: with_phrase_representation(_transformer(size)),

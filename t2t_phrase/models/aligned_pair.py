@@ -77,6 +77,14 @@ class AlignedPair(EncoderDecoder):
         self.hparams = AlignedPairHParams(tuple(dict.fromkeys(of_side(found, "source"))))
         self.built = True
 
+    def get_config(self) -> dict[str, Any]:
+        """Not supported.
+
+        Raises:
+            NotImplementedError: always.
+        """
+        raise NotImplementedError("the pair has no file of its own: save its models one by one")
+
     def weights_to_compute_with(self) -> list[tuple[keras.Variable, Any]]:
         """Return the variables of both models with their values."""
         return [

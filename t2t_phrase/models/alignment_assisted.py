@@ -14,7 +14,6 @@ from t2t_phrase.models.base import Cache, Encoded, Features
 from t2t_phrase.models.lexical_model import LexicalModel
 from t2t_phrase.models.packed_rows import source_places
 from t2t_phrase.models.phrase_transformer import PhraseHParams, PhraseTransformer
-from t2t_phrase.models.transformer import Decoded
 from t2t_phrase.models.transformer_hparams import TransformerHParams
 
 
@@ -81,23 +80,9 @@ class AlignmentAssistedTransformer(LexicalModel, PhraseTransformer):
         )
         return AlignedDecoderLayer(**parts)
 
-    def decode(self, features: Features, encoded: Encoded, training: bool = False) -> Decoded:
-        """Return the decoder's output (B, T, D), teacher-forced; see `Transformer`."""
-        x = self._embed_targets(features, training)
-        masks = self._decoder_masks(features, encoded)
+    def _decoder_arguments(self, features: Features, encoded: Encoded) -> dict[str, Any]:
         alignment = source_places(features, features["alignment"])
-        weights: dict[str, list[Any]] = {"decoder": [], "cross": []}
-        for layer in self.decoder_layers:
-            x, self_weights, cross_weights = layer(
-                x,
-                encoded.memory["tokens"],
-                alignment,
-                training=training,
-                **masks,
-            )
-            weights["decoder"].append(self_weights)
-            weights["cross"].append(cross_weights)
-        return Decoded(self._finish_decoding(x), weights)
+        return {**super()._decoder_arguments(features, encoded), "alignment": alignment}
 
     def align_memory(self, memory: Cache, alignment: Any) -> Cache:
         """Return the memory for tokens that are aligned with known positions."""

@@ -152,7 +152,7 @@ class EncoderDecoder(keras.Model):
     def get_config(self) -> dict[str, Any]:
         """Return the hyperparameters and vocabulary sizes from which `from_config` builds."""
         return {
-            "hparams": self.hparams.to_dict(),
+            "hparams": {**self.hparams.to_dict(), "dtype_policy": self.dtype_policy.name},
             "vocab_size": self.vocab_size,
             "target_vocab_size": self.target_vocab_size,
         }

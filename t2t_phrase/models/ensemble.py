@@ -85,6 +85,14 @@ class Ensemble(EncoderDecoder):
         )
         self.built = True
 
+    def get_config(self) -> dict[str, Any]:
+        """Not supported.
+
+        Raises:
+            NotImplementedError: always.
+        """
+        raise NotImplementedError("an ensemble has no file of its own: save its models one by one")
+
     def call(self, features: Features, training: bool = False) -> Any:
         """Return (B, T, V) float32: logarithms of the mean probabilities."""
         logits = [model(features, training=training) for model in self.models]

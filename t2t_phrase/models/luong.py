@@ -33,6 +33,7 @@ from t2t_phrase.models.token_losses import loss_of_tokens, token_losses
 from t2t_phrase.ops.masks import memory_mask, padding_mask
 from t2t_phrase.ops.product import product
 from t2t_phrase.ops.product_layout import kept
+from t2t_phrase.ops.rows import take_rows
 
 _SCORES: dict[str, type[Score]] = {
     "dot": DotScore,
@@ -322,7 +323,4 @@ class Luong(EncoderDecoder):
 
     def reorder(self, cache: Cache, parents: Any) -> Cache:
         """Follow a change of beams: `parents` (B, K) names the beam each new one continues."""
-        chosen = parents[..., None]
-        return {
-            "state": tuple(ops.take_along_axis(part, chosen, axis=1) for part in cache["state"])
-        }
+        return {"state": tuple(take_rows(part, parents) for part in cache["state"])}

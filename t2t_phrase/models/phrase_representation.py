@@ -347,7 +347,7 @@ class PhraseRepresentationTransformer(PhraseTransformer):
     def decode(self, features: Features, encoded: Encoded, training: bool = False) -> Decoded:
         """Return the decoder's output (B, T, D), teacher-forced; see `Transformer`."""
         x = self._embed_targets(features, training)
-        masks = self._decoder_masks(features, encoded)
+        arguments = self._decoder_arguments(features, encoded)
         phrase_mask = encoded.masks["phrases"]
         if is_packed(features):
             phrase_mask = segments_mask(features, self.membership(features), "target")
@@ -359,7 +359,7 @@ class PhraseRepresentationTransformer(PhraseTransformer):
                 phrases,
                 segment_mask=phrase_mask,
                 training=training,
-                **masks,
+                **arguments,
             )
             weights["decoder"].append(self_weights)
             weights["cross"].append(cross_weights)

@@ -46,6 +46,7 @@ class PhraseHParams(TransformerHParams):
         """Yield one sentence for each fault in how the fields fit together."""
         yield from super().check()
         read: set[str] = set()
+        homogeneous = []
         for position in POSITIONS:
             choice = attention_choice(self, position)
             try:
@@ -67,6 +68,7 @@ class PhraseHParams(TransformerHParams):
                     "use packed_length=0"
                 )
             if "head_counts" in options:
+                homogeneous.append(position)
                 yield from self._check_head_counts(position, choice)
             elif getattr(self, f"{position}_head_counts"):
                 yield (
@@ -85,14 +87,14 @@ class PhraseHParams(TransformerHParams):
                 f"phrase_orders={list(self.phrase_orders)}: is not used, since encoder_attention, "
                 "decoder_attention and cross_attention are none or have their own orders"
             )
-        if self.phrase_head_counts and "head_counts" not in read:
+        if self.phrase_head_counts and not homogeneous:
             yield "phrase_head_counts: only homogeneous attention assigns heads to orders"
         elif self.phrase_head_counts and all(
-            getattr(self, f"{position}_head_counts") for position in attending
+            getattr(self, f"{position}_head_counts") for position in homogeneous
         ):
             yield (
                 f"phrase_head_counts={list(self.phrase_head_counts)}: is not used, since each "
-                "attention has its own"
+                "homogeneous attention has its own"
             )
         if not self.share_key_projection and "share_key_projection" not in read:
             yield (

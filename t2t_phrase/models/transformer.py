@@ -318,14 +318,14 @@ class Transformer(EncoderDecoder):
             training: whether dropout is active.
         """
         x = self._embed_targets(features, training)
-        masks = self._decoder_masks(features, encoded)
+        arguments = self._decoder_arguments(features, encoded)
         weights: dict[str, list[Any]] = {"decoder": [], "cross": []}
         for layer in self.decoder_layers:
             x, self_weights, cross_weights = layer(
                 x,
                 encoded.memory["tokens"],
                 training=training,
-                **masks,
+                **arguments,
             )
             weights["decoder"].append(self_weights)
             weights["cross"].append(cross_weights)
@@ -346,17 +346,17 @@ class Transformer(EncoderDecoder):
         packed = packed_positions(features, side)
         return positions(ops.shape(features[IDS[side]])[1]) if packed is None else packed
 
-    def _decoder_masks(self, features: Features, encoded: Encoded) -> dict[str, Any]:
+    def _decoder_arguments(self, features: Features, encoded: Encoded) -> dict[str, Any]:
         """Return the masks of decoder layers, and the positions where rows hold several pairs."""
-        masks = {
+        arguments = {
             "attention_mask": target_mask(features),
             "memory_mask": cross_mask(features, encoded.masks["tokens"]),
         }
         if is_packed(features):
-            masks["positions"] = tuple(
+            arguments["positions"] = tuple(
                 packed_positions(features, side) for side in ("target", "source")
             )
-        return masks
+        return arguments
 
     def _finish_decoding(self, x: Any) -> Any:
         return x if self.decoder_norm is None else self.decoder_norm(x)

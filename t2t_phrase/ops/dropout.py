@@ -31,9 +31,14 @@ def dropout(x: Any, rate: float, seed: Any) -> Any:
         rate: in [0, 1).
         seed: see `random_bits`.
     """
-    threshold = min(round(rate * LEVELS), LEVELS - 1)
     # One product forward and one backward; a choice between values would be slower in both.
-    return x * _mask(ops.shape(x), seed, threshold, keras.backend.standardize_dtype(x.dtype))
+    dtype = keras.backend.standardize_dtype(x.dtype)
+    return x * _mask(ops.shape(x), seed, drop_threshold(rate), dtype)
+
+
+def drop_threshold(rate: float) -> int:
+    """Return how many of the `LEVELS` values of 16 random bits stand for "dropped"."""
+    return min(round(rate * LEVELS), LEVELS - 1)
 
 
 def _mask(shape: tuple[Any, ...], seed: Any, threshold: int, dtype: str) -> Any:

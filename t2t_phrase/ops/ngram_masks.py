@@ -43,7 +43,8 @@ def ngram_memory_mask(
         of_orders = [memory_positions >= order - 1 for order in orders]
         exists = ops.stack(of_orders, axis=1)[:, None, None]  # (B, 1, 1, N, S)
     if attention_mask is None:
-        return ops.reshape(exists, (1, 1, 1, -1))
+        batch = 1 if memory_positions is None else ops.shape(memory_positions)[0]
+        return ops.reshape(exists, (batch, 1, 1, len(orders) * length))
     attention_mask = with_all_axes(attention_mask)
     mask = ops.logical_and(ops.expand_dims(attention_mask, -2), exists)  # (B, H, T, N, S)
     batch, heads, queries, *_ = ops.shape(mask)

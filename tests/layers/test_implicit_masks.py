@@ -10,6 +10,8 @@ from t2t_phrase.layers.attention.multi_head_attention import MultiHeadAttention
 from t2t_phrase.layers.attention.relative_attention import RelativeMultiHeadAttention
 from t2t_phrase.layers.common.feed_forward import FeedForward
 from t2t_phrase.layers.common.token_embedding import TokenEmbedding
+from t2t_phrase.layers.granularities.max_composition import MaxComposition
+from t2t_phrase.layers.granularities.multi_granularity_attention import MultiGranularityAttention
 from t2t_phrase.layers.luong.general_score import GeneralScore
 from t2t_phrase.layers.luong.global_attention import GlobalAttention
 from t2t_phrase.layers.ngrams.attentions import (
@@ -70,12 +72,14 @@ def test_attention(name):
     np.testing.assert_array_equal(found._keras_mask, MASK)
 
 
+@pytest.mark.parametrize("axes", [2, 3, 4])
 @pytest.mark.parametrize("by_place", [False, True])
-def test_both_masks_count(by_place):
+def test_both_masks_count(by_place, axes):
     layer = MultiHeadAttention(**SIZES)
     x = embedded()
     causal = np.tril(np.ones((5, 5), bool))[None, None]
-    found = layer(x, x, causal)[0] if by_place else layer(x, x, attention_mask=causal)[0]
+    given = causal.reshape(causal.shape[4 - axes :])
+    found = layer(x, x, given)[0] if by_place else layer(x, x, attention_mask=given)[0]
     both = causal & MASK[:, None, None, :]
     np.testing.assert_allclose(found, layer(bare(x), bare(x), attention_mask=both)[0], atol=1e-6)
 
@@ -109,6 +113,25 @@ def test_decoder_layer_masks_both_sides():
         0
     ]
     np.testing.assert_allclose(layer(x, memory)[0], expected, atol=1e-6)
+
+
+def test_padding_is_in_no_segment():
+    layer = MultiGranularityAttention(
+        hidden_size=8,
+        heads=("tokens", "pairs"),
+        partitions=("pairs",),
+        composition=MaxComposition(num_heads=1),
+    )
+    x = embedded()
+    pairs = np.array([[1, 1, 0, 0, 0], [0, 0, 1, 1, 0], [0, 0, 0, 0, 1]], bool)
+    membership = np.repeat(pairs[None, None], 2, axis=0)
+    inside = membership & MASK[:, None, None]
+    expected = layer(bare(x), inside, attention_mask=MASK[:, None, None])
+    for found, own in zip(layer(x, membership), expected, strict=True):
+        np.testing.assert_allclose(found, own, atol=1e-6)
+    # A mask of fewer axes is broadcast.
+    found = layer(bare(x), inside, attention_mask=np.ones(5, bool))[0]
+    np.testing.assert_allclose(found, layer(bare(x), inside)[0], atol=1e-6)
 
 
 @pytest.mark.parametrize("make", [LSTM, BidirectionalLSTM])

@@ -43,6 +43,16 @@ def test_a_file_gives_the_same_model(name, tmp_path):
     np.testing.assert_array_equal(loaded(batch_of(model)), model(batch_of(model)))
 
 
+def test_the_type_that_a_model_computes_in_survives(tmp_path):
+    registry.discover()
+    hparams = registry.hparams["transformer_tiny"]().override(SETS["transformer_tiny"])
+    model = registry.models[hparams.model](hparams, 16, dtype="mixed_bfloat16")
+    model.build()
+    model.save(tmp_path / "model.keras")
+    loaded = keras.models.load_model(tmp_path / "model.keras")
+    assert loaded.dtype_policy.name == loaded.hparams.dtype_policy == "mixed_bfloat16"
+
+
 def test_two_vocabularies_survive(tmp_path):
     model = make("luong_feed_multi30k", target_vocab_size=24)
     model.save(tmp_path / "model.keras")

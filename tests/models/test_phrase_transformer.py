@@ -308,7 +308,16 @@ def test_fields_of_each_position_are_set_by_name() -> None:
                 ),
                 "phrase_head_counts": (2, 6),
             },
-            r"phrase_head_counts=\[2, 6\]: is not used, since each attention has its own",
+            r"phrase_head_counts=\[2, 6\]: is not used, since each homogeneous attention has",
+        ),
+        (
+            {
+                "encoder_attention": "heterogeneous_convkv",
+                "cross_attention": "homogeneous_convkv",
+                "cross_head_counts": (4, 4),
+                "phrase_head_counts": (99,),
+            },
+            r"phrase_head_counts=\[99\]: is not used, since each homogeneous attention has",
         ),
         (
             {

@@ -85,6 +85,13 @@ def test_phrases_stay_within_their_sentence_of_a_row() -> None:
     ]
 
 
+def test_every_row_has_its_own_sentences() -> None:
+    places = np.array([[0, 1, 2], [0, 0, 1]])
+    found = ngram_memory_mask(None, (1, 2), 3, memory_positions=places)
+    assert found.shape == (2, 1, 1, 6)
+    assert [picture(row[None]) for row in np.asarray(found)] == [["xxx.xx"], ["xxx..x"]]
+
+
 def test_phrases_that_begin_before_their_sentence_ask_nothing() -> None:
     rows = ngram_query_mask(same_pair_mask(PAIRS, PAIRS), (1, 2), PLACES)
     assert picture(rows) == [

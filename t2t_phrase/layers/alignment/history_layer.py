@@ -48,5 +48,4 @@ class HistoryLayer(EncoderLayer):
             self.attention_residual.before(x), cache, index, attention_mask
         )
         x = self.attention_residual(x, attended)
-        fed = self.feed_forward(self.feed_forward_residual.before(x))
-        return self.feed_forward_residual(x, fed), weights, cache
+        return self.feed(x), weights, cache

@@ -17,8 +17,8 @@ class MaskArgument(NamedTuple):
 
     Attributes:
         name: name of the argument.
-        axes: number of axes of the mask if the caller gives none; the first axis is that of the
-            sentences, the last that of the positions.
+        axes: number of axes of the mask; the first axis is that of the sentences, the last that of
+            the positions.
     """
 
     name: str
@@ -53,8 +53,8 @@ class ImplicitMasks:
             if mask is None:
                 continue
             explicit = given.get(argument.name)
-            axes = argument.axes if explicit is None else len(explicit.shape)
-            mask = ops.reshape(mask, (-1, *[1] * (axes - 2), ops.shape(mask)[-1]))
+            # A given mask may have fewer axes, and is then broadcast.
+            mask = ops.reshape(mask, (-1, *[1] * (argument.axes - 2), ops.shape(mask)[-1]))
             combined = mask if explicit is None else ops.logical_and(explicit, mask)
             kwargs[argument.name] = combined
             # The explicit mask may have been passed by position.

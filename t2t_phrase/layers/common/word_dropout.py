@@ -7,7 +7,7 @@ from typing import Any
 import keras
 from keras import ops
 
-from t2t_phrase.ops.dropout import LEVELS
+from t2t_phrase.ops.dropout import drop_threshold
 from t2t_phrase.ops.random_bits import places, random_bits
 from t2t_phrase.special_ids import EOS_ID, UNK_ID
 
@@ -46,8 +46,7 @@ class WordDropout(keras.layers.Layer):
             return ids
         shape = ops.shape(ids)
         bits = random_bits(places(shape), self.seed_generator.next())
-        threshold = min(round(self.rate * LEVELS), LEVELS - 1)
-        dropped = ops.reshape(bits < ops.cast(threshold, "uint16"), shape)
+        dropped = ops.reshape(bits < ops.cast(drop_threshold(self.rate), "uint16"), shape)
         dropped = ops.logical_and(dropped, ids > EOS_ID)
         return ops.where(dropped, ops.cast(UNK_ID, ids.dtype), ids)
 

@@ -8,7 +8,6 @@ import keras
 from keras import ops
 
 from t2t_phrase.layers.common.initializers import kernel_initializer
-from t2t_phrase.ops.bias import add_bias
 
 
 @keras.saving.register_keras_serializable(package="t2t_phrase")
@@ -20,7 +19,6 @@ class HeadDense(keras.layers.Layer):
     Args:
         num_heads: G.
         units: width of the outputs.
-        use_bias: whether to add a bias, initially 0.
         initializer_gain: scale of the initial variance of the kernels.
 
     Call arguments:
@@ -35,7 +33,6 @@ class HeadDense(keras.layers.Layer):
         *,
         num_heads: int,
         units: int,
-        use_bias: bool = False,
         initializer_gain: float = 1.0,
         **kwargs: Any,
     ) -> None:
@@ -43,20 +40,15 @@ class HeadDense(keras.layers.Layer):
         self.supports_masking = True
         self.num_heads = num_heads
         self.units = units
-        self.use_bias = use_bias
         self.initializer_gain = initializer_gain
 
     def build(self, x_shape: Any) -> None:
-        """Create the kernels and the biases."""
+        """Create the kernels."""
         self.kernel = self.add_weight(
             name="kernel",
             shape=(self.num_heads, x_shape[-1], self.units),
             initializer=self._initial_kernels,
         )
-        if self.use_bias:
-            self.bias = self.add_weight(
-                name="bias", shape=(self.num_heads, self.units), initializer="zeros"
-            )
         self.built = True
 
     def _initial_kernels(self, shape: Any, dtype: Any = None) -> Any:
@@ -66,10 +58,7 @@ class HeadDense(keras.layers.Layer):
 
     def call(self, x: Any) -> Any:
         """Multiply each head's vectors by its kernel."""
-        products = ops.einsum("bgnw,gwu->bgnu", x, ops.cast(self.kernel, self.compute_dtype))
-        if not self.use_bias:
-            return products
-        return add_bias(products, ops.expand_dims(self.bias, 1))
+        return ops.einsum("bgnw,gwu->bgnu", x, ops.cast(self.kernel, self.compute_dtype))
 
     def get_config(self) -> dict[str, Any]:
         """Return the constructor's arguments."""
@@ -77,6 +66,5 @@ class HeadDense(keras.layers.Layer):
             **super().get_config(),
             "num_heads": self.num_heads,
             "units": self.units,
-            "use_bias": self.use_bias,
             "initializer_gain": self.initializer_gain,
         }

@@ -12,7 +12,7 @@ from t2t_phrase.layers.attention.layout import TOKENS, Layout, Units
 from t2t_phrase.layers.common.dense import Dense
 from t2t_phrase.layers.common.dropout import Dropout
 from t2t_phrase.layers.common.given import given
-from t2t_phrase.layers.common.implicit_masks import ATTENTION, ImplicitMasks
+from t2t_phrase.layers.common.implicit_masks import ATTENTION, ImplicitMasks, MaskArgument
 from t2t_phrase.layers.common.initializers import kernel_initializer
 from t2t_phrase.layers.common.sublayers import build_once, deserialize_sublayers
 from t2t_phrase.layers.granularities.head_dense import HeadDense
@@ -26,6 +26,7 @@ from t2t_phrase.ops.attention import (
     split_value_heads,
 )
 from t2t_phrase.ops.masks import same_pair_mask
+from t2t_phrase.ops.ngram_masks import with_all_axes
 from t2t_phrase.ops.partition import segment_pairs
 
 
@@ -76,7 +77,7 @@ class MultiGranularityAttention(ImplicitMasks, keras.layers.Layer):
             unknown partition, or no head attends to segments.
     """
 
-    implicit_masks = (("x", ATTENTION),)
+    implicit_masks = (("x", ATTENTION), ("x", MaskArgument("membership", 4)))
 
     def __init__(
         self,
@@ -223,6 +224,7 @@ class MultiGranularityAttention(ImplicitMasks, keras.layers.Layer):
         batch, length, _ = ops.shape(x)
         if attention_mask is None:
             attention_mask = ops.ones((1, 1, 1, 1), "bool")
+        attention_mask = with_all_axes(attention_mask)
         queries = ops.shape(attention_mask)[2]
         return ops.broadcast_to(attention_mask, (batch, self.token_heads, queries, length))
 

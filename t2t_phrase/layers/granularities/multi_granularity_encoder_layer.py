@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import keras
 
 from t2t_phrase.layers.common.given import given
+from t2t_phrase.layers.common.implicit_masks import MaskArgument, Masks
 from t2t_phrase.layers.transformer.encoder_layer import EncoderLayer
 
 
@@ -28,6 +29,11 @@ class MultiGranularityEncoderLayer(EncoderLayer):
         (output (B, S, D), attention weights (B, H, S, S), composed segments (B, G, P, d_k)).
     """
 
+    implicit_masks: ClassVar[Masks] = (
+        *EncoderLayer.implicit_masks,
+        ("x", MaskArgument("membership", 4)),
+    )
+
     def call(  # type: ignore[override]
         self,
         x: Any,
@@ -46,5 +52,4 @@ class MultiGranularityEncoderLayer(EncoderLayer):
             **given(pairs=pairs),
         )
         x = self.attention_residual(x, attended, training=training)
-        fed = self.feed_forward(self.feed_forward_residual.before(x), training=training)
-        return self.feed_forward_residual(x, fed, training=training), weights, segments
+        return self.feed(x, training=training), weights, segments

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import keras
 
 from t2t_phrase.layers.attention.multi_head_attention import Cache
+from t2t_phrase.layers.common.implicit_masks import MaskArgument, Masks
 from t2t_phrase.layers.common.residual import Residual
 from t2t_phrase.layers.common.sublayers import build_once
 from t2t_phrase.layers.segments.attentive_combination import AttentiveCombination
@@ -41,6 +42,11 @@ class SegmentEncoderLayer(EncoderLayer):
         weights, (B, P, D), the weights of the attention to segments (B, H, S, P), and those of the
         pooling (B, P, S).
     """
+
+    implicit_masks: ClassVar[Masks] = (
+        *EncoderLayer.implicit_masks,
+        ("x", MaskArgument("membership", 3)),
+    )
 
     def __init__(
         self, *, pooling: keras.layers.Layer, combination: AttentiveCombination, **kwargs: Any

@@ -82,8 +82,12 @@ class EncoderLayer(ImplicitMasks, keras.layers.Layer):
             **given(query_positions=positions, memory_positions=positions),
         )
         x = self.attention_residual(x, attended, training=training)
+        return self.feed(x, training=training), weights
+
+    def feed(self, x: Any, training: bool = False) -> Any:
+        """Apply the second sublayer to `x` (..., D)."""
         fed = self.feed_forward(self.feed_forward_residual.before(x), training=training)
-        return self.feed_forward_residual(x, fed, training=training), weights
+        return self.feed_forward_residual(x, fed, training=training)
 
     def get_config(self) -> dict[str, Any]:
         """Return the constructor's arguments."""

@@ -32,7 +32,7 @@ GATES = 4 * W
 @pytest.mark.parametrize(
     ("layer", "options", "inputs", "weights"),
     [
-        (HeadDense, {"units": 5, "use_bias": True}, [X], G * (W + 1) * 5),
+        (HeadDense, {"units": 5}, [X], G * W * 5),
         (HeadLSTM, {}, [X], G * GATES * (2 * W + 1)),
         (HeadONLSTM, {"chunk_size": 2}, [X], G * (GATES + 2 * W // 2) * (2 * W + 1)),
         (AttentionComposition, {}, [X, OF_HEADS], 3 * G * W * W),

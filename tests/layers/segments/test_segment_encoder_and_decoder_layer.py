@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import keras
 import numpy as np
 import pytest
 from branching_beams import BranchingBeams
@@ -86,6 +87,16 @@ def test_contract_of_the_decoder_layer(check_layer: Callable, norm: str) -> None
             "segment_mask": SEGMENT_MASK,
         },
     )
+
+
+def test_implicit_padding_is_in_no_segment() -> None:
+    layer = make_encoder("pre")
+    windows = np.array([[[1, 1, 0, 0], [0, 0, 1, 1]]] * 2, bool)
+    ids = np.array([[4, 5, 0, 0], [4, 5, 6, 7]])
+    x, mask = keras.layers.Embedding(8, D, mask_zero=True)(ids), ids != 0
+    masks = {"membership": windows & mask[:, None], "attention_mask": mask[:, None, None]}
+    expected = layer(np.asarray(x), **masks)
+    np.testing.assert_allclose(layer(x, windows)[0], expected[0], atol=1e-6)
 
 
 def test_the_encoder_reads_phrases_first_and_the_decoder_after_itself() -> None:
