@@ -137,6 +137,8 @@ class _Lines:
         self._lines: list[str] = []
         self._sha256 = hashlib.sha256()
         try:
+            # Another task that has finished removes the folder while it is empty.
+            path.parent.mkdir(exist_ok=True)
             self._file: IO[bytes] = open(path, "wb", buffering=0)  # noqa: SIM115
         except OSError as error:
             raise explain_os_error(error, path) from error
