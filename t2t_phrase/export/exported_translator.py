@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import pathlib
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -17,6 +19,7 @@ from t2t_phrase.decoding.batches import make_batches
 from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.decoding.text_lists import check_list
 from t2t_phrase.export.staging import check_loadable
+from t2t_phrase.io.reporting import note
 from t2t_phrase.io.unicode_text import check_unicode
 
 # Bytes per token, roughly; only the graph knows how many tokens a text has.
@@ -53,15 +56,15 @@ class ExportedTranslator:
     def translate(
         self, texts: Sequence[str], *, features: Mapping[str, Sequence[str]] | None = None
     ) -> list[str]:
-        """Return the best translation of each text, in the same order.
+        """Return the best translation of each text, in the same order; note which texts were cut.
 
         Args:
             texts: source sentences.
             features: for a model that reads them, the text form of each feature by name.
 
         Raises:
-            UserError: a feature is missing or unknown, or has another number of texts, a text is
-                not valid Unicode, or the version is damaged.
+            UserError: a feature is missing or unknown, has another number of texts or does not fit
+                its sentence, a text is not valid Unicode, or the version is damaged.
         """
         if self._loaded is None:
             self._loaded = _load(self.folder)
@@ -82,18 +85,36 @@ class ExportedTranslator:
             for number, value in enumerate(values, start=1):
                 check_unicode(value, f"{name} {number}")
         found = [""] * len(texts)
+        cut: list[int] = []
         # The graph translates empty texts, too.
         lengths = [len(text.encode()) // _TOKEN + 1 for text in texts]
         options = DecodeHParams()
         for batch in make_batches(lengths, options.batch_size, extra_length=options.extra_length):
-            given = {
-                name: tf.constant([values[line] for line in batch.lines], tf.string)
-                for name, values in inputs.items()
-            }
-            translations = function(**given)["translation"].numpy()
-            for line, translation in zip(batch.lines, translations, strict=True):
+            outputs = _run(function, inputs, batch.lines)
+            for line, translation in zip(batch.lines, outputs["translation"].numpy(), strict=True):
                 found[line] = translation.decode(errors="replace")
+            cut += itertools.compress(batch.lines, outputs["cut"].numpy())
+        for line in sorted(cut):
+            note(f"text {line + 1}: longer than max_input_size of the export, so it was cut")
         return found
+
+
+def _run(function: Any, inputs: Mapping[str, Sequence[str]], lines: Sequence[int]) -> Any:
+    given = {
+        name: tf.constant([values[line] for line in lines], tf.string)
+        for name, values in inputs.items()
+    }
+    try:
+        return function(**given)
+    except tf.errors.InvalidArgumentError as error:
+        if len(inputs) == 1:
+            raise
+        # Alone, a sentence that its features do not fit can be named.
+        for line in lines if len(lines) > 1 else ():
+            _run(function, inputs, [line])
+        failed = re.search(r"assertion failed: \[([^]]*)\]", str(error))
+        reason = failed[1] if failed else " ".join(str(error).split())[:200]
+        raise UserError(f"text {lines[0] + 1}: {reason}") from error
 
 
 def _load(folder: pathlib.Path) -> Any:

@@ -84,7 +84,8 @@ def servable_of_saved_model(folder: pathlib.Path) -> Servable:
 def _warm_up(servable: Servable) -> None:
     """Run each signature once, since the first call takes longest, and to see that it works."""
     for signature in servable.signatures.values():
-        signature.run([[b"a"]] * len(signature.inputs))
+        # A word, and also the text form of any feature, such as an integer for each word.
+        signature.run([[b"1"]] * len(signature.inputs))
 
 
 def _signatures(functions: Mapping[str, Any]) -> dict[str, Signature]:

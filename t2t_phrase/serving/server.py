@@ -14,10 +14,10 @@ from signal import SIGINT, SIGTERM
 import uvicorn
 
 from t2t_phrase.config import UserError
-from t2t_phrase.io.reporting import note
 from t2t_phrase.serving.connections import limited_connection
 from t2t_phrase.serving.draining import Draining
 from t2t_phrase.serving.hparams import ServingHParams
+from t2t_phrase.serving.messages import note
 from t2t_phrase.serving.service import Service
 from t2t_phrase.serving.versions import Versions
 

@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, Protocol
 
 from t2t_phrase.config import UserError
-from t2t_phrase.io.reporting import note
 from t2t_phrase.serving.errors import RequestError
+from t2t_phrase.serving.messages import note
 from t2t_phrase.serving.servable import Servable
 
 AVAILABLE, LOADING, END = "AVAILABLE", "LOADING", "END"

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from t2t_phrase.io.reporting import note
+from t2t_phrase.serving.messages import note
 from t2t_phrase.serving.queue import BatchQueue, Waiting
 from t2t_phrase.serving.servable import Servable, Signature
 
@@ -70,8 +70,8 @@ def search_batch(signature: Signature, batch: Sequence[Waiting]) -> dict[str, li
     # Whatever the reason is, the server keeps running.
     except Exception as error:
         if len(batch) == 1:
-            note(f"{signature.name}: a request of {batch[0].length} bytes failed: {error}")
             batch[0].job.fail(error)
+            note(f"{signature.name}: a request of {batch[0].length} bytes failed: {error}")
             return {}
         halves = [search_batch(signature, half) for half in _halves(batch)]
         return {

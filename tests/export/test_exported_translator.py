@@ -13,7 +13,7 @@ class Upper(tf.Module):
         # The graph tells by its answers that all sentences of a batch are of a kind.
         longest = tf.reduce_max(tf.strings.length(text))
         marks = tf.strings.join([tf.strings.upper(text), " ", tf.strings.as_string(longest)])
-        return {"translation": marks}
+        return {"translation": marks, "cut": tf.strings.length(text) > 8999}
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +27,7 @@ def folder(tmp_path_factory):
     return folder
 
 
-def test_sentences_are_translated_in_batches_of_similar_length(folder):
+def test_sentences_are_translated_in_batches_of_similar_length(folder, capsys):
     model = t2t_phrase.ExportedTranslator(folder)
     assert model.folder == folder / "10"
     texts = ["ab", "x" * 9000, "", "c" * 8999, "abc"]
@@ -38,6 +38,8 @@ def test_sentences_are_translated_in_batches_of_similar_length(folder):
         f"{'C' * 8999} 8999",
         "ABC 3",
     ]
+    said = [line for line in capsys.readouterr().err.splitlines() if line.startswith("text")]
+    assert said == ["text 2: longer than max_input_size of the export, so it was cut"]
     assert model.translate([]) == []
 
 
@@ -71,7 +73,12 @@ class Joined(tf.Module):
         input_signature=[tf.TensorSpec((None,), tf.string, name=n) for n in ("text", "phrases")]
     )
     def translate(self, text, phrases):
-        return {"translation": tf.strings.join([text, phrases], separator=" ")}
+        fits = tf.debugging.assert_equal(
+            tf.strings.length(text), tf.strings.length(phrases), message="phrases must be as long"
+        )
+        with tf.control_dependencies([fits]):
+            joined = tf.strings.join([text, phrases], separator=" ")
+        return {"translation": joined, "cut": text == ""}
 
 
 def test_each_sentence_has_its_features(tmp_path):
@@ -83,3 +90,5 @@ def test_each_sentence_has_its_features(tmp_path):
     for texts in (["x"], ["x", "y", "z"]):
         with pytest.raises(UserError, match=rf"phrases: {len(texts)} texts for 2 sentences"):
             model.translate(["a", "b"], features={"phrases": texts})
+    with pytest.raises(UserError, match=r"^text 2: phrases must be as long$"):
+        model.translate(["a", "b"], features={"phrases": ["x", "yy"]})

@@ -9,6 +9,7 @@ from t2t_phrase.config import UserError
 from t2t_phrase.serving.graph_servable import servable_of_saved_model
 from t2t_phrase.serving.servable import Output
 from t2t_phrase.serving.versions import WatchedVersions
+from t2t_phrase.text.annotations.word_numbers import WordNumbers
 from t2t_phrase.text.subwords.encoder import SubwordEncoder
 from t2t_phrase.text.subwords.training import train_subwords
 
@@ -28,6 +29,17 @@ class Upper(tf.Module):
     @tf.function(input_signature=[tf.TensorSpec((None,), tf.int32, name="ids")])
     def other(self, ids):
         return {"ids": ids}
+
+
+class Numbered(tf.Module):
+    """Reads a feature that has an integer for each word."""
+
+    @tf.function(
+        input_signature=[tf.TensorSpec((None,), tf.string, name=n) for n in ("text", "cases")]
+    )
+    def translate(self, text, cases):
+        starts = tf.RaggedTensor.from_tensor(tf.zeros([tf.size(text), 1], tf.int32))
+        return {"numbers": WordNumbers().encode_in_graph(text, starts, cases).to_tensor()}
 
 
 def save(folder, module, function="translate"):
@@ -54,6 +66,13 @@ def test_a_saved_model_is_served(tmp_path):
     encoder = SubwordEncoder((tmp_path / "target.model").read_bytes())
     expected = len(encoder.encode("a house")) + len(encoder.encode("\ufffd")) + 2
     assert servable.count_tokens([b"a house", b"\xff"]) == expected
+
+
+def test_a_model_that_reads_numbers_of_words_is_served(tmp_path):
+    save(tmp_path / "1", Numbered())
+    signature = servable_of_saved_model(tmp_path / "1").signature("serving_default")
+    given = {"text": [b"a house"], "cases": [b"7 8"]}
+    assert signature.run([given[name] for name in signature.inputs]) == {"numbers": [[7]]}
 
 
 def test_damaged_versions_are_not_served(tmp_path, capsys):

@@ -1,3 +1,5 @@
+import sys
+
 import pytest
 from running_server import toy_servable, upper
 
@@ -36,3 +38,22 @@ def test_only_what_cannot_be_searched_fails(count, capsys):
     # Words, as the toy counts; of the eight sentences that have a translation.
     assert sum(tokens for _, tokens, _ in batches) == 9
     assert capsys.readouterr().err.count("a request of 3 bytes failed: no") == 2
+
+
+def test_messages_that_cannot_be_written_stop_nothing(monkeypatch):
+    class Broken:
+        def write(self, text):
+            raise BrokenPipeError(text)
+
+    monkeypatch.setattr(sys, "stderr", Broken())
+    servable = toy_servable(run=refusing)
+    signature = servable.signature("serving_default")
+    queue = BatchQueue(most_rows=1, most_bytes=1000, patience=0.0, capacity=100)
+    workers = Workers(queue, 1, lambda *facts: None)
+    jobs = [Job((servable, signature), [(text,)]) for text in (b"bad", b"a")]
+    for job in jobs:
+        queue.put(job)
+    workers.start()
+    workers.stop()
+    assert str(jobs[0].future.exception(timeout=10)) == "no"
+    assert jobs[1].future.result(timeout=10) == [{"translation": b"A", "score": 1.0}]

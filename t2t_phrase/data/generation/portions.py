@@ -13,6 +13,7 @@ from typing import IO
 
 from t2t_phrase.data.generation.dealing import deal, dealt_to
 from t2t_phrase.data.generation.faults import Faults, find_faults, joined
+from t2t_phrase.data.generation.open_files import allow_open_files
 from t2t_phrase.data.generation.workers import gathered
 from t2t_phrase.data.sources.corpus import Corpus, Pair
 from t2t_phrase.io.files import explain_os_error
@@ -97,9 +98,10 @@ def stage_portion(portion: Portion, read: Callable[[], object] = int) -> StagedP
         read: called for each pair.
 
     Raises:
-        UserError: the corpus is faulty, or the disk is full.
+        UserError: the corpus is faulty, the disk is full, or not so many files may be open.
     """
     faults, written = Faults(), 0
+    allow_open_files(2 * len(portion.files))
     with contextlib.ExitStack() as stack:
         files = {
             shard: tuple(stack.enter_context(_Lines(path)) for path in paths)
@@ -135,6 +137,8 @@ class _Lines:
         self._lines: list[str] = []
         self._sha256 = hashlib.sha256()
         try:
+            # Another task that has finished removes the folder while it is empty.
+            path.parent.mkdir(exist_ok=True)
             self._file: IO[bytes] = open(path, "wb", buffering=0)  # noqa: SIM115
         except OSError as error:
             raise explain_os_error(error, path) from error

@@ -15,14 +15,12 @@ from t2t_phrase.config import UserError
 from t2t_phrase.data.generation.checks import check_all
 from t2t_phrase.data.generation.dealing import deal
 from t2t_phrase.data.generation.faults import LISTED, Faults, find_faults
+from t2t_phrase.data.generation.open_files import allow_open_files
 from t2t_phrase.data.generation.progress import Progress
 from t2t_phrase.data.sources.corpus import Pair
 from t2t_phrase.features import Feature
 from t2t_phrase.io.files import explain_os_error
 from t2t_phrase.text.whitespace import normalize_whitespace
-
-# Open files of the process apart from those of the shards.
-_OTHER_FILES = 64
 
 
 def feature_streams(features: Sequence[Feature]) -> tuple[str, ...]:
@@ -108,7 +106,7 @@ def stage(
                     texts=tuple(normalize_whitespace(text or "") for text in pair.texts)
                 )
 
-    _allow_open_files(sum(map(len, outputs.dealt)) + len(outputs.whole))
+    allow_open_files(sum(map(len, outputs.dealt)) + len(outputs.whole))
     with contextlib.ExitStack() as stack:
         groups = [[_open(stack, path) for path in group] for group in outputs.dealt]
         files = [_open(stack, path) for path in outputs.whole]
@@ -163,28 +161,6 @@ def require_pairs(count: int, faults: Faults) -> None:
     if not count:
         detail = "; ".join(faults.describe("dropped"))
         raise UserError(f"no usable sentence pair: {detail or 'the files are empty'}")
-
-
-def _allow_open_files(count: int) -> None:
-    """Raise the process's limit of open files, if necessary, to open `count` more.
-
-    Raises:
-        UserError: the limit cannot be raised that far.
-    """
-    try:
-        import resource
-    except ImportError:  # Not on Windows.
-        return
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    needed = count + _OTHER_FILES
-    if soft == resource.RLIM_INFINITY or soft >= needed:
-        return
-    if hard != resource.RLIM_INFINITY and hard < needed:
-        raise UserError(
-            f"{needed} files must be open at once, but the limit is {hard}: use a smaller "
-            "--num_shards, or raise the limit (ulimit -n)"
-        )
-    resource.setrlimit(resource.RLIMIT_NOFILE, (needed, hard))
 
 
 def _open(stack: contextlib.ExitStack, path: pathlib.Path) -> TextIO:

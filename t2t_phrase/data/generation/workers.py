@@ -139,7 +139,12 @@ def _pool(workers: int) -> Iterator[concurrent.futures.ProcessPoolExecutor]:
     )
     try:
         yield pool
-    except BrokenProcessPool as error:
+    except BaseException as error:
+        # The results of running tasks, which take minutes, would be lost in any case.
+        for process in list((pool._processes or {}).values()):
+            process.kill()
+        if not isinstance(error, BrokenProcessPool):
+            raise
         raise WorkerLost(
             "a worker process was killed; unless there is an error above, perhaps because memory "
             "ran out; finished shards are kept: run the same command again, if necessary with a "

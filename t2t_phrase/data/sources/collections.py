@@ -171,9 +171,14 @@ def _of_hub(name: str, folder: pathlib.Path) -> pathlib.Path:
             raise UserError(
                 f"{name} needs the package datasets: pip install 't2t_phrase[datasets]'"
             ) from error
-        rows: Iterable[dict[str, Any]] = datasets.load_dataset(
-            "/".join(dataset), config, split=split
-        )
+        try:
+            rows: Iterable[dict[str, Any]] = datasets.load_dataset(
+                "/".join(dataset), config, split=split
+            )
+        # Wrong names and a network that fails raise errors of many types.
+        except Exception as error:
+            reason = " ".join(str(error).split())[:300]
+            raise UserError(f"{name}: the dataset cannot be loaded: {reason}") from error
         for row in rows:
             texts = row.get("translation", row) or {language: None}
             if language not in texts:

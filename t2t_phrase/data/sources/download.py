@@ -6,7 +6,6 @@ Received bytes are kept in `NAME.part`, from which the next attempt or run resum
 from __future__ import annotations
 
 import dataclasses
-import fcntl
 import http.client
 import io
 import os
@@ -20,6 +19,7 @@ from typing import Any
 
 from t2t_phrase.config import UserError
 from t2t_phrase.data.sources.inputs import checksum
+from t2t_phrase.io import locks
 from t2t_phrase.io.files import explain_os_error
 
 ATTEMPTS = 4  # in a row, without progress in between
@@ -66,22 +66,19 @@ def fetch(
     """
     path = folder / (name or url.rsplit("/", 1)[1])
     if path.is_file():
-        found = checksum(path)
-        if found != sha256:
-            raise UserError(
-                f"{path} has the SHA-256 checksum {found}, not {sha256}: delete it, or replace it "
-                f"with {url}"
-            )
-        return path
+        return _checked(path, url, sha256)
     part = path.with_name(f"{path.name}.part")
+    busy = f"another process is downloading {path}; wait until it has finished"
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        file = open(part, "ab", buffering=0)  # noqa: SIM115
+        locked = locks.open_locked(part, append=True, busy=busy)
     except OSError as error:
         raise explain_os_error(error, part) from error
-    with file:
-        _lock(file, path)
+    with open(locked, "ab", buffering=0) as file:
         try:
+            # Another process may have finished before the file was locked.
+            if path.is_file():
+                return _checked(path, url, sha256)
             _Download(url, sha256, part, file, log).run(pause)
             os.fsync(file.fileno())
             os.replace(part, path)
@@ -92,6 +89,16 @@ def fetch(
         finally:
             if part.is_file() and not part.stat().st_size:
                 part.unlink()
+    return path
+
+
+def _checked(path: pathlib.Path, url: str, sha256: str) -> pathlib.Path:
+    found = checksum(path)
+    if found != sha256:
+        raise UserError(
+            f"{path} has the SHA-256 checksum {found}, not {sha256}: delete it, or replace it "
+            f"with {url}"
+        )
     return path
 
 
@@ -225,15 +232,3 @@ class _Download:
             f"cannot download {self.url}: {reason}{kept}; if this persists, put the file "
             f"into {self.part.parent} by hand"
         )
-
-
-def _lock(file: io.FileIO, path: pathlib.Path) -> None:
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        raise UserError(
-            f"another process is downloading {path}; wait until it has finished"
-        ) from None
-    except OSError:
-        # The file system has no locks: continue without.
-        pass

@@ -29,7 +29,8 @@ class LocalProblem(Problem):
 
     - `SPLIT.zh` and `SPLIT.en`, or `SPLIT.PART.zh` and `SPLIT.PART.en` for each of several parts,
       in UTF-8 with one sentence per line;
-    - `SPLIT.en.0`, `SPLIT.en.1`, ... instead of `SPLIT.en` if there are several references;
+    - `SPLIT.en.0`, `SPLIT.en.1`, ... instead of `SPLIT.en` if a dev or test set has several
+      references;
     - or NIST's SGML: a source set `SPLIT.zh.sgm` and a reference set `SPLIT.en.sgm`.
 
     Text files may be gzipped (`.gz` at the end of the name). Side files of the problem's features,
@@ -51,6 +52,14 @@ class LocalProblem(Problem):
         folder = expanded(tmp_dir) / self.folder
         files = self._files(folder)
         _require_files(folder / self.file_list, files)
+        for part in files.get("train", ()):
+            if len(part) > 2:
+                listing = f", in {self.file_list}" if self.file_list else ""
+                raise UserError(
+                    f"{part[0]} has {len(part) - 1} targets ({', '.join(map(str, part[1:]))}), but "
+                    "training pairs have one: make each target a part of its own, with the same "
+                    f"source{listing}"
+                )
         for split in SPLITS:
             if not files.get(split) and split not in self.optional_splits:
                 source, target = self.languages

@@ -13,7 +13,11 @@ from t2t_phrase.text.trees.trees import TreeError
 
 # In seconds; parsing time grows with the cube of the length.
 _TIMEOUT = 300
+# How CoreNLP answers a sentence that takes too long, that it fails on, or that it refuses.
+_FAILED = (400, 500)
 _PROPERTIES = {
+    # In milliseconds, so that the server answers first; its default is 15 seconds.
+    "timeout": "240000",
     "ssplit.isOneSentence": "true",
     # Keep characters unknown to the tokenizer, and do not change the spelling of the others.
     "tokenize.options": "untokenizable=noneKeep,invertible=true",
@@ -40,15 +44,24 @@ class CoreNLPParser(Parser):
             raise UserError(
                 f"the CoreNLP client needs another package ({error}): pip install requests"
             ) from error
-        self.parse(["One test."])
+        try:
+            self._tree("One test.")
+        except TreeError as error:
+            raise self._unavailable(error) from error
 
-    def parse(self, sentences: Sequence[str]) -> list[str]:
-        """Return a tree for each sentence.
+    def parse(self, sentences: Sequence[str]) -> list[str | TreeError]:
+        """Return for each sentence a tree, or why the server could not parse it.
 
         Raises:
             UserError: the server does not answer, or does not answer like a CoreNLP server.
         """
-        return [self._tree(sentence) for sentence in sentences]
+        found: list[str | TreeError] = []
+        for sentence in sentences:
+            try:
+                found.append(self._tree(sentence))
+            except TreeError as error:
+                found.append(error)
+        return found
 
     def _tree(self, text: str) -> str:
         try:
@@ -57,11 +70,11 @@ class CoreNLPParser(Parser):
             trees = [sentence["parse"] for sentence in sentences]
         except OSError as error:
             # The exceptions of requests are OSErrors, and so is nltk's for a server error.
-            raise UserError(
-                f"no CoreNLP server answers at --corenlp_url={self._url} "
-                f"({' '.join(str(error).split())[:200]}); start one in the folder of CoreNLP: "
-                "java -mx4g -cp '*' edu.stanford.nlp.pipeline.StanfordCoreNLPServer -port 9000"
-            ) from error
+            answer = getattr(error, "response", None)
+            if answer is not None and answer.status_code in _FAILED:
+                reason = " ".join(answer.text.split())[:200]
+                raise TreeError(f"CoreNLP answers {answer.status_code} ({reason})") from error
+            raise self._unavailable(error) from error
         except (ValueError, KeyError, TypeError) as error:
             raise UserError(
                 f"--corenlp_url={self._url} does not answer like a CoreNLP server with the parse "
@@ -80,6 +93,13 @@ class CoreNLPParser(Parser):
                 # The caller compares the tree with the sentence and reports the error.
                 spelt.append(" ".join(tree.split()))
         return joined(spelt) if spelt else ""
+
+    def _unavailable(self, error: Exception) -> UserError:
+        return UserError(
+            f"no CoreNLP server answers at --corenlp_url={self._url} "
+            f"({' '.join(str(error).split())[:200]}); start one in the folder of CoreNLP: "
+            "java -mx4g -cp '*' edu.stanford.nlp.pipeline.StanfordCoreNLPServer -port 9000"
+        )
 
 
 def _written(text: str, token: Mapping[str, Any], at: int) -> tuple[str, int]:

@@ -19,8 +19,8 @@ class Parser(abc.ABC):
     """Parses sentences, none of which is blank."""
 
     @abc.abstractmethod
-    def parse(self, sentences: Sequence[str]) -> list[str]:
-        """Return a tree in Penn brackets for each sentence.
+    def parse(self, sentences: Sequence[str]) -> Sequence[str | TreeError]:
+        """Return for each sentence a tree in Penn brackets, or why it could not be parsed.
 
         Raises:
             UserError: the parser cannot be reached.

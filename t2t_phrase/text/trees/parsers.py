@@ -41,8 +41,8 @@ def open_parser(name: str, *, language: str = "en", corenlp_url: str = CORENLP_U
 def parse_lines(parser: Parser, lines: Iterable[str]) -> Iterator[tuple[str, str]]:
     """Yield (tree, fault) for each line; the tree always spells the line.
 
-    A line without words has an empty tree. If the parser's tree does not spell the line, a flat
-    tree is returned instead, and `fault` describes the mismatch; otherwise it is empty.
+    A line without words has an empty tree. If the parser fails, or its tree does not spell the
+    line, a flat tree is returned instead, and `fault` gives the reason; otherwise it is empty.
 
     Raises:
         UserError: as for `Parser.parse`.
@@ -60,8 +60,10 @@ def flat_tree(sentence: str) -> str:
     return f"(ROOT {' '.join(f'(X {escaped(word)})' for word in sentence.split())})"
 
 
-def _checked(sentence: str, tree: str) -> tuple[str, str]:
+def _checked(sentence: str, tree: str | TreeError) -> tuple[str, str]:
     try:
+        if isinstance(tree, TreeError):
+            raise tree
         cut_by_tree(sentence, tree)
     except TreeError as error:
         return flat_tree(sentence), str(error)

@@ -85,6 +85,13 @@ def test_a_limit_is_of_pairs_that_are_read(corpus, tmp_path):
     assert 901 <= read < 1400
 
 
+def test_a_folder_that_another_task_removes_is_made_again(corpus, tmp_path):
+    whole = portion(corpus, tmp_path / "work")
+    (tmp_path / "work").rmdir()
+    assert stage_portion(whole).pairs
+    assert len(content(tmp_path / "work")) == 2 * SHARDS
+
+
 def test_wanted_lines_are_those_of_all_lines(corpus):
     every = list(enumerate(corpus.pairs("train")))
     wanted = dealt_to([1, 3], SHARDS)

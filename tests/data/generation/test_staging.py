@@ -1,12 +1,8 @@
 import collections
-import contextlib
-import itertools
-import os
 
 import pytest
 
 from t2t_phrase.config import UserError
-from t2t_phrase.data.generation import staging
 from t2t_phrase.data.generation.dealing import deal
 from t2t_phrase.data.generation.progress import Progress
 from t2t_phrase.data.generation.staging import Outputs, stage
@@ -85,22 +81,3 @@ def test_dealing_is_even(shards):
         parities[shard].add(index % 2)
     assert set(lines.values()) == {20}
     assert all(kinds == {0, 1} for kinds in parities.values())
-
-
-def test_many_shards_raise_the_limit_of_open_files(tmp_path):
-    resource = pytest.importorskip("resource")
-    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
-    paths = [[tmp_path / f"{i}.src", tmp_path / f"{i}.tgt"] for i in range(200)]
-    used = len(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else 64
-    try:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (used + 100, limits[1]))
-        staging._allow_open_files(2 * len(paths))
-        with contextlib.ExitStack() as stack:
-            for path in itertools.chain.from_iterable(paths):
-                staging._open(stack, path)
-    finally:
-        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
-    with pytest.raises(UserError, match=r"files must be open.*smaller --num_shards"):
-        if limits[1] == resource.RLIM_INFINITY:
-            pytest.skip("the number of open files has no limit")
-        staging._allow_open_files(limits[1])

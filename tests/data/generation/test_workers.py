@@ -1,11 +1,12 @@
 import os
 import subprocess
 import sys
+import time
 
 import pytest
 
 from t2t_phrase.data.generation.encoding import processes
-from t2t_phrase.data.generation.workers import WorkerLost, in_order
+from t2t_phrase.data.generation.workers import WorkerLost, gathered, in_order
 from t2t_phrase.text.trees.trees import TreeError, read_tree
 
 
@@ -37,6 +38,16 @@ def test_errors_reach_the_caller():
         list(in_order(read_tree, iter([("",)]), workers=1))
     with pytest.raises(WorkerLost, match="a worker process was killed"):
         list(in_order(os._exit, iter([(1,)]), workers=1))
+
+
+def test_an_interrupt_does_not_wait_for_running_tasks():
+    def interrupt():
+        raise KeyboardInterrupt
+
+    start = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        gathered(time.sleep, [(100,)] * 3, workers=2, waiting=interrupt)
+    assert time.monotonic() - start < 60
 
 
 def test_no_tasks_need_no_workers():

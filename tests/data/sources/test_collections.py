@@ -144,6 +144,21 @@ def test_a_dataset_of_the_hub(tmp_path, monkeypatch):
     assert not list((tmp_path / ".extracted").glob("*.tmp"))
 
 
+@pytest.mark.parametrize(
+    "error", [ValueError("BuilderConfig 'en-xx' not found."), FileNotFoundError("no books")]
+)
+def test_a_dataset_that_cannot_be_loaded(tmp_path, monkeypatch, error):
+    def load_dataset(name, config, *, split):
+        raise error
+
+    fake = types.SimpleNamespace(load_dataset=load_dataset)
+    monkeypatch.setitem(sys.modules, "datasets", fake)
+    with pytest.raises(UserError) as raised:
+        as_file("hf:books/en-xx/train:en", tmp_path)
+    expected = f"hf:books/en-xx/train:en: the dataset cannot be loaded: {error}"
+    assert str(raised.value) == expected
+
+
 def test_without_the_package(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "datasets", None)
     with pytest.raises(UserError, match=r"pip install 't2t_phrase\[datasets\]'"):

@@ -9,6 +9,7 @@ import pytest
 from t2t_phrase.config import UserError
 from t2t_phrase.data.sources import download
 from t2t_phrase.data.sources.download import ATTEMPTS, DownloadError, fetch
+from t2t_phrase.io import locks
 
 CONTENT = b"parallel text" * 1000
 SHA256 = hashlib.sha256(CONTENT).hexdigest()
@@ -208,3 +209,15 @@ def test_two_processes_do_not_meet(tmp_path):
         fcntl.flock(file, fcntl.LOCK_EX)
         with pytest.raises(UserError, match=f"another process is downloading {tmp_path / 'x'}"):
             get("http://127.0.0.1:9/x", tmp_path)
+
+
+def test_a_file_that_another_process_has_just_finished_is_used(tmp_path, monkeypatch):
+    open_locked = locks.open_locked
+
+    def open_late(path, **options):
+        (tmp_path / "x").write_bytes(CONTENT)
+        return open_locked(path, **options)
+
+    monkeypatch.setattr(locks, "open_locked", open_late)
+    assert get("http://127.0.0.1:9/x", tmp_path) == tmp_path / "x"
+    assert [path.name for path in tmp_path.iterdir()] == ["x"]

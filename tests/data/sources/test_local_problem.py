@@ -54,6 +54,25 @@ def test_parts_and_references_are_found_by_name(tmp_path):
         texts(FourReferences().corpus(str(tmp_path)), "dev")
 
 
+def test_training_pairs_have_one_target(tmp_path):
+    folder = tmp_path / "sub"
+    write(folder, train__zh=["1"], train__en__0=["one"], train__en__1=["a"], dev__zh=["2"])
+    write(folder, dev__en=["two"])
+    match = r"train\.zh has 2 targets \(.*en\.0, .*en\.1\), but .* have one: .* in list\.json$"
+    with pytest.raises(UserError, match=match):
+        Local().corpus(str(tmp_path))
+    parts = [["train.zh", "train.en.0"], ["train.zh", "train.en.1"]]
+    listed = {"train": parts, "dev": [["dev.zh", "dev.en"]]}
+    (folder / "list.json").write_text(json.dumps(listed))
+    corpus = Local().corpus(str(tmp_path))
+    assert texts(corpus, "train") == [("1", "one"), ("1", "a")]
+    (folder / "list.json").write_text(
+        json.dumps({**listed, "train": [["train.zh", "train.en.0", "train.en.1"]]})
+    )
+    with pytest.raises(UserError, match="training pairs have one"):
+        Local().corpus(str(tmp_path))
+
+
 def test_sgml_sets_count_their_references(tmp_path):
     write(tmp_path / "sub", train__zh=["1"], train__en=["one"])
     sets = {

@@ -167,6 +167,7 @@ class CoreNLP(http.server.BaseHTTPRequestHandler):
     """Answers in CoreNLP's JSON with flat trees; changes `"` and `zum` as CoreNLP does."""
 
     requests: list = []  # noqa: RUF012
+    failing: dict = {}  # noqa: RUF012
 
     def log_message(self, *arguments):
         pass
@@ -175,8 +176,10 @@ class CoreNLP(http.server.BaseHTTPRequestHandler):
         query = urllib.parse.parse_qs(urllib.parse.urlsplit(self.path).query)
         text = self.rfile.read(int(self.headers["Content-Length"])).decode()
         CoreNLP.requests.append((json.loads(query["properties"][0]), text))
-        if text == "crash":
-            self.send_error(500, "parser failed")
+        if text in CoreNLP.failing:
+            self.send_response(CoreNLP.failing[text])
+            self.end_headers()
+            self.wfile.write(b"CoreNLP request timed out.\n")
             return
         tokens, at = [], 0
         for word in text.split():
@@ -201,7 +204,7 @@ class CoreNLP(http.server.BaseHTTPRequestHandler):
 @pytest.fixture
 def corenlp(monkeypatch):
     monkeypatch.setenv("no_proxy", "*")
-    CoreNLP.requests = []
+    CoreNLP.requests, CoreNLP.failing = [], {"slow (a)": 500, "gone": 503}
     with http.server.ThreadingHTTPServer(("localhost", 0), CoreNLP) as server:
         thread = threading.Thread(target=server.serve_forever, daemon=True)
         thread.start()
@@ -221,11 +224,24 @@ def test_corenlp(corenlp):
     assert text == '🙂 " 🙂 zum .'
     assert properties["ssplit.isOneSentence"] == "true" and "parse" in properties["annotators"]
     for sentence, fault in (
-        ("crash", "no CoreNLP server answers"),
+        ("gone", r"no CoreNLP server answers .*503"),
         ("odd", "does not answer like"),
     ):
         with pytest.raises(UserError, match=fault):
             parser.parse([sentence])
+
+
+def test_a_sentence_that_corenlp_cannot_parse_has_a_flat_tree(corenlp):
+    parser = open_parser("corenlp", corenlp_url=corenlp)
+    assert list(parse_lines(parser, ["a", "slow (a)", "b"])) == [
+        ("(ROOT (X a))", ""),
+        ("(ROOT (X slow) (X -LRB-a-RRB-))", "CoreNLP answers 500 (CoreNLP request timed out.)"),
+        ("(ROOT (X b))", ""),
+    ]
+    # A server that cannot parse at all.
+    CoreNLP.failing["One test."] = 500
+    with pytest.raises(UserError, match=r"no CoreNLP server answers .*answers 500 \(CoreNLP req"):
+        open_parser("corenlp", corenlp_url=corenlp)
 
 
 def test_corenlp_that_is_not_there(corenlp):
