@@ -106,6 +106,7 @@ class FileScoring:
             dict.fromkeys(("source", "target"), path),
             beside.feature_files,
             beside.parser,
+            self._report,
         )
         text_job.check_paths(self._target, [path, *features.files])
         text_job.check_counts(path, self._total, features.files)
@@ -149,7 +150,7 @@ class FileScoring:
             for i, line in enumerate(window.lines, start=1)
         ]
         sides = {"source": [pair[0] for pair in pairs], "target": [pair[1] for pair in pairs]}
-        encoded = scorer.encode(pairs, features.texts(window, sides))
+        encoded = scorer.encode(pairs, features.texts(window, sides, done))
         for row in sorted({*encoded[0].cut, *encoded[1].cut}):
             source_length, target_length = (side.lengths[row] for side in encoded)
             self._report(

@@ -119,7 +119,11 @@ class FileTranslation:
             workers=self._workers,
         )
         features = FeatureReader(
-            translator.features, {"source": source}, beside.feature_files, beside.parser
+            translator.features,
+            {"source": source},
+            beside.feature_files,
+            beside.parser,
+            self._report,
         )
         files = [*features.files, *filter(None, [beside.prefix_file])]
         text_job.check_paths(target, [*beside.inputs(source), *features.files])
@@ -159,7 +163,7 @@ class FileTranslation:
         self, loaded: _Loaded, window: Window, done: set[int], number: int
     ) -> Iterator[Result]:
         """Yield the results of a window, see `resumable.Work`."""
-        encoded = self._encoded(loaded, window)
+        encoded = self._encoded(loaded, window, done)
         for sentence in length_notes(
             encoded,
             max_input_size=self._hparams.max_input_size,
@@ -188,10 +192,10 @@ class FileTranslation:
             links = [""] * len(empty)
             yield Result(empty, nothing, 0.0, {ending: links for ending in loaded.endings})
 
-    def _encoded(self, loaded: _Loaded, window: Window) -> EncodedSide:
+    def _encoded(self, loaded: _Loaded, window: Window, done: set[int]) -> EncodedSide:
         """Return the lines of a window with their features, entries, prefixes and shortlists."""
         translator, prefix_file = loaded.translator, self._beside.prefix_file
-        texts = loaded.features.texts(window, {"source": window.lines})
+        texts = loaded.features.texts(window, {"source": window.lines}, done)
         encoded = translator.encode(window.lines, texts, self._given.of_window(window))
         prefixes = window.beside.get(prefix_file, ())
         encoded = translator.with_prefixes(encoded, prefixes, name=prefix_file, first=window.first)

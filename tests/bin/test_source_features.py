@@ -7,12 +7,19 @@ from toy_run import call, make_toy_run
 
 from t2t_phrase.bin import decoder
 from t2t_phrase.config import UserError
-from t2t_phrase.decoding.feature_files import file_beside
+from t2t_phrase.decoding.feature_files import (
+    FeatureReader,
+    ParserChoice,
+    annotator,
+    file_beside,
+)
 from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.decoding.scoring import Scorer
 from t2t_phrase.decoding.translator import Translator
-from t2t_phrase.features import ALIGNMENT, PHRASES
+from t2t_phrase.features import ALIGNMENT, LEVELS, PHRASES
+from t2t_phrase.io.line_windows import Window
 from t2t_phrase.text.annotations.phrases import Phrases
+from t2t_phrase.text.trees.parsers import flat_tree
 
 LINES = ["the house is old", "", "a cat sleeps in it while dogs run"]
 TREES = [
@@ -47,6 +54,17 @@ def decode(toy, *arguments):
 class Parser:
     def parse(self, sentences):
         return [dict(zip(LINES, TREES, strict=True))[sentence] for sentence in sentences]
+
+
+class WrongParser:
+    """Parses other sentences, and notes those that it was given."""
+
+    def __init__(self):
+        self.asked = []
+
+    def parse(self, sentences):
+        self.asked += sentences
+        return ["(S other)"] * len(sentences)
 
 
 def test_trees_beside_the_file_are_read(toy, tmp_path):
@@ -117,6 +135,29 @@ def test_what_is_typed_is_parsed(toy, monkeypatch, capsys):
     translator = Translator(toy.model, toy.vocabularies, DecodeHParams().override(OPTIONS))
     found = translator.translate(LINES[:1], features=phrases_of(LINES[:1], TREES[:1]))
     assert capsys.readouterr().out.split("\n")[:2] == [found[0][0].text, ""]
+
+
+def test_sentences_without_a_parse_are_named(monkeypatch, capsys):
+    parser, opened = WrongParser(), []
+    monkeypatch.setattr(
+        "t2t_phrase.text.trees.parsers.open_parser", lambda name, **_: opened.append(name) or parser
+    )
+    choice = ParserChoice("stanza")
+    reader = FeatureReader([PHRASES, LEVELS], {"source": "in.en"}, {}, choice)
+    lines = [LINES[0], "", "it rains", *["dogs run"] * 12]
+    found = reader.texts(Window(20, lines), {"source": lines}, done={2})
+    assert found["phrases"] == [
+        Phrases().read(line, flat_tree(line) if line else "") for line in lines
+    ]
+    # One parser reads each sentence once, and none that an earlier run has done.
+    assert opened == ["stanza"] and parser.asked == [LINES[0], *["dogs run"] * 12]
+    said = capsys.readouterr().err.splitlines()
+    assert said[0].startswith("sentence 21: word 1 of the tree is 'other', but the sentence has")
+    assert said[0].endswith("; a flat tree is used instead") and said[1].startswith("sentence 24: ")
+    assert len(said) == 11 and said[10] == "further sentences with flat trees are not listed"
+    annotator([PHRASES], choice)(["it rains"])
+    said = capsys.readouterr().err
+    assert said.startswith("word 1 of the tree is 'other', but") and said.count("flat tree") == 1
 
 
 def test_files_of_features_that_the_model_does_not_read(toy, tmp_path):
