@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
-import pathlib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from t2t_phrase.config import UserError, nearest
 from t2t_phrase.features import OTHER, TREES
+from t2t_phrase.io.files import expanded
 from t2t_phrase.io.reporting import FirstNotes, Log, note
 
 if TYPE_CHECKING:
@@ -255,7 +255,7 @@ def file_beside(text_file: str | None, feature: Feature) -> str | None:
     """
     if not text_file:
         return None
-    path = pathlib.Path(text_file.removesuffix(".gz")).expanduser()
+    path = expanded(text_file.removesuffix(".gz"))
     beside = path.with_name(f"{path.name}.{feature.stream}")
     for candidate in (beside, path.with_suffix(f".{feature.side_stream}")):
         if candidate.is_file():

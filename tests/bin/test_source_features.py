@@ -173,6 +173,7 @@ def test_a_file_of_another_length(toy, tmp_path):
 
 
 def test_files_of_trees_are_found_by_name(tmp_path):
+    assert file_beside("~draft.en", PHRASES) is None
     source = tmp_path / "toy-test.en"
     assert file_beside(None, PHRASES) is file_beside(str(source), PHRASES) is None
     kept = write(tmp_path / "toy-test.trees", TREES)
