@@ -149,11 +149,17 @@ def missing_notes(
         first: number, from 0, of the first line of the window.
     """
     for line, hypothesis in zip(lines, hypotheses, strict=True):
-        for name in hypothesis.missing:
-            yield (
-                f"line {first + line + 1}: the entry {name} is not in the translation, which has "
-                "no room for all entries (extra_length, max_length)"
-            )
+        for sentence in missing_entries(hypothesis):
+            yield f"line {first + line + 1}: {sentence}"
+
+
+def missing_entries(hypothesis: Hypothesis) -> Iterator[str]:
+    """Yield a sentence for each required entry that a translation lacks."""
+    for name in hypothesis.missing:
+        yield (
+            f"the entry {name} is not in the translation, which has no room for all entries "
+            "(extra_length, max_length)"
+        )
 
 
 def summary(counts: Mapping[str, int], given: GivenDictionaries, lines: int) -> str:
