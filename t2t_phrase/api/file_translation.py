@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from t2t_phrase.api.alignment_search import OPTIONS, Searched, searched
+from t2t_phrase.api.alignment_search import OPTIONS, Searched, check_search_options, searched
 from t2t_phrase.api.text_files import Beside, check_alignment_options
 from t2t_phrase.config import UserError
 from t2t_phrase.cores import divide_cores
@@ -19,6 +19,9 @@ from t2t_phrase.decoding.hypothesis import NOTHING, Hypothesis, format_hypothese
 from t2t_phrase.decoding.length_notes import length_notes
 from t2t_phrase.decoding.lexicon_files import read_lexicon
 from t2t_phrase.decoding.n_best_json import to_json
+from t2t_phrase.decoding.search.prefix import TOKENS as PREFIX
+from t2t_phrase.decoding.search.required_terms import TERMS
+from t2t_phrase.decoding.search.restrictions import check_restrictions
 from t2t_phrase.decoding.sides import EncodedSide
 from t2t_phrase.decoding.translator import Translator
 from t2t_phrase.decoding.unknown_files import read_unknown
@@ -78,6 +81,9 @@ class FileTranslation:
         self._unknown = read_unknown(hparams, beside.unknown_dictionary)
         self._lexicon = read_lexicon(hparams, beside.lexicon_file)
         check_alignment_options(hparams, used=self._given.aligns)
+        check_search_options(hparams, beside.alignment_model_dir)
+        restricting = {PREFIX: beside.prefix_file, TERMS: self._given.mode == "require"}
+        check_restrictions({name: None for name in restricting if restricting[name]}, hparams)
         self._total = count_lines(source)
         self._given.check_sentences(source, self._total)
         # Sampling is not divided. XLA runs one program at a time, which uses all cores.

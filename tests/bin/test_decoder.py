@@ -206,6 +206,7 @@ def test_a_conversation(toy, expected, monkeypatch, capsys):
         (["--feature_files=phrases=x"], "--feature_files cannot be used with"),
         (["--decode_hparams=shortlist_best=5"], "shortlist_best=5: only used with --lexicon_file"),
         (["--decode_hparams=token_probabilities=true"], "is only written with --n_best_format"),
+        (["--decode_hparams=search=beam_serch"], "search 'beam_serch' is unknown; did you mean"),
         (
             ["--decode_hparams=alignment_layers=[9]"],
             r"alignment_layers=\[9\]: is only used with write_alignments=true",
