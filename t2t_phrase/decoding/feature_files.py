@@ -270,6 +270,8 @@ def _missing(feature: Feature, text_file: str | None) -> str:
         f"{where}, or give --feature_files={feature.name}=FILE"
     )
     if feature.stream == TREES:
-        made = f" (t2t-phrase-parse --input_file={text_file} creates it)" if text_file else ""
-        sentence += f"{made}, or let --parser=stanza or --parser=corenlp parse the text now"
+        sentence += (
+            " (t2t-phrase-parse makes trees of a text with one sentence per line), or let "
+            "--parser=stanza or --parser=corenlp parse the text now"
+        )
     return sentence

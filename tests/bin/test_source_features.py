@@ -114,7 +114,9 @@ def test_scores_are_those_of_the_trees_given(toy, tmp_path, monkeypatch):
     source = write(tmp_path / "pairs.tsv", ["\t".join(pair) for pair in pairs])
     target = tmp_path / "scores"
     common = (f"--score_file={source}", f"--decode_to_file={target}")
-    with pytest.raises(UserError, match=r"t2t-phrase-parse --input_file=\S*pairs.tsv"):
+    with pytest.raises(
+        UserError, match=r"create \S*pairs.tsv.trees, or .*of a text with one sentence"
+    ):
         decode(toy, *common)
     decode(toy, *common, f"--feature_files=phrases={write(tmp_path / 'flat', FLAT)}")
     scores = [-float(line) for line in target.read_text().split()]
