@@ -187,11 +187,16 @@ def sha256_of(path: StrPath) -> str:
     return digest.hexdigest()
 
 
-def explain_os_error(error: OSError, path: StrPath) -> WriteError:
-    """Return the error of a failed write as a message for the user."""
+def explain_os_error(error: OSError, path: StrPath | None) -> WriteError:
+    """Return the error of a failed write as a message for the user.
+
+    Args:
+        error: the error.
+        path: the file; None: standard output.
+    """
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return disk_full(path)
-    return WriteError(f"cannot write {path}: {reason_of(error)}")
+    return WriteError(f"cannot write {path or 'standard output'}: {reason_of(error)}")
 
 
 def reason_of(error: Exception) -> str:
@@ -208,11 +213,20 @@ def reason_of(error: Exception) -> str:
     return reason
 
 
-def disk_full(path: StrPath) -> WriteError:
-    """Return the error for a disk that filled up while `path` was being written."""
+def disk_full(path: StrPath | None) -> WriteError:
+    """Return the error for a disk that filled up while a file was being written.
+
+    Args:
+        path: the file; None: standard output.
+    """
+    if path is None or is_special(path):
+        return WriteError(
+            f"no space left while writing {path or 'standard output'}, which is incomplete; free "
+            "some space and start again"
+        )
     folder = expanded(path).parent
     free = ""
-    if folder.is_dir() and not is_special(path):
+    if folder.is_dir():
         free = f" ({shutil.disk_usage(folder).free / 2**20:.0f} MiB free there)"
     return WriteError(
         f"no space left while writing {path}{free}; finished files are kept: free some space and "

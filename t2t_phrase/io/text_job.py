@@ -152,7 +152,7 @@ def _stream(target: str | None, stack: contextlib.ExitStack) -> Stream:
         sys.stdout.flush()
         # Without a buffer, nothing is left that Python would try to write again when it exits.
         buffer: Any = sys.stdout.buffer
-        return Stream(getattr(buffer, "raw", buffer), "standard output")
+        return Stream(getattr(buffer, "raw", buffer), None)
     try:
         return Stream(stack.enter_context(open_special(target)), target)
     except OSError as error:

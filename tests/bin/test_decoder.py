@@ -342,7 +342,9 @@ def test_special_files_are_written_to(toy, expected, tmp_path):
     decode(toy, f"--decode_from_file={source}", f"--decode_to_file={pipe}")
     reader.join()
     assert read[0].split("\n")[:-1] == expected and pipe.is_fifo()
-    with pytest.raises(UserError, match="no space left while writing /dev/full;"):
+    with pytest.raises(
+        UserError, match="no space left while writing /dev/full, which is incomplete"
+    ):
         decode(toy, f"--decode_from_file={source}", "--decode_to_file=/dev/full")
     assert sorted(p.name for p in tmp_path.iterdir()) == ["in", "null", "pipe"]
 
