@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 FLAGS = flags.FLAGS
 _FILES = (
-    *("decode_from_file", "decode_to_file", "score_file"),
+    *("decode_from_file", "decode_to_file", "score_file", "alignment_model_dir"),
     *(*NAMES, PREFIX_FILE, LEXICON_FILE, UNKNOWN_DICTIONARY),
 )
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from absl import app, flags
 
+from t2t_phrase.bin.flag_parsing import refuse_empty
 from t2t_phrase.config import UserError
 from t2t_phrase.io.reporting import note
 
@@ -56,9 +57,11 @@ def model_paths() -> list[str]:
 
     Raises:
         UserError: a name in a list is empty.
+        UsageError: no model is named.
     """
     from t2t_phrase.runs.directory import BEST
 
+    refuse_empty("checkpoint_path")
     best = FLAGS.checkpoint_path == BEST
     flag = "output_dir" if best or not FLAGS.checkpoint_path else "checkpoint_path"
     given = FLAGS[flag].value

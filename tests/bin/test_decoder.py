@@ -219,10 +219,28 @@ def test_a_conversation_refuses_what_it_does_not_read(toy, arguments, message, m
         call(decoder, *toy.flags, "--decode_interactive", *arguments)
 
 
-@pytest.mark.parametrize("flag", ["decode_from_file", "dictionary", "prefix_file", "lexicon_file"])
-def test_empty_names_of_files_are_refused(toy, flag):
+@pytest.mark.parametrize(
+    "flag",
+    [
+        *("decode_from_file", "dictionary", "prefix_file", "lexicon_file", "feature_files"),
+        *("alignment_model_dir", "checkpoint_path"),
+    ],
+)
+def test_empty_names_of_files_are_refused(toy, flag, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO()))
     with pytest.raises(app.UsageError, match=f"--{flag}= names no file; leave the flag out"):
         decode(toy, f"--{flag}=")
+
+
+def test_empty_names_of_features_are_refused(toy):
+    with pytest.raises(UserError, match="--feature_files=phrases=: give the name of a file"):
+        decode(toy, "--feature_files=phrases=")
+
+
+@pytest.mark.parametrize("task", ["decode_from_file", "score_file"])
+def test_a_seed_without_samples_is_refused(toy, task):
+    with pytest.raises(UserError, match="random_seed: is only used with sampling_temp above 0"):
+        decode(toy, f"--{task}=in", "--random_seed=3")
 
 
 def test_invalid_text_is_named_and_nothing_is_written(toy, tmp_path, monkeypatch):
