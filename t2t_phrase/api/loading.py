@@ -26,8 +26,8 @@ from t2t_phrase.decoding.translator import Translator
 from t2t_phrase.io.files import expanded
 from t2t_phrase.io.reporting import note
 from t2t_phrase.io.text_job import Outcome
-from t2t_phrase.runs.load_ensemble import load_ensemble
-from t2t_phrase.runs.load_model import TrainedModel, load_model
+from t2t_phrase.runs.load_ensemble import load_models
+from t2t_phrase.runs.load_model import TrainedModel
 from t2t_phrase.runs.vocabulary import run_vocabularies
 from t2t_phrase.text.vocabularies import Vocabularies
 
@@ -331,12 +331,8 @@ def load(
 
 def _loaded(origin: Origin) -> TrainedTranslator:
     registry.discover(origin.t2t_usr_dir)
-    paths, dtype_policy = origin.checkpoints, origin.dtype_policy
-    trained: Any
-    if len(paths) == 1:
-        trained = load_model(paths[0], dtype_policy=dtype_policy)
-    else:
-        trained = load_ensemble(list(paths), None, dtype_policy=dtype_policy)
+    dtype_policy = origin.dtype_policy
+    trained = load_models(origin.checkpoints, dtype_policy=dtype_policy)
     vocabularies = run_vocabularies(trained.members[0], data_dir=origin.data_dir)
     settings = {"dtype_policy": dtype_policy} if dtype_policy else {}
     # Training may continue, and another process may run in another folder.
