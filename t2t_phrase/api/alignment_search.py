@@ -99,15 +99,18 @@ def searched(
 
 
 def check_search_options(hparams: DecodeHParams, alignment_model_dir: str | None = None) -> None:
-    """Refuse options that have no effect with, or without, an alignment model.
+    """Refuse unknown searches, and options without effect with, or without, an alignment model.
 
     Args:
         hparams: the decoding options.
         alignment_model_dir: see `searched`.
 
     Raises:
-        UserError: an option has no effect.
+        UserError: the search is unknown, or an option has no effect.
     """
+    from t2t_phrase.decoding.search.translate_ids import chosen_expansion
+
+    chosen_expansion(hparams, None)
     if not alignment_model_dir:
         for name in hparams.given(OPTIONS):
             raise UserError(

@@ -29,6 +29,11 @@ _OF_TRANSLATIONS = (
     *("return_beams", "write_scores", "token_probabilities", "replace_unknown"),
     *("search", "sampling_temp", *PLAIN_SEARCH, *SHORTLISTS),
 )
+# Files and options that scores do not depend on.
+_BESIDE_TRANSLATIONS = (
+    *("dictionary", "sentence_dictionary", "dictionary_mode", "unknown_dictionary"),
+    *("prefix_file", "lexicon_file", "n_best_format"),
+)
 
 
 class FileScoring:
@@ -40,7 +45,7 @@ class FileScoring:
         hparams: the decoding options.
         pairs: the file.
         target: a file for the scores; None: standard output.
-        beside: further files and options; dictionaries are not read.
+        beside: further files and options, apart from those that only translations depend on.
         report: called with messages and summaries; default: writes them to standard error.
 
     Raises:
@@ -60,6 +65,9 @@ class FileScoring:
         for name in hparams.given(_OF_TRANSLATIONS):
             value = str(getattr(hparams, name)).lower()
             raise UserError(f"{name}={value}: cannot be used with --score_file; leave it out")
+        for name in _BESIDE_TRANSLATIONS:
+            if (value := getattr(beside, name)) != getattr(Beside(), name):
+                raise UserError(f"--{name}={value}: cannot be used with --score_file; leave it out")
         check_search_options(hparams, beside.alignment_model_dir)
         check_alignment_options(hparams, used=False)
         self._hparams, self._pairs, self._target = hparams, pairs, target
@@ -106,6 +114,7 @@ class FileScoring:
             dict.fromkeys(("source", "target"), path),
             beside.feature_files,
             beside.parser,
+            self._report,
         )
         text_job.check_paths(self._target, [path, *features.files])
         text_job.check_counts(path, self._total, features.files)
@@ -149,7 +158,7 @@ class FileScoring:
             for i, line in enumerate(window.lines, start=1)
         ]
         sides = {"source": [pair[0] for pair in pairs], "target": [pair[1] for pair in pairs]}
-        encoded = scorer.encode(pairs, features.texts(window, sides))
+        encoded = scorer.encode(pairs, features.texts(window, sides, done))
         for row in sorted({*encoded[0].cut, *encoded[1].cut}):
             source_length, target_length = (side.lengths[row] for side in encoded)
             self._report(

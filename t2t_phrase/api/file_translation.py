@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from t2t_phrase.api.alignment_search import OPTIONS, Searched, searched
+from t2t_phrase.api.alignment_search import OPTIONS, Searched, check_search_options, searched
 from t2t_phrase.api.text_files import Beside, check_alignment_options
 from t2t_phrase.config import UserError
 from t2t_phrase.cores import divide_cores
@@ -19,6 +19,9 @@ from t2t_phrase.decoding.hypothesis import NOTHING, Hypothesis, format_hypothese
 from t2t_phrase.decoding.length_notes import length_notes
 from t2t_phrase.decoding.lexicon_files import read_lexicon
 from t2t_phrase.decoding.n_best_json import to_json
+from t2t_phrase.decoding.search.prefix import TOKENS as PREFIX
+from t2t_phrase.decoding.search.required_terms import TERMS
+from t2t_phrase.decoding.search.restrictions import check_restrictions
 from t2t_phrase.decoding.sides import EncodedSide
 from t2t_phrase.decoding.translator import Translator
 from t2t_phrase.decoding.unknown_files import read_unknown
@@ -78,6 +81,9 @@ class FileTranslation:
         self._unknown = read_unknown(hparams, beside.unknown_dictionary)
         self._lexicon = read_lexicon(hparams, beside.lexicon_file)
         check_alignment_options(hparams, used=self._given.aligns)
+        check_search_options(hparams, beside.alignment_model_dir)
+        restricting = {PREFIX: beside.prefix_file, TERMS: self._given.mode == "require"}
+        check_restrictions({name: None for name in restricting if restricting[name]}, hparams)
         self._total = count_lines(source)
         self._given.check_sentences(source, self._total)
         # Sampling is not divided. XLA runs one program at a time, which uses all cores.
@@ -119,7 +125,11 @@ class FileTranslation:
             workers=self._workers,
         )
         features = FeatureReader(
-            translator.features, {"source": source}, beside.feature_files, beside.parser
+            translator.features,
+            {"source": source},
+            beside.feature_files,
+            beside.parser,
+            self._report,
         )
         files = [*features.files, *filter(None, [beside.prefix_file])]
         text_job.check_paths(target, [*beside.inputs(source), *features.files])
@@ -159,7 +169,7 @@ class FileTranslation:
         self, loaded: _Loaded, window: Window, done: set[int], number: int
     ) -> Iterator[Result]:
         """Yield the results of a window, see `resumable.Work`."""
-        encoded = self._encoded(loaded, window)
+        encoded = self._encoded(loaded, window, done)
         for sentence in length_notes(
             encoded,
             max_input_size=self._hparams.max_input_size,
@@ -188,10 +198,10 @@ class FileTranslation:
             links = [""] * len(empty)
             yield Result(empty, nothing, 0.0, {ending: links for ending in loaded.endings})
 
-    def _encoded(self, loaded: _Loaded, window: Window) -> EncodedSide:
+    def _encoded(self, loaded: _Loaded, window: Window, done: set[int]) -> EncodedSide:
         """Return the lines of a window with their features, entries, prefixes and shortlists."""
         translator, prefix_file = loaded.translator, self._beside.prefix_file
-        texts = loaded.features.texts(window, {"source": window.lines})
+        texts = loaded.features.texts(window, {"source": window.lines}, done)
         encoded = translator.encode(window.lines, texts, self._given.of_window(window))
         prefixes = window.beside.get(prefix_file, ())
         encoded = translator.with_prefixes(encoded, prefixes, name=prefix_file, first=window.first)

@@ -16,6 +16,7 @@ from t2t_phrase.api.text_files import Beside, check_alignment_options
 from t2t_phrase.config import UserError, shown
 from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.decoding.hypothesis import Hypothesis
+from t2t_phrase.decoding.length_notes import cut_notes
 from t2t_phrase.decoding.lexicon_files import read_lexicon
 from t2t_phrase.decoding.scoring import Scorer
 from t2t_phrase.decoding.shortlists import Shortlister
@@ -23,9 +24,10 @@ from t2t_phrase.decoding.terms import RequiredTerms, entries_of_texts, is_pair
 from t2t_phrase.decoding.text_lists import check_list
 from t2t_phrase.decoding.translator import Translator
 from t2t_phrase.io.files import expanded
+from t2t_phrase.io.reporting import note
 from t2t_phrase.io.text_job import Outcome
-from t2t_phrase.runs.load_ensemble import load_ensemble
-from t2t_phrase.runs.load_model import TrainedModel, load_model
+from t2t_phrase.runs.load_ensemble import load_models
+from t2t_phrase.runs.load_model import TrainedModel
 from t2t_phrase.runs.vocabulary import run_vocabularies
 from t2t_phrase.text.vocabularies import Vocabularies
 
@@ -170,6 +172,8 @@ class TrainedTranslator:
         translator = self._translators[key]
         entries = entries_of_texts(terms, len(texts)) if terms else None
         encoded = translator.encode(texts, features, entries)
+        for sentence in cut_notes(encoded, max_input_size=hparams.max_input_size):
+            note(sentence)
         encoded = translator.with_prefixes(encoded, prefixes)
         if lexicon:
             encoded = self._shortlister(lexicon, hparams).propose(encoded, texts)
@@ -274,7 +278,7 @@ class TrainedTranslator:
         """Return the log-probability of each (source, target) pair, in nats.
 
         Args:
-            pairs: the sentence pairs.
+            pairs: the sentence pairs, which are scored whole, whatever their length.
             features: as in `translate`.
 
         Raises:
@@ -288,13 +292,8 @@ class TrainedTranslator:
 
     @functools.cached_property
     def _scorer(self) -> Scorer:
-        options = DecodeHParams()
-        return Scorer(
-            self.model,
-            self.vocabularies,
-            batch_size=options.batch_size,
-            max_input_size=options.max_input_size,
-        )
+        # Without a limit: the score of a text that was cut would be silently wrong.
+        return Scorer(self.model, self.vocabularies)
 
 
 def load(
@@ -332,12 +331,8 @@ def load(
 
 def _loaded(origin: Origin) -> TrainedTranslator:
     registry.discover(origin.t2t_usr_dir)
-    paths, dtype_policy = origin.checkpoints, origin.dtype_policy
-    trained: Any
-    if len(paths) == 1:
-        trained = load_model(paths[0], dtype_policy=dtype_policy)
-    else:
-        trained = load_ensemble(list(paths), None, dtype_policy=dtype_policy)
+    dtype_policy = origin.dtype_policy
+    trained = load_models(origin.checkpoints, dtype_policy=dtype_policy)
     vocabularies = run_vocabularies(trained.members[0], data_dir=origin.data_dir)
     settings = {"dtype_policy": dtype_policy} if dtype_policy else {}
     # Training may continue, and another process may run in another folder.

@@ -5,17 +5,20 @@ from __future__ import annotations
 import dataclasses
 import pathlib
 from collections.abc import Iterator, Mapping
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
-from t2t_phrase.config import UserError
+from t2t_phrase.config import UserError, shown
 from t2t_phrase.decoding.feature_files import NO_PARSER, ParserChoice
 from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.features import ALIGN
 from t2t_phrase.io import text_job
 from t2t_phrase.io.files import sha256_of
 from t2t_phrase.runs.load_model import TrainedModel
-from t2t_phrase.text.dictionaries.reader import Mode
+from t2t_phrase.text.dictionaries.reader import MODES, Mode
 
+# The forms of a line of output.
+Format = Literal["text", "json"]
+FORMATS: tuple[Format, ...] = get_args(Format)
 # The decoding options that only alignments depend on.
 LINKS = ("write_alignments", "alignment_layers", "alignment_heads")
 
@@ -50,8 +53,17 @@ class Beside:
     lexicon_file: str = ""
     alignment_model_dir: str | None = None
     xla: bool | None = None
-    n_best_format: Literal["text", "json"] = "text"
+    n_best_format: Format = "text"
     settings: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Refuse values that are none of the known ones."""
+        known = {"dictionary_mode": MODES, "n_best_format": FORMATS}
+        for name, values in known.items():
+            value = getattr(self, name)
+            if value not in values:
+                listed = ", ".join(values)
+                raise UserError(f"{name}: expected one of {listed}, got {shown(value)}")
 
     def inputs(self, source: str | None) -> Iterator[str | None]:
         """Yield the files that are read."""

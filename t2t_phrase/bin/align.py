@@ -12,7 +12,6 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import os
-import pathlib
 from collections.abc import Sequence
 
 from absl import app, flags
@@ -21,7 +20,7 @@ from t2t_phrase.bin import common
 from t2t_phrase.config import UserError
 from t2t_phrase.data.sources.corpus import parallel_lines
 from t2t_phrase.features import ALIGN
-from t2t_phrase.io.files import is_special, refuse_inputs
+from t2t_phrase.io.files import expanded, is_special, refuse_inputs
 from t2t_phrase.io.line_counts import counted
 from t2t_phrase.io.reporting import note
 from t2t_phrase.io.terminal import Screen
@@ -158,7 +157,7 @@ def read(source: str, target: str) -> list[tuple[list[str], list[str]]]:
     found = []
     # Equal words share one string, so that memory does not grow with their letters.
     known: dict[str, str] = {}
-    for pair in parallel_lines([pathlib.Path(name).expanduser() for name in (source, target)]):
+    for pair in parallel_lines([expanded(name) for name in (source, target)]):
         own, other = pair.texts
         if own is None or other is None:
             name = pair.names[0 if own is None else 1]

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 FLAGS = flags.FLAGS
 _FILES = (
-    *("decode_from_file", "decode_to_file", "score_file"),
+    *("decode_from_file", "decode_to_file", "score_file", "alignment_model_dir"),
     *(*NAMES, PREFIX_FILE, LEXICON_FILE, UNKNOWN_DICTIONARY),
 )
 
@@ -154,6 +154,8 @@ def converse(hparams: DecodeHParams) -> None:
     from t2t_phrase.api.text_files import check_alignment_options
     from t2t_phrase.decoding.feature_files import annotator
     from t2t_phrase.decoding.interactive import HELP, Conversation
+    from t2t_phrase.decoding.search.required_terms import TERMS
+    from t2t_phrase.decoding.search.restrictions import check_restrictions
     from t2t_phrase.decoding.translator import Translator
 
     if sys.stdin is None:
@@ -165,6 +167,8 @@ def converse(hparams: DecodeHParams) -> None:
     def check(options: DecodeHParams) -> None:
         read_lexicon(options)
         check_alignment_options(options, used=given.aligns)
+        check_search_options(options, FLAGS.alignment_model_dir)
+        check_restrictions({TERMS: None} if given.mode == "require" else {}, options)
         if options.token_probabilities:
             raise UserError(
                 "token_probabilities=true: is only written with --n_best_format=json, in files"
@@ -184,7 +188,6 @@ def converse(hparams: DecodeHParams) -> None:
 
     def make_translator(options: DecodeHParams) -> Translator:
         check(options)  # again, since options may be changed
-        check_search_options(options, FLAGS.alignment_model_dir)
         return Translator(
             used.model,
             vocabularies,

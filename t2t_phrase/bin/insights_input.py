@@ -11,6 +11,7 @@ from t2t_phrase.bin.source_features import given_feature_files, given_parser
 from t2t_phrase.config import UserError, clipped, nearest
 from t2t_phrase.features import OTHER, TREES
 from t2t_phrase.io.line_counts import check_one_to_one
+from t2t_phrase.io.reporting import note
 from t2t_phrase.io.text_job import check_paths
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ def texts_of_features(features: Sequence[Feature]) -> FeatureTexts:
     Raises:
         UserError: a feature is missing, malformed, does not fit, or is not read by the model.
     """
-    from t2t_phrase.decoding.feature_files import parsed
+    from t2t_phrase.decoding.feature_files import TreeParser
     from t2t_phrase.text.annotations.base import annotation_of
 
     given = given_features()
@@ -39,9 +40,9 @@ def texts_of_features(features: Sequence[Feature]) -> FeatureTexts:
                 f"--feature={name}=...: the model reads no such feature{nearest(name, names)} "
                 f"(features that it reads: {known})"
             )
-    texts = {}
+    texts, parsed = {}, []
+    sides = {"source": FLAGS.source, "target": FLAGS.target}
     for feature in features:
-        sides = {"source": FLAGS.source, "target": FLAGS.target}
         sentence, other = sides[feature.side], sides[OTHER[feature.side]]
         if sentence is None:
             raise UserError(f"the model reads the target feature {feature.name!r}: give --target")
@@ -52,13 +53,17 @@ def texts_of_features(features: Sequence[Feature]) -> FeatureTexts:
                 raise UserError(f"--feature={feature.name}: {error}") from error
             texts[feature.name] = [text]
         elif feature.stream == TREES and FLAGS.parser:
-            texts[feature.name] = parsed(feature, given_parser())([sentence])
+            parsed.append(feature)
         else:
             parser = ", or --parser=stanza or --parser=corenlp" if feature.stream == TREES else ""
             raise UserError(
                 f"the model reads the feature {feature.name!r}: give "
                 f"--feature='{feature.name}=LINE'{parser}"
             )
+    if parsed:
+        sentences = {side: [text] for side, text in sides.items()}
+        made = TreeParser(given_parser()).texts(parsed, sentences, lambda row, text: note(text))
+        texts.update(made)
     return texts
 
 

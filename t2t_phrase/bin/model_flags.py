@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from absl import app, flags
 
+from t2t_phrase.bin.flag_parsing import refuse_empty
 from t2t_phrase.config import UserError
 from t2t_phrase.io.reporting import note
 
@@ -56,9 +57,11 @@ def model_paths() -> list[str]:
 
     Raises:
         UserError: a name in a list is empty.
+        UsageError: no model is named.
     """
     from t2t_phrase.runs.directory import BEST
 
+    refuse_empty("checkpoint_path")
     best = FLAGS.checkpoint_path == BEST
     flag = "output_dir" if best or not FLAGS.checkpoint_path else "checkpoint_path"
     given = FLAGS[flag].value
@@ -109,8 +112,7 @@ def load(*, ensembles: bool = True) -> tuple[TrainedModel, Vocabularies]:
     Raises:
         UserError: a model is missing or contradicts the flags, or several do not fit together.
     """
-    from t2t_phrase.runs.load_ensemble import load_ensemble
-    from t2t_phrase.runs.load_model import load_model
+    from t2t_phrase.runs.load_ensemble import load_models
     from t2t_phrase.runs.vocabulary import run_vocabularies
 
     paths, weights = model_paths(), ensemble_weights()
@@ -118,11 +120,7 @@ def load(*, ensembles: bool = True) -> tuple[TrainedModel, Vocabularies]:
         raise UserError(f"{', '.join(paths)}: this command works with one model; name one of them")
     if len(paths) == 1 and weights is not None:
         raise UserError("--ensemble_weights: is only used with several models in --output_dir")
-    dtype = FLAGS.dtype_policy
-    if len(paths) == 1:
-        trained = load_model(paths[0], dtype_policy=dtype)
-    else:
-        trained = load_ensemble(paths, weights, dtype_policy=dtype)
+    trained = load_models(paths, weights, dtype_policy=FLAGS.dtype_policy)
     for member in trained.members:
         for flag in ("problem", "model", "hparams_set"):
             given, recorded = FLAGS[flag].value, getattr(member.record, flag)
@@ -148,15 +146,10 @@ def load_second(flag: str, given: str) -> tuple[TrainedModel, Vocabularies]:
     Raises:
         UserError: there is no model, or several do not fit together.
     """
-    from t2t_phrase.runs.load_ensemble import load_ensemble
-    from t2t_phrase.runs.load_model import load_model
+    from t2t_phrase.runs.load_ensemble import load_models
     from t2t_phrase.runs.vocabulary import run_vocabularies
 
-    paths, dtype = listed_paths(flag, given), FLAGS.dtype_policy
-    if len(paths) == 1:
-        trained = load_model(paths[0], dtype_policy=dtype)
-    else:
-        trained = load_ensemble(paths, None, dtype_policy=dtype)
+    trained = load_models(listed_paths(flag, given), dtype_policy=FLAGS.dtype_policy)
     vocabularies = run_vocabularies(trained.members[0], data_dir=FLAGS.data_dir)
     for member in trained.members:
         note(f"{member.checkpoint} (step {member.step}): {member.record.hparams_set}")

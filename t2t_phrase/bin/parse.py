@@ -15,7 +15,7 @@ from t2t_phrase.bin import common
 from t2t_phrase.bin.source_features import define_parser_flags
 from t2t_phrase.features import PHRASES
 from t2t_phrase.io.line_counts import counted
-from t2t_phrase.io.reporting import Ticker, note
+from t2t_phrase.io.reporting import FirstNotes, Ticker, note
 from t2t_phrase.io.resumable import Result
 
 if TYPE_CHECKING:
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from t2t_phrase.text.trees.parser import Parser
 
 FLAGS = flags.FLAGS
-# The most failures reported with their lines; others are only counted.
-LISTED = 10
 
 
 def define_flags() -> None:
@@ -128,7 +126,7 @@ class Parsing:
 
     def __init__(self) -> None:
         self._parser: Parser | None = None
-        self._faults = 0
+        self._report = FirstNotes("further sentences with flat trees are not listed")
 
     def __call__(self, window: Window, done: set[int], number: int) -> Iterator[Result]:
         """Parse the remaining lines of a window."""
@@ -145,20 +143,14 @@ class Parsing:
             found = list(parsers.parse_lines(self._parser, lines))
             for row, (_, fault) in zip(rows, found, strict=True):
                 if fault:
-                    self._report(window.first + row + 1, fault)
+                    where = f"{FLAGS.input_file}:{window.first + row + 1}"
+                    self._report(f"{where}: {fault}; a flat tree is written instead")
             yield Result(rows, self._written(lines, [tree for tree, _ in found]))
 
     def _written(self, lines: list[str], trees: list[str]) -> list[str]:
         from t2t_phrase.text.annotations.base import read_annotations
 
         return read_annotations(PHRASES, lines, trees, "parser") if FLAGS.phrases else trees
-
-    def _report(self, number: int, fault: str) -> None:
-        self._faults += 1
-        if self._faults <= LISTED:
-            note(f"{FLAGS.input_file}:{number}: {fault}; a flat tree is written instead")
-        elif self._faults == LISTED + 1:
-            note("further sentences with flat trees are not listed")
 
 
 def run() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pathlib
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -11,6 +10,7 @@ from absl import app, flags
 from t2t_phrase.bin.source_features import given_feature_files
 from t2t_phrase.config import UserError, nearest
 from t2t_phrase.features import TREES, of_side
+from t2t_phrase.io.files import expanded
 from t2t_phrase.io.line_counts import counted
 from t2t_phrase.io.reporting import Ticker, note
 
@@ -79,7 +79,7 @@ def text_file() -> str | None:
     """Return the file of the sentences, if there is one."""
     if FLAGS.text_file or not FLAGS.trees_file:
         return FLAGS.text_file
-    path = pathlib.Path(FLAGS.trees_file.removesuffix(".gz")).expanduser()
+    path = expanded(FLAGS.trees_file.removesuffix(".gz"))
     beside = path.with_suffix("")
     return str(beside) if path.suffix == f".{TREES}" and beside.is_file() else None
 

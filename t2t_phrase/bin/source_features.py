@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from absl import flags
 
-from t2t_phrase.config import parse_assignments
+from t2t_phrase.bin.flag_parsing import refuse_empty
+from t2t_phrase.config import UserError, parse_assignments
 from t2t_phrase.decoding.feature_files import ParserChoice
 
 FLAGS = flags.FLAGS
@@ -34,9 +35,17 @@ def given_feature_files() -> dict[str, str]:
     """Return the files of --feature_files by feature.
 
     Raises:
-        UserError: the flag is malformed.
+        UserError: the flag is malformed, or a name of a file is empty.
+        UsageError: the flag is empty.
     """
-    return parse_assignments(FLAGS.feature_files)
+    refuse_empty("feature_files")
+    files = parse_assignments(FLAGS.feature_files)
+    for name, path in files.items():
+        if not path:
+            raise UserError(
+                f"--feature_files={name}=: give the name of a file, or leave {name} out"
+            )
+    return files
 
 
 def given_parser() -> ParserChoice:

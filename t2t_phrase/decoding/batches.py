@@ -7,6 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from t2t_phrase.decoding.padding import power_of_two
+
 # Padded lengths are multiples of this, so that few shapes are compiled.
 LENGTH_STEP = 8
 # Maximum number of tokens of all outputs of a batch, as a multiple of `batch_size`.
@@ -56,6 +58,6 @@ def make_batches(
     while order:
         length = -(-lengths[order[0]] // LENGTH_STEP) * LENGTH_STEP
         rows = min(batch_size // length, OUTPUTS * batch_size // (length + extra_length))
-        rows = min(max(1, rows), 1 << (len(order) - 1).bit_length())
+        rows = min(max(1, rows), power_of_two(len(order)))
         yield Batch(tuple(order[:rows]), (rows, length))
         order = order[rows:]

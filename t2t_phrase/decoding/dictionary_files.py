@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from t2t_phrase.config import UserError
-from t2t_phrase.io.files import is_special, sha256_of
-from t2t_phrase.io.text_files import stream_text
+from t2t_phrase.io.files import sha256_of
+from t2t_phrase.io.text_files import check_regular, stream_text
 from t2t_phrase.text.dictionaries.reader import (
     MODES,
     Entry,
@@ -123,8 +123,7 @@ def read_dictionaries(
     files = dict(zip(NAMES, (dictionary, sentence_dictionary), strict=True))
     files = {name: path for name, path in files.items() if path}
     for name, path in files.items():
-        if is_special(path):
-            raise UserError(f"--{name}={path} is not a regular file; give the name of one")
+        check_regular(name, path)
 
     def lines(name: str) -> Iterable[str]:
         return stream_text(files[name]) if name in files else ()
@@ -150,11 +149,17 @@ def missing_notes(
         first: number, from 0, of the first line of the window.
     """
     for line, hypothesis in zip(lines, hypotheses, strict=True):
-        for name in hypothesis.missing:
-            yield (
-                f"line {first + line + 1}: the entry {name} is not in the translation, which has "
-                "no room for all entries (extra_length, max_length)"
-            )
+        for sentence in missing_entries(hypothesis):
+            yield f"line {first + line + 1}: {sentence}"
+
+
+def missing_entries(hypothesis: Hypothesis) -> Iterator[str]:
+    """Yield a sentence for each required entry that a translation lacks."""
+    for name in hypothesis.missing:
+        yield (
+            f"the entry {name} is not in the translation, which has no room for all entries "
+            "(extra_length, max_length)"
+        )
 
 
 def summary(counts: Mapping[str, int], given: GivenDictionaries, lines: int) -> str:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-import pathlib
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from t2t_phrase.config import UserError, nearest
 from t2t_phrase.features import OTHER, TREES
+from t2t_phrase.io.files import expanded
+from t2t_phrase.io.reporting import FirstNotes, Log, note
 
 if TYPE_CHECKING:
     from t2t_phrase.decoding.sides import FeatureTexts
@@ -75,6 +76,7 @@ class FeatureReader:
         files: the file from which the sentences of each side come, if any.
         given: the files of features that are not next to the text, by the feature's name.
         parser: makes the trees that are in no file.
+        report: called with messages about sentences whose parse does not fit.
 
     Attributes:
         files: the files of the features.
@@ -90,6 +92,7 @@ class FeatureReader:
         files: Mapping[str, str | None],
         given: Mapping[str, str],
         parser: ParserChoice = NO_PARSER,
+        report: Log = note,
     ) -> None:
         names = [feature.name for feature in features]
         for name in given:
@@ -99,67 +102,122 @@ class FeatureReader:
                     f"{nearest(name, names)} "
                     f"(features that it reads: {', '.join(names) or 'none'})"
                 )
-        self._features = features
-        self._files: dict[str, str] = {}
-        self._parsers: dict[str, Callable[[Sequence[str]], list[str]]] = {}
+        self._files: dict[Feature, str] = {}
+        self._parsed: list[Feature] = []
         for feature in features:
             text = files.get(feature.side)
             path = given.get(feature.name) or file_beside(text, feature)
             if path:
-                self._files[feature.name] = path
+                self._files[feature] = path
             elif feature.stream == TREES and parser.name:
-                self._parsers[feature.name] = parsed(feature, parser)
+                self._parsed.append(feature)
             else:
                 raise UserError(_missing(feature, text))
         self.files = list(dict.fromkeys(self._files.values()))
+        self._parser = TreeParser(parser) if self._parsed else None
+        self._report = FirstNotes("further sentences with flat trees are not listed", report)
 
-    def texts(self, window: Window, sentences: Mapping[str, Sequence[str]]) -> FeatureTexts:
+    def texts(
+        self,
+        window: Window,
+        sentences: Mapping[str, Sequence[str]],
+        done: Collection[int] = (),
+    ) -> FeatureTexts:
         """Return the text of each feature, one string for each sentence.
 
         Args:
             window: with the lines of `files` beside it.
             sentences: of the window, for each side that has features.
+            done: numbers, from 0, of sentences that need not be parsed; they get flat trees.
 
         Raises:
-            UserError: a line does not fit its sentence.
+            UserError: a line does not fit its sentence, or the parser cannot be reached.
         """
         from t2t_phrase.text.annotations.base import read_annotations
 
+        def report(row: int, text: str) -> None:
+            self._report(f"sentence {window.first + row + 1}: {text}")
+
         texts = {}
-        for feature in self._features:
-            own, path = sentences[feature.side], self._files.get(feature.name)
-            if path is None:
-                texts[feature.name] = self._parsers[feature.name](own)
-            else:
-                lines = window.beside[path]
-                texts[feature.name] = read_annotations(
-                    feature,
-                    own,
-                    lines,
-                    path,
-                    first=window.first,
-                    others=sentences.get(OTHER[feature.side]),
-                )
+        if self._parser is not None:
+            texts = self._parser.texts(self._parsed, sentences, report, done)
+        for feature, path in self._files.items():
+            texts[feature.name] = read_annotations(
+                feature,
+                sentences[feature.side],
+                window.beside[path],
+                path,
+                first=window.first,
+                others=sentences.get(OTHER[feature.side]),
+            )
         return texts
 
 
-def parsed(feature: Feature, choice: ParserChoice) -> Callable[[Sequence[str]], list[str]]:
-    """Return a function that makes the text of a feature by parsing sentences.
+class TreeParser:
+    """A parser that is loaded once, and whose trees serve all features.
+
+    Args:
+        choice: the parser.
 
     Raises:
         UserError: the parser is not installed.
     """
-    from t2t_phrase.text.annotations.base import annotation_of
-    from t2t_phrase.text.trees.parsers import open_parser, parse_lines
 
-    parser = open_parser(choice.name, language=choice.language, corenlp_url=choice.corenlp_url)
-    annotation = annotation_of(feature)
+    def __init__(self, choice: ParserChoice) -> None:
+        from t2t_phrase.text.trees.parsers import open_parser
 
-    def make(sentences: Sequence[str]) -> list[str]:
-        trees = (tree for tree, _ in parse_lines(parser, sentences))
-        return [annotation.read(*pair) for pair in zip(sentences, trees, strict=True)]
+        self._parser = open_parser(
+            choice.name, language=choice.language, corenlp_url=choice.corenlp_url
+        )
 
-    return make
+    def texts(
+        self,
+        features: Sequence[Feature],
+        sentences: Mapping[str, Sequence[str]],
+        report: Callable[[int, str], object],
+        done: Collection[int] = (),
+    ) -> dict[str, list[str]]:
+        """Return the text of each feature, one string for each sentence.
+
+        Args:
+            features: all of them made from trees.
+            sentences: of each side that has features.
+            report: called with the number of a sentence, from 0, whose tree does not fit, and a
+                message.
+            done: numbers of sentences that need not be parsed; they get flat trees.
+
+        Raises:
+            UserError: the parser cannot be reached.
+        """
+        from t2t_phrase.text.annotations.base import read_annotations
+
+        trees = {
+            side: self._trees(sentences[side], report, done)
+            for side in dict.fromkeys(feature.side for feature in features)
+        }
+        return {
+            feature.name: read_annotations(
+                feature, sentences[feature.side], trees[feature.side], "the parser"
+            )
+            for feature in features
+        }
+
+    def _trees(
+        self,
+        sentences: Sequence[str],
+        report: Callable[[int, str], object],
+        done: Collection[int],
+    ) -> list[str]:
+        from t2t_phrase.text.trees.parsers import flat_tree, parse_lines
+
+        trees = [flat_tree(sentence) if sentence.split() else "" for sentence in sentences]
+        left = [row for row in range(len(sentences)) if row not in done]
+        found = parse_lines(self._parser, [sentences[row] for row in left])
+        for row, (tree, fault) in zip(left, found, strict=True):
+            trees[row] = tree
+            if fault:
+                report(row, f"{fault}; a flat tree is used instead")
+        return trees
 
 
 def annotator(
@@ -183,8 +241,10 @@ def annotator(
                 f"the model reads the feature {feature.name!r}, made from trees: to translate what "
                 "is typed, give --parser=stanza or --parser=corenlp"
             )
-    makers: dict[str, Any] = {feature.name: parsed(feature, parser) for feature in features}
-    return lambda sentences: {name: make(sentences) for name, make in makers.items()}
+    trees = TreeParser(parser)
+    return lambda sentences: trees.texts(
+        features, {"source": sentences}, lambda row, text: note(text)
+    )
 
 
 def file_beside(text_file: str | None, feature: Feature) -> str | None:
@@ -195,7 +255,7 @@ def file_beside(text_file: str | None, feature: Feature) -> str | None:
     """
     if not text_file:
         return None
-    path = pathlib.Path(text_file.removesuffix(".gz")).expanduser()
+    path = expanded(text_file.removesuffix(".gz"))
     beside = path.with_name(f"{path.name}.{feature.stream}")
     for candidate in (beside, path.with_suffix(f".{feature.side_stream}")):
         if candidate.is_file():
@@ -210,6 +270,8 @@ def _missing(feature: Feature, text_file: str | None) -> str:
         f"{where}, or give --feature_files={feature.name}=FILE"
     )
     if feature.stream == TREES:
-        made = f" (t2t-phrase-parse --input_file={text_file} creates it)" if text_file else ""
-        sentence += f"{made}, or let --parser=stanza or --parser=corenlp parse the text now"
+        sentence += (
+            " (t2t-phrase-parse makes trees of a text with one sentence per line), or let "
+            "--parser=stanza or --parser=corenlp parse the text now"
+        )
     return sentence

@@ -36,7 +36,10 @@ BOUNDS: dict[str, tuple[float, float]] = {
 # Logits divided by a lower temperature are no longer finite.
 COLDEST = 0.001
 # Options that only sampling reads.
-SAMPLING = ("sampling_keep_top_k", "sampling_top_p", "sampling_epsilon", "num_samples", "mbr")
+SAMPLING = (
+    *("sampling_keep_top_k", "sampling_top_p", "sampling_epsilon"),
+    *("num_samples", "mbr", "random_seed"),
+)
 # Options that only beam search reads.
 BEAMS = ("num_groups", "diversity_strength", "coverage_penalty")
 # Options that only a search with a lexicon reads.

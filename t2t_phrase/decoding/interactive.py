@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 
 from t2t_phrase.config import UserError
+from t2t_phrase.decoding.dictionary_files import missing_entries
 from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.decoding.hypothesis import Hypothesis, format_hypotheses, format_links
 from t2t_phrase.decoding.sides import FeatureTexts
@@ -56,6 +57,7 @@ class Conversation:
         encoded = self._translator.encode([line], features)
         (found,) = self._translator.translate_encoded(encoded)
         lines = [self._format(hypothesis) for hypothesis in found]
+        lines += [f"({sentence})" for sentence in missing_entries(found[0])]
         if encoded.cut:
             limit = self.hparams.max_input_size
             lines.append(f"({encoded.lengths[0]} tokens, cut to {limit} by max_input_size)")

@@ -7,6 +7,14 @@ from t2t_phrase.decoding.sides import EncodedSide
 LISTED = 10
 
 
+def cut_notes(lines: EncodedSide, *, max_input_size: int, first: int = 0) -> list[str]:
+    """Return a note about each input that was cut; see `length_notes`."""
+    return [
+        f"line {first + i + 1}: {lines.lengths[i]} tokens, cut to {max_input_size} (max_input_size)"
+        for i in lines.cut
+    ]
+
+
 def length_notes(
     lines: EncodedSide, *, max_input_size: int, max_length: int, first: int = 0
 ) -> list[str]:
@@ -18,10 +26,7 @@ def length_notes(
         max_length: length of the longest training example, in tokens.
         first: number of the first input in its file, from 0.
     """
-    notes = [
-        f"line {first + i + 1}: {lines.lengths[i]} tokens, cut to {max_input_size} (max_input_size)"
-        for i in lines.cut
-    ]
+    notes = cut_notes(lines, max_input_size=max_input_size, first=first)
     long = [i for i, ids in enumerate(lines.ids) if len(ids) > max_length]
     if long:
         listed = ", ".join(str(first + i + 1) for i in long[:LISTED])

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from t2t_phrase.config import UserError
 from t2t_phrase.decoding.hparams import SHORTLISTS, DecodeHParams
-from t2t_phrase.io.files import is_special, sha256_of
-from t2t_phrase.io.text_files import stream_text
+from t2t_phrase.io.files import sha256_of
+from t2t_phrase.io.text_files import check_regular, stream_text
 from t2t_phrase.text.vocabularies import Vocabularies
 from t2t_phrase.word_aligner.translation_table import Translation, read_translations
 
@@ -62,6 +62,5 @@ def read_lexicon(hparams: DecodeHParams, path: str = "") -> GivenLexicon:
         return GivenLexicon()
     if hparams.search:
         raise UserError(f"--{NAME}={path}: cannot be used with search={hparams.search}")
-    if is_special(path):
-        raise UserError(f"--{NAME}={path} is not a regular file; give the name of one")
+    check_regular(NAME, path)
     return GivenLexicon(read_translations(stream_text(path), path), path)

@@ -36,13 +36,11 @@ class SentenceTerms:
         names: of each occurrence of a required entry, for messages.
         tokens: the alternatives for each of the first occurrences; there is no room for the others.
         edges: the ways to spell the forbidden phrases, see `search.forbidden.EDGES`.
-        longest: maximum number of tokens of the translation, EOS included.
     """
 
     names: Sequence[str] = ()
     tokens: Sequence[Sequence[Sequence[int]]] = ()
     edges: Sequence[Edge] = ()
-    longest: int = 0
 
     @property
     def matched(self) -> int:
@@ -145,7 +143,7 @@ class RequiredTerms:
                 tokens.append(alternatives)
         phrases = [*own.forbidden_in(words), *self._everywhere.forbidden_in(words)]
         edges = joined_edges(phrases, self._edges)
-        return SentenceTerms(names, tokens, edges, longest)
+        return SentenceTerms(names, tokens, edges)
 
     def arrays(self, terms: Sequence[SentenceTerms], batch: Batch) -> dict[str, np.ndarray]:
         """Return the terms of a batch as the search reads them, by name; {}: there are none.

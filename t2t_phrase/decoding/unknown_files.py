@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from t2t_phrase.config import UserError
 from t2t_phrase.decoding.hparams import DecodeHParams
-from t2t_phrase.io.files import is_special, sha256_of
-from t2t_phrase.io.text_files import stream_text
+from t2t_phrase.io.files import sha256_of
+from t2t_phrase.io.text_files import check_regular, stream_text
 from t2t_phrase.text.dictionaries.reader import read_dictionary
 from t2t_phrase.text.dictionaries.unknown_words import one_word_each
 
@@ -72,7 +72,6 @@ def read_unknown(hparams: DecodeHParams, path: str = "") -> GivenUnknown:
         return GivenUnknown(None, "", hparams.replace_unknown)
     if not hparams.replace_unknown:
         raise UserError(f"--{NAME}={path}: is only used with --decode_hparams=replace_unknown=true")
-    if is_special(path):
-        raise UserError(f"--{NAME}={path} is not a regular file; give the name of one")
+    check_regular(NAME, path)
     words = one_word_each(read_dictionary(stream_text(path), path))
     return GivenUnknown(words, path, hparams.replace_unknown)

@@ -115,7 +115,7 @@ def real_path(path: StrPath) -> pathlib.Path:
     Raises:
         OSError: the links form a cycle.
     """
-    found = pathlib.Path(os.path.realpath(pathlib.Path(path).expanduser()))
+    found = pathlib.Path(os.path.realpath(expanded(path)))
     if found.is_symlink():
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
     return found
@@ -127,7 +127,7 @@ def is_special(path: StrPath) -> bool:
     This includes `/dev/stdout` and `/dev/fd/N`, whatever they are redirected to: a file that a
     shell has opened must not be replaced.
     """
-    place = pathlib.Path(path).expanduser()
+    place = expanded(path)
     try:
         mode = place.stat().st_mode
     except OSError:
@@ -141,7 +141,7 @@ def open_special(path: StrPath) -> io.FileIO:
     Raises:
         OSError: the file cannot be opened.
     """
-    place = pathlib.Path(path).expanduser()
+    place = expanded(path)
     descriptor = _descriptor(place)
     # A pipe or file that is already open must not be opened again, from its beginning.
     number = os.open(place, os.O_WRONLY) if descriptor is None else os.dup(descriptor)
@@ -164,10 +164,10 @@ def refuse_inputs(output: StrPath | None, inputs: Iterable[StrPath | None]) -> N
     if output is None:
         written = [_status(1)]
     else:
-        real = os.path.realpath(pathlib.Path(output).expanduser())
+        real = os.path.realpath(expanded(output))
         written = [_status(f"{real}{ending}") for ending in ("", ".part", ".tmp")]
     for given in inputs:
-        read = _status(0 if given is None else pathlib.Path(given).expanduser())
+        read = _status(0 if given is None else expanded(given))
         if read is None or not (stat.S_ISREG(read.st_mode) or stat.S_ISFIFO(read.st_mode)):
             continue  # a terminal or /dev/null may be both
         if any(found and os.path.samestat(found, read) for found in written):
@@ -181,17 +181,22 @@ def refuse_inputs(output: StrPath | None, inputs: Iterable[StrPath | None]) -> N
 def sha256_of(path: StrPath) -> str:
     """Return the SHA-256 checksum of a file in hexadecimal."""
     digest = hashlib.sha256()
-    with open(path, "rb") as file:
+    with open(expanded(path), "rb") as file:
         while block := file.read(2**20):
             digest.update(block)
     return digest.hexdigest()
 
 
-def explain_os_error(error: OSError, path: StrPath) -> WriteError:
-    """Return the error of a failed write as a message for the user."""
+def explain_os_error(error: OSError, path: StrPath | None) -> WriteError:
+    """Return the error of a failed write as a message for the user.
+
+    Args:
+        error: the error.
+        path: the file; None: standard output.
+    """
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return disk_full(path)
-    return WriteError(f"cannot write {path}: {reason_of(error)}")
+    return WriteError(f"cannot write {path or 'standard output'}: {reason_of(error)}")
 
 
 def reason_of(error: Exception) -> str:
@@ -208,11 +213,20 @@ def reason_of(error: Exception) -> str:
     return reason
 
 
-def disk_full(path: StrPath) -> WriteError:
-    """Return the error for a disk that filled up while `path` was being written."""
-    folder = pathlib.Path(path).expanduser().parent
+def disk_full(path: StrPath | None) -> WriteError:
+    """Return the error for a disk that filled up while a file was being written.
+
+    Args:
+        path: the file; None: standard output.
+    """
+    if path is None or is_special(path):
+        return WriteError(
+            f"no space left while writing {path or 'standard output'}, which is incomplete; free "
+            "some space and start again"
+        )
+    folder = expanded(path).parent
     free = ""
-    if folder.is_dir() and not is_special(path):
+    if folder.is_dir():
         free = f" ({shutil.disk_usage(folder).free / 2**20:.0f} MiB free there)"
     return WriteError(
         f"no space left while writing {path}{free}; finished files are kept: free some space and "

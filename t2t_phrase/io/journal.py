@@ -52,6 +52,10 @@ class _Kept:
         return self.done is not None and not self.done
 
 
+class UnusableJournal(UserError):
+    """A journal that the same command cannot continue."""
+
+
 class Journal:
     """Collects results in `OUTPUT.part`, and writes the output once all are complete.
 
@@ -256,7 +260,9 @@ class Journal:
             for line in file:
                 record = _parsed(line)
                 if record is None:
-                    raise UserError(f"{self.path} was changed by another process; start again")
+                    raise UnusableJournal(
+                        f"{self.path} was changed by another process; start again"
+                    )
                 if "window" in record:
                     yield texts
                     texts = [""] * record["lines"]
@@ -267,8 +273,8 @@ class Journal:
                         texts[row] = text
         yield texts
 
-    def _refusal(self, what: str) -> UserError:
-        return UserError(
+    def _refusal(self, what: str) -> UnusableJournal:
+        return UnusableJournal(
             f"{self.path} is from an earlier, unfinished run with {what}; give the same again to "
             "continue that run, delete the file to start again, or name another output"
         )

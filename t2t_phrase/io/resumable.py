@@ -94,10 +94,10 @@ class Stream:
 
     Args:
         file: an unbuffered file, so that nothing is left to be written after an error.
-        name: name of the file in messages.
+        name: name of the file, for messages; None: standard output.
     """
 
-    def __init__(self, file: io.RawIOBase | io.BufferedIOBase, name: str) -> None:
+    def __init__(self, file: io.RawIOBase | io.BufferedIOBase, name: str | None) -> None:
         self._file, self._name = file, name
         self.results = self.lines = 0
         self.amount = 0.0

@@ -14,7 +14,14 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import BinaryIO, cast
 
 from t2t_phrase.config import UserError
-from t2t_phrase.io.files import StrPath, atomic, explain_os_error, is_special, real_path
+from t2t_phrase.io.files import (
+    StrPath,
+    atomic,
+    expanded,
+    explain_os_error,
+    is_special,
+    real_path,
+)
 from t2t_phrase.io.lines import read_lines
 
 # Maximum bytes read of each line of a stream; far more than any model translates.
@@ -28,7 +35,7 @@ def read_text(path: str) -> list[str]:
     Raises:
         UserError: the file cannot be read, or a line is not valid UTF-8.
     """
-    place = pathlib.Path(path).expanduser()
+    place = expanded(path)
     lines = []
     for number, line in enumerate(read_lines(place), start=1):
         if line is None:
@@ -102,6 +109,20 @@ def split_pair(line: str, path: str, number: int) -> tuple[str, str]:
     return source, targets[0]
 
 
+def check_regular(flag: str, path: str) -> None:
+    """Refuse a file that is read more than once, or that identifies results, if it cannot be.
+
+    Args:
+        flag: the flag that names the file.
+        path: the file, which need not exist.
+
+    Raises:
+        UserError: it is a pipe or the like.
+    """
+    if is_special(path):
+        raise UserError(f"--{flag}={path} is not a regular file; give the name of one")
+
+
 def check_writable(path: StrPath) -> None:
     """Check that a file can be written, before the work that fills it.
 
@@ -111,7 +132,7 @@ def check_writable(path: StrPath) -> None:
         UserError: the path is a folder, its folder does not exist or is not writable, or the file
             is write-protected.
     """
-    place = pathlib.Path(path).expanduser()
+    place = expanded(path)
     if place.is_dir() or str(path).endswith("/"):
         raise UserError(f"{path} is a folder; give the name of a file")
     try:
@@ -135,7 +156,7 @@ def write_text(path: str, lines: Sequence[str]) -> None:
         UserError: the file cannot be written.
     """
     with (
-        atomic(pathlib.Path(path).expanduser()) as temporary,
+        atomic(path) as temporary,
         open(temporary, "w", encoding="utf-8", newline="\n") as file,
     ):
         file.writelines(f"{line}\n" for line in lines)
@@ -155,7 +176,7 @@ def _opened(path: str | None) -> contextlib.AbstractContextManager[BinaryIO]:
         if sys.stdin is None:
             raise UserError("standard input is closed; name a file to read")
         return contextlib.nullcontext(sys.stdin.buffer)
-    place = pathlib.Path(path).expanduser()
+    place = expanded(path)
     return cast(BinaryIO, gzip.open(place)) if place.suffix == ".gz" else open(place, "rb")
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from t2t_phrase.config import UserError
 from t2t_phrase.io.files import explain_os_error, is_special, open_special, refuse_inputs
-from t2t_phrase.io.journal import Journal, name_beside
+from t2t_phrase.io.journal import Journal, UnusableJournal, name_beside
 from t2t_phrase.io.line_counts import counted
 from t2t_phrase.io.line_windows import windows
 from t2t_phrase.io.reporting import Ticker, note
@@ -136,7 +136,8 @@ def do(
         try:
             run(parts, work, sink, progress=ticker)
         except BaseException as error:
-            if isinstance(sink, Journal) and sink.lines:
+            unusable = isinstance(error, UnusableJournal)
+            if isinstance(sink, Journal) and sink.lines and not unusable:
                 how = "give the same command again to continue"
                 reason = "" if isinstance(error, UserError) else "stopped: "
                 note(f"{reason}kept {counted(sink.lines, 'line')} in {sink.path}; {how}")
@@ -152,7 +153,7 @@ def _stream(target: str | None, stack: contextlib.ExitStack) -> Stream:
         sys.stdout.flush()
         # Without a buffer, nothing is left that Python would try to write again when it exits.
         buffer: Any = sys.stdout.buffer
-        return Stream(getattr(buffer, "raw", buffer), "standard output")
+        return Stream(getattr(buffer, "raw", buffer), None)
     try:
         return Stream(stack.enter_context(open_special(target)), target)
     except OSError as error:

@@ -29,6 +29,22 @@ class TrainedEnsemble(TrainedModel):
         return self.parts
 
 
+def load_models(
+    paths: Sequence[str | os.PathLike[str]],
+    weights: Sequence[float] | None = None,
+    *,
+    dtype_policy: str | None = None,
+) -> TrainedModel:
+    """Build the model of one run, or those of several as an ensemble; see `load_ensemble`.
+
+    Raises:
+        UserError: a model cannot be loaded, or the models do not fit together.
+    """
+    if len(paths) == 1:
+        return load_model(paths[0], dtype_policy=dtype_policy)
+    return load_ensemble(paths, weights, dtype_policy=dtype_policy)
+
+
 def load_ensemble(
     paths: Sequence[str | os.PathLike[str]],
     weights: Sequence[float] | None = None,

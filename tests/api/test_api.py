@@ -130,6 +130,17 @@ def test_scores_prefer_the_right_translation(trained):
     assert wrong < right < 0
 
 
+def test_long_texts_are_scored_whole_and_cut_with_a_note_for_translation(trained, capsys):
+    model, _ = trained
+    long = " ".join(["house"] * 1100)
+    source, target = model._scorer.encode([(long, long)])
+    assert source.cut == target.cut == [] and len(source.ids[0]) == source.lengths[0] > 1024
+    length = len(model.vocabularies.source.encode("the old house is red")) + 1
+    model.translate(["red", "the old house is red"], "beam_size=1,max_input_size=5")
+    said = capsys.readouterr().err
+    assert said == f"line 2: {length} tokens, cut to 5 (max_input_size)\n"
+
+
 def test_scores_of_later_calls_compile_nothing(trained, monkeypatch):
     model, _ = trained
     found = model.score([PAIR])

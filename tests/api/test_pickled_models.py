@@ -34,9 +34,9 @@ def test_a_copy_loads_the_same_model_when_it_is_used(toy, monkeypatch, tmp_path)
         source = toy.output_dir / "best" / f"model.ckpt-20{ending}"
         later.with_name(later.name + ending).write_bytes(source.read_bytes())
     loads = []
-    load_model = loading.load_model
+    load_models = loading.load_models
     monkeypatch.setattr(
-        loading, "load_model", lambda *a, **k: loads.append(a) or load_model(*a, **k)
+        loading, "load_models", lambda *a, **k: loads.append(a) or load_models(*a, **k)
     )
     copy = pickle.loads(pickle.dumps(pickle.loads(pickled)))
     assert not loads

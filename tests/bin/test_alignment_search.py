@@ -183,8 +183,8 @@ def test_models_that_do_not_belong_together(
     source.write_text("dogs run\n")
     given = f"--decode_from_file={source}"
     second = f"--alignment_model_dir={alignment.output_dir}"
-    assert "translates only together with an alignment model" in refused(lexical, given)
-    assert "predicts positions, not words" in refused(alignment, given)
+    assert "translates only together with an alignment model" in refused(lexical, given, options="")
+    assert "predicts positions, not words" in refused(alignment, given, options="")
     wrong = refused(lexical, given, f"--alignment_model_dir={lexical.output_dir}")
     assert "alignment_assisted_transformer is not an alignment model" in wrong
     assert "reads no alignment" in refused(alignment, given, second)

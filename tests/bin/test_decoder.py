@@ -206,6 +206,7 @@ def test_a_conversation(toy, expected, monkeypatch, capsys):
         (["--feature_files=phrases=x"], "--feature_files cannot be used with"),
         (["--decode_hparams=shortlist_best=5"], "shortlist_best=5: only used with --lexicon_file"),
         (["--decode_hparams=token_probabilities=true"], "is only written with --n_best_format"),
+        (["--decode_hparams=search=beam_serch"], "search 'beam_serch' is unknown; did you mean"),
         (
             ["--decode_hparams=alignment_layers=[9]"],
             r"alignment_layers=\[9\]: is only used with write_alignments=true",
@@ -218,10 +219,28 @@ def test_a_conversation_refuses_what_it_does_not_read(toy, arguments, message, m
         call(decoder, *toy.flags, "--decode_interactive", *arguments)
 
 
-@pytest.mark.parametrize("flag", ["decode_from_file", "dictionary", "prefix_file", "lexicon_file"])
-def test_empty_names_of_files_are_refused(toy, flag):
+@pytest.mark.parametrize(
+    "flag",
+    [
+        *("decode_from_file", "dictionary", "prefix_file", "lexicon_file", "feature_files"),
+        *("alignment_model_dir", "checkpoint_path"),
+    ],
+)
+def test_empty_names_of_files_are_refused(toy, flag, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO()))
     with pytest.raises(app.UsageError, match=f"--{flag}= names no file; leave the flag out"):
         decode(toy, f"--{flag}=")
+
+
+def test_empty_names_of_features_are_refused(toy):
+    with pytest.raises(UserError, match="--feature_files=phrases=: give the name of a file"):
+        decode(toy, "--feature_files=phrases=")
+
+
+@pytest.mark.parametrize("task", ["decode_from_file", "score_file"])
+def test_a_seed_without_samples_is_refused(toy, task):
+    with pytest.raises(UserError, match="random_seed: is only used with sampling_temp above 0"):
+        decode(toy, f"--{task}=in", "--random_seed=3")
 
 
 def test_invalid_text_is_named_and_nothing_is_written(toy, tmp_path, monkeypatch):
@@ -341,7 +360,9 @@ def test_special_files_are_written_to(toy, expected, tmp_path):
     decode(toy, f"--decode_from_file={source}", f"--decode_to_file={pipe}")
     reader.join()
     assert read[0].split("\n")[:-1] == expected and pipe.is_fifo()
-    with pytest.raises(UserError, match="no space left while writing /dev/full;"):
+    with pytest.raises(
+        UserError, match="no space left while writing /dev/full, which is incomplete"
+    ):
         decode(toy, f"--decode_from_file={source}", "--decode_to_file=/dev/full")
     assert sorted(p.name for p in tmp_path.iterdir()) == ["in", "null", "pipe"]
 

@@ -7,6 +7,7 @@ from toy_run import call, make_toy_run
 
 from t2t_phrase.bin import insights
 from t2t_phrase.config import UserError
+from t2t_phrase.runs import load_ensemble
 from t2t_phrase.runs import load_model as loading
 
 
@@ -95,11 +96,12 @@ def test_both_models_of_a_page_compute_in_the_same_type(plain, tmp_path, monkeyp
     )
     types = []
     load_model = loading.load_model
-    monkeypatch.setattr(
-        loading,
-        "load_model",
-        lambda *a, **k: types.append(k["dtype_policy"]) or load_model(*a, **k),
-    )
+    for module in (loading, load_ensemble):
+        monkeypatch.setattr(
+            module,
+            "load_model",
+            lambda *a, **k: types.append(k["dtype_policy"]) or load_model(*a, **k),
+        )
     call(
         insights,
         *words.flags,

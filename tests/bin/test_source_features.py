@@ -7,12 +7,19 @@ from toy_run import call, make_toy_run
 
 from t2t_phrase.bin import decoder
 from t2t_phrase.config import UserError
-from t2t_phrase.decoding.feature_files import file_beside
+from t2t_phrase.decoding.feature_files import (
+    FeatureReader,
+    ParserChoice,
+    annotator,
+    file_beside,
+)
 from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.decoding.scoring import Scorer
 from t2t_phrase.decoding.translator import Translator
-from t2t_phrase.features import ALIGNMENT, PHRASES
+from t2t_phrase.features import ALIGNMENT, LEVELS, PHRASES
+from t2t_phrase.io.line_windows import Window
 from t2t_phrase.text.annotations.phrases import Phrases
+from t2t_phrase.text.trees.parsers import flat_tree
 
 LINES = ["the house is old", "", "a cat sleeps in it while dogs run"]
 TREES = [
@@ -47,6 +54,17 @@ def decode(toy, *arguments):
 class Parser:
     def parse(self, sentences):
         return [dict(zip(LINES, TREES, strict=True))[sentence] for sentence in sentences]
+
+
+class WrongParser:
+    """Parses other sentences, and notes those that it was given."""
+
+    def __init__(self):
+        self.asked = []
+
+    def parse(self, sentences):
+        self.asked += sentences
+        return ["(S other)"] * len(sentences)
 
 
 def test_trees_beside_the_file_are_read(toy, tmp_path):
@@ -96,7 +114,9 @@ def test_scores_are_those_of_the_trees_given(toy, tmp_path, monkeypatch):
     source = write(tmp_path / "pairs.tsv", ["\t".join(pair) for pair in pairs])
     target = tmp_path / "scores"
     common = (f"--score_file={source}", f"--decode_to_file={target}")
-    with pytest.raises(UserError, match=r"t2t-phrase-parse --input_file=\S*pairs.tsv"):
+    with pytest.raises(
+        UserError, match=r"create \S*pairs.tsv.trees, or .*of a text with one sentence"
+    ):
         decode(toy, *common)
     decode(toy, *common, f"--feature_files=phrases={write(tmp_path / 'flat', FLAT)}")
     scores = [-float(line) for line in target.read_text().split()]
@@ -119,6 +139,29 @@ def test_what_is_typed_is_parsed(toy, monkeypatch, capsys):
     assert capsys.readouterr().out.split("\n")[:2] == [found[0][0].text, ""]
 
 
+def test_sentences_without_a_parse_are_named(monkeypatch, capsys):
+    parser, opened = WrongParser(), []
+    monkeypatch.setattr(
+        "t2t_phrase.text.trees.parsers.open_parser", lambda name, **_: opened.append(name) or parser
+    )
+    choice = ParserChoice("stanza")
+    reader = FeatureReader([PHRASES, LEVELS], {"source": "in.en"}, {}, choice)
+    lines = [LINES[0], "", "it rains", *["dogs run"] * 12]
+    found = reader.texts(Window(20, lines), {"source": lines}, done={2})
+    assert found["phrases"] == [
+        Phrases().read(line, flat_tree(line) if line else "") for line in lines
+    ]
+    # One parser reads each sentence once, and none that an earlier run has done.
+    assert opened == ["stanza"] and parser.asked == [LINES[0], *["dogs run"] * 12]
+    said = capsys.readouterr().err.splitlines()
+    assert said[0].startswith("sentence 21: word 1 of the tree is 'other', but the sentence has")
+    assert said[0].endswith("; a flat tree is used instead") and said[1].startswith("sentence 24: ")
+    assert len(said) == 11 and said[10] == "further sentences with flat trees are not listed"
+    annotator([PHRASES], choice)(["it rains"])
+    said = capsys.readouterr().err
+    assert said.startswith("word 1 of the tree is 'other', but") and said.count("flat tree") == 1
+
+
 def test_files_of_features_that_the_model_does_not_read(toy, tmp_path):
     source = write(tmp_path / "in.en", LINES)
     with pytest.raises(UserError, match=r"--feature_files=tags=\.\.\.: the model reads no such"):
@@ -132,6 +175,7 @@ def test_a_file_of_another_length(toy, tmp_path):
 
 
 def test_files_of_trees_are_found_by_name(tmp_path):
+    assert file_beside("~draft.en", PHRASES) is None
     source = tmp_path / "toy-test.en"
     assert file_beside(None, PHRASES) is file_beside(str(source), PHRASES) is None
     kept = write(tmp_path / "toy-test.trees", TREES)

@@ -15,6 +15,7 @@ NEEDED = {
     "sampling_top_p": SAMPLING,
     "sampling_epsilon": SAMPLING,
     "num_samples": SAMPLING,
+    "random_seed": SAMPLING,
     "min_length": {"max_length": 0, "extra_length": 10_000},
 }
 
@@ -63,10 +64,13 @@ def test_groups_and_their_strength_have_bounds() -> None:
             ],
         ),
         (
-            "num_samples=3,mbr=true,sampling_top_p=0.9,sampling_epsilon=0.1",
+            "num_samples=3,mbr=true,sampling_top_p=0.9,sampling_epsilon=0.1,random_seed=7",
             [
                 f"{name}: is only used with sampling_temp above 0"
-                for name in ("num_samples", "mbr", "sampling_top_p", "sampling_epsilon")
+                for name in (
+                    *("num_samples", "mbr", "sampling_top_p", "sampling_epsilon"),
+                    "random_seed",
+                )
             ],
         ),
         ("sampling_temp=1,mbr=true", ["mbr=true: compares samples with each other"]),

@@ -18,7 +18,9 @@ class Parrot:
 
     def translate_encoded(self, lines):
         text = "".join(lines.ids[0])
-        return [[Hypothesis(f"{text} {k}", -float(k)) for k in range(self.hparams.beam_size)]]
+        beams = range(self.hparams.beam_size)
+        missing = ("'cat' (terms:1)",) if "cat" in text else ()
+        return [[Hypothesis(f"{text} {k}", -float(k), missing=missing) for k in beams]]
 
 
 def start(**options):
@@ -56,6 +58,14 @@ def test_a_wrong_option_changes_nothing():
 def test_a_cut_is_said():
     conversation, _ = start(max_input_size=3)
     assert conversation.answer("hello") == "hel 0\n(5 tokens, cut to 3 by max_input_size)"
+
+
+def test_required_entries_without_room_are_said():
+    conversation, _ = start(beam_size=2)
+    assert conversation.answer("cat") == (
+        "cat 0\ncat 1\n(the entry 'cat' (terms:1) is not in the translation, which has no room for "
+        "all entries (extra_length, max_length))"
+    )
 
 
 def test_showing_options_and_leaving():

@@ -16,8 +16,10 @@ from t2t_phrase.io.files import (
     is_special,
     reason_of,
     refuse_inputs,
+    sha256_of,
     write,
 )
+from t2t_phrase.io.text_files import check_writable, count_lines, read_text, write_text
 
 
 def test_content_appears_under_its_name_at_once(tmp_path):
@@ -113,7 +115,9 @@ class TestSpecialFiles:
         for path in ("/dev/null", tmp_path / "link"):
             write(path, b"content")
             assert is_special(path) and stat.S_ISCHR(os.stat(path).st_mode)
-        with pytest.raises(WriteError, match="no space left while writing /dev/full; finished"):
+        with pytest.raises(
+            WriteError, match="no space left while writing /dev/full, which is incomp"
+        ):
             write("/dev/full", b"content")
         assert os.listdir(tmp_path) == ["link"]
 
@@ -167,6 +171,20 @@ def test_an_output_is_no_input_under_any_name(tmp_path, monkeypatch):
         refuse_inputs(None, ["in"])
     with pytest.raises(UserError, match="x would overwrite the input on standard input;"):
         refuse_inputs("x", [None])
+
+
+def test_names_with_a_tilde(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    write(tmp_path / "x", b"a\n")
+    assert sha256_of("~/x") == sha256_of(tmp_path / "x")
+    # Not the folder of a user, since there is none of this name.
+    monkeypatch.chdir(tmp_path)
+    check_writable("~draft.en")
+    write_text("~draft.en", ["a"])
+    assert (tmp_path / "~draft.en").exists() and read_text("~draft.en") == ["a"]
+    assert count_lines("~draft.en") == 1 and not is_special("~draft.en")
+    with pytest.raises(UserError, match="would overwrite the input"):
+        refuse_inputs("~draft.en", ["~draft.en"])
 
 
 def test_content_is_on_disk_before_its_name_and_the_name_before_the_return(tmp_path, monkeypatch):

@@ -5,8 +5,7 @@ import pytest
 from toy_run import make_toy_run
 
 from t2t_phrase.config import UserError
-from t2t_phrase.runs.load_ensemble import load_ensemble
-from t2t_phrase.runs.load_model import load_model
+from t2t_phrase.runs.load_ensemble import load_ensemble, load_models
 from t2t_phrase.runs.record import RunRecord
 
 IDS = {"inputs": np.array([[5, 7, 1]], "int32"), "targets": np.array([[9, 1]], "int32")}
@@ -36,7 +35,7 @@ def test_models_of_different_families_translate_together(transformer, lstm):
     found = load_ensemble(paths, [1, 2, 1])
     assert [member.step for member in found.members] == [30, 30, 20]
     assert found.record == found.members[0].record
-    members = [load_model(path).model for path in paths]
+    members = [load_models([path]).model for path in paths]
     logits = np.stack([np.asarray(model(IDS), "float64") for model in members])
     probabilities = np.exp(logits) / np.exp(logits).sum(axis=-1, keepdims=True)
     expected = np.einsum("m,mbtv->btv", [0.25, 0.5, 0.25], probabilities)
