@@ -37,7 +37,7 @@ def dropout(x: Any, rate: float, seed: Any) -> Any:
 
 
 def drop_threshold(rate: float) -> int:
-    """Return how many of the `LEVELS` values of 16 random bits stand for "dropped"."""
+    """Return the number of the `LEVELS` values of 16 random bits that stand for "dropped"."""
     return min(round(rate * LEVELS), LEVELS - 1)
 
 

@@ -37,13 +37,13 @@ def fake_commands(monkeypatch, record_run):
     """Replace commands by what they would leave behind; return the list of those that ran."""
     ran, ticks = [], itertools.count(1_000_000_000)
 
-    def call(command, stdout, **options):
+    def call(command, output):
         module = command[2].rpartition(".")[2]
         flags = dict(flag.removeprefix("--").partition("=")[::2] for flag in command[3:])
         ran.append((module, flags))
         written = []
         if flags.get("schedule") == "evaluate":
-            stdout.write("step 9: dev loss 1.0  perplexity 4.500  accuracy 1.00%  (9 tokens)\n")
+            output.write("step 9: dev loss 1.0  perplexity 4.500  accuracy 1.00%  (9 tokens)\n")
         elif module == "trainer":
             folder = pathlib.Path(flags["output_dir"])
             written = [folder / f"model.ckpt-{flags['train_steps']}.index"]
@@ -52,14 +52,14 @@ def fake_commands(monkeypatch, record_run):
             written = [pathlib.Path(flags["output_path"]) / "checkpoint"]
         else:
             written = [pathlib.Path(flags["decode_to_file"])]
-            stdout.write("1.31 source positions evaluated for each target token\n")
+            output.write("1.31 source positions evaluated for each target token\n")
         for path in written:
             path.parent.mkdir(exist_ok=True, parents=True)
             path.write_text("Ein satz ist da .\n")
         tick = next(ticks)
-        for path in (*written, pathlib.Path(stdout.name)):
+        for path in (*written, pathlib.Path(output.name)):
             os.utime(path, (tick, tick))
         return 0
 
-    monkeypatch.setattr(runs.subprocess, "call", call)
+    monkeypatch.setattr(runs, "call", call)
     return ran

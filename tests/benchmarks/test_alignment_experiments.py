@@ -74,7 +74,7 @@ def test_the_weight_with_the_best_translation_is_chosen(monkeypatch, tmp_path):
     (run / "checkpoint").touch()
     ran = []
 
-    def call(command, stdout, **options):
+    def call(command, output):
         flags = dict(flag.removeprefix("--").partition("=")[::2] for flag in command[3:])
         ran.append(flags)
         good = "alignment_weight=0.5" in flags["decode_hparams"]
@@ -82,7 +82,7 @@ def test_the_weight_with_the_best_translation_is_chosen(monkeypatch, tmp_path):
         pathlib.Path(flags["decode_to_file"]).write_text("\n".join([*text, ""]))
         return 0
 
-    monkeypatch.setattr(runs.subprocess, "call", call)
+    monkeypatch.setattr(runs, "call", call)
     args = argparse.Namespace(
         weights="0.25,0.5,1",
         weight_threshold=0.15,
@@ -112,7 +112,7 @@ def dictionaries(tmp_path, monkeypatch):
         (tmp_path / name / "checkpoint").touch()
     ran = []
 
-    def call(command, stdout, **options):
+    def call(command, output):
         module = command[2].rpartition(".")[2]
         flags = dict(flag.removeprefix("--").partition("=")[::2] for flag in command[3:])
         ran.append((module, flags))
@@ -120,7 +120,7 @@ def dictionaries(tmp_path, monkeypatch):
         guided = "sentence_dictionary" in flags
         made.write_text("A B\nC\nD E F G\n" if guided else "A b\nx\nD E F x\n")
         if guided:
-            stdout.write(
+            output.write(
                 "4 dictionary entries: 3 occurrences in the sources, 2 of them applied in the "
                 "translations\n"
             )
@@ -128,7 +128,7 @@ def dictionaries(tmp_path, monkeypatch):
             pathlib.Path(f"{made}.align").write_text("0-0\n0-0\n0-0\n")
         return 0
 
-    monkeypatch.setattr(runs.subprocess, "call", call)
+    monkeypatch.setattr(runs, "call", call)
     monkeypatch.setattr(forced_links, "features", lambda system, text: [])
     text = alignment_steps.Text(source, target, gold)
     made = dictionary_experiment.Experiment(text, tmp_path, tmp_path, "beam_size=2", "x=1")

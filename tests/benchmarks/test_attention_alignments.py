@@ -30,7 +30,7 @@ def ran(tmp_path, monkeypatch):
     monkeypatch.setattr("t2t_phrase.data.problem.Problem.raw_text", lambda self, *args: texts)
     commands = []
 
-    def call(command, stdout, **options):
+    def call(command, output):
         flags = dict(flag.removeprefix("--").partition("=")[::2] for flag in command[3:])
         commands.append(flags)
         if "other" not in flags["output_dir"] or "," in flags["output_dir"]:
@@ -38,10 +38,10 @@ def ran(tmp_path, monkeypatch):
             pathlib.Path(flags["decode_to_file"]).touch()
             pathlib.Path(f"{flags['decode_to_file']}.align").write_text(links)
             return 0
-        stdout.write("error: this one has no attention")
+        output.write("error: this one has no attention")
         return 1
 
-    monkeypatch.setattr(runs.subprocess, "call", call)
+    monkeypatch.setattr(runs, "call", call)
     return commands
 
 

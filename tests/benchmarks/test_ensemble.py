@@ -32,7 +32,7 @@ def ran(tmp_path, monkeypatch):
     monkeypatch.setattr(ensemble, "count_parameters", lambda folder: sizes[folder.parent.name])
     commands = []
 
-    def call(command, **options):
+    def call(command, output):
         flags = dict(flag.removeprefix("--").partition("=")[::2] for flag in command[3:])
         commands.append(flags)
         together = "," in flags["output_dir"]
@@ -40,7 +40,7 @@ def ran(tmp_path, monkeypatch):
         pathlib.Path(flags["decode_to_file"]).write_text("".join(f"{line}\n" for line in text))
         return 0
 
-    monkeypatch.setattr(runs.subprocess, "call", call)
+    monkeypatch.setattr(runs, "call", call)
     return commands
 
 

@@ -2,6 +2,7 @@ import os
 import subprocess
 import sys
 
+import pytest
 from toy_run import make_toy_run
 
 from t2t_phrase.decoding.hparams import DecodeHParams
@@ -11,6 +12,7 @@ OPTIONS = "beam_size=2,extra_length=8"
 LINES = ["dogs run", "a house", "it sleeps", "far away", "dogs", "cat", "old dogs", "from here"]
 
 
+@pytest.mark.slow
 def test_cores_share_a_file(tmp_path):
     """The real command, with a core for each part of a batch."""
     toy = make_toy_run(tmp_path / "toy")

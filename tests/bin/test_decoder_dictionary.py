@@ -65,6 +65,7 @@ def test_entries_are_applied_and_counted(toy, files, tmp_path, capsys):
     )
 
 
+@pytest.mark.slow
 def test_a_line_alone_is_translated_as_in_the_file(toy):
     dictionary = Dictionary(EVERY, toy.encoder)
     hparams = DecodeHParams().override(f"{OPTIONS},return_beams=true,write_alignments=true")

@@ -59,6 +59,7 @@ def words_of(text):
     return re.findall(r"\w+", text)
 
 
+@pytest.mark.slow
 def test_every_entry_is_applied(toy, loaded, files, tmp_path, capsys):
     required = [f"--dictionary={tmp_path}/terms", "--dictionary_mode=require"]
     decode(toy, *files, *required)

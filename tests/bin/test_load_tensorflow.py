@@ -48,6 +48,7 @@ def test_graphs_for_many_shapes_are_no_warning(filtered, monkeypatch):
     assert found[-1] == "another"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(
     platform.machine() not in ("x86_64", "AMD64"), reason="only x86 CPUs use oneDNN by default"
 )

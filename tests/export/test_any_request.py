@@ -55,7 +55,7 @@ def encoders():
 @pytest.mark.parametrize(
     "name, vocabulary",
     [
-        ("parsed", "words"),
+        pytest.param("parsed", "words", marks=pytest.mark.slow),
         *(
             pytest.param(name, "subwords", marks=() if name in FAST else pytest.mark.slow)
             for name in MODELS
@@ -109,6 +109,7 @@ def test_any_request_is_answered(name, vocabulary, encoders):
                 assert "\n" not in text.decode() and len(text) < 1000
 
 
+@pytest.mark.slow
 def test_no_input_is_read_without_end(encoders):
     registry.discover()
     encoder = encoders["subwords"]

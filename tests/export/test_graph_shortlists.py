@@ -52,7 +52,8 @@ def test_masks_and_sizes(toy, shortlister, monkeypatch):
     assert len(sizes) > 1 and sizes <= {16, 64, 128, 300}
 
 
-@pytest.mark.parametrize("sizes", [(), pytest.param((64,), marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("sizes", [(), (64,)])
 def test_translations_are_those_of_the_translator(toy, shortlister, monkeypatch, sizes):
     monkeypatch.setattr(graph_shortlists, "SIZES", sizes)
     module = ServingModule(toy.model, *toy.vocabularies, OPTIONS, shortlister=shortlister)

@@ -14,6 +14,7 @@ OPTIONS = DecodeHParams(beam_size=3, extra_length=8, quantize="int8")
 LINES = ["the house is old", "", "dogs", "a cat sleeps in it while dogs run far away"]
 
 
+@pytest.mark.slow
 def test_it_translates_as_the_decoder(tmp_path):
     if not quantized._onednn_is_there():
         pytest.skip("this TensorFlow has no product of 8-bit integers")

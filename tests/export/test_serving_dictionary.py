@@ -31,6 +31,7 @@ def module(toy: ToyRun) -> ServingModule:
     return ServingModule(toy.model, *toy.vocabularies, OPTIONS)
 
 
+@pytest.mark.slow
 def test_the_decoder_gives_the_same(toy: ToyRun, module: ServingModule) -> None:
     dictionaries = [EVERY, EVERY, "run\tÜnd\nfar away\tcat", EVERY]
     found = module.translate_with_dictionary(tf.constant(LINES), tf.constant(dictionaries))

@@ -35,6 +35,7 @@ def work(tmp_path_factory) -> pathlib.Path:
     return folder
 
 
+@pytest.mark.slow
 def test_from_raw_text_to_a_served_model(work):
     data, run = f"--data_dir={work / 'data'}", f"--output_dir={work / 'run'}"
     problem = "--problem=translate_text"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import pytest
 from jax_process import needs_jax, run_under_jax
 
 pytestmark = needs_jax
@@ -44,5 +45,6 @@ assert stepper.agreement.of_chief([1.0, 2.5]) == [1.0, 2.5] and stepper.agreemen
 """
 
 
+@pytest.mark.slow
 def test_devices_and_refusals() -> None:
     run_under_jax(SCRIPT, json.dumps(WORKERS))

@@ -58,8 +58,9 @@ with open(path, "w") as file:
 """
 
 
+@pytest.mark.slow
 @needs_jax
-@pytest.mark.parametrize("sets", [SETS, pytest.param(MORE_SETS, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("sets", [SETS, MORE_SETS])
 def test_gradients_do_not_stagnate(sets: dict[str, str], tmp_path: pathlib.Path) -> None:
     run_under_jax(SCRIPT, tmp_path / "errors", json.dumps(sets))
     # For each set and variable, the error of its gradient relative to its norm.

@@ -82,6 +82,7 @@ def compare(
     return found
 
 
+@pytest.mark.slow
 def test_updates_of_a_transformer_are_those_of_tensorflow(tmp_path: pathlib.Path) -> None:
     changed = {
         "batch_size": 64,

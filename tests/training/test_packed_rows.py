@@ -42,6 +42,7 @@ def train(corpus, run, steps, more="packed_length=32"):
     return [np.asarray(v) for v in model.model.trainable_variables], lines
 
 
+@pytest.mark.slow
 def test_a_run_longer_than_an_epoch_is_traced_once(corpus, tmp_path):
     _, lines = train(corpus, tmp_path / "run", 10)
     assert any(line.startswith("epoch 0: ") for line in lines)

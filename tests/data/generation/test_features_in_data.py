@@ -189,7 +189,7 @@ def test_features_that_come_later_are_added(tmp_path, raw):
 @pytest.mark.parametrize(
     ("name", "line", "text", "fault"),
     [
-        ("train.de.case", 3, "1", r"train\.de\.case:3: 1 integers for the \d+ words of"),
+        ("train.de.case", 3, "1", r"train\.de\.case:3: 1 integer for the \d+ words of"),
         ("dev.en.case", 2, "x", r"dev\.en\.case:2: 'x' is not a 32-bit integer"),
     ],
 )

@@ -54,6 +54,7 @@ def test_no_tasks_need_no_workers():
     assert list(in_order(eval, iter([]), workers=0)) == []
 
 
+@pytest.mark.slow
 def test_a_script_without_a_guard_is_told_of_it(tmp_path):
     for split, count in (("train", 60), ("dev", 5)):
         for side in ("src", "tgt"):

@@ -151,7 +151,8 @@ STARTS_OF = [[1, 1, 1, 1, 1], [2, 2], [1, 2, 1, 1, 1, 2, 2, 1, 0]]
 ENTRIES = {1: [7], 2: [5, 3, 5]}
 
 
-@pytest.mark.parametrize("threshold", [0.15, pytest.param(0.0, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("threshold", [0.15, 0.0])
 def test_a_dictionary_forces_tokens_at_hypothesised_positions(threshold: float) -> None:
     pair, options = pair_of(), OPTIONS.replace(alignment_threshold=threshold, max_length=4)
     tokens = np.zeros((len(SOURCES), 2, 4), "int32")

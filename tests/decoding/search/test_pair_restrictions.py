@@ -118,6 +118,7 @@ class Restricted(Prefixes):
         return [found[n] for n in reference_constraints.deal(banks, BEAMS, BEAMS // 2)]
 
 
+@pytest.mark.slow
 def test_it_finds_what_the_definition_says(pair: AlignedPair) -> None:
     threshold = 0.2
     found = run(pair, features_of(), threshold)

@@ -45,6 +45,7 @@ def test_occurrences_are_those_of_the_decoder(seed: int) -> None:
         assert met[row].tolist() == [f" {phrase} " in f" {text} " for phrase in own]
 
 
+@pytest.mark.slow
 def test_time_does_not_grow_with_the_product_of_both_texts() -> None:
     # Each comparison of a character of one with one of the other would take minutes, and 20 GB.
     text, lines = "a b " * 15_000, [f"a b {'a b ' * (n % 40)}c{n}" for n in range(4000)]
