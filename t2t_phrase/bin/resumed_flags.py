@@ -32,7 +32,7 @@ _EVALUATION = ("eval_steps", "eval_run_autoregressive", "decode_hparams")
 _METRIC = "eval_early_stopping_metric"
 # Delta and direction belong to a metric.
 _OF_METRIC = (f"{_METRIC}_delta", f"{_METRIC}_minimize")
-_STOPPING = ("eval_early_stopping_steps", _METRIC, *_OF_METRIC)
+_STOPPING = ("eval_early_stopping_steps", _METRIC)
 
 
 def take_flags_of_run(log: Callable[[str], None]) -> None:
