@@ -4,13 +4,15 @@
         --runs=runs/0,runs/1 --output=scores --tokenize=none
 
 Writes the translations as text, `scores/0-1234.test` for the first run and its first seed, and
-prints BLEU, chrF and TER of dev and test: mean and standard deviation over the seeds, each seed's
-BLEU, and p by paired bootstrap with the seeds pooled.
+prints BLEU, chrF and TER of dev and test: mean and standard deviation over the seeds, the BLEU of
+each seed, and p by paired bootstrap with the seeds pooled. `--by_length=10,13,16,20` also prints
+mean BLEU of dev and test together by the number of source words.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import pathlib
 import statistics
 from typing import Any
@@ -27,6 +29,8 @@ def main() -> None:
     options.add_argument("--output", required=True, type=pathlib.Path, help="folder of the texts")
     options.add_argument("--seeds", default="1234,4321,2023")
     options.add_argument("--tokenize", default="13a", help="of BLEU; none: tokens as they are")
+    options.add_argument("--baseline_updates", help="of the baseline for p; default: as many")
+    options.add_argument("--by_length", help="numbers of source words that begin a range")
     args = options.parse_args()
     from t2t_phrase import registry
     from t2t_phrase.data.problem import get_problem
@@ -45,18 +49,63 @@ def main() -> None:
     signatures: set[str] = set()
     for number, (run, by_name) in enumerate(texts.items()):
         for name, by_seed in by_name.items():
-            _, lines = problem.raw_text(args.data_dir, name.split("_")[-1])
+            updates, _, split = name.rpartition("_")
+            _, lines = problem.raw_text(args.data_dir, split)
             scores = scores_of(by_seed, lines, args.tokenize)
             signatures |= {f"{own[0].name} {own[0].signature}" for own in scores.values()}
             print(run, name, described(scores), end=" ")
-            if by_name is not first and name in first:
-                p_value = pooled_p_value(by_seed, first[name], lines, tokenize=args.tokenize)
+            other = first.get("_".join(filter(None, (args.baseline_updates or updates, split))))
+            if other and other is not by_seed:
+                p_value = pooled_p_value(by_seed, other, lines, tokenize=args.tokenize)
                 print(f"p = {p_value:.4f}", end="")
             print(flush=True)
             for seed, own in zip(seeds, by_seed, strict=True):
                 path = args.output / f"{number}-{seed}.{name}"
                 path.write_text("".join(f"{line}\n" for line in own), encoding="utf-8")
     print(*sorted(signatures), sep="\n")
+    if args.by_length:
+        sides = [problem.raw_text(args.data_dir, split) for split in ("dev", "test")]
+        source, references = ([*a, *b] for a, b in zip(*sides, strict=True))
+        bounds = [0, *map(int, args.by_length.split(",")), max(map(words, source)) + 1]
+        for low, high in itertools.pairwise(bounds):
+            chosen = [n for n, text in enumerate(source) if low <= words(text) < high]
+            for run, by_name in texts.items():
+                print(f"{run} {low} to {high - 1} words, {len(chosen)} sentences:", end=" ")
+                print(compared(by_name, first, references, chosen, args.tokenize), flush=True)
+
+
+def words(text: str) -> int:
+    return len(text.split())
+
+
+def compared(
+    by_name: dict[str, list[list[str]]],
+    first: dict[str, list[list[str]]],
+    references: list[str],
+    chosen: list[int],
+    tokenize: str,
+) -> str:
+    """Return the mean BLEU of some sentences of dev and test, after the last update, and its p."""
+    from t2t_phrase.evaluation.pooled_bootstrap import pooled_p_value
+
+    def of_chosen(run: dict[str, list[list[str]]]) -> list[list[str]]:
+        dev, test = [*run.values()][-2:]
+        both = ([*a, *b] for a, b in zip(dev, test, strict=True))
+        return [[own[number] for number in chosen] for own in both]
+
+    lines = [references[number] for number in chosen]
+    systems = of_chosen(by_name)
+    found = f"BLEU {statistics.mean(bleu(own, lines, tokenize) for own in systems):.2f}"
+    if by_name is not first:
+        p_value = pooled_p_value(systems, of_chosen(first), lines, tokenize=tokenize)
+        found += f" p = {p_value:.4f}"
+    return found
+
+
+def bleu(translations: list[str], references: list[str], tokenize: str) -> float:
+    from t2t_phrase.evaluation.scores import corpus_score
+
+    return corpus_score("bleu", translations, references, tokenize=tokenize).value
 
 
 def texts_of(run: pathlib.Path, encoder: Any) -> dict[str, list[list[str]]]:

@@ -16,6 +16,7 @@ from typing import Any
 
 from t2t_phrase.corpus_sizes import SIZES, CorpusSize, corpus_size
 from t2t_phrase.models.alignment_assisted import with_alignment_heads
+from t2t_phrase.models.alignment_model import with_jumps
 from t2t_phrase.models.multi_granularity_hparams import with_granularities
 from t2t_phrase.models.phrase_representation import with_phrase_representation
 from t2t_phrase.models.phrase_transformer import with_phrase_attention
@@ -125,6 +126,10 @@ _FAMILIES: dict[str, tuple[Callable[[CorpusSize], TrainingHParams], str]] = {
     "alignment_assisted": (
         lambda size: with_alignment_heads(_transformer(size)),
         "The Transformer with alignment heads",
+    ),
+    "alignment_model": (
+        lambda size: with_jumps(_transformer(size)),
+        "The model of jumps that translates with alignment heads",
     ),
     "luong_local_p_general_feed": (_luong, "LSTMs with local attention and input feeding"),
 }

@@ -200,11 +200,12 @@ def test_what_they_read_and_refuse() -> None:
 
 def test_registered_sets_are_the_baselines_with_alignments() -> None:
     registry.discover()
-    for size in ("base", "multi30k", "demo"):
+    for size in ("base", "multi30k", "demo", "10k", "30k"):
         plain = registry.hparams[f"transformer_{size}"]()
         for family in ("alignment_assisted", "alignment_model"):
             hparams = registry.hparams[f"{family}_{size}"]()
             assert {key: vars(hparams)[key] for key in vars(plain)} == vars(plain)
+    for size in ("base", "multi30k", "demo"):
         end = "" if size == "base" else f"_{size}"
         phrases = f"phrase_interleaved_queryk_1_2{end}"
         hparams = registry.hparams[f"alignment_assisted_{phrases}"]()
