@@ -8,22 +8,23 @@ model alone does not keep a GPU busy. At `--points`, the average of ten models, 
 less, translates the sources of dev and test. Every set has its folder, `runs/0`, `runs/1`, ...:
 `ids.npz` has the translations, written at each point, `weights.npz` the last averages, and `log`
 the losses. While one set trains, the next ones are compiled, without a search for the best kernels
-if `XLA_FLAGS="--xla_gpu_autotune_level=0 --xla_gpu_enable_triton_gemm=false"`. TensorFlow is not
-needed.
+if `XLA_FLAGS="--xla_gpu_autotune_level=0 --xla_gpu_enable_triton_gemm=false"`. With `--together=3`,
+three sets train at once, which takes less time if `nvidia-cuda-mps-control -d` lets processes share
+the GPU. TensorFlow is not needed.
 """
 
 from __future__ import annotations
 
 import argparse
 import concurrent.futures
+import contextlib
 import fcntl
 import pathlib
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any
+from typing import Any, TextIO
 
 import numpy as np
 from script import run_script
@@ -44,6 +45,7 @@ def options() -> argparse.ArgumentParser:
     made.add_argument("--reversed", action="store_true", help="exchange source and target")
     made.add_argument("--notranslate", action="store_true", help="write the weights only")
     made.add_argument("--processes", type=int, default=5, help="sets in preparation at once")
+    made.add_argument("--together", type=int, default=1, help="sets that train at once")
     made.add_argument("--turn", help=argparse.SUPPRESS)
     return made
 
@@ -113,7 +115,7 @@ def train(args: argparse.Namespace) -> None:
     seeds.wait()
     log("compiled the updates")
     averages, found, losses = Averages(points), {}, []
-    with turn(args.output.parent, int(args.turn)):
+    with turn(args.output.parent, int(args.turn), args.together):
         since = time.monotonic()
         for step in range(1, points[-1] + 1):
             result = seeds.update(batches.at(step - 1))
@@ -136,25 +138,30 @@ def train(args: argparse.Namespace) -> None:
                     since = time.monotonic()
 
 
-@contextmanager
-def turn(folder: pathlib.Path, rank: int) -> Iterator[None]:
-    """Wait until no other process trains; of those that wait, the lowest rank is the first."""
+@contextlib.contextmanager
+def turn(folder: pathlib.Path, rank: int, together: int) -> Iterator[None]:
+    """Wait until fewer than `together` processes train; the lowest rank that waits is the first."""
     waiting = folder / f"waiting-{rank:03}"
     waiting.touch()
     try:
-        with (folder / "lock").open("w") as lock:
-            while True:
-                if min(folder.glob("waiting-*")) == waiting:
-                    try:
-                        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                        break
-                    except BlockingIOError:
-                        pass
+        with contextlib.ExitStack() as stack:
+            names = [folder / f"lock-{number}" for number in range(together)]
+            locks = [stack.enter_context(name.open("w")) for name in names]
+            while min(folder.glob("waiting-*")) != waiting or not any(map(locked, locks)):
                 time.sleep(0.05)
             waiting.unlink()
             yield
     finally:
         waiting.unlink(missing_ok=True)
+
+
+def locked(file: TextIO) -> bool:
+    """Lock a file unless another process has done so, and return whether it is now locked."""
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 class Seeds:

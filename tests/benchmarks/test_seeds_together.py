@@ -2,6 +2,9 @@
 
 import subprocess
 import sys
+import threading
+import time
+from contextlib import ExitStack
 
 import numpy as np
 import pytest
@@ -123,3 +126,25 @@ def test_batches_longer_than_all_lengths_are_refused(monkeypatch, tmp_path):
     monkeypatch.setattr(sys, "argv", ["x", *flags, "--set=transformer_30k"])
     with pytest.raises(SystemExit, match="must be from max_length=100 of transformer_30k to 64"):
         seed_batches.main()
+
+
+def test_as_many_sets_train_at_once_as_told_and_the_lowest_rank_is_next(tmp_path):
+    order, threads = [], []
+    with ExitStack() as stack:
+        for rank in (0, 1):
+            stack.enter_context(seeds_together.turn(tmp_path, rank, 2))
+
+        def waits(rank: int) -> None:
+            with seeds_together.turn(tmp_path, rank, 2):
+                order.append(rank)
+                time.sleep(0.2)
+
+        for rank in (3, 2):
+            threads.append(threading.Thread(target=waits, args=(rank,)))
+            threads[-1].start()
+        time.sleep(0.3)
+        assert order == []
+    for thread in threads:
+        thread.join()
+    assert order == [2, 3]
+    assert not list(tmp_path.glob("waiting-*"))
