@@ -80,7 +80,8 @@ print("followed")
 """
 
 
-@pytest.mark.parametrize("backend", ["jax", pytest.param("tensorflow", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("backend", ["jax", "tensorflow"])
 def test_results_follow_the_weights_without_compiling_anew(backend: str) -> None:
     if backend == "jax":
         pytest.importorskip("jax")

@@ -148,6 +148,7 @@ def test_scores_of_later_calls_compile_nothing(trained, monkeypatch):
     assert model.score([PAIR]) == found
 
 
+@pytest.mark.slow
 def test_another_seed_samples_as_anew_but_compiles_nothing(trained, monkeypatch):
     model, _ = trained
     options = "sampling_temp=3.0,num_samples=2,return_beams=true,extra_length=4,random_seed="
@@ -275,6 +276,7 @@ def test_options_and_terms_are_not_ignored_or_misread(trained, options, terms, m
         trained[0].translate(["red"], options, terms=terms)
 
 
+@pytest.mark.slow
 def test_samples_are_several_and_sorted(trained):
     model, _ = trained
     options = "sampling_temp=3,beam_size=5,return_beams=true"

@@ -35,6 +35,7 @@ def document(html):
     return json.loads(text)
 
 
+@pytest.mark.slow
 def test_the_page_has_the_translation_of_the_model(page):
     (sentence,) = document(page(f"  {SOURCE}\n"))["sentences"]
     (explanation,) = sentence["explanations"]

@@ -55,6 +55,7 @@ def test_paths_below_the_home_folder(toy, monkeypatch, tmp_path):
     assert pickle.loads(pickle.dumps(model)).translate(LINES, OPTIONS)
 
 
+@pytest.mark.slow
 def test_a_copy_scores(toy):
     model = t2t_phrase.load(toy.output_dir, data_dir=str(toy.data_dir))
     pairs = [("the house", "a cat")]

@@ -83,6 +83,7 @@ def test_a_file_is_translated_and_the_positions_are_counted(
     assert f"{line} (alignment_threshold=0.01)" in said
 
 
+@pytest.mark.slow
 def test_its_positions_are_alignments_at_which_a_dictionary_applies(
     lexical: ToyRun,
     alignment: ToyRun,

@@ -58,6 +58,7 @@ def test_a_file_is_translated_line_by_line(toy, expected, tmp_path, capsys):
     assert sorted(p.name for p in tmp_path.iterdir()) == ["in.en", "out.de"]
 
 
+@pytest.mark.slow
 def test_the_model_may_compute_in_another_type(toy, tmp_path, monkeypatch):
     (tmp_path / "in").write_text("\n".join(LINES) + "\n")
     used = []
@@ -130,6 +131,7 @@ def test_best_and_named_checkpoints(toy, expected, tmp_path, capsys):
     assert target.read_text(encoding="utf-8").split("\n")[:-1] == expected
 
 
+@pytest.mark.slow
 def test_a_folder_whose_name_has_a_comma_is_one_run(toy, expected, tmp_path):
     folder = tmp_path / "a,b"
     shutil.copytree(toy.output_dir, folder)

@@ -48,6 +48,7 @@ def test_each_line_has_its_links(toy, files, tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in", "out", "out.align"]
 
 
+@pytest.mark.slow
 def test_each_beam_has_its_links(toy, files, tmp_path):
     decode(toy, *files, options=f"{OPTIONS},return_beams=true,write_scores=true")
     texts, aligned = (
@@ -89,6 +90,7 @@ def test_an_interrupted_run_ends_in_the_same_bytes(toy, files, tmp_path, monkeyp
     assert [(tmp_path / name).read_bytes() for name in ("out", "out.align")] == whole
 
 
+@pytest.mark.slow
 def test_given_translations_are_aligned(toy, tmp_path):
     pairs = [("the house", "dogs run"), ("a cat", ""), ("", "it is"), ("dogs run far", "here")]
     (tmp_path / "pairs").write_text("".join(f"{a}\t{b}\n" for a, b in pairs))
@@ -103,6 +105,7 @@ def test_given_translations_are_aligned(toy, tmp_path):
         check_range(read_links(line).sure, len(source.split()), len(target.split()))
 
 
+@pytest.mark.slow
 def test_translations_have_the_same_links_when_they_are_given(toy, files, tmp_path):
     options = "beam_size=1,extra_length=3,write_alignments=true"
     decode(toy, *files, options=options)
@@ -130,6 +133,7 @@ def test_translations_have_the_same_links_when_they_are_given(toy, files, tmp_pa
     assert [aligned[number] for number in same] == again[:-1]
 
 
+@pytest.mark.slow
 def test_typed_lines_are_answered_with_links(toy, monkeypatch, capsys):
     typed = "dogs run\nalignment_layers=[7]\nalignment_layers=[1]\ndogs run\n"
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(typed.encode())))

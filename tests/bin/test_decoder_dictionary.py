@@ -77,6 +77,7 @@ def test_a_line_alone_is_translated_as_in_the_file(toy):
         assert [(h.links, h.entries) for h in alone] == [(h.links, h.entries) for h in expected]
 
 
+@pytest.mark.slow
 def test_sentences_have_dictionaries_of_their_own(toy, files, tmp_path, capsys):
     decode(toy, *files)
     plain = (tmp_path / "out").read_text().split("\n")
@@ -121,6 +122,7 @@ def test_another_dictionary_does_not_continue_the_work(toy, files, tmp_path, mon
     assert (tmp_path / "out").read_bytes() == whole
 
 
+@pytest.mark.slow
 def test_typed_lines_are_guided(toy, tmp_path, monkeypatch, capsys):
     write(tmp_path / "dict", EVERY)
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"dogs run\n")))

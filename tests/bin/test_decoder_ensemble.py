@@ -20,6 +20,7 @@ def toy(tmp_path_factory):
     return make_toy_run(tmp_path_factory.mktemp("toy"))
 
 
+@pytest.mark.slow
 def test_several_runs_are_an_ensemble(toy, tmp_path, capsys):
     source, target = tmp_path / "in", tmp_path / "out"
     source.write_text("".join(f"{line}\n" for line in LINES))
@@ -44,6 +45,7 @@ def test_several_runs_are_an_ensemble(toy, tmp_path, capsys):
     assert (tmp_path / name).read_text(encoding="utf-8").split("\n")[:-1] == expected
 
 
+@pytest.mark.slow
 def test_an_ensemble_scores(toy, tmp_path, capsys):
     pairs = tmp_path / "pairs"
     pairs.write_text("the house\tdogs run\n")

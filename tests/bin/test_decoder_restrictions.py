@@ -96,6 +96,7 @@ def test_an_ensemble_has_them_too(toy, loaded):
     assert text != loaded.translate(["dogs run"], OPTIONS, **given)[0]
 
 
+@pytest.mark.slow
 def test_words_that_are_likely_do_not_appear(loaded):
     plain = [words_of(text) for text in loaded.translate(LINES, OPTIONS)]
     terms = [[("", f"!{word}") for word in {*words} & {*WORDS}] for words in plain]
@@ -106,6 +107,7 @@ def test_words_that_are_likely_do_not_appear(loaded):
         assert not find_matches(text.split(), forbidden)
 
 
+@pytest.mark.slow
 def test_entries_without_room_are_named(toy, files, tmp_path, capsys):
     (tmp_path / "terms").write_text("house\tzq\nold\tzzzz zzzz zzzz zzzz zzzz\n")
     required = [f"--sentence_dictionary={tmp_path}/own", "--dictionary_mode=require"]
@@ -204,6 +206,7 @@ def test_mistakes_are_named(toy, loaded, files, tmp_path):
     assert tf.executing_eagerly()
 
 
+@pytest.mark.slow
 def test_words_begin_as_given_in_a_vocabulary_of_words(tmp_path):
     toy = make_toy_run(tmp_path, words=10)
     loaded = t2t_phrase.load(

@@ -54,6 +54,7 @@ def decode(toy, tmp_path, monkeypatch):
     return run
 
 
+@pytest.mark.slow
 def test_a_search_is_chosen_by_name(decode):
     assert decode("search=beam_search,beam_size=2") == decode("beam_size=2")
 

@@ -108,6 +108,7 @@ def test_mistakes(theirs, tmp_path):
     assert not (tmp_path / "ours").exists()
 
 
+@pytest.mark.slow
 def test_two_vocabularies(tmp_path, capsys):
     theirs, ours = tmp_path / "t2t", tmp_path / "ours"
     theirs.mkdir()

@@ -67,6 +67,7 @@ def test_statistics_of_files(toy, files, tmp_path, capsys):
     assert sum(layer["strongest"]["quadrants"].values()) == pytest.approx(1)
 
 
+@pytest.mark.slow
 def test_statistics_as_one_table(toy, files, tmp_path):
     target = tmp_path / "stats.csv"
     call(insights, *toy.flags, "--stats", *files, f"--stats_file={target}")
@@ -99,6 +100,7 @@ def test_statistics_of_the_development_set(toy, monkeypatch, capsys):
     assert "3 sentence pairs" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_pictures_of_a_pair(toy, tmp_path, capsys):
     folder = tmp_path / "new" / "pictures"
     call(
@@ -193,6 +195,7 @@ def test_pictures_of_source_phrases(parsed, tmp_path, monkeypatch, capsys):
     assert tokens_in_phrases[0] == numbers.count(1)
 
 
+@pytest.mark.slow
 def test_pictures_of_granularities_and_of_the_layer_after_them(levels, tmp_path, monkeypatch):
     figures, real = {}, pictures.draw
 
@@ -245,6 +248,7 @@ def test_models_of_trees_have_statistics(levels, files, tmp_path, capsys):
         call(insights, *flags, f"--stats_file={beside}")
 
 
+@pytest.mark.slow
 def test_models_of_trees_want_a_tree_that_fits(toy, parsed, files, tmp_path):
     maps = [f"--heat_maps={tmp_path / 'maps'}", "--source=the house"]
     with pytest.raises(UserError, match=r"reads the feature 'phrases': give --feature='phrases=LI"):

@@ -35,6 +35,7 @@ def trees(tmp_path_factory):
     return path
 
 
+@pytest.mark.slow
 def test_all_encoders_in_one_table(toy, trees, tmp_path, capsys):
     target = tmp_path / "found.json"
     call(
@@ -105,6 +106,7 @@ def test_text_beside_the_trees_is_read(toy, trees, tmp_path, capsys):
         call(probe, *flags)
 
 
+@pytest.mark.slow
 def test_the_grammar_is_the_default(toy, capsys):
     flags = [f"--output_dir={toy.output_dir}", *toy.flags[1:]]
     options = ["--sentences=60", "--tasks=spc", "--seeds=1,2", "--baselines=", "--pool_runs"]

@@ -102,6 +102,7 @@ def test_features_are_read_window_by_window(toy, tmp_path, monkeypatch):
     assert target.read_bytes() == whole
 
 
+@pytest.mark.slow
 def test_scores_are_those_of_the_trees_given(toy, tmp_path, monkeypatch):
     pairs = [(line, "a house") for line in LINES]
     scorer = Scorer(toy.model, toy.vocabularies)
@@ -127,6 +128,7 @@ def test_scores_are_those_of_the_trees_given(toy, tmp_path, monkeypatch):
     assert scores == pytest.approx(expected[0], abs=1e-4)
 
 
+@pytest.mark.slow
 def test_what_is_typed_is_parsed(toy, monkeypatch, capsys):
     with pytest.raises(UserError, match="what is typed, give --parser=stanza or --parser=corenlp"):
         decode(toy, "--decode_interactive")

@@ -131,6 +131,7 @@ def test_more_steps_and_then_only_an_evaluation(toy, trained, capsys):
     assert capsys.readouterr().out.splitlines()[-1].startswith("step 5: dev loss ")
 
 
+@pytest.mark.slow
 def test_an_evaluation_need_not_name_the_end_of_the_training(toy, trained, capsys):
     """The rate of this run falls until its last step, which is therefore a setting of it."""
     shutil.copytree(toy / "run", toy / "falling")
@@ -146,6 +147,7 @@ def test_an_evaluation_need_not_name_the_end_of_the_training(toy, trained, capsy
     assert ": dev loss " in capsys.readouterr().out.splitlines()[-1]
 
 
+@pytest.mark.slow
 def test_an_evaluation_need_not_have_the_devices_of_the_training(toy, trained, capsys):
     shutil.copytree(toy / "run", toy / "of_three")
     dataclasses.replace(RunRecord.load(toy / "run"), replicas=3).save(toy / "of_three")

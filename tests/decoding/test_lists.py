@@ -35,12 +35,14 @@ def test_samples_are_as_many_as_asked_for_and_differ(samples):
         assert scores == sorted(scores, reverse=True)
 
 
+@pytest.mark.slow
 def test_without_return_beams_the_best_of_the_samples_is_returned(toy, samples):
     options = SAMPLING.replace(return_beams=False)
     found = Translator(toy.model, toy.vocabularies, options).translate(LINES)
     assert found == [each[:1] for each in samples]
 
 
+@pytest.mark.slow
 def test_beam_size_is_the_number_of_samples_as_before(toy, samples):
     options = SAMPLING.replace(num_samples=0, beam_size=4)
     assert Translator(toy.model, toy.vocabularies, options).translate(LINES) == samples

@@ -100,6 +100,7 @@ def test_translations_consist_of_what_was_proposed(toy, translator):
     np.testing.assert_allclose([h.score for h in alone], [h.score for h in together[2]], rtol=1e-4)
 
 
+@pytest.mark.slow
 def test_parts_and_a_dictionary_use_the_list(toy):
     entries = [Entry("dogs", "while cat")]
     made = [

@@ -16,7 +16,9 @@ def test_the_p_value_is_the_share_of_equally_likely_outcomes_that_are_as_unequal
     assert mcnemar(gained, lost) == pytest.approx(sum(x >= uneven for x in outcomes) / 2**cases)
 
 
-@pytest.mark.parametrize(("gained", "lost"), [(3, 9), (40, 60), (4000, 3900)])
+@pytest.mark.parametrize(
+    ("gained", "lost"), [(3, 9), (40, 60), pytest.param(4000, 3900, marks=pytest.mark.slow)]
+)
 def test_it_equals_the_sum_of_exact_fractions(gained, lost):
     cases = gained + lost
     tail = sum(math.comb(cases, k) for k in range(min(gained, lost) + 1))

@@ -41,7 +41,7 @@ MODELS = {
     **REPRESENTATIONS,
     "parsed": PARSED,
 }
-FAST = ("mixed",)
+FAST = ("transformer",)
 
 
 @pytest.fixture(scope="module")

@@ -24,7 +24,8 @@ TERMS = [
 PREFIXES = ["the ho", "", "dogs ", "Über"]
 
 
-@pytest.mark.parametrize("words", [0, pytest.param(20, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("words", [0, 20])
 def test_the_decoder_gives_the_same(tmp_path, words: int) -> None:
     toy: ToyRun = make_toy_run(tmp_path, words=words)
     module = ServingModule(toy.model, *toy.vocabularies, OPTIONS)

@@ -51,6 +51,7 @@ def test_the_decoder_gives_the_same(toy: ToyRun, module: ServingModule) -> None:
     assert found["cut"].numpy().tolist() == [number in cut for number in range(4)] and cut
 
 
+@pytest.mark.slow
 def test_nothing_is_applied_without_entries_or_sentences(module: ServingModule) -> None:
     found = module.translate_with_dictionary(tf.constant(LINES), tf.constant([""] * len(LINES)))
     assert "Ünd".encode() not in b"".join(found["translation"].numpy())

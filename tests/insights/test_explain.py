@@ -117,7 +117,7 @@ def features_of(name):
     return features, found
 
 
-@pytest.mark.parametrize("name", mostly_slow(NAMES, "mixed", "phrases", "levels and tags", "jumps"))
+@pytest.mark.parametrize("name", mostly_slow(NAMES, "mixed", "phrases", "jumps"))
 def test_printed_weights_are_the_librarys(name):
     features, found = features_of(name)
     model = explainer(name).model
@@ -138,6 +138,7 @@ def test_printed_weights_are_the_librarys(name):
         assert value["aligned"] == np.asarray(links)[0].tolist()
 
 
+@pytest.mark.slow
 def test_windows_prunings_and_choices_are_the_models():
     features, found = features_of("local_p")
     (windows,) = explainer("local_p").model.attention_windows(features)["cross"]
@@ -204,6 +205,7 @@ def test_what_cannot_be_explained_is_said():
         explainer("levels and tags").explain(SOURCE)
 
 
+@pytest.mark.slow
 def test_cut_sentences_have_a_note():
     own = explainer("transformer")
     short = Explainer(own.model, vocabularies(), own.hparams.replace(max_input_size=3))

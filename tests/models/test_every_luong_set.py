@@ -20,6 +20,7 @@ from exact_models import (
     in_bfloat16,
     random_sources,
 )
+from mostly_slow import mostly_slow
 from random_weights import randomize
 from small_luong_models import luong_sets, small_set, structures
 from tiny_training import make_stepper
@@ -38,7 +39,10 @@ OTHERS = {
     "global_dot": {"attention": "global", "input_feeding": True, "encoder_reads": "backwards"},
 }
 ALL = [*STRUCTURES, *OTHERS]
-FEW = ["luong_base_feed", "luong_base_local_p_general_feed", "local_m_concat"]
+FEW = mostly_slow(
+    ["luong_base_feed", "luong_base_local_p_general_feed", "local_m_concat"],
+    "luong_base_local_p_general_feed",
+)
 
 
 def made(name: str) -> Luong:

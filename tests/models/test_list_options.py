@@ -40,7 +40,7 @@ INPUTS = padded(random_sources(LENGTHS))
 LIMITS = [min(length + 5, 7) for length in LENGTHS]
 # The ensemble has a Transformer and a recurrent model.
 NAMES = ("ngrams", "ensemble", "transformer", "luong", "representation", "granularities")
-FAMILIES = mostly_slow(NAMES, "ngrams", "ensemble")
+FAMILIES = mostly_slow(NAMES, "ngrams")
 
 
 @functools.cache

@@ -55,7 +55,9 @@ FAMILIES: dict[str, Any] = {
 
 
 # The mixed ones, with distances and with alignments, hold all kinds of n-gram attention.
-NAMES = mostly_slow(FAMILIES, *(name for name in FAMILIES if name not in KINDS))
+NAMES = mostly_slow(
+    FAMILIES, "relative", "representation", "on_lstm_of_ngrams", "labelled_levels", "aligned"
+)
 
 
 @functools.cache

@@ -22,6 +22,7 @@ from exact_models import (
     in_bfloat16,
     random_sources,
 )
+from mostly_slow import mostly_slow
 from random_weights import randomize
 from reference_phrase_representation import (
     Phrases,
@@ -127,7 +128,7 @@ def test_logits_equal_loops_over_sentences(name: str) -> None:
         np.testing.assert_allclose(row[: len(target)], expected, atol=3e-5)
 
 
-@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("name", mostly_slow(ALL, "max_attn_ta", "parsed"))
 def test_a_sentence_has_the_same_phrases_and_logits_alone_and_with_more_padding(name: str) -> None:
     model = model_of(name)
     phrases = np.asarray(model.membership(batch_of(SOURCES, TARGETS, NUMBERS, extra=3)))
@@ -138,7 +139,7 @@ def test_a_sentence_has_the_same_phrases_and_logits_alone_and_with_more_padding(
     assert_alone_equals_batched(model, SOURCES, TARGETS, NUMBERS)
 
 
-@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("name", mostly_slow(ALL, "max_attn_ta", "parsed"))
 def test_step_by_step_equals_the_whole_with_beams_that_branch(name: str) -> None:
     assert_steps_equal_the_whole(model_of(name), FEATURES)
 

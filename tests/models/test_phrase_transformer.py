@@ -50,7 +50,7 @@ def model_of(name: str) -> PhraseTransformer:
     return model
 
 
-@pytest.mark.parametrize("name", [*KINDS, *MIXED])
+@pytest.mark.parametrize("name", mostly_slow([*KINDS, *MIXED], *MIXED))
 def test_a_sentence_has_the_same_logits_alone_and_with_more_padding(name: str) -> None:
     model = model_of(name)
     together = np.asarray(model({"inputs": padded(SOURCES, 3), "targets": padded(TARGETS, 2)}))
@@ -107,6 +107,7 @@ def test_a_sentence_has_the_same_translation_alone_and_in_a_batch(name: str) -> 
         np.testing.assert_allclose(together.scores[i], alone.scores[0], atol=1e-4)
 
 
+@pytest.mark.slow
 def test_a_single_sentence_is_translated_in_a_graph_whose_history_grows() -> None:
     """Distances once hid the number of sentences, which the loop knows to be one."""
     model = model_of("mixed_with_distances")
@@ -150,7 +151,7 @@ def test_searches_of_unknown_shape_and_under_xla_equal_those_in_a_graph() -> Non
         np.testing.assert_allclose(graph.scores, other.scores, atol=1e-4)
 
 
-@pytest.mark.parametrize("name", MIXED)
+@pytest.mark.parametrize("name", mostly_slow(MIXED, "mixed_with_distances"))
 def test_mixed_precision_keeps_float32_variables_and_comes_close(name: str) -> None:
     model = model_of(name)
     hparams = model.hparams.replace(dtype_policy="mixed_bfloat16")

@@ -121,7 +121,8 @@ def test_padding_adds_nothing_to_loss_or_gradient(twins: Any, features: dict) ->
         np.testing.assert_allclose(a, b, atol=1e-5 * max(1, np.abs(b).max()))
 
 
-@pytest.mark.parametrize("twins", mostly_slow(VARIANTS, "relative"), indirect=True)
+@pytest.mark.slow
+@pytest.mark.parametrize("twins", VARIANTS, indirect=True)
 def test_graph_and_xla_equal_eager(twins: Any, features: dict) -> None:
     def run(inputs: Any, targets: Any) -> list[Any]:
         batch = {"inputs": inputs, "targets": targets}
@@ -155,7 +156,7 @@ def test_beam_search_equals_a_plain_search_of_the_reference(twins: Any, sentence
         np.testing.assert_allclose(row_score, score, atol=1e-4)
 
 
-@pytest.mark.parametrize("twins", mostly_slow(VARIANTS, "pre_norm", "relative"), indirect=True)
+@pytest.mark.parametrize("twins", mostly_slow(VARIANTS, "relative"), indirect=True)
 @pytest.mark.parametrize("beam_size", [pytest.param(1, marks=pytest.mark.slow), 4])
 def test_a_sentence_has_the_same_translation_alone_and_in_a_batch(
     twins: Any, sentences: list, features: dict, beam_size: int
@@ -246,6 +247,7 @@ def test_shared_embeddings_are_one_variable() -> None:
     assert apart.count_params() - shared.count_params() == 2 * 19 * 16
 
 
+@pytest.mark.slow
 def test_two_vocabularies_have_two_embeddings() -> None:
     hparams = TransformerHParams(**SMALL, share_source_embedding=False)
     model = Transformer.from_hparams(hparams, vocab_size=19, target_vocab_size=7)
@@ -300,6 +302,7 @@ def test_a_stateless_call_uses_the_values_it_is_given(features: dict) -> None:
         np.testing.assert_array_equal(variable, value)
 
 
+@pytest.mark.parametrize("twins", mostly_slow(VARIANTS, "relative"), indirect=True)
 def test_the_decoder_starts_from_zeros_and_ids_end_at_eos(twins: Any, features: dict) -> None:
     hparams = DecodeHParams(beam_size=1, extra_length=2)
     found = translate_ids(twins.model, {"inputs": features["inputs"]}, hparams)

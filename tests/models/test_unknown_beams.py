@@ -5,6 +5,7 @@ import pytest
 import tensorflow as tf
 from exact_models import VOCAB, padded, random_sources
 from keras import tree
+from mostly_slow import mostly_slow
 from random_weights import randomize
 from small_luong_models import small_set
 from small_phrase_models import MIXED, SMALL
@@ -21,7 +22,7 @@ MODELS = {
 IDS, NUMBER = tf.TensorSpec((None, None), tf.int32), tf.TensorSpec((), tf.int32)
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", mostly_slow(MODELS, "mixed_with_distances", "recurrent"))
 def test_a_traced_step_is_that_of_known_sizes(name):
     hparams = MODELS[name]
     model = registry.models[hparams.model].from_hparams(hparams, vocab_size=VOCAB)

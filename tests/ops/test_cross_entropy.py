@@ -153,7 +153,9 @@ def test_graph_and_xla_equal_eager(arrays: tuple) -> None:
             np.testing.assert_allclose(value, expected, atol=1e-5)
 
 
-@pytest.mark.parametrize("xla", [False, True], ids=["graph", "xla"])
+@pytest.mark.parametrize(
+    "xla", [False, pytest.param(True, marks=pytest.mark.slow)], ids=["graph", "xla"]
+)
 def test_one_trace_takes_any_number_of_tokens(
     arrays: tuple, xla: bool, set_block: Callable
 ) -> None:

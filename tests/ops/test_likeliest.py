@@ -41,7 +41,7 @@ def test_blocks_find_what_a_sort_finds(vocab: int, count: int) -> None:
 
 
 @pytest.mark.parametrize("vocab", [3000, 2999])
-@pytest.mark.parametrize("kinds", [1, 2, 5, 1000])
+@pytest.mark.parametrize("kinds", [1, 5])
 def test_of_equal_logits_the_lowest_token_comes_first(vocab: int, kinds: int) -> None:
     rng = np.random.default_rng(kinds)
     logits = rng.integers(0, kinds, (6, vocab)).astype("float32")

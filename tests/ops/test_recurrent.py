@@ -79,7 +79,7 @@ def by_loop(projected: Any, kernel: Any, state_mask: Any, state: Any, mask: Any,
     return tf.stack(rows), (h, c)
 
 
-@pytest.mark.parametrize("way", ["eager", "graph", "xla"])
+@pytest.mark.parametrize("way", ["eager", "graph", pytest.param("xla", marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
     ("mask", "reverse"), [(None, False), (MASK, False), (MASK, True)], ids=["full", "mask", "back"]
 )

@@ -10,13 +10,13 @@ from t2t_phrase.data.problem import get_problem
     ("name", "first"),
     [
         ("translate_ende_multi30k", "Ein Mann mit einem orangefarbenen Hut, der etwas anstarrt."),
-        pytest.param(
+        (
             "translate_enfr_multi30k",
             "Un homme avec un chapeau orange regardant quelque chose.",
-            marks=pytest.mark.slow,
         ),
     ],
 )
+@pytest.mark.slow
 def test_real_files(shared_dir, tmp_path, name, first):
     problem = get_problem(name)
     manifest = generate(

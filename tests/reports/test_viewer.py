@@ -93,6 +93,7 @@ def cells(browser, panel):
     )
 
 
+@pytest.mark.slow
 def test_weights_are_printed_to_the_librarys_digits(browser, pages):
     shown(browser, pages["mixed"])
     model = explainer("mixed").model

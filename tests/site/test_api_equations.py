@@ -73,6 +73,7 @@ def left_over(page):
     return SIGN_OF_AN_EQUATION.search(html.unescape(re.sub(r"</?\w[^>]*>", "", text)))
 
 
+@pytest.mark.slow
 def test_equations_of_the_api_are_typeset(caplog):
     display = inline = 0
     found = []

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 
-def mostly_slow(names: Iterable[str], *kept: str) -> list[Any]:
+def mostly_slow(names: Iterable[Any], *kept: Any) -> list[Any]:
     """Return `names` as parameters, all but `kept` marked as slow.
 
     Raises:

@@ -10,6 +10,7 @@ from xdist.scheduler import LoadFileScheduling
 
 # A worker that holds more than this finishes the files that it has been given, and ends.
 LARGEST_MIB = 3000
+TOGETHER = "tests/faults/"
 
 
 class RecyclingScheduler(LoadFileScheduling):
@@ -30,6 +31,16 @@ class RecyclingScheduler(LoadFileScheduling):
         # A worker begins a test once it knows the next one.
         if len(self.assigned_work[node]) == 1:
             super()._reschedule(node)
+
+    def _split_scope(self, nodeid: str) -> str:
+        """Return the file of a test, or the folder of those that share what takes long to make."""
+        path = super()._split_scope(nodeid)
+        return TOGETHER if path.startswith(TOGETHER) else path
+
+    def add_node_collection(self, node: Any, collection: Any) -> None:
+        super().add_node_collection(node, collection)
+        if node not in self.registered_collections:
+            raise RuntimeError("tests were changed while they ran: run them again")
 
     def _is_large(self, node: Any) -> bool:
         return resident_mib(node.gateway._io.popen.pid) > self.largest_mib

@@ -119,6 +119,7 @@ def test_links_lead_to_files(name):
         assert ((ROOT / name).parent / link).exists(), link
 
 
+@pytest.mark.slow
 def test_the_readmes_python_runs(tmp_path, monkeypatch):
     (code,) = blocks(README, "python")
     (tmp_path / "raw").mkdir()

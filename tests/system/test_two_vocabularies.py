@@ -55,6 +55,7 @@ def run(tmp_path_factory):
     return folder, flags
 
 
+@pytest.mark.slow
 def test_embeddings_are_as_large_as_their_vocabularies(run):
     folder, _ = run
     trained = load_model(str(folder / "run"))
@@ -96,6 +97,7 @@ def test_the_saved_model_translates_and_scores_like_the_commands(run):
     np.testing.assert_allclose(served_scores["log_probability"], scores, rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_other_vocabularies_are_refused(run):
     folder, flags = run
     other = folder / "other"

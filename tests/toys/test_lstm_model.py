@@ -66,7 +66,7 @@ def test_step_by_step_equals_the_whole_and_starts_from_the_source(model: ToyLstm
     assert np.abs(np.diff(logits[:, 0, 0], axis=0)).min() > 1e-4
 
 
-@pytest.mark.parametrize("xla", [False, True])
+@pytest.mark.parametrize("xla", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_beams_equal_exhaustive_search(model: ToyLstm, xla: bool) -> None:
     length, alpha = 4, 0.6
     options = DecodeHParams(

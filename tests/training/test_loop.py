@@ -192,6 +192,7 @@ def test_further_checkpoints_by_the_clock(files, tmp_path):
     assert steps_in(tmp_path) == [4, 7]
 
 
+@pytest.mark.slow
 def test_trying_the_largest_batch_does_not_change_the_result(files, tmp_path):
     one, other, lines = make_stepper(dropout=0.3), make_stepper(dropout=0.3), []
     make_trainer(tmp_path / "a", files, one, train_steps=3).train()

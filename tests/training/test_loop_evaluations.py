@@ -84,6 +84,7 @@ def test_an_evaluation_that_a_kill_cut_off_is_made_up_for(files, tmp_path):
     assert sorted(History.load(tmp_path, until=8).scores) == [4, 8]
 
 
+@pytest.mark.slow
 def test_scores_that_are_gone_are_missed(files, tmp_path):
     make_trainer(tmp_path, files, make_stepper(), train_steps=4, evaluate=True).train()
     (tmp_path / "evaluations.json").unlink()
@@ -149,6 +150,7 @@ def test_scalars_for_tensorboard(files, tmp_path):
     assert evaluation["bleu", 4] == 12.5 and ("loss", 4) in evaluation
 
 
+@pytest.mark.slow
 def test_an_auxiliary_loss_is_reported_by_its_name_and_trained_on(files, tmp_path):
     lines = []
     stepper = make_stepper(auxiliary=True, rate=0.05)

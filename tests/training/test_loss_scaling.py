@@ -21,7 +21,13 @@ def scaled(scale):
     return lambda rate: with_loss_scale(keras.optimizers.Adam(rate), initial_scale=scale)
 
 
-@pytest.mark.parametrize("options", [{}, {"clip_grad_norm": 0.1}, {"xla": True}])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"clip_grad_norm": 0.1},
+        *(pytest.param(each, marks=pytest.mark.slow) for each in ({}, {"xla": True})),
+    ],
+)
 def test_a_power_of_two_does_not_change_updates(options):
     """In float32 nothing overflows, so a scaled run equals one without scaling."""
     plain = make_stepper(**options)

@@ -72,6 +72,7 @@ REPAIRS = {
     "the vocabulary": ["vocab.killed.300.model"],
     "text and side files": ["killed-dev.de", "killed-train.case", "killed-test.case"],
 }
+OFTEN = ("first run", "a training shard")
 
 
 def check(whole, folder, victims, operations):
@@ -88,7 +89,13 @@ def check(whole, folder, victims, operations):
     return status
 
 
-@pytest.mark.parametrize("victims", REPAIRS.values(), ids=REPAIRS)
+@pytest.mark.parametrize(
+    "victims",
+    [
+        pytest.param(each, id=name, marks=() if name in OFTEN else pytest.mark.slow)
+        for name, each in REPAIRS.items()
+    ],
+)
 def test_a_kill_now_and_then(whole, tmp_path, victims):
     status, operations = 9, 3
     while status == 9:

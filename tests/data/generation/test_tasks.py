@@ -159,7 +159,7 @@ def check_kill(made, folder, operations, *, shared):
     return statuses
 
 
-@pytest.mark.parametrize("shared", [True, False])
+@pytest.mark.parametrize("shared", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_a_kill_now_and_then(made, tmp_path, shared):
     for operations in (8, 40):
         assert 9 in check_kill(made, tmp_path, operations, shared=shared)

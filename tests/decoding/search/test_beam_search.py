@@ -20,13 +20,13 @@ from t2t_phrase.special_ids import EOS_ID
     ("beam_size", "alpha", "min_length", "eos"),
     [
         (4, 0.6, 0, 0.0),
-        (4, 0.6, 0, 2.0),
+        pytest.param(4, 0.6, 0, 2.0, marks=pytest.mark.slow),
         (4, 0.0, 0, -2.0),
-        (2, 1.5, 0, 1.0),
+        pytest.param(2, 1.5, 0, 1.0, marks=pytest.mark.slow),
         (3, 0.6, 3, 1.0),
         (1, 0.6, 0, 0.0),
         (8, 1.0, 0, 0.0),  # 2K is more than the vocabulary
-        (8, 0.6, 2, 2.0),
+        pytest.param(8, 0.6, 2, 2.0, marks=pytest.mark.slow),
     ],
 )
 def test_equals_the_plain_search(

@@ -54,7 +54,13 @@ def search(
 
 
 @pytest.mark.parametrize(
-    ("seed", "beam_size", "eos"), [(0, 2, 0.0), (1, 3, 1.0), (2, 4, 0.5), (3, 6, 2.0), (4, 4, -5.0)]
+    ("seed", "beam_size", "eos"),
+    [
+        (0, 2, 0.0),
+        *(pytest.param(*given, marks=pytest.mark.slow) for given in [(1, 3, 1.0), (2, 4, 0.5)]),
+        (3, 6, 2.0),
+        pytest.param(4, 4, -5.0, marks=pytest.mark.slow),
+    ],
 )
 def test_hypotheses_are_those_of_the_definition(seed: int, beam_size: int, eos: float) -> None:
     table = random_table(seed, batch=len(TERMS), length=LENGTH, vocab=VOCAB, eos=eos)
@@ -82,7 +88,7 @@ def test_hypotheses_are_those_of_the_definition(seed: int, beam_size: int, eos: 
                 assert noted[end - 1] == (0 if last is None else last + 1)
 
 
-@pytest.mark.parametrize("eos", [3.0, -9.0])
+@pytest.mark.parametrize("eos", [3.0, pytest.param(-9.0, marks=pytest.mark.slow)])
 def test_terms_of_exactly_the_length_are_met(eos: float) -> None:
     terms = [[[(3, 4, 5)], [(2, 2), (6, 6, 6)], [(4,)]]]
     table = random_table(5, batch=1, length=LENGTH, vocab=VOCAB, eos=eos)
@@ -105,6 +111,7 @@ def test_the_end_follows_a_term_although_it_is_unlikely() -> None:
     assert ids == (3, EOS_ID) and score > -100
 
 
+@pytest.mark.slow
 def test_what_does_not_fit_is_written_as_far_as_it_goes() -> None:
     terms = [[[(3, 4, 5)], [(6, 6, 6)]]]
     table = random_table(5, batch=1, length=LENGTH, vocab=VOCAB, eos=3.0)
@@ -114,6 +121,7 @@ def test_what_does_not_fit_is_written_as_far_as_it_goes() -> None:
     assert EOS_ID not in ids
 
 
+@pytest.mark.slow
 def test_without_terms_the_search_is_the_plain_one() -> None:
     table = random_table(2, batch=3, length=LENGTH, vocab=VOCAB)
     limits = np.array([9, 4, 9], "int32")
@@ -149,7 +157,8 @@ def test_a_beam_that_holds_everything_finds_the_best_with_all_terms() -> None:
     assert_same(as_lists(found, 0), expected)
 
 
-@pytest.mark.parametrize("xla", [False, pytest.param(True, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("xla", [False, True])
 def test_alone_and_compiled_equal_eager(xla: bool) -> None:
     table = random_table(7, batch=len(TERMS), length=LENGTH, vocab=VOCAB)
     limits, terms = np.array([9, 8, 7, 9, 6], "int32"), array_of(TERMS)

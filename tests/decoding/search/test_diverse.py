@@ -67,6 +67,7 @@ def test_groups_make_lists_diverse() -> None:
     assert different(5.0) > 12
 
 
+@pytest.mark.slow
 def test_a_sentence_alone_and_xla_give_the_same() -> None:
     table, limits = random_table(1, 4, LENGTH, VOCAB, 1.0), np.array([6, 2, 6, 5], "int32")
     options = {"beam_size": 4, "groups": 2, "strength": 0.8}

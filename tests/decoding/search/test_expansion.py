@@ -59,7 +59,7 @@ def constrained(model: TableModel, sentence: int, limit: int) -> reference.LogPr
     return of_prefix
 
 
-@pytest.mark.parametrize("only_best", [False, True])
+@pytest.mark.parametrize("only_best", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_forced_tokens_appear_as_in_a_plain_search_with_the_same_constraint(
     only_best: bool,
 ) -> None:

@@ -85,7 +85,8 @@ def test_hypotheses_are_those_of_the_definition(seed: int, beam_size: int) -> No
     np.testing.assert_array_equal(plain.ids[3], found.ids[3])
 
 
-@pytest.mark.parametrize("xla", [False, pytest.param(True, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("xla", [False, True])
 def test_alone_and_compiled_equal_eager(xla: bool) -> None:
     table = random_table(4, batch=len(PHRASES), length=LENGTH, vocab=VOCAB)
     edges = edges_of(PHRASES)

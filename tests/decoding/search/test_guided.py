@@ -149,7 +149,8 @@ def model() -> ToyLstm:
     return model
 
 
-@pytest.mark.parametrize("xla", [False, pytest.param(True, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("xla", [False, True])
 def test_compiled_and_alone_equal_eager(model: ToyLstm, xla: bool) -> None:
     options = DecodeHParams(beam_size=3, max_length=6, return_beams=True)
 

@@ -78,6 +78,7 @@ def test_only_an_early_end_is_forbidden() -> None:
     np.testing.assert_array_equal(early, logits)
 
 
+@pytest.mark.slow
 def test_graphs_find_what_xla_finds() -> None:
     assert block_width(VOCAB, 2 * BEAMS) is not None
     # By the last token alone.

@@ -102,7 +102,8 @@ def test_without_prefixes_the_search_is_the_plain_one() -> None:
     np.testing.assert_allclose(found.scores, plain.scores, rtol=1e-6)
 
 
-@pytest.mark.parametrize("xla", [False, pytest.param(True, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("xla", [False, True])
 def test_alone_and_compiled_equal_eager(xla: bool) -> None:
     table = random_table(4, batch=len(PREFIXES), length=LENGTH, vocab=VOCAB)
     limits, given = np.full(len(PREFIXES), LENGTH, "int32"), prefix_of(PREFIXES)

@@ -108,6 +108,7 @@ def test_where_nothing_may_follow_the_hypotheses_so_far_are_the_result() -> None
         np.testing.assert_allclose(found.scores[sentence, 0], expected, atol=1e-4)
 
 
+@pytest.mark.slow
 def test_xla_and_a_sentence_alone_give_the_same() -> None:
     graph, xla = (
         compiled(lambda table: search(table, size=2), xla=xla)(TABLE) for xla in (False, True)

@@ -147,6 +147,7 @@ def test_the_score_is_the_log_probability_of_what_was_drawn() -> None:
         np.testing.assert_allclose(found.scores[i, 0], score, atol=1e-4)
 
 
+@pytest.mark.slow
 def test_graph_and_xla_equal_eager() -> None:
     table = random_table(6, 8)
     limits = np.array([6, 1, 3, 6, 6, 2, 6, 6], "int32")

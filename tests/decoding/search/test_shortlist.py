@@ -79,6 +79,7 @@ def test_it_equals_a_search_that_excludes_the_others() -> None:
     assert len({*np.asarray(fast.ids).ravel().tolist()}) > 3
 
 
+@pytest.mark.slow
 def test_the_whole_vocabulary_changes_nothing() -> None:
     model = model_of("transformer")
     features = features_of([[*range(VOCAB)]] * 3, VOCAB)
@@ -102,6 +103,7 @@ def test_a_sentence_alone_has_the_same_result_and_its_own_tokens_only() -> None:
     np.testing.assert_allclose(alone.scores[0], together.scores[0], atol=1e-4)
 
 
+@pytest.mark.slow
 def test_a_sentence_alone_has_the_same_result_in_an_ensemble() -> None:
     model = model_of("ensemble")
     together, alone = (translate_ids(model, features_of(own, 16), PLAIN) for own in (OWN, OWN[:1]))

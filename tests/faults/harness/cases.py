@@ -196,6 +196,7 @@ CASES = (
             "--decode_to_file={folder}/translations",
         ),
         starts_from=("data", "run", "text"),
+        quick=False,
     ),
     Case(
         name="alignments",

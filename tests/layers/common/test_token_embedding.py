@@ -2,6 +2,7 @@ import pathlib
 from collections.abc import Callable
 
 import numpy as np
+import pytest
 from jax_process import needs_jax, run_under_jax
 
 from t2t_phrase.layers.common.token_embedding import TokenEmbedding
@@ -32,6 +33,7 @@ def test_initial_deviation() -> None:
 
 
 @needs_jax
+@pytest.mark.slow
 def test_gradients_of_frequent_tokens_do_not_stagnate_in_bfloat16(tmp_path: pathlib.Path) -> None:
     run_under_jax(_SUMS, tmp_path / "sums.npy")
     np.testing.assert_allclose(np.load(tmp_path / "sums.npy"), 4000 * 2.0, rtol=0.01)

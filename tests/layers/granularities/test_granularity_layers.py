@@ -33,10 +33,16 @@ GATES = 4 * W
     ("layer", "options", "inputs", "weights"),
     [
         (HeadDense, {"units": 5}, [X], G * W * 5),
-        (HeadLSTM, {}, [X], G * GATES * (2 * W + 1)),
+        pytest.param(HeadLSTM, {}, [X], G * GATES * (2 * W + 1), marks=pytest.mark.slow),
         (HeadONLSTM, {"chunk_size": 2}, [X], G * (GATES + 2 * W // 2) * (2 * W + 1)),
         (AttentionComposition, {}, [X, OF_HEADS], 3 * G * W * W),
-        (LSTMComposition, {"longest": 3}, [X, OF_HEADS], G * GATES * (2 * W + 1)),
+        pytest.param(
+            LSTMComposition,
+            {"longest": 3},
+            [X, OF_HEADS],
+            G * GATES * (2 * W + 1),
+            marks=pytest.mark.slow,
+        ),
     ],
     ids=lambda value: value.__name__ if isinstance(value, type) else "",
 )

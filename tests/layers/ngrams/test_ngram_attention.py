@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import reference_phrases as reference
+from mostly_slow import mostly_slow
 from ngram_layers import (
     DEALS,
     LENGTHS,
@@ -233,7 +234,12 @@ def size(kind: str, orders: tuple[int, ...]) -> float:
     return queries + keys + convolved + len(orders)
 
 
-@pytest.mark.parametrize("kind", registry.attentions)
+@pytest.mark.parametrize(
+    "kind",
+    mostly_slow(
+        registry.attentions, "homogeneous_queryk", "heterogeneous_convkv", "interleaved_convkv"
+    ),
+)
 def test_contract(check_layer: Callable[..., None], kind: str) -> None:
     orders = (1, 3)
     check_layer(

@@ -9,7 +9,7 @@ from t2t_phrase import registry
 from t2t_phrase.ops.masks import causal_mask, history_mask, memory_mask
 
 
-@pytest.mark.parametrize("beam_size", [1, 3])
+@pytest.mark.parametrize("beam_size", [pytest.param(1, marks=pytest.mark.slow), 3])
 @pytest.mark.parametrize("limit", [0, 2])
 @pytest.mark.parametrize("kind", registry.attentions)
 def test_step_by_step_equals_the_whole_with_beams_that_branch(

@@ -41,7 +41,7 @@ def loops(layer: LSTM, b: int, state: Any = None, **options: Any) -> Any:
     return reference.run(X[b, : LENGTHS[b]], weights, state=given, **options)
 
 
-@pytest.mark.parametrize("go_backwards", [False, True])
+@pytest.mark.parametrize("go_backwards", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_contract(check_layer: Callable, go_backwards: bool) -> None:
     check_layer(
         lambda dtype: LSTM(units=U, go_backwards=go_backwards, dtype=dtype),

@@ -45,7 +45,7 @@ def test_tokens_find_what_the_loops_find(by_segment: bool) -> None:
         np.testing.assert_allclose(output[b], expected, atol=1e-5)
 
 
-@pytest.mark.parametrize("by_segment", [False, True])
+@pytest.mark.parametrize("by_segment", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_contract(check_layer: Callable, by_segment: bool) -> None:
     check_layer(
         lambda dtype: make(dtype, by_segment=by_segment),

@@ -63,7 +63,7 @@ def test_phrases_equal_loops_and_weights_are_distributions(kind: str, attentive:
         np.testing.assert_array_equal(np.asarray(weights[b, p])[~MEMBERSHIP[b, p]], 0)
 
 
-@pytest.mark.parametrize("kind", ["mean", "max"])
+@pytest.mark.parametrize("kind", [pytest.param("mean", marks=pytest.mark.slow), "max"])
 def test_contract_of_attentive_pooling(check_layer: Callable, kind: str) -> None:
     check_layer(
         lambda dtype: make(kind, True, dtype),

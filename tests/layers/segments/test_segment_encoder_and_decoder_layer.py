@@ -75,7 +75,8 @@ def test_contract_of_the_encoder_layer(check_layer: Callable, norm: str) -> None
     )
 
 
-@pytest.mark.parametrize("norm", ["pre", pytest.param("post", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("norm", ["pre", "post"])
 def test_contract_of_the_decoder_layer(check_layer: Callable, norm: str) -> None:
     check_layer(
         lambda dtype: make_decoder(norm, dtype),
@@ -125,7 +126,7 @@ def test_the_encoder_reads_phrases_first_and_the_decoder_after_itself() -> None:
     assert segment_weights.shape == (2, H, 4, 3)
 
 
-@pytest.mark.parametrize("norm", ["pre", "post"])
+@pytest.mark.parametrize("norm", ["pre", pytest.param("post", marks=pytest.mark.slow)])
 def test_step_by_step_equals_the_whole_with_beams_that_branch(norm: str) -> None:
     layer = make_decoder(norm)
     layer.build(X.shape, MEMORY.shape, SEGMENTS.shape)

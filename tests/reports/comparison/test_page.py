@@ -232,6 +232,7 @@ def test_paper_names_the_columns(page):
     page.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
 
 
+@pytest.mark.slow
 def test_every_control_is_reached_by_the_keyboard(page):
     reached = []
     for _ in range(40):

@@ -8,6 +8,7 @@ import pytest
 import tensorflow as tf
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from mostly_slow import mostly_slow
 
 from t2t_phrase.config import UserError
 from t2t_phrase.decoding.dictionary import MOST_TOKENS, Dictionary
@@ -67,7 +68,7 @@ def check(name: str, texts: list[str], dictionaries: list[str]) -> int:
     return int(tf.reduce_sum(found.matched))
 
 
-@pytest.mark.parametrize("name", ENCODERS)
+@pytest.mark.parametrize("name", mostly_slow(ENCODERS, "subwords"))
 def test_the_graph_finds_what_the_translator_finds(name: str) -> None:
     texts = [
         "the house is old",
