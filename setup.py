@@ -37,7 +37,7 @@ COMMANDS = (
 
 TEST = (
     "pytest>=8",
-    "pytest-xdist>=3.5",
+    "pytest-xdist>=3.7",
     "hypothesis>=6.100",
     "jax>=0.4.30",
     "pyyaml>=6.0.1",

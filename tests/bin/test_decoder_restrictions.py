@@ -119,6 +119,7 @@ def test_entries_without_room_are_named(toy, files, tmp_path, capsys):
     assert "zq" in words_of((tmp_path / "out").read_text().split("\n")[0])
 
 
+@pytest.mark.slow
 def test_translations_begin_with_their_prefixes(toy, loaded, files, tmp_path, capsys):
     del PREFIXES[1], files  # an empty line has an empty translation
     lines = [line for line in LINES if line]

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 from lstm_model import ToyLstmHParams
+from mostly_slow import mostly_slow
 from random_weights import randomize
 from small_phrase_models import KINDS, MIXED, PARSED, REPRESENTATIONS, SMALL
 from toy_run import WORDS
@@ -41,7 +42,15 @@ MODELS = {
     **REPRESENTATIONS,
     "parsed": PARSED,
 }
-FAST = ("transformer",)
+# The inputs of each signature besides the source, or what they begin with.
+OTHERS = {
+    "translate": [],
+    "nbest": [],
+    "score": [b""],
+    "translate_with_dictionary": [ENTRIES],
+    "translate_with_constraints": [ENTRIES, b""],
+}
+FAST = ("mixed",)
 
 
 @pytest.fixture(scope="module")
@@ -52,6 +61,7 @@ def encoders():
     }
 
 
+@pytest.mark.parametrize("signature", mostly_slow(OTHERS, "translate", "score"))
 @pytest.mark.parametrize(
     "name, vocabulary",
     [
@@ -62,7 +72,7 @@ def encoders():
         ),
     ],
 )
-def test_any_request_is_answered(name, vocabulary, encoders):
+def test_any_request_is_answered(name, vocabulary, signature, encoders):
     registry.discover()
     hparams, encoder = MODELS[name], encoders[vocabulary]
     # The bytes that are no text make the same number of tokens here and in the graph.
@@ -75,38 +85,31 @@ def test_any_request_is_answered(name, vocabulary, encoders):
     module = ServingModule(model, encoder, encoder, options)
     extra = len(model.hparams.features)
     requests = ([], HARD[:1], HARD, *([text] for text in HARD[1:]))
-    signatures = (
-        (module.translate, []),
-        (module.nbest, []),
-        (module.score, [b""]),
-        (module.translate_with_dictionary, [ENTRIES]),
-        (module.translate_with_constraints, [ENTRIES, b""]),
-    )
-    for serve, others in signatures:
-        if serve is None:
-            continue
-        answers = []
-        for request in requests:
-            sources = tf.constant(request, tf.string)
-            # The text is every other input, too, in part after what that input needs.
-            between = [tf.constant([other + t for t in request], tf.string) for other in others]
-            inputs = [sources, *between, *[sources] * extra]
-            if serve is module.score:
-                inputs = [sources, *[sources] * extra, *between]
-            answer = {key: value.numpy() for key, value in serve(*inputs).items()}
-            assert {len(value) for value in answer.values()} == {len(request)}
-            answers.append(answer)
-        _, first, together, *alone = answers
-        assert together["cut"].tolist() == expected
-        for row, one in enumerate([first, *alone]):
-            for key, value in one.items():
-                if value.dtype.kind == "f":
-                    assert value[0] == pytest.approx(together[key][row], rel=1e-3, abs=1e-4)
-                else:
-                    assert np.array_equal(value[0], together[key][row]), (key, HARD[row])
-        for key in {"translation", "translations"} & set(together):
-            for text in together[key].flatten():
-                assert "\n" not in text.decode() and len(text) < 1000
+    serve, others = getattr(module, signature), OTHERS[signature]
+    if serve is None:
+        pytest.skip(f"{name} has no {signature}")
+    answers = []
+    for request in requests:
+        sources = tf.constant(request, tf.string)
+        # The text is every other input, too, in part after what that input needs.
+        between = [tf.constant([other + t for t in request], tf.string) for other in others]
+        inputs = [sources, *between, *[sources] * extra]
+        if signature == "score":
+            inputs = [sources, *[sources] * extra, *between]
+        answer = {key: value.numpy() for key, value in serve(*inputs).items()}
+        assert {len(value) for value in answer.values()} == {len(request)}
+        answers.append(answer)
+    _, first, together, *alone = answers
+    assert together["cut"].tolist() == expected
+    for row, one in enumerate([first, *alone]):
+        for key, value in one.items():
+            if value.dtype.kind == "f":
+                assert value[0] == pytest.approx(together[key][row], rel=1e-3, abs=1e-4)
+            else:
+                assert np.array_equal(value[0], together[key][row]), (key, HARD[row])
+    for key in {"translation", "translations"} & set(together):
+        for text in together[key].flatten():
+            assert "\n" not in text.decode() and len(text) < 1000
 
 
 @pytest.mark.slow

@@ -197,6 +197,7 @@ def draw(rng: np.random.Generator, length: int) -> list[int]:
     return [*rng.integers(2, 30, size=length - 1).tolist(), 1]
 
 
+@pytest.mark.slow
 def test_a_model_is_read_sentence_by_sentence_and_batch_by_batch() -> None:
     model = PhraseTransformer.from_hparams(MIXED, vocab_size=32)
     rng = np.random.default_rng(0)

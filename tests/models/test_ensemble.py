@@ -199,6 +199,7 @@ class Digits:
 DIGITS = Vocabularies(Digits(), Digits())
 
 
+@pytest.mark.slow
 def test_a_translator_takes_an_ensemble_and_follows_its_members() -> None:
     models = [transformer(0), transformer(1)]
     options = DecodeHParams(beam_size=3, extra_length=4)

@@ -163,6 +163,7 @@ def test_jax_equals_tensorflow(tmp_path: pathlib.Path) -> None:
     assert_same_under_jax(models, SHORT, OPTIONS, tmp_path)
 
 
+@pytest.mark.slow
 def test_mixed_precision_keeps_float32_variables_and_comes_close() -> None:
     model = model_of("max_attn_ta")
     mixed = in_bfloat16(model, FEATURES)
