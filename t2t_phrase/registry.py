@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Generic, TypeVar
 
 from t2t_phrase.config import UserError, nearest, shown
+from t2t_phrase.io.files import expanded
 
 _USER_PREFIX = "t2t_usr_dir_"
 # The most names listed in a message; if there are more, it gives the command that lists them.
@@ -129,7 +130,7 @@ def discover(user_dir: str = "") -> None:
     ):
         import_modules(package)
     if user_dir:
-        _import_folder(pathlib.Path(user_dir).expanduser().resolve())
+        _import_folder(expanded(user_dir).resolve())
 
 
 def import_modules(package: str) -> None:

@@ -5,12 +5,12 @@ t2t-phrase-avg --output_dir=runs/mine --num_last_checkpoints=5
 
 from __future__ import annotations
 
-import pathlib
 from collections.abc import Sequence
 
 from absl import app, flags
 
 from t2t_phrase.bin import common
+from t2t_phrase.io.files import expanded
 from t2t_phrase.io.line_counts import counted
 
 FLAGS = flags.FLAGS
@@ -43,12 +43,12 @@ def main(argv: Sequence[str]) -> None:
     from t2t_phrase.runs.averaging import average_checkpoints, last_checkpoints
     from t2t_phrase.runs.directory import AVERAGED
 
-    run_folder = pathlib.Path(FLAGS.output_dir or "").expanduser()
+    run_folder = expanded(FLAGS.output_dir or "")
     if FLAGS.checkpoints:
-        paths = [str(pathlib.Path(path.strip()).expanduser()) for path in FLAGS.checkpoints]
+        paths = [str(expanded(path.strip())) for path in FLAGS.checkpoints]
     else:
         paths = last_checkpoints(run_folder, FLAGS.num_last_checkpoints)
-    target = pathlib.Path(FLAGS.output_path or run_folder / AVERAGED).expanduser()
+    target = expanded(FLAGS.output_path or run_folder / AVERAGED)
     written, steps = average_checkpoints(paths, target)
     averaged = f"{counted(len(steps), 'checkpoint')}, steps {', '.join(map(str, steps))}"
     print(f"averaged {averaged}: {written}")

@@ -11,7 +11,6 @@ table.md and table.json in --output_dir, with --split=dev to table_dev.md and ta
 
 from __future__ import annotations
 
-import pathlib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -90,8 +89,8 @@ def main(argv: Sequence[str]) -> None:
 
     recipe = Recipe(
         problem=FLAGS.problem,
-        data_dir=pathlib.Path(FLAGS.data_dir).expanduser(),
-        work_dir=pathlib.Path(FLAGS.output_dir).expanduser(),
+        data_dir=expanded(FLAGS.data_dir),
+        work_dir=expanded(FLAGS.output_dir),
         train_steps=FLAGS.train_steps,
         hparams=FLAGS.hparams,
         local_eval_frequency=FLAGS.local_eval_frequency,

@@ -19,6 +19,7 @@ from t2t_phrase import registry
 from t2t_phrase.bin import common
 from t2t_phrase.bin.backend import check_backend
 from t2t_phrase.io.child_process import call
+from t2t_phrase.io.files import expanded
 
 PROBLEM = "translate_ende_grammar"
 HPARAMS_SET = "phrase_interleaved_convkv_1_2_demo_muon"
@@ -76,7 +77,7 @@ def main(argv: Sequence[str]) -> None:
         raise app.UsageError("--work_dir= names no folder")
     if (FLAGS.hparams_set, FLAGS.hparams) != (HPARAMS_SET, ""):
         check_hparams()
-    work_dir = pathlib.Path(FLAGS.work_dir).expanduser()
+    work_dir = expanded(FLAGS.work_dir)
     minutes: dict[str, float] = {}
     for module, *options in commands(
         work_dir,

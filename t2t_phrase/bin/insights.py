@@ -29,6 +29,7 @@ from t2t_phrase.bin.model_flags import define_model_flags, load
 from t2t_phrase.bin.source_features import define_feature_flags
 from t2t_phrase.config import UserError
 from t2t_phrase.decoding.hparams import DecodeHParams
+from t2t_phrase.io.files import expanded
 from t2t_phrase.io.line_counts import counted
 from t2t_phrase.io.reporting import Ticker, note
 
@@ -248,7 +249,7 @@ def make_folder(path: str) -> pathlib.Path:
     """
     from t2t_phrase.io.files import explain_os_error
 
-    folder = pathlib.Path(path).expanduser()
+    folder = expanded(path)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

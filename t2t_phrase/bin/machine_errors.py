@@ -84,12 +84,6 @@ def explain(error: BaseException) -> Explanation | None:
             f"{error.start}, in {clip!r}",
             machine=False,
         )
-    if isinstance(error, RuntimeError) and "home directory" in str(error):
-        return Explanation(
-            "a path begins with ~ and the name of a user that this machine does not know; "
-            "write the folder in full",
-            machine=False,
-        )
     if isinstance(error, RuntimeError) and "Symlink loop" in str(error):
         return Explanation(f"{error}: a symbolic link leads back to itself", machine=False)
     return _tensorflow_error(error) if is_tensorflow_error(error) else None

@@ -9,6 +9,7 @@ from absl import app, flags
 
 from t2t_phrase.bin.flag_parsing import refuse_empty
 from t2t_phrase.config import UserError
+from t2t_phrase.io.files import expanded
 from t2t_phrase.io.reporting import note
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ def listed_paths(flag: str, given: str) -> list[str]:
     Raises:
         UserError: a name in a list is empty.
     """
-    whole = pathlib.Path(given).expanduser()
+    whole = expanded(given)
     # A checkpoint is several files, whose names begin with its own.
     single = whole.exists() or pathlib.Path(f"{whole}.index").exists()
     paths = [given] if single else [path.strip() for path in given.split(",")]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import pathlib
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +10,7 @@ from absl import flags
 
 from t2t_phrase import registry
 from t2t_phrase.config import UserError
+from t2t_phrase.io.files import expanded
 
 if TYPE_CHECKING:
     from t2t_phrase.runs.commands import Command
@@ -53,7 +53,7 @@ def take_flags_of_run(log: Callable[[str], None]) -> None:
     from t2t_phrase.runs.commands import read_commands
     from t2t_phrase.runs.record import RunRecord
 
-    folder = pathlib.Path(FLAGS.output_dir or "").expanduser()
+    folder = expanded(FLAGS.output_dir or "")
     if not FLAGS.output_dir or not checkpoints.complete(folder):
         return
     record = RunRecord.load(folder)

@@ -26,6 +26,7 @@ from t2t_phrase.bin.registry_help import registered
 from t2t_phrase.bin.resumed_flags import take_flags_of_run
 from t2t_phrase.bin.trainer_flags import define_flags
 from t2t_phrase.config import UserError
+from t2t_phrase.io.files import expanded
 from t2t_phrase.io.terminal import Screen
 
 if TYPE_CHECKING:
@@ -252,7 +253,7 @@ def loop_options() -> LoopOptions:
 
 def folder(path: str) -> str:
     """Return the path with `~` expanded."""
-    return str(pathlib.Path(path).expanduser())
+    return str(expanded(path))
 
 
 def run() -> None:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import importlib.metadata
 import logging
-import pathlib
 from collections.abc import Sequence
 from typing import Any
 
 from t2t_phrase.config import UserError
 from t2t_phrase.evaluation.scores import Score, check_lengths
+from t2t_phrase.io.files import expanded
 
 
 def check_comet(model: str) -> None:
@@ -21,7 +21,7 @@ def check_comet(model: str) -> None:
     Raises:
         UserError: the checkpoint or the package is missing.
     """
-    path = pathlib.Path(model).expanduser()
+    path = expanded(model)
     if not path.is_file():
         raise UserError(
             f"metric 'comet': there is no checkpoint {model!r}, and scoring downloads nothing; to "
@@ -59,7 +59,7 @@ def comet_score(
     package = _package()
     # Lightning announces devices and advertises itself.
     logging.getLogger("pytorch_lightning").setLevel(logging.ERROR)
-    path = pathlib.Path(model).expanduser()
+    path = expanded(model)
     scorer = package.load_from_checkpoint(str(path))
     rows = [
         {"src": source, "mt": hypothesis, "ref": reference}

@@ -15,6 +15,7 @@ from t2t_phrase.config import UserError
 from t2t_phrase.export.saved_model import ABOUT_FILE, stored
 from t2t_phrase.export.staging import publish, staging
 from t2t_phrase.export.vocabulary_files import write_vocabularies
+from t2t_phrase.io.files import expanded
 from t2t_phrase.models.base import EncoderDecoder
 from t2t_phrase.models.transformer import Transformer
 from t2t_phrase.ops.position import timing_signal
@@ -55,7 +56,7 @@ def export_ctranslate2(
     assert isinstance(model, Transformer)
     source, target = (stored(encoder) for encoder in vocabularies)
     spec = make_spec(model, source, target)
-    folder = pathlib.Path(export_dir).expanduser()
+    folder = expanded(export_dir)
     with staging(folder) as temporary:
         spec.save(str(temporary))
         write_vocabularies(source, target, temporary)

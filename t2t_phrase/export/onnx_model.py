@@ -17,6 +17,7 @@ from t2t_phrase.export.onnx_graphs import NEXT, OnnxGraphs, make_graphs
 from t2t_phrase.export.saved_model import ABOUT_FILE, stored
 from t2t_phrase.export.staging import publish, staging
 from t2t_phrase.export.vocabulary_files import vocabulary_files, write_vocabularies
+from t2t_phrase.io.files import expanded
 from t2t_phrase.models.base import EncoderDecoder
 from t2t_phrase.models.ensemble import Ensemble
 from t2t_phrase.special_ids import EOS_ID, PAD_ID, UNK_ID
@@ -66,7 +67,7 @@ def export_onnx(
         raise UserError(f"--format=onnx: {reason}; export a SavedModel of it")
     check_packages()
     source, target = (stored(encoder) for encoder in vocabularies)
-    folder = pathlib.Path(export_dir).expanduser()
+    folder = expanded(export_dir)
     with staging(folder) as temporary:
         single = in_float32(model)
         graphs = make_graphs(single)

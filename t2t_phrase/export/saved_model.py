@@ -20,6 +20,7 @@ from t2t_phrase.export.backend import check_tensorflow
 from t2t_phrase.export.serving_module import ServingModule
 from t2t_phrase.export.staging import check_loadable, publish, staging
 from t2t_phrase.export.vocabulary_files import vocabulary_files
+from t2t_phrase.io.files import expanded
 from t2t_phrase.models.base import EncoderDecoder
 from t2t_phrase.text.encoders import StoredEncoder
 from t2t_phrase.text.vocabularies import Encoder, Vocabularies
@@ -59,7 +60,7 @@ def export(
         WriteError: the disk is full or fails.
     """
     check_tensorflow()
-    folder = pathlib.Path(export_dir).expanduser()
+    folder = expanded(export_dir)
     check_loadable(folder)
     source, target = (stored(encoder) for encoder in vocabularies)
     with staging(folder) as temporary:

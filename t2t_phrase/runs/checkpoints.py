@@ -18,6 +18,7 @@ import numpy as np
 
 from t2t_phrase.config import UserError
 from t2t_phrase.io import files
+from t2t_phrase.io.files import expanded
 from t2t_phrase.runs.checkpoint_files import write_errors, write_files
 from t2t_phrase.runs.checkpoint_reader import (
     SUFFIX,
@@ -212,7 +213,7 @@ def resolve(path: str | os.PathLike[str]) -> str:
     Raises:
         UserError: there is no checkpoint.
     """
-    given = str(pathlib.Path(path).expanduser())
+    given = str(expanded(path))
     if os.path.isdir(given):
         found = latest(given)
         if found is None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import pathlib
 import re
 
 from t2t_phrase.config import UserError, shown
+from t2t_phrase.io.files import expanded
 from t2t_phrase.runs.directory import AVERAGED, BEST
 
 # Folders whose names say nothing about the model.
@@ -22,7 +22,7 @@ def model_name(given: str | None, folder: str) -> str:
     Raises:
         UserError: the name cannot be part of an address.
     """
-    place = pathlib.Path(folder).expanduser().resolve()
+    place = expanded(folder).resolve()
     while given is None and place.name in _WITHIN:
         place = place.parent
     name = place.name if given is None else given

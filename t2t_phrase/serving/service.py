@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import pathlib
 from collections.abc import Callable
 
 from fastapi import FastAPI
 
 from t2t_phrase.export.staging import check_loadable
+from t2t_phrase.io.files import expanded
 from t2t_phrase.serving.application import make_application
 from t2t_phrase.serving.draining import Draining
 from t2t_phrase.serving.explained import ExplainedSentences
@@ -84,7 +84,7 @@ def watched_exports(export_dir: str | os.PathLike[str], hparams: ServingHParams)
     Raises:
         UserError: there is no version that can be loaded.
     """
-    folder = pathlib.Path(export_dir).expanduser()
+    folder = expanded(export_dir)
     check_loadable(folder)
     versions = WatchedVersions(folder, servable_of_saved_model)
     versions.watch(hparams.watch_seconds)

@@ -15,6 +15,7 @@ import numpy as np
 from t2t_phrase import registry
 from t2t_phrase.config import UserError
 from t2t_phrase.io import files
+from t2t_phrase.io.files import expanded
 from t2t_phrase.runs import checkpoints
 from t2t_phrase.runs.checkpoint_reader import SUFFIX
 from t2t_phrase.runs.record import FILE as RECORD_FILE
@@ -264,7 +265,7 @@ def write_run(
             by another process, or the vocabulary has another size.
         WriteError: the disk is full or fails.
     """
-    target = pathlib.Path(folder).expanduser()
+    target = expanded(folder)
     sizes = (imported.vocab_size, imported.target_vocab_size or imported.vocab_size)
     names = (T2T_VOCABULARY, T2T_TARGET_VOCABULARY)
     contents = {}

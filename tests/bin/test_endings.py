@@ -63,7 +63,6 @@ ENDINGS = [
     (socket.gaierror(-2, "Name not known"), MACHINE, "error: the network failed: "),
     (ConnectionResetError(104, "reset"), MACHINE, "error: the network failed: "),
     (urllib.error.URLError("no route"), MACHINE, "error: the network failed: "),
-    (RuntimeError("Could not determine home directory."), USAGE, "error: a path begins with ~"),
     (UnicodeDecodeError("utf-8", b"ab\xffc", 2, 3, "x"), USAGE, "error: a file is not valid UTF-8"),
     (
         tf.errors.ResourceExhaustedError(None, None, OOM),

@@ -8,10 +8,12 @@ import threading
 
 import pytest
 
+import t2t_phrase
 from t2t_phrase.config import UserError
 from t2t_phrase.io.files import (
     WriteError,
     atomic,
+    expanded,
     explain_os_error,
     is_special,
     reason_of,
@@ -241,3 +243,14 @@ def test_a_full_disk_is_named(tmp_path):
     with pytest.raises(WriteError, match=r"no space left while writing \S*/x "):
         write(tmp_path / "x", b"content")
     assert os.listdir(tmp_path) == []
+
+
+def test_the_home_of_an_unknown_user_stays_as_it_is(monkeypatch):
+    monkeypatch.setenv("HOME", "/at/home")
+    assert expanded("~/run") == pathlib.Path("/at/home/run")
+    assert expanded("~nobody-here/run") == pathlib.Path("~nobody-here/run")
+
+
+def test_pathlib_which_raises_for_such_a_user_expands_nothing():
+    package = pathlib.Path(t2t_phrase.__file__).parent
+    assert not [path for path in package.rglob("*.py") if ".expanduser()" in path.read_text()]
