@@ -10,9 +10,9 @@ import keras
 import numpy as np
 
 from t2t_phrase.data.input.buckets import Buckets
+from t2t_phrase.io.out_of_memory import explained
 from t2t_phrase.runs import checkpoints
 from t2t_phrase.training.distribution import peak_bytes
-from t2t_phrase.training.memory import explained
 from t2t_phrase.training.setup import Run
 
 

@@ -18,6 +18,7 @@ from t2t_phrase.config import UserError
 from t2t_phrase.data.input.pipeline import Batch, Position, TrainingPipeline
 from t2t_phrase.data.input.prefetch import Prefetcher
 from t2t_phrase.io.files import WriteError
+from t2t_phrase.io.out_of_memory import explained
 from t2t_phrase.io.reporting import progress, refresh
 from t2t_phrase.runs.directory import RunDirectory
 from t2t_phrase.runs.history import History
@@ -26,7 +27,6 @@ from t2t_phrase.training.cluster import Cluster
 from t2t_phrase.training.evaluate import DevScores, Evaluator
 from t2t_phrase.training.loop_options import LoopOptions
 from t2t_phrase.training.loss_scaling import LEAST_SCALE, is_scaled
-from t2t_phrase.training.memory import explained
 from t2t_phrase.training.pace import UPDATE
 from t2t_phrase.training.peers import Peers
 from t2t_phrase.training.progress import Progress

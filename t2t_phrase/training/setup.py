@@ -10,6 +10,7 @@ from typing import Any
 
 from t2t_phrase import registry
 from t2t_phrase.data.input.pipeline import TrainingPipeline, evaluation_batches
+from t2t_phrase.io.out_of_memory import explained
 from t2t_phrase.runs import checkpoints
 from t2t_phrase.runs.directory import RunDirectory
 from t2t_phrase.runs.record import RunRecord
@@ -21,7 +22,6 @@ from t2t_phrase.training.evaluate import Bleu, Evaluator
 from t2t_phrase.training.facts import facts_of_run
 from t2t_phrase.training.loop import Trainer
 from t2t_phrase.training.loop_options import LoopOptions
-from t2t_phrase.training.memory import explained
 from t2t_phrase.training.peers import Peers
 from t2t_phrase.training.run_data import (
     EpochLog,

@@ -27,19 +27,20 @@ def explained(what: str | Callable[[], str], advice: str) -> Iterator[None]:
     """
     try:
         yield
+    except UserError:
+        raise  # It has been explained within the block.
     except Exception as error:
-        if not is_shortage(error):
+        if not is_out_of_memory(error):
             raise
         named = what if isinstance(what, str) else what()
         raise OutOfMemoryError(f"{named}: out of memory; {advice}") from error
 
 
-def is_shortage(error: BaseException) -> bool:
-    """Return whether an error of any library means that memory ran out."""
+def is_out_of_memory(error: BaseException) -> bool:
+    """Return whether an error of Python, NumPy, TensorFlow, XLA or JAX says that memory ran out."""
     # The classes are compared by name, since a library may not be in use, and XLA has several.
     names = {kind.__name__ for kind in type(error).__mro__}
-    return (
-        isinstance(error, MemoryError)
-        or "ResourceExhaustedError" in names
-        or str(error).startswith("RESOURCE_EXHAUSTED")
-    )
+    if isinstance(error, MemoryError) or "ResourceExhaustedError" in names:
+        return True
+    text = str(error)
+    return "RESOURCE_EXHAUSTED" in text or "out of memory" in text.lower()

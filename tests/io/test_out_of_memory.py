@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from t2t_phrase.training.memory import OutOfMemoryError, explained
+from t2t_phrase.io.out_of_memory import OutOfMemoryError, explained
 
 MESSAGE = r"^batch 3: out of memory; make it smaller$"
 
@@ -13,6 +13,7 @@ MESSAGE = r"^batch 3: out of memory; make it smaller$"
         MemoryError(),
         tf.errors.ResourceExhaustedError(None, None, "OOM when allocating tensor {{node x}}"),
         RuntimeError("RESOURCE_EXHAUSTED: Out of memory while trying to allocate 9 bytes"),
+        RuntimeError("CUDA out of memory"),
     ],
 )
 @pytest.mark.parametrize("what", ["batch 3", lambda: "batch 3"])
@@ -35,3 +36,12 @@ def test_real_ones():
 def test_other_errors_pass():
     with pytest.raises(KeyError), explained("batch 3", "make it smaller"):
         raise KeyError
+
+
+def test_the_innermost_explanation_stays():
+    with (
+        pytest.raises(OutOfMemoryError, match=MESSAGE),
+        explained("the evaluation", "evaluate less"),
+        explained("batch 3", "make it smaller"),
+    ):
+        raise MemoryError
