@@ -66,16 +66,25 @@ def main() -> None:
     if args.by_length:
         sides = [problem.raw_text(args.data_dir, split) for split in ("dev", "test")]
         source, references = ([*a, *b] for a, b in zip(*sides, strict=True))
-        bounds = [0, *map(int, args.by_length.split(",")), max(map(words, source)) + 1]
-        for low, high in itertools.pairwise(bounds):
-            chosen = [n for n, text in enumerate(source) if low <= words(text) < high]
-            for run, by_name in texts.items():
-                print(f"{run} {low} to {high - 1} words, {len(chosen)} sentences:", end=" ")
-                print(compared(by_name, first, references, chosen, args.tokenize), flush=True)
+        starts = [int(start) for start in args.by_length.split(",")]
+        print_by_length(texts, source, references, starts, args.tokenize)
 
 
-def words(text: str) -> int:
-    return len(text.split())
+def print_by_length(
+    texts: dict[str, dict[str, list[list[str]]]],
+    source: list[str],
+    references: list[str],
+    starts: list[int],
+    tokenize: str,
+) -> None:
+    """Print the mean BLEU of each run after its last update by the number of source words."""
+    words = [len(text.split()) for text in source]
+    first, *_ = texts.values()
+    for low, high in itertools.pairwise([0, *starts, max(words) + 1]):
+        chosen = [number for number, count in enumerate(words) if low <= count < high]
+        for run, by_name in texts.items():
+            scores = compared(by_name, first, references, chosen, tokenize)
+            print(f"{run} {low} to {high - 1} words, {len(chosen)} sentences: {scores}", flush=True)
 
 
 def compared(
