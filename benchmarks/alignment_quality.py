@@ -127,7 +127,8 @@ class Experiment:
         flags += [f"--decode_hparams={options}", f"--decode_from_file={self.recipe.test.source}"]
         flags.append(f"--decode_to_file={made}")
         log = made.with_name(f"{made.name}.log")
-        Steps(own.work_dir).make("decoder", flags, made=made, sources=[newest(folders)], log=log)
+        sources = [newest(folders), self.recipe.test.source]
+        Steps(own.work_dir).make("decoder", flags, made=made, sources=sources, log=log)
         return made
 
     def row(

@@ -88,7 +88,8 @@ def choose_weight(
         flags += [f"--decode_hparams={options},alignment_weight={weight:g}"]
         flags += [f"--decode_to_file={made}"]
         log = made.with_name(f"{made.name}.log")
-        Steps(work_dir).make("decoder", flags, made=made, sources=[newest(system.inputs)], log=log)
+        inputs = [newest(system.inputs), source]
+        Steps(work_dir).make("decoder", flags, made=made, sources=inputs, log=log)
         found[weight] = score(read_text(str(made)), references).value
     return max(found, key=lambda weight: found[weight]), found
 

@@ -25,6 +25,7 @@ import dataclasses
 import os
 import pathlib
 import sys
+from collections.abc import Sequence
 
 from alignment_steps import System, Text, kept_text, reported
 from experiment import called, experiment_parser
@@ -113,7 +114,8 @@ class Experiment:
     def finish(self, system: System) -> Row:
         """Run all steps of a system."""
         target = self.text.target.suffix.removeprefix(".")
-        plain = self.translate(system, f"plain.{target}", newest(system.inputs))
+        inputs = [newest(system.inputs), self.text.source]
+        plain = self.translate(system, f"plain.{target}", inputs)
         entries = self.place(system, "dictionary")
         flags = [f"--source={self.text.source}", f"--reference={self.text.target}"]
         flags += [f"--alignments={self.text.alignments}", f"--translation={plain}"]
@@ -122,17 +124,17 @@ class Experiment:
             "dictionary",
             [*flags, f"--output_file={entries}"],
             made=entries,
-            sources=[plain],
+            sources=[plain, self.text.target, self.text.alignments],
             log=log,
         )
         guided = self.translate(
-            system, f"guided.{target}", entries, f"--sentence_dictionary={entries}"
+            system, f"guided.{target}", [entries], f"--sentence_dictionary={entries}"
         )
         row = self.row(system, plain, guided)
         if not self.require:
             return row
         flags = [f"--sentence_dictionary={entries}", "--dictionary_mode=require"]
-        required = self.translate(system, f"required.{target}", entries, *flags)
+        required = self.translate(system, f"required.{target}", [entries], *flags)
         return dataclasses.replace(row, required=self.of_required(plain, required))
 
     def of_required(self, plain: pathlib.Path, required: pathlib.Path) -> Required:
@@ -154,16 +156,16 @@ class Experiment:
         return Required(bleu, ter, compared.p_value, int(found[2]))
 
     def translate(
-        self, system: System, ending: str, source: pathlib.Path, *flags: str
+        self, system: System, ending: str, sources: Sequence[pathlib.Path], *flags: str
     ) -> pathlib.Path:
-        """Translate the text; return the file."""
+        """Translate the text, unless the file is there and newer than `sources`; return it."""
         made = self.place(system, ending)
         options = [self.decode_hparams, self.search_hparams if system.alignment else ""]
         flags = (*system.flags, f"--data_dir={self.data_dir}", *flags)
         flags += (f"--decode_hparams={','.join(filter(None, options))}",)
         flags += (f"--decode_from_file={self.text.source}", f"--decode_to_file={made}")
         log = made.with_name(f"{made.name}.log")
-        Steps(self.work_dir).make("decoder", list(flags), made=made, sources=[source], log=log)
+        Steps(self.work_dir).make("decoder", list(flags), made=made, sources=sources, log=log)
         return made
 
     def error_rate(self, system: System) -> float | None:

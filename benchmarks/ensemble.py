@@ -62,8 +62,8 @@ def translate(
         f"--decode_to_file={made}",
     ]
     log = made.with_name(f"{made.name}.log")
-    source = max(newest(folders), test.source, key=lambda path: path.stat().st_mtime)
-    Steps(made.parent).make("decoder", flags, made=made, sources=[source], log=log)
+    sources = [newest(folders), test.source]
+    Steps(made.parent).make("decoder", flags, made=made, sources=sources, log=log)
     return command_line("decoder", flags)
 
 

@@ -30,17 +30,18 @@ def forced_links(
         stem: start of the names of this system's files.
         options: of decoding, besides the one that writes alignments.
     """
-    scores = work_dir / f"{stem}.scores"
+    scores, pairs = work_dir / f"{stem}.scores", write_pairs(text, work_dir)
     flags = [
         *system.flags,
         f"--data_dir={data_dir}",
-        f"--score_file={write_pairs(text, work_dir)}",
+        f"--score_file={pairs}",
         f"--decode_to_file={scores}",
         f"--decode_hparams={','.join([*filter(None, options), 'write_alignments=true'])}",
         *features(system, text),
     ]
     log = work_dir / f"{stem}.scores.log"
-    Steps(work_dir).make("decoder", flags, made=scores, sources=[newest(system.inputs)], log=log)
+    sources = [newest(system.inputs), pairs]
+    Steps(work_dir).make("decoder", flags, made=scores, sources=sources, log=log)
     return pathlib.Path(f"{scores}.align"), flags
 
 

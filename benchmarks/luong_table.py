@@ -24,6 +24,7 @@ from collections.abc import Sequence
 from dev_perplexity import evaluate, perplexity
 from experiment import experiment_parser
 from script import run_script
+from trained_runs import newest
 
 from t2t_phrase import registry
 from t2t_phrase.comparison.runs import Recipe, Steps, finish
@@ -117,9 +118,9 @@ def translated(recipe: Recipe, name: str, seeds: Sequence[int], options: str, mo
         f"--decode_to_file={made}",
         *more,
     ]
-    source = runs[-1] / "checkpoint"
     log = recipe.place(name, ending, ".log")
-    Steps(recipe.work_dir).make("decoder", flags, made=made, sources=[source], log=log)
+    sources = [newest(runs), recipe.test.source]
+    Steps(recipe.work_dir).make("decoder", flags, made=made, sources=sources, log=log)
     return score(recipe, made).value
 
 

@@ -27,6 +27,8 @@ def short_recipe(tmp_path):
     )
     source = tmp_path / "test.en"
     source.write_text("a\n")
+    # Older than everything that `fake_commands` makes from it.
+    os.utime(source, (0, 0))
     # In place of what the data folder would hold.
     vars(made)["test"] = Sentences(source, [["ein Satz ist da ."]], None, "one sentence")
     return made

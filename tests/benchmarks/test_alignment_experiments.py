@@ -3,6 +3,7 @@
 import argparse
 import dataclasses
 import json
+import os
 import pathlib
 import sys
 
@@ -151,6 +152,21 @@ def test_a_system_is_translated_twice_and_its_links_are_scored(dictionaries, tmp
     assert "| 4 | 3 | 2 (67%) | 14.29 |" in text and "case:lc" in text
     assert json.loads((tmp_path / "table3.json").read_text())["rows"][0]["applied"] == 2
     assert text in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("changed", ["source", "alignments"])
+def test_steps_are_repeated_for_another_text(dictionaries, tmp_path, changed):
+    experiment, ran = dictionaries
+    experiment = dataclasses.replace(experiment, gold="")
+    system = alignment_steps.System(tmp_path / "plain")
+    experiment.finish(system)
+    for path in tmp_path.rglob("*"):
+        os.utime(path, (0, 0))
+    os.utime(getattr(experiment.text, changed), (1, 1))
+    del ran[:]
+    experiment.finish(system)
+    modules = ["decoder", "dictionary", "decoder"]
+    assert [module for module, _ in ran] == modules[changed == "alignments" :]
 
 
 def test_all_entries_are_required_if_asked_for(dictionaries, tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import pathlib
 import re
 import sys
@@ -75,6 +76,17 @@ def test_every_system_is_forced_and_its_links_are_scored(ran, monkeypatch, tmp_p
     ]  # fmt: skip
     assert {flags["decode_hparams"] for flags in ran} == {"write_alignments=true"}
     assert "this one has no attention" in capsys.readouterr().err
+
+
+def test_a_changed_text_is_scored_anew(ran, monkeypatch, tmp_path):
+    given = f"--systems={tmp_path}/run"
+    assert not make(monkeypatch, tmp_path, given)
+    for path in (tmp_path / "run" / "checkpoint", *(tmp_path / "out").glob("*.scores")):
+        os.utime(path, (0, 0))
+    (tmp_path / f"{GRAMMAR}-dev.de").write_text("A B\nD\n")
+    assert not make(monkeypatch, tmp_path, given)
+    assert len(ran) == 2
+    assert pathlib.Path(ran[1]["score_file"]).read_text() == "a b\tA B\nc\tD\n"
 
 
 def test_links_of_a_search_take_its_options(ran, monkeypatch, tmp_path):

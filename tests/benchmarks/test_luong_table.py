@@ -48,6 +48,13 @@ def test_a_row_is_trained_evaluated_and_translated_for_each_seed(
     bleu = luong_table.translated(short_recipe, "luong_demo", [1, 2], "replace_unknown=true", [])
     assert bleu == pytest.approx(expected)
     assert fake_commands[-1][1]["output_dir"] == ",".join(map(str, folders))
+    # Any newer member makes another ensemble.
+    done = len(fake_commands)
+    for newer, commands in ((None, done), (folders[0], done + 1)):
+        if newer:
+            (newer / "checkpoint").touch()
+        luong_table.translated(short_recipe, "luong_demo", [1, 2], "replace_unknown=true", [])
+        assert len(fake_commands) == commands
 
 
 @pytest.mark.parametrize(
