@@ -204,10 +204,9 @@ class Trainer:
                 self.peers.at(step, UPDATE, self._pace())
         self._settle(pending)
         if asked:
-            if saved != step:
-                self._save(step, position)
             name = signal.Signals(asked).name
-            self.log(f"stopped by {name} at step {step}; the same command resumes from here")
+            if saved == step or self._save(step, position):
+                self.log(f"stopped by {name} at step {step}; the same command resumes from here")
             return Outcome(step, "signal", asked)
         if step and options.early_stopping.exhausted(history):
             return self._stopped_early(step, history)

@@ -180,6 +180,24 @@ def test_a_checkpoint_missing_at_the_end_fails_the_run(files, tmp_path, monkeypa
     assert any("WARNING: no space left" in line for line in lines)
 
 
+def test_a_stop_that_could_not_be_saved_does_not_promise_to_resume(files, tmp_path, monkeypatch):
+    lines = []
+
+    def log(text):
+        lines.append(text)
+        if text.startswith("step 6/"):
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    def full(path, **values):
+        raise checkpoints.CheckpointWriteError("no space left")
+
+    monkeypatch.setattr(checkpoints, "write", full)
+    trainer = make_trainer(tmp_path, files, make_stepper(), train_steps=10_000, log=log)
+    with pytest.raises(UserError, match=r"of step \d, could not be saved: no space left; run the"):
+        trainer.train()
+    assert not any("resumes from here" in line for line in lines)
+
+
 def test_further_checkpoints_by_the_clock(files, tmp_path):
     saved = []
     trainer = make_trainer(
