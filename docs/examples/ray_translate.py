@@ -23,6 +23,7 @@ from typing import Any
 import ray
 
 import t2t_phrase
+from t2t_phrase.io.text_files import read_text
 
 
 class TranslateFile:
@@ -40,7 +41,7 @@ class TranslateFile:
     def __call__(self, row: dict[str, Any]) -> dict[str, Any]:
         """Translate a file, and return the number of its lines."""
         source, target = pathlib.Path(row["source"]), pathlib.Path(row["target"])
-        lines = source.read_text(encoding="utf-8").split("\n")[:-1]
+        lines = read_text(str(source))
         # All lines at once: they are sorted by length.
         translations = self.translate(lines)
         unfinished = target.with_name(f".{target.name}.{os.getpid()}")
@@ -62,7 +63,7 @@ def translate(
 
     Args:
         model: see `TranslateFile`.
-        sources: the folder; each line of a file ends with a line feed.
+        sources: the folder; files are divided into lines as by t2t-phrase-decoder.
         targets: the folder of the translations, which have the same names.
         workers: how many files are translated at the same time.
         options: see `TranslateFile`.
