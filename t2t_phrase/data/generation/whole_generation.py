@@ -204,7 +204,10 @@ class WholeGeneration:
     def _start_anew(self, reason: str) -> None:
         """Delete everything that an unfinished run has written."""
         self._log(f"{self._base}: {reason}: its files will be regenerated")
-        names = [name for name, _, _ in self._manifest.files()]
+        # A given vocabulary may be the user's own file in this folder.
+        given = self._manifest.vocabulary if "given_vocabulary" in self._manifest.options else []
+        kept = {entry["file"] for entry in given}
+        names = [name for name, _, _ in self._manifest.files() if name not in kept]
         for split, entry in self._manifest.splits.items():
             count = len(entry["shards"])
             names += [shard_name(self._base, split, i, count) for i in range(count)]

@@ -10,6 +10,7 @@ from t2t_phrase.corpus_sizes import AUTO, SIZES, corpus_size, vocabulary_size
 from t2t_phrase.data.generation import vocabulary as vocabularies
 from t2t_phrase.data.generation.generate import generate
 from t2t_phrase.data.generation.options import GenerateOptions
+from t2t_phrase.data.generation.whole_generation import WholeGeneration
 from t2t_phrase.data.problem import get_problem
 from t2t_phrase.text.subwords.training import train_subwords
 from t2t_phrase.text.vocabularies import JOINT_FILE, SIDE_FILES
@@ -100,6 +101,24 @@ def test_a_file_of_the_user_is_not_overwritten(corpus, tmp_path):
     with pytest.raises(UserError, match=r"exists and was not made from this corpus.*--vocab_file"):
         make(corpus, data, vocab_size=300)
     assert mine.read_bytes() == vocabulary(284)
+
+
+def test_a_given_vocabulary_survives_a_new_start(corpus, tmp_path, monkeypatch):
+    data = tmp_path / "data"
+    data.mkdir()
+    mine = data / "vocab.translate_text.284.model"
+    mine.write_bytes(vocabulary(284))
+    with monkeypatch.context() as patch:
+        patch.setattr(WholeGeneration, "_write_shards", kill)
+        with pytest.raises(KeyboardInterrupt):
+            make(corpus, data, vocab_file=(str(mine),))
+    said = make(corpus, data, vocab_file=(str(mine),), num_shards=2)
+    assert "an unfinished run had different options" in said[0]
+    assert mine.read_bytes() == vocabulary(284)
+
+
+def kill(*_):
+    raise KeyboardInterrupt
 
 
 @pytest.mark.parametrize(
