@@ -12,6 +12,7 @@ from t2t_phrase.data.problem import Problem
 from t2t_phrase.data.sources.collections import as_file, at_hand, packed_bytes
 from t2t_phrase.data.sources.corpus import SPLITS, Corpus, Pair, TextCorpus
 from t2t_phrase.data.sources.inputs import Inputs, RawSpace
+from t2t_phrase.data.sources.side_files import text_column
 from t2t_phrase.data.sources.text_size import text_size
 from t2t_phrase.features import Feature
 from t2t_phrase.io.files import expanded
@@ -232,13 +233,22 @@ class _CheckedCorpus(TextCorpus):
         texts = [path for parts in self._files.values() for part in parts for path in part]
         beginnings = {*SPLITS, *(text.name.removesuffix(".gz") for text in texts)}
         streams = {feature.stream for feature in self._features}
-        names = [f"{text.name.removesuffix('.gz')}.{x}" for text in texts for x in sorted(streams)]
+        names = sorted(
+            {
+                f"{part[text_column(feature.file_side)].name.removesuffix('.gz')}.{feature.stream}"
+                for parts in self._files.values()
+                for part in parts
+                for feature in self._features
+            }
+        )
         for folder in sorted({text.parent for text in texts}):
             for path in sorted(folder.iterdir()):
                 belongs = any(path.name.startswith(f"{begin}.") for begin in beginnings)
                 belongs = belongs or self._is_named_like_text(path)
                 if belongs and path.is_file() and path not in read:
-                    yield f"{path} is not read{nearest(path.name, names, 1)}"
+                    ending = path.name.removesuffix(".gz").rpartition(".")[2]
+                    meant = names if nearest(ending, streams) else []
+                    yield f"{path} is not read{nearest(path.name, meant, 1)}"
         if self._listing is not None and not self._listing.exists():
             for path in sorted(self._listing.parent.glob("*.json")):
                 if nearest(path.stem, [self._listing.stem], 1):

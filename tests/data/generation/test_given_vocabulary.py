@@ -162,6 +162,18 @@ def test_files_that_are_not_read_are_named(corpus, tmp_path):
     assert line.endswith("train.align is not read; did you mean train.tgt.align?")
 
 
+def test_only_names_that_would_be_read_are_suggested(corpus, tmp_path):
+    for name in ("train.src.align", "train.tgt.trees", "dev.tgt.0", "dev.en"):
+        (corpus / name).write_text("0-0\n")
+    said = make(corpus, tmp_path / "data")
+    assert [line.rpartition("/")[2] for line in said if "is not read" in line] == [
+        "dev.en is not read",
+        "dev.tgt.0 is not read",
+        "train.src.align is not read; did you mean train.tgt.align?",
+        "train.tgt.trees is not read; did you mean train.src.trees?",
+    ]
+
+
 def test_parts_come_as_often_as_their_weights_say(corpus, tmp_path):
     listed = {
         "train": [["train.src", "train.tgt"], ["dev.src", "dev.tgt"]],
