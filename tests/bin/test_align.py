@@ -1,6 +1,7 @@
 """The command that aligns parallel text, and the one that scores its output."""
 
 import gzip
+import os
 
 import pytest
 from absl import app
@@ -71,6 +72,18 @@ def test_texts_that_do_not_belong_together(folder):
     with pytest.raises(UserError, match=r"dev\.de:2: the line is not valid UTF-8"):
         call(align, *files(folder, "dev"))
     assert not list(folder.glob("*.align"))
+
+
+def test_pipes_of_different_lengths_are_refused(folder):
+    def pipe(text):
+        reader, writer = os.pipe()
+        os.write(writer, text)
+        os.close(writer)
+        return reader
+
+    source, target = (f"/dev/fd/{pipe(text)}" for text in (b"a\nb\n", b"x\n"))
+    with pytest.raises(UserError, match=f"{source} and {target} have different numbers of lines"):
+        call(align, f"--source={source}", f"--target={target}", f"--output_file={folder}/out")
 
 
 def test_equal_words_are_kept_once(folder):

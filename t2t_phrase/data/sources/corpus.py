@@ -265,6 +265,8 @@ def _mteval(part: Sequence[pathlib.Path]) -> Iterator[Pair]:
 
 
 def _length_mismatch(part: Sequence[pathlib.Path]) -> UserError:
+    if not all(path.is_file() for path in part):  # Pipes can be read only once.
+        return UserError(f"{' and '.join(map(str, part))} have different numbers of lines")
     counts = [sum(1 for _ in read_lines(path)) for path in part]
     other = next(i for i, count in enumerate(counts) if count != counts[0])
     line = first_shifted_line(part[0], part[other])
