@@ -20,11 +20,12 @@ from t2t_phrase.bin import common
 from t2t_phrase.config import UserError
 from t2t_phrase.data.sources.corpus import parallel_lines
 from t2t_phrase.features import ALIGN
-from t2t_phrase.io.files import expanded, is_special, refuse_inputs
+from t2t_phrase.io.files import expanded, is_special
 from t2t_phrase.io.line_counts import counted
 from t2t_phrase.io.reporting import note
 from t2t_phrase.io.terminal import Screen
-from t2t_phrase.io.text_files import check_writable, write_text
+from t2t_phrase.io.text_files import write_text
+from t2t_phrase.io.text_job import check_paths
 from t2t_phrase.text.alignments.pharaoh import write_links
 from t2t_phrase.word_aligner import aligner
 from t2t_phrase.word_aligner.aligner import AlignerOptions, align, can_align
@@ -125,7 +126,8 @@ def checked_names() -> list[tuple[str, str, str]]:
 
     Raises:
         UsageError: no files are named, or their numbers differ.
-        UserError: an output is an input or another output, or cannot be written.
+        UserError: an output is an input or another output, cannot be written, or has the name of a
+            compressed file.
     """
     sources, targets, outputs = FLAGS.source or [], FLAGS.target or [], FLAGS.output_file or []
     if not (sources and targets and all((*sources, *targets, *outputs))):
@@ -139,8 +141,7 @@ def checked_names() -> list[tuple[str, str, str]]:
     outputs = outputs or [f"{name.removesuffix('.gz')}.{ALIGN}" for name in targets]
     taken: dict[str, str] = {}
     for name in (*outputs, *lexicon):
-        refuse_inputs(name, (*sources, *targets))
-        check_writable(name)
+        check_paths(name, (*sources, *targets))
         place = os.path.realpath(os.path.expanduser(name))
         if place in taken and not is_special(name):
             raise UserError(f"{name} is given for two outputs; give each a different name")

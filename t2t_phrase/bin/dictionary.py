@@ -25,10 +25,10 @@ from absl import app, flags
 from t2t_phrase.bin import common
 from t2t_phrase.bin.flag_parsing import refuse_empty
 from t2t_phrase.config import UserError
-from t2t_phrase.io.files import refuse_inputs
 from t2t_phrase.io.line_counts import check_one_to_one, counted
 from t2t_phrase.io.reporting import note
-from t2t_phrase.io.text_files import check_writable, read_text, stream_text, write_text
+from t2t_phrase.io.text_files import read_text, stream_text, write_text
+from t2t_phrase.io.text_job import check_paths
 from t2t_phrase.text.alignments.pharaoh import check_range, read_links
 from t2t_phrase.text.alignments.word_dictionary import dictionary_lines, word_dictionary
 from t2t_phrase.text.dictionaries.reader import Entry, write_sentence_dictionaries
@@ -99,8 +99,7 @@ def main(argv: Sequence[str]) -> None:
                 f"--{name} {'cannot be used with' if FLAGS.words else 'is only used with'} --words"
             )
     names = {name: str(FLAGS[name].value) for name in read}
-    refuse_inputs(FLAGS.output_file, [*names.values(), FLAGS.stop_words])
-    check_writable(FLAGS.output_file)
+    check_paths(FLAGS.output_file, [*names.values(), FLAGS.stop_words])
     if FLAGS.words:
         found_words = word_dictionary(corpus(names), least=FLAGS.least, name=names["alignments"])
         write_text(FLAGS.output_file, dictionary_lines(found_words))

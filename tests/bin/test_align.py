@@ -104,6 +104,8 @@ def test_wrong_usage(folder):
         call(align, *files(folder, "dev"), f"--output_file={folder}/./dev.en")
     with pytest.raises(WriteError, match="cannot write /nosuch/x"):
         call(align, *files(folder, "dev"), "--output_file=/nosuch/x")
+    with pytest.raises(UserError, match=r"x\.gz: output is not compressed"):
+        call(align, *files(folder, "dev"), f"--output_file={folder}/x.gz")
 
 
 def test_alignments_are_scored(folder, capsys):

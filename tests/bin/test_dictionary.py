@@ -51,6 +51,8 @@ def test_mistakes_are_refused(flags, tmp_path):
         run(flags, "--stop_words=")
     with pytest.raises(UserError, match=r"would overwrite the input .*/source"):
         run({**flags, "output_file": flags["source"]})
+    with pytest.raises(UserError, match=r"x\.gz: output is not compressed"):
+        run({**flags, "output_file": f"{tmp_path}/x.gz"})
     (tmp_path / "alignments").write_text("0-0\n\n5-0\n")
     with pytest.raises(UserError, match=r"alignments:3: link 5-0: there is no source word 5"):
         run(flags)
