@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from t2t_phrase import registry
-from t2t_phrase.corpus_sizes import AUTO
 from t2t_phrase.data.sources.local_problem import LocalProblem
 
 
@@ -34,7 +33,6 @@ class TranslateText(LocalProblem):
     """
 
     languages = ("src", "tgt")
-    vocab_size = AUTO
     hparams_set = ""
     file_list = "translate_text.json"
     optional_splits = ("test",)

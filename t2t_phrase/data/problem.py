@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, Literal
 
 from t2t_phrase import registry
-from t2t_phrase.config import UserError
+from t2t_phrase.config import UserError, shown
+from t2t_phrase.corpus_sizes import AUTO
 from t2t_phrase.data.generation.manifest import Manifest, manifest_path
 from t2t_phrase.data.generation.segmentations import sample_split
 from t2t_phrase.data.generation.staged import has_checksum
@@ -44,10 +45,16 @@ class Problem(abc.ABC):
 
     A problem has one vocabulary for both languages or one for each, of subwords or of words. Words
     are separated by blanks, so the text of a problem with words must be tokenised.
+
+    Args:
+        reversed: whether source and target are exchanged.
+
+    Raises:
+        UserError: the class does not name two different languages.
     """
 
     languages: ClassVar[tuple[str, str]]  # source and target; endings of the kept text files
-    vocab_size: ClassVar[int]  # entries of the vocabulary, or of the source's if two; or AUTO
+    vocab_size: ClassVar[int] = AUTO  # entries of the vocabulary, or of the source's if two
     target_vocab_size: ClassVar[int] = 0  # entries of the target's; 0 = `vocab_size`
     shared_vocab: ClassVar[bool] = True  # whether source and target share one vocabulary
     vocab_type: ClassVar[Literal["subwords", "unigram", "words"]] = "subwords"
@@ -67,6 +74,12 @@ class Problem(abc.ABC):
 
     def __init__(self, *, reversed: bool = False) -> None:
         self.reversed = reversed
+        languages: Sequence[str] = getattr(self, "languages", ())
+        if len(languages) != 2 or languages[0] == languages[1]:
+            raise UserError(
+                f"problem {self.base_name}: languages = {shown(languages)}; its class must name "
+                "two different ones, in which its files end, such as ('en', 'de')"
+            )
 
     def __init_subclass__(cls) -> None:
         if registry.snake_case(cls.__name__).endswith(REVERSED):
@@ -353,7 +366,8 @@ def get_problem(name: str) -> Problem:
 
     Raises:
         UnknownNameError: no such problem is registered.
-        UserError: the name is tensor2tensor's for packed rows, which are a training option here.
+        UserError: the name is tensor2tensor's for packed rows, which are a training option here; or
+            as for `Problem`.
     """
     base = name.removesuffix(REVERSED)
     if base not in registry.problems:

@@ -4,6 +4,7 @@ from t2t_phrase import registry
 from t2t_phrase.config import UserError
 from t2t_phrase.corpus_sizes import SIZES
 from t2t_phrase.data.problem import Problem, get_problem
+from t2t_phrase.data.sources.local_problem import LocalProblem
 from t2t_phrase.registry import UnknownNameError
 
 
@@ -18,6 +19,14 @@ def test_the_suffix_reverses():
 def test_the_suffix_cannot_be_a_name():
     with pytest.raises(TypeError, match="_rev marks a direction"):
         type("TranslateXyRev", (Problem,), {})
+
+
+@pytest.mark.parametrize("languages", [None, ("en",), ("en", "en")])
+def test_two_different_languages_are_required(languages):
+    # The files of equal ones would have the same names.
+    members = {"languages": languages} if languages else {}
+    with pytest.raises(UserError, match=r"problem paraphrase: languages = .* two different ones"):
+        type("Paraphrase", (LocalProblem,), members)()
 
 
 def test_unknown_names_hint_at_near_ones():
