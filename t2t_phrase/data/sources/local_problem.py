@@ -199,7 +199,8 @@ def read_file_list(
 
 
 def _require_files(listed: pathlib.Path, files: dict[str, Parts]) -> None:
-    paths = [path for parts in files.values() for part in parts for path in part]
+    # Parts with a weight are listed several times.
+    paths = dict.fromkeys(path for parts in files.values() for part in parts for path in part)
     missing = ", ".join(str(path) for path in paths if not path.is_file())
     if missing and listed.is_file():
         raise UserError(f"{listed} lists files that do not exist: {missing}")

@@ -96,6 +96,7 @@ def test_a_list_names_files_anywhere(tmp_path):
     assert texts(Local().corpus(str(tmp_path)), "dev") == [("1", "one")]
     for content, message in [
         ({"train": part, "dev": [["../absent", "../elsewhere/b"]]}, "do not exist: .*absent"),
+        ({"train": [["a", "b"]], "dev": part, "weights": [3]}, r"do not exist: \S+a, \S+b$"),
         ({"valid": part}, "key 'valid' is unknown; known: train, dev, test, weights"),
         ([part], "with the keys train, dev, test"),
         ({"train": ["a", "b"]}, "'train' must be a list of parts"),
