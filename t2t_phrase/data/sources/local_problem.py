@@ -272,14 +272,14 @@ class _CheckedCorpus(TextCorpus):
 
 
 def _targets(folder: pathlib.Path, name: str, suffix: str) -> Sequence[pathlib.Path]:
-    single = folder / f"{name}{suffix}"
-    if single.is_file():
-        return [single]
-    # At most ten, so that names are sorted like numbers.
-    numbered = sorted(folder.glob(f"{name}.[0-9]{suffix}"))
-    if not numbered:
-        raise UserError(f"{single} is missing, and so is {name}.0{suffix}")
-    return numbered
+    # One side may be compressed and the other not.
+    for ending in dict.fromkeys((suffix, *(("", ".gz") if suffix != ".sgm" else ()))):
+        if (single := folder / f"{name}{ending}").is_file():
+            return [single]
+        # At most ten, so that names are sorted like numbers.
+        if numbered := sorted(folder.glob(f"{name}.[0-9]{ending}")):
+            return numbered
+    raise UserError(f"{folder / name}{suffix} is missing, and so is {name}.0{suffix}")
 
 
 def _is_part(part: object) -> bool:

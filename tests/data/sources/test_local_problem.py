@@ -1,3 +1,4 @@
+import gzip
 import json
 import shutil
 import sys
@@ -52,6 +53,18 @@ def test_parts_and_references_are_found_by_name(tmp_path):
     assert texts(corpus, "dev") == [("3", "three", "drei")]
     with pytest.raises(UserError, match=r"dev\.en\.0 has 2 references instead of 4"):
         texts(FourReferences().corpus(str(tmp_path)), "dev")
+
+
+def test_one_side_alone_may_be_compressed(tmp_path):
+    folder = tmp_path / "sub"
+    write(folder, train__zh=["1"], train__en=["one"], dev__zh=["2"], dev__en__0=["two"])
+    for name in ("train.zh", "dev.en.0"):
+        with gzip.open(folder / f"{name}.gz", "wb") as file:
+            file.write((folder / name).read_bytes())
+        (folder / name).unlink()
+    corpus = Local().corpus(str(tmp_path))
+    assert texts(corpus, "train") == [("1", "one")]
+    assert texts(corpus, "dev") == [("2", "two")]
 
 
 def test_training_pairs_have_one_target(tmp_path):
