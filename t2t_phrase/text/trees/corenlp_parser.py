@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import nltk
-
 from t2t_phrase.config import UserError
 from t2t_phrase.text.trees.parser import Parser, joined, respelt
-from t2t_phrase.text.trees.trees import TreeError
+from t2t_phrase.text.trees.trees import TreeError, from_brackets
 
 # In seconds; parsing time grows with the cube of the length.
 _TIMEOUT = 300
@@ -88,7 +86,7 @@ class CoreNLPParser(Parser):
                 word, at = _written(text, token, at)
                 words.append(word)
             try:
-                spelt.append(respelt(nltk.Tree.fromstring(tree), words))
+                spelt.append(respelt(from_brackets(tree), words))
             except (TreeError, ValueError):
                 # The caller compares the tree with the sentence and reports the error.
                 spelt.append(" ".join(tree.split()))

@@ -6,11 +6,9 @@ import importlib
 from collections.abc import Sequence
 from typing import Any
 
-import nltk
-
 from t2t_phrase.config import UserError
 from t2t_phrase.text.trees.parser import Parser, joined, respelt
-from t2t_phrase.text.trees.trees import TreeError
+from t2t_phrase.text.trees.trees import TreeError, from_brackets
 
 
 class StanzaParser(Parser):
@@ -70,7 +68,7 @@ def _tree(document: Any) -> str:
             spelt = "".join("".join(parts).split()) == "".join(token.text.split())
             words += parts if spelt else [token.text, *[""] * (len(parts) - 1)]
         try:
-            trees.append(respelt(nltk.Tree.fromstring(str(sentence.constituency)), words))
+            trees.append(respelt(from_brackets(str(sentence.constituency)), words))
         except (TreeError, ValueError):
             # The caller compares the tree with the sentence and reports the error.
             trees.append(str(sentence.constituency))

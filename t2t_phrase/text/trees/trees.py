@@ -48,12 +48,22 @@ def read_tree(line: str) -> nltk.Tree:
     if depth > DEEPEST:
         raise TreeError(f"the brackets are nested {depth} deep; at most {DEEPEST} levels are read")
     try:
-        tree = nltk.Tree.fromstring(line)
+        tree = from_brackets(line)
     except ValueError as error:
         raise TreeError(_explain(line, error)) from error
     if next(words(tree), None) is None:
         raise TreeError("the tree has no words")
     return tree
+
+
+def from_brackets(text: str) -> nltk.Tree:
+    """Return the tree that a text in Penn Treebank brackets describes.
+
+    Raises:
+        ValueError: the text is not a tree.
+    """
+    # Recent versions of NLTK count a bracket after a backslash as part of the word.
+    return nltk.Tree.fromstring(text.replace("\\)", "\\ )"))
 
 
 def words(tree: nltk.Tree) -> Iterator[str]:

@@ -41,7 +41,8 @@ def test_lines_keep_their_places_and_their_words():
         "word 2 of the tree is 'e', but the sentence has '(d)' there"
     ]
     assert parser.asked == [["a b", "c (d)", "a b"]]
-    assert cut_by_tree("c (d)", flat_tree("c (d)")) == ["c (d)"]
+    for line in ("c (d)", "C:\\ \\"):
+        assert cut_by_tree(line, flat_tree(line)) == [line]
 
 
 def test_long_texts_are_parsed_in_batches():

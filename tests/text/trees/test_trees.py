@@ -8,6 +8,8 @@ def test_words_are_read_in_order():
     tree = read_tree(" (ROOT (S (NP (PRP It)) (VP (VBZ 's) (ADJP (JJ late))) (. .)))")
     assert list(words(tree)) == ["It", "'s", "late", "."]
     assert list(words(read_tree("( (S a (X b)))"))) == ["a", "b"]
+    # Not an escape of the bracket.
+    assert list(words(read_tree(r"(S (X C:\) (X \))"))) == ["C:\\", "\\"]
 
 
 @pytest.mark.parametrize(
