@@ -20,7 +20,7 @@ from t2t_phrase.decoding.search.aligning import POSITION
 from t2t_phrase.decoding.search.beam_search import WORST, Hypotheses
 from t2t_phrase.decoding.search.guided import ENTRY, STARTS, TOKENS
 from t2t_phrase.decoding.search.output_limits import output_limits
-from t2t_phrase.decoding.search.restrictions import can_require
+from t2t_phrase.decoding.search.restrictions import PLAIN, can_require
 from t2t_phrase.decoding.search.search_weights import (
     ConstantWeights,
     SearchWeights,
@@ -28,7 +28,12 @@ from t2t_phrase.decoding.search.search_weights import (
 )
 from t2t_phrase.decoding.search.source_attention import source_attention
 from t2t_phrase.decoding.search.token_probabilities import LOG_PROB
-from t2t_phrase.decoding.search.translate_ids import MakeExpansion, chosen_expansion, translate_ids
+from t2t_phrase.decoding.search.translate_ids import (
+    MakeExpansion,
+    NotesOmitted,
+    chosen_expansion,
+    translate_ids,
+)
 from t2t_phrase.decoding.shortlists import Shortlister
 from t2t_phrase.decoding.translator import check_word_level
 from t2t_phrase.export.graph_restrictions import GraphRestrictions
@@ -56,8 +61,9 @@ class ServingModule(tf.Module):
       whether the sentence was `cut` (B,) to `max_input_size`;
     - `translate_with_dictionary(text, dictionary, ...)`, the same and how many entries of each
       sentence's dictionary (B,), lines `source<TAB>target`, occurred in the sentence (`matched`)
-      and were `applied`, both (B,), and the `alignment` (B,) of the words in Pharaoh format; for
-      models that attend to the source, see `search.guided`;
+      and were `applied`, both (B,), and the `alignment` (B,) of the words in Pharaoh format, see
+      `search.guided`. The function is None for a model that shows no attention to the source, and
+      for a search that omits the decoder's notes;
     - `translate_with_constraints(text, dictionary, prefix, ...)`, where the entries are required,
       see `search.constrained`, and each translation begins with its `prefix` (B,): the same without
       alignment, and whether the prefix was `kept` (B,), which is false if it is too long or cannot
@@ -173,6 +179,12 @@ class ServingModule(tf.Module):
             self.translate_with_constraints = traced(
                 self._constrained, input_signature=[text[0], *own, *text[1:]]
             )
+        if self.translate_with_dictionary is not None and hparams.search not in PLAIN:
+            try:
+                # Only the trace shows whether the search records what dictionaries need.
+                self.translate_with_dictionary.get_concrete_function()
+            except NotesOmitted:
+                self.translate_with_dictionary = None
         self.score = None
         if not model.capabilities.cannot_score:
             self.score = traced(

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 import tensorflow as tf
 from lstm_model import ToyLstm, ToyLstmHParams
 from toy_run import ToyRun, make_toy_run
 
+from t2t_phrase import registry
 from t2t_phrase.decoding.dictionary import Dictionary
 from t2t_phrase.decoding.hparams import DecodeHParams
+from t2t_phrase.decoding.search.plain_expansion import plain_expansion
 from t2t_phrase.decoding.translator import Translator
 from t2t_phrase.export.serving_module import ServingModule
 from t2t_phrase.text.alignments.pharaoh import write_links
@@ -67,3 +71,33 @@ def test_a_model_without_attention_has_no_such_function(toy: ToyRun) -> None:
 
     blind = Blind.from_hparams(ToyLstmHParams(), vocab_size=toy.encoder.vocab_size)
     assert ServingModule(blind, *toy.vocabularies, OPTIONS).translate_with_dictionary is None
+
+
+@pytest.fixture
+def searches(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Register two searches, one of which omits the decoder's notes."""
+    monkeypatch.setattr(registry.searches, "_entries", dict(registry.searches._entries))
+
+    @registry.searches.register
+    def noting(decoder: Any, features: Any, hparams: Any) -> Any:
+        return plain_expansion(decoder)
+
+    @registry.searches.register
+    def silent(decoder: Any, features: Any, hparams: Any) -> Any:
+        return plain_expansion(decoder._replace(notes=lambda cache: {}, pads={}))
+
+
+@pytest.mark.usefixtures("searches")
+def test_a_search_without_notes_is_served_without_this_function(toy: ToyRun) -> None:
+    module = ServingModule(toy.model, *toy.vocabularies, OPTIONS.replace(search="silent"))
+    assert [*module.signatures()] == ["serving_default", "nbest", "score"]
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("searches")
+def test_a_search_with_notes_is_served_with_this_function(toy: ToyRun, module: Any) -> None:
+    own = ServingModule(toy.model, *toy.vocabularies, OPTIONS.replace(search="noting"))
+    given = tf.constant(LINES), tf.constant([EVERY] * len(LINES))
+    found, expected = (each.translate_with_dictionary(*given) for each in (own, module))
+    for name in ("translation", "applied", "alignment"):
+        assert found[name].numpy().tolist() == expected[name].numpy().tolist()

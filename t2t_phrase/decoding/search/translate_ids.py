@@ -45,6 +45,10 @@ Features = Mapping[str, Any]
 MakeExpansion = Callable[[BatchDecoder, Features, DecodeHParams], Expansion]
 
 
+class NotesOmitted(UserError):
+    """A search does not record the decoder's notes, which alignments and dictionaries need."""
+
+
 def translate_ids(
     model: Any,
     features: Features,
@@ -112,7 +116,8 @@ def search(
     Raises:
         UserError: the model cannot be searched by the expansion that the options choose; or
             alignments, a dictionary or coverage are requested, but the model shows no attention to
-            the source, or the expansion omits the decoder's notes.
+            the source.
+        NotesOmitted: likewise, but the expansion omits the decoder's notes.
     """
     make_expansion = chosen_expansion(hparams, make_expansion)
     if make_expansion is None and model.capabilities.cannot_translate:
@@ -251,7 +256,7 @@ def _expansion(
     if make_expansion is not None:
         expansion = make_expansion(decoder, features, hparams)
         if missing := [name for name in decoder.pads if name not in expansion.notes]:
-            raise UserError(
+            raise NotesOmitted(
                 f"this search does not record {', '.join(missing)} for tokens, so neither "
                 "alignments nor a dictionary can be used with it"
             )
