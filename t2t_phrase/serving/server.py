@@ -51,10 +51,14 @@ def bind(host: str, port: int) -> socket.socket:
         made.bind(address)
     except OSError as error:
         made.close()
-        if error.errno in (errno.EADDRINUSE, errno.EACCES):
-            raise UserError(f"--port={port}: {error.strerror}; give another port") from error
-        raise UserError(f"--host={host}: {error.strerror}") from error
+        raise _refused(error, host, port) from error
     return made
+
+
+def _refused(error: OSError, host: str, port: int) -> UserError:
+    if error.errno in (errno.EADDRINUSE, errno.EACCES):
+        return UserError(f"--port={port}: {error.strerror}; give another port")
+    return UserError(f"--host={host}: {error.strerror}")
 
 
 class TranslationServer:
@@ -119,7 +123,18 @@ class TranslationServer:
         )
 
     def run(self) -> None:
-        """Answer requests until SIGTERM, SIGINT or `stop`, finishing those that have arrived."""
+        """Answer requests until SIGTERM, SIGINT or `stop`, finishing those that have arrived.
+
+        Raises:
+            UserError: another server has begun to listen at the address.
+        """
+        try:
+            # Of servers that load their models at the same time, all can bind, and one can listen.
+            self._listener.listen(_BACKLOG)
+        except OSError as error:
+            host, port, *_ = self._listener.getsockname()
+            self._listener.close()
+            raise _refused(error, host, port) from error
         self._service.start()
         try:
             self._server.run(sockets=[self._listener])

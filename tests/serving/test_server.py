@@ -22,8 +22,9 @@ from running_server import (
 )
 
 from t2t_phrase.config import UserError
-from t2t_phrase.serving.server import bind
-from t2t_phrase.serving.versions import WatchedVersions
+from t2t_phrase.serving.hparams import ServingHParams
+from t2t_phrase.serving.server import TranslationServer, bind
+from t2t_phrase.serving.versions import OneVersion, WatchedVersions
 
 
 @pytest.fixture(scope="module")
@@ -360,3 +361,13 @@ def test_addresses_that_cannot_be_used():
         bind("no.such.host.invalid", 0)
     with pytest.raises(UserError, match=r"--host=192\.0\.2\.1: "):
         bind("192.0.2.1", 0)
+
+
+def test_of_two_servers_that_have_bound_a_port_one_listens():
+    first = bind("127.0.0.1", 0)
+    port = first.getsockname()[1]
+    versions, hparams = OneVersion(toy_servable()), ServingHParams()
+    late = TranslationServer("toy", versions, hparams, listener=bind("127.0.0.1", port), workers=1)
+    first.listen()
+    with first, pytest.raises(UserError, match=f"--port={port}: Address already in use; give"):
+        late.run()
