@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from absl import app, flags
 
 from t2t_phrase.bin import common
+from t2t_phrase.bin.flag_parsing import refuse_empty
 from t2t_phrase.io.files import expanded
 from t2t_phrase.io.line_counts import counted
 
@@ -36,6 +37,7 @@ def define_flags() -> None:
 def main(argv: Sequence[str]) -> None:
     """Average the checkpoints and print their steps."""
     del argv
+    refuse_empty("checkpoints", "output_path")
     if bool(FLAGS.checkpoints) == bool(FLAGS.num_last_checkpoints):
         raise app.UsageError("either --num_last_checkpoints or --checkpoints is required")
     if not FLAGS.output_dir and (FLAGS.num_last_checkpoints or not FLAGS.output_path):

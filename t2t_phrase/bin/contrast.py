@@ -19,6 +19,7 @@ from absl import app, flags
 
 from t2t_phrase import registry
 from t2t_phrase.bin import common
+from t2t_phrase.bin.flag_parsing import refuse_empty
 from t2t_phrase.bin.model_flags import define_model_flags, load
 from t2t_phrase.bin.source_features import (
     define_feature_flags,
@@ -63,6 +64,7 @@ def define_flags() -> None:
 def main(argv: Sequence[str]) -> None:
     """Score all translations and print the accuracies."""
     del argv
+    refuse_empty("contrastive_file", "json_to_file")
     if not (FLAGS.output_dir or FLAGS.checkpoint_path):
         raise app.UsageError("--output_dir or --checkpoint_path is required")
     if FLAGS.contrastive_file and FLAGS["sentences"].present:

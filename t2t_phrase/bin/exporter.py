@@ -15,12 +15,14 @@ from t2t_phrase import registry
 from t2t_phrase.bin import common
 from t2t_phrase.bin.alignment_search import define_alignment_flags
 from t2t_phrase.bin.backend import TENSORFLOW, check_backend
-from t2t_phrase.bin.decode_dictionaries import define_lexicon_flag
+from t2t_phrase.bin.decode_dictionaries import LEXICON_FILE, define_lexicon_flag
+from t2t_phrase.bin.flag_parsing import refuse_empty
 from t2t_phrase.bin.model_flags import define_model_flags, ensemble_weights, load, model_paths
 from t2t_phrase.bin.unknown_words import define_unknown_flags
 from t2t_phrase.config import UserError
 from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.decoding.lexicon_files import read_lexicon
+from t2t_phrase.decoding.unknown_files import NAME as UNKNOWN_DICTIONARY
 from t2t_phrase.decoding.unknown_files import read_unknown
 
 if TYPE_CHECKING:
@@ -57,6 +59,7 @@ def main(argv: Sequence[str]) -> None:
     """Export the next version."""
     del argv
     check_backend(TENSORFLOW)
+    refuse_empty("export_dir", "alignment_model_dir", LEXICON_FILE, UNKNOWN_DICTIONARY)
     hparams = DecodeHParams().override(FLAGS.decode_hparams)
     unknown = read_unknown(hparams, FLAGS.unknown_dictionary or "")
     lexicon = read_lexicon(hparams, FLAGS.lexicon_file or "")

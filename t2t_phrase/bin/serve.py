@@ -72,7 +72,7 @@ def main(argv: Sequence[str]) -> None:
     del argv
     check_backend(TENSORFLOW)
     check_installed()
-    refuse_empty(UNKNOWN_DICTIONARY)
+    refuse_empty("export_dir", "alignment_model_dir", UNKNOWN_DICTIONARY)
     if bool(FLAGS.export_dir) == bool(FLAGS.output_dir or FLAGS.checkpoint_path):
         raise app.UsageError("give either --output_dir (or --checkpoint_path) or --export_dir")
     limits = ServingHParams().override(FLAGS.serving_hparams)

@@ -57,6 +57,9 @@ def test_mistakes_are_told_before_the_model_is_loaded(toy, tmp_path):
         call(contrast, "--output_dir=nowhere", f"--contrastive_file={tmp_path}/absent.json")
     with pytest.raises(UserError, match="cannot write"):
         call(contrast, "--output_dir=nowhere", f"--json_to_file={tmp_path}/no/x.json")
+    for flag in ("contrastive_file", "json_to_file"):
+        with pytest.raises(app.UsageError, match=f"--{flag}= names no file"):
+            call(contrast, "--output_dir=nowhere", f"--{flag}=")
     pairs = tmp_path / "pairs.json"
     pairs.write_text("[]")
     (tmp_path / "link").symlink_to(pairs)

@@ -65,6 +65,14 @@ def test_an_ensemble_says_what_it_is_made_of(toy, quick, tmp_path, capsys):
         call(exporter, *given)
 
 
+@pytest.mark.parametrize(
+    "flag", ["export_dir", "lexicon_file", "unknown_dictionary", "alignment_model_dir"]
+)
+def test_empty_names_of_files_are_refused(flag):
+    with pytest.raises(app.UsageError, match=f"--{flag}= names no file; leave the flag out"):
+        call(exporter, "--output_dir=nowhere", f"--{flag}=")
+
+
 def test_mistakes(toy, quick, monkeypatch, tmp_path):
     with pytest.raises(UserError, match="--export_dir is required if --output_dir is not given"):
         call(exporter, f"--checkpoint_path={toy.output_dir}/model.ckpt-30")

@@ -164,6 +164,8 @@ def test_exports_are_served_and_watched(tmp_path, monkeypatch, capsys):
         (["--output_dir=missing"], "missing"),
         (["--output_dir=a", "--decode_hparams=shortlist_best=5"], "export it with t2t-phrase-expo"),
         (["--output_dir=a", "--unknown_dictionary="], "--unknown_dictionary= names no file"),
+        (["--output_dir=a", "--alignment_model_dir="], "--alignment_model_dir= names no file"),
+        (["--output_dir=a", "--export_dir="], "--export_dir= names no file"),
         (
             ["--export_dir=b", "--serving_hparams=max_que=3,timeout=0"],
             "max_que: unknown; did you mean max_queue?",
