@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pathlib
 import re
 
 from t2t_phrase.config import UserError, shown
@@ -17,12 +18,15 @@ def model_name(given: str | None, folder: str) -> str:
 
     Args:
         given: `--model_name`; None: the name of the folder, or of the run that it belongs to.
-        folder: the folder of a run or of exported versions.
+        folder: the folder of a run or of exported versions, or a checkpoint.
 
     Raises:
         UserError: the name cannot be part of an address.
     """
     place = expanded(folder).resolve()
+    # A checkpoint is several files, whose names begin with its own.
+    if given is None and pathlib.Path(f"{place}.index").exists():
+        place = place.parent
     while given is None and place.name in _WITHIN:
         place = place.parent
     name = place.name if given is None else given

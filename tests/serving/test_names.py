@@ -19,6 +19,14 @@ def test_names_are_those_of_folders(given, folder, expected):
     assert model_name(given, folder) == expected
 
 
+def test_a_checkpoint_has_the_name_of_its_run(tmp_path):
+    best = tmp_path / "ende" / "best"
+    best.mkdir(parents=True)
+    for place in (best, best.parent):
+        (place / "model.ckpt-100.index").touch()
+        assert model_name(None, f"{place}/model.ckpt-100") == "ende"
+
+
 @pytest.mark.parametrize("given", ["a/b", "a:b", "", "a b", "\u00fc", "a\n"])
 def test_other_names_are_refused(given):
     with pytest.raises(UserError, match=r"--model_name=.*: the name is part of URLs"):
