@@ -26,7 +26,7 @@ FeatureTexts = Mapping[str, Sequence[str]]
 def check_features(
     features: Sequence[Feature], texts: FeatureTexts, sentences: int
 ) -> FeatureTexts:
-    """Check that there is one text for each feature and sentence.
+    """Return the texts as lists, after checking that each feature has one for each sentence.
 
     Args:
         features: those that the model needs here.
@@ -44,19 +44,21 @@ def check_features(
                 f"the model reads no feature {name!r} here{nearest(name, names)} "
                 f"(features that it reads: {known})"
             )
+    found = {}
     for feature in features:
         if feature.name not in texts:
             raise UserError(
                 f"the model reads the {feature.side} feature {feature.name!r}: give its text for "
                 f"every sentence (from the files that end in .{feature.stream})"
             )
-        check_list(f"feature {feature.name!r}", texts[feature.name])
-        if len(texts[feature.name]) != sentences:
+        own = check_list(f"feature {feature.name!r}", texts[feature.name])
+        if len(own) != sentences:
             raise UserError(
-                f"feature {feature.name!r}: {len(texts[feature.name])} texts for {sentences} "
-                "sentences; each sentence needs one"
+                f"feature {feature.name!r}: {len(own)} texts for {sentences} sentences; each "
+                "sentence needs one"
             )
-    return texts
+        found[feature.name] = own
+    return found
 
 
 @dataclasses.dataclass(frozen=True)

@@ -75,8 +75,9 @@ class ExportedTranslator:
             raise UserError(
                 f"{self.folder} reads {', '.join(sorted(expected))}; got {', '.join(inputs)}"
             )
+        inputs = {name: check_list(name, values) for name, values in inputs.items()}
+        texts = inputs["text"]
         for name, values in inputs.items():
-            check_list(name, values)
             if len(values) != len(texts):
                 raise UserError(
                     f"{name}: {len(values)} texts for {len(texts)} sentences; each sentence needs "

@@ -46,6 +46,8 @@ def test_half_of_a_character_is_refused_with_the_number_of_its_line(starts):
 def test_the_texts_of_a_feature_are_a_list():
     with pytest.raises(UserError, match=r"^feature 'alignment': expected a list of strings"):
         check_features((ALIGNMENT,), {"alignment": "0-0"}, 3)
+    given = {"alignment": (line for line in ("0-0", ""))}
+    assert check_features((ALIGNMENT,), given, 2) == {"alignment": ["0-0", ""]}
 
 
 def test_blanks_around_a_text_do_not_count():

@@ -41,6 +41,7 @@ def test_sentences_are_translated_in_batches_of_similar_length(folder, capsys):
     said = [line for line in capsys.readouterr().err.splitlines() if line.startswith("text")]
     assert said == ["text 2: longer than max_input_size of the export, so it was cut"]
     assert model.translate([]) == []
+    assert model.translate(text for text in ["ab", "abc"]) == ["AB 3", "ABC 3"]
 
 
 def test_a_copy_loads_the_version_again(folder):
