@@ -59,6 +59,7 @@ def explained_model(
     *,
     used: Searched | None = None,
     data_dir: str | None = None,
+    unknown_words: Mapping[str, str] | None = None,
     xla: bool | None = None,
 ) -> ExplainedModel:
     """Return a trained model for `sentence_page`.
@@ -69,6 +70,7 @@ def explained_model(
         hparams: the decoding options.
         used: the model with the alignment model that it is searched with; None: there is none.
         data_dir: folder of its data, for the names of labels; None: labels are shown as numbers.
+        unknown_words: see `Translator`.
         xla: whether to compile the search with XLA; None: only on a GPU.
     """
     about = ", ".join(f"{m.record.hparams_set}, step {m.step}" for m in trained.members)
@@ -84,7 +86,13 @@ def explained_model(
     if data_dir and problem and TAGS in getattr(model.hparams, "supervision", ()):
         labels = get_problem(problem).labels(data_dir, TAGS.name)
     explainer = Explainer(
-        model, vocabularies, hparams, make_expansion=make_expansion, labels=labels, xla=xla
+        model,
+        vocabularies,
+        hparams,
+        make_expansion=make_expansion,
+        labels=labels,
+        unknown_words=unknown_words,
+        xla=xla,
     )
     name = " + ".join(_name(member.checkpoint) for member in trained.members)
     return ExplainedModel(ModelCard(name, about), explainer)

@@ -140,7 +140,14 @@ def of_run(name: str) -> tuple[Versions, Callable[[str], str] | None]:
         make_expansion=used.make_expansion,
         unknown_words=unknown.words,
     )
-    explained = explained_model(trained, vocabularies, hparams, used=used, data_dir=FLAGS.data_dir)
+    explained = explained_model(
+        trained,
+        vocabularies,
+        hparams,
+        used=used,
+        data_dir=FLAGS.data_dir,
+        unknown_words=unknown.words,
+    )
     try:
         page = live_page(explained, name, longest=LONGEST)
     except UserError as error:

@@ -42,6 +42,7 @@ class Explainer:
         make_expansion: see `Translator`.
         labels: names of the classes after `RARE_TAG` that the model may predict for segments;
             (): classes are shown as numbers.
+        unknown_words: see `Translator`.
         xla: whether to compile the search with XLA; None: only on a GPU.
     """
 
@@ -53,6 +54,7 @@ class Explainer:
         *,
         make_expansion: MakeExpansion | None = None,
         labels: Sequence[str] = (),
+        unknown_words: Mapping[str, str] | None = None,
         xla: bool | None = None,
     ) -> None:
         self.model = model
@@ -63,7 +65,12 @@ class Explainer:
         self._translator = None
         if make_expansion is not None or not model.capabilities.cannot_translate:
             self._translator = Translator(
-                model, vocabularies, self.hparams, make_expansion=make_expansion, xla=xla
+                model,
+                vocabularies,
+                self.hparams,
+                unknown_words=unknown_words,
+                make_expansion=make_expansion,
+                xla=xla,
             )
 
     @property

@@ -9,11 +9,15 @@ import zlib
 
 import numpy as np
 import pytest
+import tensorflow as tf
 from explained_models import NAMES, SOURCE, TARGET, explainer, texts_of, vocabularies
 from mostly_slow import mostly_slow
+from toy_run import make_toy_run
 
 from t2t_phrase.config import UserError
+from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.decoding.search.source_attention import source_attention, strongest
+from t2t_phrase.decoding.translator import Translator
 from t2t_phrase.insights.explain import Explainer
 from t2t_phrase.insights.explanation_json import explanation_to_json
 from t2t_phrase.insights.labels import kind_of
@@ -242,3 +246,20 @@ def test_hostile_text_is_explained():
     found = own.explain(text, text)
     assert not any("\x00" in token.text for token in found.source_tokens)
     assert math.isfinite(float(found.log_probabilities.sum()))
+
+
+def test_unknown_words_are_translated_by_the_dictionary(tmp_path):
+    toy = make_toy_run(tmp_path, words=6)
+    options = DecodeHParams(beam_size=2, min_length=5, extra_length=6, replace_unknown=True)
+    sources = ["zebras run", "dogs run", "Anna sleeps in the zoo while zebras run", "old unknown"]
+    words = {word: word.upper() for word in " ".join(sources).split()}
+    tf.config.run_functions_eagerly(True)
+    try:
+        own = Explainer(toy.model, toy.vocabularies, options, unknown_words=words)
+        found = [each.target for each in own.explain_all(sources)]
+        translator = Translator(toy.model, toy.vocabularies, options, unknown_words=words)
+        expected = [best for best, *_ in translator.translate(sources)]
+    finally:
+        tf.config.run_functions_eagerly(False)
+    assert found == [best.text for best in expected]
+    assert any(best.unknown.translated for best in expected)
