@@ -5,6 +5,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Mapping, Sequence
 
+from t2t_phrase.evaluation.p_text import p_text
 from t2t_phrase.evaluation.phenomena import Judgement, accuracies, compare
 
 
@@ -50,6 +51,6 @@ def columns(made: Mapping[str, Mapping[str, Mapping[str, object]]]) -> dict[str,
             p_values = values["p_by_seed"]
             assert isinstance(p_values, dict)
             found.setdefault(f"p ({kind}s)", {})[name] = ", ".join(
-                f"{value:.3f}" for value in p_values.values()
+                p_text(value, places=3) for value in p_values.values()
             )
     return found

@@ -10,6 +10,7 @@ from typing import Any
 from t2t_phrase import grammar
 from t2t_phrase.config import UserError
 from t2t_phrase.evaluation.mcnemar import mcnemar
+from t2t_phrase.evaluation.p_text import p_text
 from t2t_phrase.io.line_counts import check_one_to_one
 from t2t_phrase.io.strict_json import parse_json
 from t2t_phrase.io.text_files import read_text
@@ -75,7 +76,7 @@ class Comparison:
     def __str__(self) -> str:
         return (
             f"{self.kind}: {self.gained} right here only, {self.lost} right in the baseline only, "
-            f"p = {self.p_value:.4f}"
+            f"p = {p_text(self.p_value)}".replace("= <", "< ")
         )
 
 

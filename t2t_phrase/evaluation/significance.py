@@ -12,6 +12,7 @@ import numpy as np
 from sacrebleu.significance import PairedTest, Result
 
 from t2t_phrase.config import UserError, shown
+from t2t_phrase.evaluation.p_text import p_text
 from t2t_phrase.evaluation.scores import as_reference_lists, check_lengths, make_metric
 
 RESAMPLES = 1000
@@ -142,11 +143,6 @@ def p_value(base: Result, ours: Result, sentences: int) -> float | None:
         return None
     # sacreBLEU compares by ">", which would make equal scores significantly different.
     return 1.0 if base.score == ours.score else float(ours.p_value)
-
-
-def p_text(value: float | None) -> str:
-    """Return a p-value as text, "-" if there is none."""
-    return "-" if value is None else f"{value:.4f}"
 
 
 def resampling_seed() -> int | None:

@@ -6,7 +6,8 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from t2t_phrase.evaluation.significance import RESAMPLES, p_text, p_value, resampled
+from t2t_phrase.evaluation.p_text import p_text
+from t2t_phrase.evaluation.significance import RESAMPLES, p_value, resampled
 
 
 @dataclasses.dataclass(frozen=True)

@@ -10,6 +10,7 @@ from t2t_phrase.config import UserError
 from t2t_phrase.evaluation.by_frequency import FrequencyGroup, f1_by_frequency
 from t2t_phrase.evaluation.by_length import LengthGroup, bleu_by_length
 from t2t_phrase.evaluation.ngram_precision import NgramPrecisions, ngram_precisions
+from t2t_phrase.evaluation.p_text import p_text
 from t2t_phrase.evaluation.phenomena import accuracies, compare, judge
 from t2t_phrase.evaluation.systems import SystemScores, compare_systems
 from t2t_phrase.io.reporting import progress
@@ -191,7 +192,7 @@ def _by_phenomenon(given: ComparisonInputs, facts: Sequence[Sequence[grammar.Ren
     for at, first in enumerate(counted[given.baseline]):
         row = [first.kind, str(first.total), f"{first.percent:.2f}%"]
         for name, comparisons in compared.items():
-            row += [f"{counted[name][at].percent:.2f}%", f"{comparisons[at].p_value:.4f}"]
+            row += [f"{counted[name][at].percent:.2f}%", p_text(comparisons[at].p_value)]
         rows.append(row)
     notes = ["translated with all words of the reference; p by McNemar's exact test"]
     return Table("phenomena", "Accuracy by phenomenon", header, rows, notes)
