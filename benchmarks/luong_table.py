@@ -2,7 +2,7 @@
 
     python benchmarks/luong_table.py --problem=translate_ende_multi30k_words --data_dir=data \\
         --work_dir=runs/luong --train_steps=1000 --seeds=1,2 --size=multi30k \\
-        --beside=transformer_multi30k [--unknown_dictionary=words.tsv]
+        --beside=transformer_multi30k_muon [--unknown_dictionary=words.tsv]
 
 Trains, averages and translates as t2t-phrase-compare does, and reuses its finished runs in the same
 folder. Each row is the mean over the seeds: BLEU, the perplexity of the development set under the
