@@ -54,7 +54,9 @@ class ImplicitMasks:
                 continue
             explicit = given.get(argument.name)
             # A given mask may have fewer axes, and is then broadcast.
-            mask = ops.reshape(mask, (-1, *[1] * (argument.axes - 2), ops.shape(mask)[-1]))
+            # Not by a reshape, which symbols of unknown length do not allow.
+            for _ in range(argument.axes - 2):
+                mask = ops.expand_dims(mask, 1)
             combined = mask if explicit is None else ops.logical_and(explicit, mask)
             kwargs[argument.name] = combined
             # The explicit mask may have been passed by position.

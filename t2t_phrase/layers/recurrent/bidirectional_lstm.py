@@ -70,7 +70,7 @@ class BidirectionalLSTM(ImplicitMasks, keras.layers.Layer):
     def call(self, x: Any, mask: Any | None = None, training: bool = False) -> tuple[Any, State]:
         """Read whole sequences."""
         outputs, states = zip(
-            *(layer(x, mask, training=training) for layer in (self.forwards, self.backwards)),
+            *(layer(x, mask=mask, training=training) for layer in (self.forwards, self.backwards)),
             strict=True,
         )
         h, c = (ops.concatenate(parts, axis=-1) for parts in zip(*states, strict=True))

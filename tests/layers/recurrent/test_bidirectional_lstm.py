@@ -35,6 +35,12 @@ def test_equals_loops_within_the_true_length() -> None:
             np.testing.assert_allclose(part[b], [*forwards, *backwards], atol=1e-6)
 
 
+def test_without_a_mask_all_steps_are_real() -> None:
+    layer = BidirectionalLSTM(units=U)
+    found, expected = layer(X)[0], layer(X, np.ones((B, T), bool))[0]
+    np.testing.assert_allclose(found, expected, atol=1e-6)
+
+
 @pytest.mark.slow
 def test_contract(check_layer: Callable) -> None:
     check_layer(
