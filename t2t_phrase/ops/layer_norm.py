@@ -26,14 +26,14 @@ def layer_norm(x: Any, scale: Any, offset: Any, *, epsilon: float) -> Any:
 
     Args:
         x: (..., D) float, D known.
-        scale: (D,) float32.
-        offset: (D,) float32.
+        scale: (D,), at least float32.
+        offset: (D,) of the type of `scale`.
         epsilon: added to the variance.
 
     Returns:
         (..., D) of the type of `x`.
     """
-    dtype = keras.backend.result_type(x.dtype, "float32")
+    dtype = keras.backend.result_type(x.dtype, scale.dtype)
 
     @ops.custom_gradient
     def normalize(x: Any, scale: Any, offset: Any) -> Any:

@@ -18,7 +18,7 @@ class LayerNorm(keras.layers.Layer):
     """Normalisation of every position, see `ops.layer_norm`.
 
     `keras.layers.LayerNormalization` computes the same but takes longer to train. Scale and offset
-    are float32 under every dtype policy, and so are computations with them.
+    are at least float32 under every dtype policy, and so are computations with them.
 
     Args:
         epsilon: added to the variance.
@@ -38,7 +38,8 @@ class LayerNorm(keras.layers.Layer):
 
     def build(self, x_shape: Any) -> None:
         """Create the scale `gamma` and the offset `beta`, each (D,)."""
-        shared = {"shape": (x_shape[-1],), "autocast": False}
+        dtype = keras.backend.result_type(self.variable_dtype, "float32")
+        shared = {"shape": (x_shape[-1],), "dtype": dtype, "autocast": False}
         self.gamma = self.add_weight(name="gamma", initializer="ones", **shared)
         self.beta = self.add_weight(name="beta", initializer="zeros", **shared)
         self.built = True
