@@ -63,10 +63,18 @@ def attention_weights(logits: Any, mask: Any | None) -> Any:
     """
     logits = ops.cast(logits, "float32")
     if mask is None:
-        return ops.softmax(logits, axis=-1)
+        return _softmax(logits)
     # Adding a small mask broadcasts cheaply; selecting would build the whole (B, H, T, S) mask.
-    weights = ops.softmax(logits + ops.where(mask, 0.0, MASKED), axis=-1)
+    weights = _softmax(logits + ops.where(mask, 0.0, MASKED))
     return weights * ops.cast(ops.any(mask, axis=-1, keepdims=True), "float32")
+
+
+def _softmax(logits: Any) -> Any:
+    """Return the softmax over the last axis, even over a single position."""
+    if logits.shape[-1] == 1:
+        # `ops.softmax` would warn, but short sentences have only one segment.
+        return ops.exp(ops.log_softmax(logits, axis=-1))
+    return ops.softmax(logits, axis=-1)
 
 
 def heads_product(x: Any, maps: Any) -> Any:

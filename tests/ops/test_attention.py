@@ -1,3 +1,5 @@
+import warnings
+
 import numpy as np
 import pytest
 import reference_transformer as reference
@@ -103,3 +105,12 @@ def test_each_head_has_its_own_map() -> None:
     for b, head, position in np.ndindex(2, 2, 3):
         own = x[b, position, 2 * head : 2 * head + 2]
         np.testing.assert_allclose(output[b, 3 * head + position], own @ maps[head], atol=1e-6)
+
+
+@pytest.mark.parametrize("mask", [None, np.array([[[[True]]], [[[False]]]])])
+def test_a_single_position_gives_no_warning(mask: np.ndarray | None) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        weights = attention_weights(ops.zeros((2, 1, 3, 1)), mask)
+    expected = np.ones((2, 1, 3, 1)) if mask is None else np.repeat(mask, 3, axis=2)
+    np.testing.assert_array_equal(weights, expected)
