@@ -93,18 +93,17 @@ class AlignmentModelRnn(Luong):
 
     def batch_loss(self, features: Features, training: bool = False) -> Loss:
         """Return the cross-entropy of the jumps; see `AlignmentModel.batch_loss`."""
-        hidden, _ = self.decode(features, self.encode(features, training), training)
-        hidden = self.output_dropout(hidden, training=training)
         classes = jumps_of(features["alignment"]).classes
-        return loss_of_jumps(self._token_losses(hidden, classes), features)
+        losses = self._token_losses(self._hidden(features, training), classes)
+        return loss_of_jumps(losses, features)
 
     def token_log_probabilities(self, features: Features) -> Any:
         """Return (B, T) float32: the log-probability of the jump to each target token's position.
 
         It is in nats.
         """
-        hidden, _ = self.decode(features, self.encode(features))
-        return -self._token_losses(hidden, jumps_of(features["alignment"]).classes)["nll"]
+        classes = jumps_of(features["alignment"]).classes
+        return -self._token_losses(self._hidden(features), classes)["nll"]
 
     def exhibits(self, features: Features) -> dict[str, Exhibit]:
         """Return the probabilities of source positions and of jumps, teacher-forced."""

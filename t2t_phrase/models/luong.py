@@ -170,16 +170,20 @@ class Luong(EncoderDecoder):
 
     def call(self, features: Features, training: bool = False) -> Any:
         """Return the logits of every target token given those before it."""
-        hidden, _ = self.decode(features, self.encode(features, training), training)
+        hidden = self._hidden(features, training)
         return ops.cast(ops.matmul(hidden, self._softmax_map()), "float32")
+
+    def _hidden(self, features: Features, training: bool = False) -> Any:
+        """Return the input of the softmax, (B, T, D)."""
+        hidden, _ = self.decode(features, self.encode(features, training), training)
+        return self.output_dropout(hidden, training=training)
 
     def batch_loss(self, features: Features, training: bool = False) -> Loss:
         """Return the cross-entropy; see `Transformer.batch_loss`."""
         r_drop = self.hparams.r_drop if training else 0.0
         if r_drop:
             features = twice(features)
-        hidden, _ = self.decode(features, self.encode(features, training), training)
-        hidden = self.output_dropout(hidden, training=training)
+        hidden = self._hidden(features, training)
         targets = features["targets"]
         losses = self._paired_losses if r_drop else self._token_losses
         loss = loss_of_tokens(losses(hidden, targets), targets)
@@ -187,8 +191,7 @@ class Luong(EncoderDecoder):
 
     def token_log_probabilities(self, features: Features) -> Any:
         """Return (B, T) float32: the log-probability of each target token, in nats."""
-        hidden, _ = self.decode(features, self.encode(features))
-        return -self._token_losses(hidden, features["targets"])["nll"]
+        return -self._token_losses(self._hidden(features), features["targets"])["nll"]
 
     def _token_losses(self, hidden: Any, targets: Any) -> dict[str, Any]:
         smoothing = self.hparams.label_smoothing

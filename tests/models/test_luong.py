@@ -136,6 +136,15 @@ def test_dropout_is_only_for_training_and_falls_on_the_softmax_too() -> None:
     assert 0.35 < np.mean(np.asarray(hidden) == 0) < 0.65
 
 
+def test_logits_in_training_have_the_dropout_of_the_softmax(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    model = make(dropout=0.5)
+    monkeypatch.setattr(model, "output_dropout", lambda x, training: 0 * x if training else x)
+    assert not np.any(model(FEATURES, training=True))
+    assert np.any(model(FEATURES))
+
+
 def test_all_weights_start_uniform_in_the_range() -> None:
     hparams = registry.hparams["luong_base_local_p_general_feed"]().replace(hidden_size=40)
     model = Luong.from_hparams(hparams, vocab_size=50)
