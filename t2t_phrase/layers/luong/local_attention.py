@@ -29,7 +29,7 @@ class LocalAttention(AttentionalVector):
     rounded, nor whether positions begin at 0 or 1.
 
     Args:
-        window: D.
+        window: D, at least 1.
         units, score, initial_range: see `AttentionalVector`.
 
     Call arguments:
@@ -38,11 +38,13 @@ class LocalAttention(AttentionalVector):
     Other call arguments and results are those of `AttentionalVector`.
 
     Raises:
-        ValueError: the score cannot score windows.
+        ValueError: the score cannot score windows, or `window` is below 1.
     """
 
     def __init__(self, *, window: int, **kwargs: Any) -> None:
         super().__init__(**kwargs)
+        if window < 1:
+            raise ValueError(f"window must be at least 1, got {window}.")
         self.window = window
         if not self.score.scores_windows:
             raise ValueError(f"{type(self.score).__name__} cannot score a window of the source.")

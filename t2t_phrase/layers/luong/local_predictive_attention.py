@@ -25,7 +25,7 @@ class LocalPredictiveAttention(LocalAttention):
 
     The weights are not normalised again. p_t is learned through the Gaussian alone.
 
-    Arguments and results are those of `LocalAttention`; D is at least 1.
+    Arguments and results are those of `LocalAttention`.
     """
 
     def build(self, query_shape: Any, memory_shape: Any) -> None:

@@ -183,6 +183,11 @@ def test_location_scores_have_no_windows() -> None:
         make("local_m", "location")
 
 
+def test_a_window_of_one_position_has_no_deviation() -> None:
+    with pytest.raises(ValueError, match="window must be at least 1, got 0"):
+        LocalPredictiveAttention(units=4, score=DotScore(), window=0)
+
+
 def test_layout() -> None:
     assert make("local_p", "dot").layout == Layout(num_heads=1)
 
