@@ -34,6 +34,9 @@ class Residual(keras.layers.Layer):
 
     Returns:
         (B, T, D) float.
+
+    Raises:
+        ValueError: `norm` is neither "pre" nor "post".
     """
 
     def __init__(
@@ -41,6 +44,8 @@ class Residual(keras.layers.Layer):
     ) -> None:
         super().__init__(**kwargs)
         self.supports_masking = True
+        if norm not in ("pre", "post"):
+            raise ValueError(f'norm must be "pre" or "post", got {norm!r}.')
         self.norm = norm
         self.dropout = dropout
         self.normalize = LayerNorm(dtype=self.dtype_policy, name="norm")

@@ -44,3 +44,8 @@ def test_dropout_spares_the_residual(norm: str) -> None:
     zeros = np.zeros_like(OUTPUT)
     np.testing.assert_array_equal(layer(X, zeros, training=True), layer(X, zeros))
     assert np.abs(layer(X, OUTPUT, training=True) - layer(X, OUTPUT)).max() > 0
+
+
+def test_an_unknown_norm() -> None:
+    with pytest.raises(ValueError, match='norm must be "pre" or "post", got \'none\''):
+        make("none")
