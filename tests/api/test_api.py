@@ -209,6 +209,7 @@ def test_options_of_training_are_known(corpus, tmp_path):
         "@registry.problems.register\n"
         "class TranslateOfTheUser(LocalProblem):\n"
         '    """A problem of a plug-in."""\n'
+        '    languages = ("en", "de")\n'
     )
     # The problem is known; its data are missing.
     with pytest.raises(UserError, match="t2t-phrase-datagen"):
