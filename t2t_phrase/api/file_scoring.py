@@ -62,7 +62,9 @@ class FileScoring:
         beside: Beside,
         report: Callable[[str], None] = note,
     ) -> None:
-        for name in hparams.given(_OF_TRANSLATIONS):
+        # Only the search for aligned positions multiplies by integers.
+        unread = () if beside.alignment_model_dir else ("quantize",)
+        for name in hparams.given((*_OF_TRANSLATIONS, *unread)):
             value = str(getattr(hparams, name)).lower()
             raise UserError(f"{name}={value}: cannot be used with --score_file; leave it out")
         for name in _BESIDE_TRANSLATIONS:

@@ -390,7 +390,12 @@ def test_mistakes_are_found_before_the_model_is_loaded(toy, tmp_path, monkeypatc
         decode(toy, f"--score_file={tmp_path}/in", options="return_beams=true")
     with pytest.raises(UserError, match=r"sampling_temp=1\.0: cannot be used with --score_file"):
         decode(toy, f"--score_file={tmp_path}/in", options="sampling_temp=1,num_samples=9,mbr=true")
-    for option in ("coverage_penalty=0.2", "no_repeat_ngram_size=3", "shortlist_best=9"):
+    for option in (
+        "coverage_penalty=0.2",
+        "no_repeat_ngram_size=3",
+        "shortlist_best=9",
+        "quantize=int8",
+    ):
         with pytest.raises(UserError, match=f"{option}: cannot be used with --score_file"):
             decode(toy, f"--score_file={tmp_path}/in", options=option)
     with pytest.raises(UserError, match=r"alignment_weight=2\.0: is only used with --align"):
