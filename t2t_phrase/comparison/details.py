@@ -12,6 +12,7 @@ from t2t_phrase.comparison.scoring import Scoring
 from t2t_phrase.comparison.table import grid
 from t2t_phrase.evaluation.by_length import bleu_by_length
 from t2t_phrase.evaluation.ngram_precision import ngram_precisions
+from t2t_phrase.evaluation.p_text import p_text
 
 # Names of subject-verb agreement in the grammar and in LingEval97.
 AGREEMENT = ("agreement", "subj_verb_agreement")
@@ -103,7 +104,7 @@ def ngrams(
         rows.append(
             [f"`{name}`", *("-" if v[shown] is None else form.format(v[shown]) for v in own)]
         )
-        p_values = [", ".join(f"{p:.3f}" for p in v["p_by_seed"].values()) for v in own]
+        p_values = [", ".join(p_text(p, places=3) for p in v["p_by_seed"].values()) for v in own]
         if any(p_values):
             rows.append(["p", *p_values])
     return grid(rows), found

@@ -6,6 +6,8 @@ import dataclasses
 import statistics
 from collections.abc import Callable, Mapping, Sequence
 
+from t2t_phrase.evaluation.p_text import p_text
+
 
 @dataclasses.dataclass(frozen=True)
 class Run:
@@ -124,7 +126,7 @@ def markdown(table: Sequence[Row], extra: Mapping[str, Mapping[str, str]] | None
 
 
 def _p_text(value: float | None) -> str:
-    return "" if value is None else f"{value:.3f}"
+    return "" if value is None else p_text(value, places=3)
 
 
 def grid(lines: Sequence[Sequence[str]]) -> str:
