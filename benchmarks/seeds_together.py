@@ -20,6 +20,7 @@ import concurrent.futures
 import contextlib
 import fcntl
 import pathlib
+import signal
 import subprocess
 import sys
 import time
@@ -62,23 +63,30 @@ def main() -> int:
     args.output.mkdir(parents=True, exist_ok=True)
     for path in args.output.glob("waiting-*"):
         path.unlink()  # of a killed process
-    while waiting or running:
-        for number in [n for n, process in running.items() if process.poll() is not None]:
-            code = running.pop(number).returncode
-            folder, failed = args.output / str(number), failed or code != 0
-            last = (folder / "log").read_text().splitlines()[-1:] if code else []
-            print(f"{folder} ended with code {code}", *last, sep=": ", flush=True)
-        while waiting and len(running) < args.processes:
-            number, name = waiting.pop(0)
-            folder = args.output / str(number)
-            folder.mkdir(exist_ok=True)
-            # The last value of an option counts.
-            command = [sys.executable, __file__, *sys.argv[1:], f"--sets={name}"]
-            command += [f"--output={folder}", f"--turn={number}"]
-            with (folder / "log").open("w") as log:
-                running[number] = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT)
-            print(f"{folder}: {name}", flush=True)
-        time.sleep(0.2)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    try:
+        while waiting or running:
+            for number in [n for n, process in running.items() if process.poll() is not None]:
+                code = running.pop(number).returncode
+                folder, failed = args.output / str(number), failed or code != 0
+                last = (folder / "log").read_text().splitlines()[-1:] if code else []
+                print(f"{folder} ended with code {code}", *last, sep=": ", flush=True)
+            while waiting and len(running) < args.processes:
+                number, name = waiting.pop(0)
+                folder = args.output / str(number)
+                folder.mkdir(exist_ok=True)
+                # The last value of an option counts.
+                command = [sys.executable, __file__, *sys.argv[1:], f"--sets={name}"]
+                command += [f"--output={folder}", f"--turn={number}"]
+                with (folder / "log").open("w") as log:
+                    running[number] = subprocess.Popen(
+                        command, stdout=log, stderr=subprocess.STDOUT
+                    )
+                print(f"{folder}: {name}", flush=True)
+            time.sleep(0.2)
+    finally:
+        for process in running.values():
+            process.terminate()
     return int(failed)
 
 

@@ -1,5 +1,7 @@
 """`seeds_together.py` makes the updates of the trainer, and `seed_batches.py` its batches."""
 
+import os
+import signal
 import subprocess
 import sys
 import threading
@@ -111,6 +113,28 @@ def test_a_set_that_fails_is_told_with_the_last_line_of_its_log(tmp_path, monkey
     monkeypatch.setattr(sys, "argv", ["x", *flags])
     assert seeds_together.main() == 1
     assert f"{tmp_path}/runs/0 ended with code 2: --turn=0" in capsys.readouterr().out
+
+
+def test_a_signal_ends_the_processes_of_all_sets(tmp_path, monkeypatch):
+    (tmp_path / "batches.npz").touch()
+    started = []
+
+    def popen(command, **options):
+        started.append(POPEN([sys.executable, "-c", "import time; time.sleep(60)"], **options))
+        return started[-1]
+
+    monkeypatch.setattr(seeds_together.subprocess, "Popen", popen)
+    flags = [f"--batches={tmp_path}/batches.npz", f"--output={tmp_path}/runs", "--sets=a,b"]
+    monkeypatch.setattr(sys, "argv", ["x", *flags])
+    before = signal.getsignal(signal.SIGTERM)
+    threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGTERM)).start()
+    try:
+        with pytest.raises(SystemExit) as ended:
+            seeds_together.main()
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert ended.value.code == 143
+    assert [process.wait(10) for process in started] == [-signal.SIGTERM] * 2
 
 
 def test_as_many_sets_as_runs_are_wanted(monkeypatch, capsys):
