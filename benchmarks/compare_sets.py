@@ -20,6 +20,8 @@ from collections.abc import Callable
 from measure import THREADS, base_model, limit_threads, parser, random_ids, report, stepper_of
 from script import run_script
 
+from t2t_phrase.comparison import variants
+
 
 def timed_update(
     name: str, rows: int, length: int, vocab: int, *, dtype: str, xla: bool
@@ -34,8 +36,7 @@ def timed_update(
         dtype: the dtype policy.
         xla: whether to compile with XLA.
     """
-    name, _, changes = name.partition(":")
-    overrides = changes.replace("+", ",")
+    name, overrides = variants.split(name)
     stepper = stepper_of(*base_model(dtype, vocab, name, overrides), xla=xla)
     features = stepper.fake_features(rows, length, length)
     features["inputs"] = features["targets"] = random_ids(rows, length, vocab)

@@ -57,10 +57,11 @@ def load_batches(path: str, *, exchange: bool) -> dict[str, Any]:
 def hparams_of(name: str, changes: str) -> Any:
     """Return SET, or SET:NAME=VALUE+NAME=VALUE, with further changes."""
     from t2t_phrase import registry
+    from t2t_phrase.comparison import variants
 
     registry.discover()
-    name, _, own = name.partition(":")
-    return registry.hparams[name]().override(changes).override(own.replace("+", ","))
+    hparams_set = variants.split(name)[0]
+    return registry.hparams[hparams_set]().override(variants.overrides(name, changes))
 
 
 class Translator:

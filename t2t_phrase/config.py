@@ -72,7 +72,7 @@ def parse_assignments(text: str) -> dict[str, str]:
         raise HParamsError(f"expected a string such as 'a=1,b=[1,2]', got {shown(text)}")
     parsed: dict[str, str] = {}
     faults = []
-    for part in _split_at_commas(text):
+    for part in split_at_commas(text):
         name, equals, value = (piece.strip() for piece in part.partition("="))
         if not (name or equals):
             continue
@@ -90,7 +90,7 @@ def parse_assignments(text: str) -> dict[str, str]:
     return parsed
 
 
-def _split_at_commas(text: str) -> list[str]:
+def split_at_commas(text: str) -> list[str]:
     """Split at the commas outside of brackets, where the next bracket is not a closing one."""
     parts = []
     end, inside = len(text), False

@@ -3,10 +3,12 @@
     t2t-phrase-compare --problem=translate_ende_multi30k --data_dir=data --train_steps=8000 \\
         --hparams_sets=transformer_30k,phrase_interleaved_queryk_1_2_30k --output_dir=runs/compare
 
-The first set is the baseline with which the others are compared, seed by seed. Each step is one of
-the commands, printed before it runs. Finished steps are not repeated, so the same command resumes
-an interrupted comparison, even with more sets or seeds. The table is printed and written to
-table.md and table.json in --output_dir, with --split=dev to table_dev.md and table_dev.json.
+The first set is the baseline with which the others are compared, seed by seed. SET:FIELD=VALUE, or
+SET:FIELD=VALUE+FIELD=VALUE, is a set with changes of its own, such as transformer_30k:r_drop=3.0.
+Each step is one of the commands, printed before it runs. Finished steps are not repeated, so the
+same command resumes an interrupted comparison, even with more sets or seeds. The table is printed
+and written to table.md and table.json in --output_dir, with --split=dev to table_dev.md and
+table_dev.json.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from absl import app, flags
 
 from t2t_phrase import registry
 from t2t_phrase.bin import common
-from t2t_phrase.config import UserError, shown
+from t2t_phrase.config import HParamsError, UserError, shown, split_at_commas
 from t2t_phrase.io.files import expanded
 
 if TYPE_CHECKING:
@@ -32,7 +34,11 @@ def define_flags() -> None:
     flags.DEFINE_string("problem", None, "Registered name of the problem.")
     flags.DEFINE_string("data_dir", None, "Folder that t2t-phrase-datagen wrote.")
     flags.DEFINE_string("output_dir", None, "Folder for the runs, their translations and tables.")
-    flags.DEFINE_list("hparams_sets", None, "The hparams sets to compare, the baseline first.")
+    flags.DEFINE_string(
+        "hparams_sets",
+        None,
+        "The hparams sets to compare, the baseline first; SET:FIELD=VALUE+FIELD=VALUE changes one.",
+    )
     flags.DEFINE_integer(
         "train_steps", None, "Number of updates in each training run.", lower_bound=1
     )
@@ -83,6 +89,7 @@ def main(argv: Sequence[str]) -> None:
         if not FLAGS[flag].value:
             raise app.UsageError(f"--{flag} is required")
     seeds, boundaries = _numbers("seeds"), _numbers("by_length")
+    sets = [name.strip() for name in split_at_commas(FLAGS.hparams_sets)]
     registry.discover(FLAGS.t2t_usr_dir)
     from t2t_phrase.comparison.runs import Recipe, compare
     from t2t_phrase.comparison.scoring import Scoring
@@ -103,25 +110,26 @@ def main(argv: Sequence[str]) -> None:
     )
     scoring = Scoring(tuple(FLAGS.metrics), FLAGS.tokenize, FLAGS.lowercase)
     scoring.check()
-    check(recipe, boundaries)
+    check(recipe, sets, boundaries)
     from t2t_phrase.comparison.report import report
 
     print(f"to translate: {recipe.test.source}, {recipe.test.description}", flush=True)
-    found = compare(recipe, FLAGS.hparams_sets, seeds, train=not FLAGS.report_only)
+    found = compare(recipe, sets, seeds, train=not FLAGS.report_only)
     if found.done:
-        report(recipe, found.done, FLAGS.hparams_sets, boundaries, FLAGS.ngrams, scoring)
+        report(recipe, found.done, sets, boundaries, FLAGS.ngrams, scoring)
     if found.failed:
         raise UserError(f"failed: {', '.join(found.failed)}; the messages are above")
     if not found.done:
         raise UserError("no run is finished; leave out --report_only to train")
 
 
-def check(recipe: Recipe, boundaries: Sequence[int]) -> None:
+def check(recipe: Recipe, sets: Sequence[str], boundaries: Sequence[int]) -> None:
     """Find mistakes before hours of training.
 
     Raises:
         UserError: the data are missing, or a set, an option or a number is wrong.
     """
+    from t2t_phrase.comparison import variants
     from t2t_phrase.comparison.runs import GRAMMAR
     from t2t_phrase.decoding.hparams import DecodeHParams
     from t2t_phrase.evaluation.by_length import check_boundaries
@@ -140,12 +148,16 @@ def check(recipe: Recipe, boundaries: Sequence[int]) -> None:
     if FLAGS.ngrams:
         check_orders(FLAGS.ngrams)
     problem.record_files(str(recipe.data_dir), "train")
-    sets: list[str] = FLAGS.hparams_sets
-    for name in sets:
-        hparams = registry.hparams[name]().override(FLAGS.hparams)
+    files = [variants.file_name(name) for name in sets]
+    for name, file in zip(sets, files, strict=True):
+        base = registry.hparams[variants.split(name)[0]]()
+        try:
+            hparams = base.override(variants.overrides(name, recipe.hparams))
+        except HParamsError as error:
+            raise HParamsError(f"{name}: {error}") from error
         if reason := registry.models[hparams.model].capabilities.cannot_translate:
             raise UserError(f"--hparams_sets: {name} cannot be compared: {reason}")
-        if sets.count(name) > 1:
+        if files.count(file) > 1:
             raise UserError(f"--hparams_sets: {shown(name)} is given twice")
     from t2t_phrase.io.files import explain_os_error
 

@@ -114,6 +114,8 @@ def report(
         f"the last {recipe.num_last_checkpoints} checkpoints, `{recipe.decode_hparams}`; "
         f"seeds {', '.join(map(str, seeds))}.",
     ]
+    if any(":" in row.name for row in table):
+        notes.append("`SET:FIELD=VALUE`: the set with this change besides those of all sets.")
     if len(table) > 1:
         notes.append(
             f"difference and p: compared with `{sets[0]}` of the same seeds, p by paired bootstrap "

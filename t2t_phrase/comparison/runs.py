@@ -1,4 +1,7 @@
-"""The steps of t2t-phrase-compare for a set and seed: train, average, translate."""
+"""The steps of t2t-phrase-compare for a set and seed: train, average, translate.
+
+The name of a set may have changes, see `variants`.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ import sys
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from t2t_phrase.comparison import variants
 from t2t_phrase.comparison.sentences import Sentences, sentences_of
 from t2t_phrase.config import UserError
 from t2t_phrase.data.problem import Problem, get_problem
@@ -54,8 +58,8 @@ class Recipe:
         commands = {
             "trainer": [
                 f"--problem={self.problem}",
-                f"--hparams_set={name}",
-                f"--hparams={self.hparams}",
+                f"--hparams_set={variants.split(name)[0]}",
+                f"--hparams={variants.overrides(name, self.hparams)}",
                 f"--data_dir={self.data_dir}",
                 f"--output_dir={run}",
                 f"--train_steps={self.train_steps}",
@@ -112,7 +116,7 @@ class Recipe:
 
     def place(self, name: str, seed: object, ending: str = "") -> pathlib.Path:
         """Return the path of a file of a set and seed."""
-        return self.work_dir / f"{name}-{seed}{ending}"
+        return self.work_dir / f"{variants.file_name(name)}-{seed}{ending}"
 
     @functools.cached_property
     def test(self) -> Sentences:
@@ -145,8 +149,9 @@ class Recipe:
             return False
         record = RunRecord.load(run)
         named = (record.problem, record.hparams_set, record.random_seed)
-        same = record.resolved() == resolve_hparams(name, self.hparams)[0]
-        return same and named == (self.problem, name, seed)
+        hparams_set = variants.split(name)[0]
+        wanted = resolve_hparams(hparams_set, variants.overrides(name, self.hparams))[0]
+        return record.resolved() == wanted and named == (self.problem, hparams_set, seed)
 
     def check_not_longer(self, name: str, seed: int) -> None:
         """Refuse a run that has been trained beyond the last step of the recipe.
@@ -304,7 +309,7 @@ def compare(recipe: Recipe, sets: Sequence[str], seeds: Sequence[int], *, train:
 
     Args:
         recipe: the settings that all runs share.
-        sets: hparams sets.
+        sets: hparams sets, with or without changes.
         seeds: random seeds.
         train: whether to train runs that are not finished.
     """

@@ -87,6 +87,18 @@ def test_the_development_set_has_its_own_table(flags, tmp_path, monkeypatch):
     assert (tmp_path / "out" / "table.md").read_text() == made
 
 
+def test_sets_may_have_changes_of_their_own(flags, tmp_path, capsys):
+    given, calls, _ = flags
+    changed = "transformer_tiny:optimizer_options=[adam_epsilon=1e-8,clipnorm=1.0]+num_heads=1"
+    call(compare, *given[:-1], f"--hparams_sets=transformer_tiny,{changed}")
+    assert calls == ["trainer", "avg", "decoder"] * 2
+    content = json.loads((tmp_path / "out" / "table.json").read_text())
+    assert [row["set"] for row in content["rows"]] == ["transformer_tiny", changed]
+    output = capsys.readouterr().out
+    assert "'--hparams=optimizer_options=[adam_epsilon=1e-8,clipnorm=1.0],num_heads=1'" in output
+    assert "`SET:FIELD=VALUE`: the set with this change" in output
+
+
 def test_there_is_no_report_on_nothing(flags):
     given, calls, _ = flags
     with pytest.raises(UserError, match="no run is finished; leave out --report_only to train"):
@@ -122,6 +134,8 @@ def test_one_failure_does_not_stop_the_others(flags, tmp_path, capsys):
         ("--hparams=hiden_size=3", "hidden_size"),
         ("--hparams_sets=alignment_model_demo", "alignment_model_demo cannot be compared"),
         ("--hparams_sets=transformer_tini", "transformer_tiny"),
+        ("--hparams_sets=transformer_tiny:hiden_size=3", "transformer_tiny:.*: .*hidden_size"),
+        ("--hparams_sets=transformer_tiny,transformer_tiny", "'transformer_tiny' is given twice"),
     ],
 )
 def test_mistakes_are_reported_before_hours_of_training(flags, tmp_path, flag, message):

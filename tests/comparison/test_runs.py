@@ -63,6 +63,18 @@ def test_a_run_of_another_recipe_is_left_to_the_trainer_to_refuse(recipe):
     assert changed_recipe(recipe, hparams="num_heads=2,norm=pre").has_trained(SET, 7)
 
 
+def test_a_set_with_changes_is_a_run_of_its_own(recipe):
+    recipe, ran = recipe
+    changed = f"{SET}:num_heads=4+norm=post"
+    assert runs.finish(recipe, SET, 7, train=True) and runs.finish(recipe, changed, 7, train=True)
+    assert ran == ["trainer", "avg", "decoder", "contrast"] * 2
+    flags = recipe.commands(changed, 7)["trainer"]
+    assert f"--hparams_set={SET}" in flags and "--hparams=num_heads=4,norm=post" in flags
+    assert recipe.has_trained(SET, 7) and recipe.has_trained(changed, 7)
+    assert not recipe.has_trained(f"{SET}:num_heads=4", 7)
+    assert recipe.place(changed, 7).name == f"{SET}-num_heads=4-norm=post-7"
+
+
 def test_checkpoints_are_written_at_the_given_frequency(recipe):
     recipe, _ = recipe
     assert "--local_eval_frequency=2" in recipe.commands(SET, 7)["trainer"]
