@@ -46,6 +46,10 @@ class Browser:
             "Emulation.setEmulatedMedia",
             {"features": [{"name": "prefers-color-scheme", "value": scheme}]},
         )
+        # Pages are told before the next frame is drawn.
+        self.driver.execute_async_script(
+            "const done = arguments[0]; requestAnimationFrame(() => requestAnimationFrame(done));"
+        )
 
     def run(self, script: str, *arguments: Any) -> Any:
         """Return the result of a script."""
