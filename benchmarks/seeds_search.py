@@ -60,8 +60,8 @@ def hparams_of(name: str, changes: str) -> Any:
     from t2t_phrase.comparison import variants
 
     registry.discover()
-    hparams_set = variants.split(name)[0]
-    return registry.hparams[hparams_set]().override(variants.overrides(name, changes))
+    hparams_set, overrides = variants.split(name, changes)
+    return registry.hparams[hparams_set]().override(overrides)
 
 
 class Translator:

@@ -150,9 +150,9 @@ def check(recipe: Recipe, sets: Sequence[str], boundaries: Sequence[int]) -> Non
     problem.record_files(str(recipe.data_dir), "train")
     files = [variants.file_name(name) for name in sets]
     for name, file in zip(sets, files, strict=True):
-        base = registry.hparams[variants.split(name)[0]]()
         try:
-            hparams = base.override(variants.overrides(name, recipe.hparams))
+            hparams_set, overrides = variants.split(name, recipe.hparams)
+            hparams = registry.hparams[hparams_set]().override(overrides)
         except HParamsError as error:
             raise HParamsError(f"{name}: {error}") from error
         if reason := registry.models[hparams.model].capabilities.cannot_translate:

@@ -55,11 +55,12 @@ class Recipe:
     def commands(self, name: str, seed: object) -> dict[str, list[str]]:
         """Return the flags of every command of one set and seed, in order."""
         run, averaged = self.place(name, seed), self.place(name, seed, "-averaged")
+        hparams_set, overrides = variants.split(name, self.hparams)
         commands = {
             "trainer": [
                 f"--problem={self.problem}",
-                f"--hparams_set={variants.split(name)[0]}",
-                f"--hparams={variants.overrides(name, self.hparams)}",
+                f"--hparams_set={hparams_set}",
+                f"--hparams={overrides}",
                 f"--data_dir={self.data_dir}",
                 f"--output_dir={run}",
                 f"--train_steps={self.train_steps}",
@@ -149,9 +150,9 @@ class Recipe:
             return False
         record = RunRecord.load(run)
         named = (record.problem, record.hparams_set, record.random_seed)
-        hparams_set = variants.split(name)[0]
-        wanted = resolve_hparams(hparams_set, variants.overrides(name, self.hparams))[0]
-        return record.resolved() == wanted and named == (self.problem, hparams_set, seed)
+        hparams_set, overrides = variants.split(name, self.hparams)
+        same = record.resolved() == resolve_hparams(hparams_set, overrides)[0]
+        return same and named == (self.problem, hparams_set, seed)
 
     def check_not_longer(self, name: str, seed: int) -> None:
         """Refuse a run that has been trained beyond the last step of the recipe.

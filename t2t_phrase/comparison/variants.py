@@ -7,27 +7,22 @@ import re
 from t2t_phrase.config import parse_assignments
 
 
-def split(name: str) -> tuple[str, str]:
-    """Return the set, and its changes in the syntax of `--hparams`."""
-    hparams_set, _, changes = name.partition(":")
-    return hparams_set, changes.replace("+", ",")
-
-
-def overrides(name: str, shared: str) -> str:
-    """Return the changes that all sets share and those of one set, which win, for `--hparams`.
+def split(name: str, shared: str = "") -> tuple[str, str]:
+    """Return the set, and its changes in the syntax of `--hparams`.
 
     Args:
-        name: a set with or without changes.
-        shared: the changes of all sets.
+        name: a set with or without changes of its own.
+        shared: the changes of all sets; those of its own win.
 
     Raises:
         HParamsError: a change has no `=`, or a field occurs twice.
     """
-    own = parse_assignments(split(name)[1])
+    hparams_set, _, changes = name.partition(":")
+    own = parse_assignments(changes.replace("+", ","))
     if not own:
-        return shared
+        return hparams_set, shared
     values = {**parse_assignments(shared), **own}
-    return ",".join(f"{field}={value}" for field, value in values.items())
+    return hparams_set, ",".join(f"{field}={value}" for field, value in values.items())
 
 
 def file_name(name: str) -> str:
