@@ -63,6 +63,12 @@ def define_flags() -> None:
         "the problem's default, or else that of the source.",
     )
     flags.DEFINE_list(
+        "user_defined_symbols",
+        [],
+        "Words that are always one entry of the vocabulary, such as the tag <BT> of "
+        "back-translations.",
+    )
+    flags.DEFINE_list(
         "vocab_file",
         [],
         "A vocabulary to use instead of a new one, such as that of other data; two files, for "
@@ -164,6 +170,7 @@ def main(argv: Sequence[str]) -> None:
         shared_vocab=FLAGS.shared_vocab,
         vocab_size=FLAGS.vocab_size,
         target_vocab_size=FLAGS.target_vocab_size,
+        user_defined_symbols=tuple(FLAGS.user_defined_symbols),
         vocab_file=tuple(FLAGS.vocab_file),
         vocab_from=FLAGS.vocab_from,
         max_characters=FLAGS.max_characters,

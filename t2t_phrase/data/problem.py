@@ -58,6 +58,7 @@ class Problem(abc.ABC):
     target_vocab_size: ClassVar[int] = 0  # entries of the target's; 0 = `vocab_size`
     shared_vocab: ClassVar[bool] = True  # whether source and target share one vocabulary
     vocab_type: ClassVar[Literal["subwords", "unigram", "words"]] = "subwords"
+    user_defined_symbols: ClassVar[tuple[str, ...]] = ()  # words that are always one entry
     num_shards: ClassVar[int] = 10  # training shards; dev and test have one each
     character_coverage: ClassVar[float] = 1.0  # see train_subwords
     vocab_pairs: ClassVar[int] = 2_000_000  # maximum number of pairs to learn vocabularies from

@@ -15,7 +15,13 @@ from t2t_phrase.text.encoders import StoredEncoder, load_encoder
 from t2t_phrase.text.vocabularies import JOINT_FILE, SIDE_FILES
 
 # Options that a given vocabulary determines.
-_DECIDED = ("vocab_type", "shared_vocab", "vocab_size", "target_vocab_size")
+_DECIDED = (
+    "vocab_type",
+    "shared_vocab",
+    "vocab_size",
+    "target_vocab_size",
+    "user_defined_symbols",
+)
 _RECORD = "hparams.json"
 
 

@@ -8,6 +8,7 @@ from typing import Literal
 
 from t2t_phrase.config import HParams
 from t2t_phrase.corpus_sizes import AUTO
+from t2t_phrase.text.symbols import symbol_mistakes
 
 # Every shard keeps several files open while the pairs are distributed.
 MAX_SHARDS = 400
@@ -24,6 +25,7 @@ class GenerateOptions(HParams):
     shared_vocab: bool | None = None  # whether source and target share one vocabulary
     vocab_size: int = 0  # entries of the vocabulary, or of the source's if there are two; or AUTO
     target_vocab_size: int = 0  # entries of the target's vocabulary
+    user_defined_symbols: tuple[str, ...] = ()  # words that are always one entry, such as tags
     vocab_file: tuple[str, ...] = ()  # a vocabulary to use, or the source's and the target's
     vocab_from: str = ""  # folder of data or of a run whose vocabulary is used
     max_characters: int = 0  # a longer side is a fault
@@ -51,6 +53,7 @@ class GenerateOptions(HParams):
                 yield f"{name}={getattr(self, name)} is negative"
         if self.sampled_segmentations > MAX_SEGMENTATIONS:
             yield f"sampled_segmentations={self.sampled_segmentations} is over {MAX_SEGMENTATIONS}"
+        yield from symbol_mistakes(self.user_defined_symbols)
         if not 0 < self.sampling_alpha < 1:
             yield f"sampling_alpha={self.sampling_alpha} is not between 0 and 1"
         for field in dataclasses.fields(self):

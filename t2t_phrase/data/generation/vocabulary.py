@@ -90,6 +90,7 @@ def vocabulary_options(problem: Problem, options: GenerateOptions) -> dict[str, 
         )
     vocab_size = options.vocab_size or problem.vocab_size
     target_vocab_size = options.target_vocab_size or problem.target_vocab_size or vocab_size
+    symbols = options.user_defined_symbols or problem.user_defined_symbols
     return {
         "vocab_type": options.vocab_type or problem.vocab_type,
         "shared_vocab": shared,
@@ -99,6 +100,8 @@ def vocabulary_options(problem: Problem, options: GenerateOptions) -> dict[str, 
         else "auto"
         if target_vocab_size == AUTO
         else target_vocab_size,
+        # Data that were made without symbols have no such option.
+        **({"user_defined_symbols": list(symbols)} if symbols else {}),
     }
 
 
@@ -173,6 +176,7 @@ def learn_vocabularies(
             vocab_type=units,
             vocab_size=size,
             character_coverage=options["character_coverage"],
+            user_defined_symbols=options.get("user_defined_symbols", ()),
         )
         ending = "txt" if units == "words" else "model"
         found.append(NewVocabulary(folder / f"{stem}.{size}.{ending}", content))
@@ -188,6 +192,7 @@ def learn_vocabulary(
     vocab_type: Literal["subwords", "unigram", "words"],
     vocab_size: int,
     character_coverage: float,
+    user_defined_symbols: Sequence[str] = (),
 ) -> bytes:
     """Learn a vocabulary and return the content of its file.
 
@@ -196,17 +201,19 @@ def learn_vocabulary(
         vocab_type: units of the vocabulary.
         vocab_size: maximum number of entries.
         character_coverage: see `train_subwords`.
+        user_defined_symbols: words that are always one entry, such as tags.
 
     Raises:
         UserError: the text is empty, or `vocab_size` is too small.
     """
     if vocab_type == "words":
-        return train_words(text, vocab_size=vocab_size)
+        return train_words(text, vocab_size=vocab_size, user_defined_symbols=user_defined_symbols)
     return train_subwords(
         text,
         vocab_size=vocab_size,
         character_coverage=character_coverage,
         model_type="unigram" if vocab_type == "unigram" else "bpe",
+        user_defined_symbols=user_defined_symbols,
     )
 
 

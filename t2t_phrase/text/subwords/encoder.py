@@ -12,7 +12,7 @@ from t2t_phrase.config import UserError
 from t2t_phrase.special_ids import EOS_ID, PAD_ID, UNK_ID
 
 # SentencePiece's blank, in its pieces.
-_BLANK = "\u2581"
+BLANK = "\u2581"
 _BYTES = 256
 # The name of the rules of `train_subwords`, which only make all white space blanks.
 WHITESPACE_ONLY = "whitespace"
@@ -113,7 +113,7 @@ class SubwordEncoder:
             elif processor.is_control(token) or processor.is_unknown(token):
                 found.append(b"")
             else:
-                found.append(piece.replace(_BLANK, " ").encode())
+                found.append(piece.replace(BLANK, " ").encode())
         return found
 
     def _visible(self, ids: Iterable[int]) -> list[int]:

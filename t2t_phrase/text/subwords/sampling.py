@@ -13,10 +13,8 @@ from typing import Any
 from sentencepiece import sentencepiece_model_pb2
 
 from t2t_phrase.config import UserError
-from t2t_phrase.text.subwords.encoder import SubwordEncoder
+from t2t_phrase.text.subwords.encoder import BLANK, SubwordEncoder
 
-# SentencePiece's symbol for a blank, which begins the first piece of each word.
-_BLANK = "▁"
 # Number of words whose lattices are kept, and the length up to which they are.
 _KEPT, _LONGEST_KEPT = 2**16, 40
 Pieces = tuple[str, ...]
@@ -56,13 +54,13 @@ class SegmentationSampler:
     def encode_with_starts(self, texts: Sequence[str]) -> list[tuple[list[int], list[int]]]:
         """Return the ids of each text and the byte offsets (UTF-8) at which they begin."""
         encoded = zip(texts, self._encoder.encode_with_starts(texts), strict=True)
-        return [usual if _BLANK in text else self._redraw(*usual) for text, usual in encoded]
+        return [usual if BLANK in text else self._redraw(*usual) for text, usual in encoded]
 
     def _redraw(self, ids: list[int], starts: list[int]) -> tuple[list[int], list[int]]:
         """Return the ids and starts of a sentence in a random segmentation."""
         pieces = self._encoder.pieces(ids)
         new_ids, new_starts = [], []
-        firsts = [i for i, piece in enumerate(pieces) if piece.startswith(_BLANK) or not i]
+        firsts = [i for i, piece in enumerate(pieces) if piece.startswith(BLANK) or not i]
         for first, end in itertools.pairwise([*firsts, len(ids)]):
             if not all(piece in self._ids for piece in pieces[first:end]):
                 new_ids += ids[first:end]
@@ -73,7 +71,7 @@ class SegmentationSampler:
             for piece in self._segmenter.draw("".join(pieces[first:end]), self._random):
                 new_ids.append(self._ids[piece])
                 new_starts.append(place)
-                place += len(piece.replace(_BLANK, blank).encode())
+                place += len(piece.replace(BLANK, blank).encode())
         return new_ids, new_starts
 
 

@@ -6,14 +6,14 @@ import io
 import pathlib
 import re
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Literal
 
 import sentencepiece
 from sentencepiece import sentencepiece_model_pb2
 
 from t2t_phrase.config import UserError
-from t2t_phrase.text.subwords.encoder import WHITESPACE_ONLY
+from t2t_phrase.text.subwords.encoder import BLANK, WHITESPACE_ONLY
 from t2t_phrase.text.whitespace import WHITESPACE
 
 # Special pieces and one piece for each byte.
@@ -26,6 +26,7 @@ def train_subwords(
     vocab_size: int,
     character_coverage: float = 1.0,
     model_type: Literal["bpe", "unigram"] = "bpe",
+    user_defined_symbols: Sequence[str] = (),
 ) -> bytes:
     """Learn a vocabulary and return the serialized model for `SubwordEncoder`.
 
@@ -39,6 +40,8 @@ def train_subwords(
         character_coverage: share of the text whose characters get their own pieces; rarer
             characters become bytes. Use 1 for alphabets and 0.9995 for Chinese.
         model_type: byte pair encoding, or a unigram language model (Kudo, 2018).
+        user_defined_symbols: words that are always one piece, such as tags; they follow the special
+            pieces and count towards `vocab_size`.
 
     Raises:
         UserError: there is no text, or `vocab_size` is too small for the characters.
@@ -65,6 +68,7 @@ def train_subwords(
                 vocab_size=vocab_size,
                 character_coverage=character_coverage,
                 byte_fallback=True,
+                user_defined_symbols=[BLANK + symbol for symbol in user_defined_symbols],
                 pad_id=0,
                 eos_id=1,
                 unk_id=2,
@@ -80,18 +84,18 @@ def train_subwords(
         except RuntimeError as error:
             if stopped:
                 raise stopped[0] from None
-            raise _explain(error, vocab_size) from error
+            raise _explain(error, vocab_size, RESERVED + len(user_defined_symbols)) from error
     return _without_paths(model.getvalue())
 
 
-def _explain(error: RuntimeError, vocab_size: int) -> UserError:
+def _explain(error: RuntimeError, vocab_size: int, reserved: int) -> UserError:
     if "sentences_.empty()" in str(error):
         return UserError("the training text is empty: there are no subwords for a vocabulary")
     needed = re.search(r"required_chars\. (\d+) vs (\d+)", str(error))
-    if needed or vocab_size <= RESERVED:
-        least = needed[2] if needed else RESERVED + 1
+    if needed or vocab_size <= reserved:
+        least = needed[2] if needed else reserved + 1
         return UserError(
-            f"vocab_size={vocab_size} is too small: {RESERVED} special and byte pieces and the "
+            f"vocab_size={vocab_size} is too small: {reserved} special and byte pieces and the "
             f"characters of the text need at least {least}"
         )
     return UserError(f"SentencePiece could not learn a vocabulary: {error}")

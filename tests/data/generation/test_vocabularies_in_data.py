@@ -121,3 +121,24 @@ def test_joint_subwords_are_as_ever(raw, tmp_path, capsys):
 def test_a_target_size_needs_a_target_vocabulary(raw, tmp_path):
     with pytest.raises(UserError, match=r"--target_vocab_size=9: .*add --noshared_vocab"):
         run(raw, tmp_path, "--target_vocab_size=9")
+
+
+@pytest.mark.parametrize("kind", ["subwords", "unigram", "words"])
+def test_user_defined_symbols(raw, tmp_path, kind, capsys):
+    flags = (f"--vocab_type={kind}", "--vocab_size=350")
+    run(raw, tmp_path, *flags, "--user_defined_symbols=<BT>,<2de>")
+    encoder = get_problem(NAME).vocabularies(str(tmp_path)).source
+    assert encoder.encode("<2de> <BT>") == [4, 3]
+    capsys.readouterr()
+    run(raw, tmp_path, *flags, "--user_defined_symbols=<BT>,<2de>")
+    assert "complete" in capsys.readouterr().out
+    with pytest.raises(UserError, match=r"user_defined_symbols: \['<BT>', '<2de>'\] -> "):
+        run(raw, tmp_path, *flags)
+    with pytest.raises(UserError, match=r"--user_defined_symbols: cannot be used with --vocab_fr"):
+        run(raw, tmp_path / "new", f"--vocab_from={tmp_path}", "--user_defined_symbols=<BT>")
+
+
+def test_a_problem_may_have_symbols(raw, tmp_path, monkeypatch):
+    monkeypatch.setattr(type(get_problem(NAME)), "user_defined_symbols", ("<BT>",))
+    run(raw, tmp_path, "--vocab_size=350")
+    assert get_problem(NAME).vocabularies(str(tmp_path)).source.encode("<BT>") == [3]
