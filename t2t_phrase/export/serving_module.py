@@ -26,19 +26,17 @@ from t2t_phrase.decoding.search.search_weights import (
     SearchWeights,
     prepare_weights,
 )
-from t2t_phrase.decoding.search.source_attention import source_attention
 from t2t_phrase.decoding.search.token_probabilities import LOG_PROB
 from t2t_phrase.decoding.search.translate_ids import (
     MakeExpansion,
     NotesOmitted,
-    chosen_expansion,
     translate_ids,
 )
 from t2t_phrase.decoding.shortlists import Shortlister
-from t2t_phrase.decoding.translator import check_word_level
 from t2t_phrase.export.graph_restrictions import GraphRestrictions
 from t2t_phrase.export.graph_shortlists import GraphShortlists
 from t2t_phrase.export.graph_side import GraphSide, read_lines
+from t2t_phrase.export.servable import can_be_guided, check_servable
 from t2t_phrase.features import of_side
 from t2t_phrase.models.base import EncoderDecoder, Features
 from t2t_phrase.special_ids import EOS_ID, PAD_ID
@@ -107,37 +105,8 @@ class ServingModule(tf.Module):
         shortlister: Shortlister | None = None,
     ) -> None:
         super().__init__()
-        chosen = chosen_expansion(hparams, make_expansion)
-        if chosen is None and model.capabilities.cannot_translate:
-            raise UserError(model.capabilities.cannot_translate)
-        if hparams.mbr:
-            raise UserError(
-                "mbr=true: samples are compared in Python, and a served model consists of "
-                "TensorFlow operations; leave it out of --decode_hparams"
-            )
-        if hparams.sampling_temp:
-            raise UserError(
-                f"sampling_temp={hparams.sampling_temp}: a served model always answers the same "
-                "request in the same way; leave sampling out of --decode_hparams"
-            )
-        if hparams.write_alignments:
-            raise UserError(
-                "write_alignments=true: a served model returns alignments by its signature "
-                "translate_with_dictionary, whose dictionaries may be empty; leave it out of "
-                "--decode_hparams"
-            )
-        self._unknown: TfUnknownWords | None = None
-        if hparams.coverage_penalty:
-            # Mistakes should show at once, as below.
-            source_attention(model, layers=hparams.alignment_layers, heads=hparams.alignment_heads)
-        if hparams.replace_unknown:
-            check_word_level(target)
-            if not model.capabilities.hypothesises_positions:
-                # Mistakes should show at once, not in the first trace.
-                source_attention(
-                    model, layers=hparams.alignment_layers, heads=hparams.alignment_heads
-                )
-            self._unknown = TfUnknownWords(unknown_words)
+        check_servable(model, target, hparams, make_expansion)
+        self._unknown = TfUnknownWords(unknown_words) if hparams.replace_unknown else None
         self._model = model
         self._hparams = hparams
         self._make_expansion = make_expansion
@@ -203,25 +172,13 @@ class ServingModule(tf.Module):
         return {name: function for name, function in functions.items() if function is not None}
 
     def _translate(self, *inputs: tf.Tensor) -> dict[str, tf.Tensor]:
-        def best(*inputs: tf.Tensor) -> dict[str, tf.Tensor]:
-            translations, scores, cut, _ = self._search(*inputs, return_beams=False)
-            return {"translation": translations[:, 0], "score": scores[:, 0], "cut": cut}
-
-        return _of_any_number(best, inputs)
+        return _of_any_number(self._best, inputs)
 
     def _guided(self, *inputs: tf.Tensor) -> dict[str, tf.Tensor]:
         def best(
             text: tf.Tensor, dictionary: tf.Tensor, *others: tf.Tensor
         ) -> dict[str, tf.Tensor]:
-            translations, scores, cut, found = self._search(
-                text, *others, return_beams=False, dictionary=dictionary
-            )
-            return {
-                "translation": translations[:, 0],
-                "score": scores[:, 0],
-                "cut": cut,
-                **found,
-            }
+            return self._best(text, *others, dictionary=dictionary)
 
         return _of_any_number(best, inputs)
 
@@ -229,17 +186,14 @@ class ServingModule(tf.Module):
         def best(
             text: tf.Tensor, dictionary: tf.Tensor, prefix: tf.Tensor, *others: tf.Tensor
         ) -> dict[str, tf.Tensor]:
-            translations, scores, cut, found = self._search(
-                text, *others, return_beams=False, terms=(dictionary, prefix)
-            )
-            return {
-                "translation": translations[:, 0],
-                "score": scores[:, 0],
-                "cut": cut,
-                **found,
-            }
+            return self._best(text, *others, terms=(dictionary, prefix))
 
         return _of_any_number(best, inputs)
+
+    def _best(self, text: tf.Tensor, *others: tf.Tensor, **asked: Any) -> dict[str, tf.Tensor]:
+        """Return the best translations and what is known of them; `asked` as for `_search`."""
+        texts, scores, cut, known = self._search(text, *others, return_beams=False, **asked)
+        return {"translation": texts[:, 0], "score": scores[:, 0], "cut": cut, **known}
 
     def _nbest(self, *inputs: tf.Tensor) -> dict[str, tf.Tensor]:
         def all_found(*inputs: tf.Tensor) -> dict[str, tf.Tensor]:
@@ -382,17 +336,6 @@ def token_probabilities(found: Hypotheses) -> dict[str, tf.Tensor]:
         "token_probabilities": tf.where(real, tf.exp(log_probs), 0.0),
         "confidences": tf.exp(total / tf.cast(tf.maximum(lengths, 1), tf.float32)),
     }
-
-
-def can_be_guided(model: EncoderDecoder) -> bool:
-    """Return whether a model tells which source token a token is from, as dictionaries need."""
-    if model.capabilities.hypothesises_positions:
-        return True
-    try:
-        source_attention(model)
-    except UserError:
-        return False
-    return True
 
 
 def _of_any_number(
