@@ -1,4 +1,4 @@
-"""What a served model can do, and which options of decoding it rejects."""
+"""The checks of a model and its options of decoding before it is served."""
 
 from __future__ import annotations
 
