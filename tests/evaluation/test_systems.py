@@ -69,3 +69,4 @@ def test_other_formats_can_be_read_back():
     ]
     latex = format_table(HEADER, ROWS, "latex", notes=["n"]).splitlines()
     assert latex[0] == "% n" and r"a\_b & 1.00 \\" in latex
+    assert "<" not in format_table(["p"], [["<0.0001"]], "latex")
