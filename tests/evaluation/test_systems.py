@@ -34,6 +34,16 @@ def test_equal_systems_do_not_differ():
     assert found.systems["other"]["BLEU"].p_value == 1
 
 
+@pytest.mark.parametrize(("differing", "least"), [(1, 1.0), (2, 0.5), (5, 1 / 16)])
+def test_few_sentences_are_not_significant_by_exchange(differing, least):
+    """All are better, so only exchanges of none or all of them have as large a difference."""
+    better = REFERENCE[:differing] + BAD[differing:]
+    # The same counts for BLEU, and therefore not one more sentence that differs.
+    better[-1] = better[-1].replace("new", "odd")
+    found = compare_systems({"bad": BAD, "better": better}, REFERENCE, exchanges=500)
+    assert found.systems["better"]["BLEU"].p_randomised == pytest.approx(least, abs=0.003)
+
+
 def test_the_table_has_a_row_for_each_system():
     found = compare_systems({"bad": BAD, "good": GOOD}, REFERENCE)
     header, rows = found.table()
