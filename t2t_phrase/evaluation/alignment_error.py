@@ -96,7 +96,8 @@ def score_files(alignments: str, gold: str) -> AlignmentError:
         gold: file with the gold alignments.
 
     Raises:
-        UserError: a file cannot be read, a line is malformed, or the numbers of lines differ.
+        UserError: a file cannot be read, a line is malformed or has the alignments of several
+            hypotheses, or the numbers of lines differ.
     """
     own, right = _read(alignments), _read(gold)
     check_one_to_one(str(alignments), len(own), str(gold), len(right))
@@ -106,6 +107,11 @@ def score_files(alignments: str, gold: str) -> AlignmentError:
 def _read(path: str) -> list[Links]:
     found = []
     for number, line in enumerate(read_text(path), start=1):
+        if "\t" in line:
+            raise UserError(
+                f"{path}:{number}: a tab, as between the alignments of several hypotheses "
+                "(return_beams=true); keep one of them, and separate links by spaces"
+            )
         try:
             found.append(read_links(line))
         except UserError as error:

@@ -44,6 +44,9 @@ def test_faults_are_named(tmp_path):
     (tmp_path / "gold").write_text("0-0\n")
     with pytest.raises(UserError, match=r"/own:2: 'x' is not a link"):
         score_files(str(tmp_path / "own"), str(tmp_path / "gold"))
+    (tmp_path / "own").write_text("0-0 1-1\t0-0\n")
+    with pytest.raises(UserError, match=r"/own:1: a tab, as between the alignments of several"):
+        score_files(str(tmp_path / "own"), str(tmp_path / "gold"))
     (tmp_path / "own").write_text("0-0\n1-1\n")
     with pytest.raises(UserError, match=r"/own has 2 lines and \S*/gold has 1; the lines must"):
         score_files(str(tmp_path / "own"), str(tmp_path / "gold"))
