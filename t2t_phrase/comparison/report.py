@@ -14,6 +14,7 @@ from t2t_phrase.comparison.scoring import Scoring
 from t2t_phrase.evaluation.phenomena import judge
 from t2t_phrase.evaluation.pooled_bootstrap import pooled_p_value
 from t2t_phrase.evaluation.scores import corpus_score
+from t2t_phrase.io.files import write
 from t2t_phrase.io.text_files import read_text
 
 Texts = dict[tuple[str, int], list[str]]
@@ -154,7 +155,12 @@ def table_name(recipe: Recipe) -> str:
 
 
 def write_report(work_dir: pathlib.Path, name: str, text: str, content: dict[str, Any]) -> None:
-    """Print a table; write it to `name`.md, and its content to `name`.json."""
-    (work_dir / f"{name}.md").write_text(text, encoding="utf-8")
-    (work_dir / f"{name}.json").write_text(json.dumps(content, indent=2) + "\n")
-    print(f"\n{text}\nwritten to {work_dir / name}.md and {name}.json")
+    """Print a table; write it to `name`.md, and its content to `name`.json.
+
+    Raises:
+        WriteError: the disk is full, or a file is not writable.
+    """
+    print(f"\n{text}", flush=True)
+    write(work_dir / f"{name}.md", text)
+    write(work_dir / f"{name}.json", json.dumps(content, indent=2) + "\n")
+    print(f"written to {work_dir / name}.md and {name}.json")

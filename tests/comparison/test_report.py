@@ -2,8 +2,11 @@
 
 import json
 
+import pytest
+
 from t2t_phrase.comparison import report, runs
 from t2t_phrase.comparison.scoring import Scoring
+from t2t_phrase.io.files import WriteError
 
 SET = "transformer_tiny"
 
@@ -40,3 +43,12 @@ def test_the_report_holds_recipe_commands_and_signature(recipe, capsys, monkeypa
     assert "| agreement by distance | 1 (4) | >15 (1) |" in text
     assert content["contrastive"][SET]["agreement >15"] == {"right": 0, "total": 1}
     assert content["recipe"]["hparams"] == recipe.hparams and content["seeds"] == [7]
+
+
+def test_a_table_that_cannot_be_written_is_printed_and_the_old_one_kept(tmp_path, capsys):
+    (tmp_path / "table.md").write_text("old")
+    (tmp_path / "table.md.tmp").mkdir()
+    with pytest.raises(WriteError, match=r"table\.md"):
+        report.write_report(tmp_path, "table", "new", {})
+    assert (tmp_path / "table.md").read_text() == "old"
+    assert "new" in capsys.readouterr().out
