@@ -118,6 +118,9 @@ def _mean(values: Iterable[float | None]) -> float | None:
 def contrastive(files: Mapping[tuple[str, int], pathlib.Path]) -> tuple[str, dict[str, object]]:
     """Return tables of the accuracies of t2t-phrase-contrast, over all seeds of a set.
 
+    Args:
+        files: the results of each set and seed, all on the same pairs.
+
     Returns:
         (Markdown: by kind, and by distance for subject-verb agreement; all counts by set).
     """
@@ -130,11 +133,14 @@ def contrastive(files: Mapping[tuple[str, int], pathlib.Path]) -> tuple[str, dic
             for distance, near in content["distances"].get(kind, {}).items():
                 _add(own, (kind, distance), near)
     keys = list(dict.fromkeys(key for own in counts.values() for key in own))
-    tables = [_table("contrastive accuracy", counts, [key for key in keys if len(key) == 1])]
+    first = next(iter(counts))
+    seeds = sum(name == first for name, _ in files)
+    kinds = [key for key in keys if len(key) == 1]
+    tables = [_table("contrastive accuracy", counts, kinds, seeds)]
     for kind in AGREEMENT:
         distances = [key for key in keys if key[0] == kind and len(key) == 2]
         if distances:
-            tables.append(_table(f"{kind} by distance", counts, distances))
+            tables.append(_table(f"{kind} by distance", counts, distances, seeds))
     found: dict[str, object] = {
         name: {
             " ".join(key): {"right": right, "total": total} for key, (right, total) in own.items()
@@ -155,9 +161,18 @@ def _table(
     title: str,
     counts: Mapping[str, Mapping[tuple[str, ...], Sequence[int]]],
     keys: Sequence[tuple[str, ...]],
+    seeds: int,
 ) -> str:
+    """Return the accuracies by set and key, with the number of pairs of each key.
+
+    Args:
+        title: of the first column.
+        counts: right decisions and all of them, over the seeds of each set.
+        keys: the columns.
+        seeds: number of seeds of the first set.
+    """
     first = next(iter(counts.values()))
-    rows = [[title, *(f"{key[-1]} ({first[key][1]})" for key in keys)]]
+    rows = [[title, *(f"{key[-1]} ({first[key][1] // seeds})" for key in keys)]]
     for name, own in counts.items():
         shares = [f"{100 * own[key][0] / own[key][1]:.2f}%" for key in keys]
         rows.append([f"`{name}`", *shares])

@@ -1,5 +1,7 @@
 """Tables beside the table of scores."""
 
+import json
+
 import pytest
 
 from t2t_phrase.comparison import details
@@ -30,3 +32,20 @@ def test_ngrams_are_compared_seed_by_seed():
     assert found["new"][2]["precision"] == pytest.approx(100 * (3 + 3 + 2) / 9)
     assert found["new"][2]["difference"] == pytest.approx(100 / 6)
     assert found["base"][0]["difference"] is None
+
+
+def test_contrastive_pairs_are_counted_once(tmp_path):
+    """Sets may have different numbers of seeds, which are all evaluated on the same pairs."""
+    files = {}
+    for key, right in {("base", 1): 1, ("base", 2): 3, ("new", 1): 4}.items():
+        files[key] = tmp_path / "-".join(map(str, key))
+        counts = {"right": right, "total": 4}
+        files[key].write_text(
+            json.dumps({"kinds": {"agreement": counts}, "distances": {"agreement": {"1": counts}}})
+        )
+    table, found = details.contrastive(files)
+    lines = table.split("\n")
+    assert lines[0] == "| contrastive accuracy | agreement (4) |"
+    assert lines[2:4] == ["| `base` | 50.00% |", "| `new` | 100.00% |"]
+    assert "| agreement by distance | 1 (4) |" in lines
+    assert found["base"]["agreement"] == {"right": 4, "total": 8}
