@@ -20,6 +20,7 @@ from absl import app, flags
 
 from t2t_phrase import registry
 from t2t_phrase.bin import common
+from t2t_phrase.bin.backend import check_backend
 from t2t_phrase.config import HParamsError, UserError, shown, split_at_commas
 from t2t_phrase.io.files import expanded
 
@@ -90,6 +91,8 @@ def main(argv: Sequence[str]) -> None:
             raise app.UsageError(f"--{flag} is required")
     seeds, boundaries = _numbers("seeds"), _numbers("by_length")
     sets = [name.strip() for name in split_at_commas(FLAGS.hparams_sets)]
+    check_backend()
+    common.load_tensorflow()
     registry.discover(FLAGS.t2t_usr_dir)
     from t2t_phrase.comparison.runs import Recipe, compare
     from t2t_phrase.comparison.scoring import Scoring

@@ -2,6 +2,8 @@
 
 import json
 import pathlib
+import subprocess
+import sys
 
 import pytest
 from toy_run import call
@@ -151,3 +153,12 @@ def test_pairs_of_the_other_direction_are_refused(flags):
     with pytest.raises(UserError, match="English into German, but the model translates de to en"):
         call(compare, *given, "--problem=translate_ende_multi30k_rev", "--contrastive=grammar")
     assert calls == []
+
+
+@pytest.mark.slow
+def test_tensorflow_starts_without_messages(flags):
+    """They would be the first lines of every comparison."""
+    given, _, _ = flags
+    command = [sys.executable, "-m", "t2t_phrase.bin.compare", *given, "--decode_hparams=x=1"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.stderr == "error: DecodeHParams: x: unknown\n"
