@@ -91,16 +91,20 @@ def parse_assignments(text: str) -> dict[str, str]:
 
 
 def split_at_commas(text: str) -> list[str]:
-    """Split at the commas outside of brackets, where the next bracket is not a closing one."""
+    """Split at the commas outside of brackets, as in `a=[1,b_[01]],c=2`.
+
+    A bracket that is never closed is a character like any other, so that only its own part of the
+    text is faulty.
+    """
     parts = []
-    end, inside = len(text), False
+    end, depth = len(text), 0
     for at in range(len(text) - 1, -1, -1):
         char = text[at]
         if char in "])":
-            inside = True
+            depth += 1
         elif char in "[(":
-            inside = False
-        elif char == "," and not inside:
+            depth = max(0, depth - 1)
+        elif char == "," and not depth:
             parts.append(text[at + 1 : end])
             end = at
     return [text[:end], *reversed(parts)]

@@ -5,7 +5,14 @@ from typing import Literal
 
 import pytest
 
-from t2t_phrase.config import HParams, HParamsError, UserError, differences, parse_assignments
+from t2t_phrase.config import (
+    HParams,
+    HParamsError,
+    UserError,
+    differences,
+    parse_assignments,
+    split_at_commas,
+)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -105,6 +112,19 @@ def test_all_cross_field_faults_are_reported_at_once() -> None:
 )
 def test_message(text: str, expected: str) -> None:
     assert expected in message(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("a=[1,(2,3),4],b=5", ["a=[1,(2,3),4]", "b=5"]),
+        ("p=[embedding/*,layer_[01]/*],b=5", ["p=[embedding/*,layer_[01]/*]", "b=5"]),
+        ("a=[1,b=2", ["a=[1", "b=2"]),
+        ("a=1],b=2", ["a=1]", "b=2"]),
+    ],
+)
+def test_brackets_within_brackets(text: str, parts: list[str]) -> None:
+    assert split_at_commas(text) == parts
 
 
 def test_the_constructor_checks_types_and_converts_harmless_ones() -> None:

@@ -73,3 +73,11 @@ def test_models_whose_rows_cannot_be_packed_say_so():
 def test_a_packed_length_that_fits_nothing(change, message):
     with pytest.raises(HParamsError, match=message):
         TransformerHParams().override(change)
+
+
+def test_patterns_may_have_brackets():
+    hparams = TransformerHParams().override(
+        "frozen_variables=[embedding/*,encoder_layer_[01]/*],learning_rate_factors=[a_[01]*=0.1,b=2]"
+    )
+    assert hparams.frozen_variables == ("embedding/*", "encoder_layer_[01]/*")
+    assert hparams.learning_rate_factors == ("a_[01]*=0.1", "b=2")
