@@ -119,3 +119,4 @@ def _check_registered(record: RunRecord) -> None:
                 f"{names.kind} {name} is unknown; the run was trained with --t2t_usr_dir="
                 f"{recorded}, which registers it: give that flag"
             )
+    record.resolved()

@@ -14,7 +14,7 @@ from typing import Any
 
 import t2t_phrase
 from t2t_phrase import registry
-from t2t_phrase.config import UserError, differences, parse_assignments
+from t2t_phrase.config import HParamsError, UserError, differences, parse_assignments
 from t2t_phrase.io.files import write
 from t2t_phrase.training_hparams import TrainingHParams
 
@@ -71,16 +71,25 @@ class RunRecord:
         The name of the set is not needed, since the set may have changed.
 
         Raises:
-            UserError: the model is unknown, or a recorded hyperparameter no longer exists.
+            UserError: the model is unknown, a recorded hyperparameter no longer exists, or one
+                names what only another --t2t_usr_dir registers.
         """
         if self.model not in registry.models:
             registry.discover()
-        if self.model not in registry.models and self.t2t_usr_dir:
+        folder = self.t2t_usr_dir
+        if self.model not in registry.models and folder:
             raise UserError(
                 f"model {self.model} is unknown; the run was trained with --t2t_usr_dir="
-                f"{self.t2t_usr_dir}, which registers it: give that flag"
+                f"{folder}, which registers it: give that flag"
             )
-        return registry.models[self.model].hparams_class.from_dict(self.hparams)
+        try:
+            return registry.models[self.model].hparams_class.from_dict(self.hparams)
+        except HParamsError as error:
+            if not folder or folder in registry.user_folders():
+                raise
+            raise HParamsError(
+                f"{error}; the run was trained with --t2t_usr_dir={folder}: give that flag"
+            ) from error
 
     def save(self, folder: str | os.PathLike[str]) -> None:
         """Write `hparams.json`, with a checksum of the rest.

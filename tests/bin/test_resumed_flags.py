@@ -29,9 +29,9 @@ def taken(tmp_path):
         registry.discover()
         folder = tmp_path / "run"
         recorded = dict(problem="translate_ende_grammar", hparams_set="transformer_tiny")
-        settings = {**recorded, "random_seed": 7, "model": "transformer", **changes}
+        settings = {**recorded, "random_seed": 7, "model": "transformer", "hparams": {}, **changes}
         folder.mkdir()
-        RunRecord(**settings, overrides="", hparams={}, vocab_size=8, vocabulary="").save(folder)
+        RunRecord(**settings, overrides="", vocab_size=8, vocabulary="").save(folder)
         checkpoints.write(folder / "model.ckpt-1", model={"a": np.zeros(1)}, step=1)
         for arguments in commands:
             add_command(folder, arguments, log=print)
@@ -119,6 +119,14 @@ def test_names_that_a_folder_of_the_user_registers(taken, change, named):
     assert str(caught.value) == (
         f"{named}; the run was trained with --t2t_usr_dir=/mine, which registers it: give that flag"
     )
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("optimizer", "mine"), ("learning_rate_schedule", "constant*mine")]
+)
+def test_hyperparameters_that_a_folder_of_the_user_registers(taken, name, value):
+    with pytest.raises(UserError, match=r"mine.*with --t2t_usr_dir=/mine: give that flag$"):
+        taken([], t2t_usr_dir="/mine", hparams={name: value})
 
 
 def test_a_name_that_the_folder_lost_is_reported_elsewhere(taken):
