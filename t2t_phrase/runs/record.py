@@ -21,6 +21,7 @@ from t2t_phrase.training_hparams import TrainingHParams
 FILE = "hparams.json"
 # Entries that may differ when a run is resumed; the data are compared separately.
 _NO_SETTINGS = ("data", "t2t_usr_dir", "version")
+_VOCABULARIES = ("vocabulary", "target_vocabulary")
 _CHECKSUM = "checksum"
 # A damaged number above these would fill the memory before the damage is noticed.
 _LARGEST = {"vocab_size": 2**24, "target_vocab_size": 2**24}
@@ -165,6 +166,11 @@ class RunRecord:
                     "\nThe learning rate falls to 0 at --train_steps, so another value would "
                     "change the rate of every step. To train for longer, start a new "
                     f"--output_dir from these weights: --warm_start_from={folder}."
+                )
+            if any(line.partition(":")[0] in _VOCABULARIES for line in changed):
+                hint += (
+                    "\nThe data have another vocabulary: give the --data_dir that the run began "
+                    "with."
                 )
             raise UserError(
                 f"--output_dir={folder} holds a run with different settings:\n  "

@@ -54,6 +54,11 @@ def test_other_settings_are_refused_with_the_difference():
     assert "overrides" not in str(caught.value)
 
 
+def test_another_vocabulary_is_that_of_other_data():
+    with pytest.raises(UserError, match=r"another vocabulary: give the --data_dir that"):
+        record(vocabulary="abd").check_same(record(), "run")
+
+
 def test_a_set_may_get_another_name_and_a_field_a_default():
     old = record(hparams_set="a_name_that_is_gone")
     del old.hparams["norm"]
