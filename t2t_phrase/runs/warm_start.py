@@ -12,6 +12,7 @@ import numpy as np
 
 from t2t_phrase.config import UserError
 from t2t_phrase.runs import checkpoints
+from t2t_phrase.runs.checkpoint_reader import CheckpointReader
 from t2t_phrase.runs.checkpoints import RestoreReport
 from t2t_phrase.runs.load_model import find_record
 from t2t_phrase.runs.record import RunRecord
@@ -25,6 +26,8 @@ from t2t_phrase.text.vocabularies import Encoder, Vocabularies
 OtherVocabulary = Literal["same", "map", "new"]
 # Layers with a row for each entry of a vocabulary; a joint table is named like the source's.
 _TABLES = {"embedding": 0, "source_embedding": 0, "target_embedding": 1, "softmax": 1}
+# Keras' names of the two factors of an adapter.
+_ADAPTER = ("lora_kernel_a", "lora_kernel_b")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -35,11 +38,13 @@ class WarmStart:
         checkpoint: path of the checkpoint.
         report: the variables that were copied as a whole, and the others.
         mapped: for each table that was copied entry by entry, a line with the number of entries.
+        adapted: the kernels to which adapters of the checkpoint were added, see `lora_rank`.
     """
 
     checkpoint: str
     report: RestoreReport
     mapped: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    adapted: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         report = self.report
@@ -52,6 +57,7 @@ class WarmStart:
         lines = [f"warm start from {self.checkpoint}: {', '.join(parts)}"]
         for title, entries in (
             ("mapped", [f"{name}: {text}" for name, text in self.mapped.items()]),
+            ("with the checkpoint's low-rank update added", self.adapted),
             ("missing from the checkpoint", report.missing),
             ("with a different shape", report.mismatched),
             ("not used by the model", report.unused),
@@ -70,7 +76,8 @@ def warm_start(
 ) -> WarmStart:
     """Copy every weight that the checkpoint has under the same name and in the same shape.
 
-    Other weights keep their random initial values, and the optimizer starts from scratch.
+    Other weights keep their random initial values, and the optimizer starts from scratch. Adapters
+    of the checkpoint (`lora_rank`) that the model has no room for are added to their kernels.
 
     Args:
         model: the model to initialise.
@@ -110,10 +117,11 @@ def warm_start(
         name: variable for name, variable in variables.items() if not (differs and name in tables)
     }
     report = checkpoints.assign(checkpoint, whole)
+    stored = checkpoints.reader(checkpoint)
+    adapted, merged = _add_adapters(stored, variables, report)
     mapped: dict[str, str] = {}
     missing = list(report.missing)
     if differs:
-        stored = checkpoints.reader(checkpoint)
         entries = stored.group("model")
         for name, side in tables.items():
             if old is None or name not in entries:
@@ -122,11 +130,34 @@ def warm_start(
             assert vocabularies is not None
             rows = stored.get(entries[name][0])
             mapped[name] = _map_rows(variables[name], rows, old[side], vocabularies[side])
-    unused = tuple(name for name in report.unused if not (differs and name in tables))
+    taken = {*merged, *(tables if differs else ())}
+    unused = tuple(name for name in report.unused if name not in taken)
     report = dataclasses.replace(report, missing=tuple(missing), unused=unused)
     if not report.matched:
         raise UserError(f"--warm_start_from={path}: none of its weights fits the model: {report}")
-    return WarmStart(checkpoint, report, mapped)
+    return WarmStart(checkpoint, report, mapped, tuple(adapted))
+
+
+def _add_adapters(
+    stored: CheckpointReader, variables: Mapping[str, keras.Variable], report: RestoreReport
+) -> tuple[list[str], list[str]]:
+    """Add the product A B of a checkpoint's adapters to kernels whose layer did not take A and B.
+
+    Returns:
+        (names of the kernels, names of A and B in the checkpoint).
+    """
+    entries = stored.group("model")
+    kernels, merged = [], []
+    for name in entries:
+        place, _, weight = name.rpartition("/")
+        kernel, factors = f"{place}/kernel", [f"{place}/{factor}" for factor in _ADAPTER]
+        if weight != _ADAPTER[0] or name in report.matched or kernel not in report.matched:
+            continue
+        a, b = (stored.get(entries[factor][0]) for factor in factors)
+        variables[kernel].assign_add(a @ b)
+        kernels.append(kernel)
+        merged += factors
+    return kernels, merged
 
 
 def _differs(vocabularies: Vocabularies, record: RunRecord) -> bool:

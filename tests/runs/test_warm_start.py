@@ -167,3 +167,26 @@ def test_a_run_without_its_vocabulary_cannot_be_mapped(tmp_path):
     _, model = small_model(other)
     with pytest.raises(UserError, match=r"no copy of its vocabulary; copy"):
         warm_start(model, tmp_path / "run", vocabularies=other, other_vocabulary="map")
+
+
+def adapted_model(rank):
+    hparams, _ = small_model(joint("a", "b", "c"))
+    return registry.models["transformer"].from_hparams(
+        hparams.replace(lora_rank=rank), vocab_size=8
+    )
+
+
+@pytest.mark.parametrize("rank", [0, 1, 2])
+def test_low_rank_updates_are_not_lost(tmp_path, rank):
+    trained, model = adapted_model(2), adapted_model(rank)
+    rng = np.random.default_rng(0)
+    stored = {
+        name: rng.normal(size=v.shape).astype(np.float32)
+        for name, v in checkpoints.model_variables(trained).items()
+    }
+    checkpoints.write(tmp_path / "model.ckpt-7", model=stored, step=7)
+    started = warm_start(model, tmp_path)
+    checkpoints.restore(trained, tmp_path / "model.ckpt-7")
+    ids = {"inputs": np.array([[3, 4, 1]]), "targets": np.array([[4, 3, 1]])}
+    np.testing.assert_allclose(model(ids), trained(ids), rtol=1e-4, atol=1e-4)
+    assert started.report.unused == () and bool(started.adapted) == (rank != 2)
