@@ -5,11 +5,12 @@ from __future__ import annotations
 import dataclasses
 import math
 import pathlib
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 from t2t_phrase import registry
 from t2t_phrase.data.input.pipeline import TrainingPipeline, evaluation_batches
+from t2t_phrase.io.line_counts import counted
 from t2t_phrase.io.out_of_memory import explained
 from t2t_phrase.runs import checkpoints
 from t2t_phrase.runs.directory import RunDirectory
@@ -114,8 +115,12 @@ def prepare(
             strategy=strategy,
         )
     # Other workers receive the chief's weights when training begins.
-    if options.warm_start_from and chief:
-        _warm_start(options, built.model, vocabularies, say)
+    if chief and not checkpoints.complete(options.output_dir):
+        taken = _warm_start(options, built.model, vocabularies, say)
+        if warning := _frozen_warning(built.model, taken):
+            say(warning)
+    elif options.warm_start_from:
+        say(f"{options.output_dir} has checkpoints: --warm_start_from is ignored")
     if writes:
         claim_folder(options.output_dir, record, vocabularies)
     if built.frozen or hparams.lora_rank:
@@ -196,11 +201,10 @@ def _parts(options: RunOptions, replicas: int, peers: Peers, log: Callable[[str]
 
 def _warm_start(
     options: RunOptions, model: Any, vocabularies: Vocabularies, log: Callable[[str], None]
-) -> None:
-    """Start from the weights of another run, unless this one has checkpoints."""
-    if checkpoints.complete(options.output_dir):
-        log(f"{options.output_dir} has checkpoints: --warm_start_from is ignored")
-        return
+) -> tuple[str, ...]:
+    """Start from the weights of another run if there is one; return the names of those taken."""
+    if not options.warm_start_from:
+        return ()
     started = warm_start(
         model,
         options.warm_start_from,
@@ -208,6 +212,23 @@ def _warm_start(
         other_vocabulary=options.warm_start_vocab,
     )
     log(str(started))
+    return started.report.matched
+
+
+def _frozen_warning(model: Any, taken: Collection[str]) -> str:
+    """Return a warning if variables are frozen that were not taken from another run; else ""."""
+    names = [
+        name
+        for name, variable in checkpoints.model_variables(model).items()
+        if not variable.trainable and name not in taken
+    ]
+    if not names:
+        return ""
+    listed = ", ".join(names[:3]) + f" and {len(names) - 3} more" * (len(names) > 3)
+    return (
+        f"WARNING: {counted(len(names), 'frozen variable')} will keep initial values, random where "
+        f"--warm_start_from provides none: {listed}"
+    )
 
 
 def _share_trained(model: Any) -> str:
