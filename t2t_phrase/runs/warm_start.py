@@ -148,7 +148,7 @@ def _add_adapters(
     """
     entries = stored.group("model")
     kernels, merged = [], []
-    for name in entries:
+    for name in sorted(entries):
         place, _, weight = name.rpartition("/")
         kernel, factors = f"{place}/kernel", [f"{place}/{factor}" for factor in _ADAPTER]
         if weight != _ADAPTER[0] or name in report.matched or kernel not in report.matched:
