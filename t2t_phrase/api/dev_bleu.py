@@ -30,6 +30,8 @@ def dev_bleu(
 ) -> Callable[[Any], Callable[[], DevBleu]]:
     """Return a function from a model to a function that computes its development BLEU.
 
+    If the development set has several references, BLEU counts matches with any of them.
+
     Args:
         options: the options of the run.
         hparams: the decoding options.
@@ -38,7 +40,8 @@ def dev_bleu(
     Raises:
         UserError: the development set is missing, or lacks a feature.
     """
-    sources, references = options.problem.raw_text(options.data_dir, "dev")
+    sources, _ = options.problem.raw_text(options.data_dir, "dev")
+    references = options.problem.raw_references(options.data_dir, "dev")
     features = options.problem.raw_features(
         options.data_dir, "dev", of_side(options.hparams.features, "source")
     )

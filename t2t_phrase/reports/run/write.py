@@ -100,7 +100,8 @@ def with_translations(facts: RunFacts, *, log: Log) -> RunFacts:
     """
     data, checkpoint = str(facts.data_dir), best_checkpoint(facts.folder)
     try:
-        sources, references = facts.problem.raw_text(data, "dev")
+        sources, _ = facts.problem.raw_text(data, "dev")
+        references = facts.problem.raw_references(data, "dev")
     except UserError as error:
         log(f"left out: {error}")
         return facts
