@@ -18,8 +18,9 @@ from t2t_phrase.data.problem import Problem
 from t2t_phrase.io.files import write
 from t2t_phrase.io.lines import read_lines
 from t2t_phrase.text.encoders import StoredEncoder, make_encoder
-from t2t_phrase.text.subwords.encoder import SubwordEncoder
+from t2t_phrase.text.subwords.encoder import BLANK, SubwordEncoder
 from t2t_phrase.text.subwords.training import train_subwords
+from t2t_phrase.text.symbols import symbol_mistakes
 from t2t_phrase.text.words.training import train_words
 
 
@@ -77,9 +78,10 @@ def vocabulary_options(problem: Problem, options: GenerateOptions) -> dict[str, 
     """Return the type, number and sizes of the vocabularies: given options, else the problem's.
 
     Raises:
-        UserError: a size is given for a target vocabulary that does not exist, or a given
-            vocabulary cannot be used.
+        UserError: a size is given for a target vocabulary that does not exist, a given vocabulary
+            cannot be used, or symbols of the problem are wrong.
     """
+    _check_symbols(problem)
     if given := given_vocabularies(options):
         return given_options(given)
     shared = problem.shared_vocab if options.shared_vocab is None else options.shared_vocab
@@ -105,6 +107,18 @@ def vocabulary_options(problem: Problem, options: GenerateOptions) -> dict[str, 
     }
 
 
+def _check_symbols(problem: Problem) -> None:
+    # `("<BT>")` is a string, whose letters would be the symbols.
+    symbols = problem.user_defined_symbols
+    faults = (
+        [f"user_defined_symbols = {symbols!r} must be a tuple, such as ('<BT>',)"]
+        if isinstance(symbols, str)
+        else list(symbol_mistakes(symbols))
+    )
+    if faults:
+        raise UserError(f"problem {problem.base_name}: {'; '.join(faults)}")
+
+
 def take_vocabularies(
     problem: Problem, folder: pathlib.Path, encoders: Sequence[StoredEncoder], log: Log
 ) -> list[NewVocabulary]:
@@ -127,6 +141,13 @@ def take_vocabularies(
             log(
                 f"{problem.base_name}: {path.name} changes text by the rules {encoder.normalizer}, "
                 "so translations are in changed text, too"
+            )
+        pieces = set(encoder.pieces(range(size)))
+        missing = [x for x in problem.user_defined_symbols if not pieces & {x, BLANK + x}]
+        if missing:
+            log(
+                f"{problem.base_name}: {path.name} has no entry for {', '.join(missing)}, which "
+                "the problem defines as symbols"
             )
     return found
 

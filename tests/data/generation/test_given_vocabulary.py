@@ -60,6 +60,16 @@ def test_a_file_is_used_as_it_is(corpus, tmp_path):
     assert problem.vocabularies(str(tmp_path / "data")).source.model_bytes == given.read_bytes()
 
 
+def test_symbols_that_a_given_vocabulary_lacks_are_named(corpus, tmp_path, monkeypatch):
+    symbols = ("<BT>", "<2de>")
+    monkeypatch.setattr(type(get_problem("translate_text")), "user_defined_symbols", symbols)
+    given = tmp_path / "mine.model"
+    given.write_bytes(train_subwords(LINES, vocab_size=300, user_defined_symbols=["<2de>"]))
+    said = make(corpus, tmp_path / "data", vocab_file=(str(given),))
+    (line,) = (line for line in said if "no entry for" in line)
+    assert line.endswith("has no entry for <BT>, which the problem defines as symbols")
+
+
 def test_two_files_are_for_source_and_target(corpus, tmp_path):
     paths = [tmp_path / "a.model", tmp_path / "b.model"]
     for path, size in zip(paths, (290, 300), strict=True):

@@ -142,3 +142,13 @@ def test_a_problem_may_have_symbols(raw, tmp_path, monkeypatch):
     monkeypatch.setattr(type(get_problem(NAME)), "user_defined_symbols", ("<BT>",))
     run(raw, tmp_path, "--vocab_size=350")
     assert get_problem(NAME).vocabularies(str(tmp_path)).source.encode("<BT>") == [3]
+
+
+@pytest.mark.parametrize(
+    ("symbols", "message"),
+    [("<BT>", "must be a tuple, such as"), (("a b",), "'a b' is not a single word")],
+)
+def test_symbols_of_a_problem_are_checked(raw, tmp_path, monkeypatch, symbols, message):
+    monkeypatch.setattr(type(get_problem(NAME)), "user_defined_symbols", symbols)
+    with pytest.raises(UserError, match=f"problem {NAME}: user_defined_symbols.*{message}"):
+        run(raw, tmp_path)
