@@ -112,7 +112,7 @@ def define_flags() -> None:
     flags.DEFINE_float(
         "eval_early_stopping_metric_delta",
         0.1,
-        "Smaller changes of the metric do not count.",
+        "Smaller changes of the metric do not count; BLEU is from 0 to 100, accuracy from 0 to 1.",
         lower_bound=0,
     )
     flags.DEFINE_bool(
