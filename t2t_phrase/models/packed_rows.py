@@ -15,7 +15,7 @@ from keras import ops
 from t2t_phrase.features import ALIGNMENT, IDS, PAIRS, Side
 from t2t_phrase.models.base import Features
 from t2t_phrase.ops.jumps import Jumps, jumps_of
-from t2t_phrase.ops.masks import causal_mask, memory_mask, same_pair_mask
+from t2t_phrase.ops.masks import causal_mask, memory_mask, padding_mask, same_pair_mask
 from t2t_phrase.ops.partition import segment_mask, segment_pairs
 from t2t_phrase.ops.position import places_in_rows, positions_in_pairs
 
@@ -82,12 +82,14 @@ def jumps_in(features: Features) -> Jumps:
 
 
 def source_places(features: Features, places: Any) -> Any:
-    """Return (B, T) int, positions in sources as positions in rows; -1: outside of the source.
+    """Return (B, T) int32, positions in sources as positions in rows; -1: outside of the source.
 
     Args:
         features: of both sides.
         places: (B, T) int, for each target token a position in its source.
     """
-    if not is_packed(features):
-        return places
-    return places_in_rows(places, features[PAIRS["target"]], features[PAIRS["source"]])
+    if is_packed(features):
+        return places_in_rows(places, features[PAIRS["target"]], features[PAIRS["source"]])
+    places = ops.cast(places, "int32")
+    real = ops.cast(padding_mask(features[IDS["source"]]), "int32")
+    return ops.where(places < ops.sum(real, axis=-1, keepdims=True), places, -1)

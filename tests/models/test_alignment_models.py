@@ -127,6 +127,17 @@ def test_a_sentence_alone_equals_that_in_a_batch(name: str) -> None:
     assert_alone_equals_batched(model_of(name), SOURCES, TARGETS, NUMBERS)
 
 
+@pytest.mark.parametrize("name", ["plain", "jumps"])
+def test_a_position_past_the_source_is_none_even_where_the_row_is_longer(name: str) -> None:
+    def past(length: int) -> list[int]:
+        return [len(SOURCES[0]) + 1] * length
+
+    numbers = {"alignment": past}
+    alone = model_of(name)(batch_of(SOURCES[:1], TARGETS[:1], numbers))[0]
+    together = model_of(name)(batch_of(SOURCES, TARGETS, numbers))[0]
+    np.testing.assert_allclose(together[: len(alone)], alone, atol=1e-5)
+
+
 @pytest.mark.parametrize("name", HPARAMS)
 def test_step_by_step_equals_the_whole_with_beams_that_branch(name: str) -> None:
     assert_aligned_steps_equal_the_whole(model_of(name), FEATURES["inputs"], LENGTHS)
