@@ -23,3 +23,9 @@ class RegularizationHParams(TrainingHParams):
         if self.r_drop < 0:
             yield f"r_drop: must not be negative, got {self.r_drop}"
         yield from self.at_most(r_drop=10**6)
+        dropouts = [value for name, value in vars(self).items() if "dropout" in name]
+        if self.r_drop and not any(dropouts):
+            yield (
+                f"r_drop={self.r_drop}: without any dropout, both passes are the same; set a "
+                "dropout, or use r_drop=0"
+            )
