@@ -44,7 +44,11 @@ class MultiGranularityAttention(ImplicitMasks, keras.layers.Layer):
 
     Differs from the paper: W_F. Eq. (8) gives g_m the width of a head, d_k, but does not say how
     the tokens, of width D, are brought to this width; here each head maps them first. Like F_h in
-    Eq. (4), W_F, COM and REC have separate weights for each head.
+    Eq. (4), W_F, COM and REC have separate weights for each head. W_K and W_V have d_k rows for a
+    head of segments; with D rows, as below Eq. (1), they would not fit g_m.
+
+    Differs from the paper: W_O. Eq. (7) only concatenates the heads; the Transformer, which the
+    paper extends, multiplies them by W_O.
 
     Shapes: B batch, S tokens, P rows for segments, D `hidden_size`, H heads, G of which attend to
     segments, $d_k = D / H$, N partitions.
