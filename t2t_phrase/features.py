@@ -91,6 +91,7 @@ TAGS = Feature(name="tags", annotation="tree_tags", stream=TREES)
 ALIGN = "align"
 # For each token of the target, EOS included, the position of the source token that it is aligned
 # with; and, from the same lines, the same for a model that translates in the other direction.
+# Datagen stores positions within the source only; models read nothing at any other.
 ALIGNMENT = Feature(
     name="alignment",
     side="target",
