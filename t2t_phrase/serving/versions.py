@@ -118,8 +118,11 @@ class WatchedVersions:
                 return
 
     def stop(self) -> None:
-        """Load no further version; one that is being loaded does not take over."""
+        """Load no further version; wait for one that is being loaded, which does not take over."""
         self._stopped.set()
+        # TensorFlow aborts the process if it ends while a thread is loading.
+        if self._thread is not None:
+            self._thread.join()
 
     def _try(self, number: int) -> bool:
         """Load a version and let it take over; return whether it could be loaded."""

@@ -1,3 +1,6 @@
+import threading
+import time
+
 import pytest
 from running_server import toy_servable
 
@@ -111,3 +114,22 @@ def test_a_server_that_stops_loads_nothing_more(tmp_path):
     export(tmp_path, 2)
     versions.look()
     assert versions.current.version == 1
+
+
+def test_who_stops_waits_for_the_version_that_is_being_loaded(tmp_path):
+    loading, loaded = threading.Event(), threading.Event()
+
+    def slowly(folder):
+        if folder.name == "2":
+            loading.set()
+            time.sleep(0.2)
+            loaded.set()
+        return load(folder)
+
+    export(tmp_path, 1)
+    versions = WatchedVersions(tmp_path, slowly)
+    export(tmp_path, 2)
+    versions.watch(0.01)
+    assert loading.wait(20)
+    versions.stop()
+    assert loaded.is_set() and versions.current.version == 1
