@@ -24,9 +24,10 @@ from t2t_phrase.text.alignments.pharaoh import write_links
 from t2t_phrase.text.vocabularies import Vocabularies
 
 # The decoding options that ask for something of translations that scores do not have. Those of
-# size and length may be given, so that the same options can be used for both.
+# size and length may be given, so that the same options can be used for both. Scores are those of
+# the original weights, also with an alignment model.
 _OF_TRANSLATIONS = (
-    *("return_beams", "write_scores", "token_probabilities", "replace_unknown"),
+    *("return_beams", "write_scores", "token_probabilities", "replace_unknown", "quantize"),
     *("search", "sampling_temp", *PLAIN_SEARCH, *SHORTLISTS),
 )
 # Files and options that scores do not depend on.
@@ -62,9 +63,7 @@ class FileScoring:
         beside: Beside,
         report: Callable[[str], None] = note,
     ) -> None:
-        # Only the search for aligned positions multiplies by integers.
-        unread = () if beside.alignment_model_dir else ("quantize",)
-        for name in hparams.given((*_OF_TRANSLATIONS, *unread)):
+        for name in hparams.given(_OF_TRANSLATIONS):
             value = str(getattr(hparams, name)).lower()
             raise UserError(f"{name}={value}: cannot be used with --score_file; leave it out")
         for name in _BESIDE_TRANSLATIONS:

@@ -396,8 +396,9 @@ def test_mistakes_are_found_before_the_model_is_loaded(toy, tmp_path, monkeypatc
         "shortlist_best=9",
         "quantize=int8",
     ):
-        with pytest.raises(UserError, match=f"{option}: cannot be used with --score_file"):
-            decode(toy, f"--score_file={tmp_path}/in", options=option)
+        for others in ([], ["--alignment_model_dir=x"]):
+            with pytest.raises(UserError, match=f"{option}: cannot be used with --score_file"):
+                decode(toy, f"--score_file={tmp_path}/in", *others, options=option)
     with pytest.raises(UserError, match=r"alignment_weight=2\.0: is only used with --align"):
         decode(toy, f"--score_file={tmp_path}/in", options="alignment_weight=2")
     with pytest.raises(HParamsError, match="beam_sise: unknown; did you mean beam_size"):
