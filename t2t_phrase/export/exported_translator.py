@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import os
 import pathlib
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -18,6 +17,7 @@ from t2t_phrase.config import UserError
 from t2t_phrase.decoding.batches import make_batches
 from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.decoding.text_lists import check_list
+from t2t_phrase.export.failed_assertions import failed_assertion
 from t2t_phrase.export.staging import check_loadable
 from t2t_phrase.io.reporting import note
 from t2t_phrase.io.unicode_text import check_unicode
@@ -113,8 +113,7 @@ def _run(function: Any, inputs: Mapping[str, Sequence[str]], lines: Sequence[int
         # Alone, a sentence that its features do not fit can be named.
         for line in lines if len(lines) > 1 else ():
             _run(function, inputs, [line])
-        failed = re.search(r"assertion failed: \[([^]]*)\]", str(error))
-        reason = failed[1] if failed else " ".join(str(error).split())[:200]
+        reason = failed_assertion(error) or " ".join(str(error).split())[:200]
         raise UserError(f"text {lines[0] + 1}: {reason}") from error
 
 

@@ -15,9 +15,11 @@ import tensorflow_text  # noqa: F401
 from t2t_phrase.config import UserError
 from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.decoding.search.translate_ids import MakeExpansion
+from t2t_phrase.export.failed_assertions import failed_assertion
 from t2t_phrase.export.saved_model import stored
 from t2t_phrase.export.serving_module import ServingModule
 from t2t_phrase.models.base import EncoderDecoder
+from t2t_phrase.serving.errors import RequestError
 from t2t_phrase.serving.servable import Output, Servable, Signature
 from t2t_phrase.text.encoders import StoredEncoder, load_encoder
 from t2t_phrase.text.vocabularies import Vocabularies
@@ -111,7 +113,12 @@ def _signature(name: str, function: Any) -> Signature:
         tensors = [tf.constant(column, tf.string) for column in columns]
         # A SavedModel takes its inputs by name, a function that was traced here by position.
         by_name = dict(zip(inputs, tensors, strict=True))
-        found = function(**by_name) if named else function(*tensors)
+        try:
+            found = function(**by_name) if named else function(*tensors)
+        except tf.errors.InvalidArgumentError as error:
+            if reason := failed_assertion(error):
+                raise RequestError(400, reason) from error
+            raise
         return {output: _values(value.numpy()) for output, value in found.items()}
 
     outputs = {

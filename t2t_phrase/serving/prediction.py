@@ -110,6 +110,8 @@ class Prediction:
             )
         try:
             results = search.result()
+        except RequestError:
+            raise
         # The worker has reported the error, whose text may show more than clients should see.
         except Exception as error:
             raise RequestError(

@@ -9,7 +9,8 @@ from typing import Any
 from t2t_phrase.config import nearest
 from t2t_phrase.serving.errors import RequestError
 
-# Maps the values of each input (B) to those of each output (B, ...).
+# Maps the values of each input (B) to those of each output (B, ...). It raises a RequestError where
+# an input is wrong.
 Run = Callable[[Sequence[Sequence[bytes]]], Mapping[str, list[Any]]]
 
 

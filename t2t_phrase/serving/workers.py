@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from t2t_phrase.serving.errors import RequestError
 from t2t_phrase.serving.messages import note
 from t2t_phrase.serving.queue import BatchQueue, Waiting
 from t2t_phrase.serving.servable import Servable, Signature
@@ -62,7 +63,7 @@ def search_batch(signature: Signature, batch: Sequence[Waiting]) -> dict[str, li
     """Search a batch, give each job its results, and return all of them.
 
     If a batch fails, its halves are searched, so that only sentences that cannot be searched alone
-    fail.
+    fail. An error that is the client's, such as a feature that does not fit, is not reported.
     """
     rows = [waiting.job.rows[waiting.place] for waiting in batch]
     try:
@@ -70,8 +71,12 @@ def search_batch(signature: Signature, batch: Sequence[Waiting]) -> dict[str, li
     # Whatever the reason is, the server keeps running.
     except Exception as error:
         if len(batch) == 1:
-            batch[0].job.fail(error)
-            note(f"{signature.name}: a request of {batch[0].length} bytes failed: {error}")
+            job, place, length, _ = batch[0]
+            if isinstance(error, RequestError):
+                job.fail(RequestError(error.status, f"sentence {place + 1}: {error}"))
+            else:
+                job.fail(error)
+                note(f"{signature.name}: a request of {length} bytes failed: {error}")
             return {}
         halves = [search_batch(signature, half) for half in _halves(batch)]
         return {

@@ -6,6 +6,7 @@ import pytest
 import tensorflow as tf
 
 from t2t_phrase.config import UserError
+from t2t_phrase.serving.errors import RequestError
 from t2t_phrase.serving.graph_servable import servable_of_saved_model
 from t2t_phrase.serving.servable import Output
 from t2t_phrase.serving.versions import WatchedVersions
@@ -73,6 +74,10 @@ def test_a_model_that_reads_numbers_of_words_is_served(tmp_path):
     signature = servable_of_saved_model(tmp_path / "1").signature("serving_default")
     given = {"text": [b"a house"], "cases": [b"7 8"]}
     assert signature.run([given[name] for name in signature.inputs]) == {"numbers": [[7]]}
+    given["cases"] = [b"7"]
+    with pytest.raises(RequestError, match=r"^there must be one integer for each word") as caught:
+        signature.run([given[name] for name in signature.inputs])
+    assert caught.value.status == 400
 
 
 def test_damaged_versions_are_not_served(tmp_path, capsys):

@@ -22,6 +22,7 @@ from running_server import (
 )
 
 from t2t_phrase.config import UserError
+from t2t_phrase.serving.errors import RequestError
 from t2t_phrase.serving.hparams import ServingHParams
 from t2t_phrase.serving.server import TranslationServer, bind
 from t2t_phrase.serving.versions import OneVersion, WatchedVersions
@@ -271,6 +272,20 @@ def test_a_search_that_fails_fails_alone():
         assert [answer.status for answer in found] == [200, 500, 200, 500, 200]
         answer = predict(server.url, {"instances": ["bad"]})
         assert answer.body == {"error": "the sentences could not be searched (RuntimeError)"}
+
+
+def test_a_sentence_that_its_feature_does_not_fit_is_the_mistake_of_the_client(capsys):
+    def checks(columns):
+        if b"bad" in columns[0]:
+            raise RequestError(400, "phrases must be the text with tabs")
+        return upper(columns)
+
+    with running(toy_servable(run=checks)) as server:
+        answer = predict(server.url, {"instances": ["a", "bad", "b"]})
+        assert answer.status == 400
+        assert answer.body == {"error": "sentence 2: phrases must be the text with tabs"}
+        assert predict(server.url, {"instances": ["a", "b"]}).status == 200
+    assert "failed" not in capsys.readouterr().err
 
 
 def keep_asking(url, stop, statuses):
