@@ -30,8 +30,8 @@ class Interleaved(Heterogeneous):
         decoder, cross:  O_i = A_2,i W_0 + A_1,i W_1
 
     The convolution takes the place of W_o in Eq. (3). The paper compares it with the feed-forward
-    layer of the Transformer, which is kept here; with it, QueryK has as many parameters as the paper
-    states, 116M.
+    layer of the Transformer, which is kept here; with it, QueryK has 116M parameters, as the paper
+    states.
 
     The paper defines this for orders 1 and 2 only. For any set of orders, the output at i sums over
     the n-grams that contain i in the encoder, and over those that end at i elsewhere:
