@@ -137,7 +137,8 @@ class TrainingHParams(HParams):
     def override(self: T, text: str) -> T:
         """Return a copy with overrides in T2T's syntax, `a=1,b=[1,2],c=true`.
 
-        While the optimizer stays the same, its other options are kept; an empty list removes all.
+        While the optimizer stays the same, its other options are kept; an empty list removes all. A
+        change of the optimizer removes them, too, since they belong to the other one.
 
         Raises:
             HParamsError: names are unknown, values are wrong, or neither the optimizer nor the
@@ -146,7 +147,10 @@ class TrainingHParams(HParams):
         changed = super().override(text)
         given = parse_assignments(text)
         options = changed.optimizer_options
-        if "optimizer_options" in given and options and changed.optimizer == self.optimizer:
+        if changed.optimizer != self.optimizer:
+            if "optimizer_options" not in given:
+                changed = changed.replace(optimizer_options=())
+        elif "optimizer_options" in given and options:
             changed = changed.replace(optimizer_options=_merged(self.optimizer_options, options))
         read = fields_of(changed.optimizer)
         unread = [name for name in given if name in OPTIMIZER_FIELDS and name not in read]

@@ -131,6 +131,7 @@ def test_options_of_a_set_are_kept_while_its_optimizer_is():
     assert changed("optimizer_options=[momentum=0.8]") == ("momentum=0.8", "weight_decay=0.0")
     assert changed("optimizer=muon,optimizer_options=[momentum = 0.8]")[0] == "momentum = 0.8"
     assert changed("optimizer=adamw,optimizer_options=[weight_decay=0.1]") == ("weight_decay=0.1",)
+    assert changed("optimizer=adam") == ()
     assert changed("optimizer_options=[]") == () and changed("batch_size=512") == options
     with pytest.raises(HParamsError, match="momentum is given twice"):
         changed("optimizer_options=[momentum=0.8,momentum=0.7]")
