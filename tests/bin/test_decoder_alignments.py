@@ -4,6 +4,7 @@ import io
 import sys
 
 import pytest
+from interruption import interrupted_after
 from toy_run import call, make_toy_run
 
 from t2t_phrase.bin import decoder
@@ -69,17 +70,7 @@ def test_an_interrupted_run_ends_in_the_same_bytes(toy, files, tmp_path, monkeyp
     whole = [(tmp_path / name).read_bytes() for name in ("out", "out.align")]
     for name in ("out", "out.align"):
         (tmp_path / name).unlink()
-    batches, left = Translator.batches, [2]
-
-    def some(*args, **kwargs):
-        for found in batches(*args, **kwargs):
-            if not left[0]:
-                raise KeyboardInterrupt
-            left[0] -= 1
-            yield found
-
-    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
-        patched.setattr(Translator, "batches", some)
+    with interrupted_after(2, monkeypatch):
         decode(toy, *files, options=options)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in", "out.part"]
     with pytest.raises(UserError, match=r"different settings \(alignment_heads: .* -> \[1\]\)"):

@@ -6,6 +6,7 @@ import sys
 
 import pytest
 from absl import app
+from interruption import interrupted_after
 from toy_run import WORDS, call, make_toy_run
 
 from t2t_phrase.bin import decoder
@@ -101,17 +102,8 @@ def test_another_dictionary_does_not_continue_the_work(toy, files, tmp_path, mon
     flag = f"--dictionary={tmp_path}/dict"
     options = f"{OPTIONS},batch_size=8"
     decode(toy, *files, flag, options=options)
-    whole, batches, left = (tmp_path / "out").read_bytes(), Translator.batches, [2]
-
-    def some(*args, **kwargs):
-        for found in batches(*args, **kwargs):
-            if not left[0]:
-                raise KeyboardInterrupt
-            left[0] -= 1
-            yield found
-
-    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
-        patched.setattr(Translator, "batches", some)
+    whole = (tmp_path / "out").read_bytes()
+    with interrupted_after(2, monkeypatch):
         decode(toy, *files, flag, options=options)
     write(tmp_path / "dict", EVERY[1:])
     with pytest.raises(UserError, match=r"different settings \(dictionary: \w+ -> \w+\)"):

@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from interruption import interrupted_after
 from toy_run import call, make_toy_run
 
 from t2t_phrase.bin import decoder
@@ -48,18 +49,9 @@ def test_an_interrupted_run_goes_on_with_the_same_batches(toy, tmp_path, monkeyp
     # Drawn words show whether each batch has the number that it had.
     options = "sampling_temp=1.0,extra_length=4,batch_size=16"
     decode(toy, *files, options=options)
-    whole, batches, left = target.read_bytes(), Translator.batches, [3]
+    whole = target.read_bytes()
     target.unlink()
-
-    def some(*args, **kwargs):
-        for found in batches(*args, **kwargs):
-            if not left[0]:
-                raise KeyboardInterrupt
-            left[0] -= 1
-            yield found
-
-    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
-        patched.setattr(Translator, "batches", some)
+    with interrupted_after(3, monkeypatch):
         decode(toy, *files, options=options)
     said = capsys.readouterr().err
     assert re.search(rf"stopped: kept \d+ lines in {part}; give the same", said)

@@ -4,6 +4,7 @@ import re
 
 import pytest
 from absl import app
+from interruption import interrupted_after
 from toy_run import WORDS, call, make_toy_run
 
 from t2t_phrase.bin import decoder
@@ -91,17 +92,7 @@ def test_an_interrupted_run_keeps_its_counts(toy, files, tmp_path, monkeypatch, 
     decode(toy, *files)
     whole, said = (tmp_path / "out").read_bytes(), capsys.readouterr().err.split("\n")
     (tmp_path / "out").unlink()
-    batches, left = Translator.batches, [1]
-
-    def some(*args, **kwargs):
-        for found in batches(*args, **kwargs):
-            if not left[0]:
-                raise KeyboardInterrupt
-            left[0] -= 1
-            yield found
-
-    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
-        patched.setattr(Translator, "batches", some)
+    with interrupted_after(1, monkeypatch):
         decode(toy, *files)
     with pytest.raises(UserError, match="replace_unknown: True -> "):
         decode(toy, *files, options=OPTIONS.replace("=true", "=false"))
