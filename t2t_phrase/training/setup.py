@@ -119,7 +119,7 @@ def prepare(
         taken = _warm_start(options, built.model, vocabularies, say)
         if warning := _frozen_warning(built.model, taken):
             say(warning)
-    elif options.warm_start_from:
+    elif chief and options.warm_start_from:
         say(f"{options.output_dir} has checkpoints: --warm_start_from is ignored")
     if writes:
         claim_folder(options.output_dir, record, vocabularies)
