@@ -20,6 +20,7 @@ from t2t_phrase.reports.run.facts import Best, RunFacts, best_checkpoint, read_f
 from t2t_phrase.reports.run.page import run_page
 from t2t_phrase.runs.load_model import load_model
 from t2t_phrase.runs.translations import BestTranslations
+from t2t_phrase.runs.vocabulary import run_vocabularies
 
 # Name of the page that training leaves in the folder of the run.
 FILE = "report.html"
@@ -96,7 +97,8 @@ def with_translations(facts: RunFacts, *, log: Log) -> RunFacts:
         log: called with each line.
 
     Raises:
-        UserError: the checkpoint or the vocabulary is damaged, or a feature is missing.
+        UserError: the checkpoint or the vocabulary is damaged, the vocabulary is not that of the
+            run, or a feature is missing.
     """
     data, checkpoint = str(facts.data_dir), best_checkpoint(facts.folder)
     try:
@@ -109,7 +111,8 @@ def with_translations(facts: RunFacts, *, log: Log) -> RunFacts:
         return facts
     log(f"translating {len(sources)} sentences of the development set with {checkpoint}")
     trained = load_model(checkpoint)
-    translator = Translator(trained.model, facts.problem.vocabularies(data), DecodeHParams())
+    vocabularies = run_vocabularies(trained, data_dir=data)
+    translator = Translator(trained.model, vocabularies, DecodeHParams())
     read = of_side(trained.model.hparams.features, "source")
     features = facts.problem.raw_features(data, "dev", read)
     found = translator.translate_encoded(translator.encode(sources, features))
