@@ -68,7 +68,7 @@ def load_model(
 
     Args:
         path: the `--output_dir` of a run (its latest checkpoint), or one checkpoint.
-        problem: if given, must be the problem that the model was trained on.
+        problem: if given, must be the problem that the model was trained on, if the run names it.
         dtype_policy: dtype policy of the model; None: as in its training.
 
     Raises:
@@ -78,7 +78,8 @@ def load_model(
     checkpoint = checkpoints.resolve(path)
     place = _record_folder(checkpoint)
     record = RunRecord.load(place)
-    if problem is not None and problem != record.problem:
+    # An imported run may not name its problem.
+    if problem and record.problem and problem != record.problem:
         raise UserError(
             f"--problem={problem}: {checkpoint} was trained on {record.problem}; give that, or "
             "another --output_dir"

@@ -1,3 +1,4 @@
+import dataclasses
 import shutil
 
 import numpy as np
@@ -42,6 +43,14 @@ def test_another_problem_is_refused(toy):
         UserError, match=r"--problem=translate_ende: .* was trained on translate_toy"
     ):
         load_model(toy.output_dir, problem="translate_ende")
+
+
+def test_a_run_that_names_no_problem_is_of_any(toy, tmp_path):
+    """As runs imported from tensor2tensor are, whose vocabulary is that of the given problem."""
+    shutil.copytree(toy.output_dir, tmp_path / "imported")
+    record = dataclasses.replace(load_model(toy.output_dir).record, problem="")
+    record.save(tmp_path / "imported")
+    assert load_model(tmp_path / "imported", problem="translate_toy").step == 30
 
 
 def test_a_checkpoint_alone_is_not_enough(toy, tmp_path):
