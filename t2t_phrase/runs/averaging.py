@@ -27,6 +27,8 @@ def last_checkpoints(folder: str | os.PathLike[str], count: int) -> list[str]:
         UserError: the folder holds fewer checkpoints.
     """
     found = checkpoints.complete(folder)
+    if not found:
+        raise UserError(f"{folder} holds no checkpoint; give the --output_dir of a training run")
     if count > len(found):
         raise UserError(
             f"--num_last_checkpoints={count}: {folder} holds {counted(len(found), 'checkpoint')}; "

@@ -70,7 +70,9 @@ def test_duplicates_are_refused(both, tmp_path):
         average_checkpoints([both[1], both[0], f"{both[1]}.index"], tmp_path / "averaged")
 
 
-def test_fewer_than_asked_for(toy):
+def test_fewer_than_asked_for(toy, tmp_path):
+    with pytest.raises(UserError, match=r"nowhere holds no checkpoint; give the --output_dir"):
+        last_checkpoints(tmp_path / "nowhere", 2)
     with pytest.raises(UserError, match=r"--num_last_checkpoints=2: .* holds 1 checkpoint;"):
         last_checkpoints(toy.output_dir, 2)
 

@@ -101,10 +101,15 @@ def read_facts(
         log: called with a line for each damaged file.
 
     Raises:
-        UserError: the folder holds no run, or the problem is unknown.
+        UserError: the folder holds no run, or its problem is unknown or not recorded.
     """
     folder, data = expanded(output_dir), expanded(data_dir)
     record = RunRecord.load(folder)
+    if not record.problem:
+        raise UserError(
+            f"{folder} was imported without a problem, whose data a page shows; import it again "
+            "with --problem"
+        )
     problem = get_problem(record.problem)
 
     def known(read: Callable[[], Any], otherwise: Any) -> Any:

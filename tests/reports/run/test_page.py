@@ -146,6 +146,9 @@ def test_other_translations_than_the_best_are_not_shown(folder, tmp_path):
 def test_what_is_no_run_is_refused(tmp_path):
     with pytest.raises(UserError, match="is not the --output_dir of a training run"):
         write_run_report(tmp_path, "data", tmp_path / "page.html")
+    save_run(tmp_path / "imported", "transformer_tiny", problem="")
+    with pytest.raises(UserError, match=r"imported was imported without a problem, .* --problem"):
+        write_run_report(tmp_path / "imported", "data", tmp_path / "page.html")
     lines = []
     report_of_training(str(tmp_path), "data", "page.html", log=lines.append)
     assert lines[0].startswith("WARNING: the page page.html was not written: ")
