@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import pathlib
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from t2t_phrase.config import UserError, differences
@@ -115,6 +115,19 @@ class Manifest:
             for name, sha256 in (*split["text"].items(), *split["side"].items()):
                 yield name, sha256, None
 
+    def in_the_way(self, options: Mapping[str, Any]) -> str:
+        """Return the names of the files that must be deleted to make other data, for messages.
+
+        Without its manifest, a learned vocabulary would count as the user's own. A vocabulary that
+        was given, or may be the one that is given now, is never named.
+
+        Args:
+            options: the options of the other data.
+        """
+        given = "given_vocabulary" in {**self.options, **options}
+        learned = [] if given else [entry["file"] for entry in self.vocabulary]
+        return " and ".join([f"{self.problem}{SUFFIX}", *learned])
+
     def digest(self, features: Sequence[str], segmentations: int = 0) -> str:
         """Return a digest of the data that a model is trained on, and of their order.
 
@@ -174,7 +187,8 @@ class Manifest:
         if found:
             raise UserError(
                 f"{path.parent} holds {self.problem} made with different options "
-                f"({'; '.join(found)}); use another --data_dir, or delete {path.name} there"
+                f"({'; '.join(found)}); use another --data_dir, or delete "
+                f"{self.in_the_way(options)} there"
             )
 
     def input_changes(self, inputs: Inputs, *, welcome: Collection[str] = ()) -> list[str]:
@@ -193,8 +207,8 @@ class Manifest:
         if found:
             raise UserError(
                 f"the raw files are not those that {self.problem} in {path.parent} was made from "
-                f"({'; '.join(found)}); use another --data_dir, or delete {path.name} there to "
-                "make the data again"
+                f"({'; '.join(found)}); use another --data_dir, or delete "
+                f"{self.in_the_way(self.options)} there to make the data again"
             )
 
     def _faults(self, path: pathlib.Path) -> Iterator[str]:

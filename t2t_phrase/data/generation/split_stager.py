@@ -289,7 +289,7 @@ class SplitStager:
                 f"the {split} set of {self._base} now has different sentences from those that the "
                 f"data in {self._folder} were made from, or an earlier release distributed them "
                 "differently; use another --data_dir, or delete "
-                f"{self._base}-manifest.json there to make the data again"
+                f"{self._manifest.in_the_way(self._manifest.options)} there to make the data again"
             )
         # Vocabularies are learned from the training set, and everything is encoded with them.
         dropped = list(self._manifest.splits) if split == "train" else [split]

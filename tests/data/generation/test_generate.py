@@ -3,6 +3,7 @@ import json
 import os
 import pathlib
 import random
+import re
 
 import pytest
 from stored_pairs import stored_pairs
@@ -194,6 +195,19 @@ def test_other_inputs_are_refused_by_name(tmp_path):
     Watched.inputs = Inputs({"train.en": "2"})
     with pytest.raises(UserError, match=r"not those that watched in .*\(changed: train\.en\)"):
         make(tmp_path, Watched())
+
+
+def test_the_files_that_are_in_the_way_of_other_data_are_named(tmp_path):
+    make(tmp_path)
+    with pytest.raises(UserError, match=r"delete toy-manifest\.json there"):
+        make(tmp_path, vocab_from=str(tmp_path))
+    with pytest.raises(UserError) as refused:
+        make(tmp_path, max_cases=10)
+    (names,) = re.findall("delete (.*) there", str(refused.value))
+    for name in names.split(" and "):
+        (tmp_path / name).unlink()
+    manifest, _ = make(tmp_path, max_cases=10)
+    assert manifest.splits["train"]["pairs"] == 10
 
 
 def test_max_cases_limits_training_only(tmp_path):

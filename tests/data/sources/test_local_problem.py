@@ -209,8 +209,8 @@ def refused(tmp_path, difference):
         make(Local(), tmp_path)
     assert str(caught.value) == (
         f"the raw files are not those that local in {tmp_path / 'data'} was made from "
-        f"({difference}); use another --data_dir, or delete local-manifest.json there to make the "
-        "data again"
+        f"({difference}); use another --data_dir, or delete local-manifest.json and "
+        "vocab.local.300.model there to make the data again"
     )
 
 
