@@ -17,6 +17,7 @@ from t2t_phrase.data.sources.text_size import text_size
 from t2t_phrase.features import Feature
 from t2t_phrase.io.files import expanded
 from t2t_phrase.io.strict_json import parse_json
+from t2t_phrase.io.text_files import read_text
 
 Parts = list[list[pathlib.Path]]
 # The key in a file list for how often the pairs of each training part occur in an epoch.
@@ -64,6 +65,12 @@ class LocalProblem(Problem):
         for split in SPLITS:
             if not files.get(split) and split not in self.optional_splits:
                 source, target = self.languages
+                listed = folder / self.file_list
+                if self.file_list and listed.is_file():
+                    raise UserError(
+                        f"{listed} lists no files for {split!r}; files that it does not list are "
+                        f'not read: add "{split}": [["FILE.{source}", "FILE.{target}"]]'
+                    )
                 listing = f", and no {self.file_list}" if self.file_list else ""
                 required = [s for s in SPLITS if s not in self.optional_splits]
                 names = ", ".join(f"{s}.{x}" for s in required for x in (source, target))
@@ -162,11 +169,7 @@ def read_file_list(
     Raises:
         UserError: the file does not have this form.
     """
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"cannot read {path}: {error}") from error
-    content: Any = parse_json(text, str(path))
+    content: Any = parse_json("\n".join(read_text(str(path))), str(path))
     keys = (*SPLITS, WEIGHTS)
     if not isinstance(content, dict):
         raise UserError(f"{path} must be an object with the keys {', '.join(keys)}")

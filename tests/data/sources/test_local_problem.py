@@ -125,6 +125,15 @@ def test_a_list_names_files_anywhere(tmp_path):
         Local().corpus(str(tmp_path))
 
 
+def test_a_list_without_a_needed_set_is_blamed(tmp_path):
+    folder = tmp_path / "sub"
+    write(folder, train__zh=["1"], train__en=["one"], dev__zh=["2"], dev__en=["two"])
+    listed = folder / "list.json"
+    listed.write_text('\ufeff{"train": [["train.zh", "train.en"]]}', encoding="utf-8")
+    with pytest.raises(UserError, match=r"list\.json lists no files for 'dev'.*\[\[\"FILE\.zh"):
+        Local().corpus(str(tmp_path))
+
+
 def test_missing_files_are_named(tmp_path):
     write(tmp_path / "sub", train__zh=["1"], train__en=["one"])
     with pytest.raises(UserError, match=r"no dev\.zh and dev\.en in .*sub, and no list\.json"):
