@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from t2t_phrase.config import UserError
 
 _BOM = b"\xef\xbb\xbf"
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 
 
 def read_lines(path: pathlib.Path) -> Iterator[str | None]:
@@ -19,7 +20,7 @@ def read_lines(path: pathlib.Path) -> Iterator[str | None]:
     returns do not end a line, since they do not in the other file of a parallel corpus.
 
     Raises:
-        UserError: the file cannot be read, or its compression is damaged.
+        UserError: the file cannot be read, is UTF-16, or its compression is damaged.
     """
     return map(decoded, raw_lines(path))
 
@@ -30,12 +31,17 @@ def raw_lines(path: pathlib.Path) -> Iterator[bytes]:
     A byte order mark is removed. Lines are not decoded, so skipping some costs little.
 
     Raises:
-        UserError: the file cannot be read, or its compression is damaged.
+        UserError: the file cannot be read, is UTF-16, or its compression is damaged.
     """
     number = 0
     try:
         with gzip.open(path) if path.suffix == ".gz" else open(path, "rb") as file:
             for number, line in enumerate(file, start=1):
+                # Most of its lines would be valid UTF-8, with zeros between the letters.
+                if number == 1 and line.startswith(_UTF_16):
+                    raise UserError(
+                        f"{path} is UTF-16; convert it: iconv -f UTF-16 -t UTF-8 FILE > NEW_FILE"
+                    )
                 yield line[len(_BOM) :] if number == 1 and line.startswith(_BOM) else line
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise UserError(f"{path} is damaged after line {number}: {error}") from error

@@ -24,6 +24,14 @@ def test_invalid_utf8_is_none(tmp_path):
     assert list(read_lines(path)) == ["good", None, "fine"]
 
 
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_utf16_is_refused(tmp_path, encoding):
+    path = tmp_path / "a"
+    path.write_bytes("\ufeffone\ntwo\n".encode(encoding))
+    with pytest.raises(UserError, match="a is UTF-16; convert it"):
+        list(read_lines(path))
+
+
 def test_gzip_and_damaged_gzip(tmp_path):
     path = tmp_path / "a.gz"
     content = gzip.compress(b"one\ntwo\n" * 1000)
