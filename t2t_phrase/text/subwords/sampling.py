@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import abc
 import functools
+import heapq
 import itertools
 import math
 import random
@@ -101,20 +102,39 @@ class BpeDropout(Segmenter):
 
     def draw(self, word: str, generator: random.Random) -> Pieces:
         """Return the pieces of a word, which begins with its blank."""
-        pieces = list(word)
-        while True:
-            # Merges are tried in order, best first, so the first one kept is the best one kept.
-            for _, place, merged in self._merges(pieces):
-                if generator.random() >= self._alpha:
-                    pieces[place : place + 2] = [merged]
-                    break
-            else:
-                return tuple(pieces)
+        # Pieces are at the place of their first character; "" is a part of the piece before it.
+        pieces, before = list(word), list(range(-1, len(word) - 1))
+        # (-score, places of both pieces, merged piece), the best merge first, also outdated ones.
+        merges: list[tuple[float, int, int, str]] = []
 
-    def _merges(self, pieces: Sequence[str]) -> list[tuple[float, int, str]]:
-        """Return (-score, place, merged piece) of each possible merge, the best merge first."""
-        pairs = enumerate(map("".join, itertools.pairwise(pieces)))
-        return sorted((-self._scores[m], place, m) for place, m in pairs if m in self._scores)
+        def offer(left: int, right: int) -> None:
+            merged = pieces[left] + pieces[right]
+            if merged in self._scores:
+                heapq.heappush(merges, (-self._scores[merged], left, right, merged))
+
+        for left, right in itertools.pairwise(range(len(word))):
+            offer(left, right)
+        while True:
+            dropped = []
+            while merges:
+                merge = heapq.heappop(merges)
+                _, left, right, merged = merge
+                if not (pieces[left] and pieces[right] and pieces[left] + pieces[right] == merged):
+                    continue
+                # Merges are tried in order, best first, so the first one kept is the best one kept.
+                if generator.random() >= self._alpha:
+                    break
+                dropped.append(merge)
+            else:
+                return tuple(filter(None, pieces))
+            for other in dropped:
+                heapq.heappush(merges, other)
+            pieces[left], pieces[right] = merged, ""
+            if left:
+                offer(before[left], left)
+            if (end := left + len(merged)) < len(word):
+                before[end] = left
+                offer(left, end)
 
 
 class UnigramSampling(Segmenter):
