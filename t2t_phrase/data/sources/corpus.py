@@ -12,7 +12,12 @@ from t2t_phrase.config import UserError
 from t2t_phrase.data.sources.inputs import Inputs, checksum, named
 from t2t_phrase.data.sources.misalignment import first_shifted_line
 from t2t_phrase.data.sources.mteval import read_mteval
-from t2t_phrase.data.sources.side_files import count_mismatch, find_side_files, side_lines
+from t2t_phrase.data.sources.side_files import (
+    count_mismatch,
+    find_side_files,
+    side_lines,
+    text_column,
+)
 from t2t_phrase.data.sources.text_size import text_size
 from t2t_phrase.features import Feature
 from t2t_phrase.io.line_counts import counted
@@ -120,6 +125,7 @@ class TextCorpus(Corpus):
     ) -> None:
         self._files = files
         self._side_files = find_side_files(files, features)
+        self._columns = {f.side_stream: text_column(f.file_side) for f in features}
 
     def splits(self) -> tuple[str, ...]:
         """Return the splits that have files."""
@@ -188,10 +194,8 @@ class TextCorpus(Corpus):
     def _with_side_lines(
         self, pairs: Iterator[Pair], part: Sequence[pathlib.Path]
     ) -> Iterator[Pair]:
-        beside = [
-            next((text, paths[text]) for text in part if text in paths)
-            for paths in self._side_files.values()
-        ]
+        texts = {stream: part[self._columns[stream]] for stream in self._side_files}
+        beside = [(text, self._side_files[stream][text]) for stream, text in texts.items()]
         names = tuple(str(side) for _, side in beside)
         columns = [side_lines(side) for _, side in beside]
         count = 0

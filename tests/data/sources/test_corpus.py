@@ -2,6 +2,7 @@ import pytest
 
 from t2t_phrase.config import UserError
 from t2t_phrase.data.sources.corpus import TextCorpus
+from t2t_phrase.features import ALIGNMENT
 
 
 def write(path, *lines):
@@ -45,3 +46,11 @@ def test_inputs_are_names_and_checksums_of_what_is_there(tmp_path):
     assert set(inputs.checksums) == {"a", "b", "a#2"}
     assert len(set(inputs.checksums.values())) == 3
     assert inputs.parts == {"train": [["a", "b"], ["a#2", "absent"]]}
+
+
+def test_a_text_may_be_source_in_one_part_and_target_in_another(tmp_path):
+    for name, line in {"a": "1 2", "b": "x y", "a.align": "0-1", "b.align": "1-0"}.items():
+        write(tmp_path / name, line)
+    a, b = tmp_path / "a", tmp_path / "b"
+    pairs = TextCorpus({"train": [[a, b], [b, a]]}, (ALIGNMENT,)).pairs("train")
+    assert [pair.side for pair in pairs] == [("1-0",), ("0-1",)]
