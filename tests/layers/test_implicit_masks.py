@@ -5,6 +5,7 @@ from typing import Any
 import keras
 import numpy as np
 import pytest
+from jax_process import needs_jax, run_under_jax
 
 from t2t_phrase.layers.attention.multi_head_attention import MultiHeadAttention
 from t2t_phrase.layers.attention.relative_attention import RelativeMultiHeadAttention
@@ -178,3 +179,41 @@ def test_a_functional_model_for_any_length(make):
     x = TokenEmbedding(vocab_size=9, hidden_size=8, mask_zero=True)(ids)
     model = keras.Model(ids, make()(x)[0])
     np.testing.assert_allclose(model(IDS)[:1, :3], model(IDS[:1, :3]), atol=1e-5)
+
+
+def test_a_functional_model_in_a_file(tmp_path):
+    ids = keras.Input((5,), dtype="int32")
+    x = TokenEmbedding(vocab_size=9, hidden_size=8, mask_zero=True)(ids)
+    x = MultiHeadAttention(**SIZES)(x, x)[0]
+    causal = np.tril(np.ones((5, 5), bool))
+    model = keras.Model(ids, MultiHeadAttention(**SIZES)(x, x, causal)[0])
+    found = model(IDS)
+    short = model(np.pad(IDS[:, 1:], ((0, 0), (0, 1)), constant_values=3))
+    assert np.abs(np.asarray(found)[0, 4] - np.asarray(short)[0, 4]).max() > 1e-4
+    model.save(tmp_path / "model.keras")
+    # Names of operations begin anew, as in another process.
+    keras.utils.clear_session()
+    loaded = keras.models.load_model(tmp_path / "model.keras")
+    np.testing.assert_array_equal(loaded(IDS), found)
+    assert len(loaded.operations) == len(model.operations)
+
+
+@needs_jax
+def test_layers_that_jax_compiles():
+    run_under_jax("""
+import jax, keras, numpy as np
+from t2t_phrase.layers import MultiHeadAttention
+
+embedding = keras.layers.Embedding(9, 8, mask_zero=True)
+attention = MultiHeadAttention(num_heads=2, hidden_size=8)
+causal = np.tril(np.ones((5, 5), bool))
+ids = np.array([[3, 4, 5, 0, 0], [2, 4, 6, 7, 3]])
+
+def call(ids):
+    x = embedding(ids)
+    return attention(x, x)[0], attention(x, x, attention_mask=causal)[0]
+
+expected = call(ids)
+for one, other in zip(jax.jit(call)(ids), expected):
+    np.testing.assert_allclose(one, other, atol=1e-6)
+""")

@@ -6,9 +6,11 @@ arguments with the shapes that attention needs; this mixin translates.
 
 from __future__ import annotations
 
+import functools
 import inspect
 from typing import Any, ClassVar, NamedTuple
 
+import keras
 from keras import ops
 
 
@@ -49,10 +51,15 @@ class ImplicitMasks:
             # Keras explains wrong arguments better.
             return super().__call__(*args, **kwargs)  # type: ignore[misc]
         for name, argument in self.implicit_masks:
-            mask = getattr(given.get(name), "_keras_mask", None)
+            mask = _mask_of(given.get(name))
             if mask is None:
                 continue
             explicit = given.get(argument.name)
+            if explicit is not None and isinstance(given[name], keras.KerasTensor):
+                # A loaded model gives its layers the masks of its graph. Joining them with the new
+                # masks of its embeddings would change the graph, in which names would then occur
+                # twice. Calls with arrays join both.
+                continue
             # A given mask may have fewer axes, and is then broadcast.
             # Not by a reshape, which symbols of unknown length do not allow.
             for _ in range(argument.axes - 2):
@@ -65,3 +72,31 @@ class ImplicitMasks:
                 del kwargs[argument.name]
                 args = (*args[:place], combined, *args[place + 1 :])
         return super().__call__(*args, **kwargs)  # type: ignore[misc]
+
+
+class _MaskReader(keras.layers.Layer):
+    """Returns the mask that Keras has attached to a tensor, or None."""
+
+    def call(self, x: Any, mask: Any | None = None) -> Any:
+        """Return the mask, which Keras passes."""
+        del x
+        return mask
+
+    def compute_mask(self, inputs: Any, mask: Any = None) -> None:
+        """Return None: the output is a mask, and has none."""
+        del inputs, mask
+
+
+@functools.cache
+def _mask_reader() -> _MaskReader:
+    return _MaskReader(autocast=False)
+
+
+def _mask_of(x: Any) -> Any | None:
+    """Return the implicit mask of an argument of a layer, or None."""
+    mask = getattr(x, "_keras_mask", None)
+    if mask is None and ops.is_tensor(x) and not hasattr(x, "__dict__"):
+        # Keras keeps the masks of tensors without attributes, as in `jax.jit`, in a table that it
+        # shows to layers only.
+        return _mask_reader()(x)
+    return mask
