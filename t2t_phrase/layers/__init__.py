@@ -1,6 +1,6 @@
 """Keras layers, one public class per file, accessible as in `t2t_phrase.layers.InterleavedQueryK`.
 
-A module is imported when one of its layers is first used.
+A module is imported when one of its layers is first used, or all with Keras, see `keras_objects`.
 """
 
 from __future__ import annotations
@@ -28,6 +28,8 @@ def _modules() -> dict[str, str]:
 def __getattr__(name: str) -> Any:
     if name.startswith("_") or name not in _modules():
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    # First, so that a file of any model can be loaded later: the user may import Keras only then.
+    importlib.import_module("keras")
     return getattr(importlib.import_module(_modules()[name]), name)
 
 

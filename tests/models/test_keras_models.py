@@ -75,6 +75,16 @@ np.testing.assert_allclose(model(batch), np.load("logits.npy"), atol=1e-6)
     subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=True)
 
 
+def test_keras_may_be_imported_after_a_layer():
+    code = """
+from t2t_phrase.layers import FeedForward
+import keras
+assert keras.saving.get_registered_object("t2t_phrase>TokenEmbedding")
+assert keras.saving.get_registered_object("t2t_phrase>Transformer")
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
 @pytest.mark.parametrize("name", mostly_slow(SETS, "transformer_tiny"))
 def test_fit_lowers_the_loss(name):
     model = make(name)
