@@ -21,7 +21,7 @@ from t2t_phrase.decoding.lexicon_files import read_lexicon
 from t2t_phrase.decoding.scoring import Scorer
 from t2t_phrase.decoding.shortlists import Shortlister
 from t2t_phrase.decoding.terms import RequiredTerms, entries_of_texts, is_pair
-from t2t_phrase.decoding.text_lists import check_list
+from t2t_phrase.decoding.text_lists import check_list, check_text
 from t2t_phrase.decoding.translator import Translator
 from t2t_phrase.io.files import expanded
 from t2t_phrase.io.reporting import note
@@ -202,10 +202,13 @@ class TrainedTranslator:
             features: the text of each feature that the model reads, by name.
 
         Raises:
-            UserError: a feature is missing or does not fit.
+            UserError: a feature is missing or does not fit, or a text is not a string.
         """
         from t2t_phrase.insights.sentence import sentence_attention
 
+        check_text("source", source)
+        if target is not None:
+            check_text("target", target)
         texts = {name: [text] for name, text in (features or {}).items()}
         return sentence_attention(self.model, self.vocabularies, source, target, texts=texts)
 

@@ -1,4 +1,4 @@
-"""Arguments that are lists of texts."""
+"""Arguments that are texts, or lists of them."""
 
 from __future__ import annotations
 
@@ -25,6 +25,11 @@ def check_list(name: str, texts: object) -> list[str]:
         raise UserError(f"{name}: expected a list of strings, got {shown(texts)}")
     found = list(texts)
     for number, text in enumerate(found, start=1):
-        if not isinstance(text, str):
-            raise UserError(f"{name} {number}: expected a string, got {shown(text)}")
+        check_text(f"{name} {number}", text)
     return found
+
+
+def check_text(name: str, text: object) -> None:
+    """Raise UserError if the value of the argument `name` is not a string."""
+    if not isinstance(text, str):
+        raise UserError(f"{name}: expected a string, got {shown(text)}")

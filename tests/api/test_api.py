@@ -261,6 +261,12 @@ def test_half_of_a_character_is_refused_with_its_place(trained, place, task):
     assert str(refused.value) == f"{place}: \\ud83d alone is only half of a character"
 
 
+def test_attention_is_that_of_one_sentence(trained):
+    for texts in ((["red"],), ("red", ["rot"])):
+        with pytest.raises(UserError, match=r"^(source|target): expected a string, got \['r"):
+            trained[0].attention(*texts)
+
+
 @pytest.mark.parametrize(
     ("options", "terms", "message"),
     [
