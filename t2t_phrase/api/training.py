@@ -32,6 +32,8 @@ from t2t_phrase.training.setup import prepare
 
 # The fields of `RunOptions` that `train` fills in from its other arguments.
 _FILLED_IN = {"problem", "data_dir", "output_dir", "model", "hparams_set", "overrides", "hparams"}
+# Without files, there would be no model to return.
+_NEVER = {*_FILLED_IN, "saves"}
 
 
 def generate_data(
@@ -105,7 +107,7 @@ def train(
     """
     if read_cluster().workers > 1:
         raise UserError("TF_CONFIG names other workers: train with t2t-phrase-trainer, or unset it")
-    known = [each.name for each in dataclasses.fields(RunOptions) if each.name not in _FILLED_IN]
+    known = [each.name for each in dataclasses.fields(RunOptions) if each.name not in _NEVER]
     for name in options:
         if name in known:
             continue

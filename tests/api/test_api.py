@@ -202,6 +202,8 @@ def test_options_of_training_are_known(corpus, tmp_path):
         train("translate_text", train_steps=5)
     with pytest.raises(UserError, match="train: model is unknown"):
         train("translate_text", model="transformer")
+    with pytest.raises(UserError, match="train: saves is unknown"):
+        train("translate_text", saves=False)
     (tmp_path / "own").mkdir()
     (tmp_path / "own" / "__init__.py").write_text(
         "from t2t_phrase import registry\n"
