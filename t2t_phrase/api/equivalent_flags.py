@@ -8,7 +8,7 @@ from t2t_phrase.training.loop_options import LoopOptions
 from t2t_phrase.training.run_options import RunOptions
 
 # Flags that have the name of a field, and are left out where it has its default value.
-_RUN = ("warm_start_from", "warm_start_vocab", "eval_steps", "t2t_usr_dir")
+_RUN = ("warm_start_from", "warm_start_vocab", "t2t_usr_dir")
 _LOOP = ("log_step_count_steps",)
 # Flags that a command takes from a run if they are not given, so their value must be recorded.
 _RESUMED = ("train_steps", "local_eval_frequency", "save_checkpoints_secs")
@@ -31,6 +31,7 @@ def equivalent_flags(run: RunOptions, loop: LoopOptions) -> list[str]:
         "random_seed": run.random_seed,
         "schedule": "continuous_train_and_eval" if run.evaluate else "train",
         "keep_checkpoint_max": run.keep_checkpoint_max,
+        "eval_steps": run.eval_steps,
         **{name: getattr(loop, name) for name in _RESUMED},
         "eval_early_stopping_steps": stopping.steps,
     }

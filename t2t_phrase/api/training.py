@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import signal
 from collections.abc import Callable
@@ -20,7 +21,8 @@ from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.io.files import expanded
 from t2t_phrase.reports.run.write import FILE as PAGE
 from t2t_phrase.reports.run.write import report_of_training
-from t2t_phrase.runs.commands import add_command
+from t2t_phrase.runs import checkpoints
+from t2t_phrase.runs.commands import Command, add_command, last_value, read_commands
 from t2t_phrase.runs.earlier_options import with_earlier_options
 from t2t_phrase.runs.record import resolve_hparams
 from t2t_phrase.runs.writing import writing
@@ -82,7 +84,9 @@ def train(
     """Train a model, or resume its training, as t2t-phrase-trainer does; return the model.
 
     At the end, `report.html` in `output_dir` shows how the training went. The run records the flags
-    of the same training, so that `t2t-phrase-trainer --output_dir=... --data_dir=...` resumes it.
+    of the same training, so that `t2t-phrase-trainer --output_dir=... --data_dir=...` resumes it. A
+    run that the command began with `--decode_hparams` or `--eval_steps` keeps them, so that the
+    scores of its development set remain comparable.
 
     SIGTERM, SIGHUP and Ctrl-C stop the training after the current step, with a checkpoint. There is
     then no report, and an exception is raised: the training has not finished.
@@ -124,6 +128,10 @@ def train(
         log(f"hparams: {line}")
     folder = str(expanded(output_dir))
     changed = with_earlier_options(changed, hparams, folder)
+    decoding, eval_steps = _evaluation_of_run(folder)
+    if "eval_steps" not in options and eval_steps != RunOptions.eval_steps:
+        log(f"settings of the run in {folder}: --eval_steps={eval_steps}")
+        options["eval_steps"] = eval_steps
     run = RunOptions(
         problem=get_problem(problem),
         data_dir=str(expanded(data_dir)),
@@ -135,13 +143,15 @@ def train(
         **{"random_seed": 1234, **options},
     )
     translates = run.evaluate and not registry.models[run.model].capabilities.cannot_translate
+    if decoding and translates:
+        log(f"settings of the run in {folder}: --decode_hparams={decoding}")
     loop = loop or LoopOptions(train_steps=250_000, try_largest_batch=has_gpu())
     with writing(folder):
         prepared = prepare(
             run,
             loop,
             strategy=make_strategy(),
-            bleu=dev_bleu(run, DecodeHParams(), log=log) if translates else None,
+            bleu=dev_bleu(run, DecodeHParams().override(decoding), log=log) if translates else None,
             log=log,
         )
         add_command(folder, equivalent_flags(run, loop), log=log)
@@ -152,3 +162,16 @@ def train(
             raise SystemExit(128 + stopped_by)
         report_of_training(folder, run.data_dir, PAGE, log=log)
     return load(folder, data_dir=run.data_dir, t2t_usr_dir=user_dir)
+
+
+def _evaluation_of_run(folder: str) -> tuple[str, int]:
+    """Return the --decode_hparams and --eval_steps that the last commands of a run gave."""
+    commands: list[Command] = []
+    if checkpoints.complete(folder):
+        with contextlib.suppress(UserError):  # `add_command` warns of it.
+            commands = read_commands(folder)
+    steps = last_value(commands, "eval_steps")
+    return (
+        last_value(commands, "decode_hparams"),
+        int(steps) if steps.isdecimal() else RunOptions.eval_steps,
+    )

@@ -15,7 +15,7 @@ import pytest
 import t2t_phrase
 from t2t_phrase.config import UserError
 from t2t_phrase.decoding import prepared_search, scoring
-from t2t_phrase.runs.commands import read_commands
+from t2t_phrase.runs.commands import add_command, last_value, read_commands
 from t2t_phrase.text.subwords.training import train_subwords
 from t2t_phrase.training.early_stopping import EarlyStopping
 from t2t_phrase.training.loop import Outcome
@@ -105,6 +105,26 @@ def test_a_training_that_was_stopped_returns_no_model(
         train_tiny(corpus, tmp_path / "run")
     assert expected is KeyboardInterrupt or caught.value.code == 128 + asked
     assert not (tmp_path / "run" / "report.html").exists()
+
+
+@pytest.mark.parametrize(
+    ("asked", "steps"), [({}, 0), ({"eval_steps": 100}, 100), ({"eval_steps": 7}, 7)]
+)
+def test_scores_of_the_development_set_remain_comparable(
+    corpus, trained, tmp_path, monkeypatch, asked, steps
+):
+    shutil.copytree(corpus / "run", tmp_path / "run")
+    flags = ("--eval_steps=0", "--decode_hparams=beam_size=1")
+    add_command(tmp_path / "run", flags, log=print)
+    seen = []
+    monkeypatch.setattr(
+        "t2t_phrase.api.training.dev_bleu", lambda run, hparams, log: seen.append((run, hparams))
+    )
+    loop = t2t_phrase.LoopOptions(train_steps=200, local_eval_frequency=100)
+    train_tiny(corpus, tmp_path / "run", loop=loop, **asked)
+    ((run, hparams),) = seen
+    assert (run.eval_steps, hparams.beam_size) == (steps, 1)
+    assert last_value(read_commands(tmp_path / "run"), "eval_steps") == str(steps)
 
 
 def test_early_stopping_needs_its_score(corpus, trained, tmp_path):
