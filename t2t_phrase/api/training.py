@@ -24,6 +24,7 @@ from t2t_phrase.reports.run.write import report_of_training
 from t2t_phrase.runs import checkpoints
 from t2t_phrase.runs.commands import Command, add_command, last_value, read_commands
 from t2t_phrase.runs.earlier_options import with_earlier_options
+from t2t_phrase.runs.log import RunLog
 from t2t_phrase.runs.record import resolve_hparams
 from t2t_phrase.runs.writing import writing
 from t2t_phrase.training.cluster import read_cluster
@@ -98,7 +99,7 @@ def train(
         output_dir: folder of the run.
         hparams: changes to the set, such as `batch_size=2048,num_heads=4`.
         loop: when to stop, report and evaluate; None: 250,000 steps, evaluated every 1000.
-        log: called with lines of progress.
+        log: called with lines of progress; `train.log` in `output_dir` keeps them, with the time.
         **options: further fields of `RunOptions`, such as `random_seed=1`,
             `warm_start_from="runs/other"` and `t2t_usr_dir="registrations"`.
 
@@ -123,14 +124,13 @@ def train(
         # The run records it, for commands in other folders.
         options["t2t_usr_dir"] = user_dir = str(expanded(user_dir).resolve())
     registry.discover(user_dir)
-    changed, told = resolve_hparams(hparams_set, hparams)
-    for line in told:
-        log(f"hparams: {line}")
     folder = str(expanded(output_dir))
+    changed, told = resolve_hparams(hparams_set, hparams)
+    said = [f"hparams: {line}" for line in told]
     changed = with_earlier_options(changed, hparams, folder)
     decoding, eval_steps = _evaluation_of_run(folder)
     if "eval_steps" not in options and eval_steps != RunOptions.eval_steps:
-        log(f"settings of the run in {folder}: --eval_steps={eval_steps}")
+        said.append(f"settings of the run in {folder}: --eval_steps={eval_steps}")
         options["eval_steps"] = eval_steps
     run = RunOptions(
         problem=get_problem(problem),
@@ -144,9 +144,12 @@ def train(
     )
     translates = run.evaluate and not registry.models[run.model].capabilities.cannot_translate
     if decoding and translates:
-        log(f"settings of the run in {folder}: --decode_hparams={decoding}")
+        said.append(f"settings of the run in {folder}: --decode_hparams={decoding}")
     loop = loop or LoopOptions(train_steps=250_000, try_largest_batch=has_gpu())
     with writing(folder):
+        log = RunLog(expanded(output_dir), log)
+        for line in said:
+            log(line)
         prepared = prepare(
             run,
             loop,

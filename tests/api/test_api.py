@@ -62,13 +62,14 @@ def trained(corpus):
     return model, lines
 
 
-def test_training_from_python_learns_the_task(trained):
+def test_training_from_python_learns_the_task(corpus, trained):
     model, lines = trained
     assert model.translate(["the old house is red", "the red house is old"]) == [
         "das alt haus ist rot",
         "das rot haus ist alt",
     ]
     assert any(line.startswith("step 200: dev loss") for line in lines)
+    assert "step 200: dev loss" in (corpus / "run" / "train.log").read_text()
 
 
 def test_the_run_records_the_command_that_resumes_it(corpus, trained):
