@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -90,16 +90,18 @@ class RequiredTerms:
         self._known = KnownEntries(entries)
         self._everywhere = _Entries(entries)
 
-    def check(self, entries: Sequence[Entry]) -> None:
-        """Encode targets for single sentences.
+    def check(self, entries: Sequence[Entry]) -> Mapping[str, list[int]]:
+        """Return the tokens of targets for single sentences, at least of those in `entries`.
 
         Raises:
             UserError: see the class.
         """
         if len(self._others) > _MOST_TARGETS:
-            self._others.clear()
-        self._encode(entries, self._others)
+            self._others = {}  # Another thread may still read the old one.
+        found = self._others
+        self._encode(entries, found)
         self._known.check(entries)
+        return found
 
     def _encode(self, entries: Iterable[Entry], found: dict[str, list[int]]) -> None:
         for entry in entries:
@@ -129,14 +131,14 @@ class RequiredTerms:
         """
         del cut
         words = sentence.text.split()
-        self.check(entries)
+        others = self.check(entries)
         own = _Entries(entries)
         names, tokens, room = [], [], longest - 1
         for match in find_matches(words, own.required, self._everywhere.required):
             source = match.entry.source
             group = own if source in own.targets else self._everywhere
             targets = [entry.target for entry in group.targets[source]]
-            alternatives = [self._tokens.get(text) or self._others[text] for text in targets]
+            alternatives = [self._tokens.get(text) or others[text] for text in targets]
             names.append(f"{shown(source)} ({match.entry.where})")
             room -= min(map(len, alternatives))
             if room >= 0:

@@ -44,3 +44,17 @@ def test_entries_are_not_compared_in_pairs_or_for_every_sentence(encoder):
     assert reads == []
     with pytest.raises(UserError, match="d:7: 'Haus 7' must appear, and o:3 forbids 'Haus 7'"):
         terms.check([Entry("", "!Haus 7", "o:3")])
+
+
+def test_another_thread_may_make_room(encoder, monkeypatch):
+    monkeypatch.setattr("t2t_phrase.decoding.terms._MOST_TARGETS", 0)
+    terms = RequiredTerms([], encoder)
+    check = terms._known.check
+
+    def interrupted(entries):
+        monkeypatch.setattr(terms._known, "check", check)
+        terms.check([Entry("dog", "Hund", "o:2")])
+
+    monkeypatch.setattr(terms._known, "check", interrupted)
+    found = terms.apply(Sentence("a house", (), ()), [Entry("house", "Haus", "o:1")], longest=9)
+    assert found.tokens == [[encoder.encode("Haus")]]
