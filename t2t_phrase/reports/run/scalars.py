@@ -44,8 +44,8 @@ def read_scalars(folder: str | os.PathLike[str]) -> Scalars:
         for event in EventFileLoader(str(path)).Load():
             for value in event.summary.value:
                 number = tensor_util.make_ndarray(value.tensor)
-                if number.size != 1:
-                    continue
+                if number.size != 1 or number.dtype.kind in "OSU":
+                    continue  # A text, an image or a histogram of the user's own.
                 point = Point(event.step, event.wall_time, float(number))
                 own = found.setdefault(value.tag, {})
                 if point.step not in own or own[point.step].time <= point.time:

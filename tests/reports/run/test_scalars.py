@@ -1,6 +1,7 @@
 import math
 
 import pytest
+import tensorflow as tf
 
 from t2t_phrase.reports.run.scalars import (
     mean_tokens_per_second,
@@ -45,6 +46,15 @@ def test_a_file_that_is_cut_off_is_read_as_far_as_it_is_whole(tmp_path):
     assert values(read_scalars(tmp_path)["loss"]) == [(10, 3.0)]
     file.write_bytes(b"no events")
     assert read_scalars(tmp_path) == {} == read_scalars(tmp_path / "nowhere")
+
+
+def test_other_summaries_are_left_out(tmp_path):
+    with tf.summary.create_file_writer(str(tmp_path)).as_default(step=10):
+        tf.summary.text("notes", "a second try")
+        tf.summary.histogram("weights", [0.5, 1.0])
+        tf.summary.scalar("own", 0.25)
+    found = read_scalars(tmp_path)
+    assert {name: values(points) for name, points in found.items()} == {"own": [(10, 0.25)]}
 
 
 def test_time_and_throughput(tmp_path):
