@@ -33,10 +33,10 @@ from t2t_phrase.training.loop_options import LoopOptions
 from t2t_phrase.training.run_options import RunOptions
 from t2t_phrase.training.setup import prepare
 
-# The fields of `RunOptions` that `train` fills in from its other arguments.
-_FILLED_IN = {"problem", "data_dir", "output_dir", "model", "hparams_set", "overrides", "hparams"}
-# Without files, there would be no model to return.
-_NEVER = {*_FILLED_IN, "saves"}
+# Fields of `RunOptions` that are no options of `train`: its other arguments fill them in, and a run
+# that saved nothing would leave no model to return.
+_NO_OPTIONS = {"problem", "data_dir", "output_dir", "model", "hparams_set", "overrides", "hparams"}
+_NO_OPTIONS |= {"saves"}
 
 
 def generate_data(
@@ -112,7 +112,7 @@ def train(
     """
     if read_cluster().workers > 1:
         raise UserError("TF_CONFIG names other workers: train with t2t-phrase-trainer, or unset it")
-    known = [each.name for each in dataclasses.fields(RunOptions) if each.name not in _NEVER]
+    known = [each.name for each in dataclasses.fields(RunOptions) if each.name not in _NO_OPTIONS]
     for name in options:
         if name in known:
             continue
