@@ -13,6 +13,8 @@ from t2t_phrase.config import UserError
 from t2t_phrase.io import files
 from t2t_phrase.io.line_counts import counted
 from t2t_phrase.runs import checkpoints
+from t2t_phrase.runs.adapters import adapters
+from t2t_phrase.runs.commands import copy_commands
 from t2t_phrase.runs.kept_vocabularies import copy_vocabularies
 from t2t_phrase.runs.load_model import find_record, run_above
 from t2t_phrase.runs.record import RunRecord
@@ -43,7 +45,8 @@ def average_checkpoints(
     """Write `model.ckpt-STEP` with the mean weights of `paths`, and `hparams.json` beside it.
 
     STEP is the highest of their steps. The state of the optimizer is left out. The vocabularies
-    that the run has kept are copied, too.
+    and commands that the run has kept are copied, too. Adapters (`lora_rank`) are averaged as what
+    they add to their kernels: the kernel of the average is the mean of W + A B, and its B is zero.
 
     Args:
         paths: checkpoints, or folders, which stand for their latest checkpoint.
@@ -77,6 +80,7 @@ def average_checkpoints(
         folder = pathlib.Path(resolved[-1]).parent
         for place in filter(None, (run_above(folder), folder)):
             copy_vocabularies(place, target)
+            copy_commands(place, target)
         records[-1].save(target)
         checkpoints.write(path, model=mean, step=max(steps))
         checkpoints.set_latest(target, [path])
@@ -129,16 +133,25 @@ def _check_settings(paths: Sequence[str], records: Sequence[RunRecord]) -> None:
 
 def _mean(paths: Sequence[str], steps: Sequence[int]) -> dict[str, np.ndarray]:
     first = checkpoints.read_tensors(paths[0])
-    total = {name: value.astype(np.float64) for name, value in first.items()}
+    total = _with_adapters_added(first)
     seen = {(steps[0], _digest(first)): paths[0]}
     for path, step in zip(paths[1:], steps[1:], strict=True):
         tensors = checkpoints.read_tensors(path)
         other = seen.setdefault((step, _digest(tensors)), path)
         if other is not path:
             raise _same(other, path)
-        for name, value in tensors.items():
+        for name, value in _with_adapters_added(tensors).items():
             total[name] += value
     return {name: (total[name] / len(paths)).astype(first[name].dtype) for name in first}
+
+
+def _with_adapters_added(tensors: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Return the weights in float64, with adapters added to their kernels and B set to zero."""
+    values = {name: value.astype(np.float64) for name, value in tensors.items()}
+    for kernel, (a, b) in adapters(values).items():
+        values[kernel] += values[a] @ values[b]
+        values[b] = np.zeros_like(values[b])
+    return values
 
 
 def _digest(tensors: Mapping[str, np.ndarray]) -> str:

@@ -77,6 +77,13 @@ def read_commands(folder: str | os.PathLike[str]) -> list[Command]:
     ]
 
 
+def copy_commands(run: str | os.PathLike[str], folder: str | os.PathLike[str]) -> None:
+    """Copy the commands of a run, if it has any, to another folder for its checkpoints."""
+    path = pathlib.Path(run) / FILE
+    if path.is_file():
+        files.write(pathlib.Path(folder) / FILE, path.read_bytes())
+
+
 def last_value(commands: Sequence[Command], flag: str, *, switch: bool = False) -> str:
     """Return the value that the last command with this flag gave it; "" if none did.
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from t2t_phrase.config import UserError
 from t2t_phrase.runs import checkpoints
+from t2t_phrase.runs.adapters import adapters
 from t2t_phrase.runs.checkpoint_reader import CheckpointReader
 from t2t_phrase.runs.checkpoints import RestoreReport
 from t2t_phrase.runs.load_model import find_record
@@ -26,8 +27,6 @@ from t2t_phrase.text.vocabularies import Encoder, Vocabularies
 OtherVocabulary = Literal["same", "map", "new"]
 # Layers with a row for each entry of a vocabulary; a joint table is named like the source's.
 _TABLES = {"embedding": 0, "source_embedding": 0, "target_embedding": 1, "softmax": 1}
-# Keras' names of the two factors of an adapter.
-_ADAPTER = ("lora_kernel_a", "lora_kernel_b")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -147,11 +146,10 @@ def _add_adapters(
         (names of the kernels, names of A and B in the checkpoint).
     """
     entries = stored.group("model")
-    kernels, merged = [], []
-    for name in sorted(entries):
-        place, _, weight = name.rpartition("/")
-        kernel, factors = f"{place}/kernel", [f"{place}/{factor}" for factor in _ADAPTER]
-        if weight != _ADAPTER[0] or name in report.matched or kernel not in report.matched:
+    kernels: list[str] = []
+    merged: list[str] = []
+    for kernel, factors in adapters(entries).items():
+        if factors[0] in report.matched or kernel not in report.matched:
             continue
         a, b = (stored.get(entries[factor][0]) for factor in factors)
         variables[kernel].assign_add(a @ b)

@@ -11,6 +11,7 @@ from t2t_phrase.bin import avg
 from t2t_phrase.config import UserError
 from t2t_phrase.runs import checkpoints
 from t2t_phrase.runs.averaging import average_checkpoints, last_checkpoints
+from t2t_phrase.runs.commands import add_command, read_commands
 from t2t_phrase.runs.load_model import load_model
 from t2t_phrase.runs.record import RunRecord
 from t2t_phrase.runs.writing import writing
@@ -48,6 +49,39 @@ def test_optimizer_slots_are_left_out(toy, tmp_path):
     path, _ = average_checkpoints(last_checkpoints(tmp_path, 2), tmp_path / "mean")
     assert checkpoints.read_tensors(path)["a"].tolist() == [1.5, 1.5]
     assert checkpoints.read_tensors(path, "optimizer") == {}
+
+
+def test_adapters_are_averaged_as_what_they_add(toy, tmp_path):
+    rng = np.random.default_rng(0)
+    shapes = {"kernel": (3, 4), "lora_kernel_a": (3, 2), "lora_kernel_b": (2, 4), "bias": (4,)}
+    stored = [
+        {f"dense/{name}": rng.normal(size=shape) for name, shape in shapes.items()}
+        for _ in range(3)
+    ]
+    for step, weights in enumerate(stored):
+        checkpoints.write(tmp_path / f"model.ckpt-{step}", model=weights, step=step)
+    (tmp_path / "hparams.json").write_bytes((toy.output_dir / "hparams.json").read_bytes())
+    path, _ = average_checkpoints(last_checkpoints(tmp_path, 3), tmp_path / "mean")
+
+    def kernel(weights):
+        a, b = weights["dense/lora_kernel_a"], weights["dense/lora_kernel_b"]
+        return weights["dense/kernel"] + a @ b
+
+    mean = checkpoints.read_tensors(path)
+    assert {name: value.shape for name, value in mean.items()} == {
+        f"dense/{name}": shape for name, shape in shapes.items()
+    }
+    np.testing.assert_allclose(kernel(mean), sum(map(kernel, stored)) / 3, rtol=1e-12)
+    biases = [weights["dense/bias"] for weights in stored]
+    np.testing.assert_allclose(mean["dense/bias"], sum(biases) / 3, rtol=1e-12)
+
+
+def test_the_commands_of_the_run_are_kept(toy, both, tmp_path):
+    run = tmp_path / "run"
+    copy(both[1], run)
+    add_command(run, ["--decode_hparams=alpha=1.4"], log=print)
+    average_checkpoints([str(run)], tmp_path / "averaged")
+    assert read_commands(tmp_path / "averaged") == read_commands(run) != []
 
 
 def test_another_run_is_not_replaced(both, tmp_path):

@@ -18,6 +18,7 @@ from t2t_phrase.reports.page import size_text, write_page
 from t2t_phrase.reports.run.examples import Example, choose_examples
 from t2t_phrase.reports.run.facts import Best, RunFacts, best_checkpoint, read_facts
 from t2t_phrase.reports.run.page import run_page
+from t2t_phrase.runs.commands import last_value
 from t2t_phrase.runs.load_model import load_model
 from t2t_phrase.runs.translations import BestTranslations
 from t2t_phrase.runs.vocabulary import run_vocabularies
@@ -92,6 +93,8 @@ def examples_of(facts: RunFacts) -> tuple[list[Example], str]:
 def with_translations(facts: RunFacts, *, log: Log) -> RunFacts:
     """Return the facts with the development set translated, if its text and a checkpoint exist.
 
+    The options are the run's own `--decode_hparams`.
+
     Args:
         facts: of a run that records no translations.
         log: called with each line.
@@ -112,7 +115,8 @@ def with_translations(facts: RunFacts, *, log: Log) -> RunFacts:
     log(f"translating {len(sources)} sentences of the development set with {checkpoint}")
     trained = load_model(checkpoint)
     vocabularies = run_vocabularies(trained, data_dir=data)
-    translator = Translator(trained.model, vocabularies, DecodeHParams())
+    options = last_value(facts.commands, "decode_hparams")
+    translator = Translator(trained.model, vocabularies, DecodeHParams().override(options))
     read = of_side(trained.model.hparams.features, "source")
     features = facts.problem.raw_features(data, "dev", read)
     found = translator.translate_encoded(translator.encode(sources, features))
