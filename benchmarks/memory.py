@@ -22,8 +22,7 @@ import pathlib
 import random
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 from script import run_script
@@ -62,8 +61,10 @@ def measure(
         trimmed: whether to give free memory back before each reading.
     """
     from t2t_phrase import registry
+    from t2t_phrase.api.dev_bleu import dev_bleu
     from t2t_phrase.data.generation.generate import generate
     from t2t_phrase.data.problem import get_problem
+    from t2t_phrase.decoding.hparams import DecodeHParams
     from t2t_phrase.training.distribution import make_strategy
     from t2t_phrase.training.loop_options import LoopOptions
     from t2t_phrase.training.run_options import RunOptions
@@ -107,26 +108,11 @@ def measure(
             log_step_count_steps=max(1, steps // evaluations),
         ),
         strategy=make_strategy(),
-        bleu=lambda model: translation_score(model, problem, str(folder / "data")),
+        bleu=dev_bleu(options, DecodeHParams(beam_size=2, extra_length=4), log=quiet),
         log=log,
     )
     run.trainer.train()
     return found
-
-
-def translation_score(model: Any, problem: Any, data_dir: str) -> Callable[[], Any]:
-    """Return a function that translates the development set, as the trainer's does."""
-    from t2t_phrase.decoding.hparams import DecodeHParams
-    from t2t_phrase.decoding.translator import Translator
-    from t2t_phrase.evaluation.bleu import corpus_bleu
-
-    sources, references = problem.raw_text(data_dir, "dev")
-    translator = Translator(
-        model, problem.vocabularies(data_dir), DecodeHParams(beam_size=2, extra_length=4)
-    )
-    return lambda: corpus_bleu(
-        [beams[0].text for beams in translator.translate(sources)], references
-    )
 
 
 def write_corpus(folder: pathlib.Path) -> None:

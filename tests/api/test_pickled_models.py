@@ -57,7 +57,8 @@ def test_paths_below_the_home_folder(toy, monkeypatch, tmp_path):
 
 @pytest.mark.slow
 def test_a_copy_scores(toy):
-    model = t2t_phrase.load(toy.output_dir, data_dir=str(toy.data_dir))
+    folders = {"data_dir": str(toy.data_dir), "t2t_usr_dir": str(toy.user_dir)}
+    model = t2t_phrase.load(toy.output_dir, **folders)
     pairs = [("the house", "a cat")]
     assert pickle.loads(pickle.dumps(model)).score(pairs) == model.score(pairs)
 
