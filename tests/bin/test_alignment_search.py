@@ -42,16 +42,20 @@ def alignment(tmp_path_factory: pytest.TempPathFactory) -> ToyRun:
     )
 
 
-@pytest.fixture(scope="module")
-def expected(lexical: ToyRun, alignment: ToyRun) -> list[Any]:
+def best_translations(lexical: ToyRun, alignment: ToyRun, options: str) -> list[Any]:
     pair = AlignedPair(lexical.model, alignment.model)
     translator = Translator(
         pair,
         lexical.vocabularies,
-        DecodeHParams().override(OPTIONS),
+        DecodeHParams().override(options),
         make_expansion=functools.partial(alignment_expansion, pair),
     )
     return [found[0] for found in translator.translate(LINES)]
+
+
+@pytest.fixture(scope="module")
+def expected(lexical: ToyRun, alignment: ToyRun) -> list[Any]:
+    return best_translations(lexical, alignment, OPTIONS)
 
 
 def decode(lexical: ToyRun, *arguments: str, options: str = OPTIONS) -> None:
@@ -134,12 +138,14 @@ def test_given_translations_are_aligned_by_the_search(
 
 @pytest.mark.slow
 def test_both_models_are_in_the_saved_model(
-    lexical: ToyRun, alignment: ToyRun, expected: list[Any], tmp_path: pathlib.Path
+    lexical: ToyRun, alignment: ToyRun, tmp_path: pathlib.Path
 ) -> None:
+    options = OPTIONS.replace("max_length=4", "max_length=12")  # room for the terms and the prefix
+    expected = best_translations(lexical, alignment, options)
     call(
         exporter,
         *lexical.flags,
-        f"--decode_hparams={OPTIONS}",
+        f"--decode_hparams={options}",
         f"--alignment_model_dir={alignment.output_dir}",
         f"--export_dir={tmp_path}",
     )
