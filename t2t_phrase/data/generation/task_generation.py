@@ -88,6 +88,12 @@ class TaskGeneration:
         record.save(self._folder, self._base)
         if missing:
             self._make(manifest, record, corpus, inputs, keys, missing)
+        if not record.complete:
+            # A task that was killed after its last shard has nothing missing either.
+            record.complete = True
+            record.save(self._folder, self._base)
+            if record.staged is not None:
+                self._clean(record.staged["work"])
         self._log(
             f"{self._title}: made {len(keys)} shards in {self._folder}; once all tasks are done, "
             "run the same command without --task_id and --num_tasks to complete the data"
@@ -141,10 +147,6 @@ class TaskGeneration:
             log=self._log,
             done=done,
         )
-        record.complete = True
-        record.save(self._folder, self._base)
-        if record.staged is not None:
-            self._clean(record.staged["work"])
 
     def _take_vocabulary(self, manifest: Manifest) -> None:
         given = given_vocabularies(self._options)

@@ -53,6 +53,13 @@ def user_folder(tmp_path_factory):
     (folder / "__init__.py").write_text(USER_MODULE)
     registry.discover(str(folder))
     assert str(folder) in registry.user_folders()
+    return str(folder)
+
+
+@pytest.fixture(autouse=True)
+def no_user_folders(monkeypatch, user_folder):
+    """Worker processes import the folder of this file only."""
+    monkeypatch.setattr(registry, "user_folders", lambda: [user_folder])
 
 
 BRACKETS = Feature(name="brackets", annotation="brackets", stream="trees")

@@ -206,6 +206,19 @@ def test_an_unfinished_task_is_named(two_of_three):
         whole(data, raw)
 
 
+def test_a_task_killed_after_its_last_shard_is_finished(made, two_of_three):
+    raw, data = two_of_three
+    run(data, raw, 1)
+    path = data / "shared-task-00001-of-00003.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "complete": False}))
+    with pytest.raises(UserError, match="task 1 of 3 has not finished"):
+        whole(data, raw)
+    run(data, raw, 1)
+    whole(data, raw)
+    found = content(data)
+    assert {n: c for n, c in found.items() if "lock" not in n} == content(made / "raw-data")
+
+
 def test_tasks_that_do_not_fit_are_refused(two_of_three):
     raw, data = two_of_three
     with pytest.raises(UserError, match=r"differs from task 0 of 3 .* \(--num_tasks=3\); give all"):
