@@ -105,6 +105,8 @@ def tokenize(
 ) -> list[Sentence]:
     """Return the sentences with their token ids and, if requested, the beginnings of the tokens.
 
+    Blanks at the ends of a text are left out.
+
     Args:
         encoder: of their vocabulary.
         texts: of the sentences.
@@ -116,9 +118,10 @@ def tokenize(
     """
     for number, text in enumerate(texts, start=1):
         check_unicode(text, f"{name} {number}")
+    # Training text has no blanks around it, but some vocabularies have tokens for them.
+    texts = [text.strip() for text in texts]
     if not starts:
-        # tensor2tensor's encoder keeps the blanks around a text, which its decoder strips.
-        return [Sentence(text, encoder.encode(text.strip()), ()) for text in texts]
+        return [Sentence(text, encoder.encode(text), ()) for text in texts]
     found = encoder.encode_with_starts(texts)
     return [Sentence(text, *pair) for text, pair in zip(texts, found, strict=True)]
 

@@ -50,8 +50,9 @@ def words_of_text(encoder: Encoder, text: str, ids: Sequence[int]) -> list[int]:
     Args:
         encoder: the encoder that made the tokens.
         text: a sentence.
-        ids: its tokens, which may be cut, without EOS.
+        ids: the tokens of the text without blanks at its ends; they may be cut, without EOS.
     """
+    text = text.strip()
     if isinstance(encoder, StoredEncoder):
         ((whole, starts),) = encoder.encode_with_starts([text])
         return words_of_sentence(Sentence(text, whole, starts))[: len(ids)]

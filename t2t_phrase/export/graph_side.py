@@ -12,6 +12,7 @@ from t2t_phrase.features import IDS, Feature, Side
 from t2t_phrase.special_ids import EOS_ID
 from t2t_phrase.text.annotations.base import Annotation, annotation_of
 from t2t_phrase.text.in_graph.encoders import make_tf_encoder
+from t2t_phrase.text.in_graph.visible import BLANKS
 
 # Far more than any token has. Texts are first cut by bytes, so that none is too long for the exact
 # cut.
@@ -51,13 +52,17 @@ class GraphSide(tf.Module):
         return [tf.TensorSpec((None,), tf.string, name=name) for name in names]
 
     def read(self, text: tf.Tensor, max_tokens: int) -> tf.Tensor:
-        """Return the part of each text (B,) that is looked at, see `encode`."""
-        if not max_tokens:
-            return text
-        most = max_tokens * BYTES_PER_TOKEN
-        if self._features:
-            return tf.where(tf.strings.length(text) > most, "", text)
-        return tf.strings.substr(text, 0, most)
+        """Return the part of each text (B,) that is looked at, see `encode`.
+
+        Blanks at its ends are left out.
+        """
+        if max_tokens:
+            most = max_tokens * BYTES_PER_TOKEN
+            if self._features:
+                text = tf.where(tf.strings.length(text) > most, "", text)
+            else:
+                text = tf.strings.substr(text, 0, most)
+        return tf.strings.regex_replace(text, f"^{BLANKS}|{BLANKS}$", "")
 
     def encode(
         self, text: tf.Tensor, *features: tf.Tensor, max_tokens: int = 0, keep_empty: bool = False
@@ -76,8 +81,8 @@ class GraphSide(tf.Module):
         cut = tf.fill(tf.shape(text), False)
         if max_tokens:
             cut = tf.strings.length(text) > max_tokens * BYTES_PER_TOKEN
-            text = self.read(text, max_tokens)
             features = tuple(tf.where(cut, "", strings) for strings in features)
+        text = self.read(text, max_tokens)
         if features:
             ids, starts = self.encoder.encode_with_starts(text)
         else:

@@ -1,10 +1,13 @@
 """One side of a model's input, where a feature of it refers to the other side."""
 
 import pytest
+from hard_text import LINES, blank_keeping_model
 
 from t2t_phrase.config import UserError
 from t2t_phrase.decoding.sides import check_features, encode_side, tokenize
+from t2t_phrase.decoding.word_links import words_of_text
 from t2t_phrase.features import ALIGNMENT
+from t2t_phrase.text.subwords.encoder import SubwordEncoder
 from t2t_phrase.text.subwords.t2t_subwords import T2TSubwords
 from t2t_phrase.text.words.encoder import WordEncoder
 from t2t_phrase.text.words.training import train_words
@@ -60,3 +63,15 @@ def test_blanks_around_a_text_do_not_count():
         tokenize(encoder, ["  "], starts=False)[0].ids
         == tokenize(encoder, [""], starts=False)[0].ids
     )
+
+
+@pytest.mark.parametrize("starts", [False, True])
+def test_blanks_around_a_text_do_not_count_for_vocabularies_with_tokens_for_them(starts):
+    encoder = SubwordEncoder(blank_keeping_model(LINES))
+    assert encoder.encode(" dog ") != encoder.encode("dog")
+    texts = ["the dog", "  the dog", "the dog\t\u3000", "\u2028"]
+    plain, *others, blank = tokenize(encoder, texts, starts=starts)
+    assert [plain] * 2 == others and not blank.ids
+    expected = words_of_text(encoder, "the dog", plain.ids)
+    assert expected[0] == 0 and expected[-1] == 1
+    assert all(words_of_text(encoder, text, plain.ids) == expected for text in texts[:3])

@@ -53,3 +53,13 @@ def foreign_model(lines: list[str], **options: Any) -> bytes:
 def normalising_model(lines: list[str]) -> bytes:
     """Return a SentencePiece model that normalises text, as most published models do."""
     return foreign_model(lines, byte_fallback=True, normalization_rule_name="nmt_nfkc")
+
+
+def blank_keeping_model(lines: list[str]) -> bytes:
+    """Return a SentencePiece model that has tokens for all blanks, also around a text."""
+    return foreign_model(
+        lines,
+        byte_fallback=True,
+        normalization_rule_name="identity",
+        remove_extra_whitespaces=False,
+    )
