@@ -61,8 +61,8 @@ def entries_in_graph(
 ) -> GraphEntries:
     """Return the result of `decoding.dictionary.Dictionary.apply` without the entry numbers.
 
-    Lines that are not entries are left out, and so are entries whose translation has unknown tokens
-    or too many tokens. Of entries with the same source, the first one counts.
+    Lines that are not entries are left out, and so are entries whose translation cannot be spelt or
+    has too many tokens. Of entries with the same source, the first one counts.
 
     Args:
         texts: (B,) string, the sentences.
@@ -126,9 +126,8 @@ def entry_tensors(
     count = fields.row_lengths()
     pairs = normalized(fields.to_tensor("", shape=(None, 2)))
     ids = tf.cast(encoder.encode(pairs[:, 1]), tf.int32)
-    unknown = tf.reduce_any(ids == UNK_ID, axis=1)
     size = ids.row_lengths()
-    good = (count == 2) & (size > 0) & (size <= most_tokens) & ~unknown
+    good = (count == 2) & (size > 0) & (size <= most_tokens) & can_spell(encoder, ids, pairs[:, 1])
     banned = tf.fill(tf.shape(good), "")
     if forbids:
         bans = (count == 2) & tf.strings.regex_full_match(pairs[:, 1], FORBIDS + "[^ ].*")
@@ -143,6 +142,18 @@ def entry_tensors(
     targets = tf.reshape(targets, (shape[0], shape[1], tf.shape(targets)[1]))
     keys = tf.reshape(phrase_keys(codes), shape)
     return EntryTensors(keys, lengths, targets, tf.reshape(banned, shape))
+
+
+def can_spell(encoder: TfSubwords | TfWords, ids: tf.RaggedTensor, texts: tf.Tensor) -> tf.Tensor:
+    """Return (N,) bool: whether ids stand for their texts, which vocabularies may normalise.
+
+    Args:
+        encoder: encoder of the target.
+        ids: (N, None), what the texts are encoded as.
+        texts: (N,) string, see `sentences.normalized`.
+    """
+    unknown = tf.reduce_any(ids == UNK_ID, axis=1)
+    return (normalized(encoder.decode(ids)) == texts) & ~unknown
 
 
 def _tokens_of_first_words(

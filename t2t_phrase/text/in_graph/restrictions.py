@@ -10,8 +10,7 @@ from typing import NamedTuple
 
 import tensorflow as tf
 
-from t2t_phrase.special_ids import UNK_ID
-from t2t_phrase.text.in_graph.dictionaries import entry_tensors
+from t2t_phrase.text.in_graph.dictionaries import can_spell, entry_tensors
 from t2t_phrase.text.in_graph.matching import PhraseIndex, index_of, longest_first, occurring
 from t2t_phrase.text.in_graph.sentences import normalized, sentences_of
 from t2t_phrase.text.in_graph.spellings import TfSpellings
@@ -135,13 +134,14 @@ def prefixes_in_graph(
         # No token can continue a shorter word, because every token begins with a blank.
         edges = tf.zeros_like(edges)
     possible = tf.reduce_any(edges[..., 2] > 0, axis=1) | (ranges[:, 0, 1] > ranges[:, 0, 0])
-    possible &= ~tf.reduce_any(ids == UNK_ID, axis=1)
+    possible &= can_spell(encoder, ids, before)
     possible &= needed <= limits
     wanted = clean != ""
     here = wanted & possible
     # Where there might be no room for other spellings of the last word, it is forced, too.
     most = tf.cast(ids.row_lengths(), tf.int32) + tf.strings.length(last)
     forced = tf.reduce_any(edges[..., 2] > 0, axis=1) & (most >= limits)
+    forced &= can_spell(encoder, every, clean)
     before, everything = ids.to_tensor(0), every.to_tensor(0)
     before = tf.pad(before, [(0, 0), (0, tf.shape(everything)[1] - tf.shape(before)[1])])
     tokens = tf.where(here[:, None], tf.where(forced[:, None], everything, before), 0)

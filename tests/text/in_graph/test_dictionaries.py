@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 import tensorflow as tf
+from hard_text import LINES as HARD
+from hard_text import foreign_model
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mostly_slow import mostly_slow
@@ -121,3 +123,20 @@ def test_what_is_no_entry_is_left_out() -> None:
         read_dictionary(lines.split("\n"), "d")
     long = in_graph("subwords", ["house"], ["house\t" + "q" * 1000])
     assert long.matched.numpy().tolist() == [0]
+
+
+def test_translations_that_the_vocabulary_changes_are_left_out() -> None:
+    """As where it cannot spell them, which the decoder refuses."""
+    rules = {"byte_fallback": True, "normalization_rule_name": "nmt_nfkc_cf"}
+    subwords = SubwordEncoder(foreign_model(HARD, **rules))
+    good, bad = "Dogs\tcats", "the\tDer\nfind\ta\u2581b\nfire\tﬁre"
+    entries = [read_dictionary([line], "d") for line in bad.split("\n")]
+    for own in entries:
+        with pytest.raises(UserError, match="the model cannot write"):
+            Dictionary(own, subwords)
+    text, encoder = tf.constant(["the Dogs find fire"]), make_tf_encoder(subwords.model_bytes)
+    _, starts = encoder.encode_with_starts(text)
+    dictionary = tf.constant([f"{bad}\n{good}"])
+    found = entries_in_graph(text, starts, dictionary, encoder, most_tokens=MOST_TOKENS)
+    assert found.matched.numpy().tolist() == [1]
+    assert found.tokens[found.tokens > 0].numpy().tolist() == subwords.encode("cats")

@@ -6,7 +6,9 @@ import functools
 
 import pytest
 import tensorflow as tf
+from hard_text import LINES, foreign_model
 
+from t2t_phrase.config import UserError
 from t2t_phrase.decoding.dictionary import MOST_TOKENS
 from t2t_phrase.decoding.prefixes import Prefixes
 from t2t_phrase.decoding.search import forbidden
@@ -54,6 +56,29 @@ def test_the_decoder_reads_the_same_prefixes(room: int) -> None:
         assert [p for p in ranges if p[0] < p[1]] == [p for p in own.ranges if p[0] < p[1]]
         assert {tuple(edge) for edge in found.edges[row].numpy().tolist()} >= {*own.edges}
     assert found.kept.numpy().all()
+
+
+def test_a_prefix_that_the_vocabulary_changes_is_not_kept() -> None:
+    """As where it cannot spell one, which the decoder refuses."""
+    rules = {"byte_fallback": True, "normalization_rule_name": "nmt_nfkc_cf"}
+    subwords = SubwordEncoder(foreign_model(LINES, **rules))
+    given = ["The ", "The dog", "the dog", "the d\u2581g ", "the Dog"]
+    spelt = []
+    for text in given:
+        try:
+            Prefixes(subwords).encode(text, longest=50, where="p")
+            spelt.append(True)
+        except UserError:
+            spelt.append(False)
+    assert spelt == [False, False, True, False, True]
+    found = prefixes_in_graph(
+        tf.constant(given),
+        tf.fill([len(given)], 50),
+        make_tf_encoder(subwords.model_bytes),
+        TfSpellings(TokenTexts(subwords)),
+    )
+    assert found.kept.numpy().tolist() == spelt
+    assert tf.reduce_any(found.tokens > 0, axis=1).numpy().tolist() == spelt
 
 
 def rows_of(found: GraphTerms, sentence: int) -> list[list[list[int]]]:
