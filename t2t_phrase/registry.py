@@ -68,7 +68,7 @@ class Registry(Generic[T]):
         if known is not None and _file_of(known) != _file_of(entry):
             raise DuplicateNameError(
                 f"{self.kind} {name} is registered twice: in {_file_of(known)} and in "
-                f"{_file_of(entry)}"
+                f"{_file_of(entry)}; give one of them another name"
             )
         self._entries[name] = entry  # type: ignore[assignment]
         return entry
@@ -162,28 +162,38 @@ def _import_folder(folder: pathlib.Path) -> None:
     )
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
+    _forget_modules_of_another(name, init)
     sys.modules[name] = module
     try:
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:
         # A second attempt must not find the module half imported.
         del sys.modules[name]
-        if isinstance(error, UserError):
-            raise
+        # The text of a SyntaxError already names the line.
+        place = "" if isinstance(error, SyntaxError) else place_in(folder, error)
+        kind = "" if isinstance(error, UserError) else f"{type(error).__name__}: "
         raise UserError(
-            f"--t2t_usr_dir={folder} cannot be imported: {_place_of(error, folder)}"
-            f"{type(error).__name__}: {error}"
+            f"--t2t_usr_dir={folder} cannot be imported: {place and f'{place}: '}{kind}{error}"
         ) from error
 
 
-def _place_of(error: BaseException, folder: pathlib.Path) -> str:
-    """Return the last place in a folder that an error passed through, as "file:line: "."""
-    if isinstance(error, SyntaxError):
-        # The error's text already names the line.
-        return ""
+def _forget_modules_of_another(name: str, init: pathlib.Path) -> None:
+    """Make `from . import x` import the modules of a folder, not those of its namesake.
+
+    Args:
+        name: of the package that the folder becomes.
+        init: its `__init__.py`.
+    """
+    if name in sys.modules and sys.modules[name].__file__ != str(init):
+        for module in [module for module in sys.modules if module.startswith(f"{name}.")]:
+            del sys.modules[module]
+
+
+def place_in(folder: str | pathlib.Path, error: BaseException) -> str:
+    """Return the last place in a folder that an error passed through, as "file:line"; "": none."""
     frames = traceback.extract_tb(error.__traceback__)
     own = [f for f in frames if pathlib.Path(f.filename).is_relative_to(folder)]
-    return f"{own[-1].filename}:{own[-1].lineno}: " if own else ""
+    return f"{own[-1].filename}:{own[-1].lineno}" if own else ""
 
 
 def _file_of(entry: Any) -> str:

@@ -72,7 +72,8 @@ def test_a_name_from_two_files_is_an_error_that_names_both() -> None:
     fruits.register(entry_of("registry_test_a", "a.py", "Plum"))
     # The same file imported under two names is harmless.
     fruits.register(entry_of("registry_test_again", "a.py", "Plum"))
-    with pytest.raises(KeyError, match=r"fruit plum is registered twice: in a\.py and in b\.py"):
+    expected = r"fruit plum is registered twice: in a\.py and in b\.py; give one .* another name"
+    with pytest.raises(KeyError, match=expected):
         fruits.register(entry_of("registry_test_b", "b.py", "Plum"))
 
 
@@ -103,6 +104,27 @@ def test_discover_imports_a_users_folder(tmp_path: pathlib.Path) -> None:
     assert json.loads("1") == 1
 
 
+def test_a_folder_does_not_get_the_modules_of_its_namesake(tmp_path: pathlib.Path) -> None:
+    try:
+        for number in (1, 2):
+            folder = tmp_path / str(number) / "registry_twins"
+            folder.mkdir(parents=True)
+            (folder / "__init__.py").write_text("from . import mine\n")
+            (folder / "mine.py").write_text(
+                "from t2t_phrase import registry\n"
+                "@registry.hparams.register\n"
+                "def registry_test_set():\n"
+                f"    return {number}\n"
+            )
+            registry.discover(str(folder))
+            assert registry.hparams["registry_test_set"]() == number
+        assert str(folder) in registry.user_folders()
+    finally:
+        registry.hparams._entries.pop("registry_test_set", None)
+        for name in [name for name in sys.modules if "registry_twins" in name]:
+            del sys.modules[name]
+
+
 def test_a_users_folder_must_be_a_package(tmp_path: pathlib.Path) -> None:
     with pytest.raises(UserError, match=r"--t2t_usr_dir=.*no __init__\.py there"):
         registry.discover(str(tmp_path))
@@ -125,6 +147,11 @@ def test_registry_and_config_import_nothing_heavy() -> None:
         ("from . import other\n", r"other.py:2: NameError: name 'b' is not defined"),
         ("def f(\n", r"SyntaxError: '\(' was never closed \(__init__.py, line 1\)"),
         ("raise SystemExit\n", r"__init__.py:1: SystemExit"),
+        (
+            "from t2t_phrase.training_hparams import TrainingHParams\n"
+            "TrainingHParams().replace(learning_rat=1)\n",
+            r"__init__.py:2: TrainingHParams: learning_rat: unknown",
+        ),
     ],
 )
 def test_a_folder_that_cannot_be_imported_is_named_with_the_place(tmp_path, content, expected):

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from absl import app
 
 import t2t_phrase
+from t2t_phrase import registry
 from t2t_phrase.bin import machine_errors, streams
 from t2t_phrase.bin.flag_parsing import WrongUsage
 from t2t_phrase.config import UserError
@@ -50,11 +51,15 @@ def ending_of(error: BaseException) -> Ending:
     found = machine_errors.explain(error)
     if found is not None:
         return Ending(MACHINE if found.machine else USAGE, f"error: {one_line(found.sentence)}")
-    return Ending(
-        BUG,
-        f"{_traceback(error)}\nThis is a bug in t2t_phrase {t2t_phrase.__version__}, not your "
-        "mistake; please report it with the lines above and the command.",
-    )
+    bug, report = f"a bug in t2t_phrase {t2t_phrase.__version__}", "report it with the lines above"
+    text = f"This is {bug}, not your mistake; please {report} and the command."
+    for folder in registry.user_folders():
+        if place := registry.place_in(folder, error):
+            text = (
+                f"The error came up in {place}, in your --t2t_usr_dir. If that code is right, it "
+                f"is {bug}; then please {report}, the command and the code."
+            )
+    return Ending(BUG, f"{_traceback(error)}\n{text}")
 
 
 def one_line(error: BaseException | str) -> str:

@@ -13,6 +13,7 @@ import pytest
 import tensorflow as tf
 from absl import app
 
+from t2t_phrase import registry
 from t2t_phrase.bin import endings
 from t2t_phrase.bin.endings import BUG, MACHINE, USAGE, ending_of
 from t2t_phrase.bin.machine_errors import without_nodes
@@ -132,6 +133,22 @@ def test_a_bug_shows_its_traceback_and_asks_for_a_report(error):
     assert "test_endings.py" in ending.text and type(error).__name__ in ending.text
     assert ending.text.splitlines()[-1].startswith("This is a bug in t2t_phrase ")
     assert "{{node" not in ending.text and "Detected at" not in ending.text
+
+
+def test_an_error_in_a_users_folder_is_not_called_a_bug_of_the_library(tmp_path):
+    folder = tmp_path / "endings_user"
+    folder.mkdir()
+    (folder / "__init__.py").write_text("def wrong():\n    return int('x')\n")
+    registry.discover(str(folder))
+    try:
+        with pytest.raises(ValueError, match="invalid literal") as raised:
+            sys.modules["t2t_usr_dir_endings_user"].wrong()
+        ending = ending_of(raised.value)
+    finally:
+        del sys.modules["t2t_usr_dir_endings_user"]
+    assert ending.code == BUG and ending.text.startswith("Traceback")
+    last = ending.text.splitlines()[-1]
+    assert last.startswith(f"The error came up in {folder}/__init__.py:2, in your --t2t_usr_dir.")
 
 
 def test_real_errors_of_tensorflow_name_the_file(tmp_path):
