@@ -132,10 +132,15 @@ class EncoderDecoder(keras.Model):
         """
         name = registry.snake_case(cls.__name__)
         if type(hparams) is not cls.hparams_class:
-            raise HParamsError(
-                f"model {name} cannot read {type(hparams).__name__}; use model {hparams.model}, or "
-                "another hparams set"
-            )
+            given = type(hparams).__name__
+            fix = f"use model {hparams.model}, or another hparams set"
+            if hparams.model == name:
+                fix = (
+                    f"each class of hyperparameters needs a `model` of its own, whose "
+                    f"`hparams_class` it is: set `model` in {given}, or hparams_class = {given} in "
+                    f"{cls.__name__}"
+                )
+            raise HParamsError(f"model {name} cannot read {given}; {fix}")
         model = cls(hparams, vocab_size, target_vocab_size, name=name)
         model.build()
         if hparams.lora_rank:

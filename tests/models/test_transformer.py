@@ -268,9 +268,18 @@ def test_two_vocabularies_have_two_embeddings() -> None:
 
 def test_another_models_options_are_refused() -> None:
     class OtherHParams(TransformerHParams):
+        model = "other"
+
+    with pytest.raises(HParamsError, match="cannot read OtherHParams; use model other, or another"):
+        Transformer.from_hparams(OtherHParams(), vocab_size=19)
+
+
+def test_a_class_of_options_without_a_model_of_its_own_is_blamed() -> None:
+    class OtherHParams(TransformerHParams):
         pass
 
-    with pytest.raises(HParamsError, match="model transformer cannot read OtherHParams"):
+    fault = "model transformer cannot read OtherHParams; .*: set `model` in OtherHParams, or hparam"
+    with pytest.raises(HParamsError, match=fault):
         Transformer.from_hparams(OtherHParams(), vocab_size=19)
 
 
