@@ -367,8 +367,8 @@ def get_problem(name: str) -> Problem:
 
     Raises:
         UnknownNameError: no such problem is registered.
-        UserError: the name is tensor2tensor's for packed rows, which are a training option here; or
-            as for `Problem`.
+        UserError: the name is tensor2tensor's for packed rows, which are a training option here;
+            the class lacks a method that every problem defines; or as for `Problem`.
     """
     base = name.removesuffix(REVERSED)
     if base not in registry.problems:
@@ -379,7 +379,13 @@ def get_problem(name: str) -> Problem:
             f"--problem={name}: rows of any problem can be packed; use "
             f"--problem={plain}{name.removeprefix(base)} with --hparams=packed_length=256"
         )
-    problem: Problem = registry.problems[base](reversed=base != name)
+    made = registry.problems[base]
+    if missing := sorted(getattr(made, "__abstractmethods__", ())):
+        raise UserError(
+            f"problem {base}: {made.__name__} does not define {', '.join(missing)}, as every "
+            "problem must"
+        )
+    problem: Problem = made(reversed=base != name)
     return problem
 
 

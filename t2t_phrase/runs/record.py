@@ -14,7 +14,7 @@ from typing import Any
 
 import t2t_phrase
 from t2t_phrase import registry
-from t2t_phrase.config import HParamsError, UserError, differences, parse_assignments
+from t2t_phrase.config import HParamsError, UserError, differences, parse_assignments, shown
 from t2t_phrase.io.files import write
 from t2t_phrase.training_hparams import TrainingHParams
 
@@ -202,9 +202,15 @@ def resolve_hparams(hparams_set: str, overrides: str) -> tuple[TrainingHParams, 
     """Return a registered set with `--hparams` applied, and "name: old -> new" for each change.
 
     Raises:
-        UserError: the set is unknown, or overrides are wrong; the message names all of them.
+        UserError: the set is unknown or no set, or overrides are wrong; the message names all of
+            them.
     """
     base = registry.hparams[hparams_set]()
+    if not isinstance(base, TrainingHParams):
+        raise UserError(
+            f"hparams set {hparams_set}: its function returns {shown(base)}; it must return "
+            "hyperparameters, such as TransformerHParams()"
+        )
     changed = base.override(overrides)
     told = differences(base.to_dict(), changed.to_dict())
     same = set(parse_assignments(overrides)) - {line.partition(":")[0] for line in told}

@@ -29,6 +29,15 @@ def test_two_different_languages_are_required(languages):
         type("Paraphrase", (LocalProblem,), members)()
 
 
+def test_a_problem_without_a_corpus_is_named(monkeypatch):
+    class TranslateNothing(Problem):
+        languages = ("en", "de")
+
+    monkeypatch.setitem(registry.problems._entries, "translate_nothing", TranslateNothing)
+    with pytest.raises(UserError, match="translate_nothing: TranslateNothing does not define corp"):
+        get_problem("translate_nothing")
+
+
 def test_unknown_names_hint_at_near_ones():
     with pytest.raises(UnknownNameError, match="did you mean translate_ende_multi30k"):
         get_problem("translate_ende_multi30")

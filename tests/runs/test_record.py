@@ -101,6 +101,12 @@ def test_overrides_say_what_they_change():
         resolve_hparams("transformer_tiny", "batch_siz=3")
 
 
+def test_a_set_that_returns_nothing_is_named(monkeypatch):
+    monkeypatch.setitem(registry.hparams._entries, "forgetful", lambda: None)
+    with pytest.raises(UserError, match="hparams set forgetful: its function returns None; it mus"):
+        resolve_hparams("forgetful", "")
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
