@@ -82,8 +82,8 @@ class FeatureReader:
         files: the files of the features.
 
     Raises:
-        UserError: a file or a parser is missing, or a feature is given that the model does not
-            read.
+        UserError: a file or a parser is missing, or a feature or a parser is given that the model
+            does not need.
     """
 
     def __init__(
@@ -94,6 +94,7 @@ class FeatureReader:
         parser: ParserChoice = NO_PARSER,
         report: Log = note,
     ) -> None:
+        _check_parser(parser, features)
         names = [feature.name for feature in features]
         for name in given:
             if name not in names:
@@ -226,8 +227,9 @@ def annotator(
     """Return a function that makes the features of typed sentences; None if there are no features.
 
     Raises:
-        UserError: a feature cannot be made from the sentence alone.
+        UserError: a feature cannot be made from the sentence alone, or no feature needs the parser.
     """
+    _check_parser(parser, features)
     if not features:
         return None
     for feature in features:
@@ -261,6 +263,11 @@ def file_beside(text_file: str | None, feature: Feature) -> str | None:
         if candidate.is_file():
             return str(candidate)
     return None
+
+
+def _check_parser(parser: ParserChoice, features: Sequence[Feature]) -> None:
+    if parser.name and not any(feature.stream == TREES for feature in features):
+        raise UserError(f"--parser={parser.name}: the model reads no trees; leave the flag out")
 
 
 def _missing(feature: Feature, text_file: str | None) -> str:

@@ -164,6 +164,15 @@ def test_sentences_without_a_parse_are_named(monkeypatch, capsys):
     assert said.startswith("word 1 of the tree is 'other', but") and said.count("flat tree") == 1
 
 
+def test_a_parser_is_refused_by_a_model_that_reads_no_trees():
+    choice, files = ParserChoice("stanza"), {"source": "in.en", "target": "in.de"}
+    fault = "--parser=stanza: the model reads no trees; leave the flag out"
+    with pytest.raises(UserError, match=fault):
+        FeatureReader([ALIGNMENT], files, {"alignment": "links"}, choice)
+    with pytest.raises(UserError, match=fault):
+        annotator([], choice)
+
+
 def test_files_of_features_that_the_model_does_not_read(toy, tmp_path):
     source = write(tmp_path / "in.en", LINES)
     with pytest.raises(UserError, match=r"--feature_files=tags=\.\.\.: the model reads no such"):
