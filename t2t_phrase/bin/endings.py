@@ -51,15 +51,23 @@ def ending_of(error: BaseException) -> Ending:
     found = machine_errors.explain(error)
     if found is not None:
         return Ending(MACHINE if found.machine else USAGE, f"error: {one_line(found.sentence)}")
+    return Ending(BUG, f"{_traceback(error)}\n{_blame(error)}")
+
+
+def _blame(error: BaseException) -> str:
+    """Return a sentence with the code in which the cause of a bug is to be looked for."""
     bug, report = f"a bug in t2t_phrase {t2t_phrase.__version__}", "report it with the lines above"
-    text = f"This is {bug}, not your mistake; please {report} and the command."
-    for folder in registry.user_folders():
-        if place := registry.place_in(folder, error):
-            text = (
-                f"The error came up in {place}, in your --t2t_usr_dir. If that code is right, it "
-                f"is {bug}; then please {report}, the command and the code."
-            )
-    return Ending(BUG, f"{_traceback(error)}\n{text}")
+    folders = registry.user_folders()
+    if not folders:
+        return f"This is {bug}, not your mistake; please {report} and the command."
+    places = [place for folder in folders if (place := registry.place_in(folder, error))]
+    where = f"The cause may be in your --t2t_usr_dir={', '.join(folders)}"
+    if places:
+        where = f"The error came up in {places[-1]}, in your --t2t_usr_dir"
+    return (
+        f"{where}. If that code is right, it is {bug}; then please {report}, the command and the "
+        "code."
+    )
 
 
 def one_line(error: BaseException | str) -> str:

@@ -123,7 +123,9 @@ def test_ending(error, code, start):
     ],
     ids=lambda error: type(error).__name__,
 )
-def test_a_bug_shows_its_traceback_and_asks_for_a_report(error):
+def test_a_bug_shows_its_traceback_and_asks_for_a_report(error, monkeypatch):
+    # Other tests import folders of users.
+    monkeypatch.setattr(registry, "user_folders", list)
     try:
         raise error
     except Exception as raised:
@@ -144,11 +146,15 @@ def test_an_error_in_a_users_folder_is_not_called_a_bug_of_the_library(tmp_path)
         with pytest.raises(ValueError, match="invalid literal") as raised:
             sys.modules["t2t_usr_dir_endings_user"].wrong()
         ending = ending_of(raised.value)
+        # Such as a call of the user's code with the wrong arguments.
+        other = ending_of(TypeError("wrong() takes 0 positional arguments but 3 were given"))
     finally:
         del sys.modules["t2t_usr_dir_endings_user"]
     assert ending.code == BUG and ending.text.startswith("Traceback")
     last = ending.text.splitlines()[-1]
     assert last.startswith(f"The error came up in {folder}/__init__.py:2, in your --t2t_usr_dir.")
+    last = other.text.splitlines()[-1]
+    assert f"The cause may be in your --t2t_usr_dir={folder}" in last and "is a bug in" in last
 
 
 def test_real_errors_of_tensorflow_name_the_file(tmp_path):
