@@ -23,7 +23,8 @@ class Window:
     Attributes:
         first: number of the first line in the file, from 0.
         lines: the lines.
-        beside: equally many lines of each other file, by name.
+        beside: equally many lines of each other file, by name, in an order that tells what each is
+            for.
     """
 
     first: int
@@ -34,7 +35,7 @@ class Window:
     def digest(self) -> str:
         """A checksum of all lines."""
         found = hashlib.sha256()
-        for lines in (self.lines, *(self.beside[name] for name in sorted(self.beside))):
+        for lines in (self.lines, *self.beside.values()):
             for line in lines:
                 found.update(line.encode() + b"\n")
             found.update(b"\n\n")

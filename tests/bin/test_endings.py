@@ -22,6 +22,12 @@ from t2t_phrase.io.child_process import Signalled
 from t2t_phrase.io.files import WriteError
 
 
+@pytest.fixture(autouse=True)
+def no_user_folders(monkeypatch):
+    """Earlier tests have imported some, in which the cause of a bug may be."""
+    monkeypatch.setattr(registry, "user_folders", list)
+
+
 def os_error(number: int, *paths: str) -> OSError:
     return OSError(number, "Reason", paths[0] if paths else None, None, *paths[1:2])
 
@@ -137,11 +143,12 @@ def test_a_bug_shows_its_traceback_and_asks_for_a_report(error, monkeypatch):
     assert "{{node" not in ending.text and "Detected at" not in ending.text
 
 
-def test_an_error_in_a_users_folder_is_not_called_a_bug_of_the_library(tmp_path):
+def test_an_error_in_a_users_folder_is_not_called_a_bug_of_the_library(tmp_path, monkeypatch):
     folder = tmp_path / "endings_user"
     folder.mkdir()
     (folder / "__init__.py").write_text("def wrong():\n    return int('x')\n")
     registry.discover(str(folder))
+    monkeypatch.setattr(registry, "user_folders", lambda: [str(folder)])
     try:
         with pytest.raises(ValueError, match="invalid literal") as raised:
             sys.modules["t2t_usr_dir_endings_user"].wrong()

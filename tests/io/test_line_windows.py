@@ -45,6 +45,8 @@ def test_the_digest_is_that_of_all_lines():
         Window(0, ["a"], {"x": ["b"]}),
         Window(0, ["a"], {"x": ["c"]}),
         Window(0, ["a", "", "b"]),
+        Window(0, ["a"], {"x": ["b"], "y": ["c"]}),
+        Window(0, ["a"], {"y": ["c"], "x": ["b"]}),
     )
-    assert len({window.digest for window in windows_of}) == 5
+    assert len({window.digest for window in windows_of}) == 7
     assert Window(7, ["a", "b"]).digest == windows_of[0].digest
