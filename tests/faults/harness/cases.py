@@ -39,7 +39,8 @@ SHORT = "--decode_hparams=beam_size=2,extra_length=2,batch_size=40"
 IMPORTED = "--hparams=hidden_size=8,filter_size=12,num_heads=2,num_hidden_layers=2"
 # What they leave differs from run to run: times, and a graph with random names.
 VARYING = re.compile(
-    r"events\.out\.tfevents|-lock$|saved_model\.pb$|fingerprint\.pb$|run/commands\.json$"
+    r"events\.out\.tfevents|-lock$|saved_model\.pb$|fingerprint\.pb$"
+    r"|run/(commands\.json|train\.log)$"
 )
 
 
