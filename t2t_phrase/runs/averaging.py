@@ -15,7 +15,7 @@ from t2t_phrase.io.line_counts import counted
 from t2t_phrase.runs import checkpoints
 from t2t_phrase.runs.adapters import adapters
 from t2t_phrase.runs.commands import copy_commands
-from t2t_phrase.runs.kept_vocabularies import copy_vocabularies
+from t2t_phrase.runs.kept_vocabularies import copy_vocabularies, kept_vocabularies
 from t2t_phrase.runs.load_model import find_record, run_above
 from t2t_phrase.runs.record import RunRecord
 from t2t_phrase.runs.vocabulary import imported_files
@@ -56,9 +56,9 @@ def average_checkpoints(
         (path of the new checkpoint, steps of the averaged ones).
 
     Raises:
-        UserError: a checkpoint is damaged or given twice, two are of runs with different settings
-            or differ in names or shapes of weights, one is in the output folder, or that folder
-            holds a training run.
+        UserError: a checkpoint or a vocabulary is damaged, a checkpoint is given twice, two are of
+            runs with different settings or differ in names or shapes of weights, one is in the
+            output folder, or that folder holds a training run.
         WriteError: the disk is full or fails.
     """
     resolved = [checkpoints.resolve(path) for path in paths]
@@ -71,14 +71,17 @@ def average_checkpoints(
     records = [find_record(path) for path in resolved]
     _check_settings(resolved, records)
     vocabularies = imported_files(resolved[-1], records[-1])
+    folder = pathlib.Path(resolved[-1]).parent
+    places = [place for place in (run_above(folder), folder) if place is not None]
+    for place in places:
+        kept_vocabularies(place, records[-1])  # Raises an error if one is damaged.
     steps = [checkpoints.read_step(path) for path in resolved]
     with writing(target, flag="--output_path"):
         mean = _mean(resolved, steps)
         path = str(target / f"{checkpoints.PREFIX}-{max(steps)}")
         for file in vocabularies:
             files.write(target / file.name, file.read_bytes())
-        folder = pathlib.Path(resolved[-1]).parent
-        for place in filter(None, (run_above(folder), folder)):
+        for place in places:
             copy_vocabularies(place, target)
             copy_commands(place, target)
         records[-1].save(target)

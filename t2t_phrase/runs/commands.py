@@ -48,9 +48,8 @@ def add_command(
         known = []
     started = time.strftime("%Y-%m-%d %H:%M:%S")
     known.append(Command(started, t2t_phrase.__version__, tuple(arguments)))
-    content = json.dumps([dataclasses.asdict(command) for command in known], indent=1)
     try:
-        files.write(pathlib.Path(folder) / FILE, content + "\n")
+        _write(known, folder)
     except files.WriteError as error:
         log(f"WARNING: the command could not be recorded: {error}; training continues")
 
@@ -78,10 +77,17 @@ def read_commands(folder: str | os.PathLike[str]) -> list[Command]:
 
 
 def copy_commands(run: str | os.PathLike[str], folder: str | os.PathLike[str]) -> None:
-    """Copy the commands of a run, if it has any, to another folder for its checkpoints."""
-    path = pathlib.Path(run) / FILE
-    if path.is_file():
-        files.write(pathlib.Path(folder) / FILE, path.read_bytes())
+    """Copy the commands of a run, if it has any that can be read, to a folder for its checkpoints.
+
+    Raises:
+        WriteError: the disk is full, or the folder is not writable.
+    """
+    try:
+        known = read_commands(run)
+    except UserError:
+        return
+    if known:
+        _write(known, folder)
 
 
 def last_value(commands: Sequence[Command], flag: str, *, switch: bool = False) -> str:
@@ -102,6 +108,11 @@ def last_value(commands: Sequence[Command], flag: str, *, switch: bool = False) 
             if name == flag:
                 return value if equals else "".join(command.arguments[place + 1 : place + 2])
     return ""
+
+
+def _write(commands: Sequence[Command], folder: str | os.PathLike[str]) -> None:
+    content = json.dumps([dataclasses.asdict(command) for command in commands], indent=1)
+    files.write(pathlib.Path(folder) / FILE, content + "\n")
 
 
 def _is_command(entry: object) -> bool:

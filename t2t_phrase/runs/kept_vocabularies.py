@@ -59,8 +59,8 @@ def kept_vocabularies(folder: pathlib.Path, record: RunRecord) -> Vocabularies |
         encoder = load_encoder(path)
         if hashlib.sha256(encoder.model_bytes).hexdigest() != checksum:
             raise UserError(
-                f"{path} is damaged: its checksum differs from that in hparams.json; give "
-                "--data_dir, or restore the file"
+                f"{path} is damaged: its checksum differs from that in hparams.json; "
+                "restore it, or delete it and give --data_dir"
             )
         found.append(encoder)
     return Vocabularies(found[0], found[-1])

@@ -82,6 +82,9 @@ def test_the_commands_of_the_run_are_kept(toy, both, tmp_path):
     add_command(run, ["--decode_hparams=alpha=1.4"], log=print)
     average_checkpoints([str(run)], tmp_path / "averaged")
     assert read_commands(tmp_path / "averaged") == read_commands(run) != []
+    (run / "commands.json").write_text("damaged")
+    average_checkpoints([str(run)], tmp_path / "other")
+    assert read_commands(tmp_path / "other") == []
 
 
 def test_another_run_is_not_replaced(both, tmp_path):

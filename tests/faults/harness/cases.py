@@ -40,7 +40,7 @@ IMPORTED = "--hparams=hidden_size=8,filter_size=12,num_heads=2,num_hidden_layers
 # What they leave differs from run to run: times, and a graph with random names.
 VARYING = re.compile(
     r"events\.out\.tfevents|-lock$|saved_model\.pb$|fingerprint\.pb$"
-    r"|run/(commands\.json|train\.log)$"
+    r"|run/(averaged/)?(commands\.json|train\.log)$"
 )
 
 
