@@ -150,7 +150,8 @@ class TrainedTranslator:
             terms: as in `translate`.
             prefixes: as in `translate`.
             lexicon: file from `t2t-phrase-align --lexicon_file`: each text is translated with only
-                the tokens that it proposes and the most frequent ones, see `docs/decoding.md`.
+                the tokens that it proposes and the most frequent ones, see `docs/decoding.md`. A
+                file is read when it is first given.
 
         Raises:
             UserError: an option is unknown, or an argument is missing or wrong.
