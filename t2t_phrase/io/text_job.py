@@ -131,7 +131,8 @@ def do(
         kept, before = sink.lines, sink.amount
         ticker.start(kept)
         parts = windows(
-            stream_text(source, note=note), {path: stream_text(path) for path in {*beside}}
+            stream_text(source, note=note),
+            {path: stream_text(path) for path in dict.fromkeys(beside)},
         )
         try:
             run(parts, work, sink, progress=ticker)

@@ -29,3 +29,23 @@ def test_advice_does_not_contradict_the_error(tmp_path, monkeypatch, capsys):
         do("x\nb\n")
     assert capsys.readouterr().err == f"{part}: kept 1 line of an earlier run\n"
     assert do("a\nb\n").kept == 1
+
+
+def test_files_beside_the_text_keep_their_order(tmp_path):
+    # The checksum of a window, by which a run is continued, depends on it.
+    beside = [str(tmp_path / name) for name in "hgfedcba"]
+    for path in (source := str(tmp_path / "in"), *beside):
+        (tmp_path / path).write_text("a\n")
+
+    def work(window, done, number):
+        assert [*window.beside] == beside
+        yield Result([0], window.lines)
+
+    text_job.do(
+        work,
+        source=source,
+        target=str(tmp_path / "out"),
+        beside=[*beside, beside[0]],
+        settings={},
+        ticker=Ticker("read", None),
+    )
