@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import pathlib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
@@ -86,10 +87,22 @@ def changes(old: Inputs, new: Inputs, *, welcome: Collection[str] = ()) -> list[
         new: the current inputs.
         welcome: names that may be added.
     """
-    found = list(_differing_files(old.checksums, new.checksums, welcome))
+    again = _named_again(old.checksums) | _named_again(new.checksums)
+    found = list(_differing_files(_once(old.checksums), _once(new.checksums), welcome))
     if not found and old.parts and new.parts:
-        found = list(_differing_parts(old.parts, new.parts))
+        found = list(_differing_parts(old.parts, new.parts, again))
     return found
+
+
+def _once(checksums: Mapping[str, str]) -> dict[str, str]:
+    again = _named_again(checksums)
+    return {name: digest for name, digest in checksums.items() if name not in again}
+
+
+def _named_again(checksums: Mapping[str, str]) -> dict[str, str]:
+    """Return the names, such as `FILE#2`, of files that parts with a weight repeat, with FILE."""
+    files = {name: name.rpartition("#")[0] for name in checksums}
+    return {name: file for name, file in files.items() if checksums.get(file) == checksums[name]}
 
 
 def _differing_files(
@@ -107,15 +120,19 @@ def _differing_files(
             yield f"{kind}: {', '.join(names)}"
 
 
-def _differing_parts(old: Parts, new: Parts) -> Iterator[str]:
+def _differing_parts(old: Parts, new: Parts, again: Mapping[str, str]) -> Iterator[str]:
     for split in dict.fromkeys((*old, *new)):
-        if old.get(split) != new.get(split):
-            before, now = (_spelled(parts.get(split, [])) for parts in (old, new))
-            yield f"files of the {split} set: {before} -> {now}"
+        before, now = (
+            [[again.get(name, name) for name in part] for part in parts.get(split, [])]
+            for parts in (old, new)
+        )
+        if before != now:
+            yield f"files of the {split} set: {_spelled(before)} -> {_spelled(now)}"
 
 
 def _spelled(parts: list[list[str]]) -> str:
-    return ", ".join("+".join(names) for names in parts) or "none"
+    counts = [("+".join(names), len([*same])) for names, same in itertools.groupby(parts)]
+    return ", ".join(f"{count} x {part}" if count > 1 else part for part, count in counts) or "none"
 
 
 def subset_inputs(subsets: Mapping[str, Sequence[str]]) -> Inputs:

@@ -34,6 +34,19 @@ def test_changes_are_named(new, found):
     assert changes(OLD, new, welcome=["trees"]) == found
 
 
+def test_weights_are_named_as_such():
+    once = {"a": "1", "b": "2", "x": "3", "y": "4"}
+    twice = {**once, "x#2": "3", "y#2": "4"}
+    part = [["a", "b"], ["x", "y"]]
+    old, new = Inputs(once, {"train": part}), Inputs(twice, {"train": [*part, ["x#2", "y#2"]]})
+    assert changes(old, new) == ["files of the train set: a+b, x+y -> a+b, 2 x x+y"]
+    assert changes(new, old) == ["files of the train set: a+b, 2 x x+y -> a+b, x+y"]
+    assert changes(new, Inputs({}, new.parts)) == []
+    # A file of this name in another folder.
+    other = Inputs({**once, "x#2": "5", "y#2": "4"}, new.parts)
+    assert changes(new, other) == ["added: x#2"]
+
+
 def test_names_that_are_not_utf8_are_refused():
     with pytest.raises(UserError, match=r"train\.fran.*ais\.src: the name is not UTF-8; rename"):
         named([pathlib.Path("train.fran\udce7ais.src")])
