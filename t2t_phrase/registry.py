@@ -51,9 +51,10 @@ class Registry(Generic[T]):
         """Register under the snake-case name of the class or function; usable as a decorator.
 
         Raises:
-            DuplicateNameError: another file registered the name already.
+            UserError: the entry is an object, such as a set instead of the function that makes it,
+                or another file registered the name already.
         """
-        return self._add(snake_case(entry.__name__), entry)
+        return self._add(snake_case(getattr(entry, "__name__", type(entry).__name__)), entry)
 
     def register_as(self, name: str) -> Callable[[V], V]:
         """Return a decorator that registers a class or function under a given name.
@@ -64,6 +65,11 @@ class Registry(Generic[T]):
         return lambda entry: self._add(name, entry)
 
     def _add(self, name: str, entry: V) -> V:
+        if not callable(entry):
+            raise UserError(
+                f"{self.kind} {name}: an object of {type(entry).__name__} is registered; register "
+                "a function that returns it, or its class"
+            )
         known = self._entries.get(name)
         if known is not None and _file_of(known) != _file_of(entry):
             raise DuplicateNameError(

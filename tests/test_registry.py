@@ -77,6 +77,18 @@ def test_a_name_from_two_files_is_an_error_that_names_both() -> None:
         fruits.register(entry_of("registry_test_b", "b.py", "Plum"))
 
 
+def test_an_object_in_place_of_a_function_is_refused(fruits: Registry) -> None:
+    class Plum:
+        pass
+
+    expected = r"fruit plum: an object of Plum is registered; register a function that returns it"
+    with pytest.raises(UserError, match=expected):
+        fruits.register(Plum())  # type: ignore[type-var]
+    with pytest.raises(UserError, match=expected):
+        fruits.register_as("plum")(Plum())  # type: ignore[type-var]
+    assert "plum" not in fruits
+
+
 def test_discover_finds_models_and_hparams() -> None:
     registry.discover()
     assert "transformer" in registry.models
