@@ -22,6 +22,7 @@ class TranslateEndeGrammar10k(TranslateEndeGrammar):
     """The first 10,000 training pairs of `translate_ende_grammar`, with its dev and test sets."""
 
     sizes = TranslateEndeGrammar.sizes | {"train": 10_000}
+    hparams_set = ""
 
 
 @registry.problems.register

@@ -1,11 +1,14 @@
 import itertools
 import json
+import pathlib
 
 import nltk
 import pytest
 
 import t2t_phrase_grammar as grammar
 from t2t_phrase.data.generation.generate import generate
+from t2t_phrase.data.generation.manifest import Manifest
+from t2t_phrase.data.generation.summary import next_steps
 from t2t_phrase.data.problem import get_problem
 from t2t_phrase.registry import problems
 
@@ -46,3 +49,10 @@ def test_sizes_share_their_first_pairs_and_test_sets(size, train_pairs):
         ours, theirs = (p.corpus("").pairs(split) for p in (usual, other))
         assert list(itertools.islice(ours, 100)) == list(itertools.islice(theirs, 100))
     assert all(other.sizes[split] == usual.sizes[split] for split in ("dev", "test"))
+
+
+def test_the_next_command_after_ten_thousand_pairs_has_a_set_for_them():
+    problem = get_problem("translate_ende_grammar10k")
+    made = Manifest("p", {"shared_vocab": True}, splits={"train": {"pairs": 10_000}})
+    *_, line = next_steps(problem, made, pathlib.Path("data"))
+    assert "--hparams_set=transformer_10k --train_steps=6000" in line
