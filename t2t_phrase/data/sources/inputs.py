@@ -87,11 +87,11 @@ def changes(old: Inputs, new: Inputs, *, welcome: Collection[str] = ()) -> list[
         new: the current inputs.
         welcome: names that may be added.
     """
-    again = _named_again(old.checksums) | _named_again(new.checksums)
+    if not (old.parts and new.parts):
+        return list(_differing_files(old.checksums, new.checksums, welcome))
     found = list(_differing_files(_once(old.checksums), _once(new.checksums), welcome))
-    if not found and old.parts and new.parts:
-        found = list(_differing_parts(old.parts, new.parts, again))
-    return found
+    again = _named_again(old.checksums) | _named_again(new.checksums)
+    return found or list(_differing_parts(old.parts, new.parts, again))
 
 
 def _once(checksums: Mapping[str, str]) -> dict[str, str]:

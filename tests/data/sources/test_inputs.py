@@ -42,6 +42,7 @@ def test_weights_are_named_as_such():
     assert changes(old, new) == ["files of the train set: a+b, x+y -> a+b, 2 x x+y"]
     assert changes(new, old) == ["files of the train set: a+b, 2 x x+y -> a+b, x+y"]
     assert changes(new, Inputs({}, new.parts)) == []
+    assert changes(Inputs(once), new) == ["added: x#2, y#2"]  # Its parts are unknown.
     # A file of this name in another folder.
     other = Inputs({**once, "x#2": "5", "y#2": "4"}, new.parts)
     assert changes(new, other) == ["added: x#2"]
