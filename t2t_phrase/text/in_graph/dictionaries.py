@@ -10,7 +10,7 @@ from typing import NamedTuple
 import tensorflow as tf
 
 from t2t_phrase.special_ids import UNK_ID
-from t2t_phrase.text.dictionaries.reader import FORBIDS
+from t2t_phrase.text.dictionaries.reader import FORBIDS, LONGEST_PHRASE
 from t2t_phrase.text.in_graph.matching import index_of, longest_first, phrase_keys
 from t2t_phrase.text.in_graph.sentences import Sentences, normalized, sentences_of
 from t2t_phrase.text.in_graph.subwords import TfSubwords
@@ -61,8 +61,9 @@ def entries_in_graph(
 ) -> GraphEntries:
     """Return the result of `decoding.dictionary.Dictionary.apply` without the entry numbers.
 
-    Lines that are not entries are left out, and so are entries whose translation cannot be spelt or
-    has too many tokens. Of entries with the same source, the first one counts.
+    Lines that are not entries are left out, and so are entries that have too many words, or whose
+    translation cannot be spelt or has too many tokens. Of entries with the same source, the first
+    one counts.
 
     Args:
         texts: (B,) string, the sentences.
@@ -127,10 +128,13 @@ def entry_tensors(
     pairs = normalized(fields.to_tensor("", shape=(None, 2)))
     ids = tf.cast(encoder.encode(pairs[:, 1]), tf.int32)
     size = ids.row_lengths()
-    good = (count == 2) & (size > 0) & (size <= most_tokens) & can_spell(encoder, ids, pairs[:, 1])
+    joined = tf.strings.regex_replace(pairs, " ", "")
+    blanks = tf.strings.length(pairs) - tf.strings.length(joined)
+    pair = (count == 2) & tf.reduce_all(blanks < LONGEST_PHRASE, axis=1)
+    good = pair & (size > 0) & (size <= most_tokens) & can_spell(encoder, ids, pairs[:, 1])
     banned = tf.fill(tf.shape(good), "")
     if forbids:
-        bans = (count == 2) & tf.strings.regex_full_match(pairs[:, 1], FORBIDS + "[^ ].*")
+        bans = pair & tf.strings.regex_full_match(pairs[:, 1], FORBIDS + "[^ ].*")
         banned = tf.where(bans, tf.strings.regex_replace(pairs[:, 1], "^" + FORBIDS, ""), "")
         good |= bans
     sources = tf.where(good, pairs[:, 0], "")

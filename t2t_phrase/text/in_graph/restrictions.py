@@ -69,8 +69,8 @@ def terms_in_graph(
 ) -> GraphTerms:
     """Return the result of `decoding.terms.RequiredTerms.apply`, without the names.
 
-    Lines that are not entries are left out, and so are targets with unknown tokens or too many, and
-    what exceeds the numbers above.
+    Lines that are not entries are left out, and so are phrases with too many words, targets with
+    unknown tokens or too many, and what exceeds the numbers above.
 
     Args:
         texts: (B,) string, the sentences.

@@ -125,6 +125,16 @@ def test_what_is_no_entry_is_left_out() -> None:
     assert long.matched.numpy().tolist() == [0]
 
 
+def test_phrases_of_more_words_than_the_decoder_accepts_are_left_out() -> None:
+    for count in (100, 101):
+        words = " ".join(["a"] * count)
+        for line in (f"{words}\tcat", f"cat\t{words}"):
+            found = in_graph("words", [f"{words} cat"], [line])
+            assert found.matched.numpy().tolist() == [int(count == 100)]
+    with pytest.raises(UserError, match="101 words; at most 100"):
+        read_dictionary([line], "d")
+
+
 def test_translations_that_the_vocabulary_changes_are_left_out() -> None:
     """As where it cannot spell them, which the decoder refuses."""
     rules = {"byte_fallback": True, "normalization_rule_name": "nmt_nfkc_cf"}

@@ -126,3 +126,5 @@ def test_the_search_is_given_no_more_than_it_can_read() -> None:
     most, longest = ("\n".join(["\t!cat"] * count) for count in (256, 300))
     assert in_graph(["a"], [longest], [9]).edges.shape == in_graph(["a"], [most], [9]).edges.shape
     assert not in_graph(["a"], ["\t!" + "cat " * 100], [9]).edges.numpy().any()
+    assert in_graph(["a"], ["\t!" + "a " * 100], [9]).edges.numpy().any()
+    assert not in_graph(["a"], ["\t!" + "a " * 101], [9]).edges.numpy().any()
