@@ -13,6 +13,7 @@ import numpy as np
 
 from t2t_phrase.config import UserError
 from t2t_phrase.export.saved_model import ABOUT_FILE, stored
+from t2t_phrase.export.servable import check_searched_alone
 from t2t_phrase.export.staging import publish, staging
 from t2t_phrase.export.vocabulary_files import write_vocabularies
 from t2t_phrase.io.files import expanded
@@ -50,11 +51,12 @@ def export_ctranslate2(
             written.
         WriteError: the disk is full or fails.
     """
+    source, target = (stored(encoder) for encoder in vocabularies)
+    check_searched_alone(model, "ctranslate2")
     reason = cannot_export(model)
     if reason:
         raise UserError(f"--format=ctranslate2: {reason}; export a SavedModel of it")
     assert isinstance(model, Transformer)
-    source, target = (stored(encoder) for encoder in vocabularies)
     spec = make_spec(model, source, target)
     folder = expanded(export_dir)
     with staging(folder) as temporary:

@@ -15,6 +15,7 @@ from t2t_phrase.export.onnx_check import check_same
 from t2t_phrase.export.onnx_conversion import OPSET, check_packages
 from t2t_phrase.export.onnx_graphs import NEXT, OnnxGraphs, make_graphs
 from t2t_phrase.export.saved_model import ABOUT_FILE, stored
+from t2t_phrase.export.servable import check_searched_alone
 from t2t_phrase.export.staging import publish, staging
 from t2t_phrase.export.vocabulary_files import vocabulary_files, write_vocabularies
 from t2t_phrase.io.files import expanded
@@ -62,11 +63,14 @@ def export_onnx(
         WriteError: the disk is full or fails.
     """
     check_tensorflow()
-    reason = cannot_export(model)
-    if reason:
-        raise UserError(f"--format=onnx: {reason}; export a SavedModel of it")
-    check_packages()
     source, target = (stored(encoder) for encoder in vocabularies)
+    check_searched_alone(model, "onnx")
+    if isinstance(model, Ensemble):
+        raise UserError(
+            "--format=onnx: an ensemble is searched as a whole, but an ONNX step is that of a "
+            "single model; export a SavedModel of it"
+        )
+    check_packages()
     folder = expanded(export_dir)
     with staging(folder) as temporary:
         single = in_float32(model)
@@ -83,13 +87,6 @@ def export_onnx(
         write_vocabularies(source, target, temporary)
         (temporary / ABOUT_FILE).write_text(json.dumps(facts, indent=2) + "\n")
         return publish(temporary, folder)
-
-
-def cannot_export(model: EncoderDecoder) -> str:
-    """Return why a model cannot translate by its steps alone; empty if it can."""
-    if isinstance(model, Ensemble):
-        return "an ensemble is searched as a whole, but an ONNX step is that of a single model"
-    return model.capabilities.cannot_translate
 
 
 def in_float32(model: EncoderDecoder) -> EncoderDecoder:

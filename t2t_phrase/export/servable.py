@@ -55,6 +55,21 @@ def check_servable(
         source_attention(model, layers=hparams.alignment_layers, heads=hparams.alignment_heads)
 
 
+def check_searched_alone(model: EncoderDecoder, format: str) -> None:
+    """Check that a model translates by the plain search of another program.
+
+    Args:
+        model: an encoder-decoder.
+        format: that of the export, for the message.
+
+    Raises:
+        UserError: it is searched together with another model.
+    """
+    reason = model.capabilities.cannot_translate
+    if reason:
+        raise UserError(f"--format={format}: {reason}; only a SavedModel holds such a search")
+
+
 def can_be_guided(model: EncoderDecoder) -> bool:
     """Return whether a model tells which source token a token is from, as dictionaries need."""
     if model.capabilities.hypothesises_positions:

@@ -112,6 +112,13 @@ def test_other_models_are_refused(tmp_path):
     with pytest.raises(UserError, match=r"^--format=ctranslate2: CTranslate2 runs plain Transf"):
         export_ctranslate2(toy.model, toy.vocabularies, tmp_path / "export")
     both = TransformerHParams(hidden_size=8, num_hidden_layers=1, max_relative_position=2)
+    jumps = make_toy_run(
+        tmp_path / "jumps",
+        hparams_set="alignment_model_demo",
+        shared_embedding_and_softmax_weights=True,
+    )
+    with pytest.raises(UserError, match=r"predicts positions.*; only a SavedModel holds such a"):
+        export_ctranslate2(jumps.model, jumps.vocabularies, tmp_path / "export")
     assert "pos=timing, and relative ones, max_relative_position=2" in cannot_export(
         Transformer(both, 8)
     )
