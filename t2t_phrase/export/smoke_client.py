@@ -35,12 +35,18 @@ def translate_local(
     import tensorflow as tf
     import tensorflow_text  # noqa: F401 - registers the operations of SentencePiece
 
-    versions = [path for path in pathlib.Path(export_dir).iterdir() if path.name.isdecimal()]
+    versions = [path for path in pathlib.Path(export_dir).glob("*") if path.name.isdecimal()]
     if not versions:
         raise SystemExit(f"{export_dir} holds no exported version")
     newest = max(versions, key=lambda path: int(path.name))
     function = tf.saved_model.load(str(newest)).signatures["serving_default"]
     inputs = {"text": lines, **(features or {})}
+    expected = function.structured_input_signature[1].keys()
+    if inputs.keys() != expected:
+        raise SystemExit(
+            f"{newest} reads {', '.join(sorted(expected))}; got {', '.join(sorted(inputs))}: see "
+            "--feature"
+        )
     found = function(**{name: tf.constant(values, tf.string) for name, values in inputs.items()})
     texts = [text.decode() for text in found["translation"].numpy()]
     _tell_cut(found["cut"].numpy().tolist())
@@ -98,8 +104,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
     lines = [line.rstrip("\r\n") for line in sys.stdin]
     features = {}
     for name, _, file in (option.partition("=") for option in options.feature):
-        text = pathlib.Path(file).read_text(encoding="utf-8")
+        try:
+            text = pathlib.Path(file).read_text(encoding="utf-8")
+        except (OSError, UnicodeError) as error:
+            raise SystemExit(f"--feature={name}={file}: {error}") from error
         features[name] = text.removesuffix("\n").split("\n") if text else []
+        if len(features[name]) != len(lines):
+            raise SystemExit(
+                f"--feature={name}={file} has {len(features[name])} lines, and standard input "
+                f"{len(lines)}; each sentence needs one"
+            )
     if options.export_dir:
         found = translate_local(options.export_dir, lines, features)
     else:

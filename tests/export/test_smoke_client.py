@@ -88,3 +88,23 @@ def test_the_newest_version_is_loaded(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(sys, "stdin", io.StringIO("ein haus\r\n"))
     smoke_client.main([f"--export_dir={tmp_path}"])
     assert capsys.readouterr().out == "-10.0000\tEIN HAUS\n"
+    with pytest.raises(SystemExit, match="/10 reads text; got phrases, text: see --feature"):
+        smoke_client.translate_local(str(tmp_path), ["a"], {"phrases": ["a"]})
+    with pytest.raises(SystemExit, match="holds no exported version"):
+        smoke_client.translate_local(f"{tmp_path}/nowhere", ["a"])
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [("a\tb\n", "has 1 lines, and standard input 2"), (None, "No such file"), ("\xff", "decode")],
+)
+def test_a_file_that_does_not_fit_the_sentences_is_named(
+    text, reason, server, tmp_path, monkeypatch
+):
+    url, requests = server
+    if text:
+        (tmp_path / "phrases").write_text(text, encoding="latin-1")
+    monkeypatch.setattr(sys, "stdin", io.StringIO("a b\nc\n"))
+    with pytest.raises(SystemExit, match=rf"^--feature=phrases=.*/phrases.*{reason}"):
+        smoke_client.main([f"--url={url}/ende", f"--feature=phrases={tmp_path}/phrases"])
+    assert not requests
