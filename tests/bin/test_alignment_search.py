@@ -136,6 +136,16 @@ def test_given_translations_are_aligned_by_the_search(
         decode(lexical, *files, second, options="write_alignments=true,alignment_heads=[1]")
 
 
+def test_links_do_not_replace_those_that_the_model_reads(
+    lexical: ToyRun, tmp_path: pathlib.Path
+) -> None:
+    (tmp_path / "pairs.tsv").write_text("dogs run\ta cat\n")
+    (tmp_path / "pairs.target.align").write_text("0-0\n")
+    files = [f"--score_file={tmp_path}/pairs.tsv", f"--decode_to_file={tmp_path}/pairs.target"]
+    with pytest.raises(UserError, match=r"pairs\.target\.align would overwrite the input"):
+        decode(lexical, *files, options="write_alignments=true")
+
+
 @pytest.mark.slow
 def test_both_models_are_in_the_saved_model(
     lexical: ToyRun, alignment: ToyRun, tmp_path: pathlib.Path
