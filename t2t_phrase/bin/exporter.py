@@ -60,6 +60,8 @@ def main(argv: Sequence[str]) -> None:
     del argv
     check_backend(TENSORFLOW)
     refuse_empty("export_dir", "alignment_model_dir", LEXICON_FILE, UNKNOWN_DICTIONARY)
+    if FLAGS.format != "saved_model":
+        check_no_search(FLAGS.format)
     hparams = DecodeHParams().override(FLAGS.decode_hparams)
     unknown = read_unknown(hparams, FLAGS.unknown_dictionary or "")
     lexicon = read_lexicon(hparams, FLAGS.lexicon_file or "")
@@ -69,8 +71,6 @@ def main(argv: Sequence[str]) -> None:
     if not FLAGS.export_dir and len(paths) > 1:
         raise UserError("--export_dir is required for an ensemble, which has no folder of its own")
     registry.discover(FLAGS.t2t_usr_dir)
-    if FLAGS.format != "saved_model":
-        check_no_search(FLAGS.format)
     trained, vocabularies = load()
     if FLAGS.format != "saved_model":
         if FLAGS.format == "ctranslate2":
@@ -151,6 +151,10 @@ def check_no_search(chosen: str) -> None:
     if FLAGS.lexicon_file:
         raise UserError(
             f"--lexicon_file: {exported} cannot hold a lexicon of this library; export a SavedModel"
+        )
+    if FLAGS.unknown_dictionary:
+        raise UserError(
+            f"--{UNKNOWN_DICTIONARY}: {exported} replaces no unknown words; export a SavedModel"
         )
     if FLAGS.alignment_model_dir:
         raise UserError(

@@ -109,6 +109,6 @@ def test_a_dictionary_needs_the_option(toy: ToyRun, tmp_path: pathlib.Path) -> N
     given = [*toy.flags, f"--export_dir={tmp_path}/e", f"--unknown_dictionary={tmp_path}/words"]
     with pytest.raises(UserError, match="is only used with --decode_hparams=replace_unknown=true"):
         call(exporter, *given)
-    with pytest.raises(UserError, match="is only used with --decode_hparams=replace_unknown=true"):
+    with pytest.raises(UserError, match="replaces no unknown words; export a SavedModel"):
         call(exporter, *given, "--format=ctranslate2")
     assert not (tmp_path / "e").exists()
