@@ -115,7 +115,9 @@ def make_bleu(*, tokenize: str, lowercase: bool, **options: Any) -> BLEU:
     _check_model(tokenize)
     try:
         if not is_moses(tokenize):
-            return BLEU(tokenize=tokenize, lowercase=lowercase, **options)
+            # Text to be scored as it is may be in tokens, of which sacreBLEU would warn.
+            force = tokenize == "none"
+            return BLEU(tokenize=tokenize, lowercase=lowercase, force=force, **options)
         bleu = BLEU(tokenize="none", lowercase=lowercase, **options)
         bleu.tokenizer = MosesTokenizer(tokenize)
         bleu.tokenizer_signature = bleu.tokenizer.signature()

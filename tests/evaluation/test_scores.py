@@ -125,3 +125,10 @@ def test_scored_sentences_are_not_kept():
         assert type(scorer.tokenizer).__call__.cache_info().currsize == 0
     parts = type(make_metric("bleu", tokenize="13a", lowercase=False).tokenizer._post_tokenizer)
     assert parts.__call__.cache_info().currsize == 0
+
+
+@pytest.mark.parametrize("tokenize,warned", [("none", False), ("13a", True)])
+def test_only_text_that_is_tokenised_twice_is_warned_of(tokenize, warned, caplog):
+    lines = [f"word {number} ." for number in range(100)]
+    corpus_score("bleu", lines, lines, tokenize=tokenize)
+    assert ("forgot to detokenize" in caplog.text) is warned
