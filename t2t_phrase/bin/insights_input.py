@@ -28,10 +28,11 @@ def texts_of_features(features: Sequence[Feature]) -> FeatureTexts:
     Raises:
         UserError: a feature is missing, malformed, does not fit, or is not read by the model.
     """
-    from t2t_phrase.decoding.feature_files import TreeParser
+    from t2t_phrase.decoding.feature_files import TreeParser, check_parser
     from t2t_phrase.text.annotations.base import annotation_of
 
     given = given_features()
+    check_parser(given_parser(), features)
     names = [feature.name for feature in features]
     for name in given:
         if name not in names:

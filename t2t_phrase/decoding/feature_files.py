@@ -76,7 +76,8 @@ class FeatureReader:
         files: the file from which the sentences of each side come, if any.
         given: the files of features that are not next to the text, by the feature's name.
         parser: makes the trees that are in no file.
-        report: called with messages about sentences whose parse does not fit.
+        report: called with messages about sentences whose parse does not fit, and about a parser
+            that is not needed.
 
     Attributes:
         files: the files of the features.
@@ -94,7 +95,7 @@ class FeatureReader:
         parser: ParserChoice = NO_PARSER,
         report: Log = note,
     ) -> None:
-        _check_parser(parser, features)
+        check_parser(parser, features)
         names = [feature.name for feature in features]
         for name in given:
             if name not in names:
@@ -115,6 +116,9 @@ class FeatureReader:
             else:
                 raise UserError(_missing(feature, text))
         self.files = list(dict.fromkeys(self._files.values()))
+        if parser.name and not self._parsed:
+            trees = (path for feature, path in self._files.items() if feature.stream == TREES)
+            report(f"--parser={parser.name}: not used, since trees are read from {next(trees)}")
         self._parser = TreeParser(parser) if self._parsed else None
         self._report = FirstNotes("further sentences with flat trees are not listed", report)
 
@@ -229,7 +233,7 @@ def annotator(
     Raises:
         UserError: a feature cannot be made from the sentence alone, or no feature needs the parser.
     """
-    _check_parser(parser, features)
+    check_parser(parser, features)
     if not features:
         return None
     for feature in features:
@@ -265,7 +269,12 @@ def file_beside(text_file: str | None, feature: Feature) -> str | None:
     return None
 
 
-def _check_parser(parser: ParserChoice, features: Sequence[Feature]) -> None:
+def check_parser(parser: ParserChoice, features: Sequence[Feature]) -> None:
+    """Refuse a parser for a model that reads no trees.
+
+    Raises:
+        UserError: a parser is chosen, but no feature is made from trees.
+    """
     if parser.name and not any(feature.stream == TREES for feature in features):
         raise UserError(f"--parser={parser.name}: the model reads no trees; leave the flag out")
 

@@ -349,6 +349,8 @@ def test_mistakes_that_only_the_model_shows(toy, tmp_path):
     ):
         with pytest.raises(UserError, match=message):
             call(insights, *toy.flags, *maps, *(f"--feature={option}" for option in feature))
+    with pytest.raises(UserError, match="--parser=stanza: the model reads no trees"):
+        call(insights, *toy.flags, *maps, "--parser=stanza")
     assert not (tmp_path / "maps").exists()
     (tmp_path / "maps").write_text("")
     with pytest.raises(UserError, match=r"cannot write .*maps: File exists"):

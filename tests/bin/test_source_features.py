@@ -173,6 +173,17 @@ def test_a_parser_is_refused_by_a_model_that_reads_no_trees():
         annotator([], choice)
 
 
+def test_a_parser_that_files_of_trees_replace_is_named(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr("t2t_phrase.text.trees.parsers.open_parser", lambda *_, **__: Parser())
+    source, choice = write(tmp_path / "in.en", LINES), ParserChoice("stanza")
+    trees = write(tmp_path / "in.en.trees", FLAT)
+    FeatureReader([PHRASES, LEVELS], {"source": str(source)}, {}, choice)
+    said = f"--parser=stanza: not used, since trees are read from {trees}\n"
+    assert capsys.readouterr().err == said
+    FeatureReader([PHRASES, LEVELS], {"source": "typed.en"}, {"levels": str(trees)}, choice)
+    assert capsys.readouterr().err == ""
+
+
 def test_files_of_features_that_the_model_does_not_read(toy, tmp_path):
     source = write(tmp_path / "in.en", LINES)
     with pytest.raises(UserError, match=r"--feature_files=tags=\.\.\.: the model reads no such"):
