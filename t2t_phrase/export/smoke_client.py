@@ -19,6 +19,7 @@ from __future__ import annotations
 import argparse
 import json
 import pathlib
+import re
 import sys
 import urllib.error
 import urllib.request
@@ -47,7 +48,15 @@ def translate_local(
             f"{newest} reads {', '.join(sorted(expected))}; got {', '.join(sorted(inputs))}: see "
             "--feature"
         )
-    found = function(**{name: tf.constant(values, tf.string) for name, values in inputs.items()})
+    given = {name: tf.constant(values, tf.string) for name, values in inputs.items()}
+    try:
+        found = function(**given)
+    except tf.errors.InvalidArgumentError as error:
+        # The graph checks that features fit their sentences.
+        failed = re.search(r"assertion failed: \[([^]]*)\]", str(error))
+        if failed is None:
+            raise
+        raise SystemExit(f"{newest}: {failed[1]}") from error
     texts = [text.decode() for text in found["translation"].numpy()]
     _tell_cut(found["cut"].numpy().tolist())
     return list(zip(texts, found["score"].numpy().tolist(), strict=True))

@@ -94,6 +94,24 @@ def test_the_newest_version_is_loaded(tmp_path, monkeypatch, capsys):
         smoke_client.translate_local(f"{tmp_path}/nowhere", ["a"])
 
 
+class Checked(tf.Module):
+    @tf.function(input_signature=[tf.TensorSpec((None,), tf.string, name=n) for n in ("text", "x")])
+    def translate(self, text, x):
+        same = tf.debugging.assert_equal(text, x, message="x must be the text")
+        with tf.control_dependencies([same]):
+            score = tf.zeros([tf.size(text)])
+        return {"translation": text, "score": score, "cut": text == ""}
+
+
+def test_a_feature_that_does_not_fit_its_sentence_is_named(tmp_path):
+    module = Checked()
+    signatures = {"serving_default": module.translate}
+    tf.saved_model.save(module, str(tmp_path / "1"), signatures=signatures)
+    assert smoke_client.translate_local(str(tmp_path), ["a"], {"x": ["a"]}) == [("a", 0.0)]
+    with pytest.raises(SystemExit, match=r"/1: x must be the text$"):
+        smoke_client.translate_local(str(tmp_path), ["a"], {"x": ["b"]})
+
+
 @pytest.mark.parametrize(
     ("text", "reason"),
     [("a\tb\n", "has 1 lines, and standard input 2"), (None, "No such file"), ("\xff", "decode")],
