@@ -47,6 +47,8 @@ _MODULES = ("layers", "registry")
 
 def __getattr__(name: str) -> Any:
     if name in _PUBLIC:
+        # First, so that a file of any model can be loaded later, see `keras_objects`.
+        importlib.import_module("keras")
         return getattr(importlib.import_module(_PUBLIC[name]), name)
     if name in _MODULES:
         return importlib.import_module(f"t2t_phrase.{name}")

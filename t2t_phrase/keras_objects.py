@@ -1,7 +1,8 @@
 """Registration of layers and models with Keras, so that `keras.models.load_model` finds them.
 
 Keras knows a class once its module is imported. After `import t2t_phrase`, all these modules are
-imported as soon as Keras is, unless this library imports Keras: its user then does not need them.
+imported as soon as Keras is, unless a module of this library is the one that imports it, as in the
+commands. Names such as `t2t_phrase.load`, and `t2t_phrase.layers`, therefore import Keras first.
 """
 
 from __future__ import annotations
@@ -33,14 +34,13 @@ def _import_all() -> None:
             importlib.import_module(found.name)
 
 
-def _is_used_by_the_library() -> bool:
-    """Return whether a module of the library that needs Keras is being imported."""
-    return any(name.startswith(("t2t_phrase.", "hparams.")) for name in sys.modules.keys() - _LIGHT)
-
-
-# Modules that are imported with the package itself.
-_LIGHT = {"t2t_phrase.keras_objects", "t2t_phrase.layers", "t2t_phrase.registry"}
-_LIGHT |= {"t2t_phrase.config"}
+def _library_is_being_imported() -> bool:
+    """Return whether a module of the library is being imported, and so imports Keras itself."""
+    return any(
+        name.startswith(("t2t_phrase.", "hparams.")) and name != "t2t_phrase.layers"
+        for name, module in list(sys.modules.items())
+        if getattr(getattr(module, "__spec__", None), "_initializing", False)
+    )
 
 
 class _AfterKeras(importlib.abc.MetaPathFinder):
@@ -53,7 +53,7 @@ class _AfterKeras(importlib.abc.MetaPathFinder):
             return None
         sys.meta_path.remove(self)
         spec = importlib.util.find_spec(fullname)
-        if spec is not None and spec.loader is not None and not _is_used_by_the_library():
+        if spec is not None and spec.loader is not None and not _library_is_being_imported():
             loader: Any = spec.loader
             execute = loader.exec_module
 

@@ -11,6 +11,9 @@ import importlib
 import pathlib
 from typing import Any
 
+# First, so that a file of any model can be loaded later, see `keras_objects`.
+import keras  # noqa: F401
+
 
 @functools.cache
 def _modules() -> dict[str, str]:
@@ -28,8 +31,6 @@ def _modules() -> dict[str, str]:
 def __getattr__(name: str) -> Any:
     if name.startswith("_") or name not in _modules():
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    # First, so that a file of any model can be loaded later: the user may import Keras only then.
-    importlib.import_module("keras")
     return getattr(importlib.import_module(_modules()[name]), name)
 
 

@@ -75,12 +75,25 @@ np.testing.assert_allclose(model(batch), np.load("logits.npy"), atol=1e-6)
     subprocess.run([sys.executable, "-c", code], cwd=tmp_path, check=True)
 
 
-def test_keras_may_be_imported_after_a_layer():
-    code = """
-from t2t_phrase.layers import FeedForward
+@pytest.mark.parametrize(
+    "first",
+    mostly_slow(
+        [
+            "from t2t_phrase.layers import FeedForward",
+            "from t2t_phrase.layers.common.feed_forward import FeedForward",
+            "from t2t_phrase import load",
+            "import t2t_phrase.decoding.hparams",
+        ],
+        "from t2t_phrase import load",
+        "import t2t_phrase.decoding.hparams",
+    ),
+)
+def test_keras_may_be_imported_after_the_library(first):
+    code = f"""
+{first}
 import keras
 assert keras.saving.get_registered_object("t2t_phrase>TokenEmbedding")
-assert keras.saving.get_registered_object("t2t_phrase>Transformer")
+assert keras.saving.get_registered_object("t2t_phrase>Luong")
 """
     subprocess.run([sys.executable, "-c", code], check=True)
 
