@@ -122,14 +122,21 @@ class RunDirectory:
     def restore_scores(self, step: int) -> History:
         """Return the development scores of a run that is resumed from `step`.
 
-        If the earlier scores are gone, which may be on purpose, the log says so.
+        If the earlier scores are gone, or the best checkpoint is a later one, both of which may be
+        on purpose, the log says so.
 
         Raises:
             UserError: `evaluations.json` cannot be read, or is damaged.
         """
         # Scores in a folder without a checkpoint are from another run.
         history = History.load(self.folder, until=step) if step else History()
-        if step and not history.scores and checkpoints.complete(self.folder / BEST):
+        best = checkpoints.complete(self.folder / BEST)
+        if step and best and _step_of(best[-1]) > step:
+            self._log(
+                f"{best[-1]} is later than step {step}: it is kept until a new evaluation is the "
+                "best so far"
+            )
+        if step and best and not history.scores:
             self._log(
                 f"{self.folder / HISTORY_FILE} has no scores up to step {step}, though there is a "
                 "best checkpoint: from now on, only later scores decide what is best and when to "

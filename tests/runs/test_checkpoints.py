@@ -216,6 +216,19 @@ class TestRunDirectory:
         steps = [path.rpartition("-")[2] for path in checkpoints.complete(tmp_path)]
         assert steps == ["10", "15"]
 
+    def test_a_best_one_that_was_given_up_is_named(self, tmp_path):
+        lines = []
+        directory = make_directory(tmp_path, make_stepper(), log=lines.append)
+        history = History({10: {"loss": 2.0}, 20: {"loss": 1.0}})
+        for step in (10, 20):
+            directory.save(step, Position())
+        directory.save_scores(history, 20)
+        del lines[:]
+        assert directory.restore_scores(20) == history and not lines
+        assert directory.restore_scores(10) == History({10: {"loss": 2.0}})
+        kept = "it is kept until a new evaluation is the best so far"
+        assert lines == [f"{tmp_path}/best/model.ckpt-20 is later than step 10: {kept}"]
+
     def test_best_outlives_rotation(self, tmp_path):
         directory = make_directory(tmp_path, make_stepper(), keep=1)
         (tmp_path / "hparams.json").write_text("{}")
