@@ -12,8 +12,9 @@ import keras
 from t2t_phrase import registry
 from t2t_phrase.config import UserError
 from t2t_phrase.layers.ngrams import attentions  # noqa: F401 - registers the paper's
-from t2t_phrase.models.transformer import Position, Transformer
+from t2t_phrase.models.transformer import Transformer
 from t2t_phrase.models.transformer_hparams import TransformerHParams
+from t2t_phrase.models.transformer_layers import Position
 
 POSITIONS: tuple[Position, ...] = ("encoder", "decoder", "cross")
 
