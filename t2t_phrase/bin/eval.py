@@ -5,6 +5,7 @@
     t2t-phrase-eval --translation=out.de --reference=test.de --ngrams=8 --baseline=other.de
     t2t-phrase-eval --translation=out.de --facts=data/translate_ende_grammar-test.facts
     t2t-phrase-eval --systems=base=a.de,phrases=b.de --reference=test.de --format=markdown
+    t2t-phrase-eval --systems=base=a-1.de+a-2.de,phrases=b-1.de+b-2.de --reference=test.de
     t2t-phrase-eval --systems=base=a.de,phrases=b.de --reference=test.de --report=page.html
     t2t-phrase-eval --alignments=test.de.align --gold_alignments=gold.align
 

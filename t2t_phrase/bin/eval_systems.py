@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 
 from absl import app, flags
 
 from t2t_phrase.config import UserError, clipped
 from t2t_phrase.evaluation.systems import SystemScores, compare_systems
+from t2t_phrase.evaluation.systems_by_seed import SystemsBySeed, compare_by_seed
 from t2t_phrase.evaluation.table import FORMATS, format_table
 from t2t_phrase.io.files import refuse_inputs
 from t2t_phrase.io.reporting import note
@@ -26,7 +28,8 @@ def define_system_flags() -> None:
         "systems",
         None,
         "NAME=FILE,NAME=FILE: translations of several systems, in one table with 95% confidence "
-        "intervals and p against the first.",
+        "intervals and p against the first. NAME=FILE+FILE: of several seeds, whose mean is "
+        "compared.",
     )
     flags.DEFINE_enum("format", "text", list(FORMATS), "How --systems are printed.")
     flags.DEFINE_string(
@@ -78,7 +81,13 @@ def check_system_flags() -> None:
     for flag in ("report", "report_files"):
         if FLAGS[flag].value == "":
             raise app.UsageError(f"--{flag}= names no file")
-    named = [*named_files("systems").values(), *FLAGS.reference, FLAGS.source, FLAGS.facts]
+    by_seed = seeds_of_systems()
+    if reports and (several := [name for name, paths in by_seed.items() if len(paths) > 1]):
+        raise app.UsageError(
+            f"--systems: {several[0]} has several files; a page compares one of each system"
+        )
+    systems = [path for paths in by_seed.values() for path in paths]
+    named = [*systems, *FLAGS.reference, FLAGS.source, FLAGS.facts]
     named += [*named_files("contrasts").values(), FLAGS.training_text]
     inputs = [path for path in named if path]
     if FLAGS.report is not None:
@@ -112,25 +121,31 @@ def score_systems(boundaries: Sequence[int]) -> None:
     Raises:
         UserError: a system is not NAME=FILE, or the files differ in length.
     """
-    systems = {name: read_text(path) for name, path in named_files("systems").items()}
-    if len(systems) < 2:
+    paths = seeds_of_systems()
+    if len(paths) < 2:
         raise UserError("--systems: give at least two; --translation scores one")
-    counts = {name: len(lines) for name, lines in systems.items()}
+    texts = {path: read_text(path) for own in paths.values() for path in own}
     references = [read_text(path) for path in FLAGS.reference]
+    counts = {path: len(lines) for path, lines in texts.items()}
     counts |= {path: len(lines) for path, lines in zip(FLAGS.reference, references, strict=True)}
     if len(set(counts.values())) > 1:
-        listed = ", ".join(f"{name} {count}" for name, count in counts.items())
+        listed = ", ".join(f"{path} {count}" for path, count in counts.items())
         raise UserError(f"the files must have the same number of lines, but have: {listed}")
-    if FLAGS.report is None and FLAGS.report_files is None:
-        found = compare_systems(
-            systems,
-            references,
-            metrics=FLAGS.metrics,
-            tokenize=FLAGS.tokenize,
-            lowercase=FLAGS.lowercase,
-        )
+    found: SystemScores | SystemsBySeed
+    options = {
+        "metrics": FLAGS.metrics,
+        "tokenize": FLAGS.tokenize,
+        "lowercase": FLAGS.lowercase,
+    }
+    if any(len(own) > 1 for own in paths.values()):
+        by_seed = {name: [texts[path] for path in own] for name, own in paths.items()}
+        found = compare_by_seed(by_seed, references, **options)
     else:
-        found = report(systems, references, boundaries)
+        systems = {name: texts[path] for name, (path,) in paths.items()}
+        if FLAGS.report is None and FLAGS.report_files is None:
+            found = compare_systems(systems, references, **options)
+        else:
+            found = report(systems, references, boundaries)
     header, rows = found.table()
     print(format_table(header, rows, FLAGS.format, notes=found.notes()))
 
@@ -166,6 +181,23 @@ def report(
     found = write_comparison(given, page=FLAGS.report, folder=FLAGS.report_files, log=screen)
     screen.close()
     return found.scores
+
+
+def seeds_of_systems() -> dict[str, list[str]]:
+    """Return the files of each system's seeds, by the name of the system.
+
+    Raises:
+        UserError: as for `named_files`, or a file of a system is given twice.
+    """
+    found = {}
+    for name, path in named_files("systems").items():
+        # A plus sign may also be part of a name.
+        found[name] = [path] if os.path.exists(path) else path.split("+")
+        if "" in found[name]:
+            raise UserError(f"--systems: expected {name}=FILE+FILE, got {clipped(path)!r}")
+        if len(set(found[name])) < len(found[name]):
+            raise UserError(f"--systems: {name}={clipped(path)}: a file is given twice")
+    return found
 
 
 def named_files(flag: str) -> dict[str, str]:

@@ -6,6 +6,7 @@ import dataclasses
 import statistics
 from collections.abc import Callable, Mapping, Sequence
 
+from t2t_phrase.evaluation.mean_text import mean_text
 from t2t_phrase.evaluation.p_text import p_text
 
 
@@ -50,7 +51,7 @@ class Scores:
         return statistics.stdev(self.by_seed.values()) if len(self.by_seed) > 1 else None
 
     def __str__(self) -> str:
-        return f"{self.mean:.2f}" + ("" if self.spread is None else f" ± {self.spread:.2f}")
+        return mean_text(self.by_seed.values())
 
 
 @dataclasses.dataclass(frozen=True)

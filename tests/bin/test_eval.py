@@ -178,6 +178,30 @@ def test_systems_as_a_table(files, capsys):
     assert printed["systems"][0]["BLEU"] == f"{expected:.2f}"
 
 
+def test_systems_with_several_seeds(files, capsys):
+    (files / "a+b").write_text((files / "out").read_text())
+    systems = f"--systems=base={files}/out+{files}/ref,other={files}/ref2,plus={files}/a+b"
+    call(eval_command, systems, f"--reference={files}/ref", "--format=csv")
+    header, base, other, plus = capsys.readouterr().out.splitlines()[:4]
+    assert header == "system,seeds,BLEU,BLEU p"
+    assert base.startswith("base,2,") and " ± " in base and base.endswith(",-")
+    assert other.startswith("other,1,") and plus.startswith("plus,1,")
+
+
+@pytest.mark.parametrize(
+    ("seeds", "more", "error", "message"),
+    [
+        ("out+", [], UserError, r"expected one=FILE\+FILE, got"),
+        ("out+{0}/out", [], UserError, "one=.*: a file is given twice"),
+        ("out+{0}/ref", ["--report=x"], app.UsageError, "one has several files; a page compares"),
+    ],
+)
+def test_mistakes_in_the_files_of_seeds(files, seeds, more, error, message):
+    systems = f"--systems=one={files}/{seeds.format(files)},two={files}/ref2"
+    with pytest.raises(error, match=message):
+        call(eval_command, systems, f"--reference={files}/ref", *more)
+
+
 def test_systems_as_a_page_and_files(files, capsys):
     (files / "out").write_text("x y z .\n" * 3)
     more = [f"--source={files}/source", "--by_length=2,4", f"--training_text={files}/ref"]
