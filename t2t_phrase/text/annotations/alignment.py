@@ -42,15 +42,15 @@ class Alignment(Annotation):
     def encode(self, own: Sentence, text: str, other: Sentence | None = None) -> list[int]:
         """Return the position of the source token that each token is aligned with.
 
-        Links to words beyond the end of `other`, which may be cut, count as links to its EOS.
+        Links to words beyond the end of `other`, if it is cut, count as links to its EOS.
 
         Raises:
-            UserError: the text is malformed, or a linked word of `own` does not exist.
+            UserError: the text is malformed, or a linked word does not exist.
         """
         source = _known(other)
         words = own.text.split()
         links = read_links(text).sure
-        check_range(links, None, len(words))
+        check_range(links, len(source.text.split()) if source.is_whole else None, len(words))
         aligned = source_word_of_each(links, len(words))
         end = len(source.ids)
         if aligned is None:

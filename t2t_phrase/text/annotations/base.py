@@ -22,18 +22,20 @@ class Sentence(NamedTuple):
         text: natural text.
         ids: ids of its tokens.
         starts: where each token begins in `text`, in bytes of UTF-8.
+        is_whole: whether this is all of the sentence, see `cut`.
     """
 
     text: str
     ids: Sequence[int]
     starts: Sequence[int]
+    is_whole: bool = True
 
     def cut(self, tokens: int | None) -> Sentence:
         """Return the sentence up to its first `tokens` tokens; None: all of it."""
         if tokens is None or len(self.ids) <= tokens:
             return self
         text = self.text.encode()[: self.starts[tokens]].decode() if self.starts else self.text
-        return Sentence(text, self.ids[:tokens], self.starts[:tokens])
+        return Sentence(text, self.ids[:tokens], self.starts[:tokens], is_whole=False)
 
 
 class Annotation(abc.ABC):

@@ -49,7 +49,8 @@ def test_a_token_that_is_blank_belongs_to_the_word_that_follows():
 
 def test_ends_of_the_source_that_are_cut_off_count_as_its_end():
     assert SOURCE.cut(None) is SOURCE is SOURCE.cut(7)
-    assert SOURCE.cut(5) == Sentence("Überhaupt cannot", [7, 8, 9, 10, 11], [0, 5, 10, 11, 14])
+    begun = ("Überhaupt cannot", [7, 8, 9, 10, 11], [0, 5, 10, 11, 14])
+    assert SOURCE.cut(5) == Sentence(*begun, is_whole=False)
     assert numbers("1-0 0-1 1-2 2-3", other=SOURCE.cut(4)) == [3, 0, 0, 3, 4, 4, 4, 4]
     assert numbers("1-0 0-1 1-2 2-3", other=SOURCE.cut(0)) == [0] * 8
 
@@ -90,5 +91,10 @@ def test_the_other_sentence_must_be_known():
     ):
         with pytest.raises(UserError, match="only where both sentences are known"):
             use()
+
+
+def test_linked_words_must_exist():
     with pytest.raises(UserError, match="there is no target word 9"):
         numbers("0-9")
+    with pytest.raises(UserError, match="there is no source word 3"):
+        numbers("3-0")
