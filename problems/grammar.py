@@ -30,6 +30,7 @@ class TranslateEndeGrammar1m(TranslateEndeGrammar):
     """One million training pairs, `translate_ende_grammar`'s first, with its dev and test sets."""
 
     sizes = TranslateEndeGrammar.sizes | {"train": 1_000_000}
+    hparams_set = ""
 
 
 @registry.problems.register

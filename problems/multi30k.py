@@ -71,6 +71,7 @@ class TranslateEndeMulti30kWords(TranslateEndeMulti30k):
 class _Moses(_Multi30k):
     features = ()
     hparams_set = "transformer_multi30k_post"
+    bleu_tokenize = "none"
 
     def corpus(self, tmp_dir: str) -> Corpus:
         return MosesLowercased(super().corpus(tmp_dir), self.languages)
@@ -80,7 +81,8 @@ class _Moses(_Multi30k):
 class TranslateEndeMulti30kMoses(_Moses):
     """English to German, tokenised with Moses and lowercased, as in Wu et al. (2021).
 
-    Score with `t2t-phrase-eval --tokenize=none`, since translations and references are tokenised.
+    Score with `t2t-phrase-eval --tokenize=none`, since translations and references are tokenised;
+    BLEU during training is computed like this too.
     """
 
     languages = ("en", "de")

@@ -10,6 +10,7 @@ from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.decoding.length_notes import length_notes
 from t2t_phrase.decoding.translator import Translator
 from t2t_phrase.evaluation.bleu import Score, corpus_bleu
+from t2t_phrase.evaluation.scores import make_bleu
 from t2t_phrase.features import of_side
 from t2t_phrase.training.run_options import RunOptions
 
@@ -30,7 +31,8 @@ def dev_bleu(
 ) -> Callable[[Any], Callable[[], DevBleu]]:
     """Return a function from a model to a function that computes its development BLEU.
 
-    If the development set has several references, BLEU counts matches with any of them.
+    If the development set has several references, BLEU counts matches with any of them. The text is
+    tokenised as the problem says.
 
     Args:
         options: the options of the run.
@@ -38,8 +40,11 @@ def dev_bleu(
         log: called with a line for each sentence that is too long.
 
     Raises:
-        UserError: the development set is missing, or lacks a feature.
+        UserError: the development set is missing, or lacks a feature; or sacreBLEU lacks the
+            problem's tokenizer.
     """
+    tokenize = options.problem.bleu_tokenize
+    make_bleu(tokenize=tokenize, lowercase=False)  # refuses it before training
     sources, _ = options.problem.raw_text(options.data_dir, "dev")
     references = options.problem.raw_references(options.data_dir, "dev")
     features = options.problem.raw_features(
@@ -61,7 +66,7 @@ def dev_bleu(
         def score() -> DevBleu:
             found = translator.translate_encoded(encoded)
             hypotheses = tuple(beams[0].text for beams in found)
-            bleu = corpus_bleu(hypotheses, references)
+            bleu = corpus_bleu(hypotheses, references, tokenize=tokenize)
             return DevBleu(**vars(bleu), translations=hypotheses)
 
         return score

@@ -66,8 +66,9 @@ def define_flags() -> None:
     )
     flags.DEFINE_string(
         "tokenize",
-        "13a",
-        "sacreBLEU's tokenizer for BLEU; none for text that is tokenised already.",
+        None,
+        "sacreBLEU's tokenizer for BLEU; none for text that is tokenised already. Default: the "
+        "problem's, usually 13a.",
     )
     flags.DEFINE_bool("lowercase", False, "Ignore case when scoring.")
     flags.DEFINE_list("by_length", [], "Boundaries of source lengths in words, such as 10,15,20.")
@@ -111,7 +112,8 @@ def main(argv: Sequence[str]) -> None:
         contrastive=FLAGS.contrastive and str(expanded(FLAGS.contrastive)),
         t2t_usr_dir=FLAGS.t2t_usr_dir,
     )
-    scoring = Scoring(tuple(FLAGS.metrics), FLAGS.tokenize, FLAGS.lowercase)
+    tokenize = recipe.loaded().bleu_tokenize if FLAGS.tokenize is None else FLAGS.tokenize
+    scoring = Scoring(tuple(FLAGS.metrics), tokenize, FLAGS.lowercase)
     scoring.check()
     check(recipe, sets, boundaries)
     from t2t_phrase.comparison.report import report

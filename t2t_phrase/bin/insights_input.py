@@ -65,6 +65,9 @@ def texts_of_features(features: Sequence[Feature]) -> FeatureTexts:
         sentences = {side: [text] for side, text in sides.items()}
         made = TreeParser(given_parser()).texts(parsed, sentences, lambda row, text: note(text))
         texts.update(made)
+    elif FLAGS.parser:
+        trees = next(feature.name for feature in features if feature.stream == TREES)
+        note(f"--parser={FLAGS.parser}: not used, since --feature={trees}=... gives the trees")
     return texts
 
 

@@ -72,6 +72,7 @@ class Problem(abc.ABC):
     )
     hparams_set: ClassVar[str] = "transformer_base"  # a good set to start with; "": by corpus size
     train_steps: ClassVar[int] = 0  # updates for that set; 0: the trainer's default
+    bleu_tokenize: ClassVar[str] = "13a"  # of sacreBLEU; "none": the texts are tokenised
 
     def __init__(self, *, reversed: bool = False) -> None:
         self.reversed = reversed

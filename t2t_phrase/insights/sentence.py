@@ -169,7 +169,7 @@ def _translate(
 ) -> list[int]:
     """Return the ids of the best translation of one sentence, EOS included."""
     if model.capabilities.cannot_translate:
-        raise UserError("--target is needed: the model has no translation of its own to draw")
+        raise UserError("give the target: the model has no translation of its own to draw")
 
     def run(features: Any) -> Any:
         return translate_ids(model, features, hparams, seed=np.int32(0)).ids

@@ -2,7 +2,10 @@
 
 import types
 
+import pytest
+
 from t2t_phrase.api import dev_bleu
+from t2t_phrase.config import UserError
 from t2t_phrase.decoding.hparams import DecodeHParams
 
 
@@ -24,6 +27,7 @@ def test_all_references_count(monkeypatch):
     monkeypatch.setattr(dev_bleu, "length_notes", lambda *args, **kwargs: [])
     sources, first = ["a b c d", "e f g h"], ["a b c d", "x x x x"]
     problem = types.SimpleNamespace(
+        bleu_tokenize="none",
         raw_text=lambda data_dir, split: (sources, first),
         raw_references=lambda data_dir, split: [first, ["y y y y", "e f g h"]],
         raw_features=lambda data_dir, split, features: {},
@@ -33,3 +37,7 @@ def test_all_references_count(monkeypatch):
     options = types.SimpleNamespace(problem=problem, data_dir="", hparams=hparams, xla=None)
     found = dev_bleu.dev_bleu(options, DecodeHParams())(None)()
     assert found.value > 99.9 and found.signature.startswith("nrefs:2|")
+    assert "|tok:none|" in found.signature
+    problem.bleu_tokenize = "nonne"
+    with pytest.raises(UserError, match=r"tokenize 'nonne' is unknown.*none"):
+        dev_bleu.dev_bleu(options, DecodeHParams())

@@ -89,6 +89,13 @@ def test_the_development_set_has_its_own_table(flags, tmp_path, monkeypatch):
     assert (tmp_path / "out" / "table.md").read_text() == made
 
 
+@pytest.mark.parametrize(("problem", "tokenizer"), [("", "13a"), ("_moses", "none")])
+def test_bleu_is_computed_as_the_problem_says(flags, tmp_path, problem, tokenizer):
+    call(compare, f"{flags[0][0]}{problem}", *flags[0][1:])
+    (signature,) = json.loads((tmp_path / "out" / "table.json").read_text())["signatures"]
+    assert f"|tok:{tokenizer}|" in signature
+
+
 def test_sets_may_have_changes_of_their_own(flags, tmp_path, capsys):
     given, calls, _ = flags
     changed = "transformer_tiny:optimizer_options=[adam_epsilon=1e-8,clipnorm=1.0]+num_heads=1"

@@ -181,10 +181,13 @@ def test_pictures_of_source_phrases(parsed, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(sentence, "draw", draw)
     tree = "(S (NP (DT the) (NN house)) (VP (VBZ is) (JJ old)))"
     flags = [*parsed.flags, f"--heat_maps={folder}", "--source=the house is old"]
-    call(insights, *flags, f"--feature=phrases={tree}", "--attentions=decoder_phrases,pooling")
+    chosen = ["--attentions=decoder_phrases,pooling", "--parser=stanza"]
+    call(insights, *flags, f"--feature=phrases={tree}", *chosen)
     names = ["decoder_phrases_layer1_mean.png", "pooling_layer1.png", "pooling_layer2.png"]
     assert sorted(path.name for path in folder.iterdir()) == names
-    assert "translation: " in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "translation: " in said
+    assert "--parser=stanza: not used, since --feature=phrases=... gives the trees" in said
     ((ids, starts),) = parsed.encoder.encode_with_starts(["the house is old"])
     numbers = Phrases().encode(
         Sentence("the house is old", ids, starts), Phrases().read("the house is old", tree)

@@ -21,5 +21,5 @@ def test_features_are_those_of_the_model():
 
 
 def test_without_a_target_its_features_are_not_asked_for():
-    with pytest.raises(UserError, match="--target is needed"):
+    with pytest.raises(UserError, match="give the target"):
         attention("alignment head", target=None)

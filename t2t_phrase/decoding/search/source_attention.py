@@ -13,6 +13,7 @@ from typing import Any
 from keras import ops
 
 from t2t_phrase.config import UserError
+from t2t_phrase.io.line_counts import counted
 from t2t_phrase.layers.attention.blocks import split_blocks
 from t2t_phrase.layers.attention.layout import Layout, Units
 from t2t_phrase.ops.position import positions
@@ -80,10 +81,10 @@ def source_attention(
             "cannot be derived"
         )
     count = 1 + max(number for _, number, _ in every)
-    _check("alignment_layers", layers, count, "layers")
+    _check("alignment_layers", layers, count, "layer")
     chosen = [layer for layer in every if not layers or layer[1] + 1 in layers]
     for _, _, layout in chosen:
-        _check("alignment_heads", heads, max(layout.num_heads, 1), "heads in each layer")
+        _check("alignment_heads", heads, max(layout.num_heads, 1), "head", " in each layer")
     return SourceAttention(tuple(chosen), tuple(head - 1 for head in heads))
 
 
@@ -143,10 +144,10 @@ def _spread(weights: Any, units: Units, partitions: Mapping[str, Any]) -> Any:
     return sum(parts[1:], start=parts[0])
 
 
-def _check(option: str, numbers: Sequence[int], count: int, what: str) -> None:
+def _check(option: str, numbers: Sequence[int], count: int, noun: str, where: str = "") -> None:
     for number in numbers:
         if not 1 <= number <= count:
             raise UserError(
-                f"{option}={list(numbers)}: there is no {number}; the model has {count} {what}, "
-                "numbered from 1"
+                f"{option}={list(numbers)}: there is no {number}; the model has "
+                f"{counted(count, noun)}{where}, numbered from 1"
             )

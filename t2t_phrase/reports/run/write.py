@@ -121,7 +121,7 @@ def with_translations(facts: RunFacts, *, log: Log) -> RunFacts:
     features = facts.problem.raw_features(data, "dev", read)
     found = translator.translate_encoded(translator.encode(sources, features))
     lines = tuple(beams[0].text for beams in found)
-    bleu = corpus_bleu(lines, references)
+    bleu = corpus_bleu(lines, references, tokenize=facts.problem.bleu_tokenize)
     best = facts.best
     if best is None or best.step != trained.step or best.metric != "bleu":
         best = Best(trained.step, "bleu", bleu.value)

@@ -202,7 +202,7 @@ def test_alignments_are_those_of_eager_xla_and_alone() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"layers": (2,)}, r"alignment_layers=\[2\]: there is no 2; the model has 1 layers"),
+        ({"layers": (2,)}, r"alignment_layers=\[2\]: there is no 2; the model has 1 layer,"),
         ({"heads": (1, 9)}, r"alignment_heads=\[1, 9\]: there is no 9; the model has 4 heads"),
     ],
 )

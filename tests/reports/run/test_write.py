@@ -41,6 +41,7 @@ def facts_of(toy, problem, *arguments):
 
 def problem_with(vocabularies, lines):
     return SimpleNamespace(
+        bleu_tokenize="13a",
         raw_text=lambda *_: (lines, lines),
         raw_references=lambda *_: [lines],
         raw_features=lambda *_: {},
