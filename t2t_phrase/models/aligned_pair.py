@@ -61,7 +61,12 @@ class AlignedPair(EncoderDecoder):
 
     def __init__(self, lexical: Any, alignment: Any, **kwargs: Any) -> None:
         super().__init__(**kwargs)
-        if lexical.capabilities.predicts_jumps or ALIGNMENT not in lexical.hparams.features:
+        if lexical.capabilities.predicts_jumps:
+            raise UserError(
+                f"model {lexical.name} is an alignment model and belongs in --alignment_model_dir; "
+                "--output_dir names the model that translates"
+            )
+        if ALIGNMENT not in lexical.hparams.features:
             raise UserError(
                 f"model {lexical.name} reads no alignment and cannot use an alignment model: "
                 "leave out --alignment_model_dir, or give a run of an alignment-assisted model"

@@ -204,7 +204,9 @@ def test_models_that_do_not_belong_together(
     assert "predicts positions, not words" in refused(alignment, given, options="")
     wrong = refused(lexical, given, f"--alignment_model_dir={lexical.output_dir}")
     assert "alignment_assisted_transformer is not an alignment model" in wrong
-    assert "reads no alignment" in refused(alignment, given, second)
+    swapped = refused(alignment, given, f"--alignment_model_dir={lexical.output_dir}")
+    for message in (swapped, refused(alignment, given, second)):
+        assert "is an alignment model and belongs in --alignment_model_dir" in message
     missing = refused(lexical, given, f"--alignment_model_dir={tmp_path}/nowhere")
     assert "nowhere" in missing
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+import types
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ from t2t_phrase.decoding.search.guided import ENTRY, STARTS, TOKENS
 from t2t_phrase.decoding.search.search_weights import prepare_weights
 from t2t_phrase.decoding.search.translate_ids import translate_ids
 from t2t_phrase.models.aligned_pair import AlignedPair
+from t2t_phrase.models.capabilities import Capabilities
 from t2t_phrase.special_ids import EOS_ID
 
 SOURCES = random_sources([5, 2, 9])
@@ -248,7 +250,14 @@ def test_what_does_not_fit_is_refused() -> None:
     pair = pair_of()
     with pytest.raises(UserError, match="sampling_temp: cannot be used with an alignment model"):
         translate(pair, INPUTS, OPTIONS.replace(sampling_temp=1.0))
-    with pytest.raises(UserError, match="reads no alignment and cannot use an alignment model"):
-        AlignedPair(pair.alignment, pair.alignment)
+    with pytest.raises(UserError, match="alignment_model is an alignment model and belongs in"):
+        AlignedPair(pair.alignment, pair.lexical)
+    plain = types.SimpleNamespace(
+        name="transformer",
+        capabilities=Capabilities(),
+        hparams=types.SimpleNamespace(features=()),
+    )
+    with pytest.raises(UserError, match="transformer reads no alignment and cannot use an align"):
+        AlignedPair(plain, pair.alignment)
     with pytest.raises(UserError, match="alignment_assisted_transformer is not an alignment model"):
         AlignedPair(pair.lexical, pair.lexical)
