@@ -10,26 +10,13 @@ Prints a line of JSON for each run and kind.
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
+from ablation import dev_loss, for_each_run
 from measure import report
 from script import run_script
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("runs", nargs="+", help="folders of runs, or checkpoints")
-    parser.add_argument("--data_dir", required=True)
-    args = parser.parse_args()
-
-    from t2t_phrase import registry
-
-    registry.discover()
-    for run in args.runs:
-        measure(run, args.data_dir)
 
 
 def measure(run: str, data_dir: str) -> None:
@@ -57,41 +44,6 @@ def measure(run: str, data_dir: str) -> None:
                 rise_without_all=round(loss_without(loss, kernel, heads, chosen) - usual, 4),
                 mean_rise_without_one=round(float(np.mean(single)), 4),
             )
-
-
-def dev_loss(trained: Any, data_dir: str) -> Callable[[], float]:
-    """Return a function that computes the loss per target token with the current weights."""
-    import tensorflow as tf
-
-    from t2t_phrase.data.input.buckets import Buckets
-    from t2t_phrase.data.input.pipeline import evaluation_batches
-    from t2t_phrase.data.input.reader import RecordReader
-    from t2t_phrase.data.problem import get_problem
-
-    hparams, problem = trained.model.hparams, get_problem(trained.record.problem)
-    buckets = Buckets.build(
-        batch_size=hparams.batch_size,
-        max_length=hparams.max_length,
-        min_length_bucket=hparams.min_length_bucket,
-        length_bucket_step=hparams.length_bucket_step,
-        replicas=1,
-    )
-    files = tuple(problem.record_files(data_dir, "dev"))
-    batches = evaluation_batches(
-        RecordReader(files, reversed=problem.reversed, features=hparams.training_features), buckets
-    )
-
-    @tf.function(reduce_retracing=True)
-    def log_probability(features: dict[str, Any]) -> Any:
-        real = features["targets"] != 0
-        found = trained.model.token_log_probabilities(features)
-        return tf.reduce_sum(tf.where(real, found, 0.0))
-
-    def loss() -> float:
-        total = sum(float(log_probability(batch.features)) for batch in batches)
-        return -total / sum(batch.target_tokens for batch in batches)
-
-    return loss
 
 
 def kinds(layout: Any) -> Iterator[tuple[str, list[int]]]:
@@ -127,4 +79,4 @@ def loss_without(
 
 
 if __name__ == "__main__":
-    run_script(main)
+    run_script(lambda: for_each_run(measure, __doc__))

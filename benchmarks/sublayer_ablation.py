@@ -11,29 +11,15 @@ model uses, not what another training would learn. Prints a line of JSON for eac
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 from unittest import mock
 
-from head_ablation import dev_loss
+from ablation import dev_loss, for_each_run
 from measure import report
 from script import run_script
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("runs", nargs="+", help="folders of runs, or checkpoints")
-    parser.add_argument("--data_dir", required=True)
-    args = parser.parse_args()
-
-    from t2t_phrase import registry
-
-    registry.discover()
-    for run in args.runs:
-        measure(run, args.data_dir)
 
 
 def measure(run: str, data_dir: str) -> None:
@@ -109,4 +95,4 @@ def removable(parts: Iterable[Any]) -> Iterator[Callable[[Sequence[Any]], Any]]:
 
 
 if __name__ == "__main__":
-    run_script(main)
+    run_script(lambda: for_each_run(measure, __doc__))
