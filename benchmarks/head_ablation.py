@@ -19,6 +19,10 @@ from measure import report
 from script import run_script
 
 
+def main() -> None:
+    for_each_run(measure, __doc__)
+
+
 def measure(run: str, data_dir: str) -> None:
     """Report the losses of one model."""
     from t2t_phrase.config import UserError
@@ -79,4 +83,4 @@ def loss_without(
 
 
 if __name__ == "__main__":
-    run_script(lambda: for_each_run(measure, __doc__))
+    run_script(main)

@@ -22,6 +22,10 @@ from measure import report
 from script import run_script
 
 
+def main() -> None:
+    for_each_run(measure, __doc__)
+
+
 def measure(run: str, data_dir: str) -> None:
     """Report the losses of one model."""
     from t2t_phrase.config import UserError
@@ -95,4 +99,4 @@ def removable(parts: Iterable[Any]) -> Iterator[Callable[[Sequence[Any]], Any]]:
 
 
 if __name__ == "__main__":
-    run_script(lambda: for_each_run(measure, __doc__))
+    run_script(main)
