@@ -5,8 +5,8 @@ t2t-phrase-trainer --hparams_set=transformer_30k --train_steps=8000 ...
 ```
 
 The suffix is the number of sentence pairs; see `t2t_phrase.corpus_sizes` for bounds and updates.
-Sets for 30k pairs have the recipe of `transformer_multi30k_post`, the best one that RESULTS.md
-compares at this size; the others, and Luong's, are trained with Muon.
+Sets for 30k pairs have the recipe of `transformer_multi30k_post` with pre-norm, the best one that
+RESULTS.md compares at this size; the others, and Luong's, are trained with Muon.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _BATCHES = {"3k": 1024, "10k": 1024, "30k": 4096, "100k": 4096, "1m": 8192}
 
 def _transformer(size: CorpusSize) -> TransformerHParams:
     if size.name == "30k":
-        return like_fairseq(transformer_multi30k()).replace(max_length=100)
+        return like_fairseq(transformer_multi30k()).replace(norm="pre", max_length=100)
     return _transformer_by_muon(size, train_steps=size.train_steps)
 
 
