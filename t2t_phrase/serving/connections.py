@@ -9,13 +9,17 @@ from typing import Any
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+# How long a server that stops waits for the first request of a connection.
+_FIRST_REQUEST_SECONDS = 0.5
+
 
 def limited_connection(
     *, most: int, read_timeout: float, write_timeout: float
 ) -> type[asyncio.Protocol]:
     """Return uvicorn's HTTP/1.1 protocol with limits.
 
-    uvicorn itself waits forever for the headers of a request, and for a client to read its answer.
+    uvicorn itself waits forever for the headers of a request, and for a client to read its answer,
+    and as it stops, it closes connections whose first request has not been read yet.
 
     Args:
         most: the most connections at the same time; others are answered with 503 and closed.
@@ -27,6 +31,7 @@ def limited_connection(
     class LimitedConnection(H11Protocol):
         _reading: asyncio.TimerHandle | None = None
         _writing: asyncio.TimerHandle | None = None
+        _stopping: asyncio.TimerHandle | None = None
 
         def connection_made(self, transport: Any) -> None:
             super().connection_made(transport)
@@ -50,7 +55,14 @@ def limited_connection(
         def connection_lost(self, exc: Exception | None) -> None:
             self._reading = _cancel(self._reading)
             self._writing = _cancel(self._writing)
+            self._stopping = _cancel(self._stopping)
             super().connection_lost(exc)
+
+        def shutdown(self) -> None:
+            if self.cycle is None:
+                self._stopping = self._after(_FIRST_REQUEST_SECONDS, self._close_unused)
+            else:
+                super().shutdown()
 
         def pause_writing(self) -> None:
             super().pause_writing()
@@ -62,6 +74,11 @@ def limited_connection(
 
         def _after(self, seconds: float, call: Callable[[], None]) -> asyncio.TimerHandle:
             return self.loop.call_later(seconds, call)
+
+        def _close_unused(self) -> None:
+            self._stopping = None
+            if self.cycle is None and not self.transport.is_closing():
+                super().shutdown()
 
         def _slow(self) -> None:
             self._reading = None

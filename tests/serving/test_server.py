@@ -2,6 +2,7 @@
 
 import http.client
 import re
+import socket
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -326,6 +327,25 @@ def test_no_accepted_request_is_lost_by_a_stop():
             thread.join(20)
     # Those that came while the server was stopping were answered, too.
     assert set(statuses) == {200} and len(statuses) > before
+
+
+def test_the_first_request_of_a_connection_is_answered_by_a_server_that_has_stopped_listening():
+    with running() as server:
+        client = http.client.HTTPConnection(*address(server.url), timeout=20)
+        client.connect()
+        wait_until(lambda: metric(server.url, "t2t_phrase_connections") == 2)
+        server.stop()
+        wait_until(lambda: not reachable(server.url))
+        answer = predict(server.url, {"instances": ["a"]}, connection=client)
+        assert answer.status == 200
+        assert answer.headers["connection"] == "close"
+        client.close()
+
+
+def test_a_connection_without_a_request_does_not_keep_a_server_from_stopping():
+    with running() as server, socket.create_connection(address(server.url), 20) as client:
+        server.stop()
+        assert client.recv(1) == b""
 
 
 def test_a_new_version_takes_over_without_failing_a_request(tmp_path):
