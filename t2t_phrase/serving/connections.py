@@ -76,8 +76,7 @@ def limited_connection(
             return self.loop.call_later(seconds, call)
 
         def _close_unused(self) -> None:
-            self._stopping = None
-            if self.cycle is None and not self.transport.is_closing():
+            if self.cycle is None:
                 super().shutdown()
 
         def _slow(self) -> None:

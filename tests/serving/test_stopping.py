@@ -1,0 +1,82 @@
+"""How a server stops: requests that have arrived are answered."""
+
+import http.client
+import socket
+import threading
+import time
+
+from running_server import (
+    address,
+    ask,
+    metric,
+    predict,
+    reachable,
+    running,
+    toy_servable,
+    upper,
+    wait_until,
+)
+
+from t2t_phrase.serving import connections
+
+
+def keep_asking(url, stop, statuses):
+    """Send request after request by one connection, opening it again where the server closed it."""
+    client = http.client.HTTPConnection(*address(url), timeout=20)
+    while not stop.is_set():
+        if client.sock is None:
+            try:
+                client.connect()
+            except OSError:
+                return
+        answer = predict(url, {"instances": ["a"]}, connection=client)
+        statuses.append(answer.status)
+        if answer.headers.get("connection") == "close":
+            client.close()
+
+
+def test_no_accepted_request_is_lost_by_a_stop():
+    def slowly(columns):
+        time.sleep(0.02)
+        return upper(columns)
+
+    statuses, stop = [], threading.Event()
+    with running(toy_servable(run=slowly), drain_seconds=0.5) as server:
+        threads = [
+            threading.Thread(target=keep_asking, args=(server.url, stop, statuses))
+            for _ in range(8)
+        ]
+        for thread in threads:
+            thread.start()
+        wait_until(lambda: len(statuses) > 20)
+        server.stop()
+        wait_until(lambda: ask(server.url, "/readyz").status == 503)
+        before = len(statuses)
+        wait_until(lambda: not reachable(server.url))
+        stop.set()
+        for thread in threads:
+            thread.join(20)
+    # Those that came while the server was stopping were answered, too.
+    assert set(statuses) == {200} and len(statuses) > before
+
+
+def test_the_first_request_of_a_connection_is_answered_by_a_server_that_has_stopped_listening(
+    monkeypatch,
+):
+    monkeypatch.setattr(connections, "_FIRST_REQUEST_SECONDS", 20.0)
+    with running() as server:
+        client = http.client.HTTPConnection(*address(server.url), timeout=20)
+        client.connect()
+        wait_until(lambda: metric(server.url, "t2t_phrase_connections") == 2)
+        server.stop()
+        wait_until(lambda: not reachable(server.url))
+        answer = predict(server.url, {"instances": ["a"]}, connection=client)
+        assert answer.status == 200
+        assert answer.headers["connection"] == "close"
+        client.close()
+
+
+def test_a_connection_without_a_request_does_not_keep_a_server_from_stopping():
+    with running() as server, socket.create_connection(address(server.url), 20) as client:
+        server.stop()
+        assert client.recv(1) == b""
