@@ -5,8 +5,8 @@ t2t-phrase-trainer --hparams_set=transformer_30k --train_steps=8000 ...
 ```
 
 The suffix is the number of sentence pairs; see `t2t_phrase.corpus_sizes` for bounds and updates.
-Sets for 30k pairs have the recipe of `transformer_multi30k_post` with pre-norm, the best one that
-RESULTS.md compares at this size; the others, and Luong's, are trained with Muon.
+Sets for 30k pairs have the recipe of `transformer_multi30k_post` with pre-norm, with which
+models learn faster (RESULTS.md); the others, and Luong's, are trained with Muon.
 """
 
 from __future__ import annotations
