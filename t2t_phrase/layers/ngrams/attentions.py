@@ -1,6 +1,7 @@
 """The six attentions of Nguyen and Joty (2018): each structure with each method.
 
-Their call arguments and results are those of `NgramAttention`.
+Their call arguments and results are those of `NgramAttention`. Interleaved attention is
+Eq. (9) to (12).
 """
 
 from __future__ import annotations
