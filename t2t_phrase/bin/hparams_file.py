@@ -38,7 +38,7 @@ def merged(path: str, text: str) -> str:
 def _read(path: pathlib.Path) -> dict[str, Any]:
     origin = f"--hparams_file={path}"
     try:
-        content = path.read_text(encoding="utf-8")
+        content = path.read_text(encoding="utf-8-sig")  # Editors may begin it with a mark.
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"{origin}: {error}") from error
     parse = _parse_yaml if path.suffix in (".yaml", ".yml") else parse_json

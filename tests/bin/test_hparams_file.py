@@ -28,6 +28,12 @@ def test_yaml(tmp_path):
     assert merged(str(path), "") == "batch_size=1024,shared_embedding_and_softmax_weights=false"
 
 
+def test_a_byte_order_mark_is_no_part_of_the_file(tmp_path):
+    path = tmp_path / "h.json"
+    path.write_text('{"batch_size": 1024}\r\n', encoding="utf-8-sig")
+    assert merged(str(path), "") == "batch_size=1024"
+
+
 @pytest.mark.parametrize("content", ["[1]", "{", '{"a": ', '{"a": 1, "a": 2}'])
 def test_mistakes(tmp_path, content):
     path = tmp_path / "h.json"
