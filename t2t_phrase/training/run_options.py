@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import get_args
 
-from t2t_phrase.config import UserError
+from t2t_phrase.config import UserError, shown
 from t2t_phrase.data.problem import Problem
 from t2t_phrase.runs.warm_start import OtherVocabulary
 from t2t_phrase.training.trackers import check_trackers
@@ -58,6 +59,11 @@ class RunOptions:
 
     def __post_init__(self) -> None:
         check_trackers(self.trackers)
+        if self.warm_start_vocab not in (known := get_args(OtherVocabulary)):
+            raise UserError(
+                f"--warm_start_vocab: expected one of {', '.join(known)}, got "
+                f"{shown(self.warm_start_vocab)}"
+            )
         for name, least in (("random_seed", 0), ("keep_checkpoint_max", 1), ("eval_steps", 0)):
             if not least <= getattr(self, name) <= _LARGEST:
                 raise UserError(

@@ -91,8 +91,10 @@ def check_trackers(names: Sequence[str]) -> None:
     """Check that trackers can be made, before training begins.
 
     Raises:
-        UserError: a name is unknown, or its package is not installed.
+        UserError: the names are one string, one is unknown, or its package is not installed.
     """
+    if isinstance(names, str):
+        raise UserError(f"trackers: expected names such as ({names!r},), got {names!r}")
     for name in names:
         _package(name)
 
