@@ -135,7 +135,7 @@ def main(argv: Sequence[str]) -> None:
             raise app.UsageError(f"--{name} requires --reference")
     if FLAGS.reference:
         check_metrics(resampled=bool(FLAGS.baseline))
-        check_boundaries(boundaries())
+        boundaries()
     note_same_files()
     hypotheses = read_text(FLAGS.translation)
     baseline = read_same_length(FLAGS.baseline, len(hypotheses)) if FLAGS.baseline else None
@@ -297,7 +297,7 @@ def boundaries() -> list[int]:
     """Return the numbers of --by_length.
 
     Raises:
-        UserError: a value is not an integer.
+        UserError: a value is not an integer, or the numbers are not ascending and positive.
     """
     if FLAGS.by_length is None:
         return list(BOUNDARIES)
@@ -306,7 +306,9 @@ def boundaries() -> list[int]:
             f"--by_length={clipped(','.join(FLAGS.by_length))}: expected numbers of words, such as "
             "15,30,45"
         )
-    return [int(word) for word in FLAGS.by_length]
+    found = [int(word) for word in FLAGS.by_length]
+    check_boundaries(found)
+    return found
 
 
 def judge(

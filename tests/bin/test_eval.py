@@ -231,6 +231,11 @@ def test_flags_of_systems_that_do_not_fit_together(files, arguments, message):
         compare(files, *arguments)
 
 
+def test_boundaries_of_a_page_are_checked_before_the_work(files):
+    with pytest.raises(UserError, match="lengths 3,2 must be ascending"):
+        compare(files, f"--report={files}/page", "--source=/nosuch", "--by_length=3,2")
+
+
 @pytest.mark.parametrize(
     ("flag", "message"),
     [
