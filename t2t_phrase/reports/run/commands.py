@@ -8,6 +8,7 @@ import shlex
 from t2t_phrase import registry
 from t2t_phrase.config import UserError
 from t2t_phrase.reports.run.facts import RunFacts
+from t2t_phrase.runs.commands import last_value
 
 
 def repeating(facts: RunFacts) -> tuple[list[str], list[str]]:
@@ -20,7 +21,10 @@ def repeating(facts: RunFacts) -> tuple[list[str], list[str]]:
         "The first command needs the raw corpus in --tmp_dir (raw here); the data were made with "
         "the options and from the files below."
     ]
-    lines = [_line("datagen", f"--problem={base}", f"--data_dir={data}", "--tmp_dir=raw")]
+    registrations = _given(t2t_usr_dir=facts.record.t2t_usr_dir)
+    lines = [
+        _line("datagen", f"--problem={base}", f"--data_dir={data}", "--tmp_dir=raw", *registrations)
+    ]
     if facts.commands:
         lines += [_line("trainer", *command.arguments) for command in facts.commands]
     else:
@@ -47,7 +51,7 @@ def reconstructed(facts: RunFacts) -> list[str]:
         "random_seed": str(record.random_seed),
         "t2t_usr_dir": record.t2t_usr_dir,
     }
-    return [f"--{name}={value}" for name, value in flags.items() if value]
+    return _given(**flags)
 
 
 def _is_default_model(facts: RunFacts) -> bool:
@@ -58,7 +62,10 @@ def _is_default_model(facts: RunFacts) -> bool:
 
 
 def _scoring(facts: RunFacts) -> list[str]:
-    """Return commands that translate and score the test set with the best checkpoint."""
+    """Return commands that translate and score the test set with the best checkpoint.
+
+    The options and the tokenizer are those of the development set.
+    """
     if facts.manifest is None or facts.best is None or facts.best.metric != "bleu":
         return []
     names = list(facts.manifest.splits.get("test", {"text": []})["text"])
@@ -67,7 +74,7 @@ def _scoring(facts: RunFacts) -> list[str]:
     source, *references = (str(facts.data_dir / name) for name in names)
     if facts.problem.reversed:
         source, references = references[0], [source]
-    made = "test.out"
+    made, tokenize = "test.out", facts.problem.bleu_tokenize
     return [
         _line(
             "decoder",
@@ -76,9 +83,22 @@ def _scoring(facts: RunFacts) -> list[str]:
             f"--data_dir={facts.data_dir}",
             f"--decode_from_file={source}",
             f"--decode_to_file={made}",
+            *_given(
+                decode_hparams=last_value(facts.commands, "decode_hparams"),
+                t2t_usr_dir=facts.record.t2t_usr_dir,
+            ),
         ),
-        _line("eval", f"--translation={made}", *(f"--reference={path}" for path in references)),
+        _line(
+            "eval",
+            f"--translation={made}",
+            *(f"--reference={path}" for path in references),
+            *_given(tokenize="" if tokenize == "13a" else tokenize),
+        ),
     ]
+
+
+def _given(**flags: str) -> list[str]:
+    return [f"--{name}={value}" for name, value in flags.items() if value]
 
 
 def _line(command: str, *arguments: str) -> str:
