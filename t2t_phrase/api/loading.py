@@ -20,7 +20,7 @@ from t2t_phrase.decoding.length_notes import cut_notes
 from t2t_phrase.decoding.lexicon_files import read_lexicon
 from t2t_phrase.decoding.scoring import Scorer
 from t2t_phrase.decoding.shortlists import Shortlister
-from t2t_phrase.decoding.terms import RequiredTerms, entries_of_texts, is_pair
+from t2t_phrase.decoding.terms import RequiredTerms, entries_of_texts, is_pair, listed
 from t2t_phrase.decoding.text_lists import check_list, check_text
 from t2t_phrase.decoding.translator import Translator
 from t2t_phrase.io.files import expanded
@@ -288,11 +288,11 @@ class TrainedTranslator:
         Raises:
             UserError: a feature is missing or wrong, or `pairs` are not pairs.
         """
-        pairs = [pairs] if isinstance(pairs, str) else list(pairs)
-        for pair in pairs:
+        given = listed(pairs)
+        for pair in given:
             if not is_pair(pair):
                 raise UserError(f"pairs: expected a list of (source, target), got {shown(pair)}")
-        return self._scorer.score(pairs, features=features)
+        return self._scorer.score(given, features=features)
 
     @functools.cached_property
     def _scorer(self) -> Scorer:

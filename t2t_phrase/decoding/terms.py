@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -264,7 +265,7 @@ def terms_met(ids: Sequence[int], noted: Sequence[int], begins_word: np.ndarray)
     }
 
 
-def entries_of_texts(terms: Sequence[Sequence[tuple[str, str]]], texts: int) -> list[list[Entry]]:
+def entries_of_texts(terms: Iterable[Iterable[tuple[str, str]]], texts: int) -> list[list[Entry]]:
     """Return the entries of each text.
 
     Args:
@@ -275,20 +276,27 @@ def entries_of_texts(terms: Sequence[Sequence[tuple[str, str]]], texts: int) -> 
         UserError: the number of lists is not that of the texts, or a pair is malformed or not valid
             Unicode.
     """
-    if len(terms) != texts:
+    given = list(terms)
+    if len(given) != texts:
         raise UserError(
-            f"terms: {len(terms)} lists for {texts} texts; give one for each, which may be empty"
+            f"terms: {len(given)} lists for {texts} texts; give one for each, which may be empty"
         )
     found = []
-    for number, own in enumerate(terms, start=1):
+    for number, own in enumerate(given, start=1):
         name = f"terms of text {number}"
-        if isinstance(own, str) or not all(map(is_pair, own)):
+        pairs = listed(own)
+        if not all(map(is_pair, pairs)):
             raise UserError(f"{name}: expected a list of (source, target), got {shown(own)}")
-        lines = ["\t".join(pair) for pair in own]
+        lines = ["\t".join(pair) for pair in pairs]
         for place, line in enumerate(lines, start=1):
             check_unicode(line, f"{name}:{place}")
         found.append(read_dictionary(lines, name, "require"))
     return found
+
+
+def listed(value: Any) -> list[Any]:
+    """Return the elements of an iterable; [value] for a string, or what is no iterable."""
+    return [value] if isinstance(value, str) or not isinstance(value, Iterable) else list(value)
 
 
 def is_pair(value: object) -> bool:

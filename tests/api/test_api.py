@@ -192,6 +192,7 @@ def test_another_seed_samples_as_anew_but_compiles_nothing(trained, monkeypatch)
         ("texts: .*; write ['old']", lambda model: model.translate("old")),
         ("prefixes: .*; write ['a']", lambda model: model.translate(["old"], prefixes="a")),
         ("(source, target), got 'old'", lambda model: model.score("old")),
+        ("(source, target), got None", lambda model: model.score(None)),
         ("(source, target), got 'ab'", lambda model: model.score(["ab"])),
         ("(source, target), got 'old'", lambda model: model.score(PAIR)),
         ("(source, target), got ('a', 'b', 'c')", lambda model: model.score([("a", "b", "c")])),

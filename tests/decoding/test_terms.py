@@ -1,7 +1,7 @@
 import pytest
 
 from t2t_phrase.config import UserError
-from t2t_phrase.decoding.terms import RequiredTerms
+from t2t_phrase.decoding.terms import RequiredTerms, entries_of_texts
 from t2t_phrase.text.annotations.base import Sentence
 from t2t_phrase.text.dictionaries.reader import Entry
 from t2t_phrase.text.subwords.encoder import SubwordEncoder
@@ -58,3 +58,17 @@ def test_another_thread_may_make_room(encoder, monkeypatch):
     monkeypatch.setattr(terms._known, "check", interrupted)
     found = terms.apply(Sentence("a house", (), ()), [Entry("house", "Haus", "o:1")], longest=9)
     assert found.tokens == [[encoder.encode("Haus")]]
+
+
+def test_pairs_of_texts_may_come_from_any_iterable():
+    pairs = [("the", "der"), ("dog", "Hund")]
+    expected = [[Entry(*pair, f"terms of text 1:{n}") for n, pair in enumerate(pairs, 1)], []]
+    for own in (pairs, tuple(pairs), iter(pairs), zip(*zip(*pairs, strict=True), strict=True)):
+        assert entries_of_texts([own, []], 2) == expected
+    assert entries_of_texts(iter([pairs, ()]), 2) == expected
+
+
+@pytest.mark.parametrize("wrong", [None, 5, "ab", ("a", "b"), [None], [("a", "b", "c")]])
+def test_what_is_no_list_of_pairs_is_refused(wrong):
+    with pytest.raises(UserError, match=r"terms of text 2: expected a list of \(source, target\)"):
+        entries_of_texts([[], wrong], 2)
