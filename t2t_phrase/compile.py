@@ -50,12 +50,15 @@ def traced(
     """
     import tensorflow as tf
 
-    return tf.function(
+    made = tf.function(
         _traced_for_xla(function) if jit_compile else function,
         input_signature=input_signature,
         jit_compile=jit_compile,
         autograph=False,
     )
+    # Each batch shape has its own graph, on purpose; TensorFlow would warn of the fifth.
+    made._omit_frequent_tracing_warning = True
+    return made
 
 
 def within_xla() -> bool:

@@ -1,5 +1,6 @@
 """Compiled functions follow their variables, on every backend, without compiling anew."""
 
+import logging
 import os
 import subprocess
 import sys
@@ -110,6 +111,25 @@ def test_one_compilation_for_each_shape(xla: bool) -> None:
     for length in (3, 4, 3):
         np.testing.assert_array_equal(run(np.ones(length)), np.full(length, 2.0))
     assert len(traced) == 2
+
+
+def test_graphs_for_many_shapes_are_no_warning(monkeypatch):
+    logger, records = tf.get_logger(), []
+    handler = logging.Handler()
+    handler.emit = records.append
+    # Other tests may have silenced it.
+    for name, value in (("filters", []), ("disabled", False), ("handlers", [handler])):
+        monkeypatch.setattr(logger, name, value)
+    monkeypatch.setattr(logger, "level", logging.WARNING)
+    functions = {tf.function: [], compiled: []}
+    for make, found in functions.items():
+        run = make(lambda x: 2 * x)
+        for length in range(8):
+            run(np.ones(length))
+        found += [record.getMessage() for record in records]
+        records.clear()
+    assert any("retracing" in text for text in functions[tf.function])
+    assert not functions[compiled]
 
 
 def test_operations_know_whether_xla_compiles_them():

@@ -153,10 +153,6 @@ def load_tensorflow() -> None:
             if on_jax:
                 # Otherwise TensorFlow would reserve the memory that JAX needs.
                 tf.config.set_visible_devices([], "GPU")
-            # Each batch shape has its own graph, on purpose.
-            tf.get_logger().addFilter(
-                lambda record: "tf.function retracing" not in record.getMessage()
-            )
         except Exception:
             failed = True
             raise

@@ -98,16 +98,12 @@ def main(argv: Sequence[str]) -> None:
     check_backend(TENSORFLOW)
     seeds = check_flags()
     registry.discover(FLAGS.t2t_usr_dir)
-    import tensorflow as tf
-
     from t2t_phrase.probing.baselines import UNTRAINED, choose_baselines
     from t2t_phrase.probing.hparams import ProbeHParams
     from t2t_phrase.probing.probe import check_model, scratch_sets
     from t2t_phrase.probing.results import tables
     from t2t_phrase.probing.tasks import choose_tasks
 
-    # Each of a few shapes is compiled once; TensorFlow would warn of this between progress lines.
-    tf.get_logger().setLevel("ERROR")
     # Checks that can fail at once come before hours of work.
     if FLAGS.json_to_file:
         check_paths(FLAGS.json_to_file, input_files())

@@ -1,51 +1,8 @@
-import contextlib
-import logging
 import platform
 import subprocess
 import sys
 
 import pytest
-
-from t2t_phrase.bin.common import load_tensorflow
-
-
-@contextlib.contextmanager
-def collected(logger):
-    records = []
-    handler = logging.Handler()
-    handler.emit = records.append
-    logger.addHandler(handler)
-    yield records
-    logger.removeHandler(handler)
-
-
-def trace_often():
-    import tensorflow as tf
-
-    function = tf.function(lambda number: tf.constant(number))
-    for number in range(8):
-        function(number)
-
-
-@pytest.mark.parametrize("filtered", [False, True])
-def test_graphs_for_many_shapes_are_no_warning(filtered, monkeypatch):
-    import tensorflow as tf
-
-    logger = tf.get_logger()
-    monkeypatch.setattr(logger, "filters", [])
-    # Other tests may have silenced it.
-    monkeypatch.setattr(logger, "disabled", False)
-    level = logger.level
-    logger.setLevel(logging.WARNING)
-    if filtered:
-        load_tensorflow()
-    with collected(logger) as records:
-        trace_often()
-        logger.warning("another")
-    found = [record.getMessage() for record in records]
-    logger.setLevel(level)
-    assert any("retracing" in text for text in found) == (not filtered)
-    assert found[-1] == "another"
 
 
 @pytest.mark.slow
