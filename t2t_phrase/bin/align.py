@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from absl import app, flags
 
 from t2t_phrase.bin import common
+from t2t_phrase.bin.flag_parsing import refuse_empty
 from t2t_phrase.config import UserError
 from t2t_phrase.data.sources.corpus import parallel_lines
 from t2t_phrase.features import ALIGN
@@ -129,6 +130,7 @@ def checked_names() -> list[tuple[str, str, str]]:
         UserError: an output is an input or another output, cannot be written, or has the name of a
             compressed file.
     """
+    refuse_empty("lexicon_file")
     sources, targets, outputs = FLAGS.source or [], FLAGS.target or [], FLAGS.output_file or []
     if not (sources and targets and all((*sources, *targets, *outputs))):
         raise app.UsageError("--source and --target are required, and name files")

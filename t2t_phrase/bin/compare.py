@@ -21,6 +21,7 @@ from absl import app, flags
 from t2t_phrase import registry
 from t2t_phrase.bin import common
 from t2t_phrase.bin.backend import check_backend
+from t2t_phrase.bin.flag_parsing import refuse_empty
 from t2t_phrase.config import HParamsError, UserError, shown, split_at_commas
 from t2t_phrase.io.files import expanded
 
@@ -87,6 +88,7 @@ def define_flags() -> None:
 def main(argv: Sequence[str]) -> None:
     """Train, translate and report."""
     del argv
+    refuse_empty("contrastive")
     for flag in ("problem", "data_dir", "output_dir", "hparams_sets", "train_steps"):
         if not FLAGS[flag].value:
             raise app.UsageError(f"--{flag} is required")

@@ -15,6 +15,7 @@ from absl import app, flags
 
 from t2t_phrase import registry
 from t2t_phrase.bin import common
+from t2t_phrase.bin.flag_parsing import refuse_empty
 from t2t_phrase.bin.registry_help import PROBLEMS, registered
 from t2t_phrase.config import UserError
 from t2t_phrase.corpus_sizes import AUTO, corpus_size
@@ -154,6 +155,7 @@ def main(argv: Sequence[str]) -> None:
         lines = registered(FLAGS.registry_help, t2t_usr_dir=FLAGS.t2t_usr_dir, titles=(PROBLEMS,))
         print(*lines, sep="\n")
         return
+    refuse_empty("tmp_dir", "vocab_file", "vocab_from")
     registry.discover(FLAGS.t2t_usr_dir)
     if not FLAGS.problem or not FLAGS.data_dir:
         raise app.UsageError("--problem and --data_dir are required; --registry_help lists names")

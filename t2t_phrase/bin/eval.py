@@ -49,6 +49,7 @@ COMET = "comet"
 _ALIGNMENTS = ("alignments", "gold_alignments")
 _FILES = (
     *("translation", "reference", "baseline", "source", "facts", "plot", "training_text"),
+    "contrasts",
     *_ALIGNMENTS,
 )
 

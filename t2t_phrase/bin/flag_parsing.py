@@ -103,7 +103,8 @@ def refuse_empty(*names: str) -> None:
     """
     for name in names:
         flag = flags.FLAGS[name]
-        if flag.present and "" in (flag.value if isinstance(flag.value, list) else [flag.value]):
+        values = flag.value if isinstance(flag.value, list) else [flag.value]
+        if flag.present and (not values or "" in values):
             raise app.UsageError(f"--{name}= names no file; leave the flag out, or give one")
 
 

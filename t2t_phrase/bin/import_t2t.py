@@ -14,7 +14,9 @@ from absl import app, flags
 
 from t2t_phrase import registry
 from t2t_phrase.bin import common
+from t2t_phrase.bin.flag_parsing import refuse_empty
 from t2t_phrase.config import UserError
+from t2t_phrase.io.files import expanded
 
 FLAGS = flags.FLAGS
 
@@ -40,6 +42,7 @@ def define_flags() -> None:
 def main(argv: Sequence[str]) -> None:
     """Read the checkpoint, report what was found, and write the run."""
     del argv
+    refuse_empty("vocab_file", "target_vocab_file")
     if not FLAGS.checkpoint_path or not FLAGS.output_dir:
         raise app.UsageError("--checkpoint_path and --output_dir are required")
     if FLAGS.vocab_file and FLAGS.problem:
@@ -52,7 +55,7 @@ def main(argv: Sequence[str]) -> None:
     from t2t_phrase.text.subwords.t2t_subwords import T2TSubwords
 
     hparams, _ = resolve_hparams(FLAGS.hparams_set, FLAGS.hparams)
-    files = [name for name in (FLAGS.vocab_file, FLAGS.target_vocab_file) if name]
+    files = [str(expanded(name)) for name in (FLAGS.vocab_file, FLAGS.target_vocab_file) if name]
     imported = read_t2t_checkpoint(
         FLAGS.checkpoint_path,
         hparams,

@@ -35,6 +35,7 @@ def check_flags() -> None:
         UsageError: a flag is missing, or cannot be used with the others.
     """
     refuse_empty("html", "stats_file", "insights_from_file", "references_file", "weights_file")
+    refuse_empty("heat_maps", "compare_output_dir", "alignment_model_dir")
     if not (FLAGS.stats or FLAGS.heat_maps or FLAGS.html):
         raise app.UsageError("--stats, --heat_maps=FOLDER or --html=FILE is needed")
     if FLAGS.stats and bool(FLAGS.insights_from_file) != bool(FLAGS.references_file):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from absl import app, flags
 
 from t2t_phrase.bin import common
+from t2t_phrase.bin.flag_parsing import refuse_empty
 from t2t_phrase.bin.source_features import define_parser_flags
 from t2t_phrase.features import PHRASES
 from t2t_phrase.io.line_counts import counted
@@ -53,6 +54,7 @@ def main(argv: Sequence[str]) -> None:
     from t2t_phrase.io import text_job
     from t2t_phrase.io.text_files import count_lines
 
+    refuse_empty("output_file", "trees_file")
     source, trees = FLAGS.input_file, FLAGS.trees_file
     if not source:
         raise app.UsageError("--input_file is required")

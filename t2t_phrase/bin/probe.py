@@ -20,6 +20,7 @@ from absl import app, flags
 from t2t_phrase import registry
 from t2t_phrase.bin import common
 from t2t_phrase.bin.backend import TENSORFLOW, check_backend
+from t2t_phrase.bin.flag_parsing import refuse_empty
 from t2t_phrase.bin.probe_input import (
     check_features,
     check_input_flags,
@@ -142,6 +143,7 @@ def check_flags() -> list[int]:
         UsageError: flags contradict each other.
         UserError: a seed is not a number, or something is given twice.
     """
+    refuse_empty("trees_file", "text_file", "json_to_file")
     if not (FLAGS.output_dir or FLAGS.hparams_sets):
         raise app.UsageError("--output_dir=RUN,... or --hparams_sets=SET,... is required")
     for flag in ("hparams", "encoder_layers"):

@@ -21,6 +21,7 @@ from absl import app, flags
 
 from t2t_phrase import registry
 from t2t_phrase.bin import common
+from t2t_phrase.bin.flag_parsing import refuse_empty
 from t2t_phrase.bin.hparams_file import merged
 from t2t_phrase.bin.registry_help import registered
 from t2t_phrase.bin.resumed_flags import take_flags_of_run
@@ -44,6 +45,7 @@ def main(argv: Sequence[str]) -> None:
     if FLAGS.registry_help:
         print(*registered(FLAGS.registry_help, t2t_usr_dir=FLAGS.t2t_usr_dir), sep="\n")
         return
+    refuse_empty("hparams_file", "warm_start_from")
     registry.discover(FLAGS.t2t_usr_dir)
     log: Callable[[str], None] = Screen()
     take_flags_of_run(log)

@@ -36,9 +36,11 @@ def run(theirs, *arguments, sizes=SIZES):
     call(import_t2t, f"--checkpoint_path={theirs}", f"--hparams={sizes}", *arguments)
 
 
-def test_an_imported_model_translates_text(theirs, tmp_path, capsys):
+def test_an_imported_model_translates_text(theirs, tmp_path, capsys, monkeypatch):
     ours = tmp_path / "ours"
-    run(theirs, f"--output_dir={ours}", f"--vocab_file={theirs}/vocab")
+    # A shell leaves the ~ of --vocab_file=~/vocab as it is.
+    monkeypatch.setenv("HOME", str(theirs))
+    run(theirs, f"--output_dir={ours}", "--vocab_file=~/vocab")
     printed = capsys.readouterr().out.split("\n")
     assert f"variables imported, vocabulary of {len(PIECES)}" in printed[0]
     assert "not used: 1 variables of the optimizer and counters" in printed

@@ -84,6 +84,29 @@ def test_mistake(command, arguments, expected, capsys, monkeypatch):
     assert printed.err.endswith(f"{HELP}\n") and printed.err.count("\n") == 1
 
 
+# Flags whose absence means something else, so that an empty name must not pass for it.
+FILES = {
+    "align": ["lexicon_file"],
+    "compare": ["contrastive"],
+    "datagen": ["tmp_dir", "vocab_file", "vocab_from"],
+    "eval": ["contrasts"],
+    "import": ["vocab_file", "target_vocab_file"],
+    "insights": ["heat_maps", "compare_output_dir", "alignment_model_dir"],
+    "parse": ["output_file", "trees_file"],
+    "probe": ["trees_file", "text_file", "json_to_file"],
+    "trainer": ["hparams_file", "warm_start_from"],
+}
+
+
+@pytest.mark.parametrize(
+    ("command", "flag"), [(command, flag) for command, flags in FILES.items() for flag in flags]
+)
+def test_a_flag_without_its_file_is_not_ignored(command, flag, capsys, monkeypatch):
+    assert exit_code(command, [f"--{flag}="], monkeypatch) == 2
+    error = capsys.readouterr().err
+    assert error == f"error: --{flag}= names no file; leave the flag out, or give one {HELP}\n"
+
+
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_names_an_unknown_flag(command, capsys, monkeypatch):
     assert exit_code(command, ["--zzzz=1"], monkeypatch) == 2
