@@ -120,11 +120,12 @@ def check_names(hosts: Sequence[str]) -> None:
     """Refuse hosts that the others would look for on their own machine.
 
     Raises:
-        UserError: `localhost` is listed with other hosts.
+        UserError: `localhost` or its address is listed with other hosts.
     """
-    if "localhost" in hosts and set(hosts) != {"localhost"}:
+    own = [host for host in hosts if host in ("localhost", "127.0.0.1")]
+    if own and len(own) < len(hosts):
         raise UserError(
-            "--hosts: other hosts cannot reach localhost; give the name that this machine has in "
+            f"--hosts: other hosts cannot reach {own[0]}; give the name that this machine has in "
             "the network"
         )
 

@@ -29,9 +29,10 @@ def test_the_config_is_one_that_the_trainer_reads():
 
 
 def test_localhost_beside_other_hosts():
-    check_names(["localhost", "localhost"])
-    with pytest.raises(UserError, match="other hosts cannot reach localhost"):
-        check_names(["localhost", "node2"])
+    check_names(["localhost", "127.0.0.1"])
+    for name in ("localhost", "127.0.0.1"):
+        with pytest.raises(UserError, match=f"other hosts cannot reach {name}"):
+            check_names([name, "node2"])
 
 
 @pytest.mark.parametrize(
