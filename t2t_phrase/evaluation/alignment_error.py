@@ -97,10 +97,12 @@ def score_files(alignments: str, gold: str) -> AlignmentError:
 
     Raises:
         UserError: a file cannot be read, a line is malformed or has the alignments of several
-            hypotheses, or the numbers of lines differ.
+            hypotheses, the numbers of lines differ, or there are no lines.
     """
     own, right = _read(alignments), _read(gold)
     check_one_to_one(str(alignments), len(own), str(gold), len(right))
+    if not own:
+        raise UserError(f"{alignments} and {gold} are empty: there are no sentences to score")
     return alignment_error([links.all for links in own], right)
 
 

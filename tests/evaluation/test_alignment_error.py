@@ -50,3 +50,7 @@ def test_faults_are_named(tmp_path):
     (tmp_path / "own").write_text("0-0\n1-1\n")
     with pytest.raises(UserError, match=r"/own has 2 lines and \S*/gold has 1; the lines must"):
         score_files(str(tmp_path / "own"), str(tmp_path / "gold"))
+    for name in ("own", "gold"):
+        (tmp_path / name).write_text("")
+    with pytest.raises(UserError, match=r"own and .*gold are empty: there are no sentences"):
+        score_files(str(tmp_path / "own"), str(tmp_path / "gold"))
