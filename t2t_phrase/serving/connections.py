@@ -14,7 +14,7 @@ _FIRST_REQUEST_SECONDS = 0.5
 
 
 def limited_connection(
-    *, most: int, read_timeout: float, write_timeout: float
+    *, most: int, read_timeout: float, write_timeout: float, ending: Callable[[], bool]
 ) -> type[asyncio.Protocol]:
     """Return uvicorn's HTTP/1.1 protocol with limits.
 
@@ -26,6 +26,7 @@ def limited_connection(
         read_timeout: seconds from the start of the connection, or from the first byte of a further
             request, to the end of the headers; then the connection is closed after 408.
         write_timeout: seconds that a client may leave an answer unread; then it is disconnected.
+        ending: returns whether uvicorn stops listening now, or has.
     """
 
     class LimitedConnection(H11Protocol):
@@ -41,6 +42,8 @@ def limited_connection(
                 self._refuse(503, "Service Unavailable", f"{most} connections are already open")
             else:
                 self._reading = self._after(read_timeout, self._slow)
+                if ending():
+                    self.shutdown()
 
         def data_received(self, data: bytes) -> None:
             if self.transport.is_closing():
@@ -59,6 +62,7 @@ def limited_connection(
             super().connection_lost(exc)
 
         def shutdown(self) -> None:
+            self._stopping = _cancel(self._stopping)
             if self.cycle is None:
                 self._stopping = self._after(_FIRST_REQUEST_SECONDS, self._close_unused)
             else:

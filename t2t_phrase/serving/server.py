@@ -104,6 +104,7 @@ class TranslationServer:
                 most=allowed_connections(hparams.max_connections),
                 read_timeout=hparams.read_timeout,
                 write_timeout=hparams.timeout,
+                ending=lambda: self._server.should_exit,
             ),
             ws="none",
             loop="asyncio",
@@ -145,7 +146,7 @@ class TranslationServer:
         note(f"stopped; {answered} requests for predictions were answered")
 
     def stop(self) -> None:
-        """Begin to stop; may be called by any thread."""
+        """Begin to stop; may be called by any thread, and before `run` has begun to listen."""
         self._server.stop_soon()
 
 
@@ -169,6 +170,7 @@ class _GracefulServer(uvicorn.Server):
         super().__init__(config)
         self._draining, self._seconds, self._on_start = draining, seconds, on_start
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._asked, self._lock = False, threading.Lock()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Begin to listen, and call `on_start`."""
@@ -178,7 +180,11 @@ class _GracefulServer(uvicorn.Server):
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
         """Handle signals while the server runs; it then ends without an error."""
-        self._loop = loop = asyncio.get_running_loop()
+        loop = asyncio.get_running_loop()
+        with self._lock:
+            self._loop = loop
+            if self._asked:
+                loop.call_soon(self._begin)
         handled = [SIGTERM, SIGINT]
         if threading.current_thread() is not threading.main_thread():
             handled = []
@@ -189,19 +195,22 @@ class _GracefulServer(uvicorn.Server):
         finally:
             for number in handled:
                 loop.remove_signal_handler(number)
+            with self._lock:
+                self._loop = None
 
     def stop_soon(self) -> None:
-        if self._loop is not None:
-            self._loop.call_soon_threadsafe(self._begin)
+        with self._lock:
+            self._asked = True
+            if self._loop is not None:
+                self._loop.call_soon_threadsafe(self._begin)
 
     def _begin(self) -> None:
-        assert self._loop is not None
         if self._draining.begun:
             # A second signal: wait no longer for new requests.
             self.should_exit = True
             return
         self._draining.begun = True
-        self._loop.call_later(self._seconds, self._end)
+        asyncio.get_running_loop().call_later(self._seconds, self._end)
 
     def _end(self) -> None:
         self.should_exit = True

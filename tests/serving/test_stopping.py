@@ -6,6 +6,7 @@ import threading
 import time
 
 from running_server import (
+    NAME,
     address,
     ask,
     metric,
@@ -18,6 +19,9 @@ from running_server import (
 )
 
 from t2t_phrase.serving import connections
+from t2t_phrase.serving.hparams import ServingHParams
+from t2t_phrase.serving.server import TranslationServer, bind
+from t2t_phrase.serving.versions import OneVersion
 
 
 def keep_asking(url, stop, statuses):
@@ -80,3 +84,17 @@ def test_a_connection_without_a_request_does_not_keep_a_server_from_stopping():
     with running() as server, socket.create_connection(address(server.url), 20) as client:
         server.stop()
         assert client.recv(1) == b""
+
+
+def test_a_stop_before_the_server_listens_is_not_lost():
+    listener = bind("127.0.0.1", 0)
+    server = TranslationServer(
+        NAME, OneVersion(toy_servable()), ServingHParams(), listener=listener, workers=1
+    )
+    server.stop()
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    thread.join(20)
+    assert not thread.is_alive()
+    # One after the end is no error.
+    server.stop()
