@@ -192,7 +192,7 @@ def seeds_of_systems() -> dict[str, list[str]]:
     found = {}
     for name, path in named_files("systems").items():
         # A plus sign may also be part of a name.
-        found[name] = [path] if os.path.exists(path) else path.split("+")
+        found[name] = [path] if os.path.exists(os.path.expanduser(path)) else path.split("+")
         if "" in found[name]:
             raise UserError(f"--systems: expected {name}=FILE+FILE, got {clipped(path)!r}")
         if len(set(found[name])) < len(found[name]):

@@ -62,7 +62,10 @@ class Worker(NamedTuple):
         """Return the command line for the shell of the other machine."""
         variables = [f"{name}={value}" for name, value in self.environment.items()]
         command = shlex.join(["env", *variables, *self.command])
-        return f"cd {shlex.quote(self.folder)} && exec {command}"
+        # The shell of the other machine replaces a ~ that is not quoted.
+        home = "~/" if self.folder.startswith("~/") else ""
+        folder = home + shlex.quote(self.folder.removeprefix(home))
+        return f"cd {folder} && exec {command}"
 
 
 def run_workers(workers: Sequence[Worker], *, patience: float = PATIENCE) -> int:

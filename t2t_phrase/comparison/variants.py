@@ -18,7 +18,8 @@ def split(name: str, shared: str = "") -> tuple[str, str]:
         HParamsError: a change has no `=`, or a field occurs twice.
     """
     hparams_set, _, changes = name.partition(":")
-    own = parse_assignments(changes.replace("+", ","))
+    # Other plus signs belong to values, as in 1e+3.
+    own = parse_assignments(re.sub(r"\+(?=\w+=)", ",", changes))
     if not own:
         return hparams_set, shared
     values = {**parse_assignments(shared), **own}

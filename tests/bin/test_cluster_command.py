@@ -94,6 +94,12 @@ def test_workers_on_other_hosts(tmp_path, monkeypatch, capsys):
     program = "import os; print(os.getcwd(), os.environ['TF_CONFIG'])"
     assert run_workers([worker(program, "elsewhere", TF_CONFIG=config)]) == 0
     assert capsys.readouterr().out.splitlines() == ["[0] to elsewhere", f"[0] / {config}"]
+    # A ~ is the home on the other host.
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "own code").mkdir()
+    there = worker(program, "elsewhere", TF_CONFIG="")._replace(folder="~/own code")
+    assert run_workers([there]) == 0
+    assert capsys.readouterr().out.splitlines()[1] == f"[0] {tmp_path}/own code "
 
 
 @pytest.mark.parametrize("asked", [signal.SIGTERM, signal.SIGHUP])

@@ -178,9 +178,10 @@ def test_systems_as_a_table(files, capsys):
     assert printed["systems"][0]["BLEU"] == f"{expected:.2f}"
 
 
-def test_systems_with_several_seeds(files, capsys):
+def test_systems_with_several_seeds(files, capsys, monkeypatch):
+    monkeypatch.setenv("HOME", str(files))
     (files / "a+b").write_text((files / "out").read_text())
-    systems = f"--systems=base={files}/out+{files}/ref,other={files}/ref2,plus={files}/a+b"
+    systems = f"--systems=base={files}/out+{files}/ref,other={files}/ref2,plus=~/a+b"
     call(eval_command, systems, f"--reference={files}/ref", "--format=csv")
     header, base, other, plus = capsys.readouterr().out.splitlines()[:4]
     assert header == "system,seeds,BLEU,BLEU p"

@@ -27,6 +27,11 @@ def test_lists_are_values():
     assert variants.split(name)[1] == expected
 
 
+def test_values_may_contain_a_plus_sign():
+    name = "transformer_tiny:learning_rate_constant=1e+3+norm=post"
+    assert variants.split(name)[1] == "learning_rate_constant=1e+3,norm=post"
+
+
 @pytest.mark.parametrize("changes", ["norm", "norm=pre+norm=post"])
 def test_wrong_changes_are_refused(changes):
     with pytest.raises(HParamsError, match="norm"):
