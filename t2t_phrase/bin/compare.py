@@ -63,7 +63,7 @@ def define_flags() -> None:
         "test_sentences", 5000, "Number of sentences, for the grammar.", lower_bound=1
     )
     flags.DEFINE_list(
-        "metrics", ["bleu"], "Comma-separated metrics, the main one first: bleu, chrf, ter."
+        "metrics", ["bleu"], "Comma-separated metrics, the main one first: bleu, chrf, chrf++, ter."
     )
     flags.DEFINE_string(
         "tokenize",

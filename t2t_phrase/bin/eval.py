@@ -1,6 +1,6 @@
 """t2t-phrase-eval: scores translations with sacreBLEU and prints the signatures.
 
-    t2t-phrase-eval --translation=out.de --reference=test.de --metrics=bleu,chrf,ter
+    t2t-phrase-eval --translation=out.de --reference=test.de --metrics=bleu,chrf++,ter
     t2t-phrase-eval --translation=out.de --reference=test.de --source=test.en --by_length=15,30,45
     t2t-phrase-eval --translation=out.de --reference=test.de --ngrams=8 --baseline=other.de
     t2t-phrase-eval --translation=out.de --facts=data/translate_ende_grammar-test.facts

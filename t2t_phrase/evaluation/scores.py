@@ -17,7 +17,7 @@ from t2t_phrase.config import UserError, nearest, shown
 from t2t_phrase.io.line_counts import check_one_to_one
 from t2t_phrase.text.moses import MosesTokenizer, is_moses
 
-METRICS = ("bleu", "chrf", "ter")
+METRICS = ("bleu", "chrf", "chrf++", "ter")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Score:
     """A corpus score.
 
     Attributes:
-        name: name of the metric, "BLEU", "chrF2" or "TER".
+        name: name of the metric, "BLEU", "chrF2", "chrF2++" or "TER".
         value: in per cent; higher is better, except for TER.
         signature: sacreBLEU's signature; only scores with the same signature are comparable.
         parts: for BLEU, the n-gram precisions, the brevity penalty and the lengths.
@@ -51,7 +51,7 @@ def corpus_score(
     """Score detokenised translations against one or several references.
 
     Args:
-        metric: "bleu", "chrf" or "ter".
+        metric: "bleu", "chrf", "chrf++" (chrF with unigrams and bigrams of words) or "ter".
         hypotheses: one translation for each sentence.
         references: one reference for each sentence, or several such lists.
         tokenize: sacreBLEU's tokenizer, used by BLEU only. "intl" reproduces t2t-bleu. "moses-de"
@@ -94,8 +94,8 @@ def make_metric(metric: str, *, tokenize: str, lowercase: bool) -> Metric:
     if metric == "bleu":
         return make_bleu(tokenize=tokenize, lowercase=lowercase)
     _check_known(tokenize)
-    if metric == "chrf":
-        return CHRF(lowercase=lowercase)
+    if metric.startswith("chrf"):
+        return CHRF(word_order=2 if metric == "chrf++" else 0, lowercase=lowercase)
     return TER(case_sensitive=not lowercase)
 
 

@@ -90,6 +90,14 @@ def test_chrf_is_perfect_only_for_equal_text():
     assert "nc:6" in score.signature
 
 
+def test_chrf_with_words_by_hand():
+    # One to three characters, then one and two words; each precision equals its recall.
+    score = corpus_score("chrf++", ["a bc"], ["a bd"])
+    mean = (2 / 3 + 1 / 2 + 0 + 1 / 2 + 0) / 5
+    assert (score.name, score.value) == ("chrF2++", pytest.approx(100 * mean))
+    assert "nw:2" in score.signature
+
+
 def test_empty_translations_score_nothing():
     assert corpus_bleu(["", ""], ["a b c d", "e f g h"]).value == 0
 
