@@ -100,7 +100,7 @@ def test_bleu_by_source_length(files, capsys):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--metrics="], "--metrics= names no metric; known: bleu, chrf, ter"),
+        (["--metrics="], "--metrics= names no metric; known: bleu, chrf,"),
         (["--metrics=bleu,"], "metric '' is unknown"),
         (["--metrics=chrf,blue"], "metric 'blue' is unknown; did you mean bleu"),
         (["--metrics=ter,ter"], "--metrics=ter,ter: ter is given twice"),
