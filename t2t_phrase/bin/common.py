@@ -17,7 +17,7 @@ from absl import app, flags, logging
 from t2t_phrase.bin import endings, streams
 from t2t_phrase.bin.backend import backend_named, check_backend
 from t2t_phrase.bin.flag_parsing import WrongUsage, own_flags, parse_flags
-from t2t_phrase.io.child_process import Signalled
+from t2t_phrase.io.signals import Signalled
 from t2t_phrase.io.terminal import close_lines
 
 

@@ -13,7 +13,7 @@ from t2t_phrase import registry
 from t2t_phrase.bin import machine_errors, streams
 from t2t_phrase.bin.flag_parsing import WrongUsage
 from t2t_phrase.config import UserError
-from t2t_phrase.io.child_process import Signalled
+from t2t_phrase.io.signals import Signalled
 
 DONE, BUG, USAGE, MACHINE = 0, 1, 2, 3
 # A command ended by signal n exits with 128 + n, as reported by shells.

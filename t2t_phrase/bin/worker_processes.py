@@ -14,7 +14,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import IO, NamedTuple
 
-from t2t_phrase.training.signals import ASKING, heeded_signals
+from t2t_phrase.io.signals import ASKING, heeded_signals
 
 # Seconds that workers have to end on their own after one has failed, and again after they were
 # asked to.

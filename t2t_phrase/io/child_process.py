@@ -5,25 +5,16 @@ from __future__ import annotations
 import signal
 import subprocess
 from collections.abc import Sequence
-from typing import IO
+from typing import IO, Any
 
-
-class Signalled(BaseException):
-    """A signal asked the command to end; raised in the main thread.
-
-    Args:
-        number: the number of the signal.
-    """
-
-    def __init__(self, number: int) -> None:
-        super().__init__(number)
-        self.number = number
+from t2t_phrase.io.signals import heeded_signals
 
 
 def call(command: Sequence[str], output: IO[str] | None = None) -> int:
     """Run a command to its end, passing on signals, and return its exit code.
 
-    The command decides how to react: the trainer, for example, saves a checkpoint first.
+    The command decides how to react: the trainer, for example, saves a checkpoint first. Only the
+    main thread may call this.
 
     Args:
         command: the program and its arguments.
@@ -32,18 +23,30 @@ def call(command: Sequence[str], output: IO[str] | None = None) -> int:
     Returns:
         The exit code; 128 plus the number of a signal that ended the command, or that it survived.
     """
-    caught = 0
+    caught = early = 0
+    started: subprocess.Popen[Any] | None = None
+
+    # An exception would be raised wherever the signal arrives, also where nothing catches it.
+    def pass_on(number: int, frame: object) -> None:
+        nonlocal caught, early
+        caught = number
+        if started is None:
+            early = number
+        else:
+            started.send_signal(number)
+
     error = None if output is None else subprocess.STDOUT
-    # In its own session, so that Ctrl-C reaches the command only once: from here.
-    with subprocess.Popen(command, stdout=output, stderr=error, start_new_session=True) as process:
-        while True:
-            try:
-                status = process.wait()
-                break
-            except KeyboardInterrupt:
-                caught = signal.SIGINT
-            except Signalled as signalled:
-                caught = signalled.number
-            process.send_signal(caught)
+    before = {number: signal.signal(number, pass_on) for number in heeded_signals()}
+    try:
+        # In its own session, so that Ctrl-C reaches the command only once: from here.
+        with subprocess.Popen(
+            command, stdout=output, stderr=error, start_new_session=True
+        ) as started:
+            if early:
+                started.send_signal(early)
+            status = started.wait()
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
     # A negative status stands for a signal.
     return 128 - status if status < 0 else status or (128 + caught if caught else 0)

@@ -7,16 +7,10 @@ import threading
 from types import FrameType
 from typing import Any
 
+from t2t_phrase.io.signals import heeded_signals
+
 # A closing terminal sends SIGHUP, which some platforms lack, twice: itself, and by its shell.
 _REPEATED = getattr(signal, "SIGHUP", None)
-# The signals that ask a training to stop.
-ASKING = (signal.SIGTERM, signal.SIGINT, *([] if _REPEATED is None else [_REPEATED]))
-
-
-def heeded_signals() -> list[signal.Signals]:
-    """Return the signals that ask a training to stop and that the caller does not ignore."""
-    # As nohup does, and shells do for what they start in the background.
-    return [asking for asking in ASKING if signal.getsignal(asking) != signal.SIG_IGN]
 
 
 class StopRequest:

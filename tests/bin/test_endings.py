@@ -18,8 +18,8 @@ from t2t_phrase.bin import endings
 from t2t_phrase.bin.endings import BUG, MACHINE, USAGE, ending_of
 from t2t_phrase.bin.machine_errors import without_nodes
 from t2t_phrase.config import HParamsError, UserError
-from t2t_phrase.io.child_process import Signalled
 from t2t_phrase.io.files import WriteError
+from t2t_phrase.io.signals import Signalled
 
 
 @pytest.fixture(autouse=True)
