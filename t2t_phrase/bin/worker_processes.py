@@ -86,11 +86,15 @@ def run_workers(workers: Sequence[Worker], *, patience: float = PATIENCE) -> int
     started: list[subprocess.Popen[bytes]] = []
     threads: list[threading.Thread] = []
     faults: list[OSError] = []
-    with _passed_on(workers, started):
+    with _passed_on(workers, started) as asked:
         try:
             for number, worker in enumerate(workers):
-                started.append(worker.start())
-                arguments = (started[-1].stdout, number, faults)
+                process = worker.start()
+                started.append(process)
+                if asked:
+                    # The signal came before this process was among those that are asked.
+                    _interrupt(worker, process)
+                arguments = (process.stdout, number, faults)
                 thread = threading.Thread(target=_print_lines, args=arguments, daemon=True)
                 thread.start()
                 threads.append(thread)
@@ -167,15 +171,20 @@ def _interrupt(worker: Worker, process: subprocess.Popen[bytes]) -> None:
 @contextlib.contextmanager
 def _passed_on(
     workers: Sequence[Worker], started: Sequence[subprocess.Popen[bytes]]
-) -> Iterator[None]:
-    """Pass SIGTERM, SIGHUP and Ctrl-C on to the workers, unless the caller ignores them."""
+) -> Iterator[Sequence[int]]:
+    """Pass SIGTERM, SIGHUP and Ctrl-C on to the workers, unless the caller ignores them.
+
+    Yields the numbers of the signals so far.
+    """
+    asked: list[int] = []
 
     def pass_on(number: int, frame: object) -> None:
+        asked.append(number)
         _interrupt_all(workers, started)
 
     before = {number: signal.signal(number, pass_on) for number in heeded_signals()}
     try:
-        yield
+        yield asked
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

@@ -68,9 +68,9 @@ def test_lines_have_the_numbers_of_their_workers(capsys):
 
 def test_the_others_end_with_one_that_fails():
     start = time.monotonic()
-    waits = worker("import time; time.sleep(60)")
+    waits = worker("import time; time.sleep(600)")
     assert run_workers([waits, worker("raise SystemExit(3)")], patience=0.5) == 3
-    assert time.monotonic() - start < 20
+    assert time.monotonic() - start < 300
 
 
 def test_all_end_once_nobody_reads_their_output(monkeypatch):
@@ -79,10 +79,10 @@ def test_all_end_once_nobody_reads_their_output(monkeypatch):
 
     monkeypatch.setattr("sys.stdout", types.SimpleNamespace(write=write))
     start = time.monotonic()
-    program = "import time; print('x' * 10**6, flush=True); time.sleep(30)"
+    program = "import time; print('x' * 10**6, flush=True); time.sleep(600)"
     with pytest.raises(BrokenPipeError):
         run_workers([worker(program), worker(program)])
-    assert time.monotonic() - start < 20
+    assert time.monotonic() - start < 300
 
 
 def test_workers_on_other_hosts(tmp_path, monkeypatch, capsys):
@@ -108,13 +108,27 @@ def test_a_signal_is_passed_on(tmp_path, asked):
         "import sys\n"
         "from t2t_phrase.bin.worker_processes import Worker, run_workers\n"
         "code = 'import signal, sys, time; signal.signal(15, lambda *a: sys.exit(143));'\n"
-        "code += 'time.sleep(0.5); open(sys.argv[1], \"w\"); time.sleep(60)'\n"
+        "code += 'open(sys.argv[1], \"w\"); time.sleep(600)'\n"
         "worker = Worker('localhost', [sys.executable, '-c', code, sys.argv[1]], {}, '/')\n"
         "sys.exit(run_workers([worker]))\n"
     )
     begun = tmp_path / "begun"
     process = subprocess.Popen([sys.executable, "-c", program, str(begun)])
     while not pathlib.Path(begun).exists():
+        assert process.poll() is None
         time.sleep(0.05)
     process.send_signal(asked)
-    assert process.wait(30) == 143
+    assert process.wait(300) == 143
+
+
+def test_a_signal_while_workers_start_reaches_all_of_them(monkeypatch):
+    def start(*arguments, **options):
+        processes.append(popen(*arguments, **options))
+        if len(processes) == 2:
+            os.kill(os.getpid(), signal.SIGTERM)
+        return processes[-1]
+
+    popen, processes = subprocess.Popen, []
+    monkeypatch.setattr(subprocess, "Popen", start)
+    assert run_workers([worker("import time; time.sleep(600)")] * 3) == 143
+    assert [process.returncode for process in processes] == [-signal.SIGTERM] * 3
