@@ -346,7 +346,9 @@ class Peers:
         while not self._closed.wait(min(TICK, self.timeout / 4)):
             self._tell(beat=self._state)
             if self.cluster.is_chief:
-                states = {0: self._state} | {i: link.state for i, link in self._links.items()}
+                # A worker may connect at any moment.
+                links = list(self._links.items())
+                states = {0: self._state} | {i: link.state for i, link in links}
                 for line in self._pace.warnings(states, time.monotonic()):
                     self._log(f"WARNING: {line}")
                 if stuck := self._pace.stuck(states, time.monotonic()):

@@ -15,6 +15,7 @@ import peer_worker
 import pytest
 
 from t2t_phrase.training.cluster import Cluster
+from t2t_phrase.training.pace import State
 from t2t_phrase.training.peers import OFFSET, LostWorkerError, Peers
 
 TWO, CHIEF = r"worker 2 \(localhost:\d+\)", r"the chief \(localhost:\d+\)"
@@ -198,3 +199,22 @@ def test_without_other_workers():
 def test_an_error_in_a_block_without_others_is_raised():
     with pytest.raises(ValueError, match="own"), Peers(Cluster()):
         raise ValueError("own")
+
+
+def test_a_worker_may_connect_while_the_others_are_watched(monkeypatch):
+    class Connecting:
+        @property
+        def state(self):
+            peers._links[len(peers._links) + 1] = Connecting()
+            return State()
+
+    watched = threading.Event()
+    peers = Peers(Cluster(("a:1", "b:1", "c:1")), timeout=0.01)
+    peers._links[1] = Connecting()
+    monkeypatch.setattr(peers, "_tell", lambda **message: None)
+    monkeypatch.setattr(peers._pace, "stuck", lambda states, now: watched.set() or "")
+    beating = threading.Thread(target=peers._beat, daemon=True)
+    beating.start()
+    assert watched.wait(SECONDS)
+    peers._closed.set()
+    beating.join()
