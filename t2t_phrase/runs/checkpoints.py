@@ -195,11 +195,12 @@ def latest(folder: str | os.PathLike[str]) -> str | None:
     It is the one that the file `checkpoint` names. If this file is damaged or names one that is
     missing, it is the one with the highest step, with a warning.
     """
-    whole = complete(folder)
     state = pathlib.Path(folder) / STATE_FILE
-    if not whole or not state.exists():
+    # Read before the checkpoints are listed: a training may save one in between.
+    exists, named = state.exists(), _named_newest(state)
+    whole = complete(folder)
+    if not whole or not exists:
         return whole[-1] if whole else None
-    named = _named_newest(state)
     if named is not None and named in map(os.path.basename, whole):
         return str(pathlib.Path(folder) / named)
     fault = "is damaged" if named is None else f"names {named}, which is not there"

@@ -103,6 +103,21 @@ def test_latest_is_what_the_state_file_names(tmp_path):
     ]
 
 
+def test_a_checkpoint_that_is_saved_meanwhile_is_not_missing(tmp_path, monkeypatch, caplog):
+    def complete(folder):
+        found = listed(folder)
+        save(tmp_path, 20)
+        checkpoints.set_latest(tmp_path, ["model.ckpt-10", "model.ckpt-20"])
+        return found
+
+    save(tmp_path, 5, 10)
+    checkpoints.set_latest(tmp_path, ["model.ckpt-5", "model.ckpt-10"])
+    listed = checkpoints.complete
+    monkeypatch.setattr(checkpoints, "complete", complete)
+    assert checkpoints.latest(tmp_path) == str(tmp_path / "model.ckpt-10")
+    assert not caplog.records
+
+
 def test_half_a_checkpoint_is_none(tmp_path):
     save(tmp_path, 5, 10)
     checkpoints.set_latest(tmp_path, ["model.ckpt-5", "model.ckpt-10"])
