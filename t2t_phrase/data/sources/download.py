@@ -87,8 +87,9 @@ def fetch(
                 raise
             raise explain_os_error(error, part) from error
         finally:
-            if part.is_file() and not part.stat().st_size:
-                part.unlink()
+            # Once this one is finished, a file of that name is another process's.
+            if part.is_file() and not os.fstat(file.fileno()).st_size:
+                part.unlink(missing_ok=True)
     return path
 
 

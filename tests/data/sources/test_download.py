@@ -2,6 +2,7 @@ import fcntl
 import functools
 import hashlib
 import http.server
+import os
 import threading
 
 import pytest
@@ -221,3 +222,15 @@ def test_a_file_that_another_process_has_just_finished_is_used(tmp_path, monkeyp
     monkeypatch.setattr(locks, "open_locked", open_late)
     assert get("http://127.0.0.1:9/x", tmp_path) == tmp_path / "x"
     assert [path.name for path in tmp_path.iterdir()] == ["x"]
+
+
+def test_a_file_that_another_process_begins_then_is_left_alone(server, tmp_path, monkeypatch):
+    def replace(source, target):
+        usual(source, target)
+        source.touch()
+
+    url, _ = server
+    usual = os.replace
+    monkeypatch.setattr(os, "replace", replace)
+    get(url, tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} == {"train.en.gz", "train.en.gz.part"}
