@@ -2,7 +2,7 @@ import threading
 import urllib.parse
 from concurrent.futures import ThreadPoolExecutor
 
-from running_server import ask, predict, running, wait_until
+from running_server import PATIENCE, ask, predict, running, wait_until
 
 from t2t_phrase.serving.explained import LONGEST, MOST_WAITING
 
@@ -29,19 +29,42 @@ def test_pages_are_made_apart_from_predictions_and_bounded():
 
     def slow(text):
         begun.append(text)
-        assert gate.wait(20)
+        assert gate.wait(PATIENCE)
         return text
 
     count = MOST_WAITING + 3
-    with running(page=slow, timeout=2.0) as server, ThreadPoolExecutor(count) as pool:
+    with running(page=slow, timeout=PATIENCE) as server, ThreadPoolExecutor(count) as pool:
         asked = [pool.submit(ask, server.url, page_of(str(number))) for number in range(count)]
+        wait_until(lambda: sum(one.done() for one in asked) == 3)
         assert predict(server.url, {"instances": ["a"]}).status == 200
-        answers = sorted((one.result() for one in asked), key=lambda a: a.status)
-        assert [answer.status for answer in answers] == [429] * 3 + [504] * MOST_WAITING
-        assert answers[0].body == {"error": "8 sentences are waiting to be explained"}
-        assert answers[-1].body == {"error": "the sentence was not explained within 2 s"}
-        # Nobody waits for the others any more.
-        assert len(begun) == 1
         gate.set()
-        wait_until(lambda: ask(server.url, page_of("y")).body == b"y")
-        assert begun[1:] == ["y"]
+        answers = sorted((one.result() for one in asked), key=lambda a: -a.status)
+        assert [answer.status for answer in answers] == [429] * 3 + [200] * MOST_WAITING
+        assert answers[0].body == {"error": "8 sentences are waiting to be explained"}
+    assert len(begun) == MOST_WAITING
+
+
+def test_nobody_waits_for_a_page_for_too_long():
+    gate, begun, found = threading.Event(), [], []
+
+    def slow(text):
+        begun.append(text)
+        assert gate.wait(PATIENCE)
+        return text
+
+    def asked(text):
+        found.append(ask(server.url, page_of(text)))
+        return found[-1]
+
+    with running(page=slow, timeout=0.3) as server:
+        # The thread that makes pages may take as long to begin.
+        wait_until(lambda: bool(asked("0") and begun))
+        asked("1")
+        for answer in found:
+            assert answer.status == 504
+            assert answer.body == {"error": "the sentence was not explained within 0.3 s"}
+        assert begun == ["0"]
+        gate.set()
+        wait_until(lambda: asked("y").body == b"y")
+    # Nobody waited any more for the others.
+    assert set(begun[1:]) == {"y"}

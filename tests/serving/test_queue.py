@@ -98,7 +98,7 @@ def test_a_row_waits_for_others_no_longer_than_allowed():
     assert not taken
     clock.now += 5
     queue.put(job("b"))
-    thread.join(10)
+    thread.join(120)
     assert texts(taken[0]) == ["a", "b"]
 
 
@@ -117,7 +117,7 @@ def test_a_closed_queue_wakes_who_waits():
         thread.start()
     queue.close()
     for thread in threads:
-        thread.join(10)
+        thread.join(120)
     assert sorted(taken) == [[], [], ["a"]]
 
 

@@ -122,6 +122,8 @@ def test_who_stops_waits_for_the_version_that_is_being_loaded(tmp_path):
     def slowly(folder):
         if folder.name == "2":
             loading.set()
+            # Until `stop` has been called, which must not return before the end.
+            assert versions._stopped.wait(120)
             time.sleep(0.2)
             loaded.set()
         return load(folder)
@@ -130,6 +132,6 @@ def test_who_stops_waits_for_the_version_that_is_being_loaded(tmp_path):
     versions = WatchedVersions(tmp_path, slowly)
     export(tmp_path, 2)
     versions.watch(0.01)
-    assert loading.wait(20)
+    assert loading.wait(120)
     versions.stop()
     assert loaded.is_set() and versions.current.version == 1

@@ -55,5 +55,5 @@ def test_messages_that_cannot_be_written_stop_nothing(monkeypatch):
         queue.put(job)
     workers.start()
     workers.stop()
-    assert str(jobs[0].future.exception(timeout=10)) == "no"
-    assert jobs[1].future.result(timeout=10) == [{"translation": b"A", "score": 1.0}]
+    assert str(jobs[0].future.exception(timeout=120)) == "no"
+    assert jobs[1].future.result(timeout=120) == [{"translation": b"A", "score": 1.0}]

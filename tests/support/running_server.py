@@ -18,6 +18,8 @@ from t2t_phrase.serving.server import TranslationServer, bind
 from t2t_phrase.serving.versions import OneVersion, Versions
 
 NAME = "toy"
+# Seconds after which something has failed; a busy machine may take long for anything.
+PATIENCE = 120.0
 TEXT, NUMBER = Output("DT_STRING", (-1,)), Output("DT_FLOAT", (-1,))
 
 
@@ -84,11 +86,11 @@ def running(
         yield server
     finally:
         server.stop()
-        thread.join(30)
+        thread.join(PATIENCE)
         assert not thread.is_alive()
 
 
-def wait_until(condition: Callable[[], bool], seconds: float = 20.0) -> None:
+def wait_until(condition: Callable[[], bool], seconds: float = PATIENCE) -> None:
     """Wait until something holds."""
     end = time.monotonic() + seconds
     while not condition():
@@ -120,7 +122,7 @@ def ask(
     headers: dict[str, str] | None = None,
 ) -> Answer:
     """Return the answer to one request: GET, or POST if there is a body, JSON if it is no bytes."""
-    used = connection or http.client.HTTPConnection(*address(url), timeout=30)
+    used = connection or http.client.HTTPConnection(*address(url), timeout=PATIENCE)
     try:
         if body is None:
             used.request("GET", path, headers=headers or {})
@@ -142,7 +144,7 @@ def predict(url: str, body: Any, *, name: str = NAME, **options: Any) -> Answer:
     return ask(url, f"/v1/models/{name}:predict", body, **options)
 
 
-def raw(url: str, *parts: bytes, pause: float = 0.0, seconds: float = 20.0) -> bytes:
+def raw(url: str, *parts: bytes, pause: float = 0.0, seconds: float = PATIENCE) -> bytes:
     """Send bytes, part by part, and return all that the server sends until it closes."""
     received = b""
     with socket.create_connection(address(url), seconds) as client:
@@ -171,5 +173,5 @@ class Gate:
 
     def __call__(self, columns: Any) -> Any:
         self.batches.append([text.decode() for text in columns[0]])
-        assert self.open.wait(20)
+        assert self.open.wait(PATIENCE)
         return upper(columns)
