@@ -1,13 +1,13 @@
 import dataclasses
 import json
 import shutil
-import socket
 import subprocess
 import sys
 
 import forked
 import pytest
 from absl import app
+from free_ports import free_ports
 from html_page import parse
 from toy_run import call
 from trainer_toy import write_toy
@@ -338,11 +338,9 @@ def test_registry_help_with_a_word(toy, capsys):
 
 @pytest.mark.slow
 def test_two_workers_are_started_and_one_goes_on(toy):
-    given = ["--local_eval_frequency=2", "--log_step_count_steps=2", "--worker_timeout=30"]
+    given = ["--local_eval_frequency=2", "--log_step_count_steps=2", "--worker_timeout=60"]
     command = [sys.executable, "-m", "t2t_phrase.bin.cluster", "--hosts=localhost,localhost"]
-    with socket.socket() as free:
-        free.bind(("localhost", 0))
-        command += [f"--port={free.getsockname()[1]}", "--"]
+    command += [f"--port={free_ports(2)[0]}", "--"]
     ended = subprocess.run(
         [*command, *flags(toy, "two", "--train_steps=2", *given)], capture_output=True, text=True
     )

@@ -13,13 +13,14 @@ import time
 
 import peer_worker
 import pytest
+from free_ports import free_ports
 
 from t2t_phrase.training.cluster import Cluster
 from t2t_phrase.training.pace import State
 from t2t_phrase.training.peers import OFFSET, LostWorkerError, Peers
 
 TWO, CHIEF = r"worker 2 \(localhost:\d+\)", r"the chief \(localhost:\d+\)"
-SECONDS = 60  # far more than any of these takes
+SECONDS = 300  # far more than any of these takes
 
 
 @pytest.fixture
@@ -33,7 +34,7 @@ def start():
         for index, given in enumerate(options):
             config = {"cluster": cluster, "task": {"type": "worker", "index": index}}
             config["cluster"] = given.get("cluster", cluster)
-            chosen = {"facts": {}, "timeout": 2, **given}
+            chosen = {"facts": {}, "timeout": 60, **given}
             if index in absent:
                 continue
             started.append(
@@ -54,17 +55,6 @@ def start():
         process.wait()
         for stream in (process.stdin, process.stdout, process.stderr):
             stream.close()
-
-
-def free_ports(count):
-    """Return ports that are free, and so are those that the chief adds."""
-    opened = [socket.socket() for _ in range(count)]
-    for one in opened:
-        one.bind(("localhost", 0))
-    ports = [one.getsockname()[1] for one in opened]
-    for one in opened:
-        one.close()
-    return ports
 
 
 def ends(processes):
@@ -101,18 +91,16 @@ LATER = pytest.mark.slow
     ("fault", "lost", "sentence"),
     [
         (signal.SIGKILL, 2, rf"{TWO} has ended unexpectedly \(last heard from at step 7\)"),
-        pytest.param(signal.SIGSTOP, 2, rf"{TWO} has not been heard from for 2 s", marks=LATER),
+        pytest.param(signal.SIGSTOP, 2, rf"{TWO} has not been heard from for 5 s", marks=LATER),
         pytest.param(signal.SIGKILL, 0, rf"{CHIEF} has ended unexpectedly", marks=LATER),
         pytest.param("fail", 1, r"worker 1 \(.*\) stopped: the disk is full", marks=LATER),
         pytest.param("fail", 0, rf"{CHIEF} stopped: the disk is full", marks=LATER),
     ],
 )
 def test_all_others_name_the_worker_that_is_lost(start, fault, lost, sentence):
-    workers = start({}, {}, {})
+    options = {"timeout": 5} if fault == signal.SIGSTOP else {}
+    workers = start(options, options, options)
     joined(workers)
-    # So that every worker has said at which step it is.
-    with pytest.raises(subprocess.TimeoutExpired):
-        workers[0].wait(1.5)
     victim = workers.pop(lost)
     if fault == "fail":
         victim.stdin.write("fail\n")
@@ -136,10 +124,11 @@ def test_facts_that_differ(start):
 
 @pytest.mark.slow
 def test_a_worker_that_does_not_come(start):
-    workers = start({"timeout": 0.3}, {"timeout": 0.3}, {"timeout": 0.3}, absent=[2])
+    # The chief waits less long than worker 1 would.
+    workers = start({"starting": 0.2}, {}, {}, absent=[2])
     for code, line in ends(workers):
         assert code == 3
-        assert re.match(r"error: worker 2 \(localhost:\d+\): not connected within 3 s", line), line
+        assert re.match(r"error: worker 2 \(localhost:\d+\): not connected within 12 s", line), line
 
 
 @pytest.mark.slow
@@ -152,7 +141,7 @@ def test_a_chief_that_does_not_come(start):
 def test_strangers_and_wrong_clusters(start):
     port = free_ports(1)[0]
     chief = Cluster((f"localhost:{port}", "localhost:1"))
-    with Peers(chief, timeout=5, log=lambda line: None, end=lambda error: None) as peers:
+    with Peers(chief, timeout=60, log=lambda line: None, end=lambda error: None) as peers:
         joining = threading.Thread(target=hello, args=(port + OFFSET,), daemon=True)
         joining.start()
         with pytest.raises(LostWorkerError, match="has different addresses in its") as caught:
@@ -164,9 +153,9 @@ def test_strangers_and_wrong_clusters(start):
 def hello(port):
     """Connect as strangers, and then as a worker of another cluster."""
     for line in (b"GET / HTTP/1.1\r\n\r\n", b'{"hello": 5}\n', b'{"hello": 1, "addresses": []}\n'):
-        for _ in range(100):
+        for _ in range(1000):
             try:
-                connection = socket.create_connection(("localhost", port), 10)
+                connection = socket.create_connection(("localhost", port), 60)
                 break
             except OSError:
                 time.sleep(0.1)
@@ -177,11 +166,11 @@ def hello(port):
 
 @pytest.mark.slow
 def test_a_slow_worker_is_named_and_one_that_does_not_move_ends_all(start):
-    usual = {"timeout": 0.5, "step": 8, "seconds": 0.2}
+    usual = {"starting": 0.25, "step": 8, "seconds": 0.2}
     workers = start(usual, {**usual, "seconds": 0.5}, {**usual, "step": 7})
     for code, line in ends(workers[1:]):
         assert code == 3
-        assert re.match(r"error: worker 2 \(.*\) is alive, but has been at step 7 for 5 s", line)
+        assert re.match(r"error: worker 2 \(.*\) is alive, but has been at step 7 for \d+ s", line)
     said = workers[0].stdout.read()
     assert re.search(
         r"WARNING: worker 1 .* is the slowest: its part of an update takes 0.5 s", said

@@ -4,13 +4,13 @@ import json
 import os
 import pathlib
 import signal
-import socket
 import subprocess
 import sys
 
 import numpy as np
 import pytest
 import tiny_training
+from free_ports import free_ports
 from tiny_training import random_pairs, write_shards
 
 from t2t_phrase.runs import checkpoints
@@ -18,7 +18,7 @@ from t2t_phrase.training.distribution import make_strategy
 from t2t_phrase.training.worker_agreement import agreement_of
 
 SCRIPT = pathlib.Path(tiny_training.__file__)
-SECONDS = 200  # far more than any of these takes; workers that wait for each other take for ever
+SECONDS = 1000  # far more than any of these takes; workers that wait for each other take for ever
 
 
 @pytest.fixture(scope="module")
@@ -33,12 +33,7 @@ def start(files):
     started = []
 
     def start_workers(folder, count=2, **options):
-        with socket.socket() as one, socket.socket() as other:
-            ports = []
-            for opened in (one, other):
-                opened.bind(("localhost", 0))
-                ports.append(opened.getsockname()[1])
-        cluster = {"worker": [f"localhost:{port}" for port in ports[:count]]}
+        cluster = {"worker": [f"localhost:{port}" for port in free_ports(count)]}
         options = {"folder": str(folder), "files": files, "dropout": 0, **options}
         for index in range(count):
             config = {"cluster": cluster, "task": {"type": "worker", "index": index}}
