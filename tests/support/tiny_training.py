@@ -8,7 +8,9 @@ As a script it runs such a training in a process of its own:
 from __future__ import annotations
 
 import json
+import os
 import pathlib
+import signal
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -222,7 +224,14 @@ def main(options: dict[str, Any]) -> None:
     """Train as the options say; every line is printed at once.
 
     With "bleu", a list, the chief alone has these scores of translations, one for each evaluation.
+    With "killed_after", the process kills itself once it has printed a line with this text.
     """
+
+    def log(text: str) -> None:
+        _say(text)
+        if options.get("killed_after", "\n") in text:
+            os.kill(os.getpid(), signal.SIGKILL)
+
     timeout = options.get("timeout", 60)
     with Peers(read_cluster(), timeout=timeout, log=_say) as peers:
         peers.join(options.get("facts", {}))
@@ -241,7 +250,7 @@ def main(options: dict[str, Any]) -> None:
             evaluate="bleu" in options,
             bleu=(lambda: DevBleu("BLEU", next(scores), "")) if translates else None,
             early_stopping=EarlyStopping(**options.get("early_stopping", {})),
-            log=_say,
+            log=log,
             peers=peers,
         )
         outcome = trainer.train()
