@@ -6,7 +6,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 
 import keras
 import numpy as np
@@ -327,11 +326,14 @@ def test_a_kept_vocabulary_that_was_changed_is_refused(corpus, trained, tmp_path
 
 
 def test_the_import_is_fast_and_lazy():
-    code = "import sys, t2t_phrase; print({'keras', 'tensorflow', 'numpy'} & set(sys.modules))"
-    start = time.monotonic()
+    code = (
+        "import sys, time, t2t_phrase; print({'keras', 'tensorflow', 'numpy'} & set(sys.modules));"
+        "print(time.process_time())"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "set()\n"
-    assert time.monotonic() - start < 5
+    loaded, seconds = done.stdout.splitlines()
+    # On a busy machine, it may take longer than the CPU does.
+    assert loaded == "set()" and float(seconds) < 5
 
 
 @pytest.mark.parametrize("name", sorted(t2t_phrase._PUBLIC))

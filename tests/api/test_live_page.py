@@ -85,7 +85,7 @@ def test_a_sentence_is_typed_in_a_browser(page, browser):
         field = browser.driver.find_element("name", "text")
         field.send_keys("<i>the</i> house & ü?\n")
         shown = "document.getElementById('viewer')?.dataset.shown === '0'"
-        WebDriverWait(browser.driver, 30, 0.05).until(lambda _: browser.run(f"return {shown}"))
+        WebDriverWait(browser.driver, 120, 0.05).until(lambda _: browser.run(f"return {shown}"))
         query = urllib.parse.urlencode({"text": "<i>the</i> house & ü?"})
         assert browser.driver.current_url == f"{server.url}/?{query}"
         assert browser.run("return document.querySelector('input[name=text]').value") == (

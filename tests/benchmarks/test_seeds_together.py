@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 import time
+import types
 from contextlib import ExitStack
 
 import numpy as np
@@ -120,21 +121,26 @@ def test_a_signal_ends_the_processes_of_all_sets(tmp_path, monkeypatch):
     started = []
 
     def popen(command, **options):
-        started.append(POPEN([sys.executable, "-c", "import time; time.sleep(60)"], **options))
+        started.append(POPEN([sys.executable, "-c", "import time; time.sleep(600)"], **options))
         return started[-1]
 
     monkeypatch.setattr(seeds_together.subprocess, "Popen", popen)
     flags = [f"--batches={tmp_path}/batches.npz", f"--output={tmp_path}/runs", "--sets=a,b"]
     monkeypatch.setattr(sys, "argv", ["x", *flags])
+    # Once both have been started.
+    monkeypatch.setattr(
+        seeds_together,
+        "time",
+        types.SimpleNamespace(sleep=lambda seconds: os.kill(os.getpid(), signal.SIGTERM)),
+    )
     before = signal.getsignal(signal.SIGTERM)
-    threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGTERM)).start()
     try:
         with pytest.raises(SystemExit) as ended:
             seeds_together.main()
     finally:
         signal.signal(signal.SIGTERM, before)
     assert ended.value.code == 143
-    assert [process.wait(10) for process in started] == [-signal.SIGTERM] * 2
+    assert [process.wait(120) for process in started] == [-signal.SIGTERM] * 2
 
 
 def test_as_many_sets_as_runs_are_wanted(monkeypatch, capsys):
@@ -153,21 +159,34 @@ def test_batches_longer_than_all_lengths_are_refused(monkeypatch, tmp_path):
 
 
 def test_as_many_sets_train_at_once_as_told_and_the_lowest_rank_is_next(tmp_path):
-    order, threads = [], []
-    with ExitStack() as stack:
-        for rank in (0, 1):
+    order, ended = [], threading.Event()
+
+    def waits(rank: int) -> None:
+        with seeds_together.turn(tmp_path, rank, 2):
+            order.append(rank)
+            assert ended.wait(120)
+
+    def wait_until(condition) -> None:
+        end = time.monotonic() + 120
+        while not condition():
+            assert time.monotonic() < end
+            time.sleep(0.01)
+
+    threads = [threading.Thread(target=waits, args=(rank,)) for rank in (3, 2)]
+    with ExitStack() as first, ExitStack() as second:
+        for rank, stack in enumerate((first, second)):
             stack.enter_context(seeds_together.turn(tmp_path, rank, 2))
-
-        def waits(rank: int) -> None:
-            with seeds_together.turn(tmp_path, rank, 2):
-                order.append(rank)
-                time.sleep(0.2)
-
-        for rank in (3, 2):
-            threads.append(threading.Thread(target=waits, args=(rank,)))
-            threads[-1].start()
+        for thread in threads:
+            thread.start()
+        wait_until(lambda: len(list(tmp_path.glob("waiting-*"))) == 2)
         time.sleep(0.3)
         assert order == []
+        first.close()
+        wait_until(lambda: bool(order))
+        time.sleep(0.3)
+        assert order == [2]
+    wait_until(lambda: len(order) == 2)
+    ended.set()
     for thread in threads:
         thread.join()
     assert order == [2, 3]

@@ -6,7 +6,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 import urllib.error
 
 import pytest
@@ -230,7 +229,7 @@ from t2t_phrase.bin import common
 def main(argv):
     try:
         print("ready", flush=True)
-        time.sleep(60)
+        time.sleep(600)
     finally:
         print("cleaned up", flush=True)
 common.run(main, tensorflow=False)
@@ -250,11 +249,9 @@ def test_signals_end_with_one_line_and_clean_up(number, code, text):
         [sys.executable, "-c", WAITS], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
         assert process.stdout.readline() == "ready\n"
-        start = time.monotonic()
         process.send_signal(number)
         assert process.stdout.read() == "cleaned up\n"
         assert process.wait() == code
-        assert time.monotonic() - start < 20
         error = process.stderr.read()
     assert error.startswith(text) and error.count("\n") == 1
 

@@ -46,14 +46,14 @@ def test_the_parts_of_a_batch_are_searched_at_the_same_time_and_then_those_of_th
     begun = threading.Event()
 
     def search(number: int, batch: Batch, part: slice) -> np.ndarray:
-        together.wait(timeout=30)
+        together.wait(timeout=120)
         if number == 1:
             begun.set()
         return rows_of(number, batch, part)
 
     batches = [(number, Batch((0,) * 8, (8, 8))) for number in range(2)]
     for number, (_, rows) in enumerate(search_in_parts(search, batches, workers=2)):
-        assert begun.wait(timeout=30)
+        assert begun.wait(timeout=120)
         np.testing.assert_array_equal(rows, 100 * number + np.arange(8))
 
 

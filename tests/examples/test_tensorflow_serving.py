@@ -53,7 +53,7 @@ def test_tensorflow_serving_answers_the_same(tmp_path):
     )
     url = f"http://127.0.0.1:{port}"
     try:
-        wait_until(lambda: reachable(url) and ask(url, "/v1/models/toy").status == 200, 120)
+        wait_until(lambda: reachable(url) and ask(url, "/v1/models/toy").status == 200)
         with running(watched_exports(exports, ServingHParams())) as server:
             for path in EXAMPLES.glob("*.json"):
                 own, other = (predict(place, path.read_bytes()) for place in (server.url, url))

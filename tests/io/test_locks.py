@@ -12,7 +12,7 @@ import sys, time
 from t2t_phrase.io import locks
 with locks.exclusive(sys.argv[1]), locks.held(sys.argv[2]):
     print("held", flush=True)
-    time.sleep(60)
+    time.sleep(600)
 """
 
 

@@ -59,7 +59,7 @@ def shown(browser, path, *size):
 def wait(browser, condition):
     from selenium.webdriver.support.ui import WebDriverWait
 
-    WebDriverWait(browser.driver, 20, 0.05).until(lambda _: browser.run(f"return {condition}"))
+    WebDriverWait(browser.driver, 120, 0.05).until(lambda _: browser.run(f"return {condition}"))
 
 
 def choose(browser, control, value):

@@ -119,7 +119,7 @@ def _wait(target: Callable[..., None], arguments: Any, seconds: float | None = N
     start = time.monotonic()
     process.start()
     said = [_Drain(out, out_end), _Drain(err, err_end)]
-    process.join(300 if seconds is None else seconds)
+    process.join(1000 if seconds is None else seconds)
     if process.is_alive():
         process.kill()
         process.join()

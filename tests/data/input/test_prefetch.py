@@ -4,6 +4,7 @@ import time
 
 import pytest
 
+from t2t_phrase.data.input import prefetch
 from t2t_phrase.data.input.prefetch import Prefetcher
 
 
@@ -23,7 +24,7 @@ def test_runs_ahead_by_depth_only():
 
     with Prefetcher(source(), depth=2) as items:
         assert next(items) == 0
-        deadline = time.monotonic() + 5
+        deadline = time.monotonic() + 120
         while len(taken) < 4 and time.monotonic() < deadline:
             time.sleep(0.01)
         time.sleep(0.05)
@@ -43,18 +44,29 @@ def test_errors_reach_the_consumer():
 
 
 def test_close_ends_the_thread():
-    before = threading.active_count()
+    before = set(threading.enumerate())
     items = Prefetcher(itertools.count())
+    started = set(threading.enumerate()) - before
     next(items)
     items.close()
-    assert threading.active_count() == before
+    assert started and not started & set(threading.enumerate())
 
 
-def test_waiting_is_measured():
+def test_waiting_is_measured(monkeypatch):
+    now, asked = [10.0], threading.Event()
+
+    def clock():
+        read = now[0]
+        asked.set()
+        return read
+
     def source():
-        time.sleep(0.2)
+        # The consumer waits from then on.
+        assert asked.wait(120)
+        now[0] += 3
         yield 1
 
+    monkeypatch.setattr(prefetch.time, "perf_counter", clock)
     with Prefetcher(source()) as items:
         next(items)
-        assert items.waited > 0.05
+        assert items.waited == 3.0
