@@ -3,6 +3,7 @@ import itertools
 import json
 import os
 import pathlib
+import queue
 import re
 import signal
 import socket
@@ -12,13 +13,14 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 import tensorflow as tf
 from in_process import exit_code
-from running_server import ask, predict, reachable, wait_until
+from running_server import ask, predict, wait_until
 from toy_run import make_toy_run
 
 from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.decoding.scoring import Scorer
 from t2t_phrase.decoding.translator import Translator
 from t2t_phrase.export.smoke_client import translate_remote
+from t2t_phrase.serving import server
 
 EXAMPLES = pathlib.Path(__file__).resolve().parents[2] / "docs/examples/tensorflow_serving"
 
@@ -28,27 +30,27 @@ def toy(tmp_path_factory):
     return make_toy_run(tmp_path_factory.mktemp("toy"))
 
 
-def free_port():
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        return taken.getsockname()[1]
-
-
 def served(arguments, client, monkeypatch):
     """Run the command in this thread and a client in another; return exit code and the result."""
-    port = free_port()
-    url = f"http://127.0.0.1:{port}"
-    results = []
+    said, results, usual = queue.SimpleQueue(), [], server.note
+
+    def note(text):
+        usual(text)
+        said.put(text)
 
     def ask_and_stop():
-        try:
-            wait_until(lambda: reachable(url), 400)
-            results.append(client(url))
-        finally:
-            os.kill(os.getpid(), signal.SIGTERM)
+        while (text := said.get()) is not None:
+            if "http://" in text:
+                try:
+                    results.append(client(text.split()[-1]))
+                finally:
+                    os.kill(os.getpid(), signal.SIGTERM)
 
+    monkeypatch.setattr(server, "note", note)
     thread = threading.Thread(target=ask_and_stop)
     thread.start()
-    code = exit_code("serve", [*arguments, f"--port={port}"], monkeypatch)
+    code = exit_code("serve", [*arguments, "--port=0"], monkeypatch)
+    said.put(None)
     thread.join()
     return code, results[0]
 
