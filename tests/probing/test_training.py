@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from keras import ops
 
+from t2t_phrase.probing import training
 from t2t_phrase.probing.classes import NONE
 from t2t_phrase.probing.examples import VectorExamples
 from t2t_phrase.probing.training import Recipe, fit
@@ -37,7 +38,10 @@ def run(network, train, dev, test, **changes):
     return fit(network, splits, recipe, seed=1, log=log.append), log
 
 
-def test_the_best_epoch_is_kept_and_training_stops():
+def test_the_best_epoch_is_kept_and_training_stops(monkeypatch):
+    # No reports of epochs that take long.
+    monkeypatch.setattr(training, "_PAUSE", 3600.0)
+    monkeypatch.setattr(training, "_PERIOD", 3600.0)
     # Training teaches the opposite of what the development split wants.
     network = Table([[1, 0], [0, 1]])
     fitted, log = run(network, [1, 0] * 4, [0, 1] * 4, [0, 1], rate=0.1)

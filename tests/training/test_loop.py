@@ -17,7 +17,9 @@ from t2t_phrase.runs.history import History
 from t2t_phrase.training import loop
 
 
-def test_trains_reports_saves_and_evaluates(files, tmp_path):
+def test_trains_reports_saves_and_evaluates(files, tmp_path, monkeypatch):
+    # No further line where the first updates take long.
+    monkeypatch.setattr(loop, "_FIRST_LINE", 3600.0)
     lines = []
     stepper = make_stepper(rate=0.05)
     trainer = make_trainer(
