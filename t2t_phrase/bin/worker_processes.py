@@ -14,7 +14,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import IO, NamedTuple
 
-from t2t_phrase.io.signals import ASKING, heeded_signals
+from t2t_phrase.io.signals import ASKING, handling
 
 # Seconds that workers have to end on their own after one has failed, and again after they were
 # asked to.
@@ -182,12 +182,8 @@ def _passed_on(
         asked.append(number)
         _interrupt_all(workers, started)
 
-    before = {number: signal.signal(number, pass_on) for number in heeded_signals()}
-    try:
+    with handling(pass_on):
         yield asked
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def _print_lines(stream: IO[bytes], number: int, faults: list[OSError]) -> None:

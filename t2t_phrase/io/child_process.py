@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import signal
 import subprocess
 from collections.abc import Sequence
 from typing import IO, Any
 
-from t2t_phrase.io.signals import heeded_signals
+from t2t_phrase.io.signals import handling
 
 
 def call(command: Sequence[str], output: IO[str] | None = None) -> int:
@@ -36,17 +35,14 @@ def call(command: Sequence[str], output: IO[str] | None = None) -> int:
             started.send_signal(number)
 
     error = None if output is None else subprocess.STDOUT
-    before = {number: signal.signal(number, pass_on) for number in heeded_signals()}
-    try:
-        # In its own session, so that Ctrl-C reaches the command only once: from here.
-        with subprocess.Popen(
-            command, stdout=output, stderr=error, start_new_session=True
-        ) as started:
-            if early:
-                started.send_signal(early)
-            status = started.wait()
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+    # In its own session, so that Ctrl-C reaches the command only once: from here.
+    with (
+        handling(pass_on),
+        subprocess.Popen(command, stdout=output, stderr=error, start_new_session=True) as process,
+    ):
+        started = process
+        if early:
+            process.send_signal(early)
+        status = process.wait()
     # A negative status stands for a signal.
     return 128 - status if status < 0 else status or (128 + caught if caught else 0)

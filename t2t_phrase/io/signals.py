@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import signal
+from collections.abc import Callable, Iterator
 
 # A closing terminal sends SIGHUP, which some platforms lack.
 ASKING = (
@@ -28,3 +30,14 @@ def heeded_signals() -> list[signal.Signals]:
     """Return the signals that ask a command to stop and that the caller does not ignore."""
     # As nohup does, and shells do for what they start in the background.
     return [asking for asking in ASKING if signal.getsignal(asking) != signal.SIG_IGN]
+
+
+@contextlib.contextmanager
+def handling(handler: Callable[[int, object], None]) -> Iterator[None]:
+    """Let a function handle the heeded signals; for the main thread."""
+    before = {number: signal.signal(number, handler) for number in heeded_signals()}
+    try:
+        yield
+    finally:
+        for number, former in before.items():
+            signal.signal(number, former)
