@@ -6,10 +6,9 @@ import dataclasses
 import os
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
-from sacrebleu.metrics.base import Metric
 from sacrebleu.significance import PairedTest, Result
 
 from t2t_phrase.config import UserError, shown
@@ -17,12 +16,8 @@ from t2t_phrase.evaluation.p_text import p_text
 from t2t_phrase.evaluation.scores import as_reference_lists, check_lengths, make_metric
 
 RESAMPLES = 1000
-# The default of sacreBLEU's command.
-EXCHANGES = 10_000
 # With fewer sentences, all resampled test sets are the same.
 LEAST_SENTENCES = 2
-# Of so many sentences, next to no exchanges include none or all.
-_MANY = 100
 
 
 @dataclasses.dataclass(frozen=True)
@@ -104,7 +99,6 @@ def resampled(
     tokenize: str,
     lowercase: bool,
     resamples: int,
-    test: Literal["bs", "ar"] = "bs",
 ) -> tuple[dict[str, str], dict[str, list[Any]]]:
     """Return the signature and sacreBLEU's result of each system, by the name of the metric.
 
@@ -114,10 +108,7 @@ def resampled(
         metrics: names, see `METRICS`.
         tokenize: see `corpus_score`.
         lowercase: whether to ignore case.
-        resamples: number of test sets, drawn with replacement; or of exchanges of sentences between
-            two systems.
-        test: paired bootstrap, or approximate randomisation (Riezler and Maxwell, 2005), which has
-            no confidence intervals; for its p-values, see `_share_of_ties`.
+        resamples: number of test sets, drawn with replacement.
 
     Raises:
         UserError: as for `corpus_score` and `resampling_seed`.
@@ -131,7 +122,7 @@ def resampled(
         [(name, list(lines)) for name, lines in systems.items()],
         scorers,
         [list(column) for column in lists],
-        test_type=test,
+        test_type="bs",
         n_samples=resamples,
     )
     signatures, found = paired()
@@ -139,38 +130,7 @@ def resampled(
     results: dict[str, list[Any]] = {
         name: list(own) for name, own in found.items() if name != "System"
     }
-    if test == "ar":
-        base, *others = systems.values()
-        for name, (_, *own) in results.items():
-            for result, lines in zip(own, others, strict=True):
-                result.p_value += _share_of_ties(paired.metrics[name], lines, base, lists)
-                result.p_value = min(1.0, result.p_value)
     return {name: str(signatures[name]) for name in results}, results
-
-
-def _share_of_ties(
-    scorer: Metric,
-    lines: Sequence[str],
-    base: Sequence[str],
-    references: Sequence[Sequence[str]],
-) -> float:
-    """Return the share of exchanges after which two systems differ exactly as much as before.
-
-    These are the exchanges of none or of all of the k sentences that count differently, 2 / 2**k.
-    They belong to p, but sacreBLEU counts only larger differences: systems that differ in a single
-    sentence would have the smallest p of all.
-    """
-    places = [at for at, pair in enumerate(zip(lines, base, strict=True)) if len({*pair}) > 1]
-    if len(places) > _MANY:
-        return 0.0
-    if not places:
-        return 1.0
-    columns = [[column[at] for at in places] for column in references]
-    counts = [
-        np.array(scorer._extract_corpus_statistics([text[at] for at in places], columns))
-        for text in (lines, base)
-    ]
-    return float(2.0 ** (1 - np.any(counts[0] != counts[1], axis=1).sum()))
 
 
 def p_value(base: Result, ours: Result, sentences: int) -> float | None:

@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from t2t_phrase.evaluation.approximate_randomisation import randomised
 from t2t_phrase.evaluation.p_text import p_text
 from t2t_phrase.evaluation.significance import RESAMPLES, p_value, resampled
 
@@ -78,7 +79,7 @@ def compare_systems(
     resamples: int = RESAMPLES,
     exchanges: int = 0,
 ) -> SystemScores:
-    """Score systems and compare each with the first, by sacreBLEU's paired tests.
+    """Score systems and compare each with the first, by paired tests.
 
     Args:
         systems: the translations of each system, by name; at least two.
@@ -94,12 +95,9 @@ def compare_systems(
     """
     options: dict[str, Any] = {"metrics": metrics, "tokenize": tokenize, "lowercase": lowercase}
     signatures, found = resampled(systems, references, resamples=resamples, **options)
-    randomised: dict[str, str] = {}
-    by_exchange = found
+    by_exchange: tuple[dict[str, str], dict[str, list[float | None]]] = {}, {}
     if exchanges:
-        randomised, by_exchange = resampled(
-            systems, references, resamples=exchanges, test="ar", **options
-        )
+        by_exchange = randomised(systems, references, exchanges=exchanges, **options)
     sentences = len(next(iter(systems.values())))
     table = {
         system: {
@@ -108,12 +106,10 @@ def compare_systems(
                 float(results[row].mean),
                 float(results[row].ci),
                 p_value(results[0], results[row], sentences) if row else None,
-                p_value(by_exchange[metric][0], by_exchange[metric][row], sentences)
-                if row and exchanges
-                else None,
+                by_exchange[1][metric][row] if exchanges else None,
             )
             for metric, results in found.items()
         }
         for row, system in enumerate(systems)
     }
-    return SystemScores(table, signatures, randomised)
+    return SystemScores(table, signatures, by_exchange[0])

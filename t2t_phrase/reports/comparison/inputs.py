@@ -8,7 +8,8 @@ from typing import Any
 
 from t2t_phrase import grammar
 from t2t_phrase.config import UserError, clipped, shown
-from t2t_phrase.evaluation.significance import EXCHANGES, RESAMPLES
+from t2t_phrase.evaluation.approximate_randomisation import EXCHANGES
+from t2t_phrase.evaluation.significance import RESAMPLES
 from t2t_phrase.io.strict_json import parse_json
 from t2t_phrase.io.text_files import read_text
 
