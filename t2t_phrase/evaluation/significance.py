@@ -27,9 +27,8 @@ class PairedComparison:
     Attributes:
         name: name of the metric.
         baseline, value: scores of the baseline and of the system, in per cent.
-        p_value: share of the resampled test sets (shifted to the null hypothesis) on which the two
-            differ at least as much as on the test set; below 0.05 is usually called significant.
-            None: there is only one sentence, of which all resampled test sets consist.
+        p_value: see `p_value_of`; below 0.05 is usually called significant. None: there is only one
+            sentence, of which all resampled test sets consist.
         signature: sacreBLEU's signature of the test and the metric.
     """
 
@@ -185,8 +184,9 @@ def resampled_sums(counts: np.ndarray, resamples: int = RESAMPLES) -> np.ndarray
 def p_value_of(resampled: np.ndarray, difference: float) -> float | None:
     """Return the share of test sets on which equally good systems would differ as much, or more.
 
-    As in sacreBLEU, the differences between the systems are shifted to the mean of equally good
-    systems, and the test set itself counts as one of the resampled ones.
+    As in sacreBLEU, the mean size of the differences is subtracted from each size, and the test set
+    itself counts as one of the resampled ones. Where nearly all differences have one sign, this is
+    a one-sided test, whose p is half of that of a two-sided one.
 
     Args:
         resampled: (R,) the difference on each resampled test set.
