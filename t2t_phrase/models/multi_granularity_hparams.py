@@ -74,13 +74,21 @@ class MultiGranularityHParams(PhraseHParams):
                 "to tokens; use pos=timing"
             )
         yield from self._check_tags()
+        yield from self._check_chunks()
+
+    def _check_chunks(self) -> Iterable[str]:
+        width, chunk = self.hidden_size // max(self.num_heads, 1), self.on_lstm_chunk_size
         if self.interaction == "on_lstm":
-            width, chunk = self.hidden_size // max(self.num_heads, 1), self.on_lstm_chunk_size
             if chunk < 1 or width % chunk or width == chunk:
                 yield (
                     f"on_lstm_chunk_size={chunk}: must divide the head width, "
                     f"hidden_size / num_heads = {width}, into two or more chunks"
                 )
+        elif chunk != MultiGranularityHParams.on_lstm_chunk_size:
+            yield (
+                f"on_lstm_chunk_size={chunk}: is only used with interaction=on_lstm, got "
+                f"interaction={self.interaction}"
+            )
 
     def _check_granularities(self) -> Iterable[str]:
         names = self.granularities

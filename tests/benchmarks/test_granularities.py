@@ -51,7 +51,10 @@ def test_levels_are_those_of_trees(granularities, length):
         ({"composition": "lstm"}, 5568 + 4 * 6 * (4 + 4) * 16),
         ({"composition": "attention"}, 5568 + 4 * (16 * 3 + 2 * 16 * 6 + 2 * 4 * 6)),
         ({"composition": "max", "interaction": "lstm"}, 5568 + 4 * 3 * 8 * 16),
-        ({"composition": "max", "interaction": "on_lstm"}, 5568 + 4 * 3 * 8 * (16 + 2 * 2)),
+        (
+            {"composition": "max", "interaction": "on_lstm", "on_lstm_chunk_size": 2},
+            5568 + 4 * 3 * 8 * (16 + 2 * 2),
+        ),
         # Half of the heads are those of a Transformer.
         (
             {"composition": "max", "granularities": ("tokens", "ngram_2")},
@@ -64,7 +67,6 @@ def test_costs_are_those_of_the_equations(granularities, changes, expected):
         hidden_size=16,
         num_heads=4,
         filter_size=4,
-        on_lstm_chunk_size=2,
         **{"granularities": ("ngram_2",), **changes},
     )
     assert granularities.layer_cost(hparams, 6) == expected

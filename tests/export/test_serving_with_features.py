@@ -17,7 +17,6 @@ from t2t_phrase.export.smoke_client import translate_local
 LINES = ["the  house is old", " ", "a cat sleeps in it while dogs run", "dogs"]
 PHRASES = ["the house\tis\told", "", "a cat\tsleeps in it\twhile dogs\trun", "dogs"]
 LEVELS = ["the house\tis\t\told", "", "a\t\tcat\tsleeps\t\tin\t\t\tit while\tdogs\t\trun", "dogs"]
-SIZES = {"num_heads": 4, "on_lstm_chunk_size": 2}
 
 
 class Case(NamedTuple):
@@ -31,7 +30,9 @@ class Case(NamedTuple):
 def make_case(folder, hparams_set):
     name, texts, sizes = "phrases", PHRASES, {}
     if hparams_set.startswith("mgsa"):
-        name, texts, sizes = "levels", LEVELS, SIZES
+        name, texts, sizes = "levels", LEVELS, {"num_heads": 4}
+    if "onlstm" in hparams_set:
+        sizes["on_lstm_chunk_size"] = 2
     toy = make_toy_run(folder, hparams_set=hparams_set, **sizes)
     # Initial weights are so small that segments hardly matter.
     randomize(toy.model, seed=1)

@@ -236,6 +236,7 @@ def test_heads_are_dealt_equally_tokens_first() -> None:
             "on_lstm_chunk_size=7: must divide the head width, .* = 64, into two or more chunks",
         ),
         ({"interaction": "on_lstm", "on_lstm_chunk_size": 64}, "64, into two or more chunks"),
+        ({"interaction": "lstm", "on_lstm_chunk_size": 4}, "only used with interaction=on_lstm"),
         (
             {"encoder_attention": "interleaved_queryk", "granularity_layers": (1, 2, 3, 4, 5, 6)},
             "encoder_attention=interleaved_queryk: is not used, since all layers of the encoder",

@@ -15,7 +15,7 @@ from random_weights import randomize
 from small_phrase_models import (
     GRANULARITIES,
     KINDS,
-    LEVELS_OF_TREES,
+    LABELLED_LEVELS,
     MIXED,
     PARSED,
     REPRESENTATIONS,
@@ -27,6 +27,7 @@ from t2t_phrase.config import HParamsError
 from t2t_phrase.features import TAG_CLASSES, Feature
 from t2t_phrase.models.alignment_assisted import with_alignment_heads
 from t2t_phrase.models.alignment_model import with_jumps
+from t2t_phrase.models.multi_granularity_hparams import with_granularities
 from t2t_phrase.training.distribution import make_strategy
 from t2t_phrase.training.step import Stepper
 
@@ -45,10 +46,8 @@ FAMILIES: dict[str, Any] = {
     ),
     "parsed": PARSED,
     "on_lstm_of_ngrams": GRANULARITIES.replace(num_encoder_layers=2),
-    "lstms_of_ngrams": GRANULARITIES.replace(interaction="lstm", composition="lstm"),
-    "labelled_levels": LEVELS_OF_TREES.replace(
-        interaction="lstm", composition="max", tag_loss_weight=0.5
-    ),
+    "lstms_of_ngrams": with_granularities(SMALL, interaction="lstm", composition="lstm"),
+    "labelled_levels": LABELLED_LEVELS,
     "aligned": with_alignment_heads(MIXED["mixed"]),
     "jumps": with_jumps(SMALL),
 }

@@ -67,6 +67,14 @@ GRANULARITIES = with_granularities(SMALL, interaction="on_lstm", on_lstm_chunk_s
 LEVELS_OF_TREES = GRANULARITIES.replace(
     granularities=("tokens", "level_1", "level_2", "level_3"), granularity_layers=(1,)
 )
+LABELLED_LEVELS = with_granularities(
+    SMALL,
+    granularities=LEVELS_OF_TREES.granularities,
+    granularity_layers=(1,),
+    interaction="lstm",
+    composition="max",
+    tag_loss_weight=0.5,
+)
 PARSED = with_phrase_representation(SMALL, phrases="parsed")
 
 
@@ -77,7 +85,9 @@ def small_set(name: str) -> MultiGranularityHParams:
     assert isinstance(hparams, MultiGranularityHParams)
     sizes = {key: value for key, value in vars(SMALL).items() if value != vars(PLAIN)[key]}
     layers = max(hparams.granularity_layers)
-    return hparams.replace(**sizes, num_encoder_layers=layers, on_lstm_chunk_size=2)
+    if hparams.interaction == "on_lstm":
+        sizes["on_lstm_chunk_size"] = 2
+    return hparams.replace(**sizes, num_encoder_layers=layers)
 
 
 @functools.cache

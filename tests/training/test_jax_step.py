@@ -11,7 +11,7 @@ from jax_process import needs_jax
 from small_phrase_models import (
     GRANULARITIES,
     KINDS,
-    LEVELS_OF_TREES,
+    LABELLED_LEVELS,
     MIXED,
     PARSED,
     REPRESENTATIONS,
@@ -37,9 +37,7 @@ FAMILIES: dict[str, TrainingHParams] = {
     **REPRESENTATIONS,
     "parsed": PARSED,
     "on_lstm_of_ngrams": GRANULARITIES.replace(num_encoder_layers=2),
-    "labelled_levels": LEVELS_OF_TREES.replace(
-        interaction="lstm", composition="max", tag_loss_weight=0.5
-    ),
+    "labelled_levels": LABELLED_LEVELS,
     "aligned": with_alignment_heads(MIXED["mixed"]),
     "jumps": with_jumps(SMALL),
     "luong": RNN,
