@@ -95,9 +95,12 @@ def compare_systems(
     """
     options: dict[str, Any] = {"metrics": metrics, "tokenize": tokenize, "lowercase": lowercase}
     signatures, found = resampled(systems, references, resamples=resamples, **options)
-    by_exchange: tuple[dict[str, str], dict[str, list[float | None]]] = {}, {}
+    exchange_signatures: dict[str, str] = {}
+    by_exchange: dict[str, list[float | None]] = {}
     if exchanges:
-        by_exchange = randomised(systems, references, exchanges=exchanges, **options)
+        exchange_signatures, by_exchange = randomised(
+            systems, references, exchanges=exchanges, **options
+        )
     sentences = len(next(iter(systems.values())))
     table = {
         system: {
@@ -106,10 +109,10 @@ def compare_systems(
                 float(results[row].mean),
                 float(results[row].ci),
                 p_value(results[0], results[row], sentences) if row else None,
-                by_exchange[1][metric][row] if exchanges else None,
+                by_exchange[metric][row] if exchanges else None,
             )
             for metric, results in found.items()
         }
         for row, system in enumerate(systems)
     }
-    return SystemScores(table, signatures, by_exchange[0])
+    return SystemScores(table, signatures, exchange_signatures)
