@@ -87,7 +87,8 @@ def _p_value(scorer: Metric, base: np.ndarray, ours: np.ndarray, exchanged: np.n
 
     Args:
         scorer: computes a score from sums of counts.
-        base, ours: (S, C) float64, the counts of each sentence.
+        base: (S, C) float64, the counts of each sentence of the baseline.
+        ours: (S, C) float64, those of the other system.
         exchanged: (R, S) bool, the sentences that change sides.
     """
 
