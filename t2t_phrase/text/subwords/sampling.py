@@ -26,8 +26,9 @@ _MODEL: Any = sentencepiece_model_pb2
 class SegmentationSampler:
     """Encodes text in randomly drawn segmentations.
 
-    A word with characters that are not in the vocabulary keeps its usual segmentation, and so does
-    a text with "▁", SentencePiece's blank.
+    A word with characters that are not in the vocabulary keeps its usual segmentation, and so do a
+    word whose characters the model's normalizer replaces by others of a different length in UTF-8,
+    since the beginnings of their parts are unknown, and a text with "▁", SentencePiece's blank.
 
     Args:
         encoder: encoder with a vocabulary of byte pair encoding or of a unigram model.
@@ -55,25 +56,38 @@ class SegmentationSampler:
     def encode_with_starts(self, texts: Sequence[str]) -> list[tuple[list[int], list[int]]]:
         """Return the ids of each text and the byte offsets (UTF-8) at which they begin."""
         encoded = zip(texts, self._encoder.encode_with_starts(texts), strict=True)
-        return [usual if BLANK in text else self._redraw(*usual) for text, usual in encoded]
+        return [usual if BLANK in text else self._redraw(text, *usual) for text, usual in encoded]
 
-    def _redraw(self, ids: list[int], starts: list[int]) -> tuple[list[int], list[int]]:
+    def _redraw(self, text: str, ids: list[int], starts: list[int]) -> tuple[list[int], list[int]]:
         """Return the ids and starts of a sentence in a random segmentation."""
-        pieces = self._encoder.pieces(ids)
+        pieces, content = self._encoder.pieces(ids), text.encode()
         new_ids, new_starts = [], []
         firsts = [i for i, piece in enumerate(pieces) if piece.startswith(BLANK) or not i]
         for first, end in itertools.pairwise([*firsts, len(ids)]):
-            if not all(piece in self._ids for piece in pieces[first:end]):
+            # There is no blank before the first word of the text.
+            place, blank = starts[first], " " if first else ""
+            word = "".join(pieces[first:end])
+            written = content[place : starts[end] if end < len(ids) else len(content)]
+            known = all(piece in self._ids for piece in pieces[first:end])
+            if not (known and _as_long(word.replace(BLANK, blank), written)):
                 new_ids += ids[first:end]
                 new_starts += starts[first:end]
                 continue
-            # There is no blank before the first word of the text.
-            place, blank = starts[first], " " if first else ""
-            for piece in self._segmenter.draw("".join(pieces[first:end]), self._random):
+            for piece in self._segmenter.draw(word, self._random):
                 new_ids.append(self._ids[piece])
                 new_starts.append(place)
                 place += len(piece.replace(BLANK, blank).encode())
         return new_ids, new_starts
+
+
+def _as_long(word: str, written: bytes) -> bool:
+    """Return whether each character of a word takes as many bytes as the one in the text."""
+    if word.encode() == written:
+        return True
+    lengths, others = (
+        [len(char.encode()) for char in text] for text in (word, written.decode(errors="replace"))
+    )
+    return lengths == others
 
 
 class Segmenter(abc.ABC):

@@ -1,12 +1,14 @@
 """Random segmentations: the distributions that the papers define, from a seed."""
 
 import collections
+import io
 import math
 import random
 import time
 import tracemalloc
 
 import pytest
+import sentencepiece
 
 from t2t_phrase.config import UserError
 from t2t_phrase.text.subwords.encoder import SubwordEncoder
@@ -152,3 +154,37 @@ def test_sentences_without_blanks_are_drawn_in_time_and_little_memory(encoder):
 def test_texts_with_the_symbol_of_blanks_keep_their_usual_segmentation(encoder):
     (usual,) = encoder.encode_with_starts(["ab a\u2581ba abab"])
     assert drawn(encoder, "ab a\u2581ba abab", 20, alpha=0.5) == [usual] * 20
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_starts_are_those_of_the_characters_also_if_the_model_normalizes_text(kind):
+    """The rules turn one character into several, or several into one, or capitals into others."""
+    lines = ["Abab a…b Abba", "ab½ba Baab ababba", "e\u0301bab bbaba ﬁab"] * 50
+    model = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(lines),
+        model_writer=model,
+        model_type=kind,
+        vocab_size=300,
+        normalization_rule_name="nmt_nfkc_cf",
+        byte_fallback=True,
+        pad_id=0,
+        eos_id=1,
+        unk_id=2,
+        bos_id=-1,
+        hard_vocab_limit=False,
+        minloglevel=2,
+    )
+    encoder = SubwordEncoder(model.getvalue())
+    for text in lines[:3]:
+        data = text.encode()
+        found = drawn(encoder, text, 50, alpha=0.4)
+        assert len({tuple(ids) for ids, _ in found}) > 3
+        for ids, starts in found:
+            for piece, start, end in zip(
+                encoder.pieces(ids), starts, [*starts[1:], len(data)], strict=True
+            ):
+                written = data[start:end].decode()  # Fails inside of a character.
+                plain = piece.replace("▁", "")
+                if written.isascii() and plain.isascii():
+                    assert written.strip().lower() in (plain, "")
