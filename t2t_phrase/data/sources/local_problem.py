@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import pathlib
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, ClassVar
@@ -22,6 +23,8 @@ from t2t_phrase.io.text_files import read_text
 Parts = list[list[pathlib.Path]]
 # The key in a file list for how often the pairs of each training part occur in an epoch.
 WEIGHTS, MOST_WEIGHT = "weights", 100
+# The longest name of a file or folder, in bytes of UTF-8.
+_LONGEST_NAME = 255
 
 
 class LocalProblem(Problem):
@@ -180,6 +183,9 @@ def read_file_list(
     for split, parts in content.items():
         if not isinstance(parts, list) or not all(_is_part(part) for part in parts):
             raise UserError(f'{path}: {split!r} must be a list of parts such as ["a.en", "a.de"]')
+        for name in itertools.chain.from_iterable(parts):
+            if "\0" in name or any(len(n.encode()) > _LONGEST_NAME for n in name.split("/")):
+                raise UserError(f"{path}: {split!r}: {shown(name)} cannot be the name of a file")
     parts = {
         split: [[resolve(name, path.parent) for name in part] for part in content[split]]
         for split in SPLITS
@@ -196,7 +202,7 @@ def read_file_list(
                 f"{path}: {WEIGHTS!r} must be a list of {count} integers from 1 to {MOST_WEIGHT}, "
                 "one for each training part"
             )
-        weighted = zip(parts["train"], weights, strict=True)
+        weighted = zip(parts.get("train", ()), weights, strict=True)
         parts["train"] = [part for part, weight in weighted for _ in range(weight)]
     return parts
 

@@ -113,6 +113,9 @@ def test_a_list_names_files_anywhere(tmp_path):
         ({"valid": part}, "key 'valid' is unknown; known: train, dev, test, weights"),
         ([part], "with the keys train, dev, test"),
         ({"train": ["a", "b"]}, "'train' must be a list of parts"),
+        ({"dev": part, "weights": []}, "lists no files for 'train'"),
+        ({"train": [["a" * 300, "b"]]}, r"'train': 'a+\.\.\.a+' cannot be the name of a file"),
+        ({"train": [["a\0.zip:en", "b"]]}, "cannot be the name of a file"),
     ]:
         listed.write_text(json.dumps(content))
         with pytest.raises(UserError, match=message):
