@@ -29,10 +29,10 @@ _LAST = (
 )
 # What the scores of the development set are computed from, so that they remain comparable.
 _EVALUATION = ("eval_steps", "eval_run_autoregressive", "decode_hparams")
-_METRIC = "eval_early_stopping_metric"
+METRIC = "eval_early_stopping_metric"
 # Delta and direction belong to a metric.
-_OF_METRIC = (f"{_METRIC}_delta", f"{_METRIC}_minimize")
-_STOPPING = ("eval_early_stopping_steps", _METRIC)
+OF_METRIC = (f"{METRIC}_delta", f"{METRIC}_minimize")
+_STOPPING = ("eval_early_stopping_steps", METRIC)
 
 
 def take_flags_of_run(log: Callable[[str], None]) -> None:
@@ -69,10 +69,10 @@ def take_flags_of_run(log: Callable[[str], None]) -> None:
     schedule = FLAGS.schedule if FLAGS["schedule"].present else taken["schedule"]
     if schedule != "train":
         taken |= {name: _last(commands, name) for name in (*_EVALUATION, *_STOPPING)}
-        named = [place for place, one in enumerate(commands) if _last([one], _METRIC) is not None]
+        named = [place for place, one in enumerate(commands) if _last([one], METRIC) is not None]
         since = commands[named[-1] :] if named else commands
-        for name in _OF_METRIC:
-            taken[name] = None if FLAGS[_METRIC].present else _last(since, name)
+        for name in OF_METRIC:
+            taken[name] = None if FLAGS[METRIC].present else _last(since, name)
     said = []
     for name, value in taken.items():
         unknown = value is None or value == ""

@@ -24,7 +24,7 @@ from t2t_phrase.bin import common
 from t2t_phrase.bin.flag_parsing import refuse_empty
 from t2t_phrase.bin.hparams_file import merged
 from t2t_phrase.bin.registry_help import registered
-from t2t_phrase.bin.resumed_flags import take_flags_of_run
+from t2t_phrase.bin.resumed_flags import METRIC, OF_METRIC, take_flags_of_run
 from t2t_phrase.bin.trainer_flags import define_flags
 from t2t_phrase.config import UserError
 from t2t_phrase.io.files import expanded
@@ -54,6 +54,11 @@ def main(argv: Sequence[str]) -> None:
             raise app.UsageError(_missing(name))
     if FLAGS["warm_start_vocab"].present and not FLAGS.warm_start_from:
         raise UserError("--warm_start_vocab requires --warm_start_from")
+    # 0, if given, is meant.
+    if not (FLAGS.eval_early_stopping_steps or FLAGS["eval_early_stopping_steps"].present):
+        for name in (METRIC, *OF_METRIC):
+            if FLAGS[name].present:
+                raise UserError(f"--{name} requires --eval_early_stopping_steps")
     from t2t_phrase.data.problem import get_problem
 
     problem = get_problem(FLAGS.problem)

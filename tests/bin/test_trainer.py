@@ -241,6 +241,10 @@ def test_dry_run_shows_what_would_be(toy, capsys):
         ("--hparams=num_head=4", "did you mean num_heads"),
         ("--warm_start_from=/nosuch/run", "/nosuch/run"),
         ("--warm_start_vocab=map", "--warm_start_vocab requires --warm_start_from"),
+        (
+            "--eval_early_stopping_metric=bleu",
+            "--eval_early_stopping_metric requires --eval_early_stopping_steps",
+        ),
         ("--worker_gpu=99", "--worker_gpu=99: TensorFlow finds"),
         ("--eval_early_stopping_steps=9 --schedule=train", "does not evaluate"),
         (
