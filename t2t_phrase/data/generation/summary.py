@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import pathlib
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
@@ -71,12 +72,20 @@ def next_steps(problem: Problem, manifest: Manifest, folder: pathlib.Path) -> It
             f"phrase_interleaved_convkv_1_2_{size.name}"
         )
     changes = ",".join(_changes(chosen, manifest.options))
+    own = _user_folder(problem)
     yield (
-        f"next: t2t-phrase-trainer --problem={problem.name} "
+        f"next: t2t-phrase-trainer {shlex.quote(f'--t2t_usr_dir={own}') + ' ' if own else ''}"
+        f"--problem={problem.name} "
         f"{shlex.quote(f'--data_dir={folder}')} --hparams_set={chosen} "
         f"{f'--hparams={changes} ' if changes else ''}"
         f"{f'--train_steps={train_steps} ' if train_steps else ''}--output_dir=..."
     )
+
+
+def _user_folder(problem: Problem) -> str:
+    """Return the user's folder that defines a problem; "": the library does."""
+    file = pathlib.Path(inspect.getfile(type(problem)))
+    return next((own for own in registry.user_folders() if file.is_relative_to(own)), "")
 
 
 def _changes(hparams_set: str, options: Mapping[str, Any]) -> Iterator[str]:

@@ -1,8 +1,10 @@
 import pathlib
 import shlex
+import sys
 
 import pytest
 
+from t2t_phrase import registry
 from t2t_phrase.data.generation.manifest import Manifest
 from t2t_phrase.data.generation.summary import kept_texts, next_steps
 from t2t_phrase.data.problem import get_problem
@@ -47,3 +49,26 @@ def test_the_next_command_fits_the_data_and_the_shell(problem, options, changes)
     assert "--data_dir=my data" in words
     given = [word for word in words if word.startswith("--hparams=")]
     assert given == ([f"--hparams={changes}"] if changes else [])
+
+
+def test_the_next_command_names_the_folder_that_defines_the_problem(tmp_path, monkeypatch):
+    folder = tmp_path / "summary users"
+    folder.mkdir()
+    (folder / "__init__.py").write_text(
+        "from t2t_phrase import registry\n"
+        "from t2t_phrase.data.sources.local_problem import LocalProblem\n"
+        "@registry.problems.register\n"
+        "class OfSummaryUsers(LocalProblem):\n"
+        "    languages = ('a', 'b')\n"
+    )
+    monkeypatch.setattr(registry.problems, "_entries", dict(registry.problems._entries))
+    monkeypatch.setattr(registry, "user_folders", lambda: [str(folder)])
+    before = set(sys.modules)
+    registry.discover(str(folder))
+    made = Manifest("p", {"shared_vocab": True}, splits={"train": {"pairs": 400}})
+    *_, line = next_steps(get_problem("of_summary_users"), made, pathlib.Path("data"))
+    assert f"--t2t_usr_dir={folder}" in shlex.split(line)
+    *_, line = next_steps(get_problem("translate_text"), made, pathlib.Path("data"))
+    assert "t2t_usr_dir" not in line
+    for name in [name for name in sys.modules if name not in before and "summary_users" in name]:
+        del sys.modules[name]
