@@ -207,7 +207,9 @@ class WholeGeneration:
         # A given vocabulary may be the user's own file in this folder.
         given = self._manifest.vocabulary if "given_vocabulary" in self._manifest.options else []
         kept = {entry["file"] for entry in given}
-        names = [name for name, _, _ in self._manifest.files() if name not in kept]
+        now = {expanded(name).resolve() for name in self._options.vocab_file}
+        files = [name for name, _, _ in self._manifest.files() if name not in kept]
+        names = [name for name in files if (self._folder / name).resolve() not in now]
         for split, entry in self._manifest.splits.items():
             count = len(entry["shards"])
             names += [shard_name(self._base, split, i, count) for i in range(count)]

@@ -127,6 +127,19 @@ def test_a_given_vocabulary_survives_a_new_start(corpus, tmp_path, monkeypatch):
     assert mine.read_bytes() == vocabulary(284)
 
 
+def test_a_vocabulary_that_an_unfinished_run_has_learnt_can_be_given(corpus, tmp_path, monkeypatch):
+    data = tmp_path / "data"
+    with monkeypatch.context() as patch:
+        patch.setattr(WholeGeneration, "_write_shards", kill)
+        with pytest.raises(KeyboardInterrupt):
+            make(corpus, data, vocab_size=284)
+    (learnt,) = data.glob("vocab.*")
+    content = learnt.read_bytes()
+    said = make(corpus, data, vocab_file=(str(learnt),))
+    assert "an unfinished run had different options" in said[0]
+    assert learnt.read_bytes() == content
+
+
 def kill(*_):
     raise KeyboardInterrupt
 
