@@ -138,6 +138,7 @@ def check(recipe: Recipe, sets: Sequence[str], boundaries: Sequence[int]) -> Non
     """
     from t2t_phrase.comparison import variants
     from t2t_phrase.comparison.runs import GRAMMAR
+    from t2t_phrase.data.sources.grammar_problem import GrammarProblem
     from t2t_phrase.decoding.hparams import DecodeHParams
     from t2t_phrase.evaluation.by_length import check_boundaries
     from t2t_phrase.evaluation.contrastive import check_languages, read_lingeval
@@ -146,6 +147,11 @@ def check(recipe: Recipe, sets: Sequence[str], boundaries: Sequence[int]) -> Non
     DecodeHParams().override(recipe.decode_hparams)
     recipe.check_checkpoints()
     problem = recipe.loaded()
+    if FLAGS["test_sentences"].present and not isinstance(problem, GrammarProblem):
+        raise UserError(
+            f"--test_sentences: only the grammar has sets of any size; that of {problem.name} is "
+            "translated as a whole"
+        )
     if recipe.contrastive == GRAMMAR:
         check_languages(problem.source_language, problem.target_language)
     elif recipe.contrastive:

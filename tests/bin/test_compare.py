@@ -130,6 +130,7 @@ def test_one_failure_does_not_stop_the_others(flags, tmp_path, capsys):
     [
         ("--metrics=bleu,blue", "'blue' is unknown; did you mean bleu"),
         ("--metrics=ter,ter", "ter is given twice"),
+        ("--test_sentences=500", "--test_sentences: only the grammar has sets of any size"),
         ("--metrics=", "--metrics= names no metric; known: bleu, chrf,"),
         ("--tokenize=31a", "tokenize '31a' is unknown"),
         ("--ngrams=33", "order 33 is out of range; choose 1 to 32"),
