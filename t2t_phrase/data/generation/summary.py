@@ -12,6 +12,7 @@ from t2t_phrase import registry
 from t2t_phrase.corpus_sizes import corpus_size
 from t2t_phrase.data.generation.manifest import Manifest
 from t2t_phrase.data.generation.segmentations import sample_splits
+from t2t_phrase.data.generation.vocabulary import entries_of
 from t2t_phrase.data.problem import Problem
 from t2t_phrase.features import Feature
 from t2t_phrase.io.line_counts import counted
@@ -28,7 +29,7 @@ def summary(problem: Problem, manifest: Manifest, features: Sequence[Feature]) -
     options = manifest.options
     titles = ("joint",) if options["shared_vocab"] else problem.languages
     for title, entry in zip(titles, manifest.vocabulary, strict=True):
-        yield f"{entry['file']}: {entry['size']:,} {title} {options['vocab_type']}"
+        yield f"{entry['file']}: {entry['size']:,} {title} {entries_of(options['vocab_type'])}"
     for name, entry in manifest.labels.items():
         yield f"{entry['file']}: {entry['size']:,} labels of {name}"
     samples = sample_splits(manifest.options)
@@ -42,8 +43,8 @@ def summary(problem: Problem, manifest: Manifest, features: Sequence[Feature]) -
         }
         yield (
             f"{problem.base_name}-{split}-*: {counted(shards, 'shard')}, "
-            f"{entry['pairs']:,} pairs, {totals['source_tokens']:,} source and "
-            f"{totals['target_tokens']:,} target tokens"
+            f"{entry['pairs']:,} {_noun('pair', entry['pairs'])}, "
+            f"{totals['source_tokens']:,} source and {totals['target_tokens']:,} target tokens"
             + "".join(f", {totals[feature.name]:,} {feature.name}" for feature in features)
             + (f"; one of {len(samples)} random segmentations" if split in samples else "")
         )
@@ -67,8 +68,8 @@ def next_steps(problem: Problem, manifest: Manifest, folder: pathlib.Path) -> It
         size = corpus_size(pairs)
         chosen, train_steps = f"transformer_{size.name}", size.train_steps
         yield (
-            f"for {pairs:,} training pairs: hparams sets ending in _{size.name}, for "
-            f"{size.train_steps:,} updates, such as transformer_{size.name} and "
+            f"for {pairs:,} {_noun('training pair', pairs)}: hparams sets ending in "
+            f"_{size.name}, for {size.train_steps:,} updates, such as transformer_{size.name} and "
             f"phrase_interleaved_convkv_1_2_{size.name}"
         )
     changes = ",".join(_changes(chosen, manifest.options))
@@ -80,6 +81,10 @@ def next_steps(problem: Problem, manifest: Manifest, folder: pathlib.Path) -> It
         f"{f'--hparams={changes} ' if changes else ''}"
         f"{f'--train_steps={train_steps} ' if train_steps else ''}--output_dir=..."
     )
+
+
+def _noun(noun: str, count: int) -> str:
+    return noun if count == 1 else f"{noun}s"
 
 
 def _user_folder(problem: Problem) -> str:

@@ -185,7 +185,7 @@ def learn_vocabularies(
         ]
     share = min(1.0, options["vocab_pairs"] / pairs)
     taken = f"about {options['vocab_pairs']:,} of " if share < 1 else ""
-    units = options["vocab_type"]
+    units = entries_of(options["vocab_type"])
     found = []
     for stem, title, columns, size in wanted:
         log(
@@ -194,17 +194,22 @@ def learn_vocabularies(
         )
         content = learn_vocabulary(
             sample(dealt, columns, share),
-            vocab_type=units,
+            vocab_type=options["vocab_type"],
             vocab_size=size,
             character_coverage=options["character_coverage"],
             user_defined_symbols=options.get("user_defined_symbols", ()),
         )
-        ending = "txt" if units == "words" else "model"
+        ending = "txt" if options["vocab_type"] == "words" else "model"
         found.append(NewVocabulary(folder / f"{stem}.{size}.{ending}", content))
         entries = found[-1].entry()["size"]
         if entries < size:
             log(f"{problem.base_name}: the text has only {entries:,} {title} {units}")
     return found
+
+
+def entries_of(vocab_type: str) -> str:
+    """Return what the entries of such a vocabulary are called."""
+    return "unigram subwords" if vocab_type == "unigram" else vocab_type
 
 
 def learn_vocabulary(

@@ -6,7 +6,7 @@ import pytest
 
 from t2t_phrase import registry
 from t2t_phrase.data.generation.manifest import Manifest
-from t2t_phrase.data.generation.summary import kept_texts, next_steps
+from t2t_phrase.data.generation.summary import kept_texts, next_steps, summary
 from t2t_phrase.data.problem import get_problem
 
 
@@ -27,6 +27,23 @@ def test_files_of_text_are_one_line():
     )
     assert kept_texts("p", manifest(dev=(["p-dev.en"], []))) == "p-dev.en"
     assert kept_texts("p", manifest(train=([], []))) == ""
+
+
+def test_the_summary_counts_pairs_and_names_the_entries_of_vocabularies():
+    problem = get_problem("translate_text")
+    shard = {"source_tokens": 3, "target_tokens": 2}
+    splits = {
+        split: {"pairs": pairs, "shards": [shard], "faults": {}, "text": {}, "side": {}}
+        for split, pairs in {"train": 4000, "dev": 1}.items()
+    }
+    vocabulary = [{"file": "vocab.model", "size": 2000}]
+    options = {"shared_vocab": True, "vocab_type": "unigram"}
+    made = Manifest("translate_text", options, vocabulary=vocabulary, splits=splits)
+    assert list(summary(problem, made, [])) == [
+        "vocab.model: 2,000 joint unigram subwords",
+        "translate_text-train-*: 1 shard, 4,000 pairs, 3 source and 2 target tokens",
+        "translate_text-dev-*: 1 shard, 1 pair, 3 source and 2 target tokens",
+    ]
 
 
 @pytest.mark.parametrize(
