@@ -90,13 +90,15 @@ class GraphSide(tf.Module):
         if max_tokens:
             cut |= ids.row_lengths() >= max_tokens
         ends = tf.fill((tf.shape(text)[0],), EOS_ID)
-        encoded = {IDS[self._side]: _with_end(ids[:, :kept], ends, 0, keep_empty=keep_empty)}
+        # A sentence of which nothing but EOS is kept is not empty.
+        ended = (ids.row_lengths() > 0) | keep_empty
+        encoded = {IDS[self._side]: _with_end(ids[:, :kept], ends, ended, 0)}
         for feature, annotation, strings in zip(
             self._features, self._annotations, features, strict=True
         ):
             numbers = annotation.encode_in_graph(text, starts, strings)[:, :kept]
             encoded[feature.name] = _with_end(
-                numbers, annotation.end_in_graph(numbers), feature.pad, keep_empty=keep_empty
+                numbers, annotation.end_in_graph(numbers), ended, feature.pad
             )
         return encoded, cut
 
@@ -117,13 +119,14 @@ def read_lines(text: tf.Tensor, max_tokens: int) -> tf.Tensor:
     return tf.where(tf.strings.length(text) > most, whole, text)
 
 
-def _with_end(rows: tf.RaggedTensor, ends: tf.Tensor, pad: int, *, keep_empty: bool) -> tf.Tensor:
-    """Return (B, S): each row and its end (B,), padded as in `decoding.batches`."""
+def _with_end(rows: tf.RaggedTensor, ends: tf.Tensor, ended: tf.Tensor, pad: int) -> tf.Tensor:
+    """Return (B, S): each row and, where it is `ended` (B,), its end (B,), then padding.
+
+    The padding is that of `decoding.batches`.
+    """
     lengths = tf.cast(rows.row_lengths(), tf.int32)
     padded = rows.to_tensor(pad)
     extra = LENGTH_STEP - tf.shape(padded)[1] % LENGTH_STEP
     padded = tf.pad(padded, [(0, 0), (0, extra)], constant_values=pad)
-    here = tf.range(tf.shape(padded)[1]) == lengths[:, None]
-    if not keep_empty:
-        here &= lengths[:, None] > 0
+    here = (tf.range(tf.shape(padded)[1]) == lengths[:, None]) & ended[:, None]
     return tf.where(here, ends[:, None], padded)

@@ -14,7 +14,7 @@ def toy(tmp_path_factory):
     return make_toy_run(tmp_path_factory.mktemp("toy"))
 
 
-@pytest.mark.parametrize("max_input_size", [0, 4])
+@pytest.mark.parametrize("max_input_size", [0, 1, 4])
 def test_ids_are_padded_as_the_decoder_pads_them(toy, max_input_size):
     hparams = DecodeHParams(max_input_size=max_input_size)
     module = ServingModule(toy.model, *toy.vocabularies, hparams)
