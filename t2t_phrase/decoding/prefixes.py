@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -24,7 +25,7 @@ class SentencePrefix:
     Attributes:
         tokens: the tokens before the last word; those of all words if there is no room for any
             other spelling of the last one.
-        edges: the tokens that spell a part of the last word.
+        edges: the tokens that spell a part of the last word, see `search.prefix.Prefix`.
         ranges: for each place in the last word, the ranks of the tokens that spell the rest of the
             word or more; (): there is no last word.
     """
@@ -109,11 +110,9 @@ class Prefixes:
         if self._encoder.decode(tokens).split() != before.split():
             raise _untypable(where, text, self._encoder.decode(tokens))
         last = b" " if whole else spelt(words[-1])
-        ranges = [self.texts.ranks_beginning_with(last[at:]) for at in range(len(last))]
-        ends = {at for at, (low, high) in enumerate(ranges) if low < high}
-        shorter = [edge for edge in self.texts.edges(last) if edge.end < len(last)]
-        edges = without_dead_ends(shorter, ends)
-        if 0 not in {*ends, *(edge.start for edge in edges)}:
+        parts, wholes, ranges = spellings_of(last, self.texts)
+        low, high = ranges[0]
+        if low == high and not any(edge.start == 0 for edge in parts):
             raise _untypable(where, text, self._encoder.decode(self._encoder.encode(text)))
         # After a space, there must be another word.
         needed = len(self._encoder.encode(text)) + whole + 1
@@ -123,12 +122,41 @@ class Prefixes:
                 f"sentence has at most {longest - 1} before EOS (extra_length, max_length); "
                 "shorten it"
             )
-        if edges and len(tokens) + len(last) >= longest:
+        if parts and len(tokens) + len(last) >= longest:
             # There might be no room for other spellings of the last word.
             every = self._encoder.encode(text)
             if self._encoder.decode(every).split() == words:
                 return SentencePrefix(every)
-        return SentencePrefix(tokens, edges, ranges)
+        return SentencePrefix(tokens, [*parts, *wholes], ranges)
+
+
+class Spellings(NamedTuple):
+    """The tokens that can spell the last word of a beginning.
+
+    Attributes:
+        parts: those that spell a part of it and leave a rest.
+        wholes: those that spell a rest of it and no more; where they end is 0.
+        ranges: see `SentencePrefix`.
+    """
+
+    parts: Sequence[Edge]
+    wholes: Sequence[Edge]
+    ranges: Sequence[tuple[int, int]]
+
+
+def spellings_of(word: bytes, texts: TokenTexts) -> Spellings:
+    """Return the tokens that can spell a word.
+
+    Args:
+        word: the word, with the blank before it.
+        texts: of the target vocabulary.
+    """
+    places = range(len(word))
+    ranges = [texts.ranks_beginning_with(word[at:]) for at in places]
+    ends = {at for at, (low, high) in enumerate(ranges) if low < high}
+    shorter = [edge for edge in texts.edges(word) if edge.end < len(word)]
+    wholes = [Edge(at, 0, token) for at in places for token in texts.tokens_of(word[at:])]
+    return Spellings(without_dead_ends(shorter, ends), wholes, ranges)
 
 
 def prefix_arrays(prefixes: Sequence[SentencePrefix], batch: Batch) -> dict[str, np.ndarray]:

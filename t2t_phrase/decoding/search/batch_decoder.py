@@ -37,6 +37,8 @@ class BatchDecoder(NamedTuple):
             probability.
         busy: maps the cache after a step to the hypotheses whose next token belongs to a given
             beginning, (B, K) bool; None: there is none.
+        given: maps (the cache after a step, V) to the tokens of busy hypotheses that spell nothing
+            beyond the given beginning, (B, K, V) bool; None: there is none.
         penalties: maps the cache after a step to the penalty added to the score of each hypothesis
             if it ends now, (B, K) float32, see `Candidates`; None: there is none.
     """
@@ -50,6 +52,7 @@ class BatchDecoder(NamedTuple):
     memory: Any = None
     barred: Callable[[Any, int], Any] | None = None
     busy: Callable[[Any], Any] | None = None
+    given: Callable[[Any, int], Any] | None = None
     penalties: Callable[[Any], Any] | None = None
 
     def forced_tokens(self, cache: Any) -> Any | None:
@@ -63,6 +66,24 @@ class BatchDecoder(NamedTuple):
     def is_busy(self, cache: Any) -> Any | None:
         """Return the result of `busy`; None: there is no given beginning."""
         return None if self.busy is None else self.busy(cache)
+
+    def also_barred(self, cache: Any, own: Any) -> Any:
+        """Return the barred tokens of a decoder around this one, (B, K, V) bool.
+
+        Given beginnings may have what the other decoder bars; so may a token that goes beyond one,
+        if no other token can complete it.
+
+        Args:
+            cache: of this decoder, after its step.
+            own: (B, K, V) bool, the tokens that the other decoder bars.
+        """
+        others = self.barred_tokens(cache, own.shape[-1])
+        if self.busy is not None and self.given is not None:
+            own = ops.logical_and(own, ops.logical_not(self.given(cache, own.shape[-1])))
+            every = own if others is None else ops.logical_or(own, others)
+            only = ops.logical_and(self.busy(cache), ops.all(every, axis=-1))
+            own = ops.logical_and(own, ops.logical_not(only)[..., None])
+        return own if others is None else ops.logical_or(own, others)
 
 
 def of_inner(function: Callable[..., Any] | None) -> Callable[..., Any] | None:
@@ -111,7 +132,8 @@ def around(
 ) -> BatchDecoder:
     """Return a decoder around another one, with additional state beside "decoder" in the cache.
 
-    Notes, forced and barred tokens, busy hypotheses and penalties are those of the inner decoder.
+    Notes, forced, barred and given tokens, busy hypotheses and penalties are those of the inner
+    decoder.
 
     Args:
         inner: any.
@@ -136,6 +158,7 @@ def around(
         forced=of_inner(inner.forced),
         barred=of_inner(inner.barred),
         busy=of_inner(inner.busy),
+        given=of_inner(inner.given),
         penalties=of_inner(inner.penalties),
     )
 

@@ -74,8 +74,8 @@ def forbidding_decoder(
     """Return a decoder whose outputs have none of the phrases.
 
     A phrase is barred at its last token, so words that are spelt with the same tokens and more are
-    barred as well. The other tokens keep the probability that they have among all. Within the given
-    beginning of an output, nothing is barred.
+    barred as well. The other tokens keep the probability that they have among all. The given
+    beginning of an output is not restricted, see `BatchDecoder.also_barred`.
 
     Args:
         decoder: any.
@@ -97,12 +97,7 @@ def forbidding_decoder(
 
     def barred(cache: Any, vocab_size: int) -> Any:
         own = barred_by_phrases(edges, cache["inside"], vocab_size)
-        busy = decoder.is_busy(cache["decoder"])
-        if busy is not None:
-            # Given beginnings are not restricted.
-            own = ops.logical_and(own, ops.logical_not(busy)[..., None])
-        others = decoder.barred_tokens(cache["decoder"], vocab_size)
-        return own if others is None else ops.logical_or(own, others)
+        return decoder.also_barred(cache["decoder"], own)
 
     start = {"decoder": decoder.cache, "inside": start_phrases(edges, beam_size)}
     return decoder._replace(
@@ -113,6 +108,7 @@ def forbidding_decoder(
         forced=of_inner(decoder.forced),
         barred=barred,
         busy=of_inner(decoder.busy),
+        given=of_inner(decoder.given),
     )
 
 

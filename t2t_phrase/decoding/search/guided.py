@@ -157,6 +157,7 @@ def guided_decoder(decoder: BatchDecoder, entries: Entries, beam_size: int) -> B
         forced=lambda cache: cache["forced"],
         barred=of_inner(decoder.barred),
         busy=of_inner(decoder.busy),
+        given=of_inner(decoder.given),
     )
 
 

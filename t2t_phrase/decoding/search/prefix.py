@@ -27,8 +27,9 @@ class Prefix(NamedTuple):
 
     Attributes:
         tokens: (B, P) int32, the tokens before the last word, then 0.
-        edges: (B, G, 3) int32, the tokens that spell a part of the last word and leave a rest: the
-            places in the word where the part begins and ends, and the token; 0 where there is none.
+        edges: (B, G, 3) int32, the tokens that spell a part of the last word: the places in the
+            word where the part begins and ends, and the token; 0 where there is none. Where the
+            part ends with the word, the second place is 0.
         ranges: (B, Q, 2) int32, the tokens that spell the rest of the last word from each place, or
             more than that: the lowest of their ranks, see `VocabularyTables`, and the rank after
             the highest. All are 0 for a sentence without a last word.
@@ -102,11 +103,24 @@ def barred_by_prefix(prefix: Prefix, places: Any, index: Any, ranks: Any, vocab_
     )  # (B, K, 2)
     ranks = padded_table(ranks, vocab_size, -1)
     allowed = ops.logical_and(ranks >= here[..., :1], ranks < here[..., 1:])
-    starts, spelling = prefix.edges[:, None, :, 0], prefix.edges[:, :, 2]
-    chosen = ops.logical_and(starts == places[..., None], spelling[:, None] > 0)
-    allowed = ops.logical_or(allowed, tokens_mask(spelling, chosen, vocab_size))
+    allowed = ops.logical_or(allowed, _parts(prefix, places, vocab_size))
     waits = is_open(prefix, places, index)
     return ops.logical_and(waits[..., None], ops.logical_not(allowed))
+
+
+def given_by_prefix(prefix: Prefix, places: Any, index: Any, vocab_size: int) -> Any:
+    """Return (B, K, V) bool: the tokens that spell nothing beyond the beginning.
+
+    Args:
+        prefix: of the batch.
+        places: (B, K) int32, the places of hypotheses in the last word.
+        index: the time.
+        vocab_size: V.
+    """
+    parts = _parts(prefix, places, vocab_size)
+    parts = ops.logical_and(parts, is_open(prefix, places, index)[..., None])
+    forced = forced_by_prefix(prefix, index)[:, None, None]
+    return ops.logical_or(parts, ops.arange(vocab_size) == forced)
 
 
 def prefix_decoder(
@@ -143,6 +157,9 @@ def prefix_decoder(
     def barred(cache: Any, vocab_size: int) -> Any:
         return barred_by_prefix(prefix, cache["places"], cache["time"], ranks, vocab_size)
 
+    def given(cache: Any, vocab_size: int) -> Any:
+        return given_by_prefix(prefix, cache["places"], cache["time"], vocab_size)
+
     def busy(cache: Any) -> Any:
         waits = is_open(prefix, cache["places"], cache["time"])
         return ops.logical_or(forced(cache) >= 0, waits)
@@ -160,7 +177,15 @@ def prefix_decoder(
         forced=forced,
         barred=barred,
         busy=busy,
+        given=given,
     )
+
+
+def _parts(prefix: Prefix, places: Any, vocab_size: int) -> Any:
+    """Return (B, K, V) bool: the tokens that spell a part of the last word from each place."""
+    starts, spelling = prefix.edges[:, None, :, 0], prefix.edges[:, :, 2]
+    chosen = ops.logical_and(starts == places[..., None], spelling[:, None] > 0)
+    return tokens_mask(spelling, chosen, vocab_size)
 
 
 def _lengths(prefix: Prefix) -> Any:

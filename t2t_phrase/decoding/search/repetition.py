@@ -20,8 +20,8 @@ def nonrepeating_decoder(
 ) -> BatchDecoder:
     """Return a decoder that bars each token that would end an n-gram for the second time.
 
-    Paulus et al. (2018), Section 2.5, for n-grams of tokens. Within the given beginning of an
-    output, nothing is barred.
+    Paulus et al. (2018), Section 2.5, for n-grams of tokens. The given beginning of an output is
+    not restricted, see `BatchDecoder.also_barred`.
 
     Args:
         decoder: of a batch.
@@ -40,12 +40,7 @@ def nonrepeating_decoder(
 
     def barred(cache: Any, vocab_size: int) -> Any:
         own = completing(cache["history"], cache["time"], size, vocab_size)
-        busy = decoder.is_busy(cache["decoder"])
-        if busy is not None:
-            # Given beginnings are not restricted.
-            own = ops.logical_and(own, ops.logical_not(busy)[..., None])
-        others = decoder.barred_tokens(cache["decoder"], vocab_size)
-        return own if others is None else ops.logical_or(own, others)
+        return decoder.also_barred(cache["decoder"], own)
 
     # The input of each step, the first of which is not a token, and the number of the last step.
     start = {"history": ops.zeros((*shape, length), "int32"), "time": ops.zeros((), "int32")}

@@ -129,18 +129,22 @@ def prefixes_in_graph(
     # Spelling a word that there is no room for would only take time.
     last = tf.where(needed <= limits, last, " ")
     ranges, edges = spellings.ranks(last), spellings.edges(last)
-    edges = tf.where((edges[..., 1] < tf.strings.length(last)[:, None])[..., None], edges, 0)
+    partial = edges[..., 1] < tf.strings.length(last)[:, None]
+    # Where a part ends with the word, the place of its end is 0.
+    wholes = tf.where(partial[..., None], 0, edges * [1, 0, 1])
+    parts = tf.where(partial[..., None], edges, 0)
     if isinstance(encoder, TfWords):
         # No token can continue a shorter word, because every token begins with a blank.
-        edges = tf.zeros_like(edges)
-    possible = tf.reduce_any(edges[..., 2] > 0, axis=1) | (ranges[:, 0, 1] > ranges[:, 0, 0])
+        parts = tf.zeros_like(parts)
+    several = tf.reduce_any(parts[..., 2] > 0, axis=1)
+    possible = several | (ranges[:, 0, 1] > ranges[:, 0, 0])
     possible &= can_spell(encoder, ids, before)
     possible &= needed <= limits
     wanted = clean != ""
     here = wanted & possible
     # Where there might be no room for other spellings of the last word, it is forced, too.
     most = tf.cast(ids.row_lengths(), tf.int32) + tf.strings.length(last)
-    forced = tf.reduce_any(edges[..., 2] > 0, axis=1) & (most >= limits)
+    forced = several & (most >= limits)
     forced &= can_spell(encoder, every, clean)
     before, everything = ids.to_tensor(0), every.to_tensor(0)
     before = tf.pad(before, [(0, 0), (0, tf.shape(everything)[1] - tf.shape(before)[1])])
@@ -148,7 +152,7 @@ def prefixes_in_graph(
     free = (here & ~forced)[:, None, None]
     return GraphPrefixes(
         tf.pad(tokens, [(0, 0), (0, 1)]),
-        tf.pad(tf.where(free, edges, 0), [(0, 0), (0, 1), (0, 0)]),
+        tf.pad(tf.where(free, parts + wholes, 0), [(0, 0), (0, 1), (0, 0)]),
         tf.where(free, ranges, 0),
         here | ~wanted,
     )

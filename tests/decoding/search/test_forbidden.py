@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import reference_beam_search
 from spelling_tokens import PIECES, few_tokens, text_of
+from spelt_prefixes import Given, allowed, is_given, prefix_of
 from table_model import TableModel, as_lists, assert_same, random_table
 
 from t2t_phrase.compile import traced
@@ -15,6 +16,7 @@ from t2t_phrase.decoding.padding import padded_array
 from t2t_phrase.decoding.search.beam_search import Hypotheses, beam_search
 from t2t_phrase.decoding.search.forbidden import forbidding_decoder
 from t2t_phrase.decoding.search.plain_expansion import plain_expansion
+from t2t_phrase.decoding.search.prefix import prefix_decoder
 from t2t_phrase.decoding.terms import joined_edges, phrase_edges
 
 LENGTH, VOCAB = 7, len(PIECES)
@@ -83,6 +85,51 @@ def test_hypotheses_are_those_of_the_definition(seed: int, beam_size: int) -> No
     )
     assert np.any(np.asarray(plain.ids)[:3] != np.asarray(found.ids)[:3])
     np.testing.assert_array_equal(plain.ids[3], found.ids[3])
+
+
+# A word that follows a blank, a word that is completed, one that is given, and a phrase of which
+# the beginning is given.
+BEGUN: list[Given] = [((6,), " "), ((), " a"), ((), " ab"), ((6,), " b")]
+BANS = [["ab"], ["ab"], ["ab"], ["a b."]]
+
+
+@pytest.mark.parametrize(("seed", "beam_size"), [(0, 1), (1, 4)])
+def test_only_what_is_given_may_have_a_phrase(seed: int, beam_size: int) -> None:
+    table = random_table(seed, batch=len(BEGUN), length=LENGTH, vocab=VOCAB, eos=1.0)
+    table[..., [5, 8, 9]] += 3
+    table[..., [0, 2]] -= 50
+    tables = few_tokens().tables
+    begun = prefix_decoder(
+        TableModel(table).decoder(beam_size), prefix_of(BEGUN), tables.ranks, beam_size
+    )
+    found = beam_search(
+        plain_expansion(forbidding_decoder(begun, edges_of(BANS), tables.ends_word, beam_size)),
+        max_lengths=np.full(len(BEGUN), LENGTH, "int32"),
+        length=LENGTH,
+        beam_size=beam_size,
+        alpha=0.6,
+    )
+    for sentence, (given, phrases) in enumerate(zip(BEGUN, BANS, strict=True)):
+        log_probs = TableModel(table).log_probs(sentence)
+
+        def masked(
+            prefix: tuple[int, ...],
+            log_probs: Any = log_probs,
+            given: Given = given,
+            phrases: list[str] = phrases,
+        ) -> list[float]:
+            return [
+                value
+                if allowed(prefix, given, token)
+                and (is_given(prefix, given, token) or not completes(prefix, token, phrases))
+                else -np.inf
+                for token, value in enumerate(log_probs(prefix))
+            ]
+
+        expected = reference_beam_search.search(
+            masked, max_length=LENGTH, beam_size=beam_size, alpha=0.6
+        )
+        assert_same(as_lists(found, sentence)[: len(expected)], expected)
 
 
 @pytest.mark.slow

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 import reference_beam_search
-from spelling_tokens import PIECES, few_tokens
+from spelling_tokens import few_tokens
+from spelt_prefixes import TEXTS, Given, allowed, prefix_of
 from table_model import TableModel, as_lists, assert_same, random_table
 
 from t2t_phrase.compile import traced
-from t2t_phrase.decoding.padding import padded_array
 from t2t_phrase.decoding.search.batch_decoder import BatchDecoder
 from t2t_phrase.decoding.search.beam_search import Hypotheses, beam_search
 from t2t_phrase.decoding.search.plain_expansion import plain_expansion
@@ -19,40 +19,10 @@ from t2t_phrase.decoding.search.prefix import Prefix, prefix_decoder
 from t2t_phrase.special_ids import EOS_ID
 from t2t_phrase.text.token_texts import without_dead_ends
 
-TEXTS = (*PIECES, "")  # a model may have room for more tokens
 LENGTH, VOCAB = 7, len(TEXTS)
 # Tokens before the last word, and what of it is given: within a word, at its end, a blank after
 # it, tokens only, nothing.
-PREFIXES = [((6,), " ab"), ((), " aab"), ((8, 5), " "), ((8, 4), ""), ((), "")]
-
-
-def prefix_of(given: list[tuple[tuple[int, ...], str]]) -> Prefix:
-    texts = few_tokens()
-    edges, ranges = [], []
-    for _, word in given:
-        last = word.encode()
-        own = [texts.ranks_beginning_with(last[at:]) for at in range(len(last))]
-        ends = {at for at, (low, high) in enumerate(own) if low < high}
-        shorter = [edge for edge in texts.edges(last) if edge.end < len(last)]
-        edges.append(without_dead_ends(shorter, ends))
-        ranges.append(own)
-    count = len(given)
-    return Prefix(
-        padded_array([tokens for tokens, _ in given], count, 1),
-        padded_array(edges, count, 2, last=3),
-        padded_array(ranges, count, 2, last=2),
-    )
-
-
-def allowed(prefix: tuple[int, ...], tokens: tuple[int, ...], word: str, token: int) -> bool:
-    """Return whether a token may follow, by the definition."""
-    if len(prefix) < len(tokens):
-        return token == tokens[len(prefix)]
-    written = "".join(TEXTS[each] for each in prefix[len(tokens) :])
-    if len(written) >= len(word):
-        return True
-    whole = written + TEXTS[token]
-    return TEXTS[token] != "" and (whole.startswith(word) or word.startswith(whole))
+PREFIXES: list[Given] = [((6,), " ab"), ((), " aab"), ((8, 5), " "), ((8, 4), ""), ((), "")]
 
 
 def decoder_of(table: Any, given: Prefix, beam_size: int) -> BatchDecoder:
@@ -74,14 +44,15 @@ def search(table: Any, given: Prefix, limits: Any, beam_size: int) -> Hypotheses
 def test_hypotheses_and_scores_are_those_of_the_definition(seed: int, beam_size: int) -> None:
     table = random_table(seed, batch=len(PREFIXES), length=LENGTH, vocab=VOCAB, eos=2.0)
     found = search(table, prefix_of(PREFIXES), np.full(len(PREFIXES), LENGTH, "int32"), beam_size)
-    for sentence, (tokens, word) in enumerate(PREFIXES):
+    for sentence, given in enumerate(PREFIXES):
+        tokens, word = given
         log_probs = TableModel(table).log_probs(sentence)
 
         def masked(
-            prefix: tuple[int, ...], log_probs: Any = log_probs, own: Any = (tokens, word)
+            prefix: tuple[int, ...], log_probs: Any = log_probs, own: Given = given
         ) -> list[float]:
             values = log_probs(prefix)
-            return [v if allowed(prefix, *own, i) else -np.inf for i, v in enumerate(values)]
+            return [v if allowed(prefix, own, i) else -np.inf for i, v in enumerate(values)]
 
         expected = reference_beam_search.search(
             masked, max_length=LENGTH, beam_size=beam_size, alpha=0.6

@@ -9,12 +9,15 @@ from typing import Any
 import numpy as np
 import pytest
 import reference_beam_search as reference
+from spelling_tokens import few_tokens
+from spelt_prefixes import TEXTS, Given, allowed, is_given, prefix_of
 from table_model import TableModel, as_lists, assert_same, random_table
 
 from t2t_phrase.compile import compiled
 from t2t_phrase.decoding.search.beam_search import Hypotheses, beam_search
 from t2t_phrase.decoding.search.diverse import diverse_expansion, join_groups
 from t2t_phrase.decoding.search.plain_expansion import plain_expansion
+from t2t_phrase.decoding.search.prefix import prefix_decoder
 from t2t_phrase.decoding.search.repetition import completing, nonrepeating_decoder
 from t2t_phrase.decoding.search.sampling import sampling_expansion
 
@@ -133,6 +136,39 @@ def test_groups_do_not_repeat_either() -> None:
         for ids, _ in as_lists(joined, sentence):
             grams = [*itertools.pairwise(ids[:limit])]
             assert len(grams) == len({*grams})
+
+
+def test_only_what_is_given_may_repeat() -> None:
+    begun: list[Given] = [((6,), " "), ((6, 5, 6), " "), ((), " aa"), ((6, 6), "")]
+    table = random_table(1, len(begun), LENGTH, len(TEXTS), eos=-4.0)
+    table[..., [5, 6]] += 4
+    shape, ranks = (len(begun), 3), few_tokens().tables.ranks
+    decoder = prefix_decoder(TableModel(table).decoder(3), prefix_of(begun), ranks, 3)
+    found = beam_search(
+        plain_expansion(nonrepeating_decoder(decoder, size=1, shape=shape, length=LENGTH)),
+        max_lengths=LIMITS,
+        length=LENGTH,
+        beam_size=3,
+        alpha=0.6,
+    )
+    for sentence, (given, limit) in enumerate(zip(begun, LIMITS.tolist(), strict=True)):
+        log_probs = TableModel(table).log_probs(sentence)
+
+        def masked(
+            prefix: tuple[int, ...], log_probs: Any = log_probs, given: Given = given
+        ) -> list[float]:
+            return [
+                value
+                if allowed(prefix, given, token)
+                and (is_given(prefix, given, token) or token not in prefix)
+                else -math.inf
+                for token, value in enumerate(log_probs(prefix))
+            ]
+
+        expected = reference.search(masked, max_length=limit, beam_size=3, alpha=0.6)
+        actual = as_lists(found, sentence)
+        longest = max(len(ids) for ids, _ in expected)
+        assert_same([(ids[:longest], score) for ids, score in actual][: len(expected)], expected)
 
 
 @pytest.mark.parametrize("size", [1, 2, 3])
