@@ -208,7 +208,7 @@ def learn_vocabularies(
 
 
 def entries_of(vocab_type: str) -> str:
-    """Return what the entries of such a vocabulary are called."""
+    """Return the name of the entries of such a vocabulary."""
     return "unigram subwords" if vocab_type == "unigram" else vocab_type
 
 
