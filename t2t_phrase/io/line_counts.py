@@ -7,7 +7,12 @@ from t2t_phrase.config import UserError
 
 def counted(count: int, noun: str) -> str:
     """Return "1 line", "2 lines" and so on, for nouns whose plural is regular."""
-    return f"{count} {noun}{'' if count == 1 else 's'}"
+    return f"{count} {inflected(noun, count)}"
+
+
+def inflected(noun: str, count: int) -> str:
+    """Return the singular of a noun for 1, else its plural, which must be regular."""
+    return noun if count == 1 else f"{noun}s"
 
 
 def check_one_to_one(first: str, lines: int, second: str, other_lines: int) -> None:

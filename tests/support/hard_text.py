@@ -31,13 +31,13 @@ CUTS = [
 ]
 
 
-def foreign_model(lines: list[str], **options: Any) -> bytes:
+def foreign_model(lines: list[str], *, model_type: str = "bpe", **options: Any) -> bytes:
     """Return a SentencePiece model with our special ids and SentencePiece's defaults."""
     model = io.BytesIO()
     sentencepiece.SentencePieceTrainer.train(
         sentence_iterator=iter(lines),
         model_writer=model,
-        model_type="bpe",
+        model_type=model_type,
         vocab_size=340,
         pad_id=0,
         eos_id=1,

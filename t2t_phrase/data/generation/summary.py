@@ -15,7 +15,7 @@ from t2t_phrase.data.generation.segmentations import sample_splits
 from t2t_phrase.data.generation.vocabulary import entries_of
 from t2t_phrase.data.problem import Problem
 from t2t_phrase.features import Feature
-from t2t_phrase.io.line_counts import counted
+from t2t_phrase.io.line_counts import counted, inflected
 
 
 def summary(problem: Problem, manifest: Manifest, features: Sequence[Feature]) -> Iterator[str]:
@@ -43,7 +43,7 @@ def summary(problem: Problem, manifest: Manifest, features: Sequence[Feature]) -
         }
         yield (
             f"{problem.base_name}-{split}-*: {counted(shards, 'shard')}, "
-            f"{entry['pairs']:,} {_noun('pair', entry['pairs'])}, "
+            f"{entry['pairs']:,} {inflected('pair', entry['pairs'])}, "
             f"{totals['source_tokens']:,} source and {totals['target_tokens']:,} target tokens"
             + "".join(f", {totals[feature.name]:,} {feature.name}" for feature in features)
             + (f"; one of {len(samples)} random segmentations" if split in samples else "")
@@ -68,7 +68,7 @@ def next_steps(problem: Problem, manifest: Manifest, folder: pathlib.Path) -> It
         size = corpus_size(pairs)
         chosen, train_steps = f"transformer_{size.name}", size.train_steps
         yield (
-            f"for {pairs:,} {_noun('training pair', pairs)}: hparams sets ending in "
+            f"for {pairs:,} {inflected('training pair', pairs)}: hparams sets ending in "
             f"_{size.name}, for {size.train_steps:,} updates, such as transformer_{size.name} and "
             f"phrase_interleaved_convkv_1_2_{size.name}"
         )
@@ -81,10 +81,6 @@ def next_steps(problem: Problem, manifest: Manifest, folder: pathlib.Path) -> It
         f"{f'--hparams={changes} ' if changes else ''}"
         f"{f'--train_steps={train_steps} ' if train_steps else ''}--output_dir=..."
     )
-
-
-def _noun(noun: str, count: int) -> str:
-    return noun if count == 1 else f"{noun}s"
 
 
 def _user_folder(problem: Problem) -> str:

@@ -1,14 +1,13 @@
 """Random segmentations: the distributions that the papers define, from a seed."""
 
 import collections
-import io
 import math
 import random
 import time
 import tracemalloc
 
 import pytest
-import sentencepiece
+from hard_text import foreign_model
 
 from t2t_phrase.config import UserError
 from t2t_phrase.text.subwords.encoder import SubwordEncoder
@@ -160,22 +159,10 @@ def test_texts_with_the_symbol_of_blanks_keep_their_usual_segmentation(encoder):
 def test_starts_are_those_of_the_characters_also_if_the_model_normalizes_text(kind):
     """The rules turn one character into several, or several into one, or capitals into others."""
     lines = ["Abab a…b Abba", "ab½ba Baab ababba", "e\u0301bab bbaba ﬁab"] * 50
-    model = io.BytesIO()
-    sentencepiece.SentencePieceTrainer.train(
-        sentence_iterator=iter(lines),
-        model_writer=model,
-        model_type=kind,
-        vocab_size=300,
-        normalization_rule_name="nmt_nfkc_cf",
-        byte_fallback=True,
-        pad_id=0,
-        eos_id=1,
-        unk_id=2,
-        bos_id=-1,
-        hard_vocab_limit=False,
-        minloglevel=2,
+    model = foreign_model(
+        lines, model_type=kind, byte_fallback=True, normalization_rule_name="nmt_nfkc_cf"
     )
-    encoder = SubwordEncoder(model.getvalue())
+    encoder = SubwordEncoder(model)
     for text in lines[:3]:
         data = text.encode()
         found = drawn(encoder, text, 50, alpha=0.4)
