@@ -248,8 +248,11 @@ def _is_sgml(part: Sequence[pathlib.Path]) -> bool:
     """Return whether a part consists of SGML sets.
 
     Raises:
-        UserError: only some of its files are SGML sets.
+        UserError: only some of its files are SGML sets, or one is compressed.
     """
+    for path in part:
+        if path.name.endswith((".sgm.gz", ".sgml.gz")):
+            raise UserError(f"{path}: SGML is not read from compressed files; unpack it with gunzip")
     sets = [path for path in part if path.suffix in (".sgm", ".sgml")]
     if sets and len(sets) < len(part):
         others = ", ".join(str(path) for path in part if path not in sets)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import glob
 import itertools
 import pathlib
 from collections.abc import Callable, Iterator, Sequence
@@ -120,7 +121,7 @@ class LocalProblem(Problem):
         packed: dict[pathlib.Path, int] = {}
 
         def resolve(name: str, folder: pathlib.Path) -> pathlib.Path:
-            path = folder / name
+            path = folder / expanded(name)
             if size := packed_bytes(name, folder):
                 packed[path] = size
             return path
@@ -286,7 +287,7 @@ def _targets(folder: pathlib.Path, name: str, suffix: str) -> Sequence[pathlib.P
         if (single := folder / f"{name}{ending}").is_file():
             return [single]
         # At most ten, so that names are sorted like numbers.
-        if numbered := sorted(folder.glob(f"{name}.[0-9]{ending}")):
+        if numbered := sorted(folder.glob(f"{glob.escape(name)}.[0-9]{ending}")):
             return numbered
     raise UserError(f"{folder / name}{suffix} is missing, and so is {name}.0{suffix}")
 

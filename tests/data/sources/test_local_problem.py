@@ -67,6 +67,14 @@ def test_one_side_alone_may_be_compressed(tmp_path):
     assert texts(corpus, "dev") == [("2", "two")]
 
 
+def test_numbered_references_are_found_whatever_their_name(tmp_path):
+    folder = tmp_path / "sub"
+    write(folder, train__zh=["1"], train__en=["one"], dev__zh=["2"], dev__en=["two"])
+    (folder / "test.[a].zh").write_text("3\n")
+    (folder / "test.[a].en.0").write_text("three\n")
+    assert texts(Local().corpus(str(tmp_path)), "test") == [("3", "three")]
+
+
 def test_training_pairs_have_one_target(tmp_path):
     folder = tmp_path / "sub"
     write(folder, train__zh=["1"], train__en__0=["one"], train__en__1=["a"], dev__zh=["2"])
@@ -162,6 +170,30 @@ def test_text_and_sgml_are_not_mixed(tmp_path):
     (tmp_path / "sub" / "list.json").write_text(json.dumps({"train": part, "dev": part}))
     with pytest.raises(UserError, match=r"a\.sgm is SGML, but \S+a\.en is not"):
         texts(Local().corpus(str(tmp_path)), "dev")
+
+
+def test_compressed_sgml_is_not_taken_for_text(tmp_path):
+    part = [["a.sgm.gz", "b.sgm.gz"]]
+    for name in part[0]:
+        (tmp_path / "sub").mkdir(exist_ok=True)
+        (tmp_path / "sub" / name).write_bytes(gzip.compress(b"<srcset>\n"))
+    (tmp_path / "sub" / "list.json").write_text(json.dumps({"train": part, "dev": part}))
+    with pytest.raises(UserError, match=r"a\.sgm\.gz: SGML is not read from compressed files"):
+        texts(Local().corpus(str(tmp_path)), "dev")
+
+
+def test_the_estimate_of_space_knows_the_home_of_the_user(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    write(tmp_path / "home", a__zh=["1" * 99], a__en=["a" * 99])
+    write(tmp_path / "sub", dev__zh=["1"], dev__en=["a"])
+    with zipfile.ZipFile(tmp_path / "sub" / "x.zip", "w") as file:
+        file.writestr("x.zh", "1\n")
+        file.writestr("x.en", "a\n")
+    train = [["~/a.zh", "~/a.en"], ["x.zip:zh", "x.zip:en"]]
+    listed = {"train": train, "dev": [["dev.zh", "dev.en"]]}
+    (tmp_path / "sub" / "list.json").write_text(json.dumps(listed))
+    space = Local().raw_space(str(tmp_path))
+    assert (space.unpacked, space.text) == (4, 204)
 
 
 def test_files_with_nearly_the_right_name_are_named(tmp_path):
