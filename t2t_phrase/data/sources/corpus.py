@@ -252,7 +252,7 @@ def _is_sgml(part: Sequence[pathlib.Path]) -> bool:
     """
     for path in part:
         if path.name.endswith((".sgm.gz", ".sgml.gz")):
-            raise UserError(f"{path}: SGML is not read from compressed files; unpack it with gunzip")
+            raise UserError(f"{path}: SGML must not be compressed; unpack it with gunzip")
     sets = [path for path in part if path.suffix in (".sgm", ".sgml")]
     if sets and len(sets) < len(part):
         others = ", ".join(str(path) for path in part if path not in sets)

@@ -178,7 +178,7 @@ def test_compressed_sgml_is_not_taken_for_text(tmp_path):
         (tmp_path / "sub").mkdir(exist_ok=True)
         (tmp_path / "sub" / name).write_bytes(gzip.compress(b"<srcset>\n"))
     (tmp_path / "sub" / "list.json").write_text(json.dumps({"train": part, "dev": part}))
-    with pytest.raises(UserError, match=r"a\.sgm\.gz: SGML is not read from compressed files"):
+    with pytest.raises(UserError, match=r"a\.sgm\.gz: SGML must not be compressed"):
         texts(Local().corpus(str(tmp_path)), "dev")
 
 
