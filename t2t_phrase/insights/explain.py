@@ -139,7 +139,7 @@ class Explainer:
                 features = {**_row(encoded, place), **_row(known, place)}
                 if self.model.capabilities.hypothesises_positions:
                     features[ALIGNMENT.name] = self._positions(features)
-                notes = [*_cut_note(encoded, place), *_cut_note(known, place)]
+                notes = [*cut_note(encoded, place), *cut_note(known, place)]
                 yield self._explained(source, target, features, notes)
             return
         assert self._translator is not None
@@ -150,7 +150,7 @@ class Explainer:
             features[IDS["target"]] = np.array([found[0].ids], "int32")
             if self.model.capabilities.hypothesises_positions:
                 features[ALIGNMENT.name] = np.array([found[0].aligned], "int32")
-            yield self._explained(source, found[0].text, features, _cut_note(encoded, place), found)
+            yield self._explained(source, found[0].text, features, cut_note(encoded, place), found)
 
     def _encode(
         self,
@@ -273,7 +273,7 @@ def _row(encoded: EncodedSide, place: int) -> dict[str, np.ndarray]:
     return {name: np.array([row[place]], "int32") for name, row in rows.items()}
 
 
-def _cut_note(encoded: EncodedSide, place: int) -> list[str]:
+def cut_note(encoded: EncodedSide, place: int) -> list[str]:
     """Return a note that a sentence was cut; []: it was not."""
     if place not in encoded.cut:
         return []

@@ -12,17 +12,19 @@ import numpy as np
 from t2t_phrase.compile import compiled
 from t2t_phrase.config import UserError
 from t2t_phrase.decoding.hparams import DecodeHParams
-from t2t_phrase.decoding.search.translate_ids import translate_ids
 from t2t_phrase.decoding.sides import check_features, encode_side, tokenize
+from t2t_phrase.decoding.translator import Translator
 from t2t_phrase.features import IDS, of_side
+from t2t_phrase.insights.explain import cut_note
 from t2t_phrase.insights.labels import Token, tokens_of
 from t2t_phrase.insights.pictures import Choice, Picture, draw
 from t2t_phrase.io.files import write
+from t2t_phrase.special_ids import EOS_ID
 
 if TYPE_CHECKING:
     import os
 
-    from t2t_phrase.decoding.sides import FeatureTexts
+    from t2t_phrase.decoding.sides import EncodedSide, FeatureTexts
     from t2t_phrase.features import Side
     from t2t_phrase.text.vocabularies import Encoder, Vocabularies
 
@@ -39,6 +41,7 @@ class SentenceAttention:
         weights: the weights of each attention by name: for each layer (1, H, queries, keys).
         windows: of the source, for attention that reads windows; see `attention_windows`.
         partitions: the tokens in each segment, by the name of the partition.
+        notes: what else is to be known: that a sentence was cut.
     """
 
     model: Any
@@ -48,6 +51,7 @@ class SentenceAttention:
     weights: Mapping[str, Sequence[Any]]
     windows: Any
     partitions: Mapping[str, np.ndarray]
+    notes: Sequence[str] = ()
 
     def pictures(self, choice: Choice, *, caption: str = "") -> Iterator[Picture]:
         """Yield a heat map for each attention, layer and head chosen, see `pictures.choose`."""
@@ -101,25 +105,30 @@ def sentence_attention(
         source: a sentence.
         target: its translation; None: that of the model.
         texts: the text of each feature that the model reads, by name.
-        hparams: options of decoding, for the model's translation.
+        hparams: options of decoding; longer sentences are cut to `max_input_size`.
         xla: whether to compile with XLA; None: only on a GPU.
 
     Raises:
         UserError: a feature is missing, is not read or does not fit, a sentence is not valid
             Unicode, or the model cannot translate and there is no target.
     """
+    hparams = hparams or DecodeHParams()
     needed = model.hparams.features
     needed = of_side(needed, "source") if target is None else needed
     texts = check_features(needed, texts or {}, 1)
-    features = _features_of("source", model, vocabularies.source, source, texts)
+    limit = hparams.max_input_size
+    encoded = _encoded("source", model, vocabularies.source, source, texts, limit=limit)
+    features, notes = _features_of(encoded), cut_note(encoded, 0)
     if target is None:
-        ids = _translate(model, features, hparams or DecodeHParams(), xla)
-        features = {**features, "targets": np.array([ids], "int32")}
-        target = vocabularies.target.decode(ids)
+        ids, target = _translated(model, vocabularies, source, texts, hparams, xla)
+        features[IDS["target"]] = np.array([ids], "int32")
     else:
         known = (vocabularies.source, source)
-        own = _features_of("target", model, vocabularies.target, target, texts, other=known)
-        features = {**features, **own}
+        encoded = _encoded(
+            "target", model, vocabularies.target, target, texts, limit=limit, other=known
+        )
+        features.update(_features_of(encoded))
+        notes += cut_note(encoded, 0)
     weights = compiled(model.attention_weights, variables=model.variables, xla=xla)(features)
     inputs, targets = (
         tokens_of(features[name][0].tolist(), encoder)
@@ -134,19 +143,21 @@ def sentence_attention(
         # Not compiled: few models have windows, and they are computed only once.
         model.attention_windows(features),
         {name: np.asarray(found)[0] for name, found in model.partitions(features).items()},
+        notes,
     )
 
 
-def _features_of(
+def _encoded(
     side: Side,
     model: Any,
     encoder: Encoder,
     sentence: str,
     texts: FeatureTexts,
     *,
+    limit: int,
     other: tuple[Encoder, str] | None = None,
-) -> dict[str, np.ndarray]:
-    """Return the ids and features of one sentence, without padding.
+) -> EncodedSide:
+    """Return one sentence and its features as integers.
 
     Args:
         side: of the sentence.
@@ -154,26 +165,35 @@ def _features_of(
         encoder: of the sentence's language.
         sentence: in natural text.
         texts: the texts of its features, by name.
+        limit: a longer sentence is cut to this many tokens; 0: never.
         other: the encoder and the sentence of the other side, if known.
     """
     features = of_side(model.hparams.features, side)
     sentences = tokenize(encoder, [sentence], starts=bool(features), name=f"{side} line")
     others = tokenize(other[0], [other[1]], starts=bool(features)) if other else None
-    encoded = encode_side(side, sentences, features, texts, others=others, keep_empty=True)
-    arrays = {IDS[side]: encoded.ids, **encoded.features}
+    return encode_side(
+        side, sentences, features, texts, others=others, max_tokens=limit, keep_empty=True
+    )
+
+
+def _features_of(encoded: EncodedSide) -> dict[str, np.ndarray]:
+    """Return the ids and features of one sentence, without padding."""
+    arrays = {IDS[encoded.side]: encoded.ids, **encoded.features}
     return {name: np.array(rows, "int32") for name, rows in arrays.items()}
 
 
-def _translate(
-    model: Any, features: dict[str, Any], hparams: DecodeHParams, xla: bool | None
-) -> list[int]:
-    """Return the ids of the best translation of one sentence, EOS included."""
+def _translated(
+    model: Any,
+    vocabularies: Vocabularies,
+    source: str,
+    texts: FeatureTexts,
+    hparams: DecodeHParams,
+    xla: bool | None,
+) -> tuple[Sequence[int], str]:
+    """Return the ids and the text of the translation that the decoder gives."""
     if model.capabilities.cannot_translate:
         raise UserError("give the target: the model has no translation of its own to draw")
-
-    def run(features: Any) -> Any:
-        return translate_ids(model, features, hparams, seed=np.int32(0)).ids
-
-    found = compiled(run, variables=model.variables, xla=xla)(features)
-    best = np.asarray(found)[0, 0]
-    return [int(token) for token in best if token]
+    translator = Translator(model, vocabularies, hparams.replace(return_beams=False), xla=xla)
+    ((found, *_),) = translator.translate([source], features=texts)
+    # A source without words has an empty translation.
+    return found.ids or (EOS_ID,), found.text
