@@ -8,7 +8,9 @@ import shlex
 from t2t_phrase import registry
 from t2t_phrase.config import UserError
 from t2t_phrase.reports.run.facts import RunFacts
+from t2t_phrase.runs import checkpoints
 from t2t_phrase.runs.commands import last_value
+from t2t_phrase.runs.directory import BEST
 
 
 def repeating(facts: RunFacts) -> tuple[list[str], list[str]]:
@@ -27,6 +29,11 @@ def repeating(facts: RunFacts) -> tuple[list[str], list[str]]:
     ]
     if facts.commands:
         lines += [_line("trainer", *command.arguments) for command in facts.commands]
+        if _is_average(facts):
+            notes.append(
+                "The weights are an average of checkpoints of this training, made with "
+                "t2t-phrase-avg; which checkpoints is not recorded."
+            )
     else:
         lines.append(_line("trainer", *reconstructed(facts)))
         notes.append(
@@ -61,8 +68,17 @@ def _is_default_model(facts: RunFacts) -> bool:
         return True
 
 
+def _is_average(facts: RunFacts) -> bool:
+    """Return whether the weights are an average: checkpoints of a run have an optimizer's state."""
+    latest = checkpoints.latest(facts.folder)
+    try:
+        return latest is not None and not checkpoints.holds(latest, "optimizer")
+    except UserError:
+        return False  # It is damaged.
+
+
 def _scoring(facts: RunFacts) -> list[str]:
-    """Return commands that translate and score the test set with the best checkpoint.
+    """Return commands that translate and score the test set with the best or latest checkpoint.
 
     The options and the tokenizer are those of the development set.
     """
@@ -72,6 +88,8 @@ def _scoring(facts: RunFacts) -> list[str]:
     if len(names) < 2:
         return []
     source, *references = (str(facts.data_dir / name) for name in names)
+    # Without it, the checkpoint that was translated is the latest one of the folder.
+    has_best = checkpoints.latest(facts.folder / BEST) is not None
     if facts.problem.reversed:
         source, references = references[0], [source]
     made, tokenize = "test.out", facts.problem.bleu_tokenize
@@ -79,7 +97,7 @@ def _scoring(facts: RunFacts) -> list[str]:
         _line(
             "decoder",
             f"--output_dir={facts.folder}",
-            "--checkpoint_path=best",
+            *_given(checkpoint_path=BEST if has_best else ""),
             f"--data_dir={facts.data_dir}",
             f"--decode_from_file={source}",
             f"--decode_to_file={made}",
