@@ -25,7 +25,7 @@ def picture_of(figure: Figure, kind: str = "png") -> bytes:
     """
     buffer = io.BytesIO()
     with warnings.catch_warnings(), matplotlib.rc_context({"svg.hashsalt": "t2t_phrase"}):
-        # The caller reports these glyphs once, with `insights.heat_map.unknown_characters`.
+        # The caller reports these glyphs once, with `figure_fonts.font_notes`.
         warnings.filterwarnings("ignore", message="Glyph .* missing")
         figure.savefig(
             buffer, format=kind, bbox_inches="tight", pad_inches=0.08, metadata=FORMATS[kind]

@@ -64,6 +64,7 @@ PARTS: dict[str, tuple[set[str], set[str]]] = {
     "compile": (set(), KERAS),
     "cores": (set(), set()),
     "figure_files": (set(), {"matplotlib"}),
+    "figure_fonts": (set(), {"matplotlib"}),
     "grammar": (set(), {"t2t_phrase_grammar"}),
     "word_aligner": (set(), {"numpy"}),
     "ops": ({"compile"}, KERAS),
@@ -74,7 +75,10 @@ PARTS: dict[str, tuple[set[str], set[str]]] = {
     "data": ({"text", "grammar", "cores"}, {"numpy", "tensorflow", "tensorflow_datasets"}),
     "runs": ({"data", "text", "models"}, TENSORFLOW),
     "tensor2tensor": ({"runs", "text", "models"}, {"numpy", "tensorflow"}),
-    "insights": ({"decoding", "models", "layers", "ops", "compile"}, KERAS | {"matplotlib"}),
+    "insights": (
+        {"decoding", "models", "layers", "ops", "compile", "figure_fonts"},
+        KERAS | {"matplotlib"},
+    ),
     "probing": (
         {"decoding", "evaluation", "text", "models", "ops", "compile"},
         TENSORFLOW | {"nltk"},
@@ -100,6 +104,7 @@ PARTS: dict[str, tuple[set[str], set[str]]] = {
             "models",
             "grammar",
             "figure_files",
+            "figure_fonts",
         },
         {"numpy", "jinja2", "markupsafe", "matplotlib", "tensorboard"},
     ),

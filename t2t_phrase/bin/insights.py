@@ -208,7 +208,7 @@ def draw_heat_maps(
 ) -> None:
     """Write a picture for each attention, layer and head chosen."""
     from t2t_phrase.figure_files import picture_of
-    from t2t_phrase.insights.heat_map import unknown_characters
+    from t2t_phrase.figure_fonts import font_notes
     from t2t_phrase.insights.sentence import sentence_attention
     from t2t_phrase.io.files import write
 
@@ -222,10 +222,12 @@ def draw_heat_maps(
         hparams=hparams,
         xla=FLAGS.xla_compile,
     )
+    for sentence in found.notes:
+        note(sentence)
     if FLAGS.target is None:
         note(f"translation: {found.text}")
-    if missing := unknown_characters(token.text for token in (*found.source, *found.target)):
-        note(f"no installed font has {missing}, drawn as boxes; install one, such as Noto Sans CJK")
+    for sentence in font_notes(token.text for token in (*found.source, *found.target)):
+        note(sentence)
     count = 0
     for picture in found.pictures(
         choice, caption=f"{trained.record.hparams_set}, step {trained.step}"
@@ -235,7 +237,7 @@ def draw_heat_maps(
         count += 1
     if not count:
         raise UserError("--attentions, --layers and --heads together choose nothing to draw")
-    note(f"{count} pictures written to {folder}, such as {picture.name}.{FLAGS.format}")
+    note(f"{counted(count, 'picture')} written to {folder}, such as {picture.name}.{FLAGS.format}")
     if FLAGS.weights_file:
         found.save_weights(FLAGS.weights_file)
         note(f"weights written to {FLAGS.weights_file}")

@@ -7,15 +7,15 @@ phrase-to-phrase attention at the upper left, upper right, lower left and lower 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from matplotlib import font_manager
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
+from t2t_phrase.figure_fonts import installed_families
 from t2t_phrase.insights.windows import draw_windows
 from t2t_phrase.layers.luong.window import Windows
 
@@ -23,20 +23,6 @@ from t2t_phrase.layers.luong.window import Windows
 CELL, LARGEST_CELL, SHORTEST_SIDE, LONGEST_SIDE = 0.19, 0.5, 3.0, 40.0
 GAP, HEADING, BAR = 0.09, 0.38, 0.14
 DPI = 160
-# The font that comes with matplotlib lacks Chinese, Japanese and Korean; the first of these that is
-# installed fills the gap.
-FAMILIES = (
-    "DejaVu Sans",
-    "Noto Sans CJK SC",
-    "Noto Sans CJK JP",
-    "Source Han Sans SC",
-    "WenQuanYi Micro Hei",
-    "PingFang SC",
-    "Hiragino Sans GB",
-    "Microsoft YaHei",
-    "SimHei",
-    "Arial Unicode MS",
-)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -86,7 +72,7 @@ def heat_map(
     height = sum(rows) * cell + GAP * (len(rows) - 1)
     figure = Figure(figsize=(width, height), dpi=DPI)
     FigureCanvasAgg(figure)
-    font: dict[str, Any] = {"family": _families(), "parse_math": False}
+    font: dict[str, Any] = {"family": installed_families(), "parse_math": False}
     head: dict[str, Any] = {**font, "fontsize": 9, "multialignment": "center"}
     small: dict[str, Any] = {**font, "fontsize": min(9.0, 72 * cell * 0.58)}
     highest = max(float(block.max()) for row in blocks for block in row)
@@ -138,17 +124,3 @@ def _draw(ax: Axes, block: np.ndarray, highest: float) -> Any:
     for spine in ax.spines.values():
         spine.set_linewidth(0.6)
     return mesh
-
-
-def unknown_characters(texts: Iterable[str]) -> str:
-    """Return the characters that no installed font of `FAMILIES` can draw."""
-    known: set[int] = set()
-    for family in _families():
-        path = font_manager.findfont(family)
-        known |= set(font_manager.get_font(path).get_charmap())
-    return "".join(sorted({char for text in texts for char in text if ord(char) not in known}))
-
-
-def _families() -> list[str]:
-    installed = set(font_manager.get_font_names())
-    return [family for family in FAMILIES if family in installed]

@@ -5,8 +5,11 @@ from __future__ import annotations
 import os
 import pathlib
 
+import matplotlib
+
 from t2t_phrase.evaluation.table import format_table
 from t2t_phrase.figure_files import picture_of
+from t2t_phrase.figure_fonts import installed_families
 from t2t_phrase.io.files import expanded, explain_os_error, write
 from t2t_phrase.reports.comparison.figures import draw, plots_of
 from t2t_phrase.reports.comparison.tables import NAMES, Measured
@@ -19,6 +22,20 @@ def possible_files(folder: str | os.PathLike[str]) -> list[pathlib.Path]:
     """Return the paths of all files that `write_files` may write."""
     place = pathlib.Path(expanded(folder))
     return [place / f"{name}.{ending}" for name in NAMES for ending in (*TABLES, *FIGURES)]
+
+
+def make_folder(folder: str | os.PathLike[str]) -> pathlib.Path:
+    """Return the folder of the files, created if it does not exist.
+
+    Raises:
+        WriteError: it cannot be created.
+    """
+    place = pathlib.Path(expanded(folder))
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise explain_os_error(error, place) from error
+    return place
 
 
 def write_files(found: Measured, folder: str | os.PathLike[str]) -> list[str]:
@@ -34,11 +51,7 @@ def write_files(found: Measured, folder: str | os.PathLike[str]) -> list[str]:
     Raises:
         WriteError: a file cannot be written.
     """
-    place = pathlib.Path(expanded(folder))
-    try:
-        place.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise explain_os_error(error, place) from error
+    place = make_folder(folder)
     names = []
     for table in found.tables:
         for ending, kind in TABLES.items():
@@ -48,5 +61,7 @@ def write_files(found: Measured, folder: str | os.PathLike[str]) -> list[str]:
     for plot in plots_of(found):
         for kind in FIGURES:
             names.append(f"{plot.name}.{kind}")
-            write(place / names[-1], picture_of(draw(plot), kind))
+            with matplotlib.rc_context({"font.family": installed_families()}):
+                content = picture_of(draw(plot), kind)
+            write(place / names[-1], content)
     return names
