@@ -11,7 +11,6 @@ from t2t_phrase.config import UserError, clipped
 from t2t_phrase.evaluation.systems import SystemScores, compare_systems
 from t2t_phrase.evaluation.systems_by_seed import SystemsBySeed, compare_by_seed
 from t2t_phrase.evaluation.table import FORMATS, format_table
-from t2t_phrase.io.files import refuse_inputs
 from t2t_phrase.io.reporting import note
 from t2t_phrase.io.terminal import Screen
 from t2t_phrase.io.text_files import read_text, stream_text
@@ -62,8 +61,7 @@ def check_system_flags() -> None:
 
     Raises:
         UsageError: references are missing, or something else is to be scored, too.
-        UserError: the page or a file in the folder is one of the inputs, or the page cannot be
-            written.
+        UserError: the page or a file in the folder is one of the inputs, or cannot be written.
     """
     reports = FLAGS.report is not None or FLAGS.report_files is not None
     others = ["translation", "baseline", "plot"]
@@ -93,10 +91,11 @@ def check_system_flags() -> None:
     if FLAGS.report is not None:
         check_paths(FLAGS.report, inputs)
     if FLAGS.report_files is not None:
-        from t2t_phrase.reports.comparison.files import possible_files
+        from t2t_phrase.reports.comparison.files import make_folder, possible_files
 
+        make_folder(FLAGS.report_files)
         for path in possible_files(FLAGS.report_files):
-            refuse_inputs(path, inputs)
+            check_paths(str(path), inputs)
 
 
 def refuse_system_flags() -> None:

@@ -262,6 +262,14 @@ def test_a_page_never_replaces_its_inputs(files):
         score(files, "--report=page.html")
 
 
+def test_a_folder_of_files_is_checked_before_the_work(files, monkeypatch):
+    monkeypatch.setattr(eval_command, "score_systems", lambda _: pytest.fail("it began"))
+    (files / "paper" / "scores.csv").mkdir(parents=True)
+    for folder, message in (("ref", "cannot write .*ref"), ("paper", r"scores\.csv is a folder")):
+        with pytest.raises(UserError, match=message):
+            compare(files, f"--report_files={files}/{folder}")
+
+
 def test_ngrams_compared_with_a_baseline_and_their_plot(files, capsys):
     flags = (f"--baseline={files}/ref2", "--ngrams=8", "--lowercase", f"--plot={files}/ngrams.png")
     (files / "out").write_text("".join(f"{line}\n" for line in REFERENCE), encoding="utf-8")
