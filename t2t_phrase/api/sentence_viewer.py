@@ -104,6 +104,22 @@ def _name(checkpoint: str) -> str:
     return f"{folder.parent.name}/{folder.name}" if run_above(folder) else folder.name
 
 
+def check_translations(models: Sequence[ExplainedModel], references: Sequence[str] | None) -> None:
+    """Check that there are translations to explain for models that cannot translate.
+
+    Args:
+        models: of a page.
+        references: translations of its sentences; None: there are none.
+
+    Raises:
+        UserError: there are none, and a model cannot translate.
+    """
+    for model in models:
+        if not model.explainer.translates and references is None:
+            reason = model.explainer.model.capabilities.cannot_translate
+            raise UserError(f"{model.card.name}: {reason}; or give translations to explain")
+
+
 def sentence_page(
     models: Sequence[ExplainedModel],
     sources: Sequence[str],
@@ -132,10 +148,7 @@ def sentence_page(
     """
     if not sources:
         raise UserError("all lines are empty: there is nothing to explain")
-    for model in models:
-        if not model.explainer.translates and references is None:
-            reason = model.explainer.model.capabilities.cannot_translate
-            raise UserError(f"{model.card.name}: {reason}; or give translations to explain")
+    check_translations(models, references)
     texts = texts or {}
     found: list[ViewedSentence] = []
     size, bound = 0, data_bound(len(models))

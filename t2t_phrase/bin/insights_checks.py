@@ -53,6 +53,15 @@ def check_flags() -> None:
             raise app.UsageError(
                 f"--{flag} is of one --source sentence; leave it out with --insights_from_file"
             )
+    if FLAGS.feature_files and not FLAGS.insights_from_file:
+        raise app.UsageError(
+            "--feature_files is only used with --insights_from_file; give --feature for one "
+            "--source sentence, and leave it out for the development set"
+        )
+    if FLAGS.parser and not (FLAGS.insights_from_file or FLAGS.heat_maps or FLAGS.html):
+        raise app.UsageError(
+            "--parser: the features of the development set are read from the data; leave it out"
+        )
     if FLAGS.target is not None and not FLAGS.target.split():
         raise app.UsageError("--target has no words; leave it out for the model's own translation")
     for flag in ("attentions", "layers", "heads"):

@@ -53,6 +53,7 @@ def write_page_of(
     """
     from t2t_phrase.api.alignment_search import searched
     from t2t_phrase.api.sentence_viewer import (
+        check_translations,
         explained_model,
         reads_alignments,
         sentence_page,
@@ -87,6 +88,7 @@ def write_page_of(
         needed.update(dict.fromkeys(explainer.needed_features(targets=forced)))
     sources, references = read_sentences()
     if FLAGS.insights_from_file:
+        check_translations(models, references)
         texts = feature_texts_of_files(list(needed), sources, references)
     else:
         texts = texts_of_features(list(needed))

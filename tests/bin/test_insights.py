@@ -163,7 +163,7 @@ def test_pictures_of_the_models_own_translation(toy, tmp_path, monkeypatch, caps
     assert 0 < len(target) <= len(source) + 3
     assert np.shape(weights["cross"][0]) == (1, 2, 2 * len(target), 2 * len(source))
     error = capsys.readouterr().err
-    assert "1 pictures written" in error and (tmp_path / "one.png").exists()
+    assert "1 picture written" in error and (tmp_path / "one.png").exists()
     text = error.split("translation: ")[1].split("\n")[0]
     given = dict(flag.lstrip("-").split("=", 1) for flag in toy.flags)
     model = load(given["output_dir"], data_dir=given["data_dir"])
@@ -306,6 +306,9 @@ def test_mistakes_are_found_before_the_model_is_loaded(toy, files, tmp_path, mon
         (["--html=page.html", "--source=a", references], "--references_file needs --insights_from"),
         ([maps, "--source=a", "--compare_output_dir=x"], "--compare_output_dir is only used with"),
         (["--stats", "--heads=mean"], "--heads is only used with --heat_maps"),
+        (["--stats", "--feature_files=a=b"], "--feature_files is only used with --insights_from"),
+        (["--html=x", "--source=a", "--feature_files=a=b"], "; give --feature for one --source"),
+        (["--stats", "--parser=stanza"], "--parser: the features of the development set are read"),
         ([maps, "--source=a", "--target="], "--target has no words; leave it out"),
         ([maps, "--source=a", "--heads="], "--heads= chooses nothing to draw; leave it out"),
         ([maps, "--source=a", "--layers="], "--layers= chooses nothing to draw; leave it out"),

@@ -116,6 +116,15 @@ def test_both_models_of_a_page_compute_in_the_same_type(plain, tmp_path, monkeyp
     assert model["about"].endswith("with alignment_model_demo, step 7")
 
 
+def test_a_model_that_cannot_translate_wants_translations(plain, files, tmp_path):
+    model = with_model(plain, tmp_path / "words", "alignment_assisted_demo")
+    (tmp_path / "links").write_text("0-0\n" * len(PAIRS))
+    links = f"--feature_files=alignment={tmp_path}/links"
+    for more in ([links], []):
+        with pytest.raises(UserError, match=r"words: .*; or give translations to explain"):
+            call(insights, *model.flags, f"--html={tmp_path}/page.html", files[0], *more)
+
+
 def test_a_page_of_one_sentence(toy, tmp_path, capsys):
     page = tmp_path / "page.html"
     call(insights, *toy.flags, f"--html={page}", "--source=the house", "--target=dogs run")
