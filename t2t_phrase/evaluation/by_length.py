@@ -35,6 +35,8 @@ class LengthGroup:
         """The range in words."""
         if self.high is None:
             return f"{self.low} and more words"
+        if self.high == 1:
+            return "no words"
         if not self.low:
             return f"under {self.high} words"
         last = self.high - 1

@@ -9,6 +9,7 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
+from t2t_phrase.io.line_counts import counted
 from t2t_phrase.reports.text import clipped, visible
 
 TEMPLATES = pathlib.Path(__file__).with_name("templates")
@@ -32,6 +33,7 @@ def environment() -> jinja2.Environment:
     # Texts in other scripts would take twice the space as escapes.
     made.policies["json.dumps_kwargs"] = {"ensure_ascii": False, "separators": (",", ":")}
     made.filters["clipped"] = clipped
+    made.filters["counted"] = counted
     return made
 
 

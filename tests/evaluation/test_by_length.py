@@ -49,4 +49,4 @@ def test_the_source_must_have_as_many_lines():
 
 def test_a_range_of_one_length():
     groups = bleu_by_length(["a b c d"], ["a b c d"], ["one"], boundaries=[1, 2, 4, 5])
-    assert [g.name for g in groups][1:4] == ["1 word", "2 to 3 words", "4 words"]
+    assert [g.name for g in groups][:4] == ["no words", "1 word", "2 to 3 words", "4 words"]

@@ -348,7 +348,7 @@ def test_sentences_that_do_not_fit_are_left_out(found, monkeypatch):
     sentence = ViewedSentence("a", [value])
     made = viewer_page([CARDS["mixed"]], [sentence] * 4, left_out=3)
     assert (made.sentences, made.left_out) == (2, 5) and len(made.html) < BOUND
-    assert "5 more sentences are left out" in made.html
+    assert "5 more sentences left out" in made.html
     value["maps"][0]["layers"][0]["data"] = "A" * BOUND
     with pytest.raises(UserError, match=r"first sentence alone .* limit of 5\.0 MB"):
         viewer_page([CARDS["mixed"]], [sentence])

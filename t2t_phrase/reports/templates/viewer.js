@@ -9,7 +9,7 @@
   let panels = [], current = 0;
 
   const candidates = (explanation) => viewer.onDemand(
-    `${explanation.candidates.length} hypotheses of the search, with scores`,
+    `Hypotheses of the search, with scores (${explanation.candidates.length})`,
     () => viewer.table("Hypotheses, best first", ["no.", "score", "translation"],
       explanation.candidates.map(([text, score], i) => [
         String(i + 1), score.toFixed(4), viewer.quoted(text || "(empty)"),
