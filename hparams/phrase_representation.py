@@ -49,19 +49,19 @@ def phrase_representation_base_max() -> PhraseRepresentationHParams:
 
 @hparams.register
 def phrase_representation_base_max_attn() -> PhraseRepresentationHParams:
-    """Attentive pooling: Table 2, +Max+Attn. 132.7M (173.0M in the paper)."""
+    """Attentive pooling: Table 2, +Max+Attn. 132.6M (173.0M in the paper)."""
     return _max_attn(transformer_base_untied())
 
 
 @hparams.register
 def phrase_representation_base_max_attn_ta() -> PhraseRepresentationHParams:
-    """Attentive pooling and transparent attention: Table 2, +Max+Attn+TA; Table 1, +PR. 132.7M."""
+    """Attentive pooling and transparent attention: Table 2, +Max+Attn+TA; Table 1, +PR. 132.6M."""
     return _max_attn_ta(transformer_base_untied())
 
 
 @hparams.register
 def phrase_representation_base_parse() -> PhraseRepresentationHParams:
-    """+Max+Attn+TA with segments of parsed sentences: Table 2, +Parsing Phrase. 132.7M."""
+    """+Max+Attn+TA with segments of parsed sentences: Table 2, +Parsing Phrase. 132.6M."""
     return _parse(transformer_base_untied())
 
 

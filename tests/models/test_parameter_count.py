@@ -1,5 +1,6 @@
 import functools
 import math
+import re
 
 import pytest
 from mostly_slow import mostly_slow
@@ -72,11 +73,16 @@ def count_matrices(name: str, *, vocab_size: int) -> int:
 def test_phrase_representations_have_matrices_of_so_many_squares(name: str, squares: int) -> None:
     """In D^2: 12 combinations of an attention and three maps of 3 D rows; 7 times W_1 of D rows."""
     size = registry.hparams[name]().hidden_size
-    rest = count_matrices(name, vocab_size=43_000) - 2 * 43_000 * size - squares * size**2
+    matrices = count_matrices(name, vocab_size=43_000)
+    rest = matrices - 2 * 43_000 * size - squares * size**2
     # W_2 of the poolings, and the weights of transparent attention.
     assert rest == (7 * size if "attn" in name or "parse" in name or "tion_big" in name else 0) + (
         7 * 6 if "_ta" in name or "parse" in name or "tion_big" in name else 0
     )
+    described = re.search(r" ([\d.]+)M\b", registry.hparams[name].__doc__ or "")
+    if described:
+        digits = len(described[1].partition(".")[2])
+        assert float(described[1]) == round(matrices / 1e6, digits)
 
 
 @functools.cache
