@@ -6,7 +6,7 @@
 Writes the translations as text, `scores/0-1234.test` for the first run and its first seed, and
 prints BLEU, chrF and TER of dev and test: mean and standard deviation over the seeds, the BLEU of
 each seed, and p by paired bootstrap with the seeds pooled. `--by_length=10,13,16,20` also prints
-mean BLEU of dev and test together by the number of source words.
+mean BLEU of dev and test together, by the number of source words and of all sentences.
 """
 
 from __future__ import annotations
@@ -77,10 +77,14 @@ def print_by_length(
     starts: list[int],
     tokenize: str,
 ) -> None:
-    """Print the mean BLEU of each run after its last update by the number of source words."""
+    """Print the mean BLEU of each run after its last update by the number of source words.
+
+    The last range has all sentences.
+    """
     words = [len(text.split()) for text in source]
     first, *_ = texts.values()
-    for low, high in itertools.pairwise([0, *starts, max(words) + 1]):
+    last = max(words) + 1
+    for low, high in [*itertools.pairwise([0, *starts, last]), (0, last)]:
         chosen = [number for number, count in enumerate(words) if low <= count < high]
         for run, by_name in texts.items():
             scores = compared(by_name, first, references, chosen, tokenize)
