@@ -10,7 +10,8 @@ less, translates the sources of dev and test. Every set has its folder, `runs/0`
 the losses. While one set trains, the next ones are compiled, without a search for the best kernels
 if `XLA_FLAGS="--xla_gpu_autotune_level=0 --xla_gpu_enable_triton_gemm=false"`. With `--together=3`,
 three sets train at once, which takes less time if `nvidia-cuda-mps-control -d` lets processes share
-the GPU. TensorFlow is not needed.
+the GPU. The `--processes` divide its memory equally, unless `XLA_PYTHON_CLIENT_MEM_FRACTION` is
+set. TensorFlow is not needed.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import argparse
 import concurrent.futures
 import contextlib
 import fcntl
+import os
 import pathlib
 import signal
 import subprocess
@@ -32,6 +34,8 @@ from script import run_script
 from seeds_search import Translator, hparams_of, load_batches
 
 AVERAGED, APART = 10, 150
+# The part of the GPU's memory that all processes take together.
+MEMORY = 0.95
 
 
 def options() -> argparse.ArgumentParser:
@@ -57,6 +61,9 @@ def main() -> int:
         train(args)
         return 0
     open(args.batches, "rb").close()
+    # JAX takes three quarters of the memory for each process otherwise.
+    share = {"XLA_PYTHON_CLIENT_MEM_FRACTION": f"{MEMORY / args.processes:.3f}"}
+    environment = share | os.environ
     failed = False
     waiting = list(enumerate(args.sets.split(",")))
     running: dict[int, subprocess.Popen[bytes]] = {}
@@ -80,7 +87,7 @@ def main() -> int:
                 command += [f"--output={folder}", f"--turn={number}"]
                 with (folder / "log").open("w") as log:
                     running[number] = subprocess.Popen(
-                        command, stdout=log, stderr=subprocess.STDOUT
+                        command, stdout=log, stderr=subprocess.STDOUT, env=environment
                     )
                 print(f"{folder}: {name}", flush=True)
             time.sleep(0.2)

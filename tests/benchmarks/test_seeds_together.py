@@ -116,6 +116,26 @@ def test_a_set_that_fails_is_told_with_the_last_line_of_its_log(tmp_path, monkey
     assert f"{tmp_path}/runs/0 ended with code 2: --turn=0" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(("given", "share"), [(None, "0.475"), ("0.2", "0.2")])
+def test_processes_share_the_memory_unless_told_otherwise(tmp_path, monkeypatch, given, share):
+    (tmp_path / "batches.npz").touch()
+    found = []
+
+    def popen(command, **options):
+        found.append(options["env"]["XLA_PYTHON_CLIENT_MEM_FRACTION"])
+        return POPEN([sys.executable, "-c", ""])
+
+    monkeypatch.setattr(seeds_together.subprocess, "Popen", popen)
+    if given:
+        monkeypatch.setenv("XLA_PYTHON_CLIENT_MEM_FRACTION", given)
+    else:
+        monkeypatch.delenv("XLA_PYTHON_CLIENT_MEM_FRACTION", raising=False)
+    flags = [f"--batches={tmp_path}/batches.npz", f"--output={tmp_path}/runs", "--sets=a,b,c"]
+    monkeypatch.setattr(sys, "argv", ["x", *flags, "--processes=2"])
+    assert seeds_together.main() == 0
+    assert found == [share] * 3
+
+
 def test_a_signal_ends_the_processes_of_all_sets(tmp_path, monkeypatch):
     (tmp_path / "batches.npz").touch()
     started = []
