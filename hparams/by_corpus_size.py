@@ -40,6 +40,9 @@ _SHAPES: dict[str, dict[str, Any]] = {
     "1m": dict(num_hidden_layers=6, hidden_size=512, filter_size=2048, dropout=0.1),
 }
 _BATCHES = {"3k": 1024, "10k": 1024, "30k": 4096, "100k": 4096, "1m": 8192}
+# Updates of sets that overfit long before the others of their size (docs/results/alignments.md,
+# docs/results/rnn.md).
+_FEWER_UPDATES = {"alignment_model_30k": 2000, "luong_local_p_general_feed_30k": 3000}
 
 
 def _transformer(size: CorpusSize) -> TransformerHParams:
@@ -76,6 +79,10 @@ def _wide(size: CorpusSize) -> TransformerHParams:
     return base.replace(filter_size=base.filter_size + 17 * base.hidden_size // 2)
 
 
+def _updates(family: str, size: CorpusSize) -> int:
+    return _FEWER_UPDATES.get(f"{family}_{size.name}", size.train_steps)
+
+
 def _heads(size: CorpusSize) -> int:
     return 4 if size.name in _SMALL else 8
 
@@ -85,8 +92,13 @@ def _luong(size: CorpusSize) -> TrainingHParams:
     base = luong_local_p_general_feed_multi30k().replace(
         hidden_size=shape["hidden_size"], dropout=shape["dropout"], max_length=100
     )
+    if size.name == "30k":
+        base = base.replace(dropout=0.5, label_smoothing=0.1)
     return by_muon(
-        base, learning_rate=0.01, train_steps=size.train_steps, batch_size=_BATCHES[size.name]
+        base,
+        learning_rate=0.01,
+        train_steps=_updates("luong_local_p_general_feed", size),
+        batch_size=_BATCHES[size.name],
     )
 
 
@@ -135,10 +147,6 @@ _FAMILIES: dict[str, tuple[Callable[[CorpusSize], TrainingHParams], str]] = {
 }
 
 
-# Updates of sets that overfit long before the others of their size (docs/results/alignments.md).
-_FEWER_UPDATES = {"alignment_model_30k": 2000}
-
-
 @hparams.register
 def transformer_30k_muon() -> TransformerHParams:
     """The Transformer for about 30k pairs and 3,000 updates, `transformer_30k` of version 0.1.0."""
@@ -151,10 +159,9 @@ def _register(name: str, size: CorpusSize) -> None:
     def hparams_set() -> TrainingHParams:
         return make(size)
 
-    full_name = f"{name}_{size.name}"
-    updates = _FEWER_UPDATES.get(full_name, size.train_steps)
+    updates = _updates(name, size)
     hparams_set.__doc__ = f"{title}, for about {size.name} pairs and {updates:,} updates."
-    hparams.register_as(full_name)(hparams_set)
+    hparams.register_as(f"{name}_{size.name}")(hparams_set)
 
 
 for _name in _FAMILIES:

@@ -30,6 +30,19 @@ def test_every_set_constructs_is_described_and_survives_json(name: str) -> None:
     assert type(hparams).from_dict(json.loads(hparams.to_json())) == hparams
 
 
+def sets_of_some_updates() -> list[str]:
+    """All sets whose rate falls to 0 and whose description says for how many updates they are."""
+    described = [n for n in registry.hparams if "updates." in str(registry.hparams[n].__doc__)]
+    return [n for n in described if "linear_decay" in registry.hparams[n]().learning_rate_schedule]
+
+
+@pytest.mark.parametrize("name", sets_of_some_updates())
+def test_the_rate_reaches_0_after_the_updates_of_the_description(name: str) -> None:
+    hparams = registry.hparams[name]()
+    steps = hparams.learning_rate_warmup_steps + hparams.learning_rate_decay_steps
+    assert f" {steps:,} updates" in str(registry.hparams[name].__doc__)
+
+
 def declaring_classes() -> dict[str, type]:
     """All dataclasses of hyperparameters in use, by name."""
     used = {type(registry.hparams[name]()) for name in registry.hparams} | {DecodeHParams}
