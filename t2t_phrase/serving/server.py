@@ -14,6 +14,7 @@ from signal import SIGINT, SIGTERM
 import uvicorn
 
 from t2t_phrase.config import UserError
+from t2t_phrase.io.signals import heeded_signals
 from t2t_phrase.serving.connections import limited_connection
 from t2t_phrase.serving.draining import Draining
 from t2t_phrase.serving.hparams import ServingHParams
@@ -179,13 +180,16 @@ class _GracefulServer(uvicorn.Server):
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Handle signals while the server runs; it then ends without an error."""
+        """Handle signals while the server runs; it then ends without an error.
+
+        Signals that the caller ignores stay ignored.
+        """
         loop = asyncio.get_running_loop()
         with self._lock:
             self._loop = loop
             if self._asked:
                 loop.call_soon(self._begin)
-        handled = [SIGTERM, SIGINT]
+        handled = [number for number in (SIGTERM, SIGINT) if number in heeded_signals()]
         if threading.current_thread() is not threading.main_thread():
             handled = []
         for number in handled:

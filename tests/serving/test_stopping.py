@@ -1,10 +1,13 @@
 """How a server stops: requests that have arrived are answered."""
 
 import http.client
+import os
+import signal
 import socket
 import threading
 import time
 
+import pytest
 from running_server import (
     NAME,
     PATIENCE,
@@ -102,3 +105,36 @@ def test_a_stop_before_the_server_listens_is_not_lost():
     assert not thread.is_alive()
     # One after the end is no error.
     server.stop()
+
+
+@pytest.mark.parametrize("ignored", [True, False])
+def test_a_signal_that_the_caller_ignores_does_not_stop_a_server(ignored):
+    server = TranslationServer(
+        NAME,
+        OneVersion(toy_servable()),
+        ServingHParams(drain_seconds=3600.0),
+        listener=bind("127.0.0.1", 0),
+        workers=1,
+    )
+    statuses = []
+
+    def interrupt():
+        # It handles signals once it answers.
+        wait_until(lambda: reachable(server.url))
+        ask(server.url, "/readyz")
+        os.kill(os.getpid(), signal.SIGINT)
+        statuses.append(ask(server.url, "/readyz").status)
+        server.stop()
+        server.stop()
+
+    # As shells do for what a script starts in the background.
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN if ignored else signal.default_int_handler)
+    thread = threading.Thread(target=interrupt, daemon=True)
+    thread.start()
+    try:
+        # Signals arrive in the main thread.
+        server.run()
+    finally:
+        signal.signal(signal.SIGINT, before)
+    thread.join(PATIENCE)
+    assert statuses == [200 if ignored else 503]
