@@ -7,6 +7,7 @@ import shlex
 
 from t2t_phrase import registry
 from t2t_phrase.config import UserError
+from t2t_phrase.data.sources.grammar_problem import GrammarProblem
 from t2t_phrase.reports.run.facts import RunFacts
 from t2t_phrase.runs import checkpoints
 from t2t_phrase.runs.commands import last_value
@@ -19,14 +20,16 @@ def repeating(facts: RunFacts) -> tuple[list[str], list[str]]:
     The commands of training are the recorded ones, or else built from the settings of the run.
     """
     base, data = facts.problem.base_name, str(facts.data_dir)
-    notes = [
-        "The first command needs the raw corpus in --tmp_dir (raw here); the data were made with "
-        "the options and from the files below."
-    ]
-    registrations = _given(t2t_usr_dir=facts.record.t2t_usr_dir)
-    lines = [
-        _line("datagen", f"--problem={base}", f"--data_dir={data}", "--tmp_dir=raw", *registrations)
-    ]
+    if isinstance(facts.problem, GrammarProblem):
+        raw, notes = "", ["The first command generates the corpus, with the options below."]
+    else:
+        raw = "raw"
+        notes = [
+            "The first command needs the raw corpus in --tmp_dir (raw here); the data were made "
+            "with the options and from the files below."
+        ]
+    registrations = _given(tmp_dir=raw, t2t_usr_dir=facts.record.t2t_usr_dir)
+    lines = [_line("datagen", f"--problem={base}", f"--data_dir={data}", *registrations)]
     if facts.commands:
         lines += [_line("trainer", *command.arguments) for command in facts.commands]
         if _is_average(facts):

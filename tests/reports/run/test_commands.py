@@ -33,7 +33,7 @@ def test_the_test_set_is_scored_as_the_development_set_was(others):
     assert ("--t2t_usr_dir=/own" in datagen and "--t2t_usr_dir=/own" in decoder) == others
     assert ("--decode_hparams=beam_size=5" in decoder) == others
     assert ("--tokenize=none" in score) == others
-    assert "--reference=data/mine-test.de" in score
+    assert "--reference=data/mine-test.de" in score and "--tmp_dir=raw" in datagen
 
 
 def test_a_folder_without_best_is_scored_at_its_latest_checkpoint(tmp_path):

@@ -1,6 +1,8 @@
 """The page of a run, from the files in its folder."""
 
+import dataclasses
 import json
+from types import SimpleNamespace
 
 import pytest
 from browser import PHONE
@@ -105,6 +107,18 @@ def test_commands(html, facts):
     pre = parse(html).blocks
     assert pre[-1].split("\n\n")[0].startswith("t2t-phrase-datagen \\\n    --problem=")
     assert f"t2t-phrase-trainer \\\n    --problem={GRAMMAR} \\\n    '--hparams=a=<b>'" in pre[-1]
+
+
+def test_inputs_that_are_no_files_have_no_checksum(facts):
+    inputs = {"grammar": "0f" * 32, "seed": "7"}
+    manifest = SimpleNamespace(splits={}, options={}, inputs=inputs)
+    page = run_page(dataclasses.replace(facts, manifest=manifest), [], without="no reason")
+    assert f"SHA-256 <code>{inputs['grammar']}</code>" in page
+    assert page.count("SHA-256") == 1 and "<code>7</code>" in page
+
+
+def test_a_generated_corpus_needs_no_raw_files(html):
+    assert "--tmp_dir" not in html and "The first command generates the corpus" in html
 
 
 def test_commands_of_runs_that_record_none(folder, tmp_path):
