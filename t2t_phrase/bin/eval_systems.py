@@ -17,8 +17,9 @@ from t2t_phrase.io.text_files import read_text, stream_text
 from t2t_phrase.io.text_job import check_paths
 
 FLAGS = flags.FLAGS
-# Flags for content that only a page or files show.
-_IN_REPORTS = ("source", "by_length", "ngrams", "facts", "contrasts", "training_text")
+# Flags for content of systems that only a page or files show; one translation has no use for these.
+_ONLY_IN_REPORTS = ("contrasts", "training_text")
+_IN_REPORTS = ("source", "by_length", "ngrams", "facts", *_ONLY_IN_REPORTS)
 
 
 def define_system_flags() -> None:
@@ -68,10 +69,12 @@ def check_system_flags() -> None:
     if not reports:
         others += _IN_REPORTS
     if given := [name for name in others if getattr(FLAGS, name) is not None]:
-        where = " or add --report" if given[0] in _IN_REPORTS else ""
-        raise app.UsageError(
-            f"--{given[0]} is for one --translation; leave it out with --systems{where}"
-        )
+        name, way = given[0], "leave it out with --systems"
+        if name in _ONLY_IN_REPORTS:
+            raise app.UsageError(f"--{name} is for --report or --report_files; add one of them")
+        if name in _IN_REPORTS:
+            way += " or add --report"
+        raise app.UsageError(f"--{name} is for one --translation; {way}")
     if not FLAGS.reference or not all(FLAGS.reference):
         raise app.UsageError("--systems requires --reference")
     if FLAGS.by_length is not None and not FLAGS.source:

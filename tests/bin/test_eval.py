@@ -222,6 +222,8 @@ def test_systems_as_a_page_and_files(files, capsys):
     ("arguments", "message"),
     [
         (["--source=x"], "--source is for one --translation; .* or add --report"),
+        (["--contrasts=one=x"], "--contrasts is for --report or --report_files; add one of them"),
+        (["--training_text=x"], "--training_text is for --report or --report_files; add one"),
         (["--report="], "--report= names no file"),
         (["--report=x", "--by_length=3"], "--by_length requires --source"),
         (["--report=x", "--baseline=y"], "--baseline is for one --translation; leave it out"),
