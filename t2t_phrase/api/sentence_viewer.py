@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from t2t_phrase.api.alignment_search import OPTIONS, Searched
 from t2t_phrase.config import UserError
-from t2t_phrase.data.problem import get_problem
 from t2t_phrase.features import ALIGNMENT, TAGS
 from t2t_phrase.insights.explain import Explainer
 from t2t_phrase.insights.explanation_json import explanation_to_json
@@ -22,6 +21,7 @@ from t2t_phrase.reports.viewer import (
     viewer_page,
 )
 from t2t_phrase.runs.load_model import run_above
+from t2t_phrase.runs.problem import problem_of
 
 if TYPE_CHECKING:
     from t2t_phrase.decoding.hparams import DecodeHParams
@@ -82,9 +82,9 @@ def explained_model(
         defaults = type(hparams)()
         hparams = hparams.replace(**{name: getattr(defaults, name) for name in OPTIONS})
     labels: list[str] = []
-    problem = trained.members[0].record.problem
-    if data_dir and problem and TAGS in getattr(model.hparams, "supervision", ()):
-        labels = get_problem(problem).labels(data_dir, TAGS.name)
+    record = trained.members[0].record
+    if data_dir and record.problem and TAGS in getattr(model.hparams, "supervision", ()):
+        labels = problem_of(record).labels(data_dir, TAGS.name)
     explainer = Explainer(
         model,
         vocabularies,

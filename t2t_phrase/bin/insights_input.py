@@ -152,7 +152,7 @@ def read_dev_set(trained: TrainedModel) -> tuple[list[tuple[str, str]], FeatureT
     Raises:
         UserError: the set does not exist, or has no such features.
     """
-    from t2t_phrase.data.problem import get_problem
+    from t2t_phrase.runs.problem import problem_of
 
     name = trained.record.problem or FLAGS.problem
     if not name or not FLAGS.data_dir:
@@ -160,6 +160,6 @@ def read_dev_set(trained: TrainedModel) -> tuple[list[tuple[str, str]], FeatureT
             "the development set requires --problem and --data_dir: give both, or "
             "--insights_from_file and --references_file"
         )
-    problem, features = get_problem(name), trained.model.hparams.features
+    problem, features = problem_of(trained.record, name), trained.model.hparams.features
     texts = problem.raw_features(FLAGS.data_dir, "dev", features) if features else {}
     return list(zip(*problem.raw_text(FLAGS.data_dir, "dev"), strict=True)), texts

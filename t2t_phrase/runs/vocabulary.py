@@ -6,10 +6,10 @@ import hashlib
 import pathlib
 
 from t2t_phrase.config import UserError
-from t2t_phrase.data.problem import get_problem
 from t2t_phrase.io.files import sha256_of
 from t2t_phrase.runs.kept_vocabularies import kept_vocabularies
 from t2t_phrase.runs.load_model import TrainedModel, run_above
+from t2t_phrase.runs.problem import problem_of
 from t2t_phrase.runs.record import RunRecord
 from t2t_phrase.text.encoders import StoredEncoder
 from t2t_phrase.text.subwords.t2t_subwords import T2TSubwords
@@ -48,7 +48,7 @@ def run_vocabularies(
         )
     if not data_dir:
         raise UserError(f"--data_dir is needed: the vocabulary of {name} is there")
-    vocabularies = get_problem(name).vocabularies(data_dir)
+    vocabularies = problem_of(trained.record, problem).vocabularies(data_dir)
     check_vocabularies(vocabularies, trained.record, f"{name} in --data_dir={data_dir}")
     return vocabularies
 
@@ -130,14 +130,14 @@ def check_same_texts(
     Raises:
         UserError: the second translates between other languages, or has other vocabularies.
     """
-    names = first.record.problem, second.record.problem
-    if all(names):
-        one, other = map(get_problem, names)
+    records = first.record, second.record
+    if all(record.problem for record in records):
+        one, other = map(problem_of, records)
         ways = [f"{p.source_language} to {p.target_language}" for p in (one, other)]
         if ways[0] != ways[1]:
             raise UserError(
-                f"{place}: it was trained on {names[1]}, from {ways[1]}, but "
-                f"{first.checkpoint} translates from {ways[0]}; give a run of {names[0]}"
+                f"{place}: it was trained on {other.name}, from {ways[1]}, but "
+                f"{first.checkpoint} translates from {ways[0]}; give a run of {one.name}"
             )
     try:
         check_vocabularies(vocabularies, second.record, f"{first.checkpoint}")

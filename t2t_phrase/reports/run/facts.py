@@ -10,7 +10,7 @@ from typing import Any
 
 from t2t_phrase.config import UserError
 from t2t_phrase.data.generation.manifest import Manifest, manifest_path
-from t2t_phrase.data.problem import Problem, get_problem
+from t2t_phrase.data.problem import Problem
 from t2t_phrase.io.files import expanded
 from t2t_phrase.reports.run.scalars import Scalars, read_scalars
 from t2t_phrase.runs import checkpoints
@@ -18,6 +18,7 @@ from t2t_phrase.runs.commands import Command, read_commands
 from t2t_phrase.runs.directory import BEST
 from t2t_phrase.runs.history import History
 from t2t_phrase.runs.log import FILE as LOG
+from t2t_phrase.runs.problem import problem_of
 from t2t_phrase.runs.record import RunRecord
 from t2t_phrase.runs.translations import BestTranslations
 
@@ -110,7 +111,7 @@ def read_facts(
             f"{folder} was imported without a problem, whose data a page shows; import it again "
             "with --problem"
         )
-    problem = get_problem(record.problem)
+    problem = problem_of(record)
 
     def known(read: Callable[[], Any], otherwise: Any) -> Any:
         try:

@@ -52,7 +52,7 @@ def problem_with(vocabularies, lines):
 def test_the_options_are_those_of_the_run(tmp_path, monkeypatch):
     toy = make_toy_run(tmp_path)
     problem = problem_with(toy.vocabularies, toy.lines[:8])
-    monkeypatch.setattr("t2t_phrase.runs.vocabulary.get_problem", lambda _: problem)
+    monkeypatch.setattr("t2t_phrase.runs.problem.get_problem", lambda _: problem)
     facts = facts_of(toy, problem, "--decode_hparams=max_length=4")
     found = with_translations(facts, log=print).translations.lines
     plain = with_translations(facts_of(toy, problem), log=print).translations.lines
@@ -66,6 +66,6 @@ def test_another_vocabulary_than_that_of_the_run_is_refused(tmp_path, monkeypatc
     toy = make_toy_run(tmp_path)
     other = make_encoder(train_subwords([line[::-1] for line in toy.lines], vocab_size=300))
     problem = problem_with(Vocabularies(other, other), ["the house"])
-    monkeypatch.setattr("t2t_phrase.runs.vocabulary.get_problem", lambda _: problem)
+    monkeypatch.setattr("t2t_phrase.runs.problem.get_problem", lambda _: problem)
     with pytest.raises(UserError, match=r"is not the one that the model was trained with"):
         with_translations(facts_of(toy, problem), log=print)
