@@ -79,11 +79,16 @@ def side_lines(path: pathlib.Path) -> Iterator[str]:
 def count_mismatch(text: pathlib.Path, side: pathlib.Path, sentences: int) -> UserError:
     """Return the error for a side file that does not have one line for each sentence."""
     count = sum(1 for _ in read_lines(side))
+    # No command compresses its output, and a compressed file would be read instead of it.
+    made = side.with_name(side.name.removesuffix(".gz"))
+    gone = f", and delete {side}" if made != side else ""
     hint = ""
     if f".{TREES}" in side.suffixes:
-        hint = f"; recreate it: t2t-phrase-parse --input_file={text} --output_file={side}"
+        command = f"t2t-phrase-parse --parser=... --input_file={text} --output_file={made}"
+        hint = f"; recreate it: {command}{gone}"
     elif f".{ALIGN}" in side.suffixes:
-        hint = f"; recreate it: t2t-phrase-align --source=... --target={text} --output_file={side}"
+        command = f"t2t-phrase-align --source=... --target={text} --output_file={made}"
+        hint = f"; recreate it: {command}{gone}"
     has = counted(sentences, "sentence")
     return UserError(f"{side} has {counted(count, 'line')}, but {text} has {has}{hint}")
 
