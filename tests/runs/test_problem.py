@@ -1,13 +1,13 @@
 import re
 
 import pytest
+from run_records import small_record
 
 from t2t_phrase import registry
 from t2t_phrase.config import UserError
 from t2t_phrase.reports.run.facts import read_facts
 from t2t_phrase.runs.load_model import TrainedModel
 from t2t_phrase.runs.problem import problem_of
-from t2t_phrase.runs.record import RunRecord
 from t2t_phrase.runs.vocabulary import run_vocabularies
 
 SAID = re.escape(
@@ -17,17 +17,7 @@ SAID = re.escape(
 
 
 def record(problem="translate_mine_rev", t2t_usr_dir="/mine"):
-    return RunRecord(
-        problem=problem,
-        model="transformer",
-        hparams_set="transformer_tiny",
-        overrides="",
-        hparams={},
-        vocab_size=8,
-        vocabulary="",
-        random_seed=1,
-        t2t_usr_dir=t2t_usr_dir,
-    )
+    return small_record(problem=problem, t2t_usr_dir=t2t_usr_dir)
 
 
 def test_the_problem_is_that_of_the_record_in_its_direction():

@@ -2,6 +2,7 @@ import dataclasses
 import json
 
 import pytest
+from run_records import small_record
 
 from t2t_phrase import registry
 from t2t_phrase.config import HParamsError, UserError
@@ -158,17 +159,7 @@ def test_an_unknown_model_and_unknown_hparams_are_said_with_the_file():
 
 
 def test_a_model_of_a_plug_in_names_its_folder():
-    record = RunRecord(
-        problem="translate_text",
-        model="my_transformer",
-        hparams_set="mine",
-        overrides="",
-        hparams={},
-        vocab_size=8,
-        vocabulary="",
-        random_seed=1,
-        t2t_usr_dir="/home/me/models",
-    )
+    record = small_record(model="my_transformer", hparams_set="mine", t2t_usr_dir="/home/me/models")
     with pytest.raises(UserError, match=r"trained with --t2t_usr_dir=/home/me/models, which"):
         record.resolved()
     moved = dataclasses.replace(record, t2t_usr_dir="/elsewhere")

@@ -1,22 +1,14 @@
 """The folder of a run, claimed for its first checkpoint."""
 
 import numpy as np
+from run_records import small_record
 
 from t2t_phrase.runs import checkpoints
 from t2t_phrase.runs.commands import add_command, read_commands
 from t2t_phrase.runs.record import RunRecord
 from t2t_phrase.training import run_folder
 
-RECORD = RunRecord(
-    problem="translate_ende_grammar",
-    model="transformer",
-    hparams_set="transformer_tiny",
-    overrides="",
-    hparams={},
-    vocab_size=8,
-    vocabulary="",
-    random_seed=7,
-)
+RECORD = small_record()
 
 
 def test_commands_of_an_attempt_that_saved_nothing_are_forgotten(tmp_path, monkeypatch):
