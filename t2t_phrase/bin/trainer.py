@@ -193,6 +193,7 @@ def prepare(
         peers: the other workers.
         log: called with each line of output.
     """
+    from t2t_phrase.decoding.hparams import DecodeHParams
     from t2t_phrase.training.distribution import make_strategy
     from t2t_phrase.training.run_options import RunOptions
     from t2t_phrase.training.setup import prepare
@@ -216,14 +217,16 @@ def prepare(
         trackers=tuple(FLAGS.trackers),
         t2t_usr_dir=FLAGS.t2t_usr_dir and str(pathlib.Path(folder(FLAGS.t2t_usr_dir)).resolve()),
     )
+    # Checked even if nothing is translated.
+    decode_hparams = DecodeHParams().override(FLAGS.decode_hparams)
+    log_unused_flags(log)
     bleu = None
     if FLAGS.eval_run_autoregressive and options.evaluate:
         reason = registry.models[options.model].capabilities.cannot_translate
         if not reason:
             from t2t_phrase.api.dev_bleu import dev_bleu
-            from t2t_phrase.decoding.hparams import DecodeHParams
 
-            bleu = dev_bleu(options, DecodeHParams().override(FLAGS.decode_hparams), log=log)
+            bleu = dev_bleu(options, decode_hparams, log=log)
         else:
             log(f"the development set is not translated: {reason}")
     return prepare(
@@ -234,6 +237,22 @@ def prepare(
         bleu=bleu,
         log=log,
     )
+
+
+def log_unused_flags(log: Callable[[str], None]) -> None:
+    """Name the options of evaluations that are given, but change nothing.
+
+    Args:
+        log: called with each line of output.
+    """
+    names: tuple[str, ...] = ()
+    if FLAGS.schedule == "train":
+        names, reason = ("eval_steps", "decode_hparams"), "--schedule=train does not evaluate"
+    elif not FLAGS.eval_run_autoregressive:
+        names, reason = ("decode_hparams",), "--noeval_run_autoregressive does not translate"
+    for name in names:
+        if FLAGS[name].present:
+            log(f"--{name} is not used: {reason}")
 
 
 def loop_options() -> LoopOptions:

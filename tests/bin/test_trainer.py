@@ -258,6 +258,7 @@ def test_dry_run_shows_what_would_be(toy, capsys):
             "there is no BLEU, since an alignment model predicts",
         ),
         ("--decode_hparams=beam=4", "did you mean beam_size"),
+        ("--decode_hparams=beam=4 --schedule=train", "did you mean beam_size"),
         ("--hparams=max_length=70000,batch_size=70000", "max_length: must be at most 65,536"),
     ],
 )
@@ -265,6 +266,25 @@ def test_mistakes_are_named_and_leave_no_folder(toy, change, message):
     with pytest.raises(UserError, match=message):
         call(trainer, *flags(toy, "wrong"), *change.split())
     assert not (toy / "wrong").exists()
+
+
+@pytest.mark.parametrize(
+    ("given", "unused", "reason"),
+    [
+        ("--schedule=train", ["eval_steps", "decode_hparams"], "does not evaluate"),
+        ("--noeval_run_autoregressive", ["decode_hparams"], "does not translate"),
+        ("--schedule=evaluate", [], ""),
+    ],
+)
+def test_options_of_evaluations_that_do_nothing_are_named(toy, monkeypatch, given, unused, reason):
+    """BLEU is not all that an evaluation computes."""
+    lines = []
+    monkeypatch.setattr(trainer, "train", lambda *a: trainer.log_unused_flags(lines.append))
+    required = [flag for flag in flags(toy, "unused", given) if "decode_hparams" not in flag]
+    call(trainer, *required)
+    assert lines == []
+    call(trainer, *required, "--eval_steps=3", "--decode_hparams=beam_size=2")
+    assert lines == [f"--{name} is not used: {given} {reason}" for name in unused]
 
 
 def test_required_flags(toy):
