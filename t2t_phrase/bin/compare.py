@@ -27,6 +27,7 @@ from t2t_phrase.io.files import expanded
 
 if TYPE_CHECKING:
     from t2t_phrase.comparison.runs import Recipe
+    from t2t_phrase.features import Feature
 
 FLAGS = flags.FLAGS
 
@@ -172,12 +173,40 @@ def check(recipe: Recipe, sets: Sequence[str], boundaries: Sequence[int]) -> Non
             raise UserError(f"--hparams_sets: {name} cannot be compared: {reason}")
         if files.count(file) > 1:
             raise UserError(f"--hparams_sets: {shown(name)} is given twice")
+        if recipe.contrastive:
+            try:
+                check_contrastive(recipe.contrastive, hparams.features)
+            except UserError as error:
+                raise UserError(f"--contrastive: {name}: {error}") from error
     from t2t_phrase.io.files import explain_os_error
 
     try:
         recipe.work_dir.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise explain_os_error(error, recipe.work_dir) from error
+
+
+def check_contrastive(pairs: str, features: Sequence[Feature]) -> None:
+    """Check that contrastive pairs have all features that a model reads.
+
+    Args:
+        pairs: `grammar`, or their file.
+        features: of the model.
+
+    Raises:
+        UserError: a feature belongs to the target, or has no file beside that of the pairs.
+    """
+    from t2t_phrase.comparison.runs import GRAMMAR
+    from t2t_phrase.decoding.feature_files import file_beside
+    from t2t_phrase.evaluation.contrastive import check_features
+
+    check_features(features)
+    for feature in features:
+        if pairs != GRAMMAR and not file_beside(pairs, feature):
+            raise UserError(
+                f"the model reads the source feature {feature.name!r}, so it needs the file "
+                f"{pairs}.{feature.stream} with a line for each entry of {pairs}"
+            )
 
 
 def _numbers(flag: str) -> list[int]:

@@ -26,7 +26,6 @@ from t2t_phrase.bin.source_features import (
     given_feature_files,
     given_parser,
 )
-from t2t_phrase.config import UserError
 from t2t_phrase.evaluation import contrastive
 from t2t_phrase.features import TREES
 from t2t_phrase.io.line_counts import counted
@@ -144,12 +143,7 @@ def texts_of_sources(
     Raises:
         UserError: a feature belongs to the target, a file is missing, or a line does not fit.
     """
-    for feature in features:
-        if feature.side == "target":
-            raise UserError(
-                f"the model reads the target feature {feature.name!r}, which contrastive "
-                "translations do not have"
-            )
+    contrastive.check_features(features)
     if examined.trees is not None:
         from t2t_phrase.text.annotations.base import read_annotations
 

@@ -10,13 +10,16 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from t2t_phrase import grammar
 from t2t_phrase.config import UserError, shown
 from t2t_phrase.evaluation.aligned import aligned
 from t2t_phrase.io.strict_json import parse_json
 from t2t_phrase.io.text_files import read_text
+
+if TYPE_CHECKING:
+    from t2t_phrase.features import Feature
 
 # Larger distances are grouped, as in LingEval97.
 FAR = 15
@@ -120,6 +123,20 @@ def check_languages(source: str, target: str) -> None:
             "the grammar's contrastive pairs are translations from English into German, but the "
             f"model translates {source} to {target}; give a file of contrastive translations"
         )
+
+
+def check_features(features: Sequence[Feature]) -> None:
+    """Check that contrastive translations have all features that a model reads.
+
+    Raises:
+        UserError: the model reads a feature of the target.
+    """
+    for feature in features:
+        if feature.side == "target":
+            raise UserError(
+                f"the model reads the target feature {feature.name!r}, which contrastive "
+                "translations do not have"
+            )
 
 
 def _distance(pair: grammar.SentencePair, twin: grammar.Twin) -> int:

@@ -12,6 +12,7 @@ from t2t_phrase.bin import compare
 from t2t_phrase.comparison import report, runs
 from t2t_phrase.config import UserError
 from t2t_phrase.data.problem import Problem
+from t2t_phrase.features import Feature
 
 SETS = ["transformer_tiny", "transformer_small"]
 
@@ -161,6 +162,25 @@ def test_pairs_of_the_other_direction_are_refused(flags):
     with pytest.raises(UserError, match="English into German, but the model translates de to en"):
         call(compare, *given, "--problem=translate_ende_multi30k_rev", "--contrastive=grammar")
     assert calls == []
+
+
+def test_contrastive_pairs_without_a_models_features_are_refused(flags, tmp_path):
+    given, calls, _ = flags
+    error = {"type": "kind", "contrastive": "dogs run"}
+    entry = {"source": "the house", "reference": "a cat", "errors": [error]}
+    pairs = tmp_path / "x.json"
+    pairs.write_text(json.dumps([entry]))
+    parsed = [*given[:-1], f"--contrastive={pairs}", "--hparams_sets=mgsa_syntax_demo"]
+    message = r"--contrastive: mgsa_.*'levels', .* the file .*json\.trees"
+    with pytest.raises(UserError, match=message):
+        call(compare, *parsed)
+    assert calls == [] and [path.name for path in tmp_path.iterdir()] == ["x.json"]
+    trees = Feature(name="levels", side="source", stream="trees")
+    pathlib.Path(f"{pairs}.trees").touch()
+    compare.check_contrastive(str(pairs), [trees])
+    compare.check_contrastive("grammar", [trees])
+    with pytest.raises(UserError, match="the target feature 'tags'"):
+        compare.check_contrastive("grammar", [Feature(name="tags", side="target", stream="tags")])
 
 
 @pytest.mark.slow
