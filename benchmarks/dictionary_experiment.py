@@ -39,7 +39,7 @@ from t2t_phrase.comparison.runs import Steps
 from t2t_phrase.comparison.table import grid
 from t2t_phrase.config import UserError
 
-SUMMARY = r"(\d+) dictionary entries: (\d+) occurrences in the sources, (\d+) of them applied"
+SUMMARY = r"(\d+) dictionary entr\S+: (\d+) occurrences? in the sources, (\d+) of them applied"
 
 
 @dataclasses.dataclass(frozen=True)

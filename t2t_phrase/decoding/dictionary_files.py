@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from t2t_phrase.config import UserError
 from t2t_phrase.io.files import sha256_of
+from t2t_phrase.io.line_counts import counted
 from t2t_phrase.io.text_files import check_regular, stream_text
 from t2t_phrase.text.dictionaries.reader import (
     MODES,
@@ -172,8 +173,16 @@ def summary(counts: Mapping[str, int], given: GivenDictionaries, lines: int) -> 
     """
     entries = len(given.everywhere) + sum(map(len, given.of_sentence.values()))
     text = (
-        f"{entries} dictionary entries: {counts.get('matched', 0)} occurrences in the sources, "
+        f"{entries} dictionary {_entries(entries)}: "
+        f"{counted(counts.get('matched', 0), 'occurrence')} in the sources, "
         f"{counts.get('applied', 0)} of them applied in the translations"
     )
     beyond = sum(len(own) for number, own in given.of_sentence.items() if number > lines)
-    return f"{text}; {beyond} entries are for sentences after the last one" if beyond else text
+    if beyond:
+        verb = "is" if beyond == 1 else "are"
+        text += f"; {beyond} {_entries(beyond)} {verb} for sentences after the last one"
+    return text
+
+
+def _entries(count: int) -> str:
+    return "entry" if count == 1 else "entries"

@@ -46,7 +46,7 @@ def test_entries_are_applied_and_counted(toy, files, tmp_path, capsys):
     write(tmp_path / "dict", EVERY)
     decode(toy, *files, f"--dictionary={tmp_path}/dict")
     said = re.search(
-        r"(\d+) dictionary entries: (\d+) occurrences in the sources, (\d+) of them applied",
+        r"(\d+) dictionary entr\S+: (\d+) occurrences? in the sources, (\d+) of them applied",
         capsys.readouterr().err,
     )
     texts = (tmp_path / "out").read_text().split("\n")[:-1]
