@@ -320,10 +320,15 @@ class Trainer:
         seconds = time.perf_counter() - start
         self.options.early_stopping.check(scores.to_dict())
         history.add(step, scores.to_dict())
-        metric, lower = ("loss", True) if scores.bleu is None else ("bleu", False)
-        best = history.best(metric, lower=lower, among=self.directory.saved_steps())
+        saved = self.directory.saved_steps()
+        # BLEU also decides where only earlier evaluations of the run computed it.
+        metric, best = "bleu", history.best("bleu", lower=False, among=saved)
+        if best is None:
+            metric, best = "loss", history.best("loss", lower=True, among=saved)
         is_best = best == step
         mark = f"  best {metric} so far" if is_best else ""
+        if metric == "bleu" and scores.bleu is None:
+            mark = f"  no BLEU, so best/ remains that of update {best}"
         self.log(f"step {step}: {scores}  {seconds:.0f} s{mark}")
         missed = self.directory.unscored is not None
         self.directory.save_scores(history, best if is_best or missed else None)

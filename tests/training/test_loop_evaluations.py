@@ -51,6 +51,28 @@ def test_best_by_loss_without_bleu(files, tmp_path):
     assert steps_in(tmp_path / "best") == [best]
 
 
+def test_bleu_decides_even_where_a_resumed_run_computes_none(files, tmp_path):
+    """Else `best` would hold another checkpoint than the page of the run names."""
+    for steps, bleu in ((8, fake_bleu(30.0, 20.0)), (16, None)):
+        lines = []
+        trainer = make_trainer(
+            tmp_path,
+            files,
+            make_stepper(rate=0.05),
+            train_steps=steps,
+            keep=1,
+            evaluate=True,
+            bleu=bleu,
+            log=lines.append,
+        )
+        trainer.train()
+    history = History.load(tmp_path, until=16)
+    assert history.best("loss", lower=True) > 8, "the losses would not choose another checkpoint"
+    assert steps_in(tmp_path) == [16] and steps_in(tmp_path / "best") == [4]
+    said = [line for line in lines if line.endswith("no BLEU, so best/ remains that of update 4")]
+    assert len(said) == 2 and not any("so far" in line for line in lines)
+
+
 def test_patience_outlives_a_restart(files, tmp_path):
     stopping = EarlyStopping(steps=8, metric="bleu", delta=0.5)
 
