@@ -66,3 +66,11 @@ def test_bfloat16_is_computed_in_float32() -> None:
 def test_extreme_inputs_stay_finite(size: float) -> None:
     for value in value_and_gradients(X * size):
         assert np.isfinite(value).all()
+
+
+def test_epsilon_is_added_to_the_variance() -> None:
+    """It counts where numbers differ little, or not at all."""
+    x = np.concatenate([1e-3 * X, np.ones_like(X)], axis=1).astype("float32")
+    scale, offset = (weight.astype("float32") for weight in (SCALE, OFFSET))
+    found = layer_norm(tf.constant(x), scale, offset, epsilon=1e-6)
+    np.testing.assert_allclose(found, definition(x.astype("float64"), scale, offset), atol=1e-4)

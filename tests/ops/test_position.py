@@ -65,8 +65,9 @@ def test_every_token_knows_the_length_of_its_sentence() -> None:
 def test_a_place_in_a_sentence_is_one_in_its_row_or_none() -> None:
     sources, targets = np.array([[1, 1, 1, 2, 2, 0]]), np.array([[1, 1, 1, 2, 2, 2, 2, 0]])
     places = np.array([[2, -1, 3, 0, 1, 2, 4, 0]])
-    found = np.asarray(places_in_rows(places, targets, sources))
-    assert found[0, :7].tolist() == [2, -1, -1, 3, 4, -1, -1]
+    for width in (6, 5):  # with and without padding behind the last sentence
+        found = np.asarray(places_in_rows(places, targets, sources[:, :width]))
+        assert found[0, :7].tolist() == [2, -1, -1, 3, 4, -1, -1]
 
 
 def packed(length: int, beam_size: int = 1) -> np.ndarray:

@@ -8,7 +8,9 @@ from random_weights import randomize
 
 from t2t_phrase.layers.common.layer_norm import LayerNorm
 
-X = np.random.default_rng(0).normal(2.0, 3.0, size=(2, 3, 4)).astype("float32")
+# With a small variance, too, beside which epsilon counts.
+X = np.random.default_rng(0).normal(2.0, 3.0, size=(2, 3, 4)) * [[[1.0]], [[1e-3]]]
+X = X.astype("float32")
 
 
 def test_contract(check_layer: Callable) -> None:
