@@ -152,6 +152,17 @@ def test_a_sequence_that_begins_within_a_row_begins_at_zero(layer: Any, options:
     assert np.abs(found[:, 1, 2:] - whole[:, 1, 2:]).max() > 1e-3
 
 
+@pytest.mark.parametrize(
+    ("layer", "options", "masters"), [(HeadLSTM, {}, 0), (HeadONLSTM, {"chunk_size": 2}, W)]
+)
+def test_the_forget_gates_start_open(layer: Any, options: Any, masters: int) -> None:
+    lstm = layer(num_heads=G, **options)
+    lstm.build(X.shape)
+    # Master gates come first, then input gate, forget gate, candidate and output gate.
+    expected = [*[0] * (masters + W), *[1] * W, *[0] * (2 * W)]
+    np.testing.assert_array_equal(lstm.bias, [expected] * G)
+
+
 def test_the_gradient_of_biases_of_labels_is_summed_in_float32() -> None:
     classifier = TagClassifier(
         heads=("level",), partitions=("level",), classes=2, dtype="mixed_bfloat16"

@@ -222,6 +222,14 @@ def test_dropout_acts_on_the_weights_in_training_only(kind: str) -> None:
     np.testing.assert_array_equal(kept, weights)
 
 
+@pytest.mark.parametrize("kind", registry.attentions)
+def test_a_dropped_weight_has_neither_value_nor_distance(kind: str) -> None:
+    layer = make(kind, max_relative_position=2)
+    layer.build((None, None, D))
+    layer.weight_dropout = lambda weights, training: 0 * weights
+    np.testing.assert_array_equal(layer(X, X, training=True)[0], np.zeros_like(X))
+
+
 def size(kind: str, orders: tuple[int, ...]) -> float:
     """Return how many D x D matrices the equations have; D / H to a head."""
     structure, method = kind.split("_")
