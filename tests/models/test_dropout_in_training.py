@@ -64,3 +64,25 @@ def test_every_dropout_is_active_in_training_alone(
     calls.clear()
     model.batch_loss(features, training=True)
     assert calls == {(layer, True) for layer in dropouts if layer.rate}
+
+
+# Where each option of a Transformer drops.
+PLACES = {
+    "weight_dropout": "attention_dropout",
+    "inner_dropout": "relu_dropout",
+    "output_dropout": "layer_prepostprocess_dropout",
+    "source_dropout": "layer_prepostprocess_dropout",
+    "target_dropout": "layer_prepostprocess_dropout",
+}
+
+
+@pytest.mark.parametrize("name", [name for name in FAMILIES if not name.startswith("recurrent")])
+def test_each_option_is_the_rate_of_its_own_dropouts(name: str) -> None:
+    rates = {"attention_dropout": 0.1, "relu_dropout": 0.2, "layer_prepostprocess_dropout": 0.3}
+    hparams = FAMILIES[name].replace(**rates)
+    model = registry.models[hparams.model].from_hparams(hparams, vocab_size=VOCAB)
+    layers = list(model._flatten_layers())
+    found = {place: [getattr(x, place) for x in layers if hasattr(x, place)] for place in PLACES}
+    for place, dropouts in found.items():
+        assert {dropout.rate for dropout in dropouts} == {rates[PLACES[place]]}, place
+    assert sum(map(len, found.values())) == sum(isinstance(x, Dropout) for x in layers)
