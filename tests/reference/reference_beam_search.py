@@ -17,6 +17,16 @@ def penalty(length: int, alpha: float) -> float:
     return ((5 + length) / 6) ** alpha
 
 
+def without_early_end(log_probs: LogProbs, prefix: Prefix, min_length: int) -> Sequence[float]:
+    """Return the log-probabilities where EOS may not come before `min_length` other tokens."""
+    scores = list(log_probs(prefix))
+    if len(prefix) < min_length:
+        rest = math.log(-math.expm1(scores[EOS]))
+        scores = [s - rest for s in scores]
+        scores[EOS] = -math.inf
+    return scores
+
+
 def search(
     log_probs: LogProbs,
     *,
@@ -41,11 +51,7 @@ def search(
     for time in range(max_length):
         candidates = []
         for prefix, total in alive:
-            scores = list(log_probs(prefix))
-            if time < min_length:
-                rest = math.log(-math.expm1(scores[EOS]))
-                scores = [s - rest for s in scores]
-                scores[EOS] = -math.inf
+            scores = without_early_end(log_probs, prefix, min_length)
             candidates += [((*prefix, token), total + s) for token, s in enumerate(scores)]
         candidates.sort(key=lambda item: -item[1])
         candidates = [c for c in candidates if c[1] > -math.inf][: 2 * beam_size]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import collections
 import math
 
-from reference_beam_search import EOS, LogProbs, Prefix, penalty
+from reference_beam_search import EOS, LogProbs, Prefix, penalty, without_early_end
 
 
 def search(
@@ -16,6 +16,7 @@ def search(
     groups: int,
     strength: float,
     alpha: float,
+    min_length: int = 0,
 ) -> list[tuple[Prefix, float]]:
     """Return the hypotheses and scores of all groups, best first."""
     own = beam_size // groups
@@ -30,7 +31,7 @@ def search(
             candidates = [
                 ((*prefix, token), total + score, total + score - strength * taken[token])
                 for prefix, total in alive[group]
-                for token, score in enumerate(log_probs(prefix))
+                for token, score in enumerate(without_early_end(log_probs, prefix, min_length))
                 if score > -math.inf
             ]
             candidates = sorted(candidates, key=lambda item: -item[2])[: 2 * own]

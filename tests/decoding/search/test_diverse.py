@@ -18,11 +18,11 @@ LENGTH, VOCAB = 6, 9
 
 
 def search(
-    table: Any, limits: Any, *, beam_size: int, groups: int, strength: float, alpha: float = 0.6
+    table: Any, limits: Any, *, beam_size: int, groups: int, alpha: float = 0.6, **options: Any
 ) -> Hypotheses:
     decoder = TableModel(table).decoder(beam_size)
     found = beam_search(
-        diverse_expansion(decoder, beam_size=beam_size, groups=groups, strength=strength),
+        diverse_expansion(decoder, beam_size=beam_size, groups=groups, **options),
         max_lengths=ops.repeat(limits, groups),
         length=LENGTH,
         beam_size=beam_size // groups,
@@ -32,12 +32,15 @@ def search(
 
 
 @pytest.mark.parametrize(
-    ("beam_size", "groups", "strength", "eos"),
-    [(6, 3, 0.7, 1.0), (4, 2, 3.0, 0.0), (3, 3, 0.4, 2.0), (4, 2, 0.5, -8.0)],
+    ("beam_size", "groups", "strength", "eos", "min_length"),
+    [(6, 3, 0.7, 1.0, 0), (4, 2, 3.0, 0.0, 3), (3, 3, 0.4, 2.0, 0), (4, 2, 0.5, -8.0, 0)],
 )
-def test_equals_the_plain_search(beam_size: int, groups: int, strength: float, eos: float) -> None:
+def test_equals_the_plain_search(
+    beam_size: int, groups: int, strength: float, eos: float, min_length: int
+) -> None:
     limits = np.array([6, 1, 4, 6, 5, 6], "int32")
     options = {"beam_size": beam_size, "groups": groups, "strength": strength}
+    options["min_length"] = min_length
     table = random_table(beam_size, len(limits), LENGTH, VOCAB, eos)
     run = compiled(lambda table, limits: search(table, limits, **options), xla=False)
     found = run(table, limits)

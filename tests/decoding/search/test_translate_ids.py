@@ -11,6 +11,8 @@ from t2t_phrase.compile import compiled, traced
 from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.decoding.search.beam_search import Hypotheses
 from t2t_phrase.decoding.search.output_limits import OutputLimits, output_limits
+from t2t_phrase.decoding.search.required_terms import TERMS
+from t2t_phrase.decoding.search.restrictions import BEGINS_WORD
 from t2t_phrase.decoding.search.translate_ids import search, translate_ids
 from t2t_phrase.models.transformer import Transformer
 from t2t_phrase.models.transformer_hparams import TransformerHParams
@@ -57,15 +59,29 @@ def test_output_limits_count_the_tokens_of_each_sentence(options: dict, expected
     np.testing.assert_array_equal(output_limits(wider, hparams).each, expected)
 
 
-@pytest.mark.parametrize("beam_size", [1, 3])
-def test_outputs_respect_the_limits(model: Transformer, beam_size: int) -> None:
-    hparams = DecodeHParams(beam_size=beam_size, extra_length=3)
-    found = translate_ids(model, {"inputs": INPUTS}, hparams)
-    assert found.ids.shape == (3, beam_size, 8)
+# A term of one token, after which sentences could end.
+REQUIRED = {TERMS: np.full((3, 1, 1, 1), 5, "int32"), BEGINS_WORD: np.ones(12, bool)}
+
+
+@pytest.mark.parametrize(
+    ("options", "restrictions"),
+    [
+        ({"beam_size": 1}, {}),
+        ({"beam_size": 3}, {}),
+        ({"beam_size": 3}, REQUIRED),
+        ({"beam_size": 4, "num_groups": 2, "diversity_strength": 1.0}, {}),
+    ],
+    ids=["greedy", "beam", "terms", "groups"],
+)
+def test_outputs_respect_the_limits(model: Transformer, options: dict, restrictions: dict) -> None:
+    features = {"inputs": INPUTS, **restrictions}
+    hparams = DecodeHParams(extra_length=3, **options)
+    found = translate_ids(model, features, hparams)
+    assert found.ids.shape == (3, hparams.beam_size, 8)
     assert (lengths(found) <= [8, 5, 0]).all()
-    shorter = translate_ids(model, {"inputs": INPUTS}, hparams.replace(max_length=4))
-    assert shorter.ids.shape == (3, beam_size, 4)
-    longer = translate_ids(model, {"inputs": INPUTS}, hparams.replace(min_length=4))
+    shorter = translate_ids(model, features, hparams.replace(max_length=4))
+    assert shorter.ids.shape == (3, hparams.beam_size, 4)
+    longer = translate_ids(model, features, hparams.replace(min_length=4))
     rows = np.asarray(longer.ids)[:2].reshape(-1, 8)
     assert all(EOS_ID not in row[:4] for row in rows)
 
@@ -127,6 +143,18 @@ def test_sampling_depends_on_both_seeds_and_nothing_else(model: Transformer, xla
     np.testing.assert_array_equal(one(inputs, np.int32(3)), drawn)
     assert (np.asarray(one(inputs, np.int32(4))) != drawn).any()
     assert (np.asarray(other(inputs, np.int32(3))) != drawn).any()
+
+
+@pytest.mark.parametrize(
+    "only_the_likeliest",
+    [{"sampling_keep_top_k": 1}, {"sampling_top_p": 0.0}, {"sampling_epsilon": 1.0}],
+)
+def test_every_filter_reaches_the_search(model: Transformer, only_the_likeliest: dict) -> None:
+    options = {"extra_length": 3, "max_length": 4}
+    greedy = translate_ids(model, {"inputs": INPUTS}, DecodeHParams(beam_size=1, **options))
+    hparams = DecodeHParams(sampling_temp=1000.0, **only_the_likeliest, **options)
+    found = translate_ids(model, {"inputs": INPUTS}, hparams)
+    np.testing.assert_array_equal(found.ids, greedy.ids)
 
 
 @pytest.mark.slow
