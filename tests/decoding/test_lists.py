@@ -23,8 +23,13 @@ def toy(tmp_path_factory) -> ToyRun:
 
 
 @pytest.fixture(scope="module")
-def samples(toy):
-    return Translator(toy.model, toy.vocabularies, SAMPLING).translate(LINES)
+def sampling(toy):
+    return Translator(toy.model, toy.vocabularies, SAMPLING)
+
+
+@pytest.fixture(scope="module")
+def samples(sampling):
+    return sampling.translate(LINES)
 
 
 def test_samples_are_as_many_as_asked_for_and_differ(samples):
@@ -33,6 +38,12 @@ def test_samples_are_as_many_as_asked_for_and_differ(samples):
     for found in samples:
         scores = [hypothesis.score for hypothesis in found]
         assert scores == sorted(scores, reverse=True)
+
+
+def test_every_batch_draws_anew(sampling):
+    lines = sampling.encode(LINES)
+    first, same, other = ([*sampling.batches(lines, number=number)] for number in (0, 0, 1))
+    assert first == same and first != other
 
 
 @pytest.mark.slow

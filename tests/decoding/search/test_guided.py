@@ -17,11 +17,13 @@ from table_model import TableModel, as_lists, assert_same, random_table
 
 from t2t_phrase.compile import compiled
 from t2t_phrase.decoding.hparams import DecodeHParams
+from t2t_phrase.decoding.search import prefix
 from t2t_phrase.decoding.search.aligning import POSITION
 from t2t_phrase.decoding.search.batch_decoder import BatchDecoder
-from t2t_phrase.decoding.search.beam_search import Hypotheses, beam_search
+from t2t_phrase.decoding.search.beam_search import WORST, Hypotheses, beam_search
 from t2t_phrase.decoding.search.guided import ENTRY, STARTS, TOKENS, Entries, guided_decoder
 from t2t_phrase.decoding.search.plain_expansion import plain_expansion
+from t2t_phrase.decoding.search.restrictions import RANKS
 from t2t_phrase.decoding.search.translate_ids import translate_ids
 from t2t_phrase.models.base import Step
 from t2t_phrase.special_ids import EOS_ID
@@ -173,11 +175,41 @@ def test_compiled_and_alone_equal_eager(model: ToyLstm, xla: bool) -> None:
 SOURCES_ALONE = np.array([SOURCES[1]], "int32")
 
 
-def test_samples_are_forced_too(model: ToyLstm) -> None:
-    for options in ({}, {"sampling_keep_top_k": 2}):
-        sampling = DecodeHParams(sampling_temp=1.0, max_length=6, **options)
-        found = translate_ids(model, FEATURES, sampling, seed=3)
-        # The second source is an entry all over.
-        assert np.asarray(found.ids)[1, 0, :2].tolist() == [5, 6]
-        assert np.asarray(found.notes[ENTRY])[1, 0].tolist().count(1) == 1
-        assert np.isfinite(found.scores).all()
+OTHERS: list[dict[str, Any]] = [
+    {"sampling_temp": 1.0},
+    {"sampling_temp": 1.0, "sampling_keep_top_k": 2},
+    {"beam_size": 4, "num_groups": 2, "diversity_strength": 1.0, "return_beams": True},
+]
+
+
+@pytest.mark.parametrize("options", OTHERS, ids=["samples", "filtered", "groups"])
+def test_samples_and_groups_are_forced_too(model: ToyLstm, options: dict[str, Any]) -> None:
+    found = translate_ids(model, FEATURES, DecodeHParams(max_length=6, **options), seed=3)
+    assert np.isfinite(found.scores).all()
+    # The second source is an entry all over.
+    real = np.asarray(found.scores)[1] > WORST
+    assert real[0]
+    for ids, entries in zip(
+        np.asarray(found.ids)[1, : len(real)][real],
+        np.asarray(found.notes[ENTRY])[1, : len(real)][real],
+        strict=True,
+    ):
+        assert ids[:2].tolist() == [5, 6]
+        assert entries.tolist().count(1) == 1
+
+
+def test_entries_wait_for_the_given_beginning(model: ToyLstm) -> None:
+    begun = [(8,), (9, 3), ()]
+    given = {
+        prefix.TOKENS: np.array([[8, 0], [9, 3], [0, 0]], "int32"),
+        prefix.EDGES: np.zeros((3, 1, 3), "int32"),
+        prefix.RANGES: np.zeros((3, 1, 2), "int32"),
+        RANKS: np.arange(VOCAB, dtype="int32"),
+    }
+    options = DecodeHParams(beam_size=2, max_length=6)
+    found = translate_ids(model, {**FEATURES, **given}, options)
+    ids, entries = np.asarray(found.ids)[:, 0], np.asarray(found.notes[ENTRY])[:, 0]
+    for sentence, tokens in enumerate(begun):
+        assert tuple(ids[sentence, : len(tokens)].tolist()) == tokens
+        assert not entries[sentence, : len(tokens)].any()
+    assert ids[1, 2:4].tolist() == [5, 6] and entries[1].tolist() == [0, 0, 1, 0, 0, 0]

@@ -138,6 +138,23 @@ def test_groups_do_not_repeat_either() -> None:
             assert len(grams) == len({*grams})
 
 
+def test_samples_do_not_repeat_either() -> None:
+    decoder = nonrepeating_decoder(
+        TableModel(TABLE).decoder(1), size=2, shape=(len(TABLE), 1), length=LENGTH
+    )
+    found = beam_search(
+        sampling_expansion(decoder, temperature=1.0, seed=np.array([0, 1])),
+        max_lengths=LIMITS,
+        length=LENGTH,
+        beam_size=1,
+        alpha=0.0,
+    )
+    for sentence, limit in enumerate(LIMITS.tolist()):
+        ((ids, _),) = as_lists(found, sentence)
+        grams = [*itertools.pairwise(ids[:limit])]
+        assert len(grams) == len({*grams})
+
+
 def test_only_what_is_given_may_repeat() -> None:
     begun: list[Given] = [((6,), " "), ((6, 5, 6), " "), ((), " aa"), ((6, 6), "")]
     table = random_table(1, len(begun), LENGTH, len(TEXTS), eos=-4.0)

@@ -125,6 +125,22 @@ def test_top_k_never_leaves_the_k_best(keep: int) -> None:
     assert ranks == set(range(keep))
 
 
+def test_filters_read_the_probabilities_after_the_temperature() -> None:
+    logits = np.linspace(-1.0, 1.0, V).astype("float32")
+    table = np.broadcast_to(logits, (1000, L, V, V)).copy()
+    kept = {}
+    for temperature in (1.0, 4.0):
+        probabilities = np.exp(logits.astype("float64") / temperature)
+        probabilities /= probabilities.sum()
+        # The likeliest tokens are the last ones.
+        needed = np.searchsorted(np.cumsum(probabilities[::-1]), 0.7) + 1
+        filters = Filters(top_p=0.7)
+        found = draw(table, temperature=temperature, filters=filters, seed=np.array([0, 3]))
+        kept[temperature] = {*np.asarray(found.ids)[:, 0, 0].tolist()}
+        assert kept[temperature] == {*range(V - needed, V)}
+    assert len(kept[1.0]) < len(kept[4.0])
+
+
 def test_a_top_k_above_the_vocabulary_keeps_all() -> None:
     table = random_table(4, 8)
     seed = np.array([0, 0])
