@@ -1,7 +1,8 @@
+import numpy as np
 import pytest
 
 from t2t_phrase.config import UserError
-from t2t_phrase.decoding.terms import RequiredTerms, entries_of_texts
+from t2t_phrase.decoding.terms import RequiredTerms, entries_of_texts, terms_met
 from t2t_phrase.text.annotations.base import Sentence
 from t2t_phrase.text.dictionaries.reader import Entry
 from t2t_phrase.text.subwords.encoder import SubwordEncoder
@@ -44,6 +45,36 @@ def test_entries_are_not_compared_in_pairs_or_for_every_sentence(encoder):
     assert reads == []
     with pytest.raises(UserError, match="d:7: 'Haus 7' must appear, and o:3 forbids 'Haus 7'"):
         terms.check([Entry("", "!Haus 7", "o:3")])
+
+
+def test_terms_are_required_as_far_as_there_is_room(encoder):
+    """Of alternatives, the shortest counts; EOS needs a token, too."""
+    entries = [
+        Entry("house", "das alte Haus", "d:1"),
+        Entry("house", "Haus", "d:2"),
+        Entry("dog", "Hund", "d:3"),
+    ]
+    house, dog = (len(encoder.encode(text)) for text in ("Haus", "Hund"))
+    terms, source = RequiredTerms(entries, encoder), Sentence("a house and a dog", (), ())
+    for longest, count in ((house + dog + 1, 2), (house + dog, 1), (house + 1, 1), (house, 0)):
+        found = terms.apply(source, longest=longest)
+        assert len(found.tokens) == count, longest
+        assert found.names == ["'house' (d:1)", "'dog' (d:3)"]
+        assert found.missing(range(1, count + 1)) == tuple(found.names[count:])
+
+
+def test_entries_of_the_sentence_come_first(encoder):
+    terms = RequiredTerms([Entry("house", "Haus", "d:1")], encoder)
+    found = terms.apply(Sentence("a house", (), ()), [Entry("house", "Hund", "o:1")], longest=99)
+    assert found.tokens == [[encoder.encode("Hund")]] and found.names == ["'house' (o:1)"]
+
+
+def test_a_term_does_not_count_if_its_word_goes_on():
+    begins = np.array([False, True, True, True, False])
+    assert terms_met([3, 4, 2, 1, 0], [1, 0, 2, 0, 0], begins) == {2}
+    assert terms_met([3, 2], [1, 2], begins) == {1, 2}
+    # Tokens beyond the vocabulary are no text.
+    assert terms_met([3, 5], [1, 0], begins) == set()
 
 
 def test_another_thread_may_make_room(encoder, monkeypatch):
