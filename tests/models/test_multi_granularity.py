@@ -199,6 +199,14 @@ def test_only_levels_of_trees_are_read_from_the_data() -> None:
         model_of("trees")({name: FEATURES[name] for name in ("inputs", "targets")})
 
 
+@pytest.mark.parametrize(
+    ("name", "longest"), [("lstm", 5), ("max", 4), ("trees", None), ("mixed_uneven", None)]
+)
+def test_only_n_grams_bound_the_length_of_segments(name: str, longest: int | None) -> None:
+    attention = model_of(name).encoder_layers[0].self_attention
+    assert attention.composition.longest == longest
+
+
 def test_heads_are_dealt_equally_tokens_first() -> None:
     def heads(number: int, *names: str) -> list[str]:
         hparams = MultiGranularityHParams(

@@ -10,7 +10,11 @@ from random_weights import randomize
 from t2t_phrase.compile import compiled, traced
 from t2t_phrase.decoding.hparams import DecodeHParams
 from t2t_phrase.decoding.search.beam_search import Hypotheses
-from t2t_phrase.decoding.search.output_limits import OutputLimits, output_limits
+from t2t_phrase.decoding.search.output_limits import (
+    OutputLimits,
+    longest_output,
+    output_limits,
+)
 from t2t_phrase.decoding.search.required_terms import TERMS
 from t2t_phrase.decoding.search.restrictions import BEGINS_WORD
 from t2t_phrase.decoding.search.translate_ids import search, translate_ids
@@ -57,6 +61,7 @@ def test_output_limits_count_the_tokens_of_each_sentence(options: dict, expected
     np.testing.assert_array_equal(output_limits(INPUTS, hparams).each, expected)
     wider = np.pad(INPUTS, [(0, 0), (0, 7)])
     np.testing.assert_array_equal(output_limits(wider, hparams).each, expected)
+    assert [longest_output(length, hparams) for length in (5, 2, 0)] == expected
 
 
 # A term of one token, after which sentences could end.

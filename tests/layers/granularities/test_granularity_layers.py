@@ -152,6 +152,15 @@ def test_a_sequence_that_begins_within_a_row_begins_at_zero(layer: Any, options:
     assert np.abs(found[:, 1, 2:] - whole[:, 1, 2:]).max() > 1e-3
 
 
+def test_each_head_starts_as_a_dense_map_of_its_own() -> None:
+    """Uniform with a variance of 1 over the mean of a head's inputs and outputs."""
+    layer = HeadDense(num_heads=6, units=60)
+    layer.build((None, 6, None, 40))
+    kernel = np.asarray(layer.kernel)
+    assert abs(kernel.var() * 50 - 1) < 0.05
+    assert np.abs(kernel).max() <= np.sqrt(3 / 50) * (1 + 1e-6)
+
+
 @pytest.mark.parametrize(
     ("layer", "options", "masters"), [(HeadLSTM, {}, 0), (HeadONLSTM, {"chunk_size": 2}, W)]
 )
