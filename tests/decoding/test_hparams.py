@@ -1,8 +1,12 @@
+import pathlib
+import re
+
 import pytest
 
 from t2t_phrase.config import HParamsError
 from t2t_phrase.decoding.hparams import BOUNDS, DecodeHParams, searches_of
 
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 NUMBERS = {
     name
     for name, value in vars(DecodeHParams()).items()
@@ -31,6 +35,25 @@ def test_every_number_has_bounds_and_keeps_them():
         for value in (least - 1, most + 1, most * 10**6):
             with pytest.raises(HParamsError, match=rf"{name}: (must|expected) .*, got "):
                 DecodeHParams().replace(**others, **{name: value})
+
+
+def test_defaults_and_bounds_are_those_of_the_documentation():
+    text = (ROOT / "docs/decoding.md").read_text(encoding="utf-8")
+    table = text.split("\n## Options\n")[1].split("\n## ")[0]
+    defaults, bounds = {}, {}
+    for line in re.findall(r"^\| `.*", table, re.M):
+        first, *cells = (cell.strip() for cell in line.split("|")[1:4])
+        names = re.findall(r"`(\w+)`", first)
+        for found, cell in zip((defaults, bounds), cells, strict=True):
+            parts = [cell] if len(names) == 1 else cell.split(", ")
+            # One value may be that of all names.
+            found |= dict(zip(names, parts * (len(names) // len(parts)), strict=True))
+    for name, value in vars(DecodeHParams()).items():
+        shown = "`[]`" if value == () else str(value).lower().removesuffix(".0")
+        assert defaults.pop(name) == shown, name
+        if found := re.fullmatch(r"(\d+) to (\d+)", bounds[name]):
+            assert tuple(map(int, found.groups())) == BOUNDS[name], name
+    assert not defaults
 
 
 def test_a_temperature_near_zero_is_refused():
