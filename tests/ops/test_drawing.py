@@ -7,7 +7,7 @@ import pytest
 import tensorflow as tf
 
 from t2t_phrase.compile import traced
-from t2t_phrase.ops.drawing import draw
+from t2t_phrase.ops.drawing import _fall, draw
 from t2t_phrase.ops.likeliest import block_width
 from t2t_phrase.ops.random_bits import random_bits
 
@@ -45,6 +45,13 @@ def test_choices_are_those_of_loops(vocab: int, deviation: float) -> None:
     found = np.asarray(draw(logits, SEED))
     assert found.dtype == "int32" and found.tolist() == by_loops(logits, SEED)
     assert np.isfinite(logits[np.arange(200), found]).all()
+
+
+def test_nothing_falls_into_parts_without_a_size() -> None:
+    units = np.tile(np.array([0, 3, 0, 2, 0], "int32"), (5, 1))
+    part, rest = _fall(units, np.arange(5, dtype="int32")[:, None])
+    assert np.asarray(part).tolist() == [1, 1, 1, 3, 3]
+    assert np.asarray(rest).tolist() == [[0], [1], [2], [0], [1]]
 
 
 def test_the_sizes_above_have_one_block_several_and_padding() -> None:
