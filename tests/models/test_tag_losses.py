@@ -107,6 +107,18 @@ def test_the_loss_equals_loops_over_segments(model):
     assert float(loss.objective) == pytest.approx(expected, rel=1e-5)
 
 
+def test_r_drop_counts_labels_once(model):
+    """Its two passes, in which nothing is dropped here, have the loss of one."""
+    hparams = HPARAMS.replace(r_drop=2.0, source_word_dropout=1e-9)
+    twice = MultiGranularityTransformer.from_hparams(hparams, vocab_size=VOCAB)
+    for own, other in zip(twice.trainable_variables, model.trainable_variables, strict=True):
+        own.assign(other)
+    expected, found = model.batch_loss(FEATURES), twice.batch_loss(FEATURES, training=True)
+    assert float(found.objective) == pytest.approx(float(expected.objective), rel=1e-5)
+    for name, mean in expected.means.items():
+        np.testing.assert_allclose(found.means[name], mean, rtol=1e-5)
+
+
 def test_classes_of_every_level():
     for level in range(1, MOST_TAG_LEVELS + 1):
         membership = np.zeros((3, 7, 7), bool)
