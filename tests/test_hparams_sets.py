@@ -104,6 +104,7 @@ def test_values_of_tensor2tensor() -> None:
     assert (base.learning_rate_constant, base.learning_rate_warmup_steps) == (2.0, 8000)
     assert base.learning_rate_schedule == "constant*linear_warmup*rsqrt_decay*rsqrt_hidden_size"
     assert base.norm == "pre"
+    assert (base.label_smoothing, base.attention_initializer_gain) == (0.1, 1.0)
     assert get["transformer_base_v3"]() == base
     v1 = get["transformer_base_v1"]()
     assert (v1.norm, v1.attention_dropout, v1.relu_dropout) == ("post", 0.0, 0.0)
