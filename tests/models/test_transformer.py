@@ -227,6 +227,13 @@ def test_each_dropout_acts_in_training_only(name: str, features: dict) -> None:
     assert np.abs(model(features, training=True) - plain).max() > 0
 
 
+def test_embeddings_are_dropped_with_their_positions(features: dict) -> None:
+    """As in tensor2tensor; a new model has no biases that are not zero."""
+    model = Transformer.from_hparams(TransformerHParams(**SMALL), vocab_size=19)
+    model.source_dropout = model.target_dropout = lambda x, training: 0 * x
+    assert not np.any(model(features, training=True))
+
+
 def test_every_variable_exists_before_the_first_call() -> None:
     model = Transformer.from_hparams(TransformerHParams(**SMALL), vocab_size=19)
     names = [variable.path for variable in model.variables]

@@ -38,6 +38,15 @@ def test_dropout_acts_in_training_only() -> None:
     assert np.abs(layer(x, training=True) - layer(x)).max() > 0
 
 
+def test_dropout_acts_between_the_maps() -> None:
+    layer = make(dropout=0.5)
+    layer.build((None, None, 6))
+    layer.outer.bias.assign(np.arange(6))
+    layer.inner_dropout = lambda x, training: 0 * x
+    found = layer(np.ones((1, 4, 6), "float32"), training=True)
+    np.testing.assert_array_equal(found[0], [np.arange(6)] * 4)
+
+
 def test_kernels_start_uniform_with_variance_one_over_the_mean_fan() -> None:
     values = np.asarray(kernel_initializer()((300, 100)))
     assert abs(values.var() - 1 / 200) < 2e-4

@@ -138,6 +138,15 @@ def test_dropout_acts_in_training_only(where: str, by_segment: bool) -> None:
     assert np.abs(layer(X, SEGMENTS, training=True)[0] - plain).max() > 0
 
 
+def test_dropout_acts_on_the_inputs_of_the_last_map() -> None:
+    layer = make(inner=0.5)
+    layer.build(X.shape, SEGMENTS.shape)
+    layer.outer_map.bias.assign(np.arange(D))
+    layer.inner_dropout = lambda x, training: 0 * x
+    found, _ = layer(X, SEGMENTS, training=True)
+    np.testing.assert_array_equal(found, np.broadcast_to(np.arange(D), X.shape))
+
+
 def test_half_precision_keeps_small_answers() -> None:
     layers = [make(dtype) for dtype in ("float32", "mixed_bfloat16")]
     for layer in layers:
