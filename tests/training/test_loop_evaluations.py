@@ -1,14 +1,18 @@
 """Evaluations within a training: what they report, the best checkpoint, early stopping."""
 
+import functools
 import re
 
+import keras
+import numpy as np
 import pytest
 import tensorflow as tf
-from tiny_training import make_stepper, make_trainer, steps_in
+from tiny_training import make_stepper, make_trainer, steps_in, weights
 
 from t2t_phrase.api.dev_bleu import DevBleu
 from t2t_phrase.config import UserError
-from t2t_phrase.runs import checkpoints
+from t2t_phrase.io.files import WriteError
+from t2t_phrase.runs import checkpoints, directory
 from t2t_phrase.runs.history import History
 from t2t_phrase.training.early_stopping import EarlyStopping
 
@@ -231,3 +235,59 @@ def test_the_best_is_one_that_was_saved(files, tmp_path, monkeypatch):
     ).train()
     assert steps_in(tmp_path) == [4, 12, 16] and steps_in(tmp_path / "best") == [12]
     assert History.load(tmp_path, until=16).of("bleu")[8] == 30.0
+
+
+@pytest.fixture
+def full_once(monkeypatch):
+    """Return a function: the disk will be full the first time that such a file is linked."""
+
+    def arrange(name):
+        link, failed = directory._link, []
+
+        def linked(source, target):
+            if name in source.name and not failed:
+                failed.append(source)
+                raise OSError(28, "No space left on device")
+            link(source, target)
+
+        monkeypatch.setattr(directory, "_link", linked)
+        return failed
+
+    return arrange
+
+
+def test_a_best_one_that_could_not_be_kept_is_kept_later(files, tmp_path, full_once):
+    failed = full_once("ckpt-8")
+    scores = fake_bleu(10.0, 30.0, 20.0)
+    make_trainer(
+        tmp_path, files, make_stepper(), train_steps=12, evaluate=True, bleu=scores
+    ).train()
+    assert failed and steps_in(tmp_path / "best") == [8]
+    assert sorted(History.load(tmp_path, until=12).scores) == [4, 8, 12]
+
+
+def test_scores_missing_at_the_end_fail_the_run(files, tmp_path, full_once):
+    full_once("ckpt-4")
+    trainer = make_trainer(tmp_path, files, make_stepper(), train_steps=4, evaluate=True)
+    with pytest.raises(WriteError, match="the scores of the last evaluation could not be saved: "):
+        trainer.train()
+    assert steps_in(tmp_path) == [4]
+
+
+def test_the_averages_of_weights_are_evaluated_and_the_weights_are_trained_on(files, tmp_path):
+    def trained(name, **options):
+        optimizer = functools.partial(keras.optimizers.Adam, use_ema=True, ema_momentum=0.9)
+        stepper = make_stepper(rate=0.05, optimizer=optimizer)
+        trainer = make_trainer(tmp_path / name, files, stepper, train_steps=8, **options)
+        trainer.train()
+        return trainer
+
+    trainer = trained("evaluated", evaluate=True)
+    found, without = weights(trainer.stepper), weights(trained("not").stepper)
+    for name, value in found.items():
+        np.testing.assert_array_equal(value, without[name])
+    own = trainer.evaluator.evaluate().means["loss"]
+    scores = History.load(tmp_path / "evaluated", until=8).of("loss")
+    # The checkpoint holds the averages.
+    assert scores[8] == pytest.approx(trainer.evaluate().means["loss"], rel=1e-6)
+    assert abs(scores[8] - own) > 0.01
