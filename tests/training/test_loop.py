@@ -5,6 +5,7 @@ import os
 import re
 import signal
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -210,6 +211,24 @@ def test_further_checkpoints_by_the_clock(files, tmp_path):
         "1234567"
     )
     assert steps_in(tmp_path) == [4, 7]
+
+
+def test_the_clock_starts_anew_with_every_checkpoint(files, tmp_path, monkeypatch):
+    now, saved = [0.0], []
+    stepper = make_stepper()
+    update = stepper.train
+
+    def of_ten_seconds(*given):
+        now[0] += 10.0
+        return update(*given)
+
+    monkeypatch.setattr(stepper, "train", of_ten_seconds)
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    make_trainer(
+        tmp_path, files, stepper, train_steps=9, save_checkpoints_secs=25, log=saved.append
+    ).train()
+    # The regular ones, of steps 4 and 8, count, too.
+    assert [line.rpartition("-")[2] for line in saved if line.startswith("saved")] == list("34789")
 
 
 @pytest.mark.slow

@@ -2,6 +2,7 @@
 
 import functools
 import re
+import time
 
 import keras
 import numpy as np
@@ -174,6 +175,22 @@ def test_scalars_for_tensorboard(files, tmp_path):
     assert train["learning_rate", 2] == pytest.approx(0.01)
     evaluation = scalars(tmp_path / "eval")
     assert evaluation["bleu", 4] == 12.5 and ("loss", 4) in evaluation
+
+
+def test_evaluations_and_checkpoints_do_not_count_for_the_speed(files, tmp_path, monkeypatch):
+    now, write = [0.0], checkpoints.write
+    monkeypatch.setattr(time, "perf_counter", lambda: now[0])
+
+    def takes_long(*given, **values):
+        now[0] += 1000.0
+        return write(*given, **values) if values else DevBleu("BLEU", 12.5, "")
+
+    monkeypatch.setattr(checkpoints, "write", takes_long)
+    make_trainer(
+        tmp_path, files, make_stepper(), train_steps=6, evaluate=True, bleu=takes_long
+    ).train()
+    # Updates themselves take no time on this clock.
+    assert now == [4000.0] and scalars(tmp_path)["steps_per_second", 6] > 1
 
 
 @pytest.mark.slow
