@@ -15,12 +15,18 @@ from t2t_phrase.config import UserError
 from t2t_phrase.io.files import WriteError
 from t2t_phrase.runs import checkpoints, directory
 from t2t_phrase.runs.history import History
+from t2t_phrase.runs.translations import BestTranslations
 from t2t_phrase.training.early_stopping import EarlyStopping
 
 
 def fake_bleu(*values):
     figures = iter(values)
-    return lambda: DevBleu(name="BLEU", value=next(figures), signature="a|signature")
+
+    def translated():
+        value = next(figures)
+        return DevBleu("BLEU", value, "a|signature", translations=(f"worth {value}",))
+
+    return translated
 
 
 def test_scores_in_a_folder_without_a_checkpoint_do_not_count(files, tmp_path):
@@ -46,6 +52,8 @@ def test_best_by_bleu_is_kept(files, tmp_path):
     trainer.log = lines.append
     trainer.train()
     assert steps_in(tmp_path) == [16] and steps_in(tmp_path / "best") == [8]
+    best = BestTranslations.load(tmp_path)
+    assert best == BestTranslations(8, 30.0, "a|signature", ("worth 30.0",))
     assert any("BLEU 30.00  [a|signature]" in line and "best bleu so far" in line for line in lines)
 
 

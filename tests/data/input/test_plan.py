@@ -48,6 +48,8 @@ def test_the_order_of_many_pairs_reads_one_window_at_a_time(monkeypatch):
     monkeypatch.setattr(plan, "WINDOW", 1024)
     order = plan.epoch_order(1500, np.random.default_rng(3))
     assert sorted(order) == list(range(1500))
+    # A window holds slabs from everywhere: of 1024 pairs, about 325 are from the last 476.
+    assert 250 < np.count_nonzero(order[:1024] >= 1024) < 400
     for window in (order[:1024], order[1024:]):
         # All slabs but the last one of a window, and that of the end, are whole.
         _, sizes = np.unique(window // 16, return_counts=True)
