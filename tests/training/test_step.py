@@ -105,17 +105,26 @@ def test_dropout_is_a_function_of_seed_and_step():
     assert set(losses(4, 0)).isdisjoint(first)
 
 
-def test_every_layer_and_step_has_its_own_random_state():
-    stepper = make_stepper(dropout=0.5)
+def test_every_layer_shard_and_step_has_its_own_random_state():
+    stepper = make_stepper(dropout=0.5, parts=2)
     stepper.generators = stepper.generators * 3
 
-    def states(replica):
-        return {tuple(np.array(s)) for s in stepper._seeds(tf.constant(replica, tf.int64))}
+    def states(shard):
+        return {tuple(np.array(s)) for s in stepper._seeds(tf.constant(shard, tf.int64))}
 
-    assert len(states(0)) == 3
-    first = states(0)
+    found = states(0) | states(1)
     stepper.optimizer.iterations.assign(1)
-    assert states(0).isdisjoint(first)
+    found |= states(0) | states(1)
+    assert len(found) == 2 * 2 * 3
+
+
+def test_parts_draw_different_dropout_masks():
+    once, twice = both(ids(1, 6), ids(1, 6)), both(*[np.repeat(ids(1, 6), 2, axis=0)] * 2)
+    for dropout in (0.0, 0.5):
+        alone = make_stepper(dropout=dropout).train(once).objective
+        found = make_stepper(dropout=dropout, parts=2).train(twice).objective
+        # The first part of the first step has the masks of a batch without parts.
+        assert np.isclose(found, 2 * alone, rtol=1e-4) == (dropout == 0)
 
 
 def test_no_dropout_in_evaluation():
