@@ -1,6 +1,7 @@
 import random
 
 import pytest
+from spoiled_text import REVEALING, SpoiledText, disguised, revealed
 
 from t2t_phrase.config import UserError
 from t2t_phrase.evaluation.by_frequency import BOUNDARIES, f1_by_frequency, word_counts
@@ -50,6 +51,18 @@ def test_f1_equals_a_slow_count():
         expected = slow_f1(hypotheses, references, counts, group.low, high)
         assert group.f1 == (None if expected is None else pytest.approx(expected))
     assert found[-1].f1 is None
+
+
+def test_tokens_and_case_are_those_asked_for():
+    text = SpoiledText(0, sentences=9)
+    translated, counts = text.copy(0.3), {"a": 1, "b": 2, "-": 500}
+    found = f1_by_frequency(
+        disguised(translated), disguised(text.references, upper=False), counts, **REVEALING
+    )
+    expected = f1_by_frequency(
+        revealed(translated), revealed(text.references), counts, tokenize="none"
+    )
+    assert found == expected and found[1].f1 > 50
 
 
 def test_boundaries_must_ascend():

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from spoiled_text import SpoiledText
+from spoiled_text import REVEALING, SpoiledText, disguised, revealed
 
 from t2t_phrase.config import UserError
 from t2t_phrase.evaluation.bleu import corpus_bleu
@@ -47,6 +47,17 @@ def test_one_sentence_has_no_p_value():
     assert pooled_p_value(*([text] for text in texts[:2]), texts[2], resamples=20) is None
 
 
+def test_tokens_and_case_are_those_asked_for(systems):
+    references, good, other, _ = systems
+    (expected,) = paired_bootstrap(
+        *map(revealed, (good, other, references)), tokenize="none", resamples=50
+    )
+    texts = disguised(good), disguised(other), disguised(references, upper=False)
+    (found,) = paired_bootstrap(*texts, resamples=50, **REVEALING)
+    assert (found.value, found.p_value) == (expected.value, expected.p_value)
+    assert found.value > 50 and "case:lc|eff:no|tok:intl" in found.signature
+
+
 def test_lengths_must_agree(systems):
     references, good, _, bad = systems
     with pytest.raises(UserError, match="translation has 39 lines and the reference has 40"):
@@ -87,5 +98,7 @@ def test_p_values():
     resampled = np.array([1.0, -3.0, 2.0])
     assert p_value_of(resampled, 0.5) == 2 / 4
     assert p_value_of(resampled, -1.5) == 1 / 4
+    # Only larger ones count, as in sacreBLEU.
+    assert p_value_of(resampled, 1.0) == 1 / 4
     assert p_value_of(resampled, 0.0) == 1.0
     assert p_value_of(resampled[:0], 1.0) is None

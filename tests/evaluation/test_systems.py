@@ -4,7 +4,9 @@ import csv
 import io
 import json
 
+import numpy as np
 import pytest
+from spoiled_text import REVEALING, disguised, revealed
 
 from t2t_phrase.evaluation.scores import corpus_score
 from t2t_phrase.evaluation.significance import paired_bootstrap
@@ -27,6 +29,42 @@ def test_scores_are_those_of_single_comparisons():
         assert found.systems["good"][name].p_value == pytest.approx(pair.p_value)
         assert found.systems["bad"][name].p_value is None
         assert found.systems["good"][name].interval > 0
+
+
+def test_intervals_are_those_of_resampled_test_sets():
+    found = compare_systems({"bad": BAD, "good": GOOD}, REFERENCE, resamples=40)
+    for system, lines in (("bad", BAD), ("good", GOOD)):
+        draw, scores = np.random.default_rng(12345), []
+        for _ in range(40):
+            chosen = draw.choice(40, size=40)
+            texts = [[side[at] for at in chosen] for side in (lines, REFERENCE)]
+            scores.append(corpus_score("bleu", *texts).value)
+        own, ordered = found.systems[system]["BLEU"], sorted(scores)
+        assert own.mean == pytest.approx(np.mean(scores))
+        # 95% of 40 scores are all but the lowest and the highest one.
+        assert own.interval == pytest.approx((ordered[-2] - ordered[1]) / 2)
+
+
+def test_tokens_and_case_are_those_asked_for():
+    bad, good = (disguised(lines) for lines in (BAD, GOOD))
+    options = {"resamples": 20, "exchanges": 20}
+    found = compare_systems(
+        {"bad": bad, "good": good}, disguised(REFERENCE, upper=False), **options, **REVEALING
+    )
+    expected = compare_systems(
+        {"bad": revealed(BAD), "good": revealed(GOOD)},
+        revealed(REFERENCE),
+        tokenize="none",
+        **options,
+    )
+    assert found.systems == expected.systems and found.systems["good"]["BLEU"].value > 50
+
+
+def test_each_system_is_compared_by_exchange_with_the_first():
+    systems = {"bad": BAD, "good": GOOD, "same": list(BAD)}
+    found = compare_systems(systems, REFERENCE, resamples=20, exchanges=200).systems
+    assert found["bad"]["BLEU"].p_randomised is None
+    assert found["good"]["BLEU"].p_randomised < 0.05 < found["same"]["BLEU"].p_randomised == 1.0
 
 
 def test_equal_systems_do_not_differ():

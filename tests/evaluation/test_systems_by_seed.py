@@ -3,6 +3,7 @@
 import statistics
 
 import pytest
+from spoiled_text import REVEALING, disguised, revealed
 
 from t2t_phrase.evaluation.pooled_bootstrap import pooled_p_value
 from t2t_phrase.evaluation.scores import corpus_score
@@ -35,6 +36,17 @@ def test_one_seed_each_is_a_comparison_of_systems():
         ours, theirs = one.systems[system]["BLEU"], other.systems[system]["BLEU"]
         assert ours.by_seed == [pytest.approx(theirs.value)]
         assert ours.p_value == theirs.p_value
+
+
+def test_tokens_and_case_are_those_asked_for():
+    systems = {"bad": BAD[:1], "good": GOOD[:2]}
+    hidden, plain = (
+        {name: [form(lines) for lines in by_seed] for name, by_seed in systems.items()}
+        for form in (disguised, revealed)
+    )
+    found = compare_by_seed(hidden, disguised(REFERENCE, upper=False), **REVEALING)
+    expected = compare_by_seed(plain, revealed(REFERENCE), tokenize="none")
+    assert found.systems == expected.systems and found.systems["good"]["BLEU"].by_seed[0] > 50
 
 
 def test_the_table_states_seeds_and_spread():

@@ -1,3 +1,4 @@
+import os
 import pathlib
 import resource
 
@@ -8,6 +9,7 @@ from tiny_training import TinyModel, make_stepper, weights
 
 from t2t_phrase.config import UserError
 from t2t_phrase.data.input.pipeline import Position
+from t2t_phrase.io import files
 from t2t_phrase.runs import checkpoints
 from t2t_phrase.runs.checkpoints import CheckpointWriteError
 from t2t_phrase.runs.directory import RunDirectory
@@ -155,6 +157,45 @@ def test_a_full_disk_leaves_no_trace(tmp_path):
         save(tmp_path, 10, a=np.zeros(10_000, np.float32))
     assert names_in(tmp_path) == before
     assert checkpoints.read_step(tmp_path / "model.ckpt-5") == 5
+
+
+def test_a_replacement_that_was_cut_off_is_no_checkpoint(tmp_path, monkeypatch):
+    save(tmp_path, 5)
+    replace, moved = os.replace, []
+
+    def killed(source, target):
+        if moved:
+            raise KeyboardInterrupt
+        moved.append(replace(source, target))
+
+    monkeypatch.setattr(os, "replace", killed)
+    with pytest.raises(KeyboardInterrupt):
+        save(tmp_path, 5, a=np.ones(3))
+    # Neither the old index beside new data nor the other way round.
+    assert moved and checkpoints.complete(tmp_path) == []
+
+
+def test_files_are_on_disk_before_they_have_their_names(tmp_path, monkeypatch):
+    done = []
+
+    def note(module, name):
+        original = getattr(module, name)
+
+        def called(path, *others):
+            done.append((name, pathlib.Path(path).name))
+            original(path, *others)
+
+        monkeypatch.setattr(module, name, called)
+
+    note(files, "sync")
+    note(os, "replace")
+    save(tmp_path, 5)
+    written = ["model.ckpt-5.data-00000-of-00001", "model.ckpt-5.index"]
+    assert done == [
+        *(("sync", name) for name in written),
+        *(("replace", name) for name in written),
+        ("sync", tmp_path.name),
+    ]
 
 
 def test_damaged_checkpoint(tmp_path):

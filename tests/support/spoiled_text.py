@@ -22,3 +22,18 @@ class SpoiledText:
             " ".join(word if self._draw.random() > share else "x" for word in line.split())
             for line in self.references
         ]
+
+
+# Options of scores, without which no word of `disguised` text is found.
+REVEALING = {"tokenize": "intl", "lowercase": True}
+
+
+def disguised(lines: list[str], *, upper: bool = True) -> list[str]:
+    """Return lines whose words are joined by hyphens, and in upper case."""
+    joined = ["-".join(line.split()) for line in lines]
+    return [line.upper() for line in joined] if upper else joined
+
+
+def revealed(lines: list[str]) -> list[str]:
+    """Return the tokens of `disguised` lines, separated by blanks and in lower case."""
+    return [" - ".join(line.split()) for line in lines]

@@ -116,6 +116,8 @@ def test_every_layer_shard_and_step_has_its_own_random_state():
     stepper.optimizer.iterations.assign(1)
     found |= states(0) | states(1)
     assert len(found) == 2 * 2 * 3
+    # A layer that is used several times draws from the states that follow.
+    assert np.diff(sorted(place for _, place in found)).min() > 100
 
 
 def test_parts_draw_different_dropout_masks():

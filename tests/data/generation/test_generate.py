@@ -9,6 +9,7 @@ import pytest
 from stored_pairs import stored_pairs
 
 from t2t_phrase.config import UserError
+from t2t_phrase.data.generation import vocabulary
 from t2t_phrase.data.generation.generate import generate
 from t2t_phrase.data.generation.options import GenerateOptions
 from t2t_phrase.data.problem import Problem
@@ -150,6 +151,23 @@ def test_the_vocabulary_does_not_depend_on_the_shards(tmp_path):
         make(tmp_path / str(shards), Sampled(), num_shards=shards)
     one, two = (next((tmp_path / s).glob("vocab*")).read_bytes() for s in ("3", "8"))
     assert one == two
+
+
+def test_a_vocabulary_is_learned_from_about_as_many_pairs_as_asked_for(tmp_path, monkeypatch):
+    class Sampled(Toy):
+        vocab_pairs = 400
+        sizes = Toy.sizes | {"train": 1000}
+
+    def learn(text, **options):
+        lines.extend(text)
+        return original(lines, **options)
+
+    lines, original = [], vocabulary.learn_vocabulary
+    monkeypatch.setattr(vocabulary, "learn_vocabulary", learn)
+    _, messages = make(tmp_path, Sampled())
+    assert any("from about 400 of 1,000 sentence pairs" in message for message in messages)
+    # Both sides; six standard deviations of what is drawn.
+    assert abs(len(lines) - 2 * 400) < 2 * 6 * (1000 * 0.4 * 0.6) ** 0.5
 
 
 def test_restart_redoes_what_is_missing_or_damaged(made, tmp_path):

@@ -107,6 +107,9 @@ def test_epochs_differ(files):
     epochs = [[b for b in batches if b.position.epoch == e] for e in (0, 1)]
     assert rows(epochs[0]) == rows(epochs[1])
     assert [b.inputs.tolist() for b in epochs[0]] != [b.inputs.tolist() for b in epochs[1]]
+    # Nor is the second epoch the first one of the next seed.
+    other = TrainingPipeline(RecordReader(files), BUCKETS, 6).batches()
+    assert not all(np.array_equal(a.inputs, b.inputs) for a, b in zip(epochs[1], other))  # noqa: B905
 
 
 def test_a_stream_goes_on_from_any_position(files):
