@@ -294,7 +294,11 @@ class SplitStager:
         # Vocabularies are learned from the training set, and everything is encoded with them.
         dropped = list(self._manifest.splits) if split == "train" else [split]
         if split == "train":
-            self._manifest.vocabulary, self._manifest.labels = [], {}
+            self._manifest.labels = {}
+            if "given_vocabulary" not in self._manifest.options:
+                # The names stay: these files are the run's own, and may be replaced.
+                for entry in self._manifest.vocabulary:
+                    entry["sha256"] = ""
         for name in dropped:
             entry = self._manifest.splits[name]
             entry["shards"] = [None] * len(entry["shards"])
