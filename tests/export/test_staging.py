@@ -1,3 +1,4 @@
+import errno
 import os
 
 import pytest
@@ -16,6 +17,24 @@ def test_a_version_appears_whole_and_nothing_stays(tmp_path):
             assert not folder.name.isdecimal()
             assert publish(folder, tmp_path) == tmp_path / number
     assert sorted(os.listdir(tmp_path)) == ["1", "2"]
+
+
+def test_a_version_can_be_read_by_other_users(tmp_path):
+    with staging(tmp_path) as folder:
+        assert publish(folder, tmp_path).stat().st_mode & 0o777 == 0o755
+
+
+def test_a_number_that_another_export_takes_meanwhile_is_not_taken_again(tmp_path, monkeypatch):
+    rename = os.rename
+
+    def taken(source, target):
+        monkeypatch.setattr(os, "rename", rename)
+        (tmp_path / "1").mkdir()
+        raise OSError(errno.ENOTEMPTY, "Directory not empty")
+
+    with staging(tmp_path) as folder:
+        monkeypatch.setattr(os, "rename", taken)
+        assert publish(folder, tmp_path) == tmp_path / "2"
 
 
 def test_what_killed_exports_left_goes_and_what_live_ones_write_stays(tmp_path):

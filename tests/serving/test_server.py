@@ -170,6 +170,11 @@ def test_what_is_no_request_of_http(url, sent, expected):
     assert received.count(b"HTTP/1.1 ") == 1 and expected in received.split(b"\r\n")[0] + b" "
 
 
+def test_a_body_may_be_as_large_as_the_limit(url):
+    answer = predict(url, b'{"instances": ["a"]}'.ljust(10_000))
+    assert answer.body == {"predictions": [row("a")]}
+
+
 def test_a_chunked_body_is_limited_too(url):
     head = b"POST /v1/models/toy:predict HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
     chunk = b"2710\r\n" + b" " * 10_000 + b"\r\n"
@@ -216,6 +221,8 @@ def test_metrics():
         text = ask(server.url, "/metrics").body.decode()
         for name, value in expected.items():
             assert f"\n{name} {value}\n" in text, name
+        # Errors are not among the latencies.
+        assert 't2t_phrase_latency_seconds_count{signature=""}' not in text
         assert metric(server.url, "t2t_phrase_connections") >= 1
 
 

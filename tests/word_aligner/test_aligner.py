@@ -44,9 +44,21 @@ def test_exchanged_sides_give_exchanged_links(corpus):
     assert all(len({j for _, j in links}) == len(links) for links in there)
 
 
+def test_case_makes_other_words_only_where_it_counts(corpus):
+    tokens, targets = words(corpus[:60])
+    sources = [[word.lower() for word in row if word.isalpha()] for row in tokens]
+    mixed = [[word.upper() if n % 2 else word for n, word in enumerate(row)] for row in sources]
+    renamed = [[word + "x" * (n % 2) for n, word in enumerate(row)] for row in sources]
+    found = [
+        align(given, targets, AlignerOptions(iterations=1, lowercase=lowercase), log=str)
+        for given, lowercase in ((mixed, True), (sources, True), (mixed, False), (renamed, False))
+    ]
+    assert found[0] == found[1] != found[2] == found[3]
+
+
 @pytest.mark.parametrize("name", SYMMETRIZATIONS)
 def test_pairs_that_cannot_be_aligned_have_no_links(name, monkeypatch):
-    monkeypatch.setattr(aligner, "LONGEST", 3)
+    monkeypatch.setattr(aligner, "LONGEST", 2)
     sources = [["a", "b"], [], ["a"], ["a"] * 4, ["b"], []]
     targets = [["x", "y"], ["x"], [], ["x"], ["y"], []]
     options = AlignerOptions(iterations=3, symmetrization=name)

@@ -8,6 +8,7 @@ import pytest
 from t2t_phrase.config import HParamsError, UserError
 from t2t_phrase.data.generation.generate import generate
 from t2t_phrase.data.generation.options import GenerateOptions
+from t2t_phrase.data.generation.segmentations import sample_splits, sampling_of
 from t2t_phrase.data.input.buckets import Buckets
 from t2t_phrase.data.input.pipeline import Position, TrainingPipeline
 from t2t_phrase.data.input.reader import RecordReader
@@ -85,6 +86,20 @@ def test_samples_hold_the_same_pairs_in_the_same_order_in_other_tokens(data):
     tokens = [[pair.inputs.tolist() for pair in reader.read()] for reader in readers(data)]
     assert all(texts(reader, data) == expected for reader in readers(data))
     assert all(a != b for a, b in itertools.combinations(tokens, 2))
+
+
+def test_every_shard_and_both_sides_are_drawn_alone(tmp_path, raw):
+    options = {"sampled_segmentations": 3, "sampling_alpha": 0.1, "sampling_sides": "both"}
+    options["random_seed"] = 1
+    splits = sample_splits(options)
+    assert len({sampling_of(options, split, n).seed for split in splits for n in range(2)}) == 6
+    for name in ("train.en", "train.de", "dev.en", "dev.de"):
+        shutil.copy(raw / f"{name.partition('.')[0]}.en", tmp_path / name)
+    make(tmp_path / "data", tmp_path, sampled_segmentations=1)
+    (files,) = Sampled().sampled_files(str(tmp_path / "data"), 1)
+    sampled = RecordReader(tuple(files)).read()
+    pairs = [(pair.inputs.tolist(), pair.targets.tolist()) for pair in sampled]
+    assert any(one != other for one, other in pairs)
 
 
 def test_features_follow_the_segmentation(data):
