@@ -7,6 +7,7 @@ from planted_probes import VOCAB_SIZE, planted
 from t2t_phrase import registry
 from t2t_phrase.config import UserError
 from t2t_phrase.models.base import EncoderDecoder
+from t2t_phrase.probing import probe
 from t2t_phrase.probing.hparams import Choice, ProbeHParams
 from t2t_phrase.probing.measures import measure
 from t2t_phrase.probing.probe import (
@@ -79,6 +80,23 @@ def test_the_mean_of_states_tells_about_the_sentence(states):
     short = HPARAMS.replace(max_epochs=1, dropout=0.5)
     first, second = (frozen(states, "sentence", short)[0] for _ in range(2))
     assert first[:3] == second[:3]
+
+
+def test_options_reach_the_training(states, monkeypatch):
+    caught = []
+    monkeypatch.setattr(probe, "fit", lambda *given, **options: caught.append(given))
+    options = HPARAMS.replace(dropout=0.5, scratch_warmup_steps=7, patience=3)
+    frozen(states, "word", options)
+    inputs, data = planted("word")
+    hparams = scratch_sets(["transformer_tiny"], TINY, 1)["transformer_tiny"]
+    probe_from_scratch(
+        data, hparams, inputs, options, CHOICE, vocab_size=VOCAB_SIZE, seed=2, log=print
+    )
+    for (_, _, recipe), warmup in zip(caught, (0, 7), strict=True):
+        assert recipe == (CHOICE.learning_rate, warmup, 24, 12, 3)
+    network, vectors = caught[0][0], {"vectors": np.ones((4, 16), "float32")}
+    plain, dropped = (np.asarray(network.logits(vectors, training)) for training in (False, True))
+    assert np.abs(plain - dropped).max() > 0.01
 
 
 @pytest.mark.slow
