@@ -1,12 +1,14 @@
 """The loop of a training: progress, checkpoints, resuming, and what stops it."""
 
 import dataclasses
+import itertools
 import os
 import re
 import signal
 import threading
 import time
 
+import keras
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -73,6 +75,21 @@ def test_resumed_in_the_middle_it_ends_the_same_bit_for_bit(files, tmp_path, par
     paths = [tmp_path / name / "model.ckpt-14" for name in ("whole", "halves")]
     states = [checkpoints.read_state(path) for path in paths]
     assert states[0] == states[1] and states[0]["position"]["epoch"] == 1
+
+
+@pytest.mark.parametrize("mean", ["tokens", "sentences"])
+def test_updates_average_over_what_is_in_their_batches(files, tmp_path, mean):
+    options = {"optimizer": keras.optimizers.SGD, "rate": 0.5, "gradient_mean": mean}
+    stepper, twin = make_stepper(**options), make_stepper(**options)
+    trainer = make_trainer(tmp_path, files, stepper, train_steps=14)
+    batches = list(itertools.islice(trainer.pipeline.batches(), 14))
+    # A batch at the end of an epoch is not full.
+    assert any(len(batch.numbers) < batch.shape.rows for batch in batches)
+    trainer.train()
+    for batch in batches:
+        twin.train(batch.features)
+    for name, value in weights(stepper).items():
+        np.testing.assert_array_equal(value, weights(twin)[name])
 
 
 def test_trained_already(files, tmp_path):
