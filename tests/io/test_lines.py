@@ -8,13 +8,15 @@ from t2t_phrase.io.lines import read_lines
 
 def test_only_a_line_feed_ends_a_line(tmp_path):
     path = tmp_path / "a"
-    path.write_bytes("\ufeffone\r\ntwo\u2028still two\x0c\x1d\rhere\nthree\ufeff\n\nfive".encode())
+    path.write_bytes(
+        "\ufeffone\r\ntwo\u2028still two\x0c\x1d\rhere\nthree\ufeff\n\n\ufefffive".encode()
+    )
     assert list(read_lines(path)) == [
         "one",
         "two\u2028still two\x0c\x1d\rhere",
         "three\ufeff",
         "",
-        "five",
+        "\ufefffive",
     ]
 
 

@@ -42,7 +42,12 @@ def test_absent_and_damaged_files_are_named(tmp_path):
 def test_other_settings_are_refused_with_the_difference():
     old = record()
     changed = dataclasses.replace(
-        old, hparams={**old.hparams, "batch_size": 99}, random_seed=2, overrides="batch_size=99"
+        old,
+        hparams={**old.hparams, "batch_size": 99},
+        random_seed=2,
+        overrides="batch_size=99",
+        replicas=4,
+        train_steps=9,
     )
     with pytest.raises(UserError) as caught:
         changed.check_same(old, "run")
@@ -51,6 +56,8 @@ def test_other_settings_are_refused_with_the_difference():
         "--output_dir=run holds a run with different settings:\n"
         f"  batch_size: {batch_size} -> 99\n"
         "  random_seed: 1 -> 2\n"
+        "  replicas: 1 -> 4\n"
+        "  train_steps: 0 -> 9\n"
     ) in str(caught.value)
     assert "overrides" not in str(caught.value)
 

@@ -67,6 +67,18 @@ def test_factors_scale_updates(optimizer):
         np.testing.assert_allclose(scaled[name], factor * change, atol=1e-6, err_msg=name)
 
 
+def test_factors_scale_weight_decay():
+    """Plain SGD with decay is linear in the learning rate."""
+    decay = {"optimizer_options": ("weight_decay=0.5",)}
+    without, plain = moved(stepper()), moved(stepper(**decay))
+    scaled = moved(stepper(factors=["decoder_*=0.1"], **decay))
+    for name, change in plain.items():
+        factor = 0.1 if name.startswith("decoder_") else 1.0
+        np.testing.assert_allclose(scaled[name], factor * change, atol=1e-7, err_msg=name)
+    decayed = [name for name in plain if np.abs(plain[name] - without[name]).max() > 1e-4]
+    assert any(name.startswith("decoder_") for name in decayed)
+
+
 @pytest.mark.parametrize("option", ["frozen", "factors"])
 def test_a_pattern_that_matches_nothing(option):
     pattern = "embeding/*" if option == "frozen" else "embeding/*=0.1"

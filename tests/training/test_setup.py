@@ -1,20 +1,24 @@
 """What a run is built from."""
 
+import dataclasses
 import types
 
 import pytest
 
 import t2t_phrase
 from t2t_phrase import registry
+from t2t_phrase.data.input.pipeline import Position
 from t2t_phrase.data.problem import get_problem
 from t2t_phrase.models.transformer_hparams import TransformerHParams
 from t2t_phrase.runs.record import resolve_hparams
+from t2t_phrase.training.build import build
 from t2t_phrase.training.cluster import Cluster
 from t2t_phrase.training.distribution import make_strategy
 from t2t_phrase.training.fine_tuning import freeze
 from t2t_phrase.training.loop_options import LoopOptions
 from t2t_phrase.training.peers import Peers
 from t2t_phrase.training.run_options import RunOptions
+from t2t_phrase.training.schedules import make_schedule
 from t2t_phrase.training.setup import _frozen_warning, _parts, prepare
 
 
@@ -82,3 +86,26 @@ def test_options_reach_the_parts_of_a_run(tmp_path):
     assert (pipeline.buckets.bounds, pipeline.buckets.rows) == ((64,), (4,))
     assert (directory._keep, directory._period) == (2, 4)
     assert trainer.options == loop and trainer.evaluator.eval_steps == 3
+    # Once there is a checkpoint, the run is resumed, and says so.
+    assert directory.save(4, Position())
+    resumed, said = dataclasses.replace(options, warm_start_from="elsewhere"), []
+    prepare(resumed, loop, strategy=make_strategy(), log=said.append)
+    assert f"{tmp_path / 'run'} has checkpoints: --warm_start_from is ignored" in said
+
+
+def test_initial_weights_follow_from_the_seed():
+    registry.discover()
+    hparams = TransformerHParams(num_hidden_layers=1, hidden_size=8, filter_size=8, num_heads=2)
+    first, again, other = (
+        build(
+            hparams,
+            name="transformer",
+            vocab_size=8,
+            target_vocab_size=None,
+            schedule=make_schedule(hparams, train_steps=1),
+            seed=seed,
+            strategy=make_strategy(),
+        ).model.source_embedding.kernel.numpy()
+        for seed in (1, 1, 2)
+    )
+    assert (first == again).all() and (first != other).all()

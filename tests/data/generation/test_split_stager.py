@@ -42,8 +42,8 @@ class Lines(Problem):
         return _Lines(self.lines)
 
 
-def make(folder, **lines):
-    return generate(Lines(**lines), str(folder), "", log=lambda line: None)
+def make(folder, log=str, **lines):
+    return generate(Lines(**lines), str(folder), "", log=log)
 
 
 def content(folder):
@@ -98,10 +98,14 @@ def test_finished_data_are_not_replaced_by_other_sentences(tmp_path, changed, li
 
 
 def test_faulty_lines_are_left_out_of_the_training_set_only(tmp_path):
-    manifest = make(tmp_path, train=[*TRAIN, " ", "x" * 5000], dev=[*DEV, " ", "x" * 5000])
+    said, faulty = [], [" ", "x" * 5000]
+    manifest = make(tmp_path, said.append, train=[*TRAIN, *faulty], dev=[*DEV, *faulty])
     faults = {"empty side": 2, "side over 4000 characters": 2}
     for split, pairs in (("train", 40), ("dev", 4)):
         entry = manifest.splits[split]
         assert (entry["pairs"], entry["faults"]) == (pairs, faults)
         assert sum(shard["records"] for shard in entry["shards"]) == pairs
+    assert [line.split(" (")[1] for line in said if line.startswith("    2 x")] == [
+        *("dropped)", "dropped)", "kept)", "kept)")
+    ]
     assert (tmp_path / "lines-dev.en").read_text().split("\n")[2:] == ["", "x" * 5000, ""]
