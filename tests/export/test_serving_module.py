@@ -35,6 +35,17 @@ def test_ids_are_padded_as_the_decoder_pads_them(toy, max_input_size):
         assert row[row > 0].tolist() == [*toy.encoder.encode(sentence), 1]
 
 
+def test_either_side_is_cut_to_be_scored(toy):
+    module = ServingModule(toy.model, *toy.vocabularies, DecodeHParams(max_input_size=4))
+    short, long, other = "a", "dogs run far away from here", "dogs run far away from it"
+    sources, targets = zip((short, short), (short, long), (short, other), (long, short))  # noqa: B905
+    found = module.score(tf.constant(sources), tf.constant(targets))
+    assert found["cut"].numpy().tolist() == [False, True, True, True]
+    scores = found["log_probability"].numpy()
+    # These targets begin with the same four tokens.
+    assert scores[1] == pytest.approx(scores[2]) and scores[1] != pytest.approx(scores[0])
+
+
 @pytest.mark.parametrize("pieces", range(5, 11))
 def test_lengths_around_a_multiple_of_the_step(toy, pieces):
     module = ServingModule(toy.model, *toy.vocabularies, DecodeHParams())

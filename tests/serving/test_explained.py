@@ -18,6 +18,9 @@ def test_the_page_of_a_sentence():
             assert answer.status == 200 and answer.body.decode() == f"<p>{text}</p>"
             assert answer.headers["content-type"] == "text/html; charset=utf-8"
         assert ask(server.url, "/").body == b"<p>none</p>"
+        # Pages that are done do not count as waiting.
+        for _ in range(MOST_WAITING):
+            assert ask(server.url, page_of("a")).status == 200
         # Bytes that are not UTF-8.
         assert ask(server.url, "/?text=%ff").body.decode() == "<p>\ufffd</p>"
         answer = ask(server.url, page_of("x" * (LONGEST + 1)))

@@ -67,6 +67,7 @@ def test_factors_scale_updates(optimizer):
         np.testing.assert_allclose(scaled[name], factor * change, atol=1e-6, err_msg=name)
 
 
+@pytest.mark.slow
 def test_factors_scale_weight_decay():
     """Plain SGD with decay is linear in the learning rate."""
     decay = {"optimizer_options": ("weight_decay=0.5",)}
