@@ -182,7 +182,7 @@ def resampled_sums(counts: np.ndarray, resamples: int = RESAMPLES) -> np.ndarray
 
 
 def p_value_of(resampled: np.ndarray, difference: float) -> float | None:
-    """Return the share of test sets on which equally good systems would differ as much, or more.
+    """Return the share of test sets on which equally good systems would differ by more.
 
     As in sacreBLEU, the mean size of the differences is subtracted from each size, and the test set
     itself counts as one of the resampled ones. Where nearly all differences have one sign, this is

@@ -30,11 +30,11 @@ def read_mteval(source: pathlib.Path, references: pathlib.Path) -> Iterator[tupl
     documents = next(iter(sources.values()))
     translations = sorted(_read(references).items())
     for translator, translated in translations:
-        for name, segments in documents.items():
-            found = len(translated.get(name, []))
-            if found != len(segments):
+        for name in {**documents, **translated}:
+            given, found = (len(texts.get(name, [])) for texts in (documents, translated))
+            if found != given:
                 raise UserError(
-                    f"document {name!r} has {len(segments)} segments in {source} but {found} in "
+                    f"document {name!r} has {given} segments in {source} but {found} in "
                     f"{references} by {translator!r}"
                 )
     for name, segments in documents.items():

@@ -55,6 +55,9 @@ def test_faults_are_named(tmp_path):
     source.write_text(SOURCE.replace("<seg id=1> 你好 </seg>", ""), encoding="utf-8")
     with pytest.raises(UserError, match=r"document 'b' has 1 segments in .* but 2 in .* by 'r1'"):
         list(read_mteval(source, references(tmp_path, ["r1"])))
+    source.write_text(SOURCE[: SOURCE.index('<DOC docid="a"')], encoding="utf-8")
+    with pytest.raises(UserError, match=r"document 'a' has 0 segments in .* but 1 in .* by 'r1'"):
+        list(read_mteval(source, references(tmp_path, ["r1"])))
     source.write_bytes("<doc>\n<seg>你".encode("gb2312"))
     with pytest.raises(UserError, match=r"src\.sgm:2: invalid UTF-8; .*other encodings"):
         list(read_mteval(source, source))
