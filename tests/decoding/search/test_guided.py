@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import functools
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,6 @@ from t2t_phrase.decoding.search.plain_expansion import plain_expansion
 from t2t_phrase.decoding.search.restrictions import RANKS
 from t2t_phrase.decoding.search.translate_ids import translate_ids
 from t2t_phrase.models.base import Step
-from t2t_phrase.special_ids import EOS_ID
 
 PLACES = 5
 # Two entries of one and three tokens; one that begins at two positions; none.
@@ -89,7 +88,11 @@ def test_hypotheses_scores_and_entries_are_those_of_the_definition(
             number: [token for token in tokens if token]
             for number, tokens in enumerate(TOKENS_OF[sentence].tolist(), start=1)
         }
-        log_probs = without_early_end(TableModel(table).log_probs(sentence), min_length)
+        log_probs = functools.partial(
+            reference_beam_search.without_early_end,
+            TableModel(table).log_probs(sentence),
+            min_length=min_length,
+        )
         expected = reference_beam_search.search(
             reference.guided(log_probs, position_of, starts, entries),
             max_length=length,
@@ -107,22 +110,6 @@ def test_hypotheses_scores_and_entries_are_those_of_the_definition(
             assert begun[beam].tolist() == [*own, *[0] * (length - len(ids))]
     assert np.asarray(found.notes[ENTRY])[:2].any(axis=(1, 2)).all()
     assert not np.asarray(found.notes[ENTRY])[2].any()
-
-
-def without_early_end(
-    log_probs: Callable[[tuple[int, ...]], list[float]], least: int
-) -> Callable[[tuple[int, ...]], list[float]]:
-    """The other tokens share the probability of an EOS that comes too early."""
-
-    def of_prefix(prefix: tuple[int, ...]) -> list[float]:
-        values = list(log_probs(prefix))
-        if len(prefix) < least:
-            rest = np.log(-np.expm1(values[EOS_ID]))
-            values = [value - rest for value in values]
-            values[EOS_ID] = -np.inf
-        return values
-
-    return of_prefix
 
 
 def test_without_entries_the_search_is_the_plain_one() -> None:
