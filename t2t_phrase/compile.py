@@ -20,6 +20,8 @@ def compiled(
 ) -> Callable[..., Any]:
     """Return `function`, compiled once for every combination of argument shapes.
 
+    With Keras on PyTorch, it is not compiled, but runs without recording gradients.
+
     Args:
         function: takes and returns nested tensors. It may read variables but must not change them.
         variables: the variables that `function` reads, such as `model.variables`. Each call uses
@@ -29,6 +31,8 @@ def compiled(
     """
     if keras.backend.backend() == "jax":
         return _compiled_by_jax(function, list(variables))
+    if keras.backend.backend() == "torch":
+        return _without_gradients(function)
     return traced(function, jit_compile=uses_xla(xla))
 
 
@@ -41,13 +45,16 @@ def traced(
     """Return a `tf.function` whose Python code is not converted by AutoGraph.
 
     The conversion would take half of the tracing time. Without it, loops and branches over tensors
-    must be operations of Keras or TensorFlow, such as `ops.while_loop`.
+    must be operations of Keras or TensorFlow, such as `ops.while_loop`. With Keras on PyTorch,
+    `function` is returned as it is.
 
     Args:
         function: as for `tf.function`, like the other arguments.
         input_signature: the only shapes and types to trace; None: all that occur.
         jit_compile: whether to compile with XLA; None: like the caller.
     """
+    if keras.backend.backend() == "torch":
+        return function
     import tensorflow as tf
 
     made = tf.function(
@@ -75,8 +82,8 @@ def uses_xla(xla: bool | None = None) -> bool:
     Args:
         xla: see `compiled`.
     """
-    if keras.backend.backend() == "jax":
-        return True
+    if keras.backend.backend() != "tensorflow":
+        return keras.backend.backend() == "jax"
     if xla is not None:
         return xla
     import tensorflow as tf
@@ -95,6 +102,13 @@ def _traced_for_xla(function: Callable[..., Any]) -> Callable[..., Any]:
         finally:
             _TRACED_FOR_XLA.reset(token)
 
+    return run
+
+
+def _without_gradients(function: Callable[..., Any]) -> Callable[..., Any]:
+    import torch
+
+    run: Callable[..., Any] = torch.no_grad()(function)
     return run
 
 

@@ -112,9 +112,9 @@ PARTS: dict[str, tuple[set[str], set[str]]] = {
 # Chosen by the backend, in functions.
 LAZY = {
     "io": {"tqdm"},
-    "compile": {"tensorflow", "jax"},
+    "compile": {"tensorflow", "jax", "torch"},
     "cores": {"keras", "tensorflow"},
-    "ops": {"tensorflow", "jax"},
+    "ops": {"tensorflow", "jax", "torch"},
     "text": {"stanza", "sacremoses"},
     "evaluation": {"comet"},
     "export": {"ctranslate2", "onnx", "onnxruntime", "tf2onnx"},

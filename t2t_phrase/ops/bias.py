@@ -6,6 +6,7 @@ from typing import Any
 
 from keras import ops
 
+from t2t_phrase.ops.own_gradient import own_gradient
 from t2t_phrase.ops.row_sum import row_sum
 
 
@@ -22,12 +23,10 @@ def add_bias(x: Any, bias: Any) -> Any:
     # TensorFlow's function with its own gradient must not read a variable.
     bias = ops.cast(bias, bias.dtype)
 
-    @ops.custom_gradient
+    @own_gradient
     def add(x: Any, bias: Any) -> Any:
-        def gradient(*args: Any, upstream: Any = None) -> Any:
-            # TensorFlow passes the gradient of the output by position, JAX by name.
-            passed = args[0] if upstream is None else upstream
-            return passed, ops.cast(_summed(passed, bias.shape), bias.dtype)
+        def gradient(upstream: Any) -> Any:
+            return upstream, ops.cast(_summed(upstream, bias.shape), bias.dtype)
 
         return ops.add(x, ops.cast(bias, x.dtype)), gradient
 

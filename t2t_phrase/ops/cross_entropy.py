@@ -8,8 +8,9 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-from keras import ops, tree
+from keras import ops
 
+from t2t_phrase.ops.own_gradient import own_gradient
 from t2t_phrase.ops.row_blocks import RowBlocks, put_rows
 from t2t_phrase.ops.row_sum import row_sum
 
@@ -94,7 +95,7 @@ def smoothed_cross_entropy(
     labels = ops.convert_to_tensor(labels)
     confidence, low, constant = smoothed_target(label_smoothing, vocab_size)
 
-    @ops.custom_gradient
+    @own_gradient
     def losses(hidden: Any, kernel: Any) -> Any:
         blocks = blocks_of_tokens(ops.shape(hidden)[0], vocab_size)
         kernel_sum = row_sum(ops.cast(kernel, "float32"))  # (D,)
@@ -112,10 +113,8 @@ def smoothed_cross_entropy(
         smoothed = normalizer - (confidence - low) * target - low * total - constant
         outputs = (smoothed, normalizer - target, ops.cast(target >= top, "float32"))
 
-        def gradient(*args: Any, upstream: Any = None) -> Any:
-            # TensorFlow passes the outputs' gradients as separate arguments, JAX as one tuple.
-            passed = tree.flatten(args if upstream is None else upstream)
-            scale = ops.expand_dims(passed[0], -1)
+        def gradient(of_smoothed: Any, *_: Any) -> Any:
+            scale = ops.expand_dims(of_smoothed, -1)
             scaled = ops.cast(scale, hidden.dtype) * hidden
             dtype = kernel.dtype
 

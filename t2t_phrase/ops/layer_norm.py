@@ -10,6 +10,7 @@ from typing import Any
 import keras
 from keras import ops
 
+from t2t_phrase.ops.own_gradient import own_gradient
 from t2t_phrase.ops.row_sum import row_sum
 
 
@@ -35,7 +36,7 @@ def layer_norm(x: Any, scale: Any, offset: Any, *, epsilon: float) -> Any:
     """
     dtype = keras.backend.result_type(x.dtype, scale.dtype)
 
-    @ops.custom_gradient
+    @own_gradient
     def normalize(x: Any, scale: Any, offset: Any) -> Any:
         centred = ops.cast(x, dtype)
         centred = centred - ops.mean(centred, axis=-1, keepdims=True)
@@ -43,9 +44,8 @@ def layer_norm(x: Any, scale: Any, offset: Any, *, epsilon: float) -> Any:
         inverse = ops.rsqrt(variance + epsilon)
         normed = centred * inverse
 
-        def gradient(*args: Any, upstream: Any = None) -> Any:
-            # TensorFlow passes the gradient of the output by position, JAX by name.
-            passed = ops.cast(args[0] if upstream is None else upstream, dtype)
+        def gradient(upstream: Any) -> Any:
+            passed = ops.cast(upstream, dtype)
             scaled = passed * scale
             x_grad = inverse * (
                 scaled

@@ -9,10 +9,11 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from keras import ops, tree
+from keras import ops
 
 from t2t_phrase.compile import traced, within_xla
 from t2t_phrase.ops.cross_entropy import TokenLosses, smoothed_target
+from t2t_phrase.ops.own_gradient import own_gradient
 from t2t_phrase.ops.row_sum import row_sum
 
 
@@ -59,18 +60,14 @@ def _compare(hidden: Any, kernel: Any, labels: Any) -> Any:
     plus that of the label's logit, and likewise for q.
     """
 
-    @ops.custom_gradient
+    @own_gradient
     def compare(hidden: Any, kernel: Any) -> Any:
         logits = ops.matmul(hidden, ops.transpose(kernel))  # (2N, V)
         target = ops.take_along_axis(logits, labels[:, None], axis=-1)[:, 0]
         normalizer, top, forwards, backwards = _in_one_pass(_statistics)(logits)
         outputs = (normalizer, ops.cast(target, "float32"), top, (forwards + backwards) / 2)
 
-        def gradient(*args: Any, upstream: Any = None) -> Any:
-            # TensorFlow passes the outputs' gradients as separate arguments, JAX as one tuple.
-            of_normalizer, of_target, _, of_divergence = tree.flatten(
-                args if upstream is None else upstream
-            )
+        def gradient(of_normalizer: Any, of_target: Any, _: Any, of_divergence: Any) -> Any:
             by_p, by_q = _in_one_pass(_logit_gradients)(
                 logits, normalizer, forwards, backwards, of_normalizer, of_divergence / 2
             )

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+import keras
 from keras import ops
 
 # A prime; the remainder of a seed fits all integer types of all devices.
@@ -33,8 +34,13 @@ def random_bits(count: Any, seed: Any) -> Any:
     y = y + z * x
     z = z + x * y
     half = ops.cast(16, "uint32")
-    x, y, z = (ops.bitwise_xor(value, ops.right_shift(value, half)) for value in (x, y, z))
-    return ops.cast(ops.right_shift(x + y * z, half), "uint16")
+    x, y, z = (ops.bitwise_xor(v, ops.right_shift(_word(v), half)) for v in (x, y, z))
+    return ops.cast(ops.right_shift(_word(x + y * z), half), "uint16")
+
+
+def _word(x: Any) -> Any:
+    """Return the lower 32 bits of `x`: on PyTorch, Keras has 64 bits for uint32."""
+    return ops.bitwise_and(x, 2**32 - 1) if keras.backend.backend() == "torch" else x
 
 
 def places(shape: Sequence[Any]) -> Any:

@@ -11,9 +11,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from keras import ops, tree
+from keras import ops
 
 from t2t_phrase.ops.attention import MASKED
+from t2t_phrase.ops.own_gradient import own_gradient
 from t2t_phrase.ops.rows import take_rows
 
 
@@ -96,16 +97,14 @@ def segment_max(x: Any, membership: Any, *, longest: int | None = None) -> Any:
                 y, shift = spread(shift, y), 2 * shift
         return take_rows(y, last) * ops.cast(exists, x.dtype)[..., None]
 
-    @ops.custom_gradient
+    @own_gradient
     def pooled(x: Any) -> Any:
         result = largest(x)
 
-        def gradient(*args: Any, upstream: Any = None) -> Any:
-            # TensorFlow passes the gradient of the output by position, JAX by name.
-            passed = tree.flatten(args if upstream is None else upstream)[0]
+        def gradient(upstream: Any) -> Any:
             wins = ops.cast(ops.equal(x, own_segment(result, membership)), x.dtype)
             shared_by = weighted_sum(membership, wins)  # (B, P, D)
-            share = passed / ops.maximum(shared_by, 1.0)
+            share = upstream / ops.maximum(shared_by, 1.0)
             return wins * to_tokens(share, membership)
 
         return result, gradient

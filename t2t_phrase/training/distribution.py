@@ -7,6 +7,7 @@ from typing import Any
 
 import keras
 
+from t2t_phrase.config import UserError
 from t2t_phrase.training.peers import TIMEOUT
 from t2t_phrase.training.stepper import BaseStepper
 
@@ -26,12 +27,18 @@ def make_strategy(
         patience: seconds that another worker may be silent; `Peers` says which one it was.
 
     Raises:
-        UserError: the machine has fewer GPUs than requested, or `TF_CONFIG` is wrong.
+        UserError: the machine has fewer GPUs than requested, `TF_CONFIG` is wrong, or Keras uses
+            another backend.
     """
     if on_jax():
         from t2t_phrase.training.jax_devices import make_devices
 
         return make_devices(worker_gpu)
+    if keras.backend.backend() != "tensorflow":
+        raise UserError(
+            f"KERAS_BACKEND={keras.backend.backend()}: runs are trained on tensorflow or jax; on "
+            "another backend, train the model by its method `fit`"
+        )
     from t2t_phrase.training import strategies
 
     return strategies.make_strategy(worker_gpu=worker_gpu, devices=devices, patience=patience)

@@ -14,7 +14,7 @@ import pytest
 import seed_batches
 import seeds_search
 import seeds_together
-from jax_process import needs_jax, run_under_jax
+from backend_process import needs_jax, run_under
 from seed_batches import in_the_order_of, padded
 
 POPEN = subprocess.Popen
@@ -84,7 +84,7 @@ for steps, mean in zip(zip(*seen), means, strict=True):
 @needs_jax
 @pytest.mark.slow
 def test_updates_of_several_seeds_are_those_of_each_alone() -> None:
-    run_under_jax(SCRIPT)
+    run_under(SCRIPT)
 
 
 def test_all_seeds_have_the_shapes_of_the_first() -> None:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 import tensorflow as tf
-from jax_process import needs_jax
+from backend_process import needs_jax
 from trainer_toy import write_toy
 
 from t2t_phrase.reports.run.scalars import read_scalars

@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 import pytest
-from jax_process import needs_jax, run_under_jax
+from backend_process import needs_jax, run_under
 from searches import ALONE, BEAM, FILTERS, LINES, LISTS, SAMPLES, TOGETHER, all_of, by, found_by
 
 SCRIPT = """
@@ -30,21 +30,21 @@ by_tensorflow = functools.cache(found_by)
 @pytest.fixture(scope="module")
 def few(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     path = tmp_path_factory.mktemp("jax") / "few"
-    run_under_jax(SCRIPT, path, *FEW)
+    run_under(SCRIPT, path, *FEW)
     return json.loads(path.read_text())
 
 
 @pytest.fixture(scope="module")
 def together(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     path = tmp_path_factory.mktemp("jax") / "together"
-    run_under_jax(SCRIPT, path, *OTHERS)
+    run_under(SCRIPT, path, *OTHERS)
     return json.loads(path.read_text())
 
 
 @pytest.fixture(scope="module")
 def alone(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     path = tmp_path_factory.mktemp("jax") / "alone"
-    run_under_jax(SCRIPT, path, *ALONE)
+    run_under(SCRIPT, path, *ALONE)
     return json.loads(path.read_text())
 
 

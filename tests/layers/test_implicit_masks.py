@@ -5,7 +5,7 @@ from typing import Any
 import keras
 import numpy as np
 import pytest
-from jax_process import needs_jax, run_under_jax
+from backend_process import needs_jax, run_under
 
 from t2t_phrase.layers.attention.multi_head_attention import MultiHeadAttention
 from t2t_phrase.layers.attention.relative_attention import RelativeMultiHeadAttention
@@ -200,7 +200,7 @@ def test_a_functional_model_in_a_file(tmp_path):
 
 @needs_jax
 def test_layers_that_jax_compiles():
-    run_under_jax("""
+    run_under("""
 import jax, keras, numpy as np
 from t2t_phrase.layers import MultiHeadAttention
 

@@ -21,7 +21,7 @@ from exact_models import (
 )
 from random_weights import randomize
 from small_phrase_models import granularity_sets, granularity_structures, small_set
-from under_jax import assert_same_under_jax
+from under_backend import assert_same_under
 
 from t2t_phrase import registry
 from t2t_phrase.features import MOST_TAG_LEVELS, TAG_CLASSES
@@ -77,4 +77,4 @@ def test_a_graph_xla_and_searches_give_the_same(name: str) -> None:
 @pytest.mark.skipif(importlib.util.find_spec("jax") is None, reason="jax is not installed")
 @pytest.mark.parametrize("name", DISTINCT)
 def test_jax_equals_tensorflow(name: str, tmp_path: pathlib.Path) -> None:
-    assert_same_under_jax({name: model_of(name)}, FEATURES, OPTIONS, tmp_path)
+    assert_same_under({name: model_of(name)}, FEATURES, OPTIONS, tmp_path)

@@ -24,7 +24,7 @@ from mostly_slow import mostly_slow
 from random_weights import randomize
 from small_luong_models import luong_sets, small_set, structures
 from tiny_training import make_stepper
-from under_jax import assert_same_under_jax
+from under_backend import assert_same_under
 
 from t2t_phrase import registry
 from t2t_phrase.models.luong import Luong
@@ -109,4 +109,4 @@ def test_bfloat16_comes_close(name: str) -> None:
 @pytest.mark.slow
 @pytest.mark.skipif(importlib.util.find_spec("jax") is None, reason="jax is not installed")
 def test_jax_equals_tensorflow(tmp_path: pathlib.Path) -> None:
-    assert_same_under_jax({name: model_of(name) for name in ALL}, FEATURES, OPTIONS, tmp_path)
+    assert_same_under({name: model_of(name) for name in ALL}, FEATURES, OPTIONS, tmp_path)

@@ -7,7 +7,7 @@ import pathlib
 from typing import Any
 
 import pytest
-from under_jax import assert_same_under_jax
+from under_backend import assert_same_under
 
 from t2t_phrase.decoding.hparams import DecodeHParams
 
@@ -30,4 +30,4 @@ def test_logits_loss_gradients_and_beams(
         max_length=8,
         return_beams=True,
     )
-    assert_same_under_jax({"twin": twins.model}, features, options, tmp_path)
+    assert_same_under({"twin": twins.model}, features, options, tmp_path)

@@ -25,7 +25,7 @@ from exact_models import (
 from random_weights import randomize
 from reference_multi_granularity import ReferenceMultiGranularity, Segments
 from small_phrase_models import SMALL
-from under_jax import assert_same_under_jax
+from under_backend import assert_same_under
 
 from t2t_phrase import registry
 from t2t_phrase.config import HParamsError, UserError
@@ -164,7 +164,7 @@ def test_searches_alone_of_unknown_shape_and_under_xla_equal_one_in_a_graph(name
 @pytest.mark.skipif(importlib.util.find_spec("jax") is None, reason="jax is not installed")
 def test_jax_equals_tensorflow(tmp_path: pathlib.Path) -> None:
     models = {name: model_of(name) for name in ["trees_on_lstm"]}
-    assert_same_under_jax(models, SHORT, OPTIONS, tmp_path)
+    assert_same_under(models, SHORT, OPTIONS, tmp_path)
 
 
 def test_mixed_precision_keeps_float32_variables_and_comes_close() -> None:

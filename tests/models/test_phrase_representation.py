@@ -31,7 +31,7 @@ from reference_phrase_representation import (
     cut_by_length,
 )
 from small_phrase_models import SMALL
-from under_jax import assert_same_under_jax, gradients_of
+from under_backend import assert_same_under, gradients_of
 
 from t2t_phrase import registry
 from t2t_phrase.config import HParamsError, UserError
@@ -160,7 +160,7 @@ def test_searches_alone_of_unknown_shape_and_under_xla_equal_one_in_a_graph(name
 @pytest.mark.skipif(importlib.util.find_spec("jax") is None, reason="jax is not installed")
 def test_jax_equals_tensorflow(tmp_path: pathlib.Path) -> None:
     models = {name: model_of(name) for name in ["parsed"]}
-    assert_same_under_jax(models, SHORT, OPTIONS, tmp_path)
+    assert_same_under(models, SHORT, OPTIONS, tmp_path)
 
 
 @pytest.mark.slow

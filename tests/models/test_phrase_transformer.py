@@ -12,7 +12,7 @@ import pytest
 import tensorflow as tf
 from mostly_slow import mostly_slow
 from small_phrase_models import KINDS, MIXED, SMALL
-from under_jax import assert_same_under_jax, gradients_of
+from under_backend import assert_same_under, gradients_of
 
 from t2t_phrase import registry
 from t2t_phrase.compile import compiled, traced
@@ -201,7 +201,7 @@ def test_only_the_encoder_looks_ahead_and_cross_attention_knows_no_distance() ->
 @pytest.mark.skipif(importlib.util.find_spec("jax") is None, reason="jax is not installed")
 def test_jax_equals_tensorflow(tmp_path: pathlib.Path) -> None:
     models = {name: model_of(name) for name in ["mixed_with_distances"]}
-    assert_same_under_jax(
+    assert_same_under(
         models, FEATURES, DecodeHParams(beam_size=3, max_length=6, extra_length=4), tmp_path
     )
 

@@ -1,13 +1,10 @@
-import importlib.util
-import os
 import pathlib
-import subprocess
-import sys
 from collections.abc import Sequence
 
 import numpy as np
 import pytest
 import tensorflow as tf
+from backend_process import needs_jax, needs_torch, run_under
 
 from t2t_phrase.compile import traced
 from t2t_phrase.ops.random_bits import random_bits
@@ -81,26 +78,23 @@ def test_graph_unknown_count_and_xla_equal_eager() -> None:
         np.testing.assert_array_equal(unknown(tf.zeros(60)), expected)
 
 
-UNDER_JAX = """
-import os, sys
-os.environ["KERAS_BACKEND"] = "jax"
-os.environ["JAX_PLATFORMS"] = "cpu"
-sys.modules["tensorflow"] = None
-import jax, numpy as np
+ELSEWHERE = """
+import keras, numpy as np
+from t2t_phrase.compile import compiled
 from t2t_phrase.ops.random_bits import random_bits
 
-seed = np.array([3, 7], "uint32")
-np.save(sys.argv[1], jax.jit(lambda seed: random_bits(60, seed))(seed))
+for place, seed in enumerate(np.load(sys.argv[1])):
+    drawn = compiled(lambda seed: random_bits(60, seed))(keras.ops.convert_to_tensor(seed))
+    np.save(f"{sys.argv[1]}-{place}.npy", keras.ops.convert_to_numpy(drawn))
 """
 
 
-@pytest.mark.skipif(importlib.util.find_spec("jax") is None, reason="jax is not installed")
-def test_jax_draws_what_tensorflow_draws(tmp_path: pathlib.Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", UNDER_JAX, str(tmp_path / "bits.npy")],
-        capture_output=True,
-        text=True,
-        env={k: v for k, v in os.environ.items() if k != "KERAS_BACKEND"},
-    )
-    assert done.returncode == 0, done.stderr
-    np.testing.assert_array_equal(np.load(tmp_path / "bits.npy"), draw(60))
+@pytest.mark.parametrize(
+    "backend", [pytest.param("jax", marks=needs_jax), pytest.param("torch", marks=needs_torch)]
+)
+def test_other_backends_draw_what_tensorflow_draws(backend: str, tmp_path: pathlib.Path) -> None:
+    seeds = [[3, 7], [2**31 - 2, 1]]
+    np.save(tmp_path / "seeds.npy", np.array(seeds, "int32"))
+    run_under(ELSEWHERE, tmp_path / "seeds.npy", backend=backend)
+    for place, seed in enumerate(seeds):
+        np.testing.assert_array_equal(np.load(tmp_path / f"seeds.npy-{place}.npy"), draw(60, seed))

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import tensorflow as tf
-from under_jax import gradients_of
+from under_backend import gradients_of
 
 from t2t_phrase.compile import compiled
 from t2t_phrase.decoding.hparams import DecodeHParams

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from jax_process import run_under_jax
+from backend_process import run_under
 
 from t2t_phrase import registry
 from t2t_phrase.features import IDS
@@ -42,7 +42,7 @@ def by_jax(folder: pathlib.Path, *, flags: str = "", **options: Any) -> dict[str
         **options: of `make`.
     """
     path = folder / "updates.npz"
-    run_under_jax(_SCRIPT, path, json.dumps(options), flags=flags)
+    run_under(_SCRIPT, path, json.dumps(options), flags=flags)
     return _nested(np.load(path))
 
 

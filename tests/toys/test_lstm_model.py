@@ -10,7 +10,7 @@ import reference_beam_search
 import tensorflow as tf
 from lstm_model import ToyLstm, ToyLstmHParams
 from random_weights import randomize
-from under_jax import assert_same_under_jax
+from under_backend import assert_same_under
 
 from t2t_phrase.compile import compiled
 from t2t_phrase.decoding.hparams import DecodeHParams
@@ -125,4 +125,4 @@ def test_mixed_precision(model: ToyLstm) -> None:
 @pytest.mark.slow
 def test_the_same_under_jax(model: ToyLstm, tmp_path: pathlib.Path) -> None:
     options = DecodeHParams(beam_size=3, max_length=6, return_beams=True)
-    assert_same_under_jax({"lstm": model}, FEATURES, options, tmp_path)
+    assert_same_under({"lstm": model}, FEATURES, options, tmp_path)

@@ -1,6 +1,7 @@
 import json
 
 import forked
+import keras
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -166,6 +167,12 @@ def test_replicas_draw_different_dropout_masks():
     found = run_script(MASKS)
     assert found["0.0"] == [0.0] * 3
     assert 0.0 not in found["0.5"] and len(set(found["0.5"])) == 3
+
+
+def test_training_on_another_backend_is_refused(monkeypatch):
+    monkeypatch.setattr(keras.backend, "backend", lambda: "torch")
+    with pytest.raises(UserError, match="KERAS_BACKEND=torch: runs are trained on tensorflow or"):
+        make_strategy()
 
 
 def test_more_gpus_than_there_are():

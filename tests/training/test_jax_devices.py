@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from jax_process import needs_jax, run_under_jax
+from backend_process import needs_jax, run_under
 
 pytestmark = needs_jax
 WORKERS = {
@@ -47,4 +47,4 @@ assert stepper.agreement.of_chief([1.0, 2.5]) == [1.0, 2.5] and stepper.agreemen
 
 @pytest.mark.slow
 def test_devices_and_refusals() -> None:
-    run_under_jax(SCRIPT, json.dumps(WORKERS))
+    run_under(SCRIPT, json.dumps(WORKERS))

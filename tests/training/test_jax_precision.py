@@ -6,7 +6,7 @@ import json
 import pathlib
 
 import pytest
-from jax_process import needs_jax, run_under_jax
+from backend_process import needs_jax, run_under
 
 SMALL = "hidden_size=16,num_hidden_layers=1"
 # Sets whose layers look up rows of tables, and add biases of cells and of heads.
@@ -62,7 +62,7 @@ with open(path, "w") as file:
 @needs_jax
 @pytest.mark.parametrize("sets", [SETS, MORE_SETS])
 def test_gradients_do_not_stagnate(sets: dict[str, str], tmp_path: pathlib.Path) -> None:
-    run_under_jax(SCRIPT, tmp_path / "errors", json.dumps(sets))
+    run_under(SCRIPT, tmp_path / "errors", json.dumps(sets))
     # For each set and variable, the error of its gradient relative to its norm.
     by_set: dict[str, dict[str, float]] = json.loads((tmp_path / "errors").read_text())
     assert by_set.keys() == sets.keys()

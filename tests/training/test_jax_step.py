@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from jax_process import needs_jax
+from backend_process import needs_jax
 from small_phrase_models import (
     GRANULARITIES,
     KINDS,

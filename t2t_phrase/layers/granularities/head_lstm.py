@@ -71,7 +71,8 @@ class HeadLSTM(keras.layers.Layer):
         unit = ops.arange(units)
         first = units - 3 * width
         forget = ops.logical_and(unit >= first, unit < first + width)
-        return ops.broadcast_to(ops.cast(forget, dtype), (heads, units))
+        # Not broadcast: variables of PyTorch need memory of their own.
+        return ops.tile(ops.cast(forget, dtype)[None], (heads, 1))
 
     def call(self, x: Any, continues: Any | None = None) -> Any:
         """Read whole sequences."""

@@ -3,7 +3,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from jax_process import needs_jax, run_under_jax
+from backend_process import needs_jax, run_under
 
 from t2t_phrase.layers.common.token_embedding import TokenEmbedding
 
@@ -35,7 +35,7 @@ def test_initial_deviation() -> None:
 @needs_jax
 @pytest.mark.slow
 def test_gradients_of_frequent_tokens_do_not_stagnate_in_bfloat16(tmp_path: pathlib.Path) -> None:
-    run_under_jax(_SUMS, tmp_path / "sums.npy")
+    run_under(_SUMS, tmp_path / "sums.npy")
     np.testing.assert_allclose(np.load(tmp_path / "sums.npy"), 4000 * 2.0, rtol=0.01)
 
 

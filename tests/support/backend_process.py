@@ -1,4 +1,4 @@
-"""Runs Python in another process, with JAX and without TensorFlow."""
+"""Runs Python in another process, on another backend of Keras and without TensorFlow."""
 
 from __future__ import annotations
 
@@ -12,14 +12,18 @@ import pytest
 needs_jax = pytest.mark.skipif(
     importlib.util.find_spec("jax") is None, reason="jax is not installed"
 )
+needs_torch = pytest.mark.skipif(
+    importlib.util.find_spec("torch") is None, reason="torch is not installed"
+)
 
 
-def run_under_jax(script: str, *arguments: object, flags: str = "") -> None:
+def run_under(script: str, *arguments: object, backend: str = "jax", flags: str = "") -> None:
     """Run a script and check that it ends well.
 
     Args:
         script: Python, which can import what the test can, but for TensorFlow.
         *arguments: its `sys.argv[1:]`.
+        backend: "jax" or "torch".
         flags: further XLA_FLAGS.
     """
     result = subprocess.run(
@@ -28,7 +32,7 @@ def run_under_jax(script: str, *arguments: object, flags: str = "") -> None:
         text=True,
         env={
             **os.environ,
-            "KERAS_BACKEND": "jax",
+            "KERAS_BACKEND": backend,
             "JAX_PLATFORMS": "cpu",
             "XLA_FLAGS": f"{os.environ.get('XLA_FLAGS', '')} {flags}".strip(),
             "PYTHONPATH": os.pathsep.join(sys.path),
