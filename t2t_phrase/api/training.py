@@ -105,8 +105,8 @@ def train(
 
     Raises:
         UserError: a name or option is unknown, data are missing, `output_dir` holds a run with
-            other settings, early stopping watches a score that is not computed, or `TF_CONFIG`
-            names other workers.
+            other settings, early stopping watches a score that is not computed, `TF_CONFIG`
+            names other workers, or Keras uses neither TensorFlow nor JAX.
         KeyboardInterrupt: the training was stopped by Ctrl-C.
         SystemExit: it was stopped by another signal; the code is 128 plus its number.
     """
@@ -145,6 +145,7 @@ def train(
     translates = run.evaluate and not registry.models[run.model].capabilities.cannot_translate
     if decoding and translates:
         said.append(f"settings of the run in {folder}: --decode_hparams={decoding}")
+    strategy = make_strategy()
     loop = loop or LoopOptions(train_steps=250_000, try_largest_batch=has_gpu())
     with writing(folder):
         log = RunLog(expanded(output_dir), log)
@@ -153,7 +154,7 @@ def train(
         prepared = prepare(
             run,
             loop,
-            strategy=make_strategy(),
+            strategy=strategy,
             bleu=dev_bleu(run, DecodeHParams().override(decoding), log=log) if translates else None,
             log=log,
         )
