@@ -1,4 +1,4 @@
-"""A gradient of one's own, with one output and with several; `test_torch_equals_tensorflow`."""
+"""A gradient of one's own, with one output and with several, on TensorFlow."""
 
 import numpy as np
 import pytest
