@@ -1,4 +1,4 @@
-"""Layers in a functional model of Keras on PyTorch, without TensorFlow."""
+"""Layers on PyTorch, without TensorFlow: in functional models of Keras and in modules."""
 
 import pathlib
 
@@ -43,3 +43,57 @@ for name, make in MAKERS.items():
 @needs_torch
 def test_masks_training_and_saving(tmp_path: pathlib.Path) -> None:
     run_under(SCRIPT, tmp_path / "model.keras", backend="torch")
+
+
+MODULE_SCRIPT = """
+import keras, torch
+from t2t_phrase import layers
+
+class Tagger(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.embedding = torch.nn.Embedding(9, 8)
+        # The keys of state_dict() contain the name.
+        self.attention = layers.InterleavedConvKV(
+            num_heads=2, hidden_size=8, orders=(1, 2), name="attention"
+        )
+        self.dropout = layers.Dropout(rate=0.1)
+        self.tags = torch.nn.Linear(8, 3)
+
+    def forward(self, ids):
+        x = self.embedding(ids)
+        mask = (ids != 0)[:, None, None, :]
+        attended, _ = self.attention(x, x, attention_mask=mask)
+        return self.tags(self.dropout(attended, training=self.training))
+
+torch.manual_seed(1)
+ids = torch.tensor([[3, 4, 5, 0, 0], [2, 4, 6, 7, 3]])
+gold = torch.tensor([[0, 1, 2, 0, 0], [2, 0, 1, 0, 1]])
+tagger = Tagger()
+tagger(ids)  # builds the weights of the layers
+attention = set(tagger.attention.parameters())
+assert len(attention) == len(tagger.attention.weights) > 4
+optimizer = torch.optim.Adam(tagger.parameters(), lr=0.03)
+losses = []
+for _ in range(40):
+    optimizer.zero_grad()
+    logits = tagger(ids)
+    loss = torch.nn.functional.cross_entropy(logits[ids != 0], gold[ids != 0])
+    loss.backward()
+    assert all(p.grad is not None and p.grad.abs().sum() > 0 for p in attention)
+    optimizer.step()
+    losses.append(loss.item())
+assert losses[-1] < losses[0] / 4, losses
+tagger.eval()
+torch.save(tagger.state_dict(), sys.argv[1])
+other = Tagger()
+other(ids)
+other.load_state_dict(torch.load(sys.argv[1]))
+other.eval()
+torch.testing.assert_close(other(ids), tagger(ids))
+"""
+
+
+@needs_torch
+def test_layers_are_modules_of_pytorch(tmp_path: pathlib.Path) -> None:
+    run_under(MODULE_SCRIPT, tmp_path / "tagger.pt", backend="torch")
