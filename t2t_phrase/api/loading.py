@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from t2t_phrase import registry
@@ -322,15 +322,25 @@ def load(
     Raises:
         UserError: there is no such run, or it cannot be loaded.
     """
-    paths = [path] if isinstance(path, (str, os.PathLike)) else list(path)
     return _loaded(
         Origin(
-            tuple(os.fspath(each) for each in paths),
+            _paths(path),
             data_dir and str(expanded(data_dir)),
             dtype_policy,
             t2t_usr_dir and str(expanded(t2t_usr_dir)),
         )
     )
+
+
+def _paths(path: Any) -> tuple[str, ...]:
+    paths = [path] if isinstance(path, (str, os.PathLike)) else path
+    if not isinstance(paths, Iterable):
+        raise UserError(f"path: expected a run or a list of runs, got {shown(path)}")
+    given = list(paths)
+    for each in given:
+        if not isinstance(each, (str, os.PathLike)):
+            raise UserError(f"path: expected the path of a run, got {shown(each)}")
+    return tuple(os.fspath(each) for each in given)
 
 
 def _loaded(origin: Origin) -> TrainedTranslator:

@@ -88,7 +88,10 @@ def statistics_to_rows(statistics: Sequence[LayerStatistics]) -> list[list[str]]
             cells = ["" if shares.get(n) is None else _percent(shares[n]) for n in rows[0][3:]]
             rows.append([entry.attention, str(entry.layer), measure, *cells])
         entropy, largest = entry.focus().values()
-        found = ["" if entropy is None else f"{entropy:.3f}", _percent(largest)]
+        found = [
+            "" if entropy is None else f"{entropy:.3f}",
+            "" if largest is None else _percent(largest),
+        ]
         blank = [""] * (len(rows[0]) - 5)
         rows.append([entry.attention, str(entry.layer), "focus", *blank, *found])
     return rows

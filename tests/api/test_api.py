@@ -143,6 +143,18 @@ def test_a_run_is_loaded_without_its_data(corpus, trained):
     assert best.translate(["", "the old house is red"]) == ["", "das alt haus ist rot"]
 
 
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [
+        (None, "path: expected a run or a list of runs, got None"),
+        (["run", None], "path: expected the path of a run, got None"),
+    ],
+)
+def test_a_path_that_is_none_is_named(path, message):
+    with pytest.raises(UserError, match=message):
+        t2t_phrase.load(path)
+
+
 def test_scores_prefer_the_right_translation(trained):
     model, _ = trained
     source = "the old house is red"

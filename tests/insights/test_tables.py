@@ -52,6 +52,7 @@ def test_tokens_alone_have_no_shares():
     ]
     none = entry("encoder", 1, Layout(2), [[0.0]], [0], [[0.0]], 0)
     assert format_statistics([none]).endswith("\n      1               -                   -")
+    assert statistics_to_rows([none])[-1][-2:] == ["", ""]
 
 
 def test_attentions_keep_their_order_and_higher_orders_come_one_by_one():
