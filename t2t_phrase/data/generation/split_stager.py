@@ -9,6 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from t2t_phrase.config import UserError
 from t2t_phrase.data.generation.manifest import Manifest
+from t2t_phrase.data.generation.output_files import Outputs
 from t2t_phrase.data.generation.portions import Portion
 from t2t_phrase.data.generation.progress import Log, Progress
 from t2t_phrase.data.generation.staged import (
@@ -18,7 +19,7 @@ from t2t_phrase.data.generation.staged import (
     forget,
     has_checksum,
 )
-from t2t_phrase.data.generation.staging import Outputs, feature_streams, require_pairs, stage
+from t2t_phrase.data.generation.staging import feature_streams, require_pairs, stage
 from t2t_phrase.data.generation.training_text import stage_training_text
 from t2t_phrase.data.problem import Problem
 from t2t_phrase.data.sources.corpus import Corpus

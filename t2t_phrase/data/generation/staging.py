@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 import collections
-import contextlib
 import dataclasses
 import itertools
-import os
-import pathlib
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple, TextIO
 
 from t2t_phrase.config import UserError
 from t2t_phrase.data.generation.checks import check_all
-from t2t_phrase.data.generation.dealing import deal
 from t2t_phrase.data.generation.faults import LISTED, Faults, find_faults
-from t2t_phrase.data.generation.open_files import allow_open_files
+from t2t_phrase.data.generation.output_files import Outputs, open_outputs
 from t2t_phrase.data.generation.progress import Progress
 from t2t_phrase.data.sources.corpus import Pair
 from t2t_phrase.features import Feature
-from t2t_phrase.io.files import explain_os_error
 from t2t_phrase.text.whitespace import normalize_whitespace
 
 
@@ -43,20 +37,6 @@ class Staged:
     faults: dict[str, int]
     labels: dict[str, dict[str, int]]
     messages: list[str]
-
-
-class Outputs(NamedTuple):
-    """The files that pairs are written to.
-
-    Attributes:
-        dealt: for each shard, the paths of its source, its target and each of
-            `feature_streams(features)`; `deal` distributes the pairs over the shards.
-        whole: paths of files that get all pairs, one for each text of a pair and then one for each
-            stream; or none.
-    """
-
-    dealt: Sequence[Sequence[pathlib.Path]]
-    whole: Sequence[pathlib.Path]
 
 
 def stage(
@@ -106,34 +86,18 @@ def stage(
                     texts=tuple(normalize_whitespace(text or "") for text in pair.texts)
                 )
 
-    allow_open_files(sum(map(len, outputs.dealt)) + len(outputs.whole))
-    with contextlib.ExitStack() as stack:
-        groups = [[_open(stack, path) for path in group] for group in outputs.dealt]
-        files = [_open(stack, path) for path in outputs.whole]
+    with open_outputs(outputs, dealt_streams) as files:
         for checked in check_all(usable(), streams, features, workers=workers):
             misfits.update(dict.fromkeys(checked.misfits))
             if len(misfits) >= LISTED:
                 break
-            if groups:
+            if outputs.dealt:
                 for name, counts in checked.labels.items():
                     labels[name].update(counts)
             for pair in checked.pairs:
-                columns = [*map(str, pair.texts), *pair.side]
-                index = indices.popleft()
-                if groups:
-                    row = [*columns[:2], *(pair.side[stream] for stream in dealt_streams)]
-                    for file, text in zip(groups[deal(index, len(groups))], row, strict=True):
-                        _write(file, text)
-                if files and len(columns) != len(files):
-                    raise UserError(
-                        f"{pair.names[-1]}:{pair.line}: {len(pair.texts) - 1} references, but "
-                        f"{len(files) - len(pair.side) - 1} at the start of the set"
-                    )
-                for file, text in zip(files, columns, strict=False):
-                    _write(file, text)
+                files.write(indices.popleft(), pair)
                 written += 1
-        for file in (*files, *(file for group in groups for file in group)):
-            _to_disk(file)
+        files.to_disk()
     if misfits:
         listed = itertools.islice(misfits, LISTED)
         raise UserError("lines that do not fit their sentences: " + "; ".join(listed))
@@ -161,34 +125,3 @@ def require_pairs(count: int, faults: Faults) -> None:
     if not count:
         detail = "; ".join(faults.describe("dropped"))
         raise UserError(f"no usable sentence pair: {detail or 'the files are empty'}")
-
-
-def _open(stack: contextlib.ExitStack, path: pathlib.Path) -> TextIO:
-    try:
-        file = open(path, "w", encoding="utf-8", newline="\n")  # noqa: SIM115
-    except OSError as error:
-        raise explain_os_error(error, path) from error
-    stack.callback(_close, file)
-    return file
-
-
-def _close(file: TextIO) -> None:
-    # If `_to_disk` could not write, closing cannot either; the first error is the one to report.
-    with contextlib.suppress(OSError):
-        file.close()
-
-
-def _write(file: TextIO, text: str) -> None:
-    try:
-        file.write(text + "\n")
-    except OSError as error:
-        raise explain_os_error(error, pathlib.Path(file.name)) from error
-
-
-def _to_disk(file: TextIO) -> None:
-    # Buffered text is written here, so a full disk may become apparent only now.
-    try:
-        file.flush()
-        os.fsync(file.fileno())
-    except OSError as error:
-        raise explain_os_error(error, pathlib.Path(file.name)) from error

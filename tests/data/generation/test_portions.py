@@ -10,9 +10,10 @@ from t2t_phrase.config import UserError
 from t2t_phrase.data.generation import training_text
 from t2t_phrase.data.generation.dealing import deal, dealt_to
 from t2t_phrase.data.generation.faults import joined
+from t2t_phrase.data.generation.output_files import Outputs
 from t2t_phrase.data.generation.portions import Portion, stage_portion, stage_portions
 from t2t_phrase.data.generation.progress import Progress
-from t2t_phrase.data.generation.staging import Outputs, stage
+from t2t_phrase.data.generation.staging import stage
 from t2t_phrase.data.generation.training_text import stage_training_text
 from t2t_phrase.data.sources.corpus import TextCorpus
 from t2t_phrase.io.files import sha256_of

@@ -4,8 +4,9 @@ import pytest
 
 from t2t_phrase.config import UserError
 from t2t_phrase.data.generation.dealing import deal
+from t2t_phrase.data.generation.output_files import Outputs
 from t2t_phrase.data.generation.progress import Progress
-from t2t_phrase.data.generation.staging import Outputs, stage
+from t2t_phrase.data.generation.staging import stage
 from t2t_phrase.data.sources.corpus import Pair
 
 
