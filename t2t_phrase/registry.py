@@ -52,15 +52,18 @@ class Registry(Generic[T]):
 
         Raises:
             UserError: the entry is an object, such as a set instead of the function that makes it,
-                or another file registered the name already.
+                or another class or function has registered the name already.
         """
-        return self._add(snake_case(getattr(entry, "__name__", type(entry).__name__)), entry)
+        return self._add(_own_name(entry), entry)
 
     def register_as(self, name: str) -> Callable[[V], V]:
         """Return a decorator that registers a class or function under a given name.
 
         Args:
             name: the name as users write it.
+
+        Raises:
+            UserError: as for `register`, when the decorator is called.
         """
         return lambda entry: self._add(name, entry)
 
@@ -71,10 +74,9 @@ class Registry(Generic[T]):
                 "a function that returns it, or its class"
             )
         known = self._entries.get(name)
-        if known is not None and _file_of(known) != _file_of(entry):
+        if known is not None and (places := _two_places(known, entry)):
             raise DuplicateNameError(
-                f"{self.kind} {name} is registered twice: in {_file_of(known)} and in "
-                f"{_file_of(entry)}; give one of them another name"
+                f"{self.kind} {name} is registered twice: {places}; give one of them another name"
             )
         self._entries[name] = entry  # type: ignore[assignment]
         return entry
@@ -200,6 +202,23 @@ def place_in(folder: str | pathlib.Path, error: BaseException) -> str:
     frames = traceback.extract_tb(error.__traceback__)
     own = [f for f in frames if pathlib.Path(f.filename).is_relative_to(folder)]
     return f"{own[-1].filename}:{own[-1].lineno}" if own else ""
+
+
+def _own_name(entry: Any) -> str:
+    return snake_case(getattr(entry, "__name__", type(entry).__name__))
+
+
+def _two_places(known: Any, entry: Any) -> str:
+    """Return the places of two definitions, or "" if one may be a new version of the other.
+
+    A file may be imported again. Outside of files, as in a notebook, anything may be redefined.
+    """
+    files = _file_of(known), _file_of(entry)
+    if files[0] != files[1]:
+        return f"in {files[0]} and in {files[1]}"
+    names = [getattr(each, "__qualname__", "") for each in (known, entry)]
+    in_file = hasattr(sys.modules.get(entry.__module__), "__file__")
+    return f"as {names[0]} and {names[1]} in {files[0]}" if in_file and names[0] != names[1] else ""
 
 
 def _file_of(entry: Any) -> str:

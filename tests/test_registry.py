@@ -77,6 +77,26 @@ def test_a_name_from_two_files_is_an_error_that_names_both() -> None:
         fruits.register(entry_of("registry_test_b", "b.py", "Plum"))
 
 
+def test_two_definitions_in_one_file_cannot_share_a_name() -> None:
+    fruits: Registry = Registry("fruit")
+    fruits.register_as("plum")(entry_of("registry_test_a", "a.py", "Mirabelle"))
+    # The file may be imported again.
+    fruits.register_as("plum")(entry_of("registry_test_again", "a.py", "Mirabelle"))
+    with pytest.raises(
+        KeyError, match=r"twice: as Mirabelle and Damson in a\.py; give one of them"
+    ):
+        fruits.register_as("plum")(entry_of("registry_test_a", "a.py", "Damson"))
+
+
+def test_what_a_notebook_registers_may_be_replaced() -> None:
+    fruits: Registry = Registry("fruit")
+    for name in ("Mirabelle", "Damson"):
+        entry = entry_of("registry_test_notebook", "", name)
+        del sys.modules["registry_test_notebook"].__file__
+        fruits.register_as("plum")(entry)
+    assert fruits["plum"].__name__ == "Damson"
+
+
 def test_an_object_in_place_of_a_function_is_refused(fruits: Registry) -> None:
     class Plum:
         pass
