@@ -41,10 +41,12 @@ class Registry(Generic[T]):
 
     Args:
         kind: noun for an entry in messages, such as "problem".
+        own_names: whether each entry must have the snake-case name of its class or function.
     """
 
-    def __init__(self, kind: str) -> None:
+    def __init__(self, kind: str, *, own_names: bool = False) -> None:
         self.kind = kind
+        self._own_names = own_names
         self._entries: dict[str, T] = {}
 
     def register(self, entry: V) -> V:
@@ -63,7 +65,8 @@ class Registry(Generic[T]):
             name: the name as users write it.
 
         Raises:
-            UserError: as for `register`, when the decorator is called.
+            UserError: as for `register`, or entries must have their own names (when the decorator
+                is called).
         """
         return lambda entry: self._add(name, entry)
 
@@ -72,6 +75,11 @@ class Registry(Generic[T]):
             raise UserError(
                 f"{self.kind} {name}: an object of {type(entry).__name__} is registered; register "
                 "a function that returns it, or its class"
+            )
+        if self._own_names and name != _own_name(entry):
+            raise UserError(
+                f"{self.kind} {name}: its files and runs would be called {_own_name(entry)}, after "
+                "its class; rename the class, and register it with `register`"
             )
         known = self._entries.get(name)
         if known is not None and (places := _two_places(known, entry)):
@@ -106,7 +114,8 @@ class Registry(Generic[T]):
 # The package of the annotation types that come with the library.
 ANNOTATIONS = "t2t_phrase.text.annotations"
 
-problems: Registry[Any] = Registry("problem")
+# The files of a problem, and the records of its runs, have the name of its class.
+problems: Registry[Any] = Registry("problem", own_names=True)
 models: Registry[Any] = Registry("model")
 hparams: Registry[Callable[[], Any]] = Registry("hparams set")
 attentions: Registry[Any] = Registry("attention")

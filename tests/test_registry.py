@@ -97,6 +97,20 @@ def test_what_a_notebook_registers_may_be_replaced() -> None:
     assert fruits["plum"].__name__ == "Damson"
 
 
+def test_a_problem_has_the_name_of_its_class() -> None:
+    # Otherwise its runs would name a problem that is not registered.
+    def mirabelle() -> None:
+        pass
+
+    fruits: Registry = Registry("fruit", own_names=True)
+    fruits.register_as("mirabelle")(mirabelle)
+    with pytest.raises(UserError, match="fruit plum: its files and runs would be called mirabelle"):
+        fruits.register_as("plum")(mirabelle)
+    with pytest.raises(UserError, match="problem plum_rev: its files and runs would be called"):
+        registry.problems.register_as("plum_rev")(mirabelle)
+    assert list(fruits) == ["mirabelle"]
+
+
 def test_an_object_in_place_of_a_function_is_refused(fruits: Registry) -> None:
     class Plum:
         pass
