@@ -62,7 +62,7 @@ T = TypeVar("T", bound="TrainingHParams")
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class TrainingHParams(HParams):
-    """Batches, optimizer and learning rate; names and defaults are tensor2tensor's."""
+    """Batches, optimizer and learning rate; most names and defaults are those of tensor2tensor."""
 
     batch_size: int = 4096  # tokens of the longer side, padding included, per replica
     effective_batch_size: int = 0  # likewise per update, over all replicas; 0 = batch_size on each

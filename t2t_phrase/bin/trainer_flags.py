@@ -8,7 +8,11 @@ SCHEDULES = ("continuous_train_and_eval", "train_and_evaluate", "train", "evalua
 
 
 def define_flags() -> None:
-    """Define the command's flags; names and defaults are tensor2tensor's."""
+    """Define the command's flags, with tensor2tensor's names and most of its defaults.
+
+    Defaults that differ: all GPUs are used, the seed is fixed, and the metric of early stopping
+    determines its direction.
+    """
     flags.DEFINE_string(
         "problem",
         None,

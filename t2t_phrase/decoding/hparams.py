@@ -50,7 +50,11 @@ PLAIN_SEARCH = (*BEAMS, "no_repeat_ngram_size")
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class DecodeHParams(HParams):
-    """Options of search and output, named as in tensor2tensor where it has the same option."""
+    """Options of search and output, most of them named as in tensor2tensor.
+
+    In tensor2tensor, `write_scores` is called `write_beam_scores`, `batch_size` counts sentences,
+    `num_samples` is the number of lines to translate, and `extra_length` is 100.
+    """
 
     beam_size: int = 4  # 1 = greedy
     alpha: float = 0.6  # exponent of the length penalty
