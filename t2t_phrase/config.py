@@ -13,7 +13,7 @@ import reprlib
 import types
 import typing
 from collections.abc import Iterable, Mapping
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 T = TypeVar("T", bound="HParams")
 # The largest value of an int32 tensor; no option needs more.
@@ -128,6 +128,9 @@ class HParams:
     A subclass checks how its fields fit together in `check`, which returns the faults found.
     """
 
+    # What to use instead of names that users may know from elsewhere, for messages.
+    instead: ClassVar[Mapping[str, str]] = types.MappingProxyType({})
+
     def __post_init__(self) -> None:
         faults = []
         for name, expected in _field_types(type(self)).items():
@@ -156,7 +159,9 @@ class HParams:
         faults, values = [], {}
         for name, value in changes.items():
             if name not in types_by_name:
-                faults.append(f"{_quoted(name)}: unknown{nearest(name, types_by_name)}")
+                use = self.instead.get(name)
+                hint = f"; use {use}" if use else nearest(name, types_by_name)
+                faults.append(f"{_quoted(name)}: unknown{hint}")
                 continue
             values[name], fault = _convert(value, types_by_name[name])
             if fault:

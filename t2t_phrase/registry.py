@@ -9,9 +9,10 @@ import pkgutil
 import re
 import sys
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Generic, TypeVar
 
+from t2t_phrase import tensor2tensor_options
 from t2t_phrase.config import UserError, nearest, shown
 from t2t_phrase.io.files import expanded
 
@@ -42,10 +43,14 @@ class Registry(Generic[T]):
     Args:
         kind: noun for an entry in messages, such as "problem".
         own_names: whether each entry must have the snake-case name of its class or function.
+        instead: what to use instead of names that users may know from elsewhere, for messages.
     """
 
-    def __init__(self, kind: str, *, own_names: bool = False) -> None:
+    def __init__(
+        self, kind: str, *, own_names: bool = False, instead: Mapping[str, str] | None = None
+    ) -> None:
         self.kind = kind
+        self._instead = instead or {}
         self._own_names = own_names
         self._entries: dict[str, T] = {}
 
@@ -93,7 +98,8 @@ class Registry(Generic[T]):
         try:
             return self._entries[name]
         except KeyError:
-            hint = nearest(name, self._entries) or self._known()
+            use = self._instead.get(name)
+            hint = f"; use {use}" if use else nearest(name, self._entries) or self._known()
             raise UnknownNameError(f"{self.kind} {shown(name)} is unknown{hint}") from None
 
     def _known(self) -> str:
@@ -117,7 +123,9 @@ ANNOTATIONS = "t2t_phrase.text.annotations"
 # The files of a problem, and the records of its runs, have the name of its class.
 problems: Registry[Any] = Registry("problem", own_names=True)
 models: Registry[Any] = Registry("model")
-hparams: Registry[Callable[[], Any]] = Registry("hparams set")
+hparams: Registry[Callable[[], Any]] = Registry(
+    "hparams set", instead=tensor2tensor_options.HPARAMS_SETS
+)
 attentions: Registry[Any] = Registry("attention")
 searches: Registry[Any] = Registry("search")
 annotation_types: Registry[Callable[[], Any]] = Registry("annotation type")

@@ -6,10 +6,10 @@ import dataclasses
 import inspect
 import math
 import struct
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, Literal, TypeVar
 
-from t2t_phrase import registry
+from t2t_phrase import registry, tensor2tensor_options
 from t2t_phrase.config import HParams, HParamsError, nearest, parse_assignments, shown
 from t2t_phrase.features import Feature
 
@@ -95,6 +95,7 @@ class TrainingHParams(HParams):
     learning_rate_factors: tuple[str, ...] = ()  # of some variables: [encoder_*=0.1]
     lora_rank: int = 0  # train low-rank updates of dense kernels only; 0 = all weights
 
+    instead: ClassVar[Mapping[str, str]] = tensor2tensor_options.HPARAMS
     # Registered name of the model that reads these fields; every subclass for a model sets it.
     model: ClassVar[str]
     # The reason that this model cannot be trained on rows of several pairs; empty: it keeps the

@@ -12,6 +12,7 @@ from absl import app, flags
 
 import t2t_phrase
 from t2t_phrase.config import LARGEST_INT, UserError, clipped, nearest
+from t2t_phrase.tensor2tensor_options import flag_instead
 
 HELP = "(--help lists all flags)"
 _REPEAT = ";\n    repeat this option"
@@ -159,7 +160,9 @@ def _check_range(flag: flags.Flag) -> None:
 
 def _explain(error: Exception) -> str:
     if isinstance(error, flags.UnrecognizedFlagError):
+        use = flag_instead(error.flagname)
         hint = nearest(error.flagname, [flag.name for flag in own_flags()], prefix="--")
+        hint = f"; use {use}" if use else hint
         return f"--{clipped(error.flagname)} is unknown{hint}"
     if isinstance(error, flags.CantOpenFlagFileError):
         return f"--flagfile cannot be read: {str(error).rsplit('flagfile: ')[-1]}"

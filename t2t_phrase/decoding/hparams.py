@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable
-from typing import Literal
+from collections.abc import Iterable, Mapping
+from typing import ClassVar, Literal
 
+from t2t_phrase import tensor2tensor_options
 from t2t_phrase.config import HParams
 
 # The least and the greatest value of each number. A greater value is probably a typing error: it
@@ -56,6 +57,8 @@ class DecodeHParams(HParams):
     `num_samples` is the number of lines to translate, and `extra_length` is 100.
     """
 
+    instead: ClassVar[Mapping[str, str]] = tensor2tensor_options.DECODE_HPARAMS
+
     beam_size: int = 4  # 1 = greedy
     alpha: float = 0.6  # exponent of the length penalty
     extra_length: int = 50  # longest output = source length + this, in tokens, EOS included
@@ -67,7 +70,7 @@ class DecodeHParams(HParams):
     write_scores: bool = False  # a score after each hypothesis, tab-separated
     token_probabilities: bool = False  # note the probability of each token of a hypothesis
     num_groups: int = 1  # diverse beams: groups of beam_size / num_groups beams each
-    diversity_strength: float = 0.0  # cost of a token for each earlier group that has taken it
+    diversity_strength: float = 0.0  # cost of a token for each earlier beam that took it
     coverage_penalty: float = 0.0  # weight of the coverage of source tokens by attention
     no_repeat_ngram_size: int = 0  # no sequence of this many tokens occurs twice; 0 = any may
     search: str = ""  # name of a registered search; "" = beam search, or sampling as below
