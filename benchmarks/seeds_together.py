@@ -136,7 +136,7 @@ def train(args: argparse.Namespace) -> None:
             result = seeds.update(batches.at(step - 1))
             losses.append(result.objective / result.tokens)
             averages.add(step, seeds.values)
-            if step % 100 == 0 or step == points[-1]:
+            if step % 100 == 0 or step in points:
                 means = " ".join(f"{loss:.4f}" for loss in np.mean(np.array(losses), axis=0))
                 pace = (time.monotonic() - since) / len(losses) * 1e3
                 log(f"step {step}  losses {means}  {pace:.2f} ms an update")

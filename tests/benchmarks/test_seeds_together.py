@@ -163,6 +163,45 @@ def test_a_signal_ends_the_processes_of_all_sets(tmp_path, monkeypatch):
     assert [process.wait(120) for process in started] == [-signal.SIGTERM] * 2
 
 
+def test_translations_do_not_count_for_the_time_of_updates(tmp_path, monkeypatch, capsys):
+    clock = [0.0]
+
+    def takes(seconds, result=None):
+        def call(*arguments, **options):
+            clock[0] += seconds
+            return result
+
+        return call
+
+    one = types.SimpleNamespace(objective=np.ones(1), tokens=1.0)
+    seeds = types.SimpleNamespace(
+        seeds=[1], parameters=0, values=[], update=takes(1.0, one), named=lambda values: {}
+    )
+    batches = types.SimpleNamespace(order=np.zeros(200), first_of=int, at=int)
+    translator = takes(1000.0, {"dev": np.zeros(1)})
+    for owner in (seeds, translator):
+        owner.start_compilation = lambda *arguments: None
+    seeds.wait = lambda: None
+    averages = types.SimpleNamespace(add=lambda *arguments: None, mean=lambda step: [])
+    for name, made in (
+        ("Seeds", seeds),
+        ("Batches", batches),
+        ("Averages", averages),
+        ("Translator", translator),
+    ):
+        monkeypatch.setattr(seeds_together, name, lambda *a, made=made, **b: made)
+    monkeypatch.setattr(seeds_together, "load_batches", lambda *a, **b: {"vocab_size": 8})
+    hparams = types.SimpleNamespace(training_features=())
+    monkeypatch.setattr(seeds_together, "hparams_of", lambda *a: hparams)
+    fake = types.SimpleNamespace(monotonic=lambda: clock[0], sleep=time.sleep)
+    monkeypatch.setattr(seeds_together, "time", fake)
+    (tmp_path / "0").mkdir()
+    flags = ["--batches=b", f"--output={tmp_path}/0", "--sets=a", "--seeds=1", "--turn=0"]
+    seeds_together.train(seeds_together.options().parse_args([*flags, "--points=150,200"]))
+    lines = [line for line in capsys.readouterr().out.splitlines() if "an update" in line]
+    assert len(lines) == 3 and all(line.endswith("  1000.00 ms an update") for line in lines)
+
+
 def test_as_many_sets_as_runs_are_wanted(monkeypatch, capsys):
     flags = ["--batches=b", "--output=o", "--runs=a,b", "--sets=a"]
     monkeypatch.setattr(sys, "argv", ["x", *flags])
