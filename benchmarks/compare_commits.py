@@ -8,13 +8,14 @@
 Both commits are unpacked into temporary folders and run in separate processes that take turns, one
 update or one decoded batch at a time, so that anything that slows the machine down slows both. The
 median of (time of base / time of new) over all pairs is printed for everything that the benchmark
-times; above 1 the new commit is faster. Benchmarks that use `measure.median_seconds` can be
-compared.
+times, in this order; above 1 the new commit is faster. Benchmarks that use
+`measure.median_seconds` can be compared.
 """
 
 from __future__ import annotations
 
 import argparse
+import collections
 import json
 import os
 import pathlib
@@ -166,7 +167,8 @@ def main() -> None:
     for variable in (*args.base_environment, *args.new_environment):
         if "=" not in variable:
             made.error(f"{variable}: give variables of the environment as NAME=VALUE")
-    medians = []
+    # The number of the report that follows each timing, and the ratios.
+    timings: list[tuple[int, list[float]]] = []
     with tempfile.TemporaryDirectory() as scratch:
         base, new = (
             Commit(
@@ -188,13 +190,18 @@ def main() -> None:
                 turns = (base, new) if number % 2 else (new, base)
                 seconds = {commit: commit.seconds() for commit in turns}
                 ratios.append(seconds[base] / seconds[new])
-            medians.append(ratios)
+            timings.append((len(new.reports), ratios))
             base.end()
             new.end()
-    if not medians:
+    if not timings:
         raise SystemExit(f"error: {args.command[0]} times nothing with measure.median_seconds")
-    for report, ratios in zip(new.reports, medians, strict=True):
+    counts = collections.Counter(number for number, _ in timings)
+    for place, (number, ratios) in enumerate(timings):
+        report = new.reports[number]
         about = {name: value for name, value in report.items() if isinstance(value, str | bool)}
+        if counts[number] > 1:
+            first = next(i for i, (other, _) in enumerate(timings) if other == number)
+            about["timing"] = f"{place - first + 1} of {counts[number]}"
         low, median, high = statistics.quantiles(ratios, n=4)
         print(
             json.dumps(

@@ -26,7 +26,8 @@ from script import run_script
 
 
 def main() -> None:
-    options = parser(__doc__)
+    # JAX always compiles with XLA.
+    options = parser(__doc__, xla=False)
     options.add_argument("--sets", default="transformer_base", help="hparams sets, A,B")
     options.add_argument("--hparams", default="", help="changes to the sets")
     options.add_argument("--length", type=int, default=32, help="tokens of each sentence")

@@ -16,12 +16,22 @@ import numpy as np
 THREADS = 2
 
 
-def parser(description: str) -> argparse.ArgumentParser:
-    """Return a parser with the options of all benchmarks."""
+def parser(description: str, *, repeats: bool = True, xla: bool = True) -> argparse.ArgumentParser:
+    """Return a parser with the options of most benchmarks.
+
+    Args:
+        description: the script's docstring.
+        repeats: whether the benchmark is repeated.
+        xla: whether there is a choice between graphs and XLA.
+    """
     made = argparse.ArgumentParser(description=description)
-    made.add_argument("--repeats", type=int, default=7, help="timed runs; the median is reported")
+    if repeats:
+        made.add_argument(
+            "--repeats", type=int, default=7, help="timed runs; the median is reported"
+        )
     made.add_argument("--dtype", default="float32", choices=["float32", "mixed_bfloat16"])
-    made.add_argument("--xla", action="store_true", help="compile with XLA")
+    if xla:
+        made.add_argument("--xla", action="store_true", help="compile with XLA")
     return made
 
 

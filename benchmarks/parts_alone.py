@@ -51,7 +51,8 @@ def seconds_of(process: subprocess.Popen[str], request: str) -> float:
 
 
 def main() -> None:
-    options = parser(__doc__)
+    # With XLA, the decoder does not search in parts.
+    options = parser(__doc__, xla=False)
     options.add_argument("--hparams_set", default="transformer_base")
     args = options.parse_args()
     shared = [f"--dtype={args.dtype}"]

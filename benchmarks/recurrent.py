@@ -76,7 +76,7 @@ def main() -> None:
             xla=given.xla,
             workers=workers,
         )
-    before = matrix_rate()
+    before = matrix_rate(given.dtype)
     seconds = median_seconds(run, repeats=given.repeats)
     report(
         benchmark="recurrent",
@@ -85,7 +85,7 @@ def main() -> None:
         dtype=given.dtype,
         xla=given.xla,
         tokens_per_second=round(tokens / seconds),
-        matrix_gflops=round((before + matrix_rate()) / 2e9),
+        matrix_gflops=round((before + matrix_rate(given.dtype)) / 2e9),
     )
 
 

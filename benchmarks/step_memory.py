@@ -27,7 +27,7 @@ from script import run_script
 
 
 def main() -> None:
-    options = parser(__doc__)
+    options = parser(__doc__, repeats=False)
     options.add_argument("--rows", type=int, default=782)
     options.add_argument("--source", type=int, default=32, help="tokens of each source")
     options.add_argument("--target", type=int, default=32, help="tokens of each target")

@@ -10,8 +10,12 @@ import compare_commits
 import compare_sets
 import compare_toolkits
 import input_pipeline
+import jax_training
 import numpy as np
+import parts_alone
 import pytest
+import recurrent
+import step_memory
 
 
 def call(script, monkeypatch, *arguments):
@@ -62,6 +66,55 @@ def test_a_benchmark_that_times_nothing_is_told(monkeypatch):
     monkeypatch.setattr(compare_commits, "Commit", lambda *arguments: commit)
     with pytest.raises(SystemExit, match=r"error: datagen\.py times nothing with"):
         call(compare_commits, monkeypatch, "--base=HEAD", "--", "datagen.py")
+
+
+def test_a_report_may_be_about_several_timings(monkeypatch, capsys):
+    # As those of local_attention.py are.
+    class Commit:
+        def __init__(self, commit, *arguments):
+            self.took, self.left, self.reports = 2.0 if commit == "old" else 1.0, 4, []
+
+        def ready(self):
+            if self.left in (2, 0):
+                self.reports.append({"task": "step", "source": self.left})
+            self.left -= 1
+            return self.left >= 0
+
+        def seconds(self):
+            return self.took
+
+        def end(self):
+            pass
+
+    monkeypatch.setattr(compare_commits, "Commit", Commit)
+    call(compare_commits, monkeypatch, "--base=old", "--pairs=2", "--", "local_attention.py")
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [line["timing"] for line in lines] == ["1 of 2", "2 of 2"] * 2
+    assert {(line["task"], line["speed_of_new_over_base"]) for line in lines} == {("step", 2.0)}
+
+
+@pytest.mark.parametrize(
+    ("script", "flag"),
+    [(parts_alone, "--xla"), (jax_training, "--xla"), (step_memory, "--repeats=3")],
+)
+def test_options_that_would_change_nothing_are_refused(script, flag, monkeypatch, capsys):
+    for name in ("limit_threads", "start", "uses_jax"):
+        monkeypatch.setattr(script, name, lambda *a: pytest.fail("it began"), raising=False)
+    with pytest.raises(SystemExit) as ended:
+        call(script, monkeypatch, flag)
+    assert ended.value.code == 2
+    assert f"unrecognized arguments: {flag}" in capsys.readouterr().err
+
+
+def test_the_matrix_rate_is_that_of_the_type(monkeypatch, capsys):
+    rates = {"float32": 1e9, "mixed_bfloat16": 2e9}
+    monkeypatch.setattr("t2t_phrase.models.luong.Luong.from_hparams", lambda *a, **sizes: None)
+    monkeypatch.setattr(recurrent, "limit_threads", lambda threads: None)
+    monkeypatch.setattr(recurrent, "training", lambda *arguments, **sizes: None)
+    monkeypatch.setattr(recurrent, "median_seconds", lambda run, repeats: 1.0)
+    monkeypatch.setattr(recurrent, "matrix_rate", lambda policy="float32": rates[policy])
+    call(recurrent, monkeypatch, "--dtype=mixed_bfloat16")
+    assert json.loads(capsys.readouterr().out)["matrix_gflops"] == 2
 
 
 def test_sets_get_all_the_features_that_they_read(monkeypatch):
