@@ -139,7 +139,8 @@ def _check_repeats(arguments: Sequence[str]) -> None:
         elif not equals:
             is_boolean = name in flags.FLAGS and flags.FLAGS[name].boolean
             value = "true" if is_boolean else str(following)
-        if name in flags.FLAGS and isinstance(flags.FLAGS[name], flags.MultiFlag):
+        # A value may begin like a flag, as in `--random_seed -1`.
+        if name not in flags.FLAGS or isinstance(flags.FLAGS[name], flags.MultiFlag):
             continue
         if seen.setdefault(name, value) != value:
             raise WrongUsage(

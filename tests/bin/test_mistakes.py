@@ -144,6 +144,11 @@ def test_a_flag_with_two_values_is_refused(capsys, monkeypatch):
     assert "--lowercase is given twice: true and false" in capsys.readouterr().err
 
 
+def test_values_that_begin_like_flags_are_not_taken_for_one(capsys, monkeypatch):
+    assert exit_code("eval", ["--translation", "-", "--reference", "-"], monkeypatch) == 2
+    assert capsys.readouterr().err.endswith("error: cannot read -: No such file or directory\n")
+
+
 def test_flags_that_may_be_repeated_are_not_told(capsys, monkeypatch):
     arguments = ["--translation=/nosuch", "--reference=a", "--reference=b"]
     assert exit_code("eval", arguments, monkeypatch) == 2
