@@ -8,7 +8,7 @@ are the lines of the file, in random order and as often as needed. Then `t2t-phr
 translates the same lines in the same order. Every answer must equal the decoder's.
 
 Prints one line of JSON: requests that failed, answers that differ, percentiles of latency in
-milliseconds, sentences per second of both and their ratio, and the memory of the server (MB) after
+milliseconds, sentences per second of both and their ratio, and the memory of the server (MiB) after
 each tenth of the requests. The exit code is 1 if a request failed, an answer differs, or memory has
 grown by more than 5% in the second half.
 """
@@ -128,7 +128,7 @@ def summary(load: Load, expected: Sequence[str]) -> dict[str, object]:
         "different": sum(answer not in (None, wanted) for answer, wanted in pairs),
         **{f"p{p}_ms": round(ms, 1) for p, ms in zip((50, 95, 99), percentiles, strict=True)},
         "sentences_per_second": round(len(pairs) / load.seconds, 1),
-        "memory_mb": [round(value) for value in load.memory],
+        "memory_mib": [round(value) for value in load.memory],
     }
 
 

@@ -46,7 +46,7 @@ def test_figures():
         "p95_ms": 95.0,
         "p99_ms": 99.0,
         "sentences_per_second": 50.5,
-        "memory_mb": [100, 104],
+        "memory_mib": [100, 104],
     }
 
 
