@@ -227,8 +227,10 @@ def read_subset(
     level = logger.level
     # tensorflow-datasets warns of every configuration that is not its own.
     logger.setLevel(logging.ERROR)
-    builder = wmt.WmtTranslate(config=config, data_dir=pathlib.Path(found[0]).parent)
-    logger.setLevel(level)
+    try:
+        builder = wmt.WmtTranslate(config=config, data_dir=pathlib.Path(found[0]).parent)
+    finally:
+        logger.setLevel(level)
     for key, example in builder._generate_examples([subset], {subset: list(found)}):
         # The keys end in the number of the line, from 0.
         yield int(key.rsplit("/", 1)[1]) + 1, example
