@@ -8,6 +8,7 @@ import keras
 
 from t2t_phrase.layers.common.dropout import Dropout
 from t2t_phrase.layers.common.layer_norm import LayerNorm
+from t2t_phrase.layers.common.sublayers import build_once
 
 
 @keras.saving.register_keras_serializable(package="t2t_phrase")
@@ -58,6 +59,7 @@ class Residual(keras.layers.Layer):
 
     def before(self, x: Any) -> Any:
         """Return the sublayer's input."""
+        build_once(self, x.shape)
         return self.normalize(x) if self.norm == "pre" else x
 
     def call(self, x: Any, output: Any, training: bool = False) -> Any:

@@ -39,6 +39,16 @@ def test_post_norm_normalises_the_sum() -> None:
 
 
 @pytest.mark.parametrize("norm", ["pre", "post"])
+def test_a_new_layer_begins_with_the_sublayers_input(norm: str) -> None:
+    layer = Residual(norm=norm, name="around")  # type: ignore[arg-type]
+    found = layer(X, layer.before(X))
+    assert [v.path for v in layer.variables] == ["around/norm/gamma", "around/norm/beta"]
+    layer.set_weights([SCALE, OFFSET])
+    np.testing.assert_allclose(layer(X, layer.before(X)), make(norm)(X, make(norm).before(X)))
+    assert found.shape == X.shape
+
+
+@pytest.mark.parametrize("norm", ["pre", "post"])
 def test_dropout_spares_the_residual(norm: str) -> None:
     layer = make(norm, dropout=0.5)
     zeros = np.zeros_like(OUTPUT)
