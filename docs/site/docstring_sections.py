@@ -17,8 +17,9 @@ import griffe
 
 RETURNS = re.compile(r"^Returns:\n((?:    .*(?:\n|\Z)|\n)+)", re.MULTILINE)
 
-# Where symbols are not looked for; a block that is indented after an empty line is an equation.
-LITERAL = r"^```[\s\S]*?^```|`[^`]+`|\$[^$\n]+\$"
+# Where symbols are not looked for; a block that is indented after an empty line is an equation,
+# except in code, which is itself indented in a section such as "Example:".
+LITERAL = r"^ *```[\s\S]*?^ *```|`[^`]+`|\$[^$\n]+\$"
 BLOCK = r"(?<=\n\n)(?P<block>(?: {4}.*(?:\n|\Z))+)"
 INDEX = r"[_^](?:\{[^{}\n]+\}|-?\w{1,3}(?!\w)(?:,\w+(?!\w))*)"
 SYMBOL = rf"(?<![\w.])(?P<symbol>(?:[A-Za-z]|Conv)~?(?:{INDEX})+|[a-z]~)(?!\w)"

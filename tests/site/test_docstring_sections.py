@@ -139,6 +139,10 @@ def test_names_of_classes_are_links():
         ("At:\n\n    x_t = 1\n      = 2\n\nend", "At:\n\n$$\nx_t = 1\n  = 2\n$$\n\nend"),
         ("At:\n\n```\nx_t\n\n    y\n```\n\n    z", "At:\n\n```\nx_t\n\n    y\n```\n\n$$\nz\n$$\n"),
         ("Args:\n    x: W_o.", "Args:\n    x: $W_o$."),
+        (
+            "Example:\n    ```python\n    x_t = ~y\n\n    z\n    ```\n\nW_o",
+            "Example:\n    ```python\n    x_t = ~y\n\n    z\n    ```\n\n$W_o$",
+        ),
     ],
 )
 def test_equations_and_symbols_are_marked(text, expected):
