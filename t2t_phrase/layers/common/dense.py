@@ -15,6 +15,12 @@ class Dense(keras.layers.Dense):
     """`keras.layers.Dense` with the product of `ops.product` and the bias gradient of `ops.bias`.
 
     Arguments, weights and results are those of Keras' layer.
+
+    Example:
+        ```python
+        x = keras.random.normal((2, 7, 16))
+        y = t2t_phrase.layers.Dense(32, activation="relu")(x)  # (2, 7, 32)
+        ```
     """
 
     def call(self, inputs: Any, training: bool | None = None) -> Any:

@@ -22,6 +22,12 @@ class Dropout(keras.layers.Layer):
 
     Returns:
         (...) of the type of `x`.
+
+    Example:
+        ```python
+        dropout = t2t_phrase.layers.Dropout(0.1)
+        y = dropout(ops.ones((2, 7, 64)), training=True)  # (2, 7, 64)
+        ```
     """
 
     def __init__(self, rate: float, **kwargs: Any) -> None:

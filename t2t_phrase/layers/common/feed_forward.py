@@ -28,6 +28,12 @@ class FeedForward(keras.layers.Layer):
 
     Returns:
         (B, T, D) float.
+
+    Example:
+        ```python
+        feed_forward = t2t_phrase.layers.FeedForward(hidden_size=64, filter_size=256, dropout=0.1)
+        y = feed_forward(keras.random.normal((2, 7, 64)), training=True)  # (2, 7, 64)
+        ```
     """
 
     def __init__(

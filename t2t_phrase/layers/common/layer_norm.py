@@ -28,6 +28,12 @@ class LayerNorm(keras.layers.Layer):
 
     Returns:
         (..., D) of the policy's compute dtype.
+
+    Example:
+        ```python
+        x = keras.random.normal((2, 7, 64), dtype="bfloat16")
+        y = t2t_phrase.layers.LayerNorm(dtype="mixed_bfloat16")(x)  # (2, 7, 64)
+        ```
     """
 
     def __init__(self, *, epsilon: float = EPSILON, **kwargs: Any) -> None:

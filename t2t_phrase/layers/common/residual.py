@@ -38,6 +38,14 @@ class Residual(keras.layers.Layer):
 
     Raises:
         ValueError: `norm` is neither "pre" nor "post".
+
+    Example:
+        ```python
+        residual = t2t_phrase.layers.Residual(norm="pre", dropout=0.1)
+        sublayer = keras.layers.Dense(64, activation="relu")
+        x = keras.random.normal((2, 7, 64))
+        y = residual(x, sublayer(residual.before(x)), training=True)  # (2, 7, 64)
+        ```
     """
 
     def __init__(

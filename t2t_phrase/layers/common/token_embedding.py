@@ -29,6 +29,14 @@ class TokenEmbedding(keras.layers.Layer):
 
     Returns:
         (B, T, D) float.
+
+    Example:
+        ```python
+        embedding = t2t_phrase.layers.TokenEmbedding(vocab_size=100, hidden_size=64, mask_zero=True)
+        x = embedding(ops.array([[12, 7, 31, 1], [5, 1, 0, 0]]))  # (2, 4, 64)
+        # The softmax may share the matrix.
+        logits = ops.matmul(x, ops.transpose(embedding.kernel))  # (2, 4, 100)
+        ```
     """
 
     def __init__(

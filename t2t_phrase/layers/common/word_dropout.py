@@ -29,6 +29,12 @@ class WordDropout(keras.layers.Layer):
 
     Returns:
         (...) of the type of `ids`.
+
+    Example:
+        ```python
+        ids = ops.array([[12, 7, 31, 1], [5, 1, 0, 0]])
+        noisy = t2t_phrase.layers.WordDropout(0.1)(ids, training=True)  # (2, 4)
+        ```
     """
 
     def __init__(self, rate: float, **kwargs: Any) -> None:
