@@ -74,6 +74,18 @@ class MultiHeadAttention(ImplicitMasks, keras.layers.Layer):
 
     Raises:
         ValueError: `hidden_size` is not a multiple of `num_heads`.
+
+    Example:
+        ```python
+        attention = t2t_phrase.layers.MultiHeadAttention(num_heads=4, hidden_size=64)
+        query, memory = keras.random.normal((2, 5, 64)), keras.random.normal((2, 7, 64))
+        lengths = ops.array([7, 4])
+        mask = (ops.arange(7) < lengths[:, None])[:, None, None]  # (2, 1, 1, 7)
+        output, weights = attention(query, memory, attention_mask=mask)  # (2, 5, 64), (2, 4, 5, 7)
+        # While decoding, the memory is projected only once.
+        projected = attention.project_memory(memory)
+        first, weights = attention.attend(query[:, :1], projected, mask)  # (2, 1, 64), (2, 4, 1, 7)
+        ```
     """
 
     implicit_masks = (("memory", ATTENTION),)

@@ -32,6 +32,16 @@ class RelativeMultiHeadAttention(MultiHeadAttention):
 
     Raises:
         ValueError: `max_relative_position` is below 1.
+
+    Example:
+        ```python
+        attention = t2t_phrase.layers.RelativeMultiHeadAttention(
+            num_heads=4, hidden_size=64, max_relative_position=16
+        )
+        x = keras.random.normal((2, 7, 64))
+        causal = ops.arange(7)[:, None] >= ops.arange(7)  # (7, 7)
+        output, weights = attention(x, x, attention_mask=causal)  # (2, 7, 64), (2, 4, 7, 7)
+        ```
     """
 
     def __init__(self, *, max_relative_position: int, **kwargs: Any) -> None:
