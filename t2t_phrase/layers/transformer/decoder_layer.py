@@ -42,6 +42,19 @@ class DecoderLayer(ImplicitMasks, keras.layers.Layer):
 
     Returns:
         (output (B, T, D), self-attention weights, cross-attention weights).
+
+    Example:
+        ```python
+        layer = t2t_phrase.layers.DecoderLayer(
+            self_attention=t2t_phrase.layers.MultiHeadAttention(num_heads=4, hidden_size=64),
+            cross_attention=t2t_phrase.layers.MultiHeadAttention(num_heads=4, hidden_size=64),
+            feed_forward=t2t_phrase.layers.FeedForward(hidden_size=64, filter_size=256),
+        )
+        x, memory = keras.random.normal((2, 5, 64)), keras.random.normal((2, 7, 64))
+        causal = ops.arange(5)[:, None] >= ops.arange(5)
+        output, *weights = layer(x, memory, attention_mask=causal)  # (2, 5, 64), ...
+        own, to_source = weights  # (2, 4, 5, 5), (2, 4, 5, 7)
+        ```
     """
 
     implicit_masks: ClassVar[Masks] = (("x", ATTENTION), ("memory", MaskArgument("memory_mask", 4)))

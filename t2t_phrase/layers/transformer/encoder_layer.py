@@ -34,6 +34,18 @@ class EncoderLayer(ImplicitMasks, keras.layers.Layer):
 
     Returns:
         (output (B, S, D), attention weights).
+
+    Example:
+        ```python
+        layer = t2t_phrase.layers.EncoderLayer(
+            self_attention=t2t_phrase.layers.MultiHeadAttention(num_heads=4, hidden_size=64),
+            feed_forward=t2t_phrase.layers.FeedForward(hidden_size=64, filter_size=256),
+        )
+        ids = keras.Input((None,), dtype="int32")
+        x = keras.layers.Embedding(100, 64, mask_zero=True)(ids)  # (None, None, 64)
+        x, weights = layer(x)  # (None, None, 64), (None, 4, None, None)
+        encoder = keras.Model(ids, x)
+        ```
     """
 
     implicit_masks: ClassVar[Masks] = (("x", ATTENTION),)
