@@ -36,6 +36,16 @@ class HomogeneousConvKV(NgramAttention):
         head_counts: h_n, the number of heads for each of `orders`; their sum is `num_heads`.
         **kwargs: `num_heads`, `hidden_size`, `orders`, `dropout`, `initializer_gain` and
             `max_relative_position`, see `NgramAttention`.
+
+    Example:
+        ```python
+        # Two heads attend to tokens, one to bigrams, one to trigrams.
+        attention = t2t_phrase.layers.HomogeneousConvKV(
+            num_heads=4, hidden_size=64, orders=(1, 2, 3), head_counts=(2, 1, 1)
+        )
+        query, memory = keras.random.normal((2, 5, 64)), keras.random.normal((2, 7, 64))
+        output, weights = attention(query, memory)  # (2, 5, 64), (2, 4, 5, 7)
+        ```
     """
 
     structure_class = Homogeneous
@@ -62,6 +72,17 @@ class HomogeneousQueryK(NgramAttention):
         head_counts: h_n, the number of heads for each of `orders`; their sum is `num_heads`.
         **kwargs: `num_heads`, `hidden_size`, `orders`, `dropout`, `initializer_gain` and
             `max_relative_position`, see `NgramAttention`.
+
+    Example:
+        ```python
+        attention = t2t_phrase.layers.HomogeneousQueryK(
+            num_heads=4, hidden_size=64, orders=(1, 2), head_counts=(2, 2)
+        )
+        x = keras.random.normal((2, 7, 64))
+        causal = ops.arange(7)[:, None] >= ops.arange(7)
+        output, weights = attention(x, x, attention_mask=causal)  # (2, 7, 64), (2, 4, 7, 7)
+        to_bigrams = weights[:, 2:]  # (2, 2, 7, 7)
+        ```
     """
 
     structure_class = Homogeneous
@@ -87,6 +108,17 @@ class HeterogeneousConvKV(NgramAttention):
     Args:
         **kwargs: `num_heads`, `hidden_size`, `orders`, `dropout`, `initializer_gain` and
             `max_relative_position`, see `NgramAttention`.
+
+    Example:
+        ```python
+        attention = t2t_phrase.layers.HeterogeneousConvKV(
+            num_heads=4, hidden_size=64, orders=(1, 2)
+        )
+        query, memory = keras.random.normal((2, 5, 64)), keras.random.normal((2, 7, 64))
+        mask = (ops.arange(7) < ops.array([[7], [4]]))[:, None, None]  # (2, 1, 1, 7)
+        output, weights = attention(query, memory, attention_mask=mask)  # (2, 5, 64), (2, 4, 5, 14)
+        to_tokens, to_bigrams = ops.split(weights, 2, axis=-1)  # (2, 4, 5, 7), (2, 4, 5, 7)
+        ```
     """
 
     structure_class = Heterogeneous
@@ -117,6 +149,16 @@ class HeterogeneousQueryK(NgramAttention):
         share_key_projection: False for a separate W_k,n for each order.
         **kwargs: `num_heads`, `hidden_size`, `orders`, `dropout`, `initializer_gain` and
             `max_relative_position`, see `NgramAttention`.
+
+    Example:
+        ```python
+        attention = t2t_phrase.layers.HeterogeneousQueryK(
+            num_heads=4, hidden_size=64, orders=(1, 2, 3)
+        )
+        x = keras.random.normal((2, 7, 64))
+        causal = ops.arange(7)[:, None] >= ops.arange(7)
+        output, weights = attention(x, x, attention_mask=causal)  # (2, 7, 64), (2, 4, 7, 21)
+        ```
     """
 
     structure_class = Heterogeneous
@@ -143,6 +185,19 @@ class InterleavedConvKV(NgramAttention):
         look_ahead: True in the encoder, see `Interleaved`.
         **kwargs: `num_heads`, `hidden_size`, `orders`, `dropout`, `initializer_gain` and
             `max_relative_position`, see `NgramAttention`.
+
+    Example:
+        ```python
+        from t2t_phrase.layers.attention.blocks import split_blocks
+
+        attention = t2t_phrase.layers.InterleavedConvKV(
+            num_heads=4, hidden_size=64, orders=(1, 2), look_ahead=True
+        )
+        x = keras.random.normal((2, 7, 64))
+        mask = (ops.arange(7) < ops.array([[7], [4]]))[:, None, None]
+        output, weights = attention(x, x, attention_mask=mask)  # (2, 7, 64), (2, 4, 14, 14)
+        phrase_to_token = split_blocks(weights, attention.layout)[1][0]  # (2, 4, 7, 7)
+        ```
     """
 
     structure_class = Interleaved
@@ -174,6 +229,20 @@ class InterleavedQueryK(NgramAttention):
         share_key_projection: False for a separate W_k,n for each order, see `HeterogeneousQueryK`.
         **kwargs: `num_heads`, `hidden_size`, `orders`, `dropout`, `initializer_gain` and
             `max_relative_position`, see `NgramAttention`.
+
+    Example:
+        ```python
+        attention = t2t_phrase.layers.InterleavedQueryK(num_heads=4, hidden_size=64, orders=(1, 2))
+        x = keras.random.normal((2, 7, 64))
+        causal = ops.arange(7)[:, None] >= ops.arange(7)
+        output, weights = attention(x, x, attention_mask=causal)  # (2, 7, 64), (2, 4, 14, 14)
+        # Token by token, with the same results.
+        cache = attention.start_cache(batch_size=2, beam_size=1, length=7)
+        for i in range(7):
+            output, weights, cache = attention.step(
+                x[:, i : i + 1], cache, i, causal[None, None, i : i + 1]
+            )  # (2, 1, 64), (2, 4, 2, 14), ...
+        ```
     """
 
     structure_class = Interleaved

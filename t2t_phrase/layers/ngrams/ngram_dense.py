@@ -36,6 +36,12 @@ class NgramDense(keras.layers.Layer):
 
     Raises:
         ValueError: `order` is below 1.
+
+    Example:
+        ```python
+        x = keras.random.normal((2, 7, 64))
+        trigrams = t2t_phrase.layers.NgramDense(order=3, units=32)(x)  # (2, 7, 32)
+        ```
     """
 
     def __init__(
