@@ -63,6 +63,18 @@ class AttentiveCombination(ImplicitMasks, keras.layers.Layer):
 
     Returns:
         (output, weights): (B, T, D), and (B, H, T, P) float32 before dropout.
+
+    Example:
+        ```python
+        combination = t2t_phrase.layers.AttentiveCombination(
+            attention=t2t_phrase.layers.MultiHeadAttention(num_heads=4, hidden_size=64),
+            hidden_size=64,
+            units=128,
+        )
+        x, segments = keras.random.normal((2, 7, 64)), keras.random.normal((2, 3, 64))
+        mask = (ops.arange(3) < ops.array([[3], [2]]))[:, None, None]  # (2, 1, 1, 3)
+        output, weights = combination(x, segments, segment_mask=mask)  # (2, 7, 64), (2, 4, 7, 3)
+        ```
     """
 
     implicit_masks = (("segments", MaskArgument("segment_mask", 4)),)

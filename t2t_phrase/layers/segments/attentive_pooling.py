@@ -39,6 +39,16 @@ class AttentivePooling(ImplicitMasks, keras.layers.Layer):
         units: width of the inner layer.
 
     Call arguments and results are those of `MeanPooling`.
+
+    Example:
+        ```python
+        pooling = t2t_phrase.layers.AttentivePooling(
+            glance=t2t_phrase.layers.MaxPooling(), hidden_size=64, units=32
+        )
+        x = keras.random.normal((1, 5, 64))
+        membership = ops.array([[[1, 1, 0, 0, 0], [0, 0, 1, 1, 1]]], "bool")
+        segments, weights = pooling(x, membership)  # (1, 2, 64), (1, 2, 5)
+        ```
     """
 
     implicit_masks = (("x", MaskArgument("membership", 3)),)

@@ -19,6 +19,17 @@ class MaxPooling(ImplicitMasks, keras.layers.Layer):
 
     Args:
         longest: an upper bound on the number of tokens in a segment; None = unknown.
+
+    Example:
+        ```python
+        from t2t_phrase.ops.partition import fixed_partition, segment_membership
+
+        x = keras.random.normal((2, 7, 64))
+        real = ops.arange(7) < ops.array([[7], [4]])  # (2, 7)
+        membership = segment_membership(fixed_partition(real, 3), slots=3)  # (2, 3, 7)
+        pooling = t2t_phrase.layers.MaxPooling(longest=3)
+        segments, weights = pooling(x, membership)  # (2, 3, 64), (2, 3, 7)
+        ```
     """
 
     implicit_masks = (("x", MaskArgument("membership", 3)),)

@@ -26,6 +26,13 @@ class MeanPooling(ImplicitMasks, keras.layers.Layer):
     Returns:
         (segments, weights): (B, P, D), and (B, P, S) float32, the contribution of each token; the
         weights of a segment sum to 1.
+
+    Example:
+        ```python
+        x = keras.random.normal((1, 5, 64))
+        membership = ops.array([[[1, 1, 0, 0, 0], [0, 0, 1, 1, 1]]], "bool")  # (1, 2, 5)
+        segments, weights = t2t_phrase.layers.MeanPooling()(x, membership)  # (1, 2, 64), (1, 2, 5)
+        ```
     """
 
     implicit_masks = (("x", MaskArgument("membership", 3)),)

@@ -37,6 +37,25 @@ class SegmentDecoderLayer(DecoderLayer):
     Returns:
         (output, weights, cross_weights, segment_weights): (B, T, D), and the weights of
         self-attention, cross-attention and attention to segments.
+
+    Example:
+        ```python
+        attentions = [
+            t2t_phrase.layers.MultiHeadAttention(num_heads=4, hidden_size=64) for _ in range(3)
+        ]
+        layer = t2t_phrase.layers.SegmentDecoderLayer(
+            self_attention=attentions[0],
+            combination=t2t_phrase.layers.AttentiveCombination(
+                attention=attentions[1], hidden_size=64, units=128
+            ),
+            cross_attention=attentions[2],
+            feed_forward=t2t_phrase.layers.FeedForward(hidden_size=64, filter_size=256),
+        )
+        x, causal = keras.random.normal((2, 5, 64)), ops.arange(5)[:, None] >= ops.arange(5)
+        memory, segments = keras.random.normal((2, 7, 64)), keras.random.normal((2, 3, 64))
+        output, *weights = layer(x, memory, segments, attention_mask=causal)  # (2, 5, 64), ...
+        own, to_source, to_segments = weights  # (2, 4, 5, 5), (2, 4, 5, 7), (2, 4, 5, 3)
+        ```
     """
 
     implicit_masks: ClassVar[Masks] = (

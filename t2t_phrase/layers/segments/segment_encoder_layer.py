@@ -41,6 +41,24 @@ class SegmentEncoderLayer(EncoderLayer):
         (output, weights, segments, segment_weights, pooling_weights): (B, S, D), the self-attention
         weights, (B, P, D), the weights of the attention to segments (B, H, S, P), and those of the
         pooling (B, P, S).
+
+    Example:
+        ```python
+        layer = t2t_phrase.layers.SegmentEncoderLayer(
+            pooling=t2t_phrase.layers.MeanPooling(),
+            combination=t2t_phrase.layers.AttentiveCombination(
+                attention=t2t_phrase.layers.MultiHeadAttention(num_heads=4, hidden_size=64),
+                hidden_size=64,
+                units=128,
+            ),
+            self_attention=t2t_phrase.layers.MultiHeadAttention(num_heads=4, hidden_size=64),
+            feed_forward=t2t_phrase.layers.FeedForward(hidden_size=64, filter_size=256),
+        )
+        x = keras.random.normal((1, 5, 64))
+        membership = ops.array([[[1, 1, 0, 0, 0], [0, 0, 1, 1, 1]]], "bool")  # (1, 2, 5)
+        output, weights, *of_segments = layer(x, membership)  # (1, 5, 64), (1, 4, 5, 5), ...
+        segments, to_segments, pooling_weights = of_segments  # (1, 2, 64), (1, 4, 5, 2), (1, 2, 5)
+        ```
     """
 
     implicit_masks: ClassVar[Masks] = (

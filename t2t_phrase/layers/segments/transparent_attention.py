@@ -29,6 +29,14 @@ class TransparentAttention(keras.layers.Layer):
 
     Returns:
         (B, N, P, D) float.
+
+    Example:
+        ```python
+        mixtures = t2t_phrase.layers.TransparentAttention(readers=3, memories=2)
+        of_layers = [keras.random.normal((2, 7, 64)) for _ in range(2)]
+        for_readers = mixtures(ops.stack(of_layers, axis=1))  # (2, 3, 7, 64)
+        weights = mixtures.weights_of_memories()  # (3, 2)
+        ```
     """
 
     def __init__(self, *, readers: int, memories: int, **kwargs: Any) -> None:
