@@ -28,6 +28,17 @@ class AttentionComposition(ImplicitMasks, keras.layers.Layer):
     The softmax runs in float32 under every dtype policy.
 
     Arguments, call arguments and results are those of `MaxComposition`.
+
+    Example:
+        ```python
+        from t2t_phrase.ops.partition import fixed_partition, segment_membership
+
+        pairs = fixed_partition(ops.arange(7) < ops.array([[7], [4]]), 2)  # (2, 7)
+        membership = segment_membership(pairs, slots=4)  # (2, 4, 7)
+        of_heads = ops.repeat(membership[:, None], 2, axis=1)  # (2, 2, 4, 7)
+        composition = t2t_phrase.layers.AttentionComposition(num_heads=2, longest=2)
+        y = composition(keras.random.normal((2, 2, 7, 16)), of_heads)  # (2, 2, 4, 16)
+        ```
     """
 
     implicit_masks = (("x", MaskArgument("membership", 4)),)

@@ -26,6 +26,12 @@ class HeadDense(keras.layers.Layer):
 
     Returns:
         (B, G, N, units).
+
+    Example:
+        ```python
+        x = keras.random.normal((2, 4, 7, 16))
+        y = t2t_phrase.layers.HeadDense(num_heads=4, units=32)(x)  # (2, 4, 7, 32)
+        ```
     """
 
     def __init__(

@@ -32,6 +32,16 @@ class HeadLSTM(keras.layers.Layer):
 
     Returns:
         (B, G, N, W).
+
+    Example:
+        ```python
+        lstm = t2t_phrase.layers.HeadLSTM(num_heads=4)
+        x = keras.random.normal((2, 4, 7, 16))
+        y = lstm(x)  # (2, 4, 7, 16)
+        # Each row holds two sequences, the second of which begins at the fourth step.
+        continues = ops.broadcast_to(ops.arange(7) != 3, (2, 4, 7))
+        y = lstm(x, continues=continues)  # (2, 4, 7, 16)
+        ```
     """
 
     def __init__(self, *, num_heads: int, **kwargs: Any) -> None:

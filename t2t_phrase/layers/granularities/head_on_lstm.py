@@ -24,6 +24,12 @@ class HeadONLSTM(HeadLSTM):
 
     Raises:
         ValueError: when built, if W is not `chunk_size` times 2, 3, ...
+
+    Example:
+        ```python
+        lstm = t2t_phrase.layers.HeadONLSTM(num_heads=4, chunk_size=8)
+        y = lstm(keras.random.normal((2, 4, 7, 16)))  # (2, 4, 7, 16)
+        ```
     """
 
     def __init__(self, *, chunk_size: int, **kwargs: Any) -> None:

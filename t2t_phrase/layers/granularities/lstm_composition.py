@@ -20,6 +20,15 @@ class LSTMComposition(ImplicitMasks, keras.layers.Layer):
     in one loop over the tokens of the longest segment.
 
     Arguments, call arguments and results are those of `MaxComposition`.
+
+    Example:
+        ```python
+        composition = t2t_phrase.layers.LSTMComposition(num_heads=2, longest=3)
+        # The heads have different partitions.
+        heads = [[[1, 1, 0, 0, 0], [0, 0, 1, 1, 1]], [[1, 1, 1, 0, 0], [0, 0, 0, 1, 1]]]
+        membership = ops.array([heads], "bool")  # (1, 2, 2, 5)
+        y = composition(keras.random.normal((1, 2, 5, 16)), membership)  # (1, 2, 2, 16)
+        ```
     """
 
     implicit_masks = (("x", MaskArgument("membership", 4)),)

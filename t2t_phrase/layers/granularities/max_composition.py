@@ -32,6 +32,14 @@ class MaxComposition(ImplicitMasks, keras.layers.Layer):
 
     Returns:
         (B, G, P, W).
+
+    Example:
+        ```python
+        x = keras.random.normal((1, 4, 5, 16))
+        segments = ops.array([[1, 1, 0, 0, 0], [0, 0, 1, 1, 1]], "bool")
+        membership = ops.broadcast_to(segments, (1, 4, 2, 5))
+        y = t2t_phrase.layers.MaxComposition(num_heads=4)(x, membership)  # (1, 4, 2, 16)
+        ```
     """
 
     implicit_masks = (("x", MaskArgument("membership", 4)),)

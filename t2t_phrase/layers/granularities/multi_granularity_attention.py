@@ -79,6 +79,20 @@ class MultiGranularityAttention(ImplicitMasks, keras.layers.Layer):
     Raises:
         ValueError: D is not a multiple of H, heads of tokens are not the first ones, a head has an
             unknown partition, or no head attends to segments.
+
+    Example:
+        ```python
+        attention = t2t_phrase.layers.MultiGranularityAttention(
+            hidden_size=64,
+            heads=("tokens", "tokens", "phrases", "phrases"),
+            partitions=("phrases",),
+            composition=t2t_phrase.layers.MaxComposition(num_heads=2),
+            interaction=t2t_phrase.layers.HeadLSTM(num_heads=2),
+        )
+        phrases = ops.array([[[[1, 1, 0, 0, 0], [0, 0, 1, 1, 1]]]], "bool")  # (1, 1, 2, 5)
+        x = keras.random.normal((1, 5, 64))
+        y, weights, segments = attention(x, phrases)  # (1, 5, 64), (1, 4, 5, 5), (1, 2, 2, 16)
+        ```
     """
 
     implicit_masks = (("x", ATTENTION), ("x", MaskArgument("membership", 4)))

@@ -27,6 +27,23 @@ class MultiGranularityEncoderLayer(EncoderLayer):
 
     Returns:
         (output (B, S, D), attention weights (B, H, S, S), composed segments (B, G, P, d_k)).
+
+    Example:
+        ```python
+        layer = t2t_phrase.layers.MultiGranularityEncoderLayer(
+            self_attention=t2t_phrase.layers.MultiGranularityAttention(
+                hidden_size=64,
+                heads=("tokens", "phrases"),
+                partitions=("phrases",),
+                composition=t2t_phrase.layers.AttentionComposition(num_heads=1),
+            ),
+            feed_forward=t2t_phrase.layers.FeedForward(hidden_size=64, filter_size=256),
+        )
+        phrases = ops.array([[[[1, 1, 0, 0], [0, 0, 1, 0]]]], "bool")  # (1, 1, 2, 4)
+        x, mask = keras.random.normal((1, 4, 64)), ops.array([1, 1, 1, 0], "bool")
+        output, *others = layer(x, phrases, attention_mask=mask)  # (1, 4, 64), ...
+        weights, segments = others  # (1, 2, 4, 4), (1, 1, 2, 32)
+        ```
     """
 
     implicit_masks: ClassVar[Masks] = (

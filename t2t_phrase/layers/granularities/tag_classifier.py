@@ -32,6 +32,14 @@ class TagClassifier(keras.layers.Layer):
 
     Returns:
         (B, P, C) float32 for each of `partitions`, by name.
+
+    Example:
+        ```python
+        classifier = t2t_phrase.layers.TagClassifier(
+            heads=("phrases", "phrases", "pairs"), partitions=("phrases",), classes=20
+        )
+        logits = classifier(keras.random.normal((2, 3, 6, 16)))["phrases"]  # (2, 6, 20)
+        ```
     """
 
     def __init__(
