@@ -53,6 +53,18 @@ class AlignedAttention(ImplicitMasks, keras.layers.Layer):
 
     Returns:
         (output, weights): (B, T, D), and the weights of `attention`, whose layout is this layer's.
+
+    Example:
+        ```python
+        attention = t2t_phrase.layers.AlignedAttention(
+            attention=t2t_phrase.layers.MultiHeadAttention(num_heads=4, hidden_size=64),
+            hidden_size=64,
+            head_size=16,
+        )
+        query, memory = keras.random.normal((2, 3, 64)), keras.random.normal((2, 7, 64))
+        alignment = ops.array([[0, 2, 1], [4, 4, -1]])  # -1: aligned with nothing
+        output, weights = attention(query, memory, alignment)  # (2, 3, 64), (2, 4, 3, 7)
+        ```
     """
 
     implicit_masks = (("memory", ATTENTION),)

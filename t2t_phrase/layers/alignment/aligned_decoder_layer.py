@@ -35,6 +35,24 @@ class AlignedDecoderLayer(DecoderLayer):
 
     Returns:
         (output (B, T, D), self-attention weights, cross-attention weights).
+
+    Example:
+        ```python
+        self_attention = t2t_phrase.layers.MultiHeadAttention(num_heads=4, hidden_size=64)
+        to_source = t2t_phrase.layers.MultiHeadAttention(num_heads=4, hidden_size=64)
+        layer = t2t_phrase.layers.AlignedDecoderLayer(
+            self_attention=self_attention,
+            cross_attention=t2t_phrase.layers.AlignedAttention(
+                attention=to_source, hidden_size=64, head_size=16
+            ),
+            feed_forward=t2t_phrase.layers.FeedForward(hidden_size=64, filter_size=256),
+        )
+        x, memory = keras.random.normal((1, 3, 64)), keras.random.normal((1, 7, 64))
+        causal = ops.arange(3)[:, None] >= ops.arange(3)
+        alignment = ops.array([[0, 2, 1]])  # (1, 3)
+        output, *weights = layer(x, memory, alignment, causal)  # (1, 3, 64), ...
+        own, to_source = weights  # (1, 4, 3, 3), (1, 4, 3, 7)
+        ```
     """
 
     cross_attention: AlignedAttention

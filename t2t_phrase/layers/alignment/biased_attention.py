@@ -37,6 +37,15 @@ class BiasedAttention(AttentionalVector):
     Call arguments are those of `AttentionalVector`, and:
         alignment: (B, T) int, the memory position that each query is aligned with; a position
             outside the memory means that the query is aligned with nothing.
+
+    Example:
+        ```python
+        score = t2t_phrase.layers.ConcatScore()
+        attention = t2t_phrase.layers.BiasedAttention(units=32, score=score)
+        query, memory = keras.random.normal((2, 3, 32)), keras.random.normal((2, 7, 32))
+        alignment = ops.array([[0, 2, 1], [4, 4, -1]])  # -1: aligned with nothing
+        hidden, weights = attention(query, memory, alignment)  # (2, 3, 32), (2, 1, 3, 7)
+        ```
     """
 
     def build(self, query_shape: Any, memory_shape: Any) -> None:

@@ -19,6 +19,22 @@ class HistoryLayer(EncoderLayer):
 
     Args:
         **kwargs: as for `EncoderLayer`.
+
+    Example:
+        ```python
+        layer = t2t_phrase.layers.HistoryLayer(
+            self_attention=t2t_phrase.layers.MultiHeadAttention(num_heads=4, hidden_size=64),
+            feed_forward=t2t_phrase.layers.FeedForward(hidden_size=64, filter_size=256),
+        )
+        x, causal = keras.random.normal((2, 5, 64)), ops.arange(5)[:, None] >= ops.arange(5)
+        output, weights = layer(x, attention_mask=causal)  # (2, 5, 64), (2, 4, 5, 5)
+        # Token by token, with the same results.
+        cache = layer.start_cache(batch_size=2, beam_size=1, length=5)
+        for i in range(5):
+            output, weights, cache = layer.step(
+                x[:, i : i + 1], cache, i, attention_mask=causal[None, None, i : i + 1]
+            )  # (2, 1, 64), (2, 4, 1, 5), ...
+        ```
     """
 
     def start_cache(self, batch_size: Any, beam_size: int, length: int) -> Cache:
