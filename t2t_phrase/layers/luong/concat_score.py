@@ -19,6 +19,13 @@ class ConcatScore(Score):
     W_a consists of one part for each state, so the term of the memory is computed only once.
 
     Arguments and results are those of `Score`.
+
+    Example:
+        ```python
+        query, memory = keras.random.normal((2, 5, 32)), keras.random.normal((2, 7, 48))
+        score = t2t_phrase.layers.ConcatScore(initial_range=0.1)
+        logits = score(query, memory)  # (2, 5, 7)
+        ```
     """
 
     def build(self, query_shape: Any, memory_shape: Any) -> None:

@@ -18,6 +18,12 @@ class DotScore(Score):
 
     Raises:
         ValueError: the states of encoder and decoder differ in width.
+
+    Example:
+        ```python
+        query, memory = keras.random.normal((2, 5, 32)), keras.random.normal((2, 7, 32))
+        logits = t2t_phrase.layers.DotScore()(query, memory)  # (2, 5, 7)
+        ```
     """
 
     def build(self, query_shape: Any, memory_shape: Any) -> None:

@@ -20,6 +20,12 @@ class GeneralScore(Score):
     gathers one window, not two.
 
     Arguments and results are those of `Score`.
+
+    Example:
+        ```python
+        query, memory = keras.random.normal((2, 5, 32)), keras.random.normal((2, 7, 48))
+        logits = t2t_phrase.layers.GeneralScore()(query, memory)  # (2, 5, 7)
+        ```
     """
 
     def build(self, query_shape: Any, memory_shape: Any) -> None:

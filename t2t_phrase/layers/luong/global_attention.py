@@ -21,6 +21,16 @@ class GlobalAttention(AttentionalVector):
         a_t(s) = softmax_s(score(h_t, h_s)),  c_t = sum_s a_t(s) h_s
 
     Arguments and results are those of `AttentionalVector`.
+
+    Example:
+        ```python
+        attention = t2t_phrase.layers.GlobalAttention(
+            units=32, score=t2t_phrase.layers.GeneralScore()
+        )
+        query, memory = keras.random.normal((2, 5, 32)), keras.random.normal((2, 7, 48))
+        mask = (ops.arange(7) < ops.array([[7], [4]]))[:, None, None]  # (2, 1, 1, 7)
+        hidden, weights = attention(query, memory, attention_mask=mask)  # (2, 5, 32), (2, 1, 5, 7)
+        ```
     """
 
     def attend_at(

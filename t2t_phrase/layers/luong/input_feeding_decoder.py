@@ -24,6 +24,22 @@ class InputFeedingDecoder(RecurrentDecoder):
     The state has one more part, the last h~.
 
     Arguments and results are those of `RecurrentDecoder`; `attention` must not be None.
+
+    Example:
+        ```python
+        attention = t2t_phrase.layers.GlobalAttention(units=32, score=t2t_phrase.layers.DotScore())
+        decoder = t2t_phrase.layers.InputFeedingDecoder(units=32, num_layers=2, attention=attention)
+        x, memory = keras.random.normal((2, 5, 16)), keras.random.normal((2, 7, 32))
+        mask = (ops.arange(7) < ops.array([[7], [4]]))[:, None, None]
+        hidden, weights = decoder(x, memory, attention_mask=mask)  # (2, 5, 32), (2, 1, 5, 7)
+        # Token by token, with the same results.
+        kernels, projected = decoder.fused_kernels(), decoder.project_memory(memory)
+        state = decoder.start_state(None, 2, 1)
+        for i in range(5):
+            hidden, weights, state = decoder.step(
+                x[:, i : i + 1], state, i, kernels=kernels, projected=projected, attention_mask=mask
+            )  # (2, 1, 32), (2, 1, 1, 7), ...
+        ```
     """
 
     def input_widths(self, width: int) -> list[int]:

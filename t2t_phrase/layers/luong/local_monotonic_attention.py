@@ -20,6 +20,17 @@ class LocalMonotonicAttention(LocalAttention):
     $p_t = min(t, S - 1)$, the window around the last token.
 
     Arguments and results are those of `LocalAttention`.
+
+    Example:
+        ```python
+        attention = t2t_phrase.layers.LocalMonotonicAttention(
+            units=32, window=2, score=t2t_phrase.layers.DotScore()
+        )
+        query, memory = keras.random.normal((2, 5, 32)), keras.random.normal((2, 7, 32))
+        hidden, weights = attention(query, memory)  # (2, 5, 32), (2, 1, 5, 7)
+        # The fourth query attends to positions 1 to 5.
+        window = weights[:, 0, 3, 1:6]  # (2, 5)
+        ```
     """
 
     def aligned(self, query: Any, lengths: Any, places: Any) -> Any:

@@ -26,6 +26,18 @@ class LocalPredictiveAttention(LocalAttention):
     The weights are not normalised again. p_t is learned through the Gaussian alone.
 
     Arguments and results are those of `LocalAttention`.
+
+    Example:
+        ```python
+        attention = t2t_phrase.layers.LocalPredictiveAttention(
+            units=32, window=2, score=t2t_phrase.layers.GeneralScore()
+        )
+        query, memory = keras.random.normal((2, 5, 32)), keras.random.normal((2, 7, 32))
+        mask = (ops.arange(7) < ops.array([[7], [4]]))[:, None, None]  # (2, 1, 1, 7)
+        hidden, weights = attention(query, memory, attention_mask=mask)  # (2, 5, 32), (2, 1, 5, 7)
+        windows = attention.windows(query, attention.project_memory(memory), mask)
+        predicted = windows.aligned  # (2, 5)
+        ```
     """
 
     def build(self, query_shape: Any, memory_shape: Any) -> None:

@@ -24,6 +24,13 @@ class LocationScore(Score):
         initial_range: see `Score`.
 
     Call arguments and results are those of `Score`.
+
+    Example:
+        ```python
+        query, memory = keras.random.normal((2, 5, 32)), keras.random.normal((2, 7, 32))
+        score = t2t_phrase.layers.LocationScore(positions=50)
+        logits = score(query, memory)  # (2, 5, 7)
+        ```
     """
 
     scores_windows = False

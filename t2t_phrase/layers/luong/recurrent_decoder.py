@@ -48,6 +48,19 @@ class RecurrentDecoder(ImplicitMasks, keras.layers.Layer):
 
     Returns:
         (hidden, weights): h~ (B, T, U), and (B, 1, T, S) float32 or, without attention, None.
+
+    Example:
+        ```python
+        score = t2t_phrase.layers.DotScore()
+        decoder = t2t_phrase.layers.RecurrentDecoder(
+            units=32,
+            num_layers=2,
+            attention=t2t_phrase.layers.GlobalAttention(units=32, score=score),
+        )
+        x, memory = keras.random.normal((2, 5, 16)), keras.random.normal((2, 7, 32))
+        mask = (ops.arange(7) < ops.array([[7], [4]]))[:, None, None]  # (2, 1, 1, 7)
+        hidden, weights = decoder(x, memory, attention_mask=mask)  # (2, 5, 32), (2, 1, 5, 7)
+        ```
     """
 
     implicit_masks = (("memory", ATTENTION),)
