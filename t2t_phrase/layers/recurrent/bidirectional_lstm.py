@@ -38,6 +38,14 @@ class BidirectionalLSTM(ImplicitMasks, keras.layers.Layer):
 
     Raises:
         ValueError: `units` is odd.
+
+    Example:
+        ```python
+        ids = keras.Input((None,), dtype="int32")
+        x = keras.layers.Embedding(100, 16, mask_zero=True)(ids)  # (None, None, 16)
+        encoder = t2t_phrase.layers.BidirectionalLSTM(units=32, dropout=0.2)
+        outputs, (h, c) = encoder(x)  # (None, None, 32), ((None, 32), (None, 32))
+        ```
     """
 
     implicit_masks = (("x", MaskArgument("mask", 2)),)

@@ -42,6 +42,15 @@ class LSTM(ImplicitMasks, keras.layers.Layer):
     Returns:
         (outputs, (h, c)): (B, T, U), zero at padding, in the order of `x` even if `go_backwards`;
         and the float32 state after the last step taken, (B, U) each.
+
+    Example:
+        ```python
+        lstm = t2t_phrase.layers.LSTM(units=32)
+        x = keras.random.normal((2, 7, 16))
+        mask = ops.arange(7) < ops.array([[7], [4]])  # (2, 7)
+        outputs, (h, c) = lstm(x, mask=mask)  # (2, 7, 32), ((2, 32), (2, 32))
+        output, (h, c) = lstm.step(x[:, 0], (h, c))  # (2, 32), ((2, 32), (2, 32))
+        ```
     """
 
     implicit_masks = (("x", MaskArgument("mask", 2)),)

@@ -28,6 +28,14 @@ class WordEmbedding(TokenEmbedding):
 
     Returns:
         (B, T, D) float.
+
+    Example:
+        ```python
+        embedding = t2t_phrase.layers.WordEmbedding(
+            vocab_size=100, hidden_size=64, initial_range=0.1
+        )
+        x = embedding(ops.array([[12, 7, 31, 1], [5, 1, 0, 0]]))  # (2, 4, 64)
+        ```
     """
 
     def __init__(self, *, initial_range: float = 0.0, **kwargs: Any) -> None:
