@@ -217,3 +217,19 @@ expected = call(ids)
 for one, other in zip(jax.jit(call)(ids), expected):
     np.testing.assert_allclose(one, other, atol=1e-6)
 """)
+
+
+@pytest.mark.parametrize("name", ATTENTIONS)
+def test_a_mask_of_three_axes_is_refused(name):
+    # Keras' own attention reads (B, T, S), broadcasting (H, T, S).
+    x = bare(embedded())
+    attention, mask = ATTENTIONS[name](), np.ones((2, 5, 5), bool)
+    attention(x, x, attention_mask=mask[:, None])
+    with pytest.raises(ValueError, match=r"\(2, 5, 5\) is ambiguous: add an axis for the heads"):
+        attention(x, x, attention_mask=mask)
+    layer = EncoderLayer(
+        self_attention=MultiHeadAttention(**SIZES),
+        feed_forward=FeedForward(hidden_size=8, filter_size=16),
+    )
+    with pytest.raises(ValueError, match="is ambiguous"):
+        layer(x, mask)

@@ -44,13 +44,18 @@ class ImplicitMasks:
     implicit_masks: ClassVar[Masks] = ()
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Call the layer, passing implicit masks as explicit arguments."""
+        """Call the layer, passing implicit masks as explicit arguments.
+
+        Raises:
+            ValueError: an attention mask has three axes, the first one not of size 1.
+        """
         try:
             given = inspect.signature(self.call).bind_partial(*args, **kwargs).arguments  # type: ignore[attr-defined]
         except TypeError:
             # Keras explains wrong arguments better.
             return super().__call__(*args, **kwargs)  # type: ignore[misc]
         for name, argument in self.implicit_masks:
+            _check_axes(argument, given.get(argument.name))
             mask = _mask_of(given.get(name))
             if mask is None:
                 continue
@@ -72,6 +77,21 @@ class ImplicitMasks:
                 del kwargs[argument.name]
                 args = (*args[:place], combined, *args[place + 1 :])
         return super().__call__(*args, **kwargs)  # type: ignore[misc]
+
+
+def _check_axes(argument: MaskArgument, given: Any) -> None:
+    shape = getattr(given, "shape", ())
+    # Keras' own attention reads the first axis as that of sentences, broadcasting as that of heads.
+    if (
+        argument.axes == ATTENTION.axes
+        and argument.name.endswith("_mask")
+        and len(shape) == 3
+        and shape[0] != 1
+    ):
+        raise ValueError(
+            f"{argument.name} of shape {tuple(shape)} is ambiguous: add an axis for the heads, "
+            "mask[:, None], or for the sentences, mask[None]."
+        )
 
 
 class _MaskReader(keras.layers.Layer):

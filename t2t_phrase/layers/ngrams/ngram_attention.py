@@ -120,7 +120,10 @@ class NgramAttention(ImplicitMasks, keras.layers.Layer):
         self.weight_dropout = Dropout(dropout, dtype=self.dtype_policy)
         # Loaded from a file, a tuple is a list.
         given = {n: tuple(v) if isinstance(v, list) else v for n, v in given.items()}
-        fields = {field.name for field in dataclasses.fields(self.structure_class)}
+        fields = {field.name: field for field in dataclasses.fields(self.structure_class)}
+        for name in self.options:
+            if name in fields and fields[name].default is dataclasses.MISSING and name not in given:
+                raise TypeError(f"{type(self).__name__}() missing required argument: '{name}'")
         self.structure = self.structure_class(
             self.num_heads,
             self.head_size,

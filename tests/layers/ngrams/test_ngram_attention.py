@@ -287,3 +287,8 @@ def test_mistakes_are_named(options: dict[str, Any], message: str) -> None:
     valid = {"num_heads": H, "hidden_size": D, "orders": (1, 2), "head_counts": (1, 2)}
     with pytest.raises(ValueError, match=message):
         HomogeneousConvKV(**{**valid, **options})
+
+
+def test_a_missing_argument_is_that_of_the_layer():
+    with pytest.raises(TypeError, match=r"HomogeneousConvKV\(\) missing .*: 'head_counts'"):
+        HomogeneousConvKV(num_heads=H, hidden_size=D, orders=(1, 2))
