@@ -51,7 +51,7 @@ class AlignedDecoderLayer(DecoderLayer):
         causal = ops.arange(3)[:, None] >= ops.arange(3)
         alignment = ops.array([[0, 2, 1]])  # (1, 3)
         output, *weights = layer(x, memory, alignment, causal)  # (1, 3, 64), ...
-        own, to_source = weights  # (1, 4, 3, 3), (1, 4, 3, 7)
+        of_target, of_source = weights  # (1, 4, 3, 3), (1, 4, 3, 7)
         ```
     """
 
