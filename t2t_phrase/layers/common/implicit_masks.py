@@ -80,7 +80,7 @@ class ImplicitMasks:
 
 
 def _check_axes(argument: MaskArgument, given: Any) -> None:
-    shape = getattr(given, "shape", ())
+    shape: Any = getattr(given, "shape", ())
     # Keras' own attention reads the first axis as that of sentences, broadcasting as that of heads.
     if (
         argument.axes == ATTENTION.axes
