@@ -54,9 +54,9 @@ class GivenDictionaries:
             return None
         from t2t_phrase.decoding.dictionary import Dictionary
         from t2t_phrase.decoding.terms import RequiredTerms
-        from t2t_phrase.text.encoders import StoredEncoder
+        from t2t_phrase.text.encoders import SpellingEncoder
 
-        if not isinstance(vocabularies.source, StoredEncoder):
+        if not isinstance(vocabularies.source, SpellingEncoder):
             raise UserError(
                 f"--{next(iter(self.files))}: tensor2tensor's own subwords cannot be aligned with "
                 "the text, so no phrase can be found in it; train with a vocabulary made by "

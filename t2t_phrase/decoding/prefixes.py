@@ -13,7 +13,7 @@ from t2t_phrase.decoding.batches import Batch
 from t2t_phrase.decoding.padding import padded_array
 from t2t_phrase.decoding.search.prefix import EDGES, RANGES, TOKENS
 from t2t_phrase.io.unicode_text import check_unicode
-from t2t_phrase.text.encoders import StoredEncoder
+from t2t_phrase.text.encoders import SpellingEncoder
 from t2t_phrase.text.token_texts import Edge, TokenTexts, spelt, without_dead_ends
 from t2t_phrase.text.vocabularies import Encoder
 
@@ -46,7 +46,7 @@ class Prefixes:
     """
 
     def __init__(self, encoder: Encoder) -> None:
-        if not isinstance(encoder, StoredEncoder):
+        if not isinstance(encoder, SpellingEncoder):
             raise UserError(
                 "prefixes cannot be used with tensor2tensor's own subwords; train with a "
                 "vocabulary made by t2t-phrase-datagen"

@@ -21,7 +21,7 @@ from t2t_phrase.special_ids import PAD_ID
 from t2t_phrase.text.annotations.base import Sentence
 from t2t_phrase.text.dictionaries.matching import Phrases, find_matches
 from t2t_phrase.text.dictionaries.reader import Entry, read_dictionary
-from t2t_phrase.text.encoders import StoredEncoder
+from t2t_phrase.text.encoders import SpellingEncoder
 from t2t_phrase.text.token_texts import Edge, TokenTexts, spelt
 from t2t_phrase.text.vocabularies import Encoder
 
@@ -73,7 +73,7 @@ class RequiredTerms:
     aligns = False
 
     def __init__(self, entries: Iterable[Entry], encoder: Encoder) -> None:
-        if not isinstance(encoder, StoredEncoder):
+        if not isinstance(encoder, SpellingEncoder):
             raise UserError(
                 "required terms cannot be used with tensor2tensor's own subwords; train with a "
                 "vocabulary made by t2t-phrase-datagen"

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from t2t_phrase.special_ids import EOS_ID, PAD_ID
 from t2t_phrase.text.alignments.pharaoh import Link
 from t2t_phrase.text.annotations.base import Sentence
-from t2t_phrase.text.encoders import StoredEncoder
+from t2t_phrase.text.encoders import SpellingEncoder
 from t2t_phrase.text.visible import spans_of_tokens
 from t2t_phrase.text.vocabularies import Encoder
 
@@ -53,7 +53,7 @@ def words_of_text(encoder: Encoder, text: str, ids: Sequence[int]) -> list[int]:
         ids: the tokens of the text without blanks at its ends; they may be cut, without EOS.
     """
     text = text.strip()
-    if isinstance(encoder, StoredEncoder):
+    if isinstance(encoder, SpellingEncoder):
         ((whole, starts),) = encoder.encode_with_starts([text])
         return words_of_sentence(Sentence(text, whole, starts))[: len(ids)]
     return words_of_ids(encoder, ids)
@@ -77,7 +77,7 @@ def words_of_ids(encoder: Encoder, ids: Sequence[int]) -> list[int]:
     # Only the last word is decoded again with each token, except by tensor2tensor's subwords, which
     # put blanks between words only where they meet. `before` counts the words before `begin`.
     begin = before = 0
-    separate = isinstance(encoder, StoredEncoder)
+    separate = isinstance(encoder, SpellingEncoder)
     for end in range(1, len(ids) + 1):
         text = encoder.decode(ids[begin:end])
         visible = "".join(text.split())
@@ -97,7 +97,7 @@ def words_of_ids(encoder: Encoder, ids: Sequence[int]) -> list[int]:
 
 def pieces_of_ids(encoder: Encoder, ids: Sequence[int]) -> list[str]:
     """Return each token as the vocabulary spells it, or else the text of the token alone."""
-    if isinstance(encoder, StoredEncoder):
+    if isinstance(encoder, SpellingEncoder):
         return encoder.pieces(ids)
     return [encoder.decode([token]) for token in ids]
 

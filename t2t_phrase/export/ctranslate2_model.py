@@ -21,7 +21,7 @@ from t2t_phrase.models.base import EncoderDecoder
 from t2t_phrase.models.transformer import Transformer
 from t2t_phrase.ops.position import timing_signal
 from t2t_phrase.special_ids import EOS_ID, PAD_ID, UNK_ID
-from t2t_phrase.text.encoders import StoredEncoder
+from t2t_phrase.text.encoders import SpellingEncoder
 from t2t_phrase.text.vocabularies import Vocabularies
 
 # Rows of CTranslate2's table of positions; it refuses longer sentences.
@@ -81,7 +81,7 @@ def cannot_export(model: EncoderDecoder) -> str:
     return ""
 
 
-def make_spec(model: Transformer, source: StoredEncoder, target: StoredEncoder) -> Any:
+def make_spec(model: Transformer, source: SpellingEncoder, target: SpellingEncoder) -> Any:
     """Return CTranslate2's description of a model, with its weights.
 
     Raises:
@@ -145,7 +145,7 @@ def make_spec(model: Transformer, source: StoredEncoder, target: StoredEncoder) 
     return spec
 
 
-def _tokens(encoder: StoredEncoder, rows: int) -> list[str]:
+def _tokens(encoder: SpellingEncoder, rows: int) -> list[str]:
     """Return the token of each row of an embedding, which may have more rows than tokens."""
     size = encoder.vocab_size
     return [*encoder.pieces(range(size)), *(f"<unused {i}>" for i in range(size, rows))]

@@ -15,7 +15,7 @@ from t2t_phrase.decoding.search.beam_search import Hypotheses
 from t2t_phrase.decoding.search.required_terms import TERM, TERMS
 from t2t_phrase.export.graph_side import BYTES_PER_TOKEN
 from t2t_phrase.special_ids import PAD_ID
-from t2t_phrase.text.encoders import StoredEncoder
+from t2t_phrase.text.encoders import SpellingEncoder
 from t2t_phrase.text.in_graph.restrictions import prefixes_in_graph, terms_in_graph
 from t2t_phrase.text.in_graph.sentences import normalized
 from t2t_phrase.text.in_graph.spellings import TfSpellings
@@ -32,7 +32,7 @@ class GraphRestrictions(tf.Module):
         encoder: the same vocabulary for tensors.
     """
 
-    def __init__(self, target: StoredEncoder, encoder: TfSubwords | TfWords) -> None:
+    def __init__(self, target: SpellingEncoder, encoder: TfSubwords | TfWords) -> None:
         super().__init__()
         texts = TokenTexts(target)
         self._encoder = encoder

@@ -22,7 +22,7 @@ from t2t_phrase.export.staging import check_loadable, publish, staging
 from t2t_phrase.export.vocabulary_files import vocabulary_files
 from t2t_phrase.io.files import expanded
 from t2t_phrase.models.base import EncoderDecoder
-from t2t_phrase.text.encoders import StoredEncoder
+from t2t_phrase.text.encoders import SpellingEncoder
 from t2t_phrase.text.vocabularies import Encoder, Vocabularies
 
 ABOUT_FILE = "export.json"
@@ -75,13 +75,13 @@ def export(
         return publish(temporary, folder)
 
 
-def stored(encoder: Encoder) -> StoredEncoder:
+def stored(encoder: Encoder) -> SpellingEncoder:
     """Return an encoder whose vocabulary is a file that can be exported.
 
     Raises:
         UserError: the vocabulary consists of tensor2tensor's own subwords.
     """
-    if not isinstance(encoder, StoredEncoder):
+    if not isinstance(encoder, SpellingEncoder):
         raise UserError(
             "a model with tensor2tensor's own subwords cannot be exported: TensorFlow has no "
             "operation for them; use t2t-phrase-decoder"
@@ -89,7 +89,9 @@ def stored(encoder: Encoder) -> StoredEncoder:
     return encoder
 
 
-def _save(module: ServingModule, files: Mapping[str, StoredEncoder], folder: pathlib.Path) -> None:
+def _save(
+    module: ServingModule, files: Mapping[str, SpellingEncoder], folder: pathlib.Path
+) -> None:
     with tempfile.TemporaryDirectory() as scratch:
         module.assets = []
         for name, encoder in files.items():

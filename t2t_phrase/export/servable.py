@@ -8,12 +8,12 @@ from t2t_phrase.decoding.search.source_attention import source_attention
 from t2t_phrase.decoding.search.translate_ids import MakeExpansion, chosen_expansion
 from t2t_phrase.decoding.translator import check_word_level
 from t2t_phrase.models.base import EncoderDecoder
-from t2t_phrase.text.encoders import StoredEncoder
+from t2t_phrase.text.encoders import SpellingEncoder
 
 
 def check_servable(
     model: EncoderDecoder,
-    target: StoredEncoder,
+    target: SpellingEncoder,
     hparams: DecodeHParams,
     make_expansion: MakeExpansion | None = None,
 ) -> None:

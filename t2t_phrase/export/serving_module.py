@@ -40,7 +40,7 @@ from t2t_phrase.export.servable import can_be_guided, check_servable
 from t2t_phrase.features import of_side
 from t2t_phrase.models.base import EncoderDecoder, Features
 from t2t_phrase.special_ids import EOS_ID, PAD_ID
-from t2t_phrase.text.encoders import StoredEncoder
+from t2t_phrase.text.encoders import SpellingEncoder
 from t2t_phrase.text.in_graph.dictionaries import entries_in_graph
 from t2t_phrase.text.in_graph.unknown_words import TfUnknownWords
 from t2t_phrase.text.in_graph.visible import BLANKS
@@ -97,8 +97,8 @@ class ServingModule(tf.Module):
     def __init__(
         self,
         model: EncoderDecoder,
-        source: StoredEncoder,
-        target: StoredEncoder,
+        source: SpellingEncoder,
+        target: SpellingEncoder,
         hparams: DecodeHParams,
         make_expansion: MakeExpansion | None = None,
         unknown_words: Mapping[str, str] | None = None,

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pathlib
 
-from t2t_phrase.text.encoders import StoredEncoder
+from t2t_phrase.text.encoders import SpellingEncoder
 
 
-def vocabulary_files(source: StoredEncoder, target: StoredEncoder) -> dict[str, StoredEncoder]:
+def vocabulary_files(
+    source: SpellingEncoder, target: SpellingEncoder
+) -> dict[str, SpellingEncoder]:
     """Return the encoder of each file by the file's name, without a folder.
 
     A shared vocabulary is in `vocabulary.*`, separate ones are in `source.*` and `target.*`.
@@ -17,7 +19,9 @@ def vocabulary_files(source: StoredEncoder, target: StoredEncoder) -> dict[str, 
     return {f"{name}.{encoder.file_ending}": encoder for name, encoder in files.items()}
 
 
-def write_vocabularies(source: StoredEncoder, target: StoredEncoder, folder: pathlib.Path) -> None:
+def write_vocabularies(
+    source: SpellingEncoder, target: SpellingEncoder, folder: pathlib.Path
+) -> None:
     """Write the files of both vocabularies, see `vocabulary_files`.
 
     Raises:

@@ -16,8 +16,7 @@ def keep_vocabularies(vocabularies: Vocabularies, folder: pathlib.Path) -> None:
     """Write the vocabularies of a run into its folder.
 
     Args:
-        vocabularies: the vocabularies; `t2t-phrase-import`, not this function, keeps those of
-            tensor2tensor.
+        vocabularies: the vocabularies.
         folder: folder of the run.
 
     Raises:

@@ -13,11 +13,7 @@ from t2t_phrase.runs.problem import problem_of
 from t2t_phrase.runs.record import RunRecord
 from t2t_phrase.text.encoders import StoredEncoder
 from t2t_phrase.text.subwords.t2t_subwords import T2TSubwords
-from t2t_phrase.text.vocabularies import Vocabularies
-
-# In the folder of an imported run: copies of tensor2tensor's vocabularies.
-T2T_VOCABULARY = "vocab.t2t.subwords"
-T2T_TARGET_VOCABULARY = "vocab.t2t.targets.subwords"
+from t2t_phrase.text.vocabularies import T2T_TARGET_VOCABULARY, T2T_VOCABULARY, Vocabularies
 
 
 def run_vocabularies(

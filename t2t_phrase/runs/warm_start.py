@@ -17,9 +17,10 @@ from t2t_phrase.runs.checkpoint_reader import CheckpointReader
 from t2t_phrase.runs.checkpoints import RestoreReport
 from t2t_phrase.runs.load_model import find_record
 from t2t_phrase.runs.record import RunRecord
-from t2t_phrase.runs.vocabulary import checksums, find_kept
+from t2t_phrase.runs.vocabulary import checksums, find_kept, imported_files
 from t2t_phrase.special_ids import UNK_ID
-from t2t_phrase.text.encoders import StoredEncoder
+from t2t_phrase.text.encoders import SpellingEncoder
+from t2t_phrase.text.subwords.t2t_subwords import T2TSubwords
 from t2t_phrase.text.vocabularies import Encoder, Vocabularies
 
 # What to do with the tables of another vocabulary: refuse them, copy the rows of the entries that
@@ -27,6 +28,11 @@ from t2t_phrase.text.vocabularies import Encoder, Vocabularies
 OtherVocabulary = Literal["same", "map", "new"]
 # Layers with a row for each entry of a vocabulary; a joint table is named like the source's.
 _TABLES = {"embedding": 0, "source_embedding": 0, "target_embedding": 1, "softmax": 1}
+
+_UNMAPPED = (
+    "tensor2tensor's own subwords, which mark the ends of words and have no unknown word, so their "
+    "entries do not correspond to those of another vocabulary; use --warm_start_vocab=new"
+)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -88,7 +94,7 @@ def warm_start(
 
     Raises:
         UserError: there is no checkpoint, none of its weights fits, or its vocabulary differs and
-            is refused or has no copy to map.
+            is refused, has no copy to map or consists of tensor2tensor's own subwords.
     """
     checkpoint = checkpoints.resolve(path)
     variables = checkpoints.model_variables(model)
@@ -96,6 +102,12 @@ def warm_start(
     if vocabularies is not None:
         record = find_record(checkpoint)
         differs = _differs(vocabularies, record)
+        if differs and other_vocabulary == "same" and not record.vocabulary:
+            raise UserError(
+                f"--warm_start_from={path}: the run does not say which vocabulary it has, so that "
+                "of the data cannot be compared with it. Import it again with t2t-phrase-import "
+                "--vocab_file, or add --warm_start_vocab=new to take neither embeddings nor softmax"
+            )
         if differs and other_vocabulary == "same":
             raise UserError(
                 f"--warm_start_from={path}: the run has a different vocabulary (its checksum "
@@ -104,6 +116,10 @@ def warm_start(
                 "--warm_start_vocab=new to take none"
             )
         if differs and other_vocabulary == "map":
+            if any(isinstance(encoder, T2TSubwords) for encoder in vocabularies):
+                raise UserError(f"--warm_start_vocab=map: the data have {_UNMAPPED}")
+            if imported_files(checkpoint, record):
+                raise UserError(f"--warm_start_vocab=map: {path} has {_UNMAPPED}")
             old = find_kept(checkpoint, record)
             if old is None:
                 raise UserError(
@@ -111,6 +127,8 @@ def warm_start(
                     "the vocabulary of its --data_dir there as vocab.joint (or as vocab.source and "
                     "vocab.target)"
                 )
+            if any(isinstance(encoder, T2TSubwords) for encoder in old):
+                raise UserError(f"--warm_start_vocab=map: {path} has {_UNMAPPED}")
     tables = {name: side for name in variables if (side := _side(name)) is not None}
     whole = {
         name: variable for name, variable in variables.items() if not (differs and name in tables)
@@ -188,6 +206,6 @@ def _map_rows(variable: keras.Variable, stored: np.ndarray, old: Encoder, new: E
 
 
 def _pieces(encoder: Encoder) -> list[str]:
-    # Vocabularies made by datagen are stored encoders.
-    assert isinstance(encoder, StoredEncoder)
+    # `warm_start` has refused others.
+    assert isinstance(encoder, SpellingEncoder)
     return encoder.pieces(range(encoder.vocab_size))

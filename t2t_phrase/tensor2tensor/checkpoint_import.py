@@ -20,10 +20,10 @@ from t2t_phrase.runs import checkpoints
 from t2t_phrase.runs.checkpoint_reader import SUFFIX
 from t2t_phrase.runs.record import FILE as RECORD_FILE
 from t2t_phrase.runs.record import RunRecord
-from t2t_phrase.runs.vocabulary import T2T_TARGET_VOCABULARY, T2T_VOCABULARY
 from t2t_phrase.runs.writing import writing
 from t2t_phrase.tensor2tensor.names import t2t_pattern
 from t2t_phrase.text.subwords.t2t_subwords import T2TSubwords
+from t2t_phrase.text.vocabularies import T2T_TARGET_VOCABULARY, T2T_VOCABULARY
 
 TARGET_SPACE = "target_space/embeddings"
 _EMBEDDING = re.compile(

@@ -6,19 +6,27 @@ import os
 
 from t2t_phrase.config import UserError
 from t2t_phrase.text.subwords.encoder import SubwordEncoder
+from t2t_phrase.text.subwords.t2t_subwords import T2TSubwords, is_t2t_vocabulary
 from t2t_phrase.text.words.encoder import HEADER, WordEncoder
 
-# Encoders of the vocabularies of t2t-phrase-datagen; `model_bytes` is the content of the file.
-StoredEncoder = SubwordEncoder | WordEncoder
+# Encoders of the vocabularies that t2t-phrase-datagen learns. They know where tokens begin in a
+# text and what each token spells, which features, dictionaries, prefixes and exports need.
+SpellingEncoder = SubwordEncoder | WordEncoder
+# Encoders of all vocabularies that data can have; `model_bytes` is the content of the file.
+StoredEncoder = SpellingEncoder | T2TSubwords
 
 
 def make_encoder(model_bytes: bytes) -> StoredEncoder:
-    """Return the encoder of a vocabulary: a list of words, or else a SentencePiece model.
+    """Return the encoder of a list of words, tensor2tensor's subwords or a SentencePiece model.
 
     Raises:
         UserError: the file is neither a subword nor a word vocabulary.
     """
-    return (WordEncoder if is_word_list(model_bytes) else SubwordEncoder)(model_bytes)
+    if is_word_list(model_bytes):
+        return WordEncoder(model_bytes)
+    if is_t2t_vocabulary(model_bytes):
+        return T2TSubwords.of_file(model_bytes)
+    return SubwordEncoder(model_bytes)
 
 
 def load_encoder(path: str | os.PathLike[str]) -> StoredEncoder:

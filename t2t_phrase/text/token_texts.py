@@ -17,7 +17,7 @@ import numpy as np
 
 from t2t_phrase.special_ids import EOS_ID, PAD_ID, UNK_ID
 from t2t_phrase.text.dictionaries.matching import is_edge
-from t2t_phrase.text.encoders import StoredEncoder
+from t2t_phrase.text.encoders import SpellingEncoder
 
 # Greater than any byte of a text, because UTF-8 does not use it.
 _GREATEST = b"\xff"
@@ -60,7 +60,7 @@ class TokenTexts:
         encoder: encoder of the vocabulary.
     """
 
-    def __init__(self, encoder: StoredEncoder) -> None:
+    def __init__(self, encoder: SpellingEncoder) -> None:
         self.texts = encoder.token_bytes()
         self._tokens: dict[bytes, list[int]] = {}
         for token, text in enumerate(self.texts):

@@ -8,6 +8,10 @@ from typing import NamedTuple, Protocol
 # Copies, in the folder of a run, of its joint vocabulary or its source and target vocabularies.
 JOINT_FILE = "vocab.joint"
 SIDE_FILES = ("vocab.source", "vocab.target")
+# Copies of tensor2tensor's vocabularies in the folder of an imported run: the joint or the source's
+# vocabulary, and the target's if it is separate.
+T2T_VOCABULARY = "vocab.t2t.subwords"
+T2T_TARGET_VOCABULARY = "vocab.t2t.targets.subwords"
 
 
 class Encoder(Protocol):

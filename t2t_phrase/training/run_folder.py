@@ -14,6 +14,7 @@ from t2t_phrase.runs.directory import BEST
 from t2t_phrase.runs.kept_vocabularies import keep_vocabularies
 from t2t_phrase.runs.record import FILE, RunRecord
 from t2t_phrase.runs.vocabulary import checksums
+from t2t_phrase.text.subwords.t2t_subwords import T2TSubwords
 from t2t_phrase.text.vocabularies import Encoder, Vocabularies
 from t2t_phrase.training.run_options import RunOptions
 from t2t_phrase.training.schedules import FactorSchedule
@@ -54,6 +55,9 @@ def make_record(
 
 def _rows(encoder: Encoder) -> int:
     """Return the number of rows of the embedding of a vocabulary."""
+    if isinstance(encoder, T2TSubwords):
+        # As in tensor2tensor, so that embeddings can be taken from an imported run.
+        return encoder.vocab_size
     return -(-encoder.vocab_size // VOCAB_MULTIPLE) * VOCAB_MULTIPLE
 
 

@@ -41,6 +41,7 @@ from t2t_phrase.training.run_options import RunOptions
 from t2t_phrase.training.schedules import length_warning, make_schedule
 from t2t_phrase.training.summaries import Summaries
 from t2t_phrase.training.trackers import Tracker, make_trackers
+from t2t_phrase.training.unknown_word import check_word_dropout
 
 
 @dataclasses.dataclass(frozen=True)
@@ -73,9 +74,9 @@ def prepare(
         log: called with one line of text, on the chief only.
 
     Raises:
-        UserError: the data, or features that the model reads, are missing, or `output_dir` holds a
-            run with other settings, early stopping watches a metric that is not computed, or
-            another worker has other settings or data.
+        UserError: the data, or features that the model reads, are missing, word dropout lacks an
+            unknown word, `output_dir` holds a run with other settings, early stopping watches a
+            metric that is not computed, or another worker has other settings or data.
         OutOfMemoryError: the model does not fit in memory.
     """
     peers = peers or Peers(Cluster())
@@ -90,6 +91,7 @@ def prepare(
             reason=registry.models[options.model].capabilities.cannot_translate,
         )
     vocabularies = options.problem.vocabularies(options.data_dir)
+    check_word_dropout(hparams, vocabularies)
     options.problem.require_features(options.data_dir, hparams.training_features)
     reader = make_reader(options, "train")
     samples = sampled_readers(options)

@@ -10,9 +10,17 @@ from typing import Any
 from t2t_phrase.config import UserError
 from t2t_phrase.data.generation.manifest import SUFFIX, Manifest
 from t2t_phrase.data.generation.options import GenerateOptions
+from t2t_phrase.data.generation.t2t_vocabulary import T2T_TYPE
 from t2t_phrase.io.files import expanded
 from t2t_phrase.text.encoders import StoredEncoder, load_encoder
-from t2t_phrase.text.vocabularies import JOINT_FILE, SIDE_FILES
+from t2t_phrase.text.subwords.t2t_subwords import T2TSubwords
+from t2t_phrase.text.vocabularies import (
+    JOINT_FILE,
+    SIDE_FILES,
+    T2T_TARGET_VOCABULARY,
+    T2T_VOCABULARY,
+)
+from t2t_phrase.text.words.encoder import WordEncoder
 
 # Options that a given vocabulary determines.
 _DECIDED = (
@@ -23,6 +31,7 @@ _DECIDED = (
     "user_defined_symbols",
 )
 _RECORD = "hparams.json"
+_KINDS = {"subwords": "subwords", "words": "words", T2T_TYPE: "tensor2tensor's subwords"}
 
 
 def given_vocabularies(options: GenerateOptions) -> list[StoredEncoder]:
@@ -54,7 +63,8 @@ def given_vocabularies(options: GenerateOptions) -> list[StoredEncoder]:
         )
     encoders = [load_encoder(path) for path in paths]
     if len({type(encoder) for encoder in encoders}) > 1:
-        raise UserError(f"--{flag}: one vocabulary has subwords and the other words")
+        kinds = " and ".join(_KINDS[_type_of(encoder)] for encoder in encoders)
+        raise UserError(f"--{flag}: the vocabularies have entries of different kinds, {kinds}")
     return encoders
 
 
@@ -62,12 +72,18 @@ def given_options(encoders: list[StoredEncoder]) -> dict[str, Any]:
     """Return the options that given vocabularies imply."""
     sizes = [encoder.vocab_size for encoder in encoders]
     return {
-        "vocab_type": "words" if encoders[0].file_ending == "txt" else "subwords",
+        "vocab_type": _type_of(encoders[0]),
         "shared_vocab": len(encoders) == 1,
         "vocab_size": sizes[0],
         "target_vocab_size": sizes[1] if len(sizes) == 2 else 0,
         "given_vocabulary": [hashlib.sha256(e.model_bytes).hexdigest() for e in encoders],
     }
+
+
+def _type_of(encoder: StoredEncoder) -> str:
+    if isinstance(encoder, T2TSubwords):
+        return T2T_TYPE
+    return "words" if isinstance(encoder, WordEncoder) else "subwords"
 
 
 def _in_folder(folder: pathlib.Path) -> list[pathlib.Path]:
@@ -77,6 +93,9 @@ def _in_folder(folder: pathlib.Path) -> list[pathlib.Path]:
     sides = [folder / name for name in SIDE_FILES]
     if all(path.is_file() for path in sides):
         return sides[::-1] if _is_reversed(folder) else sides
+    if (folder / T2T_VOCABULARY).is_file():
+        imported = [folder / T2T_VOCABULARY, folder / T2T_TARGET_VOCABULARY]
+        return [path for path in imported if path.is_file()]
     manifests = [Manifest.load(path) for path in sorted(folder.glob(f"*{SUFFIX}"))]
     found = {
         tuple(entry["sha256"] for entry in manifest.vocabulary): [
@@ -92,8 +111,8 @@ def _in_folder(folder: pathlib.Path) -> list[pathlib.Path]:
         )
     if not found:
         raise UserError(
-            f"--vocab_from={folder} has no vocabulary: give the --data_dir of finished data or the "
-            "--output_dir of a training run"
+            f"--vocab_from={folder} has no vocabulary: give the --data_dir of finished data, the "
+            "--output_dir of a training run, or a run of t2t-phrase-import with --vocab_file"
         )
     return next(iter(found.values()))
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from t2t_phrase.config import UserError
+from t2t_phrase.data.generation.t2t_vocabulary import T2T_TYPE
 from t2t_phrase.features import IDS, Side
 
 
@@ -42,7 +43,8 @@ def sampling_options(
     """Return the sampling options for a manifest; none without sampled segmentations.
 
     Raises:
-        UserError: the vocabulary is of words, which have one segmentation only.
+        UserError: the vocabulary is of words or of tensor2tensor's subwords, which allow one
+            segmentation only.
     """
     if not segmentations:
         return {}
@@ -50,6 +52,12 @@ def sampling_options(
         raise UserError(
             f"--sampled_segmentations={segmentations}: a vocabulary of words allows one "
             "segmentation only; use --vocab_type=subwords or unigram"
+        )
+    if vocab_type == T2T_TYPE:
+        raise UserError(
+            f"--sampled_segmentations={segmentations}: tensor2tensor's own subwords allow one "
+            "segmentation only, the longest pieces; leave it out, or use a vocabulary made by "
+            "t2t-phrase-datagen"
         )
     return {
         "sampled_segmentations": segmentations,

@@ -14,10 +14,11 @@ from t2t_phrase.data.generation.given_vocabulary import given_options, given_voc
 from t2t_phrase.data.generation.manifest import Manifest
 from t2t_phrase.data.generation.options import GenerateOptions
 from t2t_phrase.data.generation.progress import Log
+from t2t_phrase.data.generation.t2t_vocabulary import T2T_TYPE
 from t2t_phrase.data.problem import Problem
 from t2t_phrase.io.files import write
 from t2t_phrase.io.lines import read_lines
-from t2t_phrase.text.encoders import StoredEncoder, make_encoder
+from t2t_phrase.text.encoders import SpellingEncoder, StoredEncoder, make_encoder
 from t2t_phrase.text.subwords.encoder import BLANK, SubwordEncoder
 from t2t_phrase.text.subwords.training import train_subwords
 from t2t_phrase.text.symbols import symbol_mistakes
@@ -142,7 +143,8 @@ def take_vocabularies(
                 f"{problem.base_name}: {path.name} changes text by the rules {encoder.normalizer}, "
                 "so translations are in changed text, too"
             )
-        pieces = set(encoder.pieces(range(size)))
+        # Symbols that tensor2tensor's subwords split are never one entry.
+        pieces = set(encoder.pieces(range(size)) if isinstance(encoder, SpellingEncoder) else ())
         missing = [x for x in problem.user_defined_symbols if not pieces & {x, BLANK + x}]
         if missing:
             log(
@@ -209,7 +211,9 @@ def learn_vocabularies(
 
 def entries_of(vocab_type: str) -> str:
     """Return the name of the entries of such a vocabulary."""
-    return "unigram subwords" if vocab_type == "unigram" else vocab_type
+    return {"unigram": "unigram subwords", T2T_TYPE: "subwords of tensor2tensor"}.get(
+        vocab_type, vocab_type
+    )
 
 
 def learn_vocabulary(

@@ -23,6 +23,7 @@ from t2t_phrase.data.generation.segmentations import sample_splits
 from t2t_phrase.data.generation.split_stager import SplitStager
 from t2t_phrase.data.generation.staged import StagedSplit, has_checksum
 from t2t_phrase.data.generation.summary import next_steps, summary
+from t2t_phrase.data.generation.t2t_vocabulary import refuse_side_files
 from t2t_phrase.data.generation.tasks import TaskRecord, load_records
 from t2t_phrase.data.generation.vocabulary import (
     learn_vocabularies,
@@ -89,6 +90,7 @@ class WholeGeneration:
             merge(records, self._manifest, inputs)
             self._log(f"{self._base}: merging what {records[0].tasks} tasks have made")
         self._check_inputs(corpus, inputs)
+        refuse_side_files(self._manifest.options, corpus.side_streams())
         for line in corpus.notes():
             self._log(f"{self._base}: {line}")
         self._manifest.complete = False

@@ -1,4 +1,4 @@
-"""tensor2tensor's subword format, `vocab.*.subwords`, for imported models.
+"""tensor2tensor's subword format, `vocab.*.subwords`, for imported models and their fine-tuning.
 
 New vocabularies are built with SentencePiece.
 """
@@ -17,6 +17,8 @@ from t2t_phrase.special_ids import EOS_ID, PAD_ID
 _ESCAPES = "\\_u;0123456789"
 _ESCAPED = re.compile(r"\\u|\\\\|\\([0-9]+);")
 _UNPRINTABLE = "\u3013"
+# Its vocabularies begin with padding and EOS, usually in quotes.
+_BEGINNING = re.compile(rb"(['\"]?)<pad>_?\1[^\S\n]*\n(['\"]?)<EOS>_?\2[^\S\n]*\n")
 
 
 class T2TSubwords:
@@ -26,15 +28,23 @@ class T2TSubwords:
     dropped. Each token is escaped, ends in "_", and is segmented from left to right into the
     longest pieces in the vocabulary.
 
+    No token stands for unknown words: every text can be spelt.
+
     Args:
         pieces: all pieces in the order of their ids; the first two are padding and EOS.
+        model_bytes: content of the file with these pieces; None: as tensor2tensor writes it.
 
     Raises:
         UserError: the pieces cannot spell the escapes, so they are not such a vocabulary.
     """
 
-    def __init__(self, pieces: Iterable[str]) -> None:
+    file_ending = "subwords"
+
+    def __init__(self, pieces: Iterable[str], *, model_bytes: bytes | None = None) -> None:
         self._pieces = tuple(pieces)
+        if model_bytes is None:
+            model_bytes = "".join(f"'{piece}'\n" for piece in self._pieces).encode()
+        self.model_bytes = model_bytes
         self._ids = {piece: i for i, piece in enumerate(self._pieces) if piece}
         missing = [char for char in _ESCAPES if char not in self._ids]
         if missing:
@@ -54,16 +64,27 @@ class T2TSubwords:
             UserError: the file cannot be read or is not such a vocabulary.
         """
         try:
-            with open(path, encoding="utf-8", newline="\n") as file:
-                lines = [line.rstrip() for line in file]
+            with open(path, "rb") as file:
+                model_bytes = file.read()
         except OSError as error:
             raise UserError(f"cannot read the vocabulary {path}: {error.strerror}") from error
-        except UnicodeDecodeError as error:
-            raise UserError(f"the vocabulary {path} is not UTF-8") from error
         try:
-            return cls(map(_unquoted, lines))
+            return cls.of_file(model_bytes)
         except UserError as error:
             raise UserError(f"{path}: {error}") from error
+
+    @classmethod
+    def of_file(cls, model_bytes: bytes) -> T2TSubwords:
+        """Return the encoder of a file's content, see `load`.
+
+        Raises:
+            UserError: this is not such a vocabulary.
+        """
+        try:
+            lines = model_bytes.decode().removesuffix("\n").split("\n")
+        except UnicodeDecodeError as error:
+            raise UserError("the vocabulary is not UTF-8") from error
+        return cls((_unquoted(line.rstrip()) for line in lines), model_bytes=model_bytes)
 
     @property
     def vocab_size(self) -> int:
@@ -74,8 +95,12 @@ class T2TSubwords:
         """Return the ids of `text`, without EOS."""
         return [i for token in split_tokens(text) for i in self._token_ids(token)]
 
+    def encode_batch(self, texts: Sequence[str]) -> list[list[int]]:
+        """Return `[encode(text) for text in texts]`."""
+        return [self.encode(text) for text in texts]
+
     def encode_with_starts(self, texts: Sequence[str]) -> list[tuple[list[int], list[int]]]:
-        """Refuse: only features need starts, and models of tensor2tensor read no features.
+        """Refuse: only features need starts, and tensor2tensor's models read no features.
 
         Raises:
             UserError: always.
@@ -113,6 +138,11 @@ class T2TSubwords:
                 # A character that occurs only within longer pieces is escaped by its number, too.
                 yield from self._longest_matches(_number(text[start]))
                 start += 1
+
+
+def is_t2t_vocabulary(model_bytes: bytes) -> bool:
+    """Return whether the content of a file is a vocabulary of tensor2tensor's subwords."""
+    return _BEGINNING.match(model_bytes) is not None
 
 
 def split_tokens(text: str) -> list[str]:

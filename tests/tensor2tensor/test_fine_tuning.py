@@ -1,0 +1,124 @@
+"""Fine-tuning of an imported checkpoint with tensor2tensor's own subwords, by the commands."""
+
+import json
+
+import pytest
+from stored_pairs import stored_pairs
+from t2t_checkpoint import make_checkpoint
+from toy_run import call
+
+import t2t_phrase
+from t2t_phrase.bin import datagen, import_t2t, trainer
+from t2t_phrase.decoding.hparams import DecodeHParams
+from t2t_phrase.decoding.translator import Translator
+from t2t_phrase.runs.load_model import load_model
+from t2t_phrase.runs.record import RunRecord
+from t2t_phrase.text.subwords.t2t_subwords import T2TSubwords
+from t2t_phrase.text.vocabularies import Vocabularies
+
+SIZES = "hidden_size=8,filter_size=12,num_heads=2,num_hidden_layers=2"
+PIECES = ["<pad>_", "<EOS>_", "hou", "se_", "the_", "dog", "s_", *"thedogusaorn_\\;0123456789"]
+PIECES = list(dict.fromkeys(PIECES))
+# Not a multiple of 8, to which the tables of other vocabularies are padded.
+assert len(PIECES) % 8
+LINES = [f"the {word} {number}" for number in range(12) for word in ("dogs", "house", "dog's")]
+
+
+def write_corpus(folder):
+    folder.mkdir()
+    for split, lines in (("train", LINES), ("dev", LINES[:2])):
+        for side in ("src", "tgt"):
+            (folder / f"{split}.{side}").write_text("".join(f"  {line} \n" for line in lines))
+
+
+def generate(folder, name, *more):
+    call(
+        datagen,
+        "--problem=translate_text",
+        f"--tmp_dir={folder / 'raw'}",
+        f"--data_dir={folder / name}",
+        "--num_shards=1",
+        *more,
+    )
+
+
+def train(folder, name, *more, hparams="", data="data"):
+    call(
+        trainer,
+        "--problem=translate_text",
+        "--hparams_set=transformer_tiny",
+        f"--hparams={SIZES},batch_size=64,max_length=32{hparams}",
+        f"--data_dir={folder / data}",
+        f"--output_dir={folder / name}",
+        "--train_steps=2",
+        "--local_eval_frequency=1",
+        "--decode_hparams=beam_size=1,extra_length=2",
+        "--report=",
+        *more,
+    )
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A folder with an imported run and data with its vocabulary."""
+    folder = tmp_path_factory.mktemp("made")
+    (folder / "t2t").mkdir()
+    make_checkpoint(vocab_size=len(PIECES), seed=3).write(folder / "t2t")
+    (folder / "vocab").write_text("".join(f"'{piece}'\n" for piece in PIECES))
+    call(
+        import_t2t,
+        f"--checkpoint_path={folder / 't2t'}",
+        f"--hparams={SIZES}",
+        f"--vocab_file={folder / 'vocab'}",
+        f"--output_dir={folder / 'imported'}",
+    )
+    write_corpus(folder / "raw")
+    generate(folder, "data", f"--vocab_from={folder / 'imported'}")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def tuned(made):
+    """The folder, with a run that starts from the imported one, and what was printed."""
+    train(made, "tuned", f"--warm_start_from={made / 'imported'}")
+    return made
+
+
+def test_the_data_hold_the_ids_of_the_subwords(made):
+    subwords = T2TSubwords(PIECES)
+    found = sorted(stored_pairs(made / "data" / "translate_text-train-00000-of-00001"))
+    assert found == sorted(([*subwords.encode(x), 1], [*subwords.encode(x), 1]) for x in LINES)
+    (entry,) = json.loads((made / "data" / "translate_text-manifest.json").read_text())[
+        "vocabulary"
+    ]
+    assert entry["file"] == f"vocab.translate_text.{len(PIECES)}.subwords"
+    assert (made / "data" / entry["file"]).read_bytes() == (made / "vocab").read_bytes()
+
+
+def test_a_file_gives_the_same_data(made):
+    generate(made, "again", f"--vocab_file={made / 'vocab'}")
+    first, second = (
+        (made / name / "translate_text-train-00000-of-00001").read_bytes()
+        for name in ("data", "again")
+    )
+    assert first == second
+
+
+def test_all_weights_are_taken_and_trained(tuned):
+    log = (tuned / "tuned" / "train.log").read_text()
+    assert f"warm start from {tuned}/imported/model.ckpt-700: " in log
+    line = next(line for line in log.split("\n") if "warm start from" in line)
+    taken, _, total = line.rpartition(": ")[2].partition(" variables taken")[0].split()[:3]
+    assert taken == total and "start from random" not in line
+    record = RunRecord.load(tuned / "tuned")
+    assert record.vocab_size == len(PIECES)
+    assert record.vocabulary == RunRecord.load(tuned / "imported").vocabulary
+
+
+def test_the_run_translates_without_its_data(tuned):
+    lines = ["the dogs", "", " a house, the house "]
+    found = t2t_phrase.load(str(tuned / "tuned")).translate(lines)
+    translator = Translator(
+        load_model(tuned / "tuned").model, Vocabularies(*2 * [T2TSubwords(PIECES)]), DecodeHParams()
+    )
+    assert list(found) == [best[0].text for best in translator.translate(lines)]
