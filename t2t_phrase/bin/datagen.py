@@ -72,13 +72,13 @@ def define_flags() -> None:
     flags.DEFINE_list(
         "vocab_file",
         [],
-        "A vocabulary to use instead of a new one, such as that of other data; two files, for "
-        "source and target, if they do not share one.",
+        "A vocabulary to use instead of a new one, such as that of other data, or tensor2tensor's "
+        "vocab.*.subwords; two files, for source and target, if they do not share one.",
     )
     flags.DEFINE_string(
         "vocab_from",
         "",
-        "A --data_dir or the --output_dir of a training run, whose vocabulary is used.",
+        "A --data_dir or the --output_dir of a run, trained or imported, whose vocabulary is used.",
     )
     flags.DEFINE_integer(
         "max_characters",

@@ -1,5 +1,8 @@
+import dataclasses
+
 import numpy as np
 import pytest
+from t2t_pieces import t2t_subwords
 from tiny_training import make_stepper, make_trainer, random_pairs, weights, write_shards
 
 from t2t_phrase import registry
@@ -9,7 +12,7 @@ from t2t_phrase.runs.kept_vocabularies import keep_vocabularies
 from t2t_phrase.runs.record import RunRecord
 from t2t_phrase.runs.vocabulary import checksums
 from t2t_phrase.runs.warm_start import warm_start
-from t2t_phrase.text.vocabularies import Vocabularies
+from t2t_phrase.text.vocabularies import T2T_VOCABULARY, Vocabularies
 from t2t_phrase.text.words.encoder import WordEncoder
 from t2t_phrase.text.words.training import train_words
 
@@ -167,6 +170,33 @@ def test_a_run_without_its_vocabulary_cannot_be_mapped(tmp_path):
     _, model = small_model(other)
     with pytest.raises(UserError, match=r"no copy of its vocabulary; copy"):
         warm_start(model, tmp_path / "run", vocabularies=other, other_vocabulary="map")
+
+
+def test_subwords_of_tensor2tensor_are_not_mapped(tmp_path):
+    theirs, other, ours = (
+        Vocabularies(encoder, encoder)
+        for encoder in (t2t_subwords(), t2t_subwords("cat_"), joint("a").source)
+    )
+    save_run(tmp_path / "tuned", theirs)
+    save_run(tmp_path / "mine", ours)
+    save_run(tmp_path / "imported", theirs, keeps=False)
+    imported = dataclasses.replace(RunRecord.load(tmp_path / "imported"), problem="")
+    imported.save(tmp_path / "imported")
+    (tmp_path / "imported" / T2T_VOCABULARY).write_bytes(theirs.source.model_bytes)
+    for name, new in (("tuned", ours), ("imported", ours), ("tuned", other), ("mine", theirs)):
+        _, model = small_model(new)
+        with pytest.raises(UserError, match=r"=map: .* tensor2tensor's own subwords, which mark"):
+            warm_start(model, tmp_path / name, vocabularies=new, other_vocabulary="map")
+
+
+def test_a_run_that_was_imported_without_its_vocabulary(tmp_path):
+    new = joint("a", "b", "c")
+    save_run(tmp_path / "run", new)
+    record = dataclasses.replace(RunRecord.load(tmp_path / "run"), problem="", vocabulary="")
+    record.save(tmp_path / "run")
+    _, model = small_model(new)
+    with pytest.raises(UserError, match=r"does not say which vocabulary.*t2t-phrase-import --voc"):
+        warm_start(model, tmp_path / "run", vocabularies=new)
 
 
 def adapted_model(rank):

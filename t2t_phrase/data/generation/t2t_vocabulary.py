@@ -24,6 +24,6 @@ def refuse_side_files(options: Mapping[str, Any], streams: Sequence[str]) -> Non
     if streams and options["vocab_type"] == T2T_TYPE:
         raise UserError(
             f"the corpus has side files ({', '.join(streams)}), but tensor2tensor's own subwords "
-            "cannot be aligned with the text, so features cannot be carried over to them; move "
-            "these files away, or use a vocabulary made by t2t-phrase-datagen"
+            "cannot be aligned with the text, so features cannot be carried over to them; use a "
+            "corpus without such files, or a vocabulary made by t2t-phrase-datagen"
         )

@@ -4,6 +4,7 @@ import json
 
 import pytest
 from sentencepiece import sentencepiece_model_pb2
+from t2t_pieces import t2t_subwords
 
 from t2t_phrase.config import UserError
 from t2t_phrase.corpus_sizes import AUTO, SIZES, corpus_size, vocabulary_size
@@ -13,7 +14,13 @@ from t2t_phrase.data.generation.options import GenerateOptions
 from t2t_phrase.data.generation.whole_generation import WholeGeneration
 from t2t_phrase.data.problem import get_problem
 from t2t_phrase.text.subwords.training import train_subwords
-from t2t_phrase.text.vocabularies import JOINT_FILE, SIDE_FILES
+from t2t_phrase.text.vocabularies import (
+    JOINT_FILE,
+    SIDE_FILES,
+    T2T_TARGET_VOCABULARY,
+    T2T_VOCABULARY,
+)
+from t2t_phrase.text.words.training import train_words
 
 LINES = [f"the {colour} house number {n}" for n in range(30) for colour in ("red", "blue")]
 
@@ -261,3 +268,50 @@ def test_a_vocabulary_that_changes_text_is_noted(corpus, tmp_path):
     given.write_bytes(proto.SerializeToString())
     said = make(corpus, tmp_path / "data", vocab_file=(str(given),))
     assert any("changes text by the rules mine" in line for line in said)
+
+
+@pytest.fixture
+def imported(tmp_path):
+    """The folder of a run with a tensor2tensor vocabulary for each language."""
+    run = tmp_path / "imported"
+    run.mkdir()
+    (run / T2T_VOCABULARY).write_bytes(t2t_subwords().model_bytes)
+    (run / T2T_TARGET_VOCABULARY).write_bytes(t2t_subwords("red_").model_bytes)
+    return run
+
+
+def test_both_vocabularies_of_an_imported_run(corpus, tmp_path, imported, monkeypatch):
+    monkeypatch.setattr(type(get_problem("translate_text")), "user_defined_symbols", ("<BT>",))
+    given = {"vocab_from": str(imported)}
+    said = make(corpus, tmp_path / "data", **given)
+    found = get_problem("translate_text").vocabularies(str(tmp_path / "data"))
+    expected = [t2t_subwords().model_bytes, t2t_subwords("red_").model_bytes]
+    assert [encoder.model_bytes for encoder in found] == expected
+    assert manifest(tmp_path / "data")["options"]["vocab_type"] == "t2t_subwords"
+    assert any("has no entry for <BT>" in line for line in said)
+    assert any("subwords of tensor2tensor" in line for line in said)
+    assert any("nothing to do" in line for line in make(corpus, tmp_path / "data", **given))
+
+
+def test_what_subwords_of_tensor2tensor_cannot_do(corpus, tmp_path, imported):
+    given = {"vocab_from": str(imported)}
+    with pytest.raises(UserError, match="tensor2tensor's own subwords allow one segmentation"):
+        make(corpus, tmp_path / "data", sampled_segmentations=1, **given)
+    with pytest.raises(UserError, match="user_defined_symbols: cannot be used with --vocab_from"):
+        make(corpus, tmp_path / "data", user_defined_symbols=("<BT>",), **given)
+    words = tmp_path / "words"
+    words.write_bytes(train_words(LINES, vocab_size=20))
+    files = (str(imported / T2T_VOCABULARY), str(words))
+    with pytest.raises(UserError, match="different kinds, tensor2tensor's subwords and words"):
+        make(corpus, tmp_path / "data", vocab_file=files)
+
+
+def test_side_files_do_not_go_with_subwords_of_tensor2tensor(corpus, tmp_path, imported):
+    make(corpus, tmp_path / "data", vocab_from=str(imported))
+    before = manifest(tmp_path / "data")
+    for split in ("train", "dev"):
+        (corpus / f"{split}.tgt.align").write_text("0-0\n" * len(LINES))
+    for name in ("data", "other"):
+        with pytest.raises(UserError, match=r"side files \(.*\), but tensor2tensor's own subwords"):
+            make(corpus, tmp_path / name, vocab_from=str(imported))
+    assert manifest(tmp_path / "data") == before
