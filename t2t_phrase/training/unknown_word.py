@@ -1,4 +1,4 @@
-"""Whether the vocabularies of a run have the unknown word, which word dropout reads."""
+"""Check that vocabularies have the unknown word, which word dropout reads."""
 
 from __future__ import annotations
 

@@ -48,8 +48,8 @@ def train(folder, name, *more, steps=2, hparams="", data="data"):
         f"--data_dir={folder / data}",
         f"--output_dir={folder / name}",
         f"--train_steps={steps}",
+        "--schedule=train",
         "--local_eval_frequency=1",
-        "--decode_hparams=beam_size=1,extra_length=2",
         "--report=",
         *more,
     )

@@ -1,4 +1,4 @@
-"""What data with tensor2tensor's own subwords cannot have."""
+"""Refusal of features in data with tensor2tensor's own subwords."""
 
 from __future__ import annotations
 
