@@ -35,7 +35,9 @@ class HParamsError(UserError):
     """One or more invalid hyperparameters."""
 
 
-def nearest(name: str, names: Iterable[str], count: int = 3, prefix: str = "") -> str:
+def nearest(
+    name: str, names: Iterable[str], count: int = 3, prefix: str = "", instead: str | None = None
+) -> str:
     """Return "; did you mean a or b?", or the empty string if nothing is near.
 
     Args:
@@ -43,7 +45,10 @@ def nearest(name: str, names: Iterable[str], count: int = 3, prefix: str = "") -
         names: the existing names.
         count: the largest number of suggestions.
         prefix: written before each suggestion, such as "--".
+        instead: what to use for this name, if that is known: the result is then "; use ...".
     """
+    if instead:
+        return f"; use {instead}"
     # The time of a comparison grows with the length, and a client may send megabytes.
     found = difflib.get_close_matches(name[:200], list(names), n=count, cutoff=0.6)
     return f"; did you mean {' or '.join(prefix + near for near in found)}?" if found else ""
@@ -159,8 +164,7 @@ class HParams:
         faults, values = [], {}
         for name, value in changes.items():
             if name not in types_by_name:
-                use = self.instead.get(name)
-                hint = f"; use {use}" if use else nearest(name, types_by_name)
+                hint = nearest(name, types_by_name, instead=self.instead.get(name))
                 faults.append(f"{_quoted(name)}: unknown{hint}")
                 continue
             values[name], fault = _convert(value, types_by_name[name])

@@ -98,8 +98,7 @@ class Registry(Generic[T]):
         try:
             return self._entries[name]
         except KeyError:
-            use = self._instead.get(name)
-            hint = f"; use {use}" if use else nearest(name, self._entries) or self._known()
+            hint = nearest(name, self._entries, instead=self._instead.get(name)) or self._known()
             raise UnknownNameError(f"{self.kind} {shown(name)} is unknown{hint}") from None
 
     def _known(self) -> str:

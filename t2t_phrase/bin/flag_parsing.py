@@ -161,9 +161,9 @@ def _check_range(flag: flags.Flag) -> None:
 
 def _explain(error: Exception) -> str:
     if isinstance(error, flags.UnrecognizedFlagError):
-        use = flag_instead(error.flagname)
-        hint = nearest(error.flagname, [flag.name for flag in own_flags()], prefix="--")
-        hint = f"; use {use}" if use else hint
+        known = [flag.name for flag in own_flags()]
+        instead = flag_instead(error.flagname)
+        hint = nearest(error.flagname, known, prefix="--", instead=instead)
         return f"--{clipped(error.flagname)} is unknown{hint}"
     if isinstance(error, flags.CantOpenFlagFileError):
         return f"--flagfile cannot be read: {str(error).rsplit('flagfile: ')[-1]}"
