@@ -118,17 +118,16 @@ def warm_start(
         if differs and other_vocabulary == "map":
             if any(isinstance(encoder, T2TSubwords) for encoder in vocabularies):
                 raise UserError(f"--warm_start_vocab=map: the data have {_UNMAPPED}")
-            if imported_files(checkpoint, record):
-                raise UserError(f"--warm_start_vocab=map: {path} has {_UNMAPPED}")
             old = find_kept(checkpoint, record)
+            of_t2t = any(isinstance(encoder, T2TSubwords) for encoder in old or ())
+            if of_t2t or imported_files(checkpoint, record):
+                raise UserError(f"--warm_start_vocab=map: {path} has {_UNMAPPED}")
             if old is None:
                 raise UserError(
                     f"--warm_start_vocab=map: {path} has no copy of its vocabulary; copy "
                     "the vocabulary of its --data_dir there as vocab.joint (or as vocab.source and "
                     "vocab.target)"
                 )
-            if any(isinstance(encoder, T2TSubwords) for encoder in old):
-                raise UserError(f"--warm_start_vocab=map: {path} has {_UNMAPPED}")
     tables = {name: side for name in variables if (side := _side(name)) is not None}
     whole = {
         name: variable for name, variable in variables.items() if not (differs and name in tables)
