@@ -60,6 +60,19 @@ class Registry(Generic[T]):
         Raises:
             UserError: the entry is an object, such as a set instead of the function that makes it,
                 or another class or function has registered the name already.
+
+        Example:
+            ```python
+            from t2t_phrase import registry
+
+            registry.discover()
+
+            @registry.hparams.register
+            def transformer_four_layers():
+                return registry.hparams["transformer_base"]().replace(num_hidden_layers=4)
+
+            layers = registry.hparams["transformer_four_layers"]().num_hidden_layers  # 4
+            ```
         """
         return self._add(_own_name(entry), entry)
 

@@ -127,6 +127,14 @@ class TrainedTranslator:
 
         Raises:
             UserError: an option is unknown, or an argument is missing or wrong.
+
+        Example:
+            ```python
+            model = t2t_phrase.load("runs/mine")
+            model.translate(["A house .", "Two trees ."], "beam_size=5")
+            model.translate(["A house ."], prefixes=["Das "])
+            model.translate(["A house ."], terms=[[("house", "Haus")]])
+            ```
         """
         found = self.nbest(texts, options, features=features, terms=terms, prefixes=prefixes)
         return [beams[0].text for beams in found]
@@ -155,6 +163,14 @@ class TrainedTranslator:
 
         Raises:
             UserError: an option is unknown, or an argument is missing or wrong.
+
+        Example:
+            ```python
+            model = t2t_phrase.load("runs/mine")
+            (beams,) = model.nbest(["A house ."], "beam_size=4,return_beams=true")
+            for hypothesis in beams:
+                print(f"{hypothesis.score:.2f} {hypothesis.text}")
+            ```
         """
         texts, prefixes = check_list("texts", texts), check_list("prefixes", prefixes)
         hparams = decode_hparams(options)
@@ -204,6 +220,13 @@ class TrainedTranslator:
 
         Raises:
             UserError: a feature is missing or does not fit, or a text is not a string.
+
+        Example:
+            ```python
+            model = t2t_phrase.load("runs/mine")
+            attention = model.attention("A house .", "Ein Haus .")
+            attention.save_weights("weights.npz")
+            ```
         """
         from t2t_phrase.insights.sentence import sentence_attention
 
@@ -233,6 +256,12 @@ class TrainedTranslator:
 
         Raises:
             UserError: a file or an option is wrong.
+
+        Example:
+            ```python
+            model = t2t_phrase.load("runs/mine")
+            model.translate_file("test.src", "test.out", "beam_size=5,alpha=1.4")
+            ```
         """
         work = FileTranslation(
             decode_hparams(options),
@@ -260,6 +289,12 @@ class TrainedTranslator:
 
         Raises:
             UserError: a file or an option is wrong.
+
+        Example:
+            ```python
+            model = t2t_phrase.load("runs/mine")
+            model.score_file("pairs.tsv", "pairs.scores")
+            ```
         """
         work = FileScoring(
             decode_hparams(options),
@@ -287,6 +322,12 @@ class TrainedTranslator:
 
         Raises:
             UserError: a feature is missing or wrong, or `pairs` are not pairs.
+
+        Example:
+            ```python
+            model = t2t_phrase.load("runs/mine")
+            better, worse = model.score([("A house .", "Ein Haus ."), ("A house .", "Eine Haus .")])
+            ```
         """
         given = listed(pairs)
         for pair in given:
@@ -309,10 +350,6 @@ def load(
 ) -> TrainedTranslator:
     """Return a trained model that translates strings.
 
-    ```python
-    t2t_phrase.load("runs/ende").translate(["A house ."])
-    ```
-
     Args:
         path: the `--output_dir` of a run, its `best/`, or a checkpoint; several make an ensemble.
         data_dir: folder of the vocabulary; None: the run's own copy.
@@ -321,6 +358,13 @@ def load(
 
     Raises:
         UserError: there is no such run, or it cannot be loaded.
+
+    Example:
+        ```python
+        model = t2t_phrase.load("runs/mine/best")
+        model.translate(["A house ."], "beam_size=5,alpha=1.4")
+        ensemble = t2t_phrase.load(["runs/mine", "runs/other"])
+        ```
     """
     return _loaded(
         Origin(

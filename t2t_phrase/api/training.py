@@ -64,6 +64,12 @@ def generate_data(
     Raises:
         UserError: the problem or an option is unknown, the corpus is missing or faulty, or a script
             calls this where each process would call it again.
+
+    Example:
+        ```python
+        if __name__ == "__main__":
+            t2t_phrase.generate_data("translate_text", data_dir="data", tmp_dir="corpus")
+        ```
     """
     refuse_in_imported_main("generate_data")
     registry.discover(t2t_usr_dir and str(expanded(t2t_usr_dir)))
@@ -109,6 +115,19 @@ def train(
             names other workers, or Keras uses neither TensorFlow nor JAX.
         KeyboardInterrupt: the training was stopped by Ctrl-C.
         SystemExit: it was stopped by another signal; the code is 128 plus its number.
+
+    Example:
+        ```python
+        model = t2t_phrase.train(
+            "translate_text",
+            "phrase_interleaved_convkv_1_2_10k",
+            data_dir="data",
+            output_dir="runs/mine",
+            hparams="r_drop=3.0",
+            loop=t2t_phrase.LoopOptions(train_steps=6000, local_eval_frequency=300),
+        )
+        model.translate(["A house ."])
+        ```
     """
     if read_cluster().workers > 1:
         raise UserError("TF_CONFIG names other workers: train with t2t-phrase-trainer, or unset it")

@@ -55,6 +55,13 @@ class DecodeHParams(HParams):
 
     In tensor2tensor, `write_scores` is called `write_beam_scores`, `batch_size` counts sentences,
     `num_samples` is the number of lines to translate, and `extra_length` is 100.
+
+    Example:
+        ```python
+        options = t2t_phrase.DecodeHParams(beam_size=5, alpha=1.4)
+        translations = t2t_phrase.load("runs/mine").translate(["A house ."], options)
+        greedy = options.override("beam_size=1")
+        ```
     """
 
     instead: ClassVar[Mapping[str, str]] = tensor2tensor_options.DECODE_HPARAMS

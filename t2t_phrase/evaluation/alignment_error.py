@@ -66,6 +66,16 @@ def alignment_error(links: Sequence[Collection[Link]], gold: Sequence[Links]) ->
     Args:
         links: links to score, for each sentence pair.
         gold: gold links, for each sentence pair.
+
+    Example:
+        ```python
+        from t2t_phrase.evaluation.alignment_error import alignment_error
+        from t2t_phrase.text.alignments.pharaoh import read_links
+
+        gold = [read_links("0-0 1-1 2?1")]
+        error = alignment_error([{(0, 0), (2, 1), (3, 3)}], gold)
+        rate = error.error_rate  # 0.4
+        ```
     """
     pairs = [(set(own), right) for own, right in zip(links, gold, strict=True)]
     return AlignmentError(

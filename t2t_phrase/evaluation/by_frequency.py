@@ -96,6 +96,17 @@ def f1_by_frequency(
     Raises:
         UserError: the lists differ in length, the boundaries are not ascending and positive, or as
             for `make_bleu`.
+
+    Example:
+        ```python
+        from t2t_phrase.evaluation.by_frequency import f1_by_frequency, word_counts
+
+        counts = word_counts(["the house is red", "the house is old", "the trees"])
+        rare, frequent = f1_by_frequency(
+            ["the house is old"], ["the tree is old"], counts, boundaries=[3]
+        )
+        f1_of_rare_words = rare.f1  # 66.67
+        ```
     """
     if not boundaries or list(boundaries) != sorted(set(boundaries)) or boundaries[0] < 1:
         raise UserError(

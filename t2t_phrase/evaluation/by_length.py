@@ -71,6 +71,18 @@ def bleu_by_length(
 
     Raises:
         UserError: as for `corpus_score`, or if the boundaries are not ascending and positive.
+
+    Example:
+        ```python
+        from t2t_phrase.evaluation.by_length import bleu_by_length
+
+        sources = ["Das alte Haus ist rot.", "Bäume."]
+        references = ["The old house is red.", "Trees."]
+        hypotheses = ["The old house is red.", "Tree."]
+        groups = bleu_by_length(hypotheses, references, sources, boundaries=[3])
+        sentences = [group.sentences for group in groups]  # [1, 1]
+        bleu_of_long_ones = groups[1].score.value  # 100.0
+        ```
     """
     check_boundaries(boundaries)
     lists = as_reference_lists(references)

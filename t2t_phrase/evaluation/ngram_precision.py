@@ -107,6 +107,14 @@ def ngram_precisions(
 
     Raises:
         UserError: as for `corpus_score`, or if `orders` is not positive or above LARGEST_ORDER.
+
+    Example:
+        ```python
+        from t2t_phrase.evaluation.ngram_precision import ngram_precisions
+
+        found = ngram_precisions(["the old house is red"], ["the old house was red"], orders=3)
+        percent = [order.precision for order in found.orders]  # [80.0, 50.0, 33.33]
+        ```
     """
     check_orders(orders)
     lists = as_reference_lists(references)

@@ -42,6 +42,16 @@ def pooled_p_value(
 
     Raises:
         UserError: as for `corpus_score` and `resampling_seed`.
+
+    Example:
+        ```python
+        from t2t_phrase.evaluation.pooled_bootstrap import pooled_p_value
+
+        references = ["The old house is red.", "Two trees."]
+        seeds = [["The old house is red.", "Two tree."], ["The old house is red.", "Two trees."]]
+        baseline_seeds = [["The house is red.", "Two tree."], ["The old house was red.", "Trees."]]
+        p = pooled_p_value(seeds, baseline_seeds, references, metric="chrf")
+        ```
     """
     scorer = make_metric(metric, tokenize=tokenize, lowercase=lowercase)
     lists = as_reference_lists(references)

@@ -61,6 +61,15 @@ def corpus_score(
     Raises:
         UserError: the metric or tokenizer is unknown, there are no sentences, or the lists have
             different lengths.
+
+    Example:
+        ```python
+        from t2t_phrase.evaluation.scores import corpus_score
+
+        score = corpus_score("bleu", ["The old house is red."], ["The old house was red."])
+        value = score.value  # 37.99
+        print(f"{score.name} {score.value:.2f} {score.signature}")
+        ```
     """
     lists = as_reference_lists(references)
     check_lengths(hypotheses, lists)

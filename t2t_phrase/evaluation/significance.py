@@ -69,6 +69,17 @@ def paired_bootstrap(
 
     Raises:
         UserError: as for `corpus_score` and `resampling_seed`.
+
+    Example:
+        ```python
+        from t2t_phrase.evaluation.significance import paired_bootstrap
+
+        references = ["The old house is red.", "Two trees.", "A small cat sleeps here."]
+        baseline = ["The old house is a red.", "Two tree.", "A small cat sleeps here."]
+        hypotheses = ["The old house is red.", "Two trees.", "A small cat sleeps there."]
+        (chrf,) = paired_bootstrap(hypotheses, baseline, references, metrics=["chrf"])
+        print(f"{chrf.baseline:.2f} -> {chrf.value:.2f} (p = {chrf.p_value:.3f})")
+        ```
     """
     signatures, found = resampled(
         {"baseline": baseline, "system": hypotheses},

@@ -92,6 +92,19 @@ def compare_systems(
 
     Raises:
         UserError: as for `corpus_score` and `resampling_seed`.
+
+    Example:
+        ```python
+        from t2t_phrase.evaluation.systems import compare_systems
+
+        references = ["The old house is red.", "Two trees."]
+        systems = {
+            "baseline": ["The house is red.", "Two tree."],
+            "ours": ["The old house is red.", "Two tree."],
+        }
+        found = compare_systems(systems, references, metrics=["chrf"])
+        print(found.systems["ours"]["chrF2"].p_value, found.signatures)
+        ```
     """
     options: dict[str, Any] = {"metrics": metrics, "tokenize": tokenize, "lowercase": lowercase}
     signatures, found = resampled(systems, references, resamples=resamples, **options)

@@ -85,6 +85,20 @@ def compare_by_seed(
 
     Raises:
         UserError: as for `corpus_score` and `resampling_seed`.
+
+    Example:
+        ```python
+        from t2t_phrase.evaluation.systems_by_seed import compare_by_seed
+
+        references = ["The old house is red.", "Two trees."]
+        systems = {
+            "baseline": [["A house is red.", "Two tree."], ["The house is red.", "Two tree."]],
+            "ours": [["The old house is red.", "Two tree."], ["An old house is red.", "Trees."]],
+        }
+        found = compare_by_seed(systems, references, metrics=["chrf"])
+        for name, scores in found.systems.items():
+            print(name, scores["chrF2"].by_seed, scores["chrF2"].p_value)
+        ```
     """
     options: dict[str, Any] = {"tokenize": tokenize, "lowercase": lowercase}
     first = next(iter(systems))

@@ -37,6 +37,12 @@ class ExportedTranslator:
 
     Raises:
         UserError: there is no version.
+
+    Example:
+        ```python
+        model = t2t_phrase.ExportedTranslator("exported")
+        model.translate(["A house ."])
+        ```
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:

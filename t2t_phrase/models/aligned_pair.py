@@ -51,6 +51,27 @@ class AlignedPair(EncoderDecoder):
 
     Raises:
         UserError: one of the models is of another kind.
+
+    Example:
+        ```python
+        from t2t_phrase import registry
+        from t2t_phrase.models.aligned_pair import AlignedPair
+
+        registry.discover()
+        hparams = [registry.hparams[f"alignment_{name}_demo"]() for name in ("assisted", "model")]
+        lexical, alignment = [
+            registry.models[each.model].from_hparams(each, vocab_size=4000) for each in hparams
+        ]
+        pair = AlignedPair(lexical, alignment)
+        features = {
+            "inputs": np.array([[5, 6, 7, 1]]),
+            "targets": np.array([[8, 9, 1]]),
+            "alignment": np.array([[1, 0, 3]]),
+        }
+        weights = pair.attention_weights(features)
+        of_first_layer = weights["cross"][0]  # (1, 4, 3, 4)
+        of_alignment_model = weights["alignment model/encoder"][0]  # (1, 4, 4, 4)
+        ```
     """
 
     capabilities = Capabilities(

@@ -61,6 +61,22 @@ class AlignmentAssistedTransformer(LexicalModel, PhraseTransformer):
         features: as for `Transformer`, and "alignment", (B, T) int: the source position that each
             target token is aligned with.
         training: whether dropout is active.
+
+    Example:
+        ```python
+        from t2t_phrase import registry
+        from t2t_phrase.models.alignment_assisted import AlignmentAssistedTransformer
+
+        registry.discover()
+        hparams = registry.hparams["alignment_assisted_demo"]()
+        model = AlignmentAssistedTransformer.from_hparams(hparams, vocab_size=4000)
+        features = {
+            "inputs": np.array([[5, 6, 7, 1]]),
+            "targets": np.array([[8, 9, 1]]),
+            "alignment": np.array([[1, 0, 3]]),
+        }
+        logits = model(features)  # (1, 3, 4000)
+        ```
     """
 
     hparams_class = AlignmentAssistedHParams

@@ -98,6 +98,22 @@ class AlignmentModel(Transformer):
     Returns:
         (B, T, J) float32 logits of jumps; those at position i have seen the targets and the
         positions before i.
+
+    Example:
+        ```python
+        from t2t_phrase import registry
+        from t2t_phrase.models.alignment_model import AlignmentModel
+
+        registry.discover()
+        hparams = registry.hparams["alignment_model_demo"]()
+        model = AlignmentModel.from_hparams(hparams, vocab_size=4000)
+        features = {
+            "inputs": np.array([[5, 6, 7, 1]]),
+            "targets": np.array([[8, 9, 1]]),
+            "alignment": np.array([[1, 0, 3]]),
+        }
+        logits = model(features)  # (1, 3, 201)
+        ```
     """
 
     hparams_class = AlignmentModelHParams

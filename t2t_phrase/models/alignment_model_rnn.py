@@ -82,6 +82,22 @@ class AlignmentModelRnn(Luong):
         target_vocab_size: entries of the target vocabulary; None: source and target share one.
 
     Call arguments and results are those of `AlignmentModel`.
+
+    Example:
+        ```python
+        from t2t_phrase import registry
+        from t2t_phrase.models.alignment_model_rnn import AlignmentModelRnn
+
+        registry.discover()
+        hparams = registry.hparams["alignment_model_rnn_demo"]()
+        model = AlignmentModelRnn.from_hparams(hparams, vocab_size=4000)
+        features = {
+            "inputs": np.array([[5, 6, 7, 1]]),
+            "targets": np.array([[8, 9, 1]]),
+            "alignment": np.array([[1, 0, 3]]),
+        }
+        logits = model(features)  # (1, 3, 201)
+        ```
     """
 
     hparams_class: ClassVar[type[LuongHParams]] = AlignmentModelRnnHParams

@@ -54,6 +54,21 @@ class Ensemble(EncoderDecoder):
     Raises:
         UserError: there are no models, two of them read different features of the same name, some
             but not all predict jumps, or the weights are wrong.
+
+    Example:
+        ```python
+        from t2t_phrase import registry
+        from t2t_phrase.models.ensemble import Ensemble
+
+        registry.discover()
+        hparams = [registry.hparams[name]() for name in ("transformer_demo", "luong_demo")]
+        members = [
+            registry.models[each.model].from_hparams(each, vocab_size=4000) for each in hparams
+        ]
+        model = Ensemble(members, weights=[2, 1])
+        features = {"inputs": np.array([[5, 6, 7, 1]]), "targets": np.array([[8, 9, 1]])}
+        log_probabilities = model(features)  # (1, 3, 4000)
+        ```
     """
 
     def __init__(

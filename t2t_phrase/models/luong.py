@@ -71,6 +71,18 @@ class Luong(EncoderDecoder):
         target_vocab_size: V; None: source and target share one vocabulary.
 
     Call arguments and results are those of `EncoderDecoder`.
+
+    Example:
+        ```python
+        from t2t_phrase import registry
+        from t2t_phrase.models.luong import Luong
+
+        registry.discover()
+        hparams = registry.hparams["luong_local_p_general_feed_demo"]()
+        model = Luong.from_hparams(hparams, vocab_size=4000, target_vocab_size=3000)
+        features = {"inputs": np.array([[5, 6, 7, 1]]), "targets": np.array([[8, 9, 1]])}
+        logits = model(features)  # (1, 3, 3000)
+        ```
     """
 
     hparams_class: ClassVar[type[LuongHParams]] = LuongHParams

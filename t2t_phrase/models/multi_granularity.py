@@ -69,6 +69,18 @@ class MultiGranularityTransformer(PhraseTransformer):
             see `ops.partition.level_partition`; and "tags", (B, S) int, see `features.TAGS`, where
             their labels are to be predicted.
         training: whether dropout is active.
+
+    Example:
+        ```python
+        from t2t_phrase import registry
+        from t2t_phrase.models.multi_granularity import MultiGranularityTransformer
+
+        registry.discover()
+        hparams = registry.hparams["mgsa_ngram_san_demo"]()
+        model = MultiGranularityTransformer.from_hparams(hparams, vocab_size=4000)
+        features = {"inputs": np.array([[5, 6, 7, 1]]), "targets": np.array([[8, 9, 1]])}
+        logits = model(features)  # (1, 3, 4000)
+        ```
     """
 
     hparams_class = MultiGranularityHParams

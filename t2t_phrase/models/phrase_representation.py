@@ -132,6 +132,23 @@ class PhraseRepresentationTransformer(PhraseTransformer):
         features: as for `Transformer`; with phrases="parsed" also "phrases", (B, S) int: the number
             of the phrase that each source token is in, ascending from 1; 0 at padding.
         training: whether dropout is active.
+
+    Example:
+        ```python
+        from t2t_phrase import registry
+        from t2t_phrase.models.phrase_representation import PhraseRepresentationTransformer
+
+        registry.discover()
+        hparams = registry.hparams["phrase_representation_max_attn_ta_demo"]()
+        hparams = hparams.replace(phrases="parsed")
+        model = PhraseRepresentationTransformer.from_hparams(hparams, vocab_size=4000)
+        features = {
+            "inputs": np.array([[5, 6, 7, 8, 1]]),
+            "phrases": np.array([[1, 1, 2, 2, 3]]),
+            "targets": np.array([[8, 9, 1]]),
+        }
+        logits = model(features)  # (1, 3, 4000)
+        ```
     """
 
     hparams_class = PhraseRepresentationHParams

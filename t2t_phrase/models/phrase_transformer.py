@@ -201,6 +201,20 @@ class PhraseTransformer(Transformer):
     Args:
         hparams: sizes, dropouts and attentions.
         vocab_size: V.
+
+    Example:
+        ```python
+        from t2t_phrase import registry
+        from t2t_phrase.models.phrase_transformer import PhraseTransformer
+
+        registry.discover()
+        hparams = registry.hparams["phrase_interleaved_convkv_1_2_demo"]()
+        model = PhraseTransformer.from_hparams(hparams, vocab_size=4000)
+        features = {"inputs": np.array([[5, 6, 7, 1]]), "targets": np.array([[8, 9, 1]])}
+        logits = model(features)  # (1, 3, 4000)
+        # Queries and memories have tokens first, then bigrams.
+        of_first_layer = model.attention_weights(features)["cross"][0]  # (1, 4, 6, 8)
+        ```
     """
 
     hparams_class = PhraseHParams

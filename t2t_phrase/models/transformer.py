@@ -56,6 +56,20 @@ class Transformer(TransformerLayers):
 
     Raises:
         HParamsError: there are two vocabularies, but one embedding for both.
+
+    Example:
+        ```python
+        from t2t_phrase import registry
+        from t2t_phrase.models.transformer import Transformer
+
+        registry.discover()
+        hparams = registry.hparams["transformer_demo"]()
+        model = Transformer.from_hparams(hparams, vocab_size=4000)
+        features = {"inputs": np.array([[5, 6, 7, 1]]), "targets": np.array([[8, 9, 1]])}
+        logits = model(features)  # (1, 3, 4000)
+        cross_weights = model.attention_weights(features)["cross"]
+        of_last_layer = cross_weights[-1]  # (1, 4, 3, 4)
+        ```
     """
 
     def call(self, features: Features, training: bool = False) -> Any:

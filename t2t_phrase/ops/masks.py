@@ -42,7 +42,15 @@ def same_pair_mask(pairs: Any, memory_pairs: Any) -> Any:
 
 
 def causal_mask(length: Any) -> Any:
-    """Return (1, 1, T, T) bool: query i may attend to memory position j <= i."""
+    """Return (1, 1, T, T) bool: query i may attend to memory position j <= i.
+
+    Example:
+        ```python
+        from t2t_phrase.ops.masks import causal_mask
+
+        mask = causal_mask(2)[0, 0]  # [[True, False], [True, True]]
+        ```
+    """
     position = positions(length)
     return (position[None, :] <= position[:, None])[None, None]
 

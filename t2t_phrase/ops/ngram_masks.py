@@ -35,6 +35,15 @@ def ngram_memory_mask(
         beam_size: number of entries at each position, see `ops.masks.history_mask`.
         memory_positions: (B, S) int, where rows hold several sentences, which the mask keeps apart:
             the position of each token in its sentence. None: each row is a sentence.
+
+    Example:
+        ```python
+        from t2t_phrase.ops.ngram_masks import ngram_memory_mask
+
+        real = np.array([[True, True, True, False]])[:, None, None]  # (1, 1, 1, 4)
+        mask = ngram_memory_mask(real, orders=(1, 2), length=4)  # (1, 1, 1, 8)
+        of_bigrams = mask[0, 0, 0, 4:]  # [False, True, True, False]
+        ```
     """
     if memory_positions is None:
         position = positions(length, beam_size)

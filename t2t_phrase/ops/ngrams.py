@@ -22,6 +22,14 @@ def unfold(x: Any, order: int, positions: Any | None = None) -> Any:
         order: n.
         positions: broadcastable to (..., S), int: where rows hold several sentences, the position
             of each token in its sentence; None: each row is a sentence.
+
+    Example:
+        ```python
+        from t2t_phrase.ops.ngrams import unfold
+
+        x = np.array([[1.0], [2.0], [3.0]])
+        bigrams = unfold(x, 2)  # [[0.0, 1.0], [1.0, 2.0], [2.0, 3.0]]
+        ```
     """
     if order == 1:
         return x

@@ -35,6 +35,14 @@ def fixed_partition(real: Any, length: Any, pairs: Any | None = None) -> Any:
         length: tokens in a segment; int, or (...) int for a different length in each sentence.
         pairs: (B, S) int, where rows hold several sentences: the number of each token's sentence,
             see `features.PAIRS`; None: rows are sentences.
+
+    Example:
+        ```python
+        from t2t_phrase.ops.partition import fixed_partition
+
+        real = np.array([[True, True, True, True, True, False]])
+        numbers = fixed_partition(real, 2)  # [[1, 1, 2, 2, 3, 0]]
+        ```
     """
     if pairs is not None:
         return joined_partition(positions_in_pairs(pairs) // length + 1, pairs)
@@ -88,6 +96,16 @@ def level_partition(levels: Any, level: int) -> Any:
             1 for the first token; 0 at padding. See `text.trees.tree_levels`. So where rows hold
             several sentences, each sentence begins a new segment.
         level: k, at least 1.
+
+    Example:
+        ```python
+        from t2t_phrase.ops.partition import level_partition
+
+        # (the (old house)) (sleeps)
+        levels = np.array([[1, 2, 3, 1, 0]])
+        top_level = level_partition(levels, 1)  # [[1, 1, 1, 2, 0]]
+        below = level_partition(levels, 2)  # [[1, 2, 2, 3, 0]]
+        ```
     """
     begins = ops.cast(ops.less_equal(levels, level), "int32")
     return ops.where(ops.greater(levels, 0), ops.cumsum(begins, axis=-1), 0)

@@ -21,6 +21,16 @@ class LoopOptions:
             that a run that does not fit in memory fails at once.
         save_checkpoints_secs: seconds between additional checkpoints; 0: none.
         early_stopping: when to stop before `train_steps`.
+
+    Example:
+        ```python
+        from t2t_phrase.training.early_stopping import EarlyStopping
+
+        stopping = EarlyStopping(steps=3000, metric="bleu", delta=0.1)
+        loop = t2t_phrase.LoopOptions(
+            train_steps=30_000, local_eval_frequency=300, early_stopping=stopping
+        )
+        ```
     """
 
     train_steps: int

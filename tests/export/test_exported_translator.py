@@ -5,6 +5,7 @@ import tensorflow as tf
 
 import t2t_phrase
 from t2t_phrase.config import UserError
+from tests.support.docstring_examples import example, run
 
 
 class Upper(tf.Module):
@@ -42,6 +43,11 @@ def test_sentences_are_translated_in_batches_of_similar_length(folder, capsys):
     assert said == ["text 2: longer than max_input_size of the export, so it was cut"]
     assert model.translate([]) == []
     assert model.translate(text for text in ["ab", "abc"]) == ["AB 3", "ABC 3"]
+
+
+def test_the_example_runs(folder, monkeypatch):
+    monkeypatch.chdir(folder.parent)
+    run(example(t2t_phrase.ExportedTranslator).replace('"exported"', f'"{folder.name}"'))
 
 
 def test_a_copy_loads_the_version_again(folder):
