@@ -58,6 +58,11 @@ class DataSpace:
         """The most space taken at any time."""
         return self.text + self.shards + self.spooled
 
+    @property
+    def purpose(self) -> str:
+        """The purpose of that space, see `Need`."""
+        return f"the data while they are made, {_size(self.shards)} in the end"
+
 
 def data_space(
     text_bytes: int, options: Mapping[str, Any], *, workers: int, share: float = 1.0

@@ -212,7 +212,7 @@ class TaskGeneration:
         need = Need(
             self._folder,
             space.most - used_bytes([*texts, *shards]),
-            f"the data while they are made, {space.shards / 1e9:,.1f} GB in the end",
+            space.purpose,
         )
         require_space([need], title=self._title, log=self._log)
 

@@ -149,8 +149,7 @@ class WholeGeneration:
         options = self._manifest.options
         space = data_space(text_bytes, options, workers=self._workers())
         present = used_bytes([*self._work.glob("*"), *self._folder.glob(f"{self._base}-train*")])
-        what = f"the data while they are made, {space.shards / 1e9:,.1f} GB in the end"
-        need = Need(self._folder, space.most - present, what)
+        need = Need(self._folder, space.most - present, space.purpose)
         require_space([*others, need], title=self._base, log=self._log)
 
     def _save(self) -> None:

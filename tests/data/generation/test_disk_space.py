@@ -84,6 +84,12 @@ def test_what_is_needed_is_stated_and_compared(tmp_path, disk):
         require_space(needs, title="x", log=lines.append)
 
 
+@pytest.mark.parametrize(("shards", "size"), [(400_000, "0.4 MB"), (8_600_000_000, "8.6 GB")])
+def test_the_size_of_finished_data_is_stated(shards, size):
+    space = disk_space.DataSpace(text=10, shards=shards, spooled=10)
+    assert space.purpose == f"the data while they are made, {size} in the end"
+
+
 def test_disks_are_compared_one_by_one(tmp_path, monkeypatch):
     free = {"full": 1_000, "empty": 10**12}
     for name in free:
