@@ -6,6 +6,7 @@ New vocabularies are built with SentencePiece.
 from __future__ import annotations
 
 import functools
+import itertools
 import os
 import re
 import unicodedata
@@ -147,12 +148,7 @@ def is_t2t_vocabulary(model_bytes: bytes) -> bool:
 
 def split_tokens(text: str) -> list[str]:
     """Split `text` between alphanumeric and other characters; drop spaces between words."""
-    runs: list[str] = []
-    for i, char in enumerate(text):
-        if i and _is_alphanumeric(char) == _is_alphanumeric(text[i - 1]):
-            runs[-1] += char
-        else:
-            runs.append(char)
+    runs = ["".join(run) for _, run in itertools.groupby(text, _is_alphanumeric)]
     inner = [run for run in runs[1:-1] if run != " "]
     return runs[:1] + inner + runs[1:][-1:]
 
