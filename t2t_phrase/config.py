@@ -131,6 +131,17 @@ class HParams:
     """Base of every set of options: a frozen dataclass of typed fields.
 
     A subclass checks how its fields fit together in `check`, which returns the faults found.
+
+    Example:
+        ```python
+        from t2t_phrase import registry
+
+        registry.discover()
+        hparams = registry.hparams["transformer_base"]()
+        hparams = hparams.override("num_hidden_layers=4,norm=post")
+        layers = hparams.num_hidden_layers  # 4
+        size = hparams.replace(hidden_size=256).hidden_size  # 256
+        ```
     """
 
     # What to use instead of names that users may know from elsewhere, for messages.

@@ -13,6 +13,7 @@ from t2t_phrase.config import (
     parse_assignments,
     split_at_commas,
 )
+from tests.support.docstring_examples import example, run
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -177,3 +178,7 @@ def test_differences() -> None:
     old, new = {"a": 1, "b": 2, "d": None}, {"a": 1, "b": 3, "c": None}
     assert differences(old, new) == ["b: 2 -> 3", "c: (absent) -> None", "d: None -> (absent)"]
     assert differences(old, dict(old)) == []
+
+
+def test_the_example_runs():
+    assert run(example(HParams)) == 2

@@ -17,7 +17,6 @@ import hashlib
 import importlib
 import pathlib
 import shutil
-import urllib.parse
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable
@@ -157,8 +156,7 @@ def _hub_file(name: str, folder: pathlib.Path) -> pathlib.Path:
     parts = path.split("/")
     if len(parts) < 3 or not all((*parts, language)):
         raise UserError(f"{name}: expected hf:DATASET/CONFIG/SPLIT:LANGUAGE")
-    # The name may contain hyphens, so that a hyphen for a slash would be ambiguous.
-    return folder / FOLDER / f"{urllib.parse.quote(path, safe='')}.{language}"
+    return folder / FOLDER / f"{path.replace('/', '-')}.{language}"
 
 
 def _of_hub(name: str, folder: pathlib.Path) -> pathlib.Path:

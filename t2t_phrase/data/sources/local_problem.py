@@ -42,6 +42,21 @@ class LocalProblem(Problem):
     Text files may be gzipped (`.gz` at the end of the name). Side files of the problem's features,
     with one line for each sentence, may lie beside all text files of a language: constituency trees
     of the sources as `SPLIT.zh.trees`, `SPLIT.PART.zh.trees` or `SPLIT.zh.sgm.trees`.
+
+    Example:
+        ```python
+        from t2t_phrase import registry
+        from t2t_phrase.data.problem import get_problem
+        from t2t_phrase.data.sources.local_problem import LocalProblem
+
+        @registry.problems.register
+        class TranslateEnviTalks(LocalProblem):
+            languages = ("en", "vi")
+            folder = "talks"  # train.en, train.vi, dev.en and dev.vi in TMP_DIR/talks
+            optional_splits = ("test",)
+
+        language = get_problem("translate_envi_talks_rev").source_language  # 'vi'
+        ```
     """
 
     folder: ClassVar[str] = ""  # within tmp_dir

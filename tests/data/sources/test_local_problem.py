@@ -6,10 +6,12 @@ import zipfile
 
 import pytest
 
+from t2t_phrase import registry
 from t2t_phrase.config import UserError
 from t2t_phrase.data.generation.generate import generate
 from t2t_phrase.data.sources import corpus
 from t2t_phrase.data.sources.local_problem import LocalProblem
+from tests.support.docstring_examples import example, run
 
 
 class Local(LocalProblem):
@@ -359,3 +361,8 @@ def test_nothing_is_downloaded_to_see_what_is_at_hand(tmp_path, monkeypatch):
 def test_a_home_that_does_not_exist_is_a_folder_that_does_not_exist(tmp_path):
     with pytest.raises(UserError, match=r"no train\.zh and train\.en in ~nobody-here"):
         Local().corpus("~nobody-here")
+
+
+def test_the_example_runs(monkeypatch):
+    monkeypatch.setattr(registry.problems, "_entries", dict(registry.problems._entries))
+    assert run(example(LocalProblem)) == 1
